@@ -36,9 +36,7 @@ class BreadthFirstCount : public FrontierCount {
       for (const VertexId u : levels_.reached)
         if (names.owner(u) == p) name_targets(u, pulls, names, steps[levels_.level[u]].load);
     if (std::ranges::find(pulls, true) == pulls.end()) return steps;
-    RecordLoad bits(processes);
-    names.forget();
-    for (std::uint32_t p = 0; p < processes; ++p) add_bits(p, names, bits);
+    const RecordLoad bits = bits_of_known(graph_, ownership);
     for (std::size_t l = 0; l < steps.size(); ++l)
       if (pulls[l]) steps[l].load = bits;
     return steps;
@@ -70,21 +68,6 @@ class BreadthFirstCount : public FrontierCount {
     };
     for (const VertexId v : graph::Row{graph_, u}.targets())
       if (!is_known(v) && names.add(process, v)) load.add(process, names.owner(v));
-  }
-  /// Owners tell process p a bit for each vertex that its edges lead to, 64 in a record.
-  void add_bits(std::uint32_t p, Names& names, RecordLoad& bits) const {
-    constexpr std::uint64_t kVerticesARecord = 64;
-    std::vector<std::uint64_t> known(bits.sent.size());  // [owner]
-    for (VertexId u{}; u < graph_.vertices(); ++u) {
-      if (names.owner(u) != p) continue;
-      for (const VertexId v : graph::Row{graph_, u}.targets())
-        if (names.add(p, v)) ++known[names.owner(v)];
-    }
-    for (std::size_t owner = 0; owner < known.size(); ++owner) {
-      const std::uint64_t records = (known[owner] + kVerticesARecord - 1) / kVerticesARecord;
-      bits.sent[owner] += records;
-      bits.received[p] += records;
-    }
   }
 
   const graph::GraphFile& graph_;

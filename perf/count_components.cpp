@@ -186,7 +186,6 @@ void ComponentsCount::count_names(const std::vector<Part>& parts, std::uint32_t 
     linked[p].join(*parts[p].largest, *parts[reference].largest);
     all.join(*parts[p].largest, *parts[reference].largest);
   }
-  std::uint64_t named = 0;
   const auto open = [&](std::uint32_t p, std::uint32_t owner) {
     std::vector<std::uint32_t> some;
     for (const std::uint32_t v : parts[p].boundary[owner])
@@ -197,7 +196,6 @@ void ComponentsCount::count_names(const std::vector<Part>& parts, std::uint32_t 
     for (std::uint32_t q = p + 1; q < processes; ++q) {
       auto one = open(p, q), other = open(q, p);
       if (graph_.symmetric()) (one.size() <= other.size() ? other : one).clear();
-      named += one.size() + other.size();
       const std::uint32_t hears = (p + q) % 2 == 1 ? p : q, says = p + q - hears;
       for (std::size_t i = 0; i < one.size() + other.size(); i += 2) load.add(says, hears);
       for (const auto* some : {&one, &other})
@@ -210,8 +208,10 @@ void ComponentsCount::count_names(const std::vector<Part>& parts, std::uint32_t 
         }
     }
   }
-  // Where there are more names owners are told, without process 0: of half of the components or more.
-  const bool in_one = processes == 2 || named <= frontier::ComponentsApart::kFew;
+  std::uint64_t hung = 0;
+  for (const Sets& some : linked) hung += some.joined().size();
+  // Where more is linked owners are told, without process 0: of half of the components or more.
+  const bool in_one = processes == 2 || hung <= frontier::ComponentsApart::kFew;
   for (std::uint32_t p = 1; p < processes && in_one; ++p)
     for (std::size_t i = 0; i < linked[p].joined().size(); ++i) load.add(p, 0);
   std::uint64_t told = 0;

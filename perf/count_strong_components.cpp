@@ -10,8 +10,8 @@ namespace edgewire::perf {
 
 namespace {
 
-/// Where the edges are few, each process sends all others the edges of its vertices that have an edge in and
-/// an edge out, loops not counted.
+/// Where the edges are few, each process sends those to vertices of others to their owners, and then to all
+/// others the edges of its vertices that have an edge in and an edge out, loops not counted.
 class FewEdgesCount : public FrontierCount {
  public:
   explicit FewEdgesCount(const graph::GraphFile& graph) : graph_(graph) {
@@ -34,6 +34,10 @@ class FewEdgesCount : public FrontierCount {
   std::vector<CountedStep> count(const plan::Ownership& ownership) const override {
     const auto processes = static_cast<std::size_t>(ownership.processes());
     std::vector<CountedStep> steps{{"keep the edges that are left, both ways", 0, RecordLoad(processes)}};
+    for (VertexId u{}; u < graph_.vertices(); ++u)
+      for (const VertexId v : graph::Row{graph_, u}.targets())
+        if (const auto from = ownership.place(u).owner, to = ownership.place(v).owner; from != to)
+          steps.front().load.add(from, to);
     if (left_.empty()) return steps;
     CountedStep collect{"collect the edges that are left", left_.size(), RecordLoad(processes)};
     for (const auto& [u, edges] : left_) {

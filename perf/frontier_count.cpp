@@ -3,18 +3,35 @@
 #include <fmt/core.h>
 
 #include "error.h"
+#include "graph/row.h"
 #include "graph/vertex_names.h"
 
 namespace edgewire::perf {
 
-void RecordLoad::add_bits_of_all(const plan::Ownership& ownership) {
-  constexpr std::uint64_t kVerticesARecord = 64;
-  for (std::uint32_t p = 0; p < sent.size(); ++p) {
-    const std::uint64_t records = (ownership.count(p) + kVerticesARecord - 1) / kVerticesARecord;
-    sent[p] += records * (sent.size() - 1);
-    for (std::uint32_t peer = 0; peer < received.size(); ++peer)
-      if (peer != p) received[peer] += records;
+void RecordLoad::add(const RecordLoad& other) {
+  for (std::size_t p = 0; p < sent.size(); ++p) {
+    sent[p] += other.sent[p];
+    received[p] += other.received[p];
   }
+}
+
+RecordLoad bits_of_known(const graph::GraphFile& graph, const plan::Ownership& ownership) {
+  constexpr std::uint64_t kVerticesARecord = 64;
+  const auto processes = static_cast<std::uint32_t>(ownership.processes());
+  RecordLoad bits(processes);
+  Names names(graph, ownership);
+  for (std::uint32_t p = 0; p < processes; ++p) {
+    std::vector<std::uint64_t> known(processes);  // [owner]
+    for (LocalNumber local{}; local < ownership.count(p); ++local)
+      for (const VertexId v : graph::Row{graph, ownership.vertex(p, local)}.targets())
+        if (names.add(p, v)) ++known[names.owner(v)];
+    for (std::uint32_t owner = 0; owner < processes; ++owner) {
+      const std::uint64_t records = (known[owner] + kVerticesARecord - 1) / kVerticesARecord;
+      bits.sent[owner] += records;
+      bits.received[p] += records;
+    }
+  }
+  return bits;
 }
 
 void check_source(const graph::GraphFile& graph, VertexId source) {

@@ -37,8 +37,7 @@ struct RecordLoad {
   }
   /// Of all processes.
   std::uint64_t records() const { return std::accumulate(sent.begin(), sent.end(), std::uint64_t{}); }
-  /// Each process tells all others a bit for each of its vertices, 64 in a record.
-  void add_bits_of_all(const plan::Ownership& ownership);
+  void add(const RecordLoad& other);
 };
 
 struct CountedStep {
@@ -46,6 +45,9 @@ struct CountedStep {
   std::uint64_t frontier = 0;
   RecordLoad load;
 };
+
+/// Owners tell each process a bit for each of their vertices that its edges lead to, 64 in a record.
+RecordLoad bits_of_known(const graph::GraphFile& graph, const plan::Ownership& ownership);
 
 /// A kernel, its graph and its source or iterations; the graph outlives it.
 class FrontierCount {

@@ -45,8 +45,8 @@ constexpr Bytes kComponents{.owned = 8, .boundary = 4};
 constexpr Bytes kBetweenness{.owned = 44, .boundary = 24, .told = 24};
 /// Labels of all, the next ones, and those of the result.
 constexpr Bytes kLabels{.owned = 12, .boundary = 4};
-/// Sources of in-edges by vertex (InRows), and the same as rows of known vertices.
-constexpr Bytes kInRows{.owned = 8, .in_edge = 4}, kKnownInRows{.owned = 8, .in_edge = 4};
+/// Sources of in-edges by vertex (InRows), which become rows of known vertices.
+constexpr Bytes kInRows{.owned = 8, .in_edge = 4};
 /// Labels, those of the result, colours, counts of edges both ways, and RestRows without edges.
 constexpr Bytes kStrong{.owned = 44, .boundary = 4};
 /// Heads and numbers of oriented rows, for each known vertex; and later credits, cells of a worker, ids of
@@ -98,14 +98,14 @@ std::uint64_t kernel_bytes(std::string_view kernel, const GraphShares& graph, co
   if (kernel == "sssp") return of(rows + kShortestPaths, share);
   if (kernel == "bc") return of(rows + kBetweenness, share);
   if (kernel == "wcc" || (kernel == "scc" && graph.symmetric)) return of(rows + kComponents, share);
-  if (kernel == "scc") return of(rows + kStrong, share);
+  if (kernel == "scc") return of(kStrong, share);
   if (kernel != "cdlp" && kernel != "lcc")
     throw UsageError(fmt::format("there is no prediction of the memory of {}", kernel));
   if (graph.symmetric) return kernel == "lcc" ? triangles(graph, share) : of(rows + kLabels, share);
   const ProcessShare both = both_ways(share);
   const std::uint64_t more = several ? of(kBoundary, both) + blocks(graph, both) : 0;
   if (kernel == "lcc") return more + triangles(graph, both);
-  return more + of(rows + kInRows + kLabels, both) + (several ? of(kKnownInRows, both) : 0);
+  return more + of(rows + kInRows + kLabels, both);
 }
 
 /// [process]: vertices of others with an edge to one of its own, once each. Adds the in-edges.

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "frontier/giant_component.h"
-#include "frontier/rest_rows.h"
 #include "frontier/strong_components.h"
 #include "graph/row.h"
 #include "kernels/plain_breadth_first.h"
@@ -16,7 +15,7 @@ namespace {
 
 using frontier::GiantComponent;
 using Kernel = frontier::StrongComponents;
-constexpr std::uint32_t kIsGone = frontier::RestRows::kGone, kIsMerged = frontier::RestRows::kMerged;
+constexpr std::uint32_t kIsGone = 0, kIsMerged = 0xffffffff;
 
 }  // namespace
 
@@ -87,10 +86,7 @@ std::vector<bool> StrongComponentsRun::search_forward(VertexId pivot, bool& all_
     thin = levels.of(l).size() < GiantComponent::kThin ? thin + 1 : 0;
     all_reached = thin <= GiantComponent::kThinLevels;
     if (!all_reached) break;
-    for (std::uint32_t p = 0; p < processes_; ++p) {
-      load_.sent[p] += steps[l].load.sent[p];
-      load_.received[p] += steps[l].load.received[p];
-    }
+    load_.add(steps[l].load);
   }
   return reached;
 }
@@ -98,12 +94,13 @@ std::vector<bool> StrongComponentsRun::search_forward(VertexId pivot, bool& all_
 /// A process sees at once who has joined of its own vertices, of others' in the next round.
 std::vector<bool> StrongComponentsRun::search_backward(VertexId pivot, const std::vector<bool>& reached,
                                                        bool& all_joined) {
+  const RecordLoad bits = bits_of_known(graph_, ownership_);
   std::vector<bool> joined(vertices_), waits = reached;
   joined[pivot] = true;
   for (VertexId v{}; v < vertices_; ++v)
     if (v == pivot || graph::Row{graph_, v}.degree() == 0) waits[v] = false;
   for (std::uint64_t round = 1;; ++round) {
-    load_.add_bits_of_all(ownership_);
+    load_.add(bits);
     const std::vector<bool> told = joined;
     std::uint64_t found = 0, edges = 0;
     for (std::uint32_t p = 0; p < processes_; ++p) {
@@ -126,7 +123,8 @@ std::vector<bool> StrongComponentsRun::search_backward(VertexId pivot, const std
   }
 }
 
-/// The edges that may still be on a cycle; those that have joined are one vertex, or gone.
+/// Calls visit(at, u, v) for the edges u to v, in the row of `at`, that may still be on a cycle; those that
+/// have joined are one vertex, or gone.
 template <class Visit>
 void StrongComponentsRun::each_edge(const Visit& visit) const {
   const auto one_with = [&](VertexId v) { return colours_[v] == kIsMerged ? giant_ : v; };
@@ -134,18 +132,21 @@ void StrongComponentsRun::each_edge(const Visit& visit) const {
     if (colours_[at] == kIsGone) continue;
     const VertexId u = one_with(at);
     for (const VertexId target : graph::Row{graph_, at}.targets())
-      if (const VertexId v = one_with(target); colours_[v] == colours_[u] && v != u) visit(u, v);
+      if (const VertexId v = one_with(target); colours_[v] == colours_[u] && v != u) visit(at, u, v);
   }
 }
 
+/// The owner of a row sends its edges to the owners of their ends.
 void StrongComponentsRun::keep_rows() {
   for (Rows* rows : {&out_, &in_}) rows->lengths.resize(vertices_);
-  each_edge([&](VertexId u, VertexId v) {
+  each_edge([&](VertexId at, VertexId u, VertexId v) {
+    for (const VertexId end : {u, v})
+      if (owners_[end] != owners_[at]) load_.add(owners_[at], owners_[end]);
     ++out_.lengths[u];
     ++in_.lengths[v];
   });
   for (Rows* rows : {&out_, &in_}) rows->make_room();
-  each_edge([&](VertexId u, VertexId v) {
+  each_edge([&](VertexId, VertexId u, VertexId v) {
     out_.add(u, v);
     in_.add(v, u);
   });

@@ -119,18 +119,9 @@ void BreadthFirst::pull_from_disks(int lane, std::atomic<std::size_t>& next) {
 /// Tells every process which of the vertices that it knows are in the frontier, in the order of its numbers,
 /// and puts what the others say into bits_.
 void BreadthFirst::share_frontier(int lane) {
-  const Boundary& boundary = job_.boundary();
-  exchange_lists(
-      job_, lane, [&](std::uint32_t peer) { return values_of_bits(boundary.known_by(peer).size()); },
-      [&](std::uint32_t peer) { return values_of_bits(boundary.count(peer)); },
-      [&](std::uint32_t peer, std::uint64_t index) {
-        const auto vertices = boundary.known_by(peer);
-        return value_of_bits(index, vertices.size(),
-                             [&](std::uint64_t i) { return frontier_bit(vertices[i]); });
-      },
-      [&](std::uint32_t peer, std::uint64_t index, std::uint32_t bits) {
-        add_to_frontier(boundary.first(peer) + static_cast<std::uint32_t>(index * kBitsAValue), bits);
-      });
+  exchange_known_bits(
+      job_, lane, [&](LocalNumber local) { return frontier_bit(local); },
+      [&](std::uint32_t number, std::uint32_t bits) { add_to_frontier(number, bits); });
 }
 
 /// Some of the vertices from this number on. Their owners know of those in the frontier, so they are not

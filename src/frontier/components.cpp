@@ -1,6 +1,7 @@
 #include "frontier/components.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 
 #include "graph/row.h"
@@ -10,7 +11,9 @@ namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::uint32_t kAhead = 16;  // rows that are fetched before they are read
+constexpr std::uint32_t kAhead = 16;       // rows that are fetched before they are read
+constexpr std::uint32_t kRowsAtOnce = 64;  // of link_rest(): looked at before they are linked
+constexpr std::size_t kFetchedEdges = 4;   // of each of them
 constexpr std::uint32_t kPiece = 1 << 14;
 constexpr std::size_t kLinkedAtOnce =
     64;  // edges of a vertex, before it is looked up whether the rest is needed
@@ -136,13 +139,25 @@ void Components::link_rest(const Skips& skips) {
   job_.for_each_range([&](int w, LocalNumber first, LocalNumber last) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
     topology::run_scalar_for_cpu([&] {
-      for (LocalNumber local = first; local < last; ++local) {
-        const auto row = rows[local];
-        const bool skipped = skips(local), done = row.size() <= kSampledEdges;
-        if (static_cast<int>(skipped) | static_cast<int>(done)) continue;  // one branch, easy to guess
-        for (const KnownNumber n : row.subspan(kSampledEdges)) forest_.link(local, n);
-        ++worker.vertices;
-        worker.edges += row.size() - kSampledEdges;
+      std::array<LocalNumber, kRowsAtOnce> left;  // vertices whose rows are to be linked
+      for (LocalNumber local = first; local < last;) {
+        std::size_t count = 0;
+        for (const LocalNumber end(std::min<std::uint32_t>(last, local + kRowsAtOnce)); local < end;
+             ++local) {
+          left[count] = local;  // no branch: few or most are skipped, in no order
+          count += static_cast<std::size_t>(!skips(local)) &
+                   static_cast<std::size_t>(rows[local].size() > kSampledEdges);
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+          const auto row = rows[left[i]].subspan(kSampledEdges);
+          for (const KnownNumber n : row.first(std::min(row.size(), kFetchedEdges))) forest_.fetch(n);
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+          const auto row = rows[left[i]].subspan(kSampledEdges);
+          for (const KnownNumber n : row) forest_.link(left[i], n);
+          worker.edges += row.size();
+        }
+        worker.vertices += count;
       }
     });
   });

@@ -13,6 +13,7 @@ namespace edgewire::frontier {
 namespace {
 
 constexpr std::uint32_t kWord = 64;
+constexpr std::size_t kNamesAhead = 16;  // names that are fetched before they are linked
 
 }  // namespace
 
@@ -139,9 +140,11 @@ void ComponentsApart::link_largest(std::uint32_t reference, std::uint32_t vertex
       std::uint64_t counted = 0;
       for (std::size_t w = piece * kPiece; w < std::min(words.size(), (piece + 1) * kPiece); ++w) {
         counted += static_cast<unsigned>(std::popcount(words[w]));
+        const std::uint32_t first = boundary_.first(peer) + static_cast<std::uint32_t>(w * kWord);
         for (std::uint64_t left = words[w]; left != 0; left &= left - 1)
-          forest_.link(one, boundary_.first(peer) + static_cast<std::uint32_t>(w * kWord) +
-                                static_cast<unsigned>(std::countr_zero(left)));
+          forest_.fetch(forest_.above(first + static_cast<unsigned>(std::countr_zero(left))));
+        for (std::uint64_t left = words[w]; left != 0; left &= left - 1)
+          forest_.link(one, first + static_cast<unsigned>(std::countr_zero(left)));
       }
       bits += counted;
     });
@@ -154,7 +157,7 @@ void ComponentsApart::join(SuperstepLog& log) {
   std::uint64_t names = 0;
   for (std::uint32_t peer = 0; peer < processes_; ++peer)
     if (peer != rank_ && !receives(peer)) names += names_for(peer);
-  hashed_ = processes_ > 2 && job_.sum_of_all(std::array{names})[0] > few_;
+  hashed_ = processes_ > 2 && job_.sum_of_all(std::array{names})[0] / 2 > few_;  // half of them hang, or more
   log.step(kName, [this](Superstep& done) { send_names(done); });
   link_pending(log);
   if (hashed_) ask_for_roots(log);
@@ -205,6 +208,8 @@ void ComponentsApart::send_names(Superstep& done) {
   const auto take = [&](int peer, Record record) {
     Names::take(record, heard[static_cast<std::size_t>(peer)]);
   };
+  for (std::uint32_t peer = 0; peer < processes_; ++peer)
+    if (peer != rank_ && receives(peer)) heard[peer].reserve(names_for(peer) + 1);
   for (std::uint32_t peer = 0; peer < processes_; ++peer) {
     if (peer == rank_ || receives(peer)) continue;
     const auto send = [&](Record record) { job_.records().send(0, static_cast<int>(peer), record, take); };
@@ -221,17 +226,22 @@ void ComponentsApart::send_names(Superstep& done) {
   for (std::uint32_t peer = 0; peer < processes_; ++peer) {
     if (peer == rank_ || !receives(peer)) continue;
     Names::check(heard[peer], names_for(peer));
-    std::size_t next = 0;
-    std::uint32_t last = kNone, number = kNone;
-    for_each_open(peer, false, [&](std::uint32_t n) {
-      const std::uint32_t name = heard[peer][next++];
-      if (name == kNone || stands_alone(n)) return;
-      if (name != last) number = number_of(name);
-      last = name;
-      link(n, number);
-    });
-    heard[peer] = {};
+    link_names(peer, std::exchange(heard[peer], {}));
   }
+}
+
+void ComponentsApart::link_names(std::uint32_t peer, const std::vector<std::uint32_t>& names) {
+  std::size_t next = 0;
+  std::uint32_t last = kNone, number = kNone;
+  for_each_open(peer, false, [&](std::uint32_t n) {
+    if (next + kNamesAhead < names.size() && names[next + kNamesAhead] != kNone)
+      fetch(names[next + kNamesAhead]);
+    const std::uint32_t name = names[next++];
+    if (name == kNone || stands_alone(n)) return;
+    if (name != last) number = number_of(name);
+    last = name;
+    link(n, number);
+  });
 }
 
 }  // namespace edgewire::frontier

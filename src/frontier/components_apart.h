@@ -8,18 +8,20 @@
 // vertices one of the two processes sends the name of the component, 4 bytes, without an id, since both know
 // the order. Where every edge is stored both ways, the boundary vertices of one of the two are enough.
 //
-// Whoever hears names links them. Two processes are done with that, and where there are few names process 0
-// gets what was linked: it tells the owners of components below which one they hang. Otherwise a process
-// tells the owner of each component that hangs below another one; the owner links both, which may hang
-// another one. A component that hangs takes no part any more, so what is left is halved in two such
-// supersteps at most, until process 0 can get it. Then owners are asked for roots: each answer leads at least
-// twice as far. For these supersteps components are in an order that is a hash of their names, since in that
-// of the names a path could hang as one long chain; the smallest names follow at the end.
+// Whoever hears names links them. Where that hangs few components below others, process 0 gets what was
+// linked: it tells the owners of components below which one they hang. Of two processes it always does.
+// Otherwise a process tells the owner of each component that hangs below another one; the owner links both,
+// which may hang another one. A component that hangs takes no part any more, so what is left is halved in two
+// such supersteps at most, until process 0 can get it. Then owners are asked for roots: each answer leads at
+// least twice as far. For these supersteps components are in an order that is a hash of their names, since in
+// that of the names a path could hang as one long chain; the smallest names follow at the end.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -84,11 +86,13 @@ class ComponentsApart {
  public:
   /// Superstep::kind. Its `frontier` has names, bits or records that were sent.
   static constexpr std::uint64_t kLargest = 3, kName = 4, kTell = 5, kGather = 6, kAsk = 7, kLabel = 8;
-  /// So many records may go to one process where there are more than two: 64 KiB.
-  static constexpr std::uint64_t kFew = 8192;
+  /// So many components that hang may become known to process 0 where there are more than two processes: 8
+  /// MiB at most, and a part of that once others were told.
+  static constexpr std::uint64_t kFew = 1 << 18, kFewLeft = 32;
 
   /// `forest`: over the numbers of the job's boundary. Memory: 2 bits for each vertex that the process knows,
-  /// 24 bytes for each component of another process that it hears of. Both outlive this. `few`: see kFew.
+  /// at most 32 bytes for each component of another process that it hears of. Both outlive this. `few`: see
+  /// kFew.
   ComponentsApart(FrontierJob& job, Forest& forest, std::uint64_t few = kFew);
 
   /// Says which owned vertices are in a component that is large in this process, and links boundary vertices
@@ -108,6 +112,10 @@ class ComponentsApart {
   struct Question {
     std::uint32_t peer, vertex, least;
   };
+  struct Slot {
+    std::uint32_t vertex, number = kNone;  ///< kNone: free
+  };
+  class Pairs;
 
   // Components have numbers in the forest: those of this process are owned vertices. Those of others follow
   // behind the boundary vertices, as they become known.
@@ -124,7 +132,10 @@ class ComponentsApart {
   std::uint32_t root_by_halves(std::uint32_t n) noexcept;
   std::uint32_t id(std::uint32_t n) const noexcept;
   std::uint64_t order(std::uint32_t n) const noexcept;
+  plan::Place place_of(std::uint32_t vertex) const;
+  void fetch(std::uint32_t vertex) const;
   std::uint32_t number_of(std::uint32_t vertex);
+  Slot& slot_of(std::uint32_t vertex) noexcept;
   void grow_table();
   void link(std::uint32_t n, std::uint32_t m);
   std::uint32_t owner_of(std::uint32_t n) const noexcept;
@@ -138,7 +149,9 @@ class ComponentsApart {
   template <class Work>
   void for_each_open(std::uint32_t peer, bool sender, const Work& work) const;
   void send_names(Superstep& done);
+  void link_names(std::uint32_t peer, const std::vector<std::uint32_t>& names);
   void link_pending(SuperstepLog& log);
+  void hash_order();
   void tell(Superstep& done, bool to_one);
   void ask_for_roots(SuperstepLog& log);
   void ask(Superstep& done);
@@ -159,13 +172,13 @@ class ComponentsApart {
   std::pair<std::uint32_t, std::uint32_t> shared_{kNone, kNone};  ///< a number, and a name of its component
 
   std::vector<std::uint32_t> far_above_, far_ids_;  ///< [number - known_]
-  std::vector<std::uint32_t> table_;                ///< numbers by a hash of their ids; kNone: free
+  std::vector<Slot> table_;                         ///< numbers by a hash of their ids
   std::vector<std::uint32_t> pending_;              ///< hung, and not told
 
   // Where order() is a hash.
   std::vector<std::uint32_t> hung_;   ///< all of this process that were hung
   std::vector<std::uint32_t> least_;  ///< [root]: the smallest vertex that is known to be in its component
-  std::vector<std::uint32_t> to_ask_;
+  std::vector<std::uint32_t> noted_, to_ask_;  ///< roots of this process and of others that have a least_
   std::vector<std::vector<std::uint32_t>> waiting_,
       awaited_;  ///< [peer]: roots that get, that wait for a label
 };

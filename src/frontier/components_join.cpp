@@ -42,33 +42,47 @@ std::uint32_t ComponentsApart::owner_of(std::uint32_t n) const noexcept {
   return n < known_ ? rank_ : job_.ownership().place(VertexId(far_ids_[n - known_])).owner;
 }
 
+/// Of a component that a process has named.
+plan::Place ComponentsApart::place_of(std::uint32_t vertex) const {
+  if (vertex >= job_.graph().vertices()) throw Error("a process has sent a vertex that does not exist");
+  return job_.ownership().place(VertexId(vertex));
+}
+
+/// Into the cache: what number_of() and link() look at first.
+void ComponentsApart::fetch(std::uint32_t vertex) const {
+  const plan::Place place = place_of(vertex);
+  if (place.owner == rank_)
+    forest_.fetch(place.local);
+  else if (!table_.empty())
+    __builtin_prefetch(&table_[mix64(vertex) & (table_.size() - 1)]);
+}
+
 /// The number of a component that a process has named.
 std::uint32_t ComponentsApart::number_of(std::uint32_t vertex) {
-  if (vertex >= job_.graph().vertices()) throw Error("a process has sent a vertex that does not exist");
-  const plan::Place place = job_.ownership().place(VertexId(vertex));
+  const plan::Place place = place_of(vertex);
   if (place.owner == rank_) return place.local;
-  if (far_ids_.size() * 2 >= table_.size()) grow_table();
+  if (far_ids_.size() * 3 >= table_.size() * 2) grow_table();
+  Slot& slot = slot_of(vertex);
+  if (slot.number != kNone) return slot.number;
+  const std::uint64_t next = std::uint64_t{known_} + far_ids_.size();
+  if (next >= kNone) throw Error("a process has heard of too many components");
+  slot = {vertex, static_cast<std::uint32_t>(next)};
+  far_ids_.push_back(vertex);
+  far_above_.push_back(slot.number);
+  return slot.number;
+}
+
+/// The slot of the vertex, or the free one where it belongs.
+ComponentsApart::Slot& ComponentsApart::slot_of(std::uint32_t vertex) noexcept {
   const std::size_t mask = table_.size() - 1;
-  for (std::size_t at = mix64(vertex) & mask;; at = (at + 1) & mask) {
-    const std::uint32_t n = table_[at];
-    if (n != kNone && far_ids_[n - known_] == vertex) return n;
-    if (n != kNone) continue;
-    const std::uint64_t next = std::uint64_t{known_} + far_ids_.size();
-    if (next >= kNone) throw Error("a process has heard of too many components");
-    table_[at] = static_cast<std::uint32_t>(next);
-    far_ids_.push_back(vertex);
-    far_above_.push_back(table_[at]);
-    return table_[at];
-  }
+  std::size_t at = mix64(vertex) & mask;
+  while (table_[at].number != kNone && table_[at].vertex != vertex) at = (at + 1) & mask;
+  return table_[at];
 }
 
 void ComponentsApart::grow_table() {
-  table_.assign(std::max<std::size_t>(64, table_.size() * 2), kNone);
-  for (std::size_t i = 0; i < far_ids_.size(); ++i) {
-    std::size_t at = mix64(far_ids_[i]) & (table_.size() - 1);
-    while (table_[at] != kNone) at = (at + 1) & (table_.size() - 1);
-    table_[at] = known_ + static_cast<std::uint32_t>(i);
-  }
+  table_.assign(std::max<std::size_t>(64, table_.size() * 2), Slot{});
+  for (std::uint32_t i = 0; i < far_ids_.size(); ++i) slot_of(far_ids_[i]) = {far_ids_[i], known_ + i};
 }
 
 void ComponentsApart::link(std::uint32_t n, std::uint32_t m) {
@@ -85,35 +99,77 @@ void ComponentsApart::link_pending(SuperstepLog& log) {
   for (;;) {
     const std::uint64_t pending = job_.sum_of_all(std::array<std::uint64_t, 1>{pending_.size()})[0];
     if (pending == 0) return;
-    if (!hashed_ || pending <= few_) log.step(kGather, [this](Superstep& done) { tell(done, true); });
+    // Once some has been told to owners, nobody knows all: process 0 is only to end a long path of few.
+    const bool in_one = processes_ == 2 || pending <= (hashed_ ? few_ / kFewLeft : few_);
+    if (in_one)
+      log.step(kGather, [this](Superstep& done) { tell(done, true); });
+    else if (!hashed_)
+      hash_order();
     log.step(kTell, [this](Superstep& done) { tell(done, false); });
-    if (!hashed_) return;  // process 0 knew all, and has told what it found
+    if (in_one && !hashed_) return;  // process 0 knew all, and has told what it found
   }
 }
 
+/// What hangs is linked anew, in the order of hashes. What hangs below it stays there.
+void ComponentsApart::hash_order() {
+  hashed_ = true;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> links;
+  links.reserve(pending_.size());
+  for (const std::uint32_t n : pending_) links.emplace_back(n, root_by_halves(n));
+  for (const std::uint32_t n : std::exchange(pending_, {})) hang(n, n);
+  for (const auto& [n, top] : links) link(n, top);
+}
+
+/// Links what arrives, some at once, so that what has to be looked at is fetched meanwhile.
+class ComponentsApart::Pairs {
+ public:
+  explicit Pairs(ComponentsApart& parts) noexcept : parts_(parts) {}
+  void take(Record pair) {
+    parts_.fetch(pair.vertex);
+    if (pair.value != fetched_) parts_.fetch(pair.value);
+    fetched_ = pair.value;
+    some_[count_++] = pair;
+    if (count_ == some_.size()) link();
+  }
+  void link() {
+    for (const Record pair : std::span(some_).first(std::exchange(count_, 0))) {
+      if (pair.value != linked_) number_ = parts_.number_of(pair.value);
+      linked_ = pair.value;  // many hang below the same one
+      parts_.link(parts_.number_of(pair.vertex), number_);
+    }
+  }
+
+ private:
+  ComponentsApart& parts_;
+  std::array<Record, 32> some_{};
+  std::size_t count_ = 0;
+  std::uint32_t fetched_ = kNone, linked_ = kNone, number_ = kNone;
+};
+
 /// Tells the owners of components below which ones they hang, or process 0.
 void ComponentsApart::tell(Superstep& done, bool to_one) {
-  if (to_one && rank_ == 0) {
-    job_.records().finish(0,
-                          [this](Record record) { link(number_of(record.vertex), number_of(record.value)); });
-    return;
-  }
-  const auto take = [this](Record record) { link(number_of(record.vertex), number_of(record.value)); };
-  for (const std::uint32_t n : std::exchange(pending_, {})) {
+  Pairs pairs(*this);
+  const auto take = [&](Record record) { pairs.take(record); };
+  const bool sends = !to_one || rank_ != 0;
+  for (const std::uint32_t n : sends ? std::exchange(pending_, {}) : std::vector<std::uint32_t>()) {
     const std::uint32_t to = to_one ? 0 : owner_of(n);
     if (to == rank_) continue;
     job_.records().send(0, static_cast<int>(to), Record{id(n), id(root_by_halves(n))}, take);
     ++done.frontier;
   }
   job_.records().finish(0, take);
+  pairs.link();
 }
 
 /// The vertex is in the component of the root.
 void ComponentsApart::note(std::uint32_t root, std::uint32_t vertex) {
   if (root >= least_.size()) least_.resize(known_ + far_ids_.size(), kNone);
   if (vertex >= least_[root]) return;
+  if (root >= owned_)
+    to_ask_.push_back(root);
+  else if (least_[root] == kNone)
+    noted_.push_back(root);
   least_[root] = vertex;
-  if (root >= owned_) to_ask_.push_back(root);
 }
 
 void ComponentsApart::ask_for_roots(SuperstepLog& log) {
@@ -177,7 +233,7 @@ void ComponentsApart::ask(Superstep& done) {
 
 /// Roots have the smallest vertex of their component as label from here on.
 void ComponentsApart::send_labels(Superstep& done) {
-  for (std::uint32_t n = 0; n < std::min<std::size_t>(owned_, least_.size()); ++n) {
+  for (const std::uint32_t n : noted_) {
     if (least_[n] >= id(n) || above(n) != n) continue;
     const auto label = known_ + static_cast<std::uint32_t>(far_ids_.size());
     far_ids_.push_back(least_[n]);

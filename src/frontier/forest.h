@@ -45,12 +45,17 @@ class Forest {
   /// Hangs the larger root below the smaller one. Workers may do so at the same time: only a root is changed,
   /// and only once. The order of other accesses does not matter, so all of them are relaxed. Climbs from both
   /// sides, always where the number is higher, until the trees meet or a root can be hung on the other side.
+  /// On the way it hangs each number below the one after the next: what is no root stays none, so that this
+  /// needs no more than a store.
   void link(std::uint32_t u, std::uint32_t v) noexcept {
     std::uint32_t high = above(u), low = above(v);
     while (high != low) {
       if (high < low) std::swap(high, low);
       std::uint32_t next = above(high);
-      if (next == high && above_[high].compare_exchange_strong(next, low, std::memory_order_relaxed)) return;
+      if (next != high)
+        set_above(high, above(next));
+      else if (above_[high].compare_exchange_strong(next, low, std::memory_order_relaxed))
+        return;
       high = next;
     }
   }

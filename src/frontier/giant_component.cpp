@@ -5,7 +5,9 @@
 #include <bit>
 
 #include "frontier/breadth_first.h"
+#include "frontier/known_values.h"
 #include "graph/row.h"
+#include "topology/cpu_level.h"
 
 namespace edgewire::frontier {
 
@@ -24,16 +26,16 @@ GiantComponent::GiantComponent(FrontierJob& job)
     : job_(job),
       several_(job.bootstrap().size() > 1),
       rank_(job.rank()),
-      layout_(job),
-      reached_(layout_.words()),
-      joined_(layout_.words()),
-      workers_(static_cast<std::size_t>(job.pool().workers())) {}
+      reached_(job.known()),
+      joined_(job.known()),
+      workers_(static_cast<std::size_t>(job.pool().workers())) {
+  job.make_rows();
+}
 
 bool GiantComponent::find(SuperstepLog& log, Kinds kinds) {
   if (!choose_pivot()) return false;
   search_forward(log, kinds.forward);
-  const std::size_t at = layout_.position(job_.ownership().place(pivot_));
-  joined_[at / kBits] |= Word{1} << at % kBits;
+  if (const plan::Place at = job_.ownership().place(pivot_); at.owner == rank_) joined_.add(at.local);
   for (std::uint64_t round = 1;; ++round) {
     std::array<std::uint64_t, 3> sums{};  // vertices that have joined, those that have not; edges read
     log.step(kinds.backward, [&](Superstep& done) {
@@ -57,11 +59,12 @@ bool GiantComponent::find(SuperstepLog& log, Kinds kinds) {
 
 VertexId GiantComponent::first() const {
   std::uint64_t mine = ~std::uint64_t{0};
-  for (std::size_t w = layout_.first(rank_); w < layout_.first(rank_ + 1); ++w) {
-    if (joined_[w] == 0) continue;
-    const LocalNumber local(static_cast<std::uint32_t>(
-        (w - layout_.first(rank_)) * kBits + static_cast<std::size_t>(std::countr_zero(joined_[w]))));
-    mine = job_.ownership().vertex(rank_, local);  // local numbers ascend with vertices
+  for (std::size_t w = 0; w < joined_.words(); ++w) {
+    if (joined_.word(w) == 0) continue;
+    const auto first =
+        static_cast<std::uint32_t>(w * kBits) + static_cast<std::uint32_t>(std::countr_zero(joined_.word(w)));
+    // Local numbers ascend with vertices, and those of other processes follow.
+    if (first < job_.owned()) mine = job_.ownership().vertex(rank_, LocalNumber(first));
     break;
   }
   return VertexId(static_cast<std::uint32_t>(several_ ? job_.records().agree(mine) : mine));
@@ -134,18 +137,22 @@ void GiantComponent::note_reached(const std::vector<std::uint32_t>& levels) {
           reached |= Word{1} << (i - begin);
           left |= Word{v != pivot_ && offsets[v] != offsets[v + 1]} << (i - begin);
         }
-        reached_[layout_.first(rank_) + begin / kBits] = reached;
+        reached_.set_word(begin / kBits, reached);  // those of other processes are not known yet
         left_[begin / kBits] = left;
       }
     });
   });
 }
 
-/// Gets the words of all processes from their owners.
-void GiantComponent::share(std::vector<Word>& words) {
+/// Owners tell the bits of boundary vertices.
+void GiantComponent::share(Bits& bits) {
   job_.pool().run([&](int lane) {
-    layout_.share(
-        lane, [&](std::size_t w) { return words[w]; }, [&](std::size_t w, Word bits) { words[w] = bits; });
+    exchange_known_bits(
+        job_, lane, [&](LocalNumber local) { return bits.test(local); },
+        [&](std::uint32_t number, std::uint32_t some) {
+          for (std::uint32_t left = some; left != 0; left &= left - 1)
+            bits.set(number + static_cast<std::uint32_t>(std::countr_zero(left)));
+        });
   });
 }
 
@@ -155,37 +162,31 @@ void GiantComponent::join() {
   for (Worker& worker : workers_) worker = {};
   job_.pool().for_each((left_.size() + kJoinedAtOnce - 1) / kJoinedAtOnce, [&](int w, std::uint64_t piece) {
     const std::size_t first = piece * kJoinedAtOnce, last = std::min(first + kJoinedAtOnce, left_.size());
-    job_.ownership().visit_for_cpu(
-        [&](const auto& scheme) { join_words(workers_[static_cast<std::size_t>(w)], first, last, scheme); });
+    topology::run_scalar_for_cpu([&] { join_words(workers_[static_cast<std::size_t>(w)], first, last); });
   });
 }
 
 /// Of the vertices of a word that have not joined.
-template <class Scheme>
-void GiantComponent::fetch_rows(std::size_t w, const Scheme& scheme) const {
-  for (Word left = left_[w]; left != 0; left &= left - 1) {
-    const LocalNumber local(static_cast<std::uint32_t>(w * kBits) +
-                            static_cast<std::uint32_t>(std::countr_zero(left)));
-    graph::Row{job_.graph(), scheme.vertex(rank_, local)}.fetch();
-  }
+void GiantComponent::fetch_rows(std::size_t w, const KnownRows& rows) const {
+  for (Word left = left_[w]; left != 0; left &= left - 1)
+    rows.fetch(LocalNumber(static_cast<std::uint32_t>(w * kBits) +
+                           static_cast<std::uint32_t>(std::countr_zero(left))));
 }
 
-template <class Scheme>
-void GiantComponent::join_words(Worker& worker, std::size_t first, std::size_t last, const Scheme& scheme) {
-  fetch_rows(first, scheme);
+void GiantComponent::join_words(Worker& worker, std::size_t first, std::size_t last) {
+  const KnownRows rows = job_.rows();
+  fetch_rows(first, rows);
   for (std::size_t w = first; w < last; ++w) {
-    if (w + 1 < last) fetch_rows(w + 1, scheme);
-    std::atomic_ref mine(joined_[layout_.first(rank_) + w]);
+    if (w + 1 < last) fetch_rows(w + 1, rows);
     for (Word left = left_[w]; left != 0; left &= left - 1) {
       const LocalNumber local(static_cast<std::uint32_t>(w * kBits) +
                               static_cast<std::uint32_t>(std::countr_zero(left)));
-      for (const VertexId target : graph::Row{job_.graph(), scheme.vertex(rank_, local)}.targets()) {
+      for (const KnownNumber target : rows[local]) {
         ++worker.edges;
-        if (!has(scheme.place(target))) continue;
-        const Word joins = left & -left;
+        if (!has(target)) continue;
         // Seen at once by all workers of the process: later vertices of this round can join by it.
-        mine.store(mine.load(std::memory_order_relaxed) | joins, std::memory_order_relaxed);
-        left_[w] &= ~joins;
+        joined_.set(local);
+        left_[w] &= ~(left & -left);
         ++worker.vertices;
         break;
       }

@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/bits.h"
 #include "frontier/frontier_job.h"
-#include "frontier/owner_words.h"
 #include "frontier/superstep.h"
 
 namespace edgewire::frontier {
@@ -42,27 +42,27 @@ class GiantComponent {
   static bool pays(std::uint64_t round, std::uint64_t joined, std::uint64_t left, std::uint64_t edges,
                    std::uint64_t vertices);
 
-  /// Memory: two bits for each vertex of the graph; while it searches that of BreadthFirst, too. `job`
-  /// outlives it.
+  /// Memory: two bits for each vertex that the process knows, and one for each owned vertex; while it
+  /// searches that of BreadthFirst, too. `job` outlives it.
   explicit GiantComponent(FrontierJob& job);
 
   /// Chooses a vertex that many edges lead to and from, and searches. False: no such vertex was found.
   /// Collective; throws Error.
   bool find(SuperstepLog& log, Kinds kinds);
 
-  /// Of any vertex of the graph: a path leads to it from the pivot; where all_reached() is false, from
-  /// others, too.
-  bool reached(plan::Place place) const noexcept { return bit(reached_, place); }
+  /// Of any vertex that the process knows: a path leads to it from the pivot; where all_reached() is false,
+  /// from others, too.
+  bool reached(KnownNumber number) const noexcept { return reached_.test(number); }
   bool all_reached() const noexcept { return all_reached_; }
   /// And one back: the vertex is in the component; where complete() is false, others may be, too.
-  bool has(plan::Place place) const noexcept { return bit(joined_, place); }
+  bool has(KnownNumber number) const noexcept { return joined_.test(number); }
   bool complete() const noexcept { return all_reached_ && all_joined_; }
   /// The smallest vertex of which has() is true. Collective.
   VertexId first() const;
 
  private:
-  using Word = OwnerWords::Word;
-  static constexpr std::uint32_t kBits = OwnerWords::kBits;
+  using Word = Bits::Word;
+  static constexpr std::uint32_t kBits = Bits::kBits;
   struct alignas(128) Worker {
     std::uint64_t vertices = 0, edges = 0, left = 0;
   };
@@ -70,25 +70,16 @@ class GiantComponent {
   bool choose_pivot();
   void search_forward(SuperstepLog& log, std::uint64_t kind);
   void note_reached(const std::vector<std::uint32_t>& levels);
-  void share(std::vector<Word>& words);
+  void share(Bits& bits);
   void join();
-  template <class Scheme>
-  void join_words(Worker& worker, std::size_t first, std::size_t last, const Scheme& scheme);
-  template <class Scheme>
-  void fetch_rows(std::size_t w, const Scheme& scheme) const;
-  bool bit(const std::vector<Word>& words, plan::Place place) const noexcept {
-    const std::size_t at = layout_.position(place);
-    return (std::atomic_ref(const_cast<Word&>(words[at / kBits])).load(std::memory_order_relaxed) >>
-                at % kBits &
-            1) != 0;
-  }
+  void join_words(Worker& worker, std::size_t first, std::size_t last);
+  void fetch_rows(std::size_t w, const KnownRows& rows) const;
 
   FrontierJob& job_;
   bool several_;
   std::uint32_t rank_;
-  OwnerWords layout_;
-  std::vector<Word> reached_, joined_;  ///< as layout_ says, of all processes
-  std::vector<Word> left_;              ///< words of this process: reached, with edges, and not joined
+  Bits reached_, joined_;   ///< by known number
+  std::vector<Word> left_;  ///< of owned vertices: reached, with edges, and not joined
   VertexId pivot_{};
   bool all_reached_ = true, all_joined_ = true;
   std::vector<Worker> workers_;

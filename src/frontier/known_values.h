@@ -63,6 +63,27 @@ std::uint32_t value_of_bits(std::uint64_t index, std::uint64_t bits, const Bit& 
   return value;
 }
 
+/// By each lane: owners tell the processes that know them a bit of their vertices, bit(local), in the order
+/// that both know. Calls take(number, bits) for those of boundary vertices: bit i is of the vertex
+/// number + i. Ends the superstep; throws Error.
+template <class Bit, class Take>
+void exchange_known_bits(FrontierJob& job, int lane, const Bit& bit, const Take& take) {
+  const Boundary& boundary = job.boundary();
+  exchange_lists(
+      job, lane, [&](std::uint32_t peer) { return values_of_bits(boundary.known_by(peer).size()); },
+      [&](std::uint32_t peer) { return values_of_bits(boundary.count(peer)); },
+      [&](std::uint32_t peer, std::uint64_t index) {
+        const auto vertices = boundary.known_by(peer);
+        return value_of_bits(index, vertices.size(), [&](std::uint64_t i) { return bit(vertices[i]); });
+      },
+      [&](std::uint32_t peer, std::uint64_t index, std::uint32_t bits) {
+        const std::uint64_t first = index * kBitsAValue, count = boundary.count(peer) - first;
+        if (count < kBitsAValue && bits >> count != 0)
+          throw Error("a process has sent bits of vertices that do not exist");
+        take(boundary.first(peer) + static_cast<std::uint32_t>(first), bits);
+      });
+}
+
 /// Tells all processes that know an owned vertex value(local), and calls take(number, value) for each
 /// boundary vertex: 4 bytes each. Collective, while workers rest; `value` and `take` are called by all of
 /// them.

@@ -5,44 +5,151 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <utility>
 
 #include "error.h"
-#include "graph/row.h"
 
 namespace edgewire::frontier {
 
-namespace {
+RestRows::RestRows(FrontierJob& job, std::span<const std::uint8_t> sides, VertexId merged)
+    : job_(job),
+      sides_(sides),
+      merged_(merged),
+      rank_(job.rank()),
+      owned_(job.owned()),
+      others_of_(job.known() - job.owned()) {
+  if (merged_ != kNoVertex) merged_place_ = job.ownership().place(merged_);
+  for (Rows* rows : {&out_, &in_}) {
+    rows->begins.resize(owned_);
+    rows->lengths.resize(owned_);
+  }
+  const auto lanes = static_cast<std::size_t>(job.pool().workers());
+  Came in(lanes), out(lanes);
+  exchange(in_, in, [this](const End& from, const End& to) { count(from, to); });
+  if (merged_ != kNoVertex) exchange(out_, out, [](const End&, const End&) {});  // those of `merged` alone
+  out_.make_room();
+  in_.make_room();
+  number_others(in, out);
+  fill(in, out);
+  others_of_ = {};
+  sides_ = {};
+}
 
-constexpr std::uint64_t kRestAtOnce = 1 << 12;  // vertices
+/// Calls work(from, to) for all edges of owned vertices that are kept: those of the lane's part.
+template <class Work>
+void RestRows::each_edge(int lane, const Work& work) const {
+  const KnownRows rows = job_.rows();
+  const auto end_of = [this](KnownNumber n) {
+    const bool merged = sides_[n] == kMerged;
+    const plan::Place place = merged       ? merged_place_
+                              : n < owned_ ? plan::Place{rank_, LocalNumber(n)}
+                                           : job_.boundary().place(n);
+    return End{place, n, merged};
+  };
+  const auto part = job_.pool().part(lane, owned_);
+  for (LocalNumber local(static_cast<std::uint32_t>(part.first)); local < part.last; ++local) {
+    if (sides_[local] == kGone) continue;
+    const auto side_of = [this](std::uint32_t n) { return sides_[n] == kMerged ? kReached : sides_[n]; };
+    for (const KnownNumber n : rows[local]) {
+      if (side_of(n) != side_of(local)) continue;
+      if (n == std::uint32_t{local} || (sides_[n] == kMerged && sides_[local] == kMerged)) continue;
+      work(end_of(KnownNumber(local)), end_of(n));
+    }
+  }
+}
 
-}  // namespace
+VertexId RestRows::vertex(const End& end) const {
+  if (end.merged) return merged_;
+  return end.known < owned_ ? job_.ownership().vertex(rank_, LocalNumber(end.known))
+                            : job_.boundary().vertex(end.known);
+}
 
-/// Calls out(local, v) for all edges from an owned vertex that are kept, and in(u, local) for those to one,
-/// in all workers. Several may do so for the same vertex.
-template <class Out, class In>
-void RestRows::each_edge(FrontierJob& job, std::span<const std::uint32_t> colours, const Out& out,
-                         const In& in) const {
-  const std::uint64_t vertices = job.graph().vertices(), rank = job.rank();
-  const auto one_with = [&](VertexId v) { return colours[v] == kMerged ? merged_ : v; };
-  job.pool().for_each((vertices + kRestAtOnce - 1) / kRestAtOnce, [&](int, std::uint64_t piece) {
-    job.ownership().visit([&](const auto& scheme) {
-      const std::uint64_t last = std::min(vertices, (piece + 1) * kRestAtOnce);
-      for (VertexId at(static_cast<std::uint32_t>(piece * kRestAtOnce)); at < last; ++at) {
-        const graph::Row row{job.graph(), at};
-        if (colours[at] == kGone || row.degree() == 0) continue;
-        if (scheme.place(row.vertex).owner != rank) job.graph().verify_rows(at, at + std::uint64_t{1});
-        const VertexId u = one_with(row.vertex);
-        const std::uint32_t colour = colours[u];
-        const plan::Place from = scheme.place(u);
-        for (const VertexId target : row.targets()) {
-          const VertexId v = one_with(target);
-          if (colours[v] != colour || v == u) continue;
-          const plan::Place to = scheme.place(v);
-          if (from.owner == rank) out(from.local, v);
-          if (to.owner == rank) in(u, to.local);
-        }
-      }
+KnownNumber RestRows::number(const End& end) const {
+  if (end.place.owner == rank_) return KnownNumber(end.place.local);
+  if (end.merged) return number_of_other(merged_);
+  return KnownNumber(others_of_[end.known - owned_]);
+}
+
+KnownNumber RestRows::number_of_other(VertexId vertex) const {
+  const auto at = std::ranges::lower_bound(others_, vertex);
+  if (at == others_.end() || *at != vertex)
+    throw Error("a process has sent a vertex that no edge leads to or comes from");
+  return KnownNumber(owned_ + static_cast<std::uint32_t>(at - others_.begin()));
+}
+
+/// That the end is to have a number.
+void RestRows::mark(const End& end) noexcept {
+  if (end.place.owner != rank_ && !end.merged)
+    std::atomic_ref(others_of_[end.known - owned_]).store(1, std::memory_order_relaxed);
+}
+
+/// Brings the rows' edges of other processes to them, and calls count(from, to) for all edges of this one.
+template <class Count>
+void RestRows::exchange(Rows& rows, Came& came, const Count& count) {
+  const bool is_out = &rows == &out_;
+  job_.pool().run([&](int lane) {
+    auto& mine = came[static_cast<std::size_t>(lane)];
+    const auto take = [&](Record edge) {
+      if (edge.vertex >= owned_ || edge.value >= job_.graph().vertices())
+        throw Error("a process has sent an edge of a vertex that does not exist");
+      rows.count(LocalNumber(edge.vertex));
+      mine.push_back(edge);
+    };
+    each_edge(lane, [&](const End& from, const End& to) {
+      count(from, to);
+      const End &here = is_out ? from : to, &there = is_out ? to : from;
+      if (here.place.owner == rank_) return;
+      job_.records().send(lane, static_cast<int>(here.place.owner), Record{here.place.local, vertex(there)},
+                          take);
     });
+    if (job_.bootstrap().size() > 1) job_.records().finish(lane, take);
+  });
+}
+
+/// Counts an edge where its ends are owned, and has the other end get a number.
+void RestRows::count(const End& from, const End& to) {
+  if (from.place.owner == rank_) {
+    out_.count(from.place.local);
+    mark(to);
+  }
+  if (to.place.owner == rank_) {
+    in_.count(to.place.local);
+    mark(from);
+  }
+}
+
+/// To the vertices of other processes at the ends of edges that are kept.
+void RestRows::number_others(const Came& in, const Came& out) {
+  for (std::uint32_t i = 0; i < others_of_.size(); ++i)
+    if (others_of_[i] != 0) others_.push_back(job_.boundary().vertex(KnownNumber(owned_ + i)));
+  if (merged_ != kNoVertex && merged_place_.owner != rank_) others_.push_back(merged_);
+  for (const Came* came : {&in, &out})
+    for (const auto& edges : *came)
+      for (const Record edge : edges) {
+        const VertexId other(edge.value);
+        if ((others_.empty() || others_.back() != other) && job_.ownership().place(other).owner != rank_)
+          others_.push_back(other);
+      }
+  std::ranges::sort(others_);
+  others_.erase(std::unique(others_.begin(), others_.end()), others_.end());
+  others_.shrink_to_fit();
+  for (std::uint32_t i = 0; i < others_of_.size(); ++i)
+    if (others_of_[i] != 0) others_of_[i] = number_of_other(job_.boundary().vertex(KnownNumber(owned_ + i)));
+}
+
+void RestRows::fill(const Came& in, const Came& out) {
+  const auto number_of = [this](VertexId vertex) {
+    const plan::Place place = job_.ownership().place(vertex);
+    return place.owner == rank_ ? KnownNumber(place.local) : number_of_other(vertex);
+  };
+  job_.pool().run([&](int lane) {
+    each_edge(lane, [&](const End& from, const End& to) {
+      if (from.place.owner == rank_) out_.add(from.place.local, number(to));
+      if (to.place.owner == rank_) in_.add(to.place.local, number(from));
+    });
+    for (const auto& [rows, came] : {std::pair(&in_, &in), std::pair(&out_, &out)})
+      for (const Record edge : (*came)[static_cast<std::size_t>(lane)])
+        rows->add(LocalNumber(edge.vertex), number_of(VertexId(edge.value)));
   });
 }
 
@@ -57,40 +164,23 @@ void RestRows::Rows::make_room() {
   ends.resize(sum);
 }
 
-RestRows::RestRows(FrontierJob& job, std::span<const std::uint32_t> colours, VertexId merged)
-    : merged_(merged) {
-  for (Rows* rows : {&out_, &in_}) {
-    rows->begins.resize(job.owned());
-    rows->lengths.resize(job.owned());
-  }
-  const auto count = [&job](Rows& rows, LocalNumber local) {
-    const std::uint32_t before = std::atomic_ref(rows.lengths[local]).fetch_add(1, std::memory_order_relaxed);
-    if (before == std::numeric_limits<std::uint32_t>::max())
-      throw Error(
-          fmt::format("{}: more than 4294967295 edges lead to or from one vertex or component, which "
-                      "is more than scc can count",
-                      job.graph().path()));
-    return before;
-  };
-  const auto add = [&](Rows& rows, LocalNumber local, VertexId end) {
-    rows.ends[rows.begins[local] + count(rows, local)] = end;
-  };
-  each_edge(
-      job, colours, [&](LocalNumber local, VertexId) { count(out_, local); },
-      [&](VertexId, LocalNumber local) { count(in_, local); });
-  out_.make_room();
-  in_.make_room();
-  each_edge(
-      job, colours, [&](LocalNumber local, VertexId v) { add(out_, local, v); },
-      [&](VertexId u, LocalNumber local) { add(in_, local, u); });
+/// Several workers may do so for the same vertex. Returns how many were there.
+std::uint32_t RestRows::Rows::count(LocalNumber local) {
+  const std::uint32_t before = std::atomic_ref(lengths[local]).fetch_add(1, std::memory_order_relaxed);
+  if (before == std::numeric_limits<std::uint32_t>::max())
+    throw Error(
+        "more than 4294967295 edges lead to or from one vertex or component, which is more than scc "
+        "can count");
+  return before;
 }
 
-void RestRows::Rows::leave_out(LocalNumber local, std::uint32_t colour,
-                               std::span<const std::uint32_t> colours) {
+void RestRows::Rows::leave_out(LocalNumber local, std::span<const std::uint32_t> colours,
+                               std::uint32_t gone) {
   std::uint32_t kept = 0;
   const std::span row(ends.data() + begins[local], lengths[local]);
-  if (colour != kGone)
-    for (const VertexId other : row)
+  const std::uint32_t colour = colours[local];
+  if (colour != gone)
+    for (const KnownNumber other : row)
       if (colours[other] == colour) row[kept++] = other;
   lengths[local] = kept;
 }

@@ -15,9 +15,6 @@ StrongComponents::StrongComponents(FrontierJob& job, std::uint64_t collected)
       several_(job.bootstrap().size() > 1),
       rank_(job.rank()),
       labels_(job.owned(), kNone),
-      colour_memory_(job.graph().symmetric() ? 0 : job.graph().vertices() * sizeof(std::uint32_t), -1,
-                     "colours", topology::Begin::staggered),
-      colours_(colour_memory_.as<std::uint32_t>()),
       workers_(static_cast<std::size_t>(job.pool().workers())),
       log_(job) {
   job.expect_records(sizeof(Record));
@@ -30,10 +27,12 @@ std::vector<Superstep> StrongComponents::run() {
     labels_ = components.labels();
     return supersteps;
   }
-  std::ranges::fill(colours_, 1U);
-  if (job_.graph().edges() > collected_) start_with_giant();
-  step(kRows, [this] {
-    rows_.emplace(job_, colours_, giant_);
+  job_.make_rows();
+  std::vector<std::uint8_t> sides = start_with_giant();
+  step(kRows, [&] {
+    rows_.emplace(job_, sides, merged_ ? giant_ : RestRows::kNoVertex);
+    sides = {};
+    colours_.resize(rows_->numbers());
     for (auto& counts : counts_) counts.resize(job_.owned());
     for_each_left([this](Worker&, LocalNumber local, VertexId) { reset_counts(local); });
   });
@@ -80,27 +79,29 @@ LocalNumber StrongComponents::checked(std::uint32_t local) const {
   return LocalNumber(local);
 }
 
-/// What can be reached from the component and what cannot have two colours. Where not all of the component
-/// was found, what was found is one vertex from here on: the first one.
-void StrongComponents::start_with_giant() {
+/// By the numbers of the job's boundary: what can be reached from the component and what cannot are two
+/// sides. Where not all of the component was found, what was found is one vertex from here on: the first one.
+std::vector<std::uint8_t> StrongComponents::start_with_giant() {
+  std::vector<std::uint8_t> sides(job_.known(), RestRows::kReached);
+  if (job_.graph().edges() <= collected_) return sides;
   GiantComponent giant(job_);
-  if (!giant.find(log_, {.forward = kForward, .backward = kBackward})) return;
+  if (!giant.find(log_, {.forward = kForward, .backward = kBackward})) return sides;
   giant_ = giant.first();
   merged_ = !giant.complete();
-  constexpr std::uint32_t kReached = 1, kOther = 2, kPiece = 1 << 14;
-  const std::uint64_t vertices = job_.graph().vertices();
-  job_.pool().for_each((vertices + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
-    job_.ownership().visit([&](const auto& scheme) {
-      const std::uint64_t last = std::min<std::uint64_t>(vertices, (piece + 1) * kPiece);
-      for (VertexId v(static_cast<std::uint32_t>(piece * kPiece)); v < last; ++v) {
-        const plan::Place place = scheme.place(v);
-        colours_[v] = giant.reached(place) || !giant.all_reached() ? kReached : kOther;
-        if (!giant.has(place) || (merged_ && v == giant_)) continue;
-        colours_[v] = merged_ ? RestRows::kMerged : kGone;
-        if (place.owner == rank_) labels_[place.local] = giant_;
-      }
-    });
+  constexpr std::uint32_t kPiece = 1 << 14;
+  job_.pool().for_each((sides.size() + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
+    const std::size_t last = std::min<std::size_t>(sides.size(), (piece + 1) * kPiece);
+    for (std::size_t i = piece * kPiece; i < last; ++i) {
+      const KnownNumber n(static_cast<std::uint32_t>(i));
+      if (giant.all_reached() && !giant.reached(n)) sides[i] = RestRows::kOther;
+      if (!giant.has(n)) continue;
+      sides[i] = merged_ ? RestRows::kMerged : RestRows::kGone;
+      if (i < labels_.size()) labels_[i] = giant_;
+    }
   });
+  if (const plan::Place place = job_.ownership().place(giant_); merged_ && place.owner == rank_)
+    labels_[place.local] = kNone;
+  return sides;
 }
 
 void StrongComponents::reset_counts(LocalNumber local) {
@@ -136,14 +137,15 @@ void StrongComponents::trim() {
       const auto take = [&](Record record) {
         lower(worker, checked(record.vertex), record.value == kIn ? kIn : kOut);
       };
-      const auto tell = [&](std::span<const VertexId> ends, Way way) {
+      const auto tell = [&](std::span<const KnownNumber> ends, Way way) {
         worker.edges += ends.size();
-        for (const VertexId v : ends) {
-          const plan::Place place = scheme.place(v);
-          if (place.owner == rank_)
-            lower(worker, place.local, way);
-          else
-            job_.records().send(lane, static_cast<int>(place.owner), {place.local, way}, take);
+        for (const KnownNumber n : ends) {
+          if (n < labels_.size()) {
+            lower(worker, LocalNumber(n), way);
+            continue;
+          }
+          const plan::Place place = scheme.place(rows_->other(n));
+          job_.records().send(lane, static_cast<int>(place.owner), {place.local, way}, take);
         }
       };
       while (!worker.stack.empty()) {
@@ -170,7 +172,7 @@ void StrongComponents::collect() {
     job_.pool().run([this](int lane) {
       Worker& worker = workers_[static_cast<std::size_t>(lane)];
       const auto take = [&](Record record) {
-        if (std::max(record.vertex, record.value) >= colours_.size())
+        if (std::max(record.vertex, record.value) >= job_.graph().vertices())
           throw Error("a process has sent a vertex that does not exist");
         worker.collected.push_back(record);
       };
@@ -180,7 +182,9 @@ void StrongComponents::collect() {
         ++worker.vertices;
         worker.edges += rows_->out(local).size();
         const VertexId vertex = job_.ownership().vertex(rank_, local);
-        for (const VertexId v : rows_->out(local)) {
+        for (const KnownNumber n : rows_->out(local)) {
+          const VertexId v =
+              n < labels_.size() ? job_.ownership().vertex(rank_, LocalNumber(n)) : rows_->other(n);
           take({vertex, v});
           for (int peer = 0; peer < job_.bootstrap().size(); ++peer)
             if (peer != job_.bootstrap().rank()) job_.records().send(lane, peer, Record{vertex, v}, take);

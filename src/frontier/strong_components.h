@@ -32,7 +32,6 @@
 #include "frontier/frontier_job.h"
 #include "frontier/rest_rows.h"
 #include "frontier/superstep.h"
-#include "topology/memory.h"
 
 namespace edgewire::frontier {
 
@@ -55,9 +54,9 @@ class StrongComponents {
   static constexpr VertexId vertex_of(std::uint32_t colour) { return VertexId(colour * kUnmix - 1); }
   static_assert(kMix * kUnmix == 1);
 
-  /// Memory: 4 bytes for each vertex of the graph and 12 for each owned vertex; GiantComponent, and then
-  /// RestRows. `job` outlives it. Rows are read from memory. `collected`: see kCollected; the same in all
-  /// processes.
+  /// Memory: 16 bytes for each owned vertex, 4 for each vertex that edges between processes are kept for, one
+  /// for each vertex that the process knows; GiantComponent, and then RestRows. `job` outlives it. Rows are
+  /// read from memory. `collected`: see kCollected; the same in all processes.
   explicit StrongComponents(FrontierJob& job, std::uint64_t collected = kCollected);
 
   /// Collective; throws Error.
@@ -67,13 +66,13 @@ class StrongComponents {
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;  // no label yet
-  static constexpr std::uint32_t kGone = RestRows::kGone;
+  static constexpr std::uint32_t kGone = 0;           // a colour
   enum Way : std::uint32_t { kOut, kIn };
   struct alignas(128) Worker {
     std::uint64_t vertices = 0, edges = 0;
     std::uint64_t edges_left = 0;
     std::vector<LocalNumber> stack;    ///< vertices whose edges are to be followed
-    std::vector<VertexId> others;      ///< vertices of other processes whose colours have risen
+    std::vector<KnownNumber> others;   ///< vertices of other processes whose colours have risen
     std::vector<LocalNumber> members;  ///< labels_ has a vertex of the component, not yet the first one
     std::vector<Record> collected;
   };
@@ -89,7 +88,7 @@ class StrongComponents {
   void for_each_left(const Work& work);
   std::uint64_t stacked();
 
-  void start_with_giant();
+  std::vector<std::uint8_t> start_with_giant();
   void name_merged();
   Left survey();
   void reset_counts(LocalNumber local);
@@ -102,7 +101,7 @@ class StrongComponents {
   void gather_colours();
   template <class Scheme>
   void gather(int lane, const Scheme& scheme);
-  void join(Worker& worker, LocalNumber local, VertexId vertex, std::uint32_t colour);
+  void join(Worker& worker, LocalNumber local, std::uint32_t colour);
   void tell_colours();
   template <class Scheme>
   void tell(int lane, const Scheme& scheme);
@@ -111,10 +110,10 @@ class StrongComponents {
 
   bool label(LocalNumber local, std::uint32_t value) noexcept;
   bool labelled(LocalNumber local) const noexcept;
-  std::atomic_ref<std::uint32_t> colour(VertexId vertex) const noexcept {
-    return std::atomic_ref(colours_[vertex]);
+  std::atomic_ref<std::uint32_t> colour(std::uint32_t number) noexcept {
+    return std::atomic_ref(colours_[number]);
   }
-  bool raise(VertexId vertex, std::uint32_t value) const noexcept;
+  bool raise(std::uint32_t number, std::uint32_t value) noexcept;
   LocalNumber checked(std::uint32_t local) const;
 
   FrontierJob& job_;
@@ -122,9 +121,8 @@ class StrongComponents {
   bool several_;
   std::uint32_t rank_;
   std::vector<std::uint32_t> labels_;
-  topology::NodeMemory colour_memory_;
-  std::span<std::uint32_t> colours_;  ///< [vertex]; of other processes' vertices only neighbours
   std::optional<RestRows> rows_;
+  std::vector<std::uint32_t> colours_;                ///< by number of rows_
   std::array<std::vector<std::uint32_t>, 2> counts_;  ///< [way][local]: edges that trimming has left
   /// The first vertex of the component that was found first; where merged_, of a part of it, for which this
   /// vertex stands.

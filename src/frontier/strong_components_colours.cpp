@@ -10,30 +10,23 @@
 namespace edgewire::frontier {
 
 /// False: its colour is not lower, or it is gone.
-bool StrongComponents::raise(VertexId vertex, std::uint32_t value) const noexcept {
-  std::uint32_t old = colour(vertex).load(std::memory_order_relaxed);
+bool StrongComponents::raise(std::uint32_t number, std::uint32_t value) noexcept {
+  std::uint32_t old = colour(number).load(std::memory_order_relaxed);
   while (old != kGone && old < value)
-    if (colour(vertex).compare_exchange_weak(old, value, std::memory_order_relaxed)) return true;
+    if (colour(number).compare_exchange_weak(old, value, std::memory_order_relaxed)) return true;
   return false;
 }
 
 /// All start with colours of their own. A process spreads its largest colour as far as it can alone, then the
 /// next one, so that few vertices are coloured more than once.
 void StrongComponents::spread_colours() {
-  constexpr std::uint64_t kPiece = 1 << 14;
-  job_.pool().for_each((colours_.size() + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
-    const std::uint64_t last = std::min<std::uint64_t>(colours_.size(), (piece + 1) * kPiece);
-    for (VertexId v(static_cast<std::uint32_t>(piece * kPiece)); v < last; ++v)
-      if (colours_[v] != kGone) colours_[v] = colour_of(v);
+  std::ranges::fill(colours_, kGone);
+  for_each_left([this](Worker& worker, LocalNumber local, VertexId vertex) {
+    colours_[local] = colour_of(vertex);
+    worker.stack.push_back(local);
   });
-  job_.for_each_range([this](int w, LocalNumber first, LocalNumber last) {
-    for (LocalNumber local = first; local < last; ++local) {
-      if (labelled(local))
-        colours_[job_.ownership().vertex(rank_, local)] = kGone;
-      else
-        workers_[static_cast<std::size_t>(w)].stack.push_back(local);
-    }
-  });
+  for (KnownNumber n(static_cast<std::uint32_t>(labels_.size())); n < colours_.size(); ++n)
+    colours_[n] = colour_of(rows_->other(n));
   do {
     step_in_lanes(kColour, [this](int lane, const auto& scheme) { spread(lane, scheme); });
   } while (several_ && stacked() > 0);
@@ -42,9 +35,7 @@ void StrongComponents::spread_colours() {
 template <class Scheme>
 void StrongComponents::spread(int lane, const Scheme& scheme) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  const auto colour_here = [&](LocalNumber local) {
-    return colour(scheme.vertex(rank_, local)).load(std::memory_order_relaxed);
-  };
+  const auto colour_here = [&](LocalNumber local) { return colour(local).load(std::memory_order_relaxed); };
   std::vector<std::pair<std::uint32_t, LocalNumber>> starts;  // by colour
   for (const LocalNumber local : std::exchange(worker.stack, {}))
     starts.emplace_back(colour_here(local), local);
@@ -57,26 +48,25 @@ void StrongComponents::spread(int lane, const Scheme& scheme) {
       worker.stack.pop_back();
       ++worker.vertices;
       worker.edges += rows_->out(local).size();
-      for (const VertexId v : rows_->out(local)) {
-        if (!raise(v, value)) continue;
-        const plan::Place place = scheme.place(v);
-        if (place.owner == rank_)
-          worker.stack.push_back(place.local);
+      for (const KnownNumber n : rows_->out(local)) {
+        if (!raise(n, value)) continue;
+        if (n < labels_.size())
+          worker.stack.emplace_back(n);
         else
-          worker.others.push_back(v);
+          worker.others.push_back(n);
       }
     }
   }
   const auto take = [&](Record record) {
     const LocalNumber local = checked(record.vertex);
-    if (raise(scheme.vertex(rank_, local), record.value)) worker.stack.push_back(local);
+    if (raise(local, record.value)) worker.stack.push_back(local);
   };
   std::ranges::sort(worker.others);
   worker.others.erase(std::unique(worker.others.begin(), worker.others.end()), worker.others.end());
-  for (const VertexId v : std::exchange(worker.others, {})) {
-    const plan::Place place = scheme.place(v);
+  for (const KnownNumber n : std::exchange(worker.others, {})) {
+    const plan::Place place = scheme.place(rows_->other(n));
     job_.records().send(lane, static_cast<int>(place.owner),
-                        {place.local, colour(v).load(std::memory_order_relaxed)}, take);
+                        {place.local, colour(n).load(std::memory_order_relaxed)}, take);
   }
   if (several_) job_.records().finish(lane, take);
 }
@@ -85,7 +75,7 @@ void StrongComponents::spread(int lane, const Scheme& scheme) {
 /// it.
 void StrongComponents::find_roots() {
   for_each_left([this](Worker& worker, LocalNumber local, VertexId vertex) {
-    if (colours_[vertex] == colour_of(vertex)) join(worker, local, vertex, colours_[vertex]);
+    if (colours_[local] == colour_of(vertex)) join(worker, local, colours_[local]);
   });
 }
 
@@ -99,30 +89,28 @@ void StrongComponents::gather_colours() {
 template <class Scheme>
 void StrongComponents::gather(int lane, const Scheme& scheme) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  const auto take = [&](Record record) {
-    const LocalNumber local = checked(record.vertex);
-    join(worker, local, scheme.vertex(rank_, local), record.value);
-  };
+  const auto take = [&](Record record) { join(worker, checked(record.vertex), record.value); };
   while (!worker.stack.empty()) {
     const LocalNumber local = worker.stack.back();
-    const std::uint32_t value = colours_[scheme.vertex(rank_, local)];
+    const std::uint32_t value = colours_[local];
     worker.stack.pop_back();
     ++worker.vertices;
     worker.edges += rows_->in(local).size();
-    for (const VertexId v : rows_->in(local)) {
-      const plan::Place place = scheme.place(v);
-      if (place.owner == rank_)
-        join(worker, place.local, v, value);
-      else
-        job_.records().send(lane, static_cast<int>(place.owner), {place.local, value}, take);
+    for (const KnownNumber n : rows_->in(local)) {
+      if (n < labels_.size()) {
+        join(worker, LocalNumber(n), value);
+        continue;
+      }
+      const plan::Place place = scheme.place(rows_->other(n));
+      job_.records().send(lane, static_cast<int>(place.owner), {place.local, value}, take);
     }
   }
   if (several_) job_.records().finish(lane, take);
 }
 
 /// The vertex reaches one of this colour that is in the component.
-void StrongComponents::join(Worker& worker, LocalNumber local, VertexId vertex, std::uint32_t value) {
-  if (colours_[vertex] != value || !label(local, vertex_of(value))) return;
+void StrongComponents::join(Worker& worker, LocalNumber local, std::uint32_t value) {
+  if (colours_[local] != value || !label(local, vertex_of(value))) return;
   worker.stack.push_back(local);
   worker.members.push_back(local);
 }
@@ -132,7 +120,7 @@ void StrongComponents::tell_colours() {
   step_in_lanes(kTell, [this](int lane, const auto& scheme) { tell(lane, scheme); });
   job_.for_each_range([this](int, LocalNumber first, LocalNumber last) {
     for (LocalNumber local = first; local < last; ++local) {
-      rows_->leave_out(local, job_.ownership().vertex(rank_, local), colours_);
+      rows_->leave_out(local, colours_, kGone);
       reset_counts(local);
     }
   });
@@ -144,19 +132,19 @@ void StrongComponents::tell(int lane, const Scheme& scheme) {
   std::vector<LocalNumber> told(static_cast<std::size_t>(job_.bootstrap().size()),
                                 LocalNumber(kNone));  // [peer]: last one
   const auto take = [&](Record record) {
-    if (record.vertex >= colours_.size()) throw Error("a process has sent a vertex that does not exist");
-    colour(VertexId(record.vertex)).store(record.value, std::memory_order_relaxed);
+    colour(rows_->number_of_other(VertexId(record.vertex))).store(record.value, std::memory_order_relaxed);
   };
   const auto [first, last] = job_.pool().part(lane, labels_.size());
   for (LocalNumber local(static_cast<std::uint32_t>(first)); local < last; ++local) {
     const VertexId vertex = scheme.vertex(rank_, local);
-    if (labelled(local)) colour(vertex).store(kGone, std::memory_order_relaxed);
+    if (labelled(local)) colour(local).store(kGone, std::memory_order_relaxed);
     if (!several_) continue;
-    const std::uint32_t value = colour(vertex).load(std::memory_order_relaxed);
+    const std::uint32_t value = colour(local).load(std::memory_order_relaxed);
     for (const auto ends : {rows_->out(local), rows_->in(local)}) {
-      for (const VertexId v : ends) {
-        const std::uint32_t peer = scheme.place(v).owner;
-        if (peer == rank_ || std::exchange(told[peer], local) == local) continue;
+      for (const KnownNumber n : ends) {
+        if (n < labels_.size()) continue;
+        const std::uint32_t peer = scheme.place(rows_->other(n)).owner;
+        if (std::exchange(told[peer], local) == local) continue;
         ++worker.vertices;
         job_.records().send(lane, static_cast<int>(peer), {vertex, value}, take);
       }

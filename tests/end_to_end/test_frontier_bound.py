@@ -122,7 +122,7 @@ def test_bound_of_components(edgewire, made_graph, tmp_path, name, processes, ow
 @pytest.mark.parametrize("name", [*GENERATED, "cycle", "path", "self loops", "star in", "duplicates"])
 @pytest.mark.parametrize("processes, ownership", BOUND_RUNS)
 def test_bound_of_strong_components(edgewire, made_graph, tmp_path, name, processes, ownership):
-    """Exact where edges have a direction and are few: all processes get those whose source has others in and out."""
+    """Exact where edges have a direction and are few: owners of their ends get them, and all processes those whose source has others in and out."""
     if name in GENERATED:
         path, graph = made_graph(name)
     else:
@@ -140,7 +140,11 @@ def test_bound_of_strong_components(edgewire, made_graph, tmp_path, name, proces
         [step[one] for one in figures] for step in report["supersteps"]]
     ends = [(u, v) for u, v in zip(graph.sources.tolist(), graph.targets.tolist()) if u != v]
     both = {u for u, _ in ends} & {v for _, v in ends}
-    assert bound["record_bytes"] == 8 * (processes - 1) * sum(u in both for u, _ in ends)
+    sent = {step["phase"]: step["record_bytes"] for step in bound["supersteps"]}
+    assert sent.get("collect the edges that are left", 0) == 8 * (processes - 1) * sum(u in both for u, _ in ends)
+    if ownership != "ranges":
+        owner = np.loadtxt(owners, int) if ownership == "file" else reference.hash_owners(graph.vertices, processes)
+        assert sent["keep the edges that are left, both ways"] == 8 * sum(owner[u] != owner[v] for u, v in ends)
 
 
 def many_components(blocks=3000, size=50):

@@ -94,7 +94,8 @@ TEST_CASE("more than two processes find the same, whether one of them gets what 
                      .ownership = seed % 2 == 0 ? "hash" : "ranges"};
     for (const bool undirected : {false, true}) {
       const graph::BuiltGraph built(vertices, edges, {.undirected = undirected});
-      for (const std::uint64_t few : {std::uint64_t{0}, std::uint64_t{3}, ComponentsApart::kFew})
+      for (const std::uint64_t few : {std::uint64_t{0}, std::uint64_t{3}, std::uint64_t{10},
+                                      std::uint64_t{30}, std::uint64_t{60}, ComponentsApart::kFew})
         CHECK((find(built.graph, cut, few).labels == right));
     }
   }
@@ -115,6 +116,7 @@ TEST_CASE("supersteps and records of a long path grow with its logarithm and its
       std::uint64_t bytes = 0;
       for (const Superstep& one : found.supersteps) bytes += one.sent.record_bytes;
       CHECK(bytes < 32 * kVertices / static_cast<unsigned>(processes));
+      CHECK((find(built.graph, {.processes = processes}).supersteps.size() < 10));  // one links all
     }
   }
 }

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "frontier/collected_components.h"
+#include "frontier/rest_rows.h"
 #include "frontier_test.h"
 
 namespace edgewire::frontier {
@@ -140,6 +141,63 @@ TEST_CASE("strongly connected components of graphs with a shape") {
     for (std::uint32_t v = 13; v < 40; ++v) edges.emplace_back(12, v, 0.0F);
     for (std::uint32_t v = 41; v < 60; ++v) edges.emplace_back(v, 40, 0.0F), edges.emplace_back(40, v, 0.0F);
     check_strong(60, edges);
+  }
+}
+
+TEST_CASE("edges that may be on a cycle are kept at both ends, and those of merged vertices at one of them") {
+  using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+  for (std::uint32_t seed = 0; seed < 40; ++seed) {
+    CAPTURE(seed);
+    const std::uint32_t vertices = 30 + seed % 40;
+    const EdgeList edges = random_list(vertices, seed);
+    const graph::BuiltGraph built(vertices, edges);
+    const VertexId merged = seed % 2 == 0 ? VertexId(seed % vertices) : RestRows::kNoVertex;
+    std::vector<std::uint8_t> sides;  // by vertex
+    for (std::uint32_t v = 0; v < vertices; ++v) {
+      const auto drawn = static_cast<std::uint8_t>((v * 7 + seed) % 11 % 4);
+      sides.push_back(v == merged                                   ? RestRows::kMerged
+                      : drawn == RestRows::kMerged && seed % 2 != 0 ? RestRows::kOther
+                                                                    : drawn);
+    }
+    Pairs kept;
+    for (const auto& [u, v, weight] : edges) {
+      const auto one_with = [&](std::uint32_t w) {
+        return sides[w] == RestRows::kMerged ? merged : VertexId(w);
+      };
+      const auto side_of = [&](std::uint32_t w) {
+        return sides[w] == RestRows::kMerged ? RestRows::kReached : sides[w];
+      };
+      if (side_of(u) != side_of(v) || side_of(u) == RestRows::kGone || one_with(u) == one_with(v)) continue;
+      kept.emplace_back(one_with(u), one_with(v));
+    }
+    std::ranges::sort(kept);
+    const JobCut cut{.processes = 1 + static_cast<int>(seed % 4),
+                     .workers = 1 + static_cast<int>(seed / 4 % 2)};
+    std::vector<Pairs> out(4), in(4);  // [process]
+    run_in_each(built.graph, cut, {}, [&](FrontierJob& job) {
+      job.make_rows();
+      std::vector<std::uint8_t> known;
+      for (KnownNumber n{}; n < job.known(); ++n)
+        known.push_back(sides[cut.processes == 1 ? VertexId(n) : job.boundary().vertex(n)]);
+      const RestRows rows(job, known, merged);
+      const auto vertex = [&](KnownNumber n) {
+        return n < job.owned() ? job.ownership().vertex(job.rank(), LocalNumber(n)) : rows.other(n);
+      };
+      for (LocalNumber local{}; local < job.owned(); ++local) {
+        for (const KnownNumber n : rows.out(local))
+          out[job.rank()].emplace_back(vertex(KnownNumber(local)), vertex(n));
+        for (const KnownNumber n : rows.in(local))
+          in[job.rank()].emplace_back(vertex(n), vertex(KnownNumber(local)));
+      }
+      for (KnownNumber n(job.owned()); n < rows.numbers(); ++n)
+        transport::require(rows.number_of_other(rows.other(n)) == n, "a number of another vertex");
+    });
+    for (const auto& all : {out, in}) {
+      Pairs found;
+      for (const Pairs& some : all) found.insert(found.end(), some.begin(), some.end());
+      std::ranges::sort(found);
+      CHECK((found == kept));
+    }
   }
 }
 
