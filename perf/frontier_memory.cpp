@@ -47,8 +47,9 @@ constexpr Bytes kBetweenness{.owned = 44, .boundary = 24, .told = 24};
 constexpr Bytes kLabels{.owned = 12, .boundary = 4};
 /// Sources of in-edges by vertex (InRows), which become rows of known vertices.
 constexpr Bytes kInRows{.owned = 8, .in_edge = 4};
-/// Labels, those of the result, colours, counts of edges both ways, and RestRows without edges.
-constexpr Bytes kStrong{.owned = 44, .boundary = 4};
+/// Labels, those of the result, counts of edges both ways, and RestRows without edges; sides of all vertices,
+/// and which of those of others have edges that are kept.
+constexpr Bytes kStrong{.owned = 44, .boundary = 9};
 /// Heads and numbers of oriented rows, for each known vertex; and later credits, cells of a worker, ids of
 /// BoundaryRows, and the rows that are to come and go.
 constexpr Bytes kOriented{.owned = 24, .boundary = 24}, kIntersected{.owned = 16, .boundary = 24, .told = 12};
@@ -98,7 +99,7 @@ std::uint64_t kernel_bytes(std::string_view kernel, const GraphShares& graph, co
   if (kernel == "sssp") return of(rows + kShortestPaths, share);
   if (kernel == "bc") return of(rows + kBetweenness, share);
   if (kernel == "wcc" || (kernel == "scc" && graph.symmetric)) return of(rows + kComponents, share);
-  if (kernel == "scc") return of(kStrong, share);
+  if (kernel == "scc") return of(rows + kStrong, share);
   if (kernel != "cdlp" && kernel != "lcc")
     throw UsageError(fmt::format("there is no prediction of the memory of {}", kernel));
   if (graph.symmetric) return kernel == "lcc" ? triangles(graph, share) : of(rows + kLabels, share);

@@ -18,7 +18,6 @@ class SccKernel : public LabelKernel {
  public:
   SccKernel() : LabelKernel("component", "components") {}
   std::string describe() const override { return "scc"; }
-  bool follows_rows(const graph::GraphFile& graph) const override { return graph.symmetric(); }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
     frontier::StrongComponents components(job);
     auto supersteps = components.run();
