@@ -29,7 +29,7 @@ Boundary::Boundary(const graph::GraphFile& graph, const plan::Ownership& ownersh
 
 namespace {
 
-constexpr std::uint64_t kVerticesAtOnce = 1 << 12;
+constexpr std::uint64_t kOwnedAtOnce = 1 << 12;
 constexpr std::uint64_t kIdBits = 32;  // of an id
 
 /// Calls work(ids) for the neighbours of the owned vertices that a worker takes; some come more than once.
@@ -37,11 +37,10 @@ template <class Work>
 void for_each_row(const graph::GraphFile& graph, const plan::Ownership& ownership, std::uint32_t rank,
                   topology::WorkerPool& pool, const InRows* in, const Work& work) {
   const std::uint32_t owned = ownership.count(rank);
-  pool.for_each((owned + kVerticesAtOnce - 1) / kVerticesAtOnce, [&](int worker, std::uint64_t piece) {
-    const auto last =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(owned, (piece + 1) * kVerticesAtOnce));
+  pool.for_each((owned + kOwnedAtOnce - 1) / kOwnedAtOnce, [&](int worker, std::uint64_t piece) {
+    const auto last = static_cast<std::uint32_t>(std::min<std::uint64_t>(owned, (piece + 1) * kOwnedAtOnce));
     ownership.visit([&](const auto& scheme) {
-      for (LocalNumber local(static_cast<std::uint32_t>(piece * kVerticesAtOnce)); local < last; ++local) {
+      for (LocalNumber local(static_cast<std::uint32_t>(piece * kOwnedAtOnce)); local < last; ++local) {
         work(worker, graph::Row{graph, scheme.vertex(rank, local)}.targets());
         if (in != nullptr) work(worker, in->sources(local));
       }
