@@ -56,19 +56,22 @@ inline void look_up_below(std::uint32_t limit, const VertexNumbers& table, std::
   table.visit([&](const auto& place_of) {
     topology::run_scalar_for_cpu([&] {
       const std::uint32_t* const all = table.all().data();
+      const std::size_t ahead = std::min(vertices.size(), kLookUpAhead);
+      find_places(place_of, all, vertices.first(ahead));
       std::uint32_t* next = vertices.data();
-      std::size_t row = 0;
-      for (std::size_t begin = 0, i = 0; begin < vertices.size(); begin += kLookUpAhead) {
-        const auto some = vertices.subspan(begin, std::min(vertices.size() - begin, kLookUpAhead));
-        find_places(place_of, all, some);
-        for (const std::size_t end = begin + some.size(); i < end;) {
+      std::size_t i = 0, row = 0;
+      const auto go_to = [&](std::size_t end, std::size_t asked) {
+        while (i < end) {
           for (; ends[row] == i; ++row) ends[row] = static_cast<std::uint32_t>(next - vertices.data());
           for (const auto last = std::min<std::size_t>(end, ends[row]); i < last; ++i) {
+            find_places(place_of, all, std::span(vertices.data() + i + ahead, asked));
             *next = all[vertices[i]];
             next += *next < limit ? 1 : 0;  // no branch depends on it
           }
         }
-      }
+      };
+      go_to(vertices.size() - ahead, 1);
+      go_to(vertices.size(), 0);
       for (; row < ends.size(); ++row) ends[row] = static_cast<std::uint32_t>(next - vertices.data());
     });
   });
