@@ -30,7 +30,9 @@ constexpr std::array kEnvironment{
         "The level of instructions that loops use (v2, v3 or v4) instead of the highest of the processor."},
     Variable{"XDG_RUNTIME_DIR",
              "The folder in which jobs lock the cores that they pin; without it /tmp/edgewire-UID."},
-    Variable{"TMPDIR", "The folder for graphs that a run makes for itself, without names; without it /tmp."},
+    Variable{"TMPDIR",
+             "The folder for graphs, and tables of partition files, that a run makes for itself, without "
+             "names; without it /tmp."},
     Variable{"TERM", "A terminal that is dumb gets no progress bars."},
     Variable{"PMIX_RANK, OMPI_COMM_WORLD_SIZE, SLURM_STEP_ID, SLURM_STEP_NUM_TASKS, PMI_SIZE",
              "tell which launcher has started the process; --launcher none leaves them aside."},

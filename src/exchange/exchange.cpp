@@ -89,6 +89,7 @@ Agreed Exchange::agree(launch::Bootstrap& bootstrap, transport::Transport& link,
   exchange.agree_on_regions(out, in);
   auto plan = exchange.agree_on_order(std::move(draft), out, in, for_each);
   exchange.set_streams(plan);
+  plan.forget_slots();
   return {std::move(exchange), std::move(plan)};
 }
 

@@ -46,10 +46,11 @@ plan::BlockEdges read_block(const PlanTask& task, const plan::EdgePartition& par
   return std::move(blocks[0]);
 }
 
-/// What each process has sent to this one. All goes through rank 0, in pieces that its memory can hold.
+/// What each process has sent to this one. All goes through rank 0, which holds 16 KiB for each process, or a
+/// MiB.
 std::vector<plan::Words> exchange_words(launch::Bootstrap& bootstrap, std::span<const plan::Words> to) {
-  constexpr std::size_t kBytes = std::size_t{256} << 20;  // of all messages at a time
-  const std::size_t piece = kBytes / sizeof(std::uint32_t) / (to.size() * to.size()) + 1;
+  const std::size_t bytes = std::max<std::size_t>(to.size() << 14, 1 << 20);  // of all messages at a time
+  const std::size_t piece = bytes / sizeof(std::uint32_t) / (to.size() * to.size()) + 1;
   std::uint64_t longest = 0;
   for (const auto& words : to) longest = std::max(longest, std::uint64_t{words.size()});
   longest = launch::allreduce(bootstrap, longest, std::ranges::max);

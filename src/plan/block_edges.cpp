@@ -89,9 +89,15 @@ std::vector<BlockEdges> read_blocks(const Rows& rows, graph::Weights weights, co
   });
   std::vector<BlockEdges> blocks(last - first);
   for_each(blocks.size(), [&](int, std::uint64_t block) {
-    std::vector<BlockEdges> parts;
-    for (auto& piece : read) parts.push_back(std::move(piece[block]));
-    blocks[block] = unite(parts);
+    std::uint64_t edges = 0;
+    for (const auto& piece : read) edges += piece[block].edges();
+    BlockEdges& all = blocks[block];
+    all.targets.reserve(edges);
+    if (!weights.empty()) all.weights.reserve(edges);
+    for (auto& piece : read) {  // whole rows, ascending
+      for (std::size_t i = 0; i < piece[block].sources.size(); ++i) all.add_row(piece[block], i);
+      piece[block] = {};
+    }
   });
   return blocks;
 }

@@ -55,7 +55,13 @@ BlockPlan::BlockPlan(const graph::GraphFile& graph, BlockEdges edges, std::vecto
 }
 
 void BlockPlan::number(std::vector<PeerLists> lists, const Ownership& ownership, Layout layout) {
-  destination_of_.assign(graph_.vertices(), kNoDestination);
+  const std::uint64_t ids = graph_.vertices(), affordable = owned_.count();
+  VertexSet reached(ids, affordable, [&](const auto& take) {
+    for (const auto v : owned_.ids()) take(v);
+    for (const auto& list : lists)
+      for (const auto v : list.sums_to) take(v);
+  });
+  destination_of_ = VertexNumbers(std::move(reached), ids, affordable);
   for (OwnedIndex i{}; i < owned_.count(); ++i) destination_of_[owned_.ids()[i]] = i;
   std::uint64_t destinations = owned_.count();
   for (auto& list : lists) {
@@ -151,7 +157,7 @@ void BlockPlan::read(std::size_t owner, std::uint32_t first, std::uint32_t last,
 
 BlockColumns::BlockColumns(BlockPlan plan, std::span<const std::uint32_t> bounds, const ForEach& for_each)
     : plan_(std::move(plan)) {
-  to_addresses(plan_.destination_of_, bounds, for_each);
+  to_addresses(plan_.destination_of_.all(), bounds, for_each);
 }
 
 }  // namespace edgewire::plan

@@ -18,7 +18,7 @@
 #include "plan/edge_rows.h"
 #include "plan/owned_vertices.h"
 #include "plan/ownership.h"
-#include "topology/page_vector.h"
+#include "plan/vertex_set.h"
 
 namespace edgewire::plan {
 
@@ -45,8 +45,8 @@ class BlockPlan {
 
   /// `edges`: those that `rank` computes. `lists`: what it sends and gets for them, [peer]. `owned`: its
   /// vertices under `ownership`, in `layout`, which is the same in all processes. Keeps the edges, 4 bytes
-  /// for each vertex of the graph and 8 for each mirror. Graph, ownership and owned vertices outlive it.
-  /// Throws Error.
+  /// for each destination, the memory of a VertexSet and 8 bytes for each mirror. Graph, ownership and owned
+  /// vertices outlive it. Throws Error.
   BlockPlan(const graph::GraphFile& graph, BlockEdges edges, std::vector<PeerLists> lists,
             const Ownership& ownership, int rank, const OwnedVertices& owned, Layout layout, int workers,
             const ForEach& for_each, bool weighted);
@@ -75,8 +75,8 @@ class BlockPlan {
   std::uint32_t rank_;
   bool weighted_;
   std::vector<Peer> peers_;
-  std::vector<std::vector<std::uint32_t>> rows_of_;     ///< [owner of sources][source]: row of the block
-  topology::PageVector<std::uint32_t> destination_of_;  ///< [vertex]; BlockColumns makes addresses of them
+  std::vector<std::vector<std::uint32_t>> rows_of_;  ///< [owner of sources][source]: row of the block
+  VertexNumbers destination_of_;                     ///< BlockColumns makes addresses of them
   std::uint32_t destinations_ = 0;
   std::vector<std::vector<std::uint64_t>> edges_before_;  ///< [owner of sources][source / kRowBlock]
   std::vector<std::uint64_t> granule_edges_;              ///< [destination / kColumnGranule]: by a sample

@@ -4,8 +4,9 @@
 #include <span>
 #include <utility>
 
-#include "base/ranked_bits.h"
+#include "base/bits.h"
 #include "plan/cover.h"
+#include "plan/vertex_set.h"
 
 namespace edgewire::plan {
 
@@ -24,8 +25,7 @@ class Router {
   RoutedBlock all_at_holder() && {
     std::ranges::fill(routed_.computed_by, static_cast<std::uint16_t>(holder_));
     for (const auto of_source : source_owner_) routed_.values += of_source != holder_ ? 1 : 0;
-    for (const VertexId target : targets().members<VertexId>())
-      routed_.values += owner(target) != holder_ ? 1 : 0;
+    for (const VertexId target : targets().members()) routed_.values += owner(target) != holder_ ? 1 : 0;
     return std::move(routed_);
   }
 
@@ -44,7 +44,11 @@ class Router {
   std::uint16_t owner(VertexId vertex) const noexcept {
     return static_cast<std::uint16_t>(owners_.place(vertex).owner);
   }
-  RankedBits targets() const { return RankedBits(Bits(owners_.vertices(), edges_.targets)); }
+  VertexSet targets() const {
+    return {owners_.vertices(), owners_.count(holder_), [this](const auto& take) {
+              for (const VertexId target : edges_.targets) take(target);
+            }};
+  }
   template <class Work>
   void each_undecided(const Work& work) {
     for (std::size_t i = 0; i < edges_.sources.size(); ++i)
@@ -54,14 +58,14 @@ class Router {
 
   /// The holder computes the core of the block.
   void take_core() {
-    const RankedBits numbers = targets();
+    const VertexSet numbers = targets();
     std::vector<std::uint32_t> target_of(edges_.edges()), of_source(edges_.sources.size()),
         of_target(numbers.count());
     std::vector<std::uint16_t> target_owner;
-    for (const VertexId target : numbers.members<VertexId>()) target_owner.push_back(owner(target));
+    for (const VertexId target : numbers.members()) target_owner.push_back(owner(target));
     std::vector<bool> in_core(edges_.edges());
     each_undecided([&](std::size_t i, std::uint64_t e) {
-      const std::uint32_t t = target_of[e] = numbers.below(edges_.targets[e]);
+      const std::uint32_t t = target_of[e] = numbers.place(edges_.targets[e]) - 1;
       in_core[e] = source_owner_[i] != target_owner[t];
       if (!in_core[e]) return;
       ++of_source[i];

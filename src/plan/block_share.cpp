@@ -6,8 +6,8 @@
 #include <bit>
 #include <functional>
 
-#include "base/bits.h"
 #include "error.h"
+#include "plan/vertex_set.h"
 
 namespace edgewire::plan {
 
@@ -21,6 +21,12 @@ namespace {
 
 std::vector<BlockEdges> split(const BlockEdges& block, const RoutedBlock& routed, std::size_t processes) {
   std::vector<BlockEdges> parts(processes);
+  std::vector<std::uint64_t> edges(processes);
+  for (const std::uint16_t process : routed.computed_by) ++edges[process];
+  for (std::size_t p = 0; p < processes; ++p) {
+    parts[p].targets.reserve(edges[p]);
+    if (!block.weights.empty()) parts[p].weights.reserve(edges[p]);
+  }
   for (std::size_t i = 0; i < block.sources.size(); ++i)
     for (std::uint64_t e = block.ends[i]; e < block.ends[i + 1]; ++e) {
       BlockEdges& part = parts[routed.computed_by[e]];
@@ -35,6 +41,7 @@ std::vector<BlockEdges> split(const BlockEdges& block, const RoutedBlock& routed
 /// Of each row the source, the number of edges, the targets, and of each weight two words.
 Words pack(const BlockEdges& edges) {
   Words words;
+  words.reserve(2 * edges.sources.size() + edges.edges() + 2 * edges.weights.size());
   for (std::size_t i = 0; i < edges.sources.size(); ++i) {
     const auto row = plain(edges.row(i));
     words.push_back(edges.sources[i]);
@@ -77,7 +84,10 @@ std::vector<PeerLists> lists_for(const BlockEdges& edges, const Ownership& owner
     const std::uint32_t owner = owners.place(source).owner;
     if (owner != rank) lists[owner].mirrors_from.push_back(source);
   }
-  for (const auto target : Bits(owners.vertices(), edges.targets).members<VertexId>()) {
+  const VertexSet targets(owners.vertices(), owners.count(rank), [&](const auto& take) {
+    for (const VertexId target : edges.targets) take(target);
+  });
+  for (const VertexId target : targets.members()) {
     const std::uint32_t owner = owners.place(target).owner;
     if (owner != rank) lists[owner].sums_to.push_back(target);
   }

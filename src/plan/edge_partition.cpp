@@ -20,9 +20,8 @@ std::vector<std::uint32_t> cut_into_strips(std::span<const std::uint64_t> offset
   const auto bounds = cut_evenly(offsets, ranges);
   std::vector<std::uint32_t> strips{0};
   for (std::uint32_t r = 0; r < ranges; ++r) {
-    std::vector<std::uint64_t> of_range(offsets.begin() + bounds[r], offsets.begin() + bounds[r + 1] + 1);
-    for (const std::uint64_t first = of_range[0]; auto& offset : of_range) offset -= first;
-    const auto cuts = cut_evenly(of_range, strips_each);
+    const auto cuts = cut_evenly(
+        offsets.subspan(bounds[r], bounds[r + std::size_t{1}] - bounds[r] + std::size_t{1}), strips_each);
     for (std::uint32_t s = 1; s <= strips_each; ++s) strips.push_back(bounds[r] + cuts[s]);
   }
   return strips;

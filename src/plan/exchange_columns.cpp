@@ -8,9 +8,11 @@ namespace edgewire::plan {
 ExchangeColumns::ExchangeColumns(ExchangePlan plan, std::span<const std::uint32_t> bounds,
                                  const ForEach& for_each)
     : plan_(std::move(plan)), bounds_(bounds.begin(), bounds.end()) {
-  auto& destination_of = plan_.destination_of_;
-  if (destination_of.empty()) destination_of.push_back(plan_.owned_.take_indexes());
-  for (auto& destinations : destination_of) to_addresses(destinations, bounds_, for_each);
+  if (plan_.destination_of_.empty()) {
+    plan_.addresses_ = plan_.owned_.take_indexes();
+    to_addresses(plan_.addresses_, bounds_, for_each);
+  }
+  for (auto& destinations : plan_.destination_of_) to_addresses(destinations.all(), bounds_, for_each);
   const auto owned_columns = std::ranges::upper_bound(bounds_, sources()) - bounds_.begin() - 1;
   plan_.first_remote_ = static_cast<std::uint32_t>(owned_columns) << kOffsetBits;
 }
@@ -26,9 +28,8 @@ topology::PageVector<std::uint32_t> ExchangeColumns::owned_addresses() const {
 
 OwnedVertices ExchangeColumns::take_owned(const ForEach& for_each) && {
   if (plan_.ownership_.processes() == 1) {
-    auto& indexes = plan_.destination_of_[0];
-    to_destinations(indexes, bounds_, for_each);
-    plan_.owned_.give_indexes(std::move(indexes));
+    to_destinations(plan_.addresses_, bounds_, for_each);
+    plan_.owned_.give_indexes(std::move(plan_.addresses_));
   }
   return std::move(plan_.owned_);
 }

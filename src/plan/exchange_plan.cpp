@@ -93,33 +93,43 @@ ExchangePlan::ExchangePlan(const graph::GraphFile& graph, const Ownership& owner
   if (strategy == Strategy::edge) count_slots();
 }
 
+/// Calls take() for the vertices that have destinations, as far as they are known before the peers are asked:
+/// the owned ones, and of the others those whose sums are sent.
+template <class Take>
+void ExchangePlan::reach(std::size_t list, const ForEach& for_each, const Take& take) const {
+  const auto offsets = graph_.offsets();
+  const auto targets = graph_.targets();
+  for_each_block(for_each, owned_.count(), 1,
+                 [&](int, std::uint64_t, std::uint32_t first, std::uint32_t last) {
+                   ownership_.visit([&](const auto& scheme) {
+                     for (LocalNumber local(first); local < last; ++local) {
+                       const VertexId v = scheme.vertex(rank_, local);
+                       take(v);
+                       if (!covers_.empty() || local % lists_ != list) continue;
+                       for (std::uint64_t e = offsets[v]; e < offsets[v + std::size_t{1}]; ++e)
+                         take(targets[e]);
+                     }
+                   });
+                 });
+  for_each(covers_.size(), [&](int, std::uint64_t p) {
+    ownership_.visit([&](const auto& scheme) {
+      for (const LocalNumber local : covers_[p].sums)
+        take(scheme.vertex(static_cast<std::uint32_t>(p), local));
+    });
+  });
+}
+
 /// The distinct destinations of each stream of sums.
 void ExchangePlan::find_entries(const ForEach& for_each) {
-  const auto vertices = static_cast<std::uint32_t>(graph_.vertices());
-  std::vector<Bits> reached;
-  if (covers_.empty()) {
-    reached.assign(lists_, Bits(vertices));
-    const auto offsets = graph_.offsets();
-    const auto targets = graph_.targets();
-    for_each_block(for_each, owned_.count(), 1,
-                   [&](int, std::uint64_t, std::uint32_t first, std::uint32_t last) {
-                     ownership_.visit([&](const auto& scheme) {
-                       for (LocalNumber local(first); local < last; ++local) {
-                         const std::uint32_t v = scheme.vertex(rank_, local);
-                         Bits& bits = reached[local % lists_];
-                         for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) bits.set(targets[e]);
-                       }
-                     });
-                   });
-  }
-  destination_of_.resize(lists_);
-  for (auto& numbers : destination_of_) numbers.assign(vertices, kNoDestination);
+  for (std::size_t list = 0; list < lists_; ++list)
+    destination_of_.emplace_back(
+        VertexSet(graph_.vertices(), owned_.count(), [&](const auto& take) { reach(list, for_each, take); }),
+        graph_.vertices(), owned_.count());
   for_each(streams_.size(), [&](int, std::uint64_t s) {
     Stream& stream = streams_[s];
     if (stream.mirrors) return;
-    const auto list = static_cast<std::size_t>(stream.list);
     const auto peer = static_cast<std::uint32_t>(stream.peer);
-    auto& numbers = destination_of_[list];
+    auto& numbers = destination_of_[static_cast<std::size_t>(stream.list)];
     auto& entries = entries_[s];
     ownership_.visit([&](const auto& scheme) {
       if (peer == rank_) {
@@ -129,7 +139,7 @@ void ExchangePlan::find_entries(const ForEach& for_each) {
       }
       if (covers_.empty()) {
         for (LocalNumber local{}; local < scheme.count(peer); ++local)
-          if (reached[list].test(scheme.vertex(peer, local))) entries.push_back(local);
+          if (numbers.has(scheme.vertex(peer, local))) entries.push_back(local);
       } else {
         entries = covers_[peer].sums;
       }
@@ -224,11 +234,18 @@ NumberedBy<Slot, std::vector<LocalNumber>> ExchangePlan::slot_ids(std::size_t st
   NumberedBy<Slot, std::vector<LocalNumber>> ids(s.slots);
   for (std::size_t e = 0; e < s.entries; ++e) {
     const LocalNumber local = entries_[stream][e];
-    const std::uint32_t v = ownership_.vertex(static_cast<std::uint32_t>(s.peer), local);
+    const VertexId v = ownership_.vertex(static_cast<std::uint32_t>(s.peer), local);
     const std::uint32_t slot = destination_of_[static_cast<std::size_t>(s.list)][v] - s.first_destination;
     std::fill_n(ids.begin() + slot, slots_of_.empty() ? 1 : slots_of_[stream][e], local);
   }
   return ids;
+}
+
+void ExchangePlan::forget_slots() {
+  entries_ = {};
+  slots_of_ = {};
+  slot_sources_ = {};
+  slot_weights_ = {};
 }
 
 /// Asks for the rows of the vertices behind `last`: in degree order they lie anywhere in the file.
@@ -248,7 +265,7 @@ void ExchangePlan::read(std::uint32_t first, std::uint32_t last, EdgeRows& rows)
   const auto offsets = graph_.offsets();
   const std::uint32_t* const targets = plain(graph_.targets()).data();
   const auto ids = owned_.ids();
-  destinations.resize(owned_.edges(first, last) + std::max(OwnerFilter::kSlack, kLookUpAhead));
+  destinations.resize(owned_.edges(first, last) + OwnerFilter::kSlack);
   ends.clear();
   std::uint32_t* next = destinations.data();
   std::array<std::uint8_t, kMaxProcesses> kept;
@@ -263,12 +280,13 @@ void ExchangePlan::read(std::uint32_t first, std::uint32_t last, EdgeRows& rows)
     }
     ends.push_back(static_cast<std::uint32_t>(next - destinations.data()));
   }
+  const std::span found(destinations.data(), next);
   if (!covers_.empty()) {  // an edge without a destination here: its sum is not sent, the peer has a mirror
-    look_up_below(kNoDestination, destination_of_[0], destinations.data(), ends);
-  } else if (!slot_sources_.empty()) {
-    look_up_below(first_remote_, destination_of_[0], destinations.data(), ends);
+    look_up_below(kNoDestination, destination_of_[0], found, ends);
+  } else if (has_edge_slots()) {
+    look_up_below(first_remote_, destination_of_[0], found, ends);
   } else {
-    number(first, std::span(destinations.data(), next), ends);
+    number(first, found, ends);
   }
   destinations.resize(ends.empty() ? 0 : ends.back());
 }
@@ -280,34 +298,32 @@ void ExchangePlan::read_weighted(std::uint32_t first, std::uint32_t last, EdgeRo
   rows.weights.clear();
   const auto offsets = graph_.offsets();
   // An edge whose destination is not below it is computed by the peer, or has a slot of its own.
-  const std::uint64_t limit = !covers_.empty()         ? kNoDestination
-                              : !slot_sources_.empty() ? first_remote_
-                                                       : std::uint64_t{kNoDestination} + 1;
+  const std::uint64_t limit = !covers_.empty()   ? kNoDestination
+                              : has_edge_slots() ? first_remote_
+                                                 : std::uint64_t{kNoDestination} + 1;
   for (OwnedIndex i(first); i < last; ++i) {
     const VertexId v = owned_.ids()[i];
     const auto list = lists_ == 1 ? 0 : ownership_.place(v).local % lists_;
-    const auto numbers = destination_of_.empty() ? plain(owned_.indexes())
-                                                 : std::span<const std::uint32_t>(destination_of_[list]);
     const bool moved = !covers_.empty() && whole_.back().test(i);
     for (std::uint64_t e = offsets[v]; e < offsets[v + std::size_t{1}]; ++e) {
       const VertexId target = graph_.targets()[e];
-      if (numbers[target] >= limit || (moved && whole_[ownership_.place(target).owner].test(i))) continue;
-      rows.destinations.push_back(numbers[target]);
+      const std::uint32_t number =
+          destination_of_.empty() ? numbers_alone()[target] : std::as_const(destination_of_[list])[target];
+      if (number >= limit || (moved && whole_[ownership_.place(target).owner].test(i))) continue;
+      rows.destinations.push_back(number);
       rows.weights.push_back(graph_.weights()[e]);
     }
     rows.ends.push_back(static_cast<std::uint32_t>(rows.destinations.size()));
   }
 }
 
-void ExchangePlan::number_owned(std::span<std::uint32_t> vertices) const {
-  look_up(destination_of_.empty() ? plain(owned_.indexes()) : destination_of_[0], vertices);
-}
-
 /// Turns the targets of the rows from `first` on into their destinations.
 void ExchangePlan::number(std::uint32_t first, std::span<std::uint32_t> targets,
                           std::span<const std::uint32_t> ends) const {
-  if (destination_of_.size() <= 1) {
-    number_owned(targets);  // in a job of one process a vertex has its local number as id
+  if (destination_of_.empty()) {
+    look_up(numbers_alone(), targets);  // a vertex has its local number as id
+  } else if (destination_of_.size() == 1) {
+    look_up(destination_of_[0], targets);
   } else {
     std::uint32_t begin = 0;
     for (std::size_t i = 0; i < ends.size(); ++i) {
@@ -367,6 +383,7 @@ ExchangePlan PlanDraft::in_order(
   for (std::size_t s = 0; s < plan_.streams_.size(); ++s)
     if (!plan_.streams_[s].mirrors && plan_.streams_[s].entries > 0) plan_.place(s, positions(s));
   plan_.number_slots(for_each);
+  plan_.moved_ = {};
   return std::move(plan_);
 }
 

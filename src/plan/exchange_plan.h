@@ -13,6 +13,7 @@
 #include "plan/owner_filter.h"
 #include "plan/ownership.h"
 #include "plan/pair_covers.h"
+#include "plan/vertex_set.h"
 #include "plan/volume.h"
 #include "topology/page_vector.h"
 
@@ -71,6 +72,8 @@ class ExchangePlan {
   NumberedBy<Slot, std::span<const OwnedIndex>> slot_sources(std::size_t stream) const noexcept;
   /// The weight of the slot's edge. Only for strategy `edge` with weights.
   NumberedBy<Slot, std::span<const double>> slot_weights(std::size_t stream) const noexcept;
+  /// Frees what only slot_ids(), slot_sources() and slot_weights() need. They may not be called any more.
+  void forget_slots();
   std::uint32_t sources() const noexcept { return owned_.count(); }
   std::uint64_t edges() const noexcept { return owned_.edges(); }
   /// The number of edges of the owned vertices with indexes [first, last), as OwnedVertices::edges(). With
@@ -101,6 +104,8 @@ class ExchangePlan {
   void move_edges(std::span<const std::uint64_t> free_edges, const ForEach& for_each);
   void place(std::size_t stream, std::span<const std::uint32_t> positions);
   void number_slots(const ForEach& for_each);
+  /// Whether each edge to another process has its slot, and no destination.
+  bool has_edge_slots() const noexcept { return strategy_ == Strategy::edge && !destination_of_.empty(); }
   void find_entries(const ForEach& for_each);
   void count_slots();
   void find_slot_sources();
@@ -108,7 +113,12 @@ class ExchangePlan {
   void read_weighted(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const;
   void number(std::uint32_t first, std::span<std::uint32_t> targets,
               std::span<const std::uint32_t> ends) const;
-  void number_owned(std::span<std::uint32_t> vertices) const;
+  template <class Take>
+  void reach(std::size_t list, const ForEach& for_each, const Take& take) const;
+  /// [vertex]: in a job of one process, its index or address.
+  std::span<const std::uint32_t> numbers_alone() const noexcept {
+    return addresses_.empty() ? plain(owned_.indexes()) : std::span<const std::uint32_t>(addresses_);
+  }
   template <class Number>
   void for_each_entry(std::size_t stream, const Number& number);
   const graph::GraphFile& graph_;
@@ -127,10 +137,12 @@ class ExchangePlan {
   std::vector<Stream> streams_;                       ///< [peer * streams_per_peer + list]
   std::vector<std::vector<LocalNumber>> entries_;     ///< [stream]: at the peer
   std::vector<std::vector<std::uint32_t>> slots_of_;  ///< [stream][entry], strategy `edge`
-  /// [list][vertex]: the (first) destination or address of the vertex, for edges of this list. In a draft a
-  /// vertex of another process has its entry here, and after place() its position. A job of one process
-  /// leaves this empty, and uses the indexes, which ExchangeColumns put here.
-  std::vector<topology::PageVector<std::uint32_t>> destination_of_;
+  /// [list][vertex]: the (first) destination or address of the vertex, for edges of this list, of those
+  /// vertices that have one. In a draft a vertex of another process has its entry here, and after place() its
+  /// position. A job of one process leaves this empty.
+  std::vector<VertexNumbers> destination_of_;
+  /// [vertex]: in a job of one process, the addresses that ExchangeColumns make of the indexes.
+  topology::PageVector<std::uint32_t> addresses_;
   std::vector<OwnedIndex> slot_sources_;  ///< strategy `edge`: [slot of all streams]
   std::vector<double> slot_weights_;      ///< likewise, with weights
   std::uint32_t first_remote_;            ///< destination or address
@@ -140,11 +152,11 @@ class ExchangePlan {
 /// What the sender knows before the receivers have put its values in order.
 class PlanDraft {
  public:
-  /// Reads all edges of owned vertices; twice for strategy `edge`. In a job of several processes it takes 4
-  /// bytes for each vertex of the graph; for strategy `worker`, 4 for each vertex and worker. `weighted`:
-  /// edges take the graph's weights along. Strategy `cover`: moves edges to the peers, which then compute
-  /// them: those that must move, and about as many as `free_edges` says. Graph and ownership outlive it and
-  /// the plan. Throws Error.
+  /// Reads all edges of owned vertices, several times. In a job of several processes it takes the
+  /// memory of VertexNumbers for the owned vertices and the destinations of their edges; for strategy
+  /// `worker`, so much for each worker. `weighted`: edges take the graph's weights along. Strategy `cover`:
+  /// moves edges to the peers, which then compute them: those that must move, and about as many as
+  /// `free_edges` says. Graph and ownership outlive it and the plan. Throws Error.
   PlanDraft(const graph::GraphFile& graph, const Ownership& ownership, int rank, OwnedVertices owned,
             Strategy strategy, int workers, const ForEach& for_each, bool weighted = false,
             const FreeEdges& free_edges = {});

@@ -42,8 +42,9 @@ void ExchangePlan::find_slot_sources() {
   for (OwnedIndex i{}; i < owned_.count(); ++i) {
     const VertexId v = owned_.ids()[i];
     for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
-      if (next[targets[e]] < owned_.count()) continue;
-      const std::uint32_t slot = next[targets[e]]++ - owned_.count();
+      std::uint32_t& number = next[targets[e]];
+      if (number < owned_.count()) continue;
+      const std::uint32_t slot = number++ - owned_.count();
       slot_sources_[slot] = i;
       if (weighted_) slot_weights_[slot] = graph_.weights()[e];
     }

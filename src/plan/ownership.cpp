@@ -4,12 +4,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
-#include <charconv>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "base/nearest.h"
 #include "error.h"
@@ -32,10 +27,10 @@ std::uint32_t HashOwnership::count(std::uint32_t owner) const noexcept {
 constexpr std::uint64_t kEdgesBeforeVertices = 4;
 
 std::vector<std::uint32_t> cut_evenly(std::span<const std::uint64_t> offsets, std::uint32_t parts) {
-  const std::uint64_t vertices = offsets.size() - 1, edges = offsets.back();
+  const std::uint64_t vertices = offsets.size() - 1, first = offsets.front(), edges = offsets.back() - first;
   // The sum of both parts, times vertices x edges. Where vertices are more, an edge counts as four of them.
   const auto before = [&](std::uint64_t vertex) {
-    return static_cast<Uint128>(offsets[vertex]) * kEdgesBeforeVertices * vertices +
+    return static_cast<Uint128>(offsets[vertex] - first) * kEdgesBeforeVertices * vertices +
            static_cast<Uint128>(vertex) * std::max(edges, vertices);
   };
   std::vector<std::uint32_t> bounds{0};
@@ -63,18 +58,6 @@ RangeOwnership::RangeOwnership(std::vector<std::uint32_t> bounds) : bounds_(std:
     std::uint32_t p = hint_.empty() ? 0 : hint_.back();
     while (first >= bounds_[p + 1]) ++p;
     hint_.push_back(p);
-  }
-}
-
-TableOwnership::TableOwnership(std::vector<std::uint16_t> owners, std::uint32_t processes)
-    : owners_(std::move(owners)), locals_(owners_.size()), vertices_(owners_.size()), starts_(processes + 1) {
-  for (const auto owner : owners_) ++starts_[owner + 1U];
-  for (std::uint32_t p = 0; p < processes; ++p) starts_[p + 1] += starts_[p];
-  std::vector<std::uint32_t> next(starts_.begin(), starts_.end() - 1);
-  for (VertexId v{}; v < owners_.size(); ++v) {
-    const std::uint32_t at = next[owners_[v]]++;
-    locals_[v] = LocalNumber(at - starts_[owners_[v]]);
-    vertices_[at] = v;
   }
 }
 
@@ -111,70 +94,7 @@ namespace {
 constexpr std::string_view kAuto = "auto,";
 constexpr std::string_view kRange = "range";  ///< is understood as "ranges"
 
-/// One number a line, at most `vertices` of them. Throws Error with the path and line.
-std::vector<std::uint16_t> read_parts(const std::string& path, std::uint64_t vertices) {
-  std::error_code cause;
-  if (const auto status = std::filesystem::status(path, cause); !std::filesystem::is_regular_file(status)) {
-    throw Error(fmt::format("{}: cannot read the partition file: {}", path,
-                            cause                                   ? cause.message()
-                            : std::filesystem::is_directory(status) ? "it is a folder"
-                                                                    : "it is not a regular file"));
-  }
-  std::ifstream in(path);
-  if (!in) throw Error(fmt::format("{}: cannot read the partition file: {}", path, reason(errno)));
-  std::string line;
-  std::vector<std::uint16_t> parts;
-  while (std::getline(in, line)) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    std::uint16_t part = 0;
-    const auto [end, bad] = std::from_chars(line.data(), line.data() + line.size(), part);
-    if (bad != std::errc{} || end != line.data() + line.size() || part >= kMaxProcesses) {
-      throw Error(fmt::format("{}: line {}: not a part from 0 to {}: '{:.40}'", path, parts.size() + 1,
-                              kMaxProcesses - 1, line));
-    }
-    if (parts.size() == vertices) {
-      throw Error(
-          fmt::format("{}: line {}: more lines than the graph's {} vertices", path, vertices + 1, vertices));
-    }
-    parts.push_back(part);
-  }
-  if (in.bad() || parts.size() != vertices)
-    throw Error(fmt::format("{}: {} lines for {} vertices", path, parts.size(), vertices));
-  return parts;
-}
-
-/// Throws Error unless every process has a vertex.
-void check_parts(const std::string& path, std::span<const std::uint16_t> parts, int processes) {
-  if (parts.empty()) return;
-  const int made_for = *std::ranges::max_element(parts) + 1;
-  if (made_for != processes) {
-    throw Error(fmt::format(
-        "{}: {} part{} for {} process{}: start as many processes as there are parts, or make a partition "
-        "into {}",
-        path, made_for, made_for == 1 ? "" : "s", processes, processes == 1 ? "" : "es", processes));
-  }
-  std::vector<bool> used(static_cast<std::size_t>(processes));
-  for (const auto part : parts) used[part] = true;
-  if (const auto empty = std::ranges::find(used, false); empty != used.end()) {
-    throw Error(fmt::format(
-        "{}: no vertex is in part {} of {}: that process would have no work; make a partition without "
-        "empty parts",
-        path, empty - used.begin(), processes));
-  }
-}
-
 }  // namespace
-
-Ownership Ownership::from_file(const std::string& path, std::uint64_t vertices, int processes) {
-  auto owners = read_parts(path, vertices);
-  check_parts(path, owners, processes);
-  return from_table(std::move(owners), processes);
-}
-
-Ownership Ownership::from_table(std::vector<std::uint16_t> owners, int processes) {
-  const std::uint64_t vertices = owners.size();
-  return {TableOwnership(std::move(owners), static_cast<std::uint32_t>(processes)), vertices, processes};
-}
 
 Ownership Ownership::create(const std::string& how, std::span<const std::uint64_t> offsets, int processes) {
   if (how == "hash") return hash(offsets.size() - 1, processes);
@@ -222,10 +142,13 @@ std::string fact_of(const std::string& how) {
   const std::string path = partition_file(how);
   std::error_code none;
   if (path.empty() || !std::filesystem::is_regular_file(path, none)) return how;
-  std::ifstream in(path, std::ios::binary);
-  const std::string content{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  return fmt::format("{}a partition file with checksum {:016x}", path == how ? "" : "auto,",
-                     graph::checksum(content.data(), content.size()));
+  try {
+    const graph::MappedFile file(path);
+    return fmt::format("{}a partition file with checksum {:016x}", path == how ? "" : "auto,",
+                       graph::checksum(file.data(), file.bytes()));
+  } catch (const Error&) {
+    return how;
+  }
 }
 
 }  // namespace edgewire::plan

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 
 #include "base/mixing.h"
 #include "base/numbering.h"
+#include "graph/mapped_file.h"
 #include "topology/cpu_level.h"
 
 namespace edgewire::plan {
@@ -66,7 +68,7 @@ class HashOwnership {
 
 /// Cuts all ids into `parts` ranges: in each one, four times its part of all out-edges and its part of all
 /// vertices add up to about the same; an edge counts as four vertices at most. Returns the bounds, one more
-/// than there are ranges. `offsets` as GraphFile::offsets().
+/// than there are ranges. `offsets` as GraphFile::offsets(), or a part of it, whose ids then count from 0.
 std::vector<std::uint32_t> cut_evenly(std::span<const std::uint64_t> offsets, std::uint32_t parts);
 
 /// Process p owns the ids [bounds[p], bounds[p+1]).
@@ -90,24 +92,28 @@ class RangeOwnership {
   std::vector<std::uint32_t> hint_;  ///< [v >> shift_]: owner of the first id with that prefix
 };
 
-/// Any assignment, given as a table of the owner of each vertex.
+inline constexpr std::uint32_t kMaxProcesses = 4096;
+
+/// Any assignment, as a table of the owner of each vertex. The table takes 10 bytes for each vertex of the
+/// graph, in a file without a name (graph::temporary_folder()) that is mapped: a process has of it the pages
+/// that it uses, and the system takes them back where memory is short. Copies share it.
 class TableOwnership {
  public:
-  TableOwnership(std::vector<std::uint16_t> owners, std::uint32_t processes);
+  class Builder;
   Place place(VertexId v) const noexcept { return {owners_[v], locals_[v]}; }
   VertexId vertex(std::uint32_t owner, LocalNumber local) const noexcept {
-    return vertices_[starts_[owner] + local];
+    return vertices_[starts_[owner] + std::size_t{local}];
   }
   std::uint32_t count(std::uint32_t owner) const noexcept { return starts_[owner + 1] - starts_[owner]; }
 
  private:
-  NumberedBy<VertexId, std::vector<std::uint16_t>> owners_;
-  NumberedBy<VertexId, std::vector<LocalNumber>> locals_;
-  std::vector<VertexId> vertices_;  ///< by owner, ascending
-  std::vector<std::uint32_t> starts_;
+  TableOwnership() = default;
+  std::shared_ptr<const graph::MappedFile> file_;  ///< has the three arrays, one after the other
+  NumberedBy<VertexId, std::span<const LocalNumber>> locals_;
+  std::span<const VertexId> vertices_;  ///< by owner, ascending
+  NumberedBy<VertexId, std::span<const std::uint16_t>> owners_;
+  std::vector<std::uint32_t> starts_;  ///< [owner]: of its vertices; and the end
 };
-
-inline constexpr std::uint32_t kMaxProcesses = 4096;
 
 /// Who owns which vertex. Loops over edges should use visit(): it looks up the scheme once, not for each
 /// edge.
@@ -119,11 +125,11 @@ class Ownership {
   /// The ranges of cut_evenly(): for processes that hold blocks of edges (plan/edge_partition.h).
   static Ownership even_ranges(std::span<const std::uint64_t> offsets, int processes);
   /// One owner (0..processes-1) a line for each vertex, as METIS, KaHIP and KaMinPar write. Every process
-  /// must own a vertex. Throws Error with path and line, or with both numbers when there are more or fewer
-  /// parts than processes.
+  /// must own a vertex. Reads the file once, line by line, and keeps what TableOwnership says. Throws Error
+  /// with path and line, or with both numbers when there are more or fewer parts than processes.
   static Ownership from_file(const std::string& path, std::uint64_t vertices, int processes);
   /// owners[v]: the owner of vertex v, below `processes`. A process may own no vertex.
-  static Ownership from_table(std::vector<std::uint16_t> owners, int processes);
+  static Ownership from_table(std::span<const std::uint16_t> owners, int processes);
   /// `how`: "hash", "ranges", "hilbert", "grid" (both: even_ranges()), or the path of a partition file.
   /// Throws Error, and UsageError where it is no name of these and no file.
   static Ownership create(const std::string& how, std::span<const std::uint64_t> offsets, int processes);
