@@ -49,6 +49,26 @@ def children(parent):
     return [pid for pid in found if not is_gone(pid)]
 
 
+def anonymous_bytes(pid):
+    """Memory of its own; 0 when there is no such process."""
+    with contextlib.suppress(OSError, IndexError):
+        return int(pathlib.Path(f"/proc/{pid}/status").read_text().split("RssAnon:")[1].split()[0]) * 1024
+    return 0
+
+
+def most_anonymous_bytes(job):
+    """The most memory of its own that one process of the job has until it ends, which must be well. The kernel keeps no such peak, so
+    that it is looked at all the time: less may be found than there was."""
+    deadline, most = time.monotonic() + LIMIT_S, 0
+    while job.poll() is None:
+        assert time.monotonic() < deadline, "the job does not end"
+        most = max([most, *map(anonymous_bytes, [job.pid, *children(job.pid)])])
+        time.sleep(0.001)
+    errors = job.communicate()[1]
+    assert job.returncode == 0, errors
+    return most
+
+
 def has_file_in(pid, folder):
     """Whether a process has a file open that is or was in the folder."""
     for name in pathlib.Path(f"/proc/{pid}/fd").glob("*"):

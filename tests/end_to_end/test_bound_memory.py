@@ -1,34 +1,17 @@
 """The memory that `bound` predicts for processes of kernels that follow a frontier, beside what they hold."""
 
-import contextlib
 import json
-import pathlib
-import subprocess
 
 import pytest
 
 from frontier import KERNELS, asked
-from processes import children
+from processes import most_anonymous_bytes
 
 SOURCE = 7
 
 
-def anonymous_bytes(pid):
-    with contextlib.suppress(OSError):
-        for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
-            if line.startswith("RssAnon"):
-                return int(line.split()[1]) * 1024
-    return 0
-
-
 def peak(edgewire, *arguments):
-    """Of the largest process that the command starts, looked at all the time while it runs."""
-    job = edgewire.start(*arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    most = 0
-    while job.poll() is None:
-        most = max([most, *map(anonymous_bytes, children(job.pid))])
-    assert job.returncode == 0
-    return most
+    return most_anonymous_bytes(edgewire.start(*arguments))
 
 
 @pytest.fixture(scope="module")

@@ -1,16 +1,12 @@
-"""What a process of a dense job holds: its part of the graph and what it exchanges, but nothing that grows with the graph.
+"""What a process holds: its part of the graph and what it exchanges, but nothing that grows with the graph."""
 
-The kernel keeps no peak of anonymous memory, so that it is looked at all the time: what is missed makes no test fail."""
-
-import contextlib
 import json
-import pathlib
-import time
 
 import numpy as np
 import pytest
 
-from processes import LIMIT_S, children
+from frontier import KERNELS, asked
+from processes import most_anonymous_bytes
 
 OWN, FOR_EACH_PEER = 10_000_000, 64 << 10  # bytes that a process may hold, whatever the graph is
 KEPT = 64  # bytes for each boundary vertex, as many as strategy `slots` sends: while a cover is made its row takes most of them
@@ -20,21 +16,16 @@ EVERY_WAY = [("hash", strategy) for strategy in ("edge", "slots", "cover")] + [
     (ownership, strategy) for ownership in ("ranges", "FILE", "hilbert", "grid") for strategy in ("slots", "cover")]
 
 
-def anonymous_bytes(pid):
-    with contextlib.suppress(OSError, IndexError):
-        return int(pathlib.Path(f"/proc/{pid}/status").read_text().split("RssAnon:")[1].split()[0]) * 1024
-    return 0  # it has ended
-
-
 @pytest.fixture(scope="module")
 def kronecker(edgewire, tmp_path_factory):
-    """kronecker(scale): the path of the graph."""
+    """kronecker(scale): the path of the graph. `options`: of generate."""
     folder = tmp_path_factory.mktemp("kronecker")
 
-    def make(scale):
-        path = folder / f"{scale}.ew"
+    def make(scale, *options):
+        path = folder / "".join(options) / f"{scale}.ew"
         if not path.exists():
-            edgewire.ok("generate", "kronecker", "--scale", scale, "--edge-factor", 16, "-o", path)
+            path.parent.mkdir(exist_ok=True)
+            edgewire.ok("generate", "kronecker", "--scale", scale, "--edge-factor", 16, *options, "-o", path)
         return path
 
     return make
@@ -51,15 +42,16 @@ class Measured:
         report = folder / "report.json"
         job = edgewire.start("pagerank", path, "-p", processes, "-w", 1, "--ownership", ownership, "--strategy", strategy,
                              "--iterations", 3, "--json", report)
-        deadline, self.bytes = time.monotonic() + LIMIT_S, 0
-        while job.poll() is None:
-            assert time.monotonic() < deadline
-            self.bytes = max([self.bytes, *map(anonymous_bytes, [job.pid, *children(job.pid)])])
-            time.sleep(0.002)
-        assert job.returncode == 0, job.communicate()[1]
-        job.communicate()
+        self.bytes = most_anonymous_bytes(job)
         payload = json.loads(report.read_text())["bound"]["payload_bytes"]
         self.values = payload / VALUE_BYTES.get(strategy, 4) / processes
+
+
+def check_part(found, alone, processes, boundary):
+    """`found`, `alone`: bytes of the largest of so many processes, and of one that has all."""
+    limit = LEEWAY * alone / processes + KEPT * boundary + OWN + FOR_EACH_PEER * processes
+    print(f"{processes} processes: {found / 1e6:.1f} MB of {limit / 1e6:.1f} MB")
+    assert found <= limit
 
 
 def check(edgewire, folder, path, processes, ownership, strategy):
@@ -68,9 +60,7 @@ def check(edgewire, folder, path, processes, ownership, strategy):
     for count in processes:
         found = Measured(edgewire, folder, path, count, ownership, strategy)
         boundary = found if strategy != "cover" else Measured(edgewire, folder, path, count, ownership, "slots")
-        limit = LEEWAY * alone.bytes / count + KEPT * boundary.values + OWN + FOR_EACH_PEER * count
-        print(f"{ownership} {strategy} {count}: {found.bytes / 1e6:.1f} MB of {limit / 1e6:.1f} MB")
-        assert found.bytes <= limit, f"{count} processes: {found.bytes} bytes in one of them, more than {limit:.0f}"
+        check_part(found.bytes, alone.bytes, count, boundary.values)
 
 
 @pytest.mark.parametrize("ownership, strategy", [("hash", "cover"), ("FILE", "slots")])
@@ -82,3 +72,26 @@ def test_a_process_holds_its_part(edgewire, tmp_path, kronecker, ownership, stra
 @pytest.mark.parametrize("ownership, strategy", EVERY_WAY)
 def test_a_process_of_many_holds_its_part(edgewire, tmp_path, kronecker, ownership, strategy):
     check(edgewire, tmp_path, kronecker(20), [2, 4, 8, 16, 32], ownership, strategy)
+
+
+def check_frontier(edgewire, path, kernel, processes):
+    """One process follows rows in the mapped file; one of several has its own in memory, 4 bytes for each edge."""
+    def found(count):
+        options = {"sssp": ["--unit-weights"], "bc": ["--parallel", "levels"], "cdlp": ["--iterations", 3]}.get(kernel, [])
+        return most_anonymous_bytes(edgewire.start(kernel, path, *asked(kernel, 1), *options, "-p", count, "-w", 1))
+
+    alone = found(1) + 4 * json.loads(edgewire.ok("info", path, "--json", "-"))["edges"]
+    for count in processes:
+        rows = json.loads(edgewire.ok("bound", path, "-p", count, "--ownership", "hash", "--json", "-"))["rows"]
+        boundary = next(row["values_sent_mean"] for row in rows if row["strategy"] == "slots")
+        check_part(found(count), alone, count, boundary)
+
+
+def test_a_process_of_a_frontier_kernel_holds_its_part(edgewire, kronecker):
+    check_frontier(edgewire, kronecker(16, "--undirected"), "wcc", [4])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_process_of_many_of_a_frontier_kernel_holds_its_part(edgewire, kronecker, kernel):
+    check_frontier(edgewire, kronecker(18, "--undirected"), kernel, [2, 4, 8, 16, 32])
