@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "frontier/betweenness_levels.h"
-#include "graph/row.h"
 
 namespace edgewire::frontier {
 

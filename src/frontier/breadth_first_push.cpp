@@ -3,7 +3,6 @@
 
 #include "error.h"
 #include "frontier/breadth_first.h"
-#include "graph/row.h"
 
 namespace edgewire::frontier {
 
