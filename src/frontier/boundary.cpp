@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bits.h"
+#include "base/release.h"
 #include "error.h"
 #include "frontier/in_rows.h"
 #include "graph/row.h"
@@ -74,7 +75,7 @@ void Boundary::find(const graph::GraphFile& graph, topology::WorkerPool& pool, c
     std::vector<VertexId> ids;
     for (auto& part : of_worker) {
       ids.insert(ids.end(), part.begin(), part.end());
-      part = {};
+      release(part);
     }
     std::ranges::sort(ids);
     ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
@@ -86,7 +87,7 @@ void Boundary::find(const graph::GraphFile& graph, topology::WorkerPool& pool, c
   locals_.reserve(all);
   for (auto& of_owner : found) {
     locals_.insert(locals_.end(), of_owner.begin(), of_owner.end());
-    of_owner = {};
+    release(of_owner);
     firsts_.push_back(known());
   }
 }

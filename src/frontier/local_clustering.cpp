@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/release.h"
 #include "graph/row.h"
 #include "options.h"
 #include "topology/cpu_level.h"
@@ -137,7 +138,8 @@ void LocalClustering::intersect() {
   triangles_ = 0;
   for (Worker& worker : workers_) {
     triangles_ += worker.triangles;
-    worker.cells = worker.earned = {};
+    release(worker.cells);
+    release(worker.earned);
   }
 }
 

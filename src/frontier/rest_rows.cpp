@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/release.h"
 #include "error.h"
 
 namespace edgewire::frontier {
@@ -31,7 +32,7 @@ RestRows::RestRows(FrontierJob& job, std::span<const std::uint8_t> sides, Vertex
   in_.make_room();
   number_others(in, out);
   fill(in, out);
-  others_of_ = {};
+  release(others_of_);
   sides_ = {};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/release.h"
 #include "error.h"
 #include "frontier/collected_components.h"
 #include "frontier/giant_component.h"
@@ -31,7 +32,7 @@ std::vector<Superstep> StrongComponents::run() {
   std::vector<std::uint8_t> sides = start_with_giant();
   step(kRows, [&] {
     rows_.emplace(job_, sides, merged_ ? giant_ : RestRows::kNoVertex);
-    sides = {};
+    release(sides);
     colours_.resize(rows_->numbers());
     for (auto& counts : counts_) counts.resize(job_.owned());
     for_each_left([this](Worker&, LocalNumber local, VertexId) { reset_counts(local); });
@@ -195,7 +196,7 @@ void StrongComponents::collect() {
     std::vector<Record> edges;
     for (Worker& worker : workers_) {
       edges.insert(edges.end(), worker.collected.begin(), worker.collected.end());
-      worker.collected = {};
+      release(worker.collected);
     }
     const CollectedComponents found(std::move(edges));
     for (std::size_t at = 0; at < found.vertices().size(); ++at) {

@@ -2,17 +2,18 @@
 
 #include <sys/socket.h>
 
-#include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
+#include "base/release.h"
 #include "error.h"
 #include "transport/crc32c.h"
 
 namespace edgewire::launch {
 namespace {
 
-constexpr std::size_t kReadBytes = std::size_t{1} << 18;
+constexpr std::size_t kReadBytes = std::size_t{1} << 16;
 
 }  // namespace
 
@@ -32,11 +33,12 @@ Message frame(Kind kind, std::uint32_t tag, std::string_view payload) {
 }
 
 ssize_t MessageReader::read(int stream) {
+  std::array<char, kReadBytes> arrived;  // not in the reader: rank 0 has one for each process
+  const ssize_t got = recv(stream, arrived.data(), arrived.size(), 0);
+  if (got <= 0 || useless_) return got;
   bytes_.erase(0, std::exchange(taken_, 0));
-  const std::size_t before = bytes_.size();
-  bytes_.resize(before + kReadBytes);
-  const ssize_t got = recv(stream, bytes_.data() + before, kReadBytes, 0);
-  bytes_.resize(useless_ ? 0 : before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  if (bytes_.empty() && bytes_.capacity() > kReadBytes) release(bytes_);  // a long message is done
+  bytes_.append(arrived.data(), static_cast<std::size_t>(got));
   return got;
 }
 

@@ -47,7 +47,7 @@ class MessageReader {
  public:
   enum class Next { Partial, Whole, Changed, TooLong };
 
-  /// Reads once, up to 256 KiB. Returns what recv returns.
+  /// Reads once, up to 64 KiB. Returns what recv returns.
   ssize_t read(int stream);
   /// Whole: `arrival` is the next message, and its bytes are those that were sent. Changed: they were
   /// changed on their way. TooLong: its header says more than kMaxMessageBytes. After these two, nothing that

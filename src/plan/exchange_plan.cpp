@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "base/bits.h"
+#include "base/release.h"
 #include "error.h"
 #include "plan/column_addresses.h"
 #include "plan/fetch_rows.h"
@@ -242,10 +243,10 @@ NumberedBy<Slot, std::vector<LocalNumber>> ExchangePlan::slot_ids(std::size_t st
 }
 
 void ExchangePlan::forget_slots() {
-  entries_ = {};
-  slots_of_ = {};
-  slot_sources_ = {};
-  slot_weights_ = {};
+  release(entries_);
+  release(slots_of_);
+  release(slot_sources_);
+  release(slot_weights_);
 }
 
 /// Asks for the rows of the vertices behind `last`: in degree order they lie anywhere in the file.

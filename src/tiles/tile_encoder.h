@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/release.h"
 #include "tiles/tile.h"
 #include "tiles/tile_format.h"
 
@@ -127,8 +128,8 @@ class TileEncoder {
   /// Releases the memory that a tile with many edges needed.
   void trim() {
     if (others_.capacity() <= kFewEdges) return;
-    others_ = {};
-    weights_ = {};
+    release(others_);
+    release(weights_);
   }
 
  private:
