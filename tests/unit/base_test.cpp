@@ -2,12 +2,15 @@
 
 #include <atomic>
 #include <bit>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "base/bit_count.h"
 #include "base/bits.h"
 #include "base/median.h"
 #include "base/mixing.h"
+#include "base/release.h"
 #include "base/usage.h"
 
 namespace edgewire {
@@ -67,6 +70,15 @@ TEST_CASE("the generator makes the numbers of its paper's reference") {
   CHECK(random.next() == 0xE220A8397B1DCDAF);
   CHECK(random.next() == 0x6E789E6AA1B965F4);
   CHECK(random.next() == 0x06C45D188009454F);
+}
+
+TEST_CASE("what is released takes no memory") {
+  std::vector<int> numbers(1000);
+  std::string text(1000, 'x');
+  release(numbers);
+  release(text);
+  CHECK((numbers.empty() && numbers.capacity() == 0));
+  CHECK((text.empty() && text.capacity() < 100));
 }
 
 TEST_CASE("a process has used time of cores, and memory") {
