@@ -1,8 +1,10 @@
 // Counts of wcc.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -80,7 +82,12 @@ class ComponentsCount : public FrontierCount {
       if (parts[p].largest) parts[p].largest = parts[p].component[*parts[p].largest];
     }
     for (std::uint32_t p = 0; p < processes; ++p) link_said(parts, p);
-    count_names(parts, reference, names, whole.load);
+    const auto links = links_of(parts, reference);
+    const Told told = told_of(links, processes);
+    if (fits(parts, told, ownership))
+      count_gathered(links, told, ownership, whole.load);
+    else
+      count_told(links, names, whole.load);
     return {whole};
   }
 
@@ -89,8 +96,27 @@ class ComponentsCount : public FrontierCount {
                std::size_t edges) const;
   static std::uint32_t count_bits(std::vector<Part>& parts, RecordLoad& load);
   static void link_said(std::vector<Part>& parts, std::uint32_t process);
-  void count_names(const std::vector<Part>& parts, std::uint32_t reference, const Names& names,
-                   RecordLoad& load) const;
+  /// The components `of_p` of p and `of_q` of q are one.
+  struct Link {
+    std::uint32_t p, q;
+    Component of_p, of_q;
+    bool named;  ///< both name them for a boundary vertex
+  };
+  /// What is told where process 0 links all.
+  struct Told {
+    std::vector<std::set<Component>> components;  ///< [process]
+    std::vector<std::uint64_t> names;             ///< the same
+
+    std::uint64_t values(std::uint32_t p, const plan::Ownership& ownership) const;
+  };
+  std::array<std::vector<std::uint32_t>, 2> open_between(const std::vector<Part>& parts, std::uint32_t p,
+                                                         std::uint32_t q) const;
+  std::vector<Link> links_of(const std::vector<Part>& parts, std::uint32_t reference) const;
+  static Told told_of(const std::vector<Link>& links, std::uint32_t processes);
+  static bool fits(const std::vector<Part>& parts, const Told& told, const plan::Ownership& ownership);
+  static void count_gathered(const std::vector<Link>& links, const Told& told,
+                             const plan::Ownership& ownership, RecordLoad& load);
+  static void count_told(const std::vector<Link>& links, const Names& names, RecordLoad& load);
 
   const graph::GraphFile& graph_;
 };
@@ -175,49 +201,113 @@ void ComponentsCount::link_said(std::vector<Part>& parts, std::uint32_t process)
   if (part.largest) part.largest = sets.root(*part.largest);
 }
 
-/// Two names in a record; then what is linked by those who hear them.
-void ComponentsCount::count_names(const std::vector<Part>& parts, std::uint32_t reference, const Names& names,
-                                  RecordLoad& load) const {
-  const auto processes = static_cast<std::uint32_t>(parts.size());
-  std::vector<Sets> linked(processes);
-  Sets all;
-  for (std::uint32_t p = 0; p < processes; ++p) {
-    if (!parts[p].largest) continue;
-    linked[p].join(*parts[p].largest, *parts[reference].largest);
-    all.join(*parts[p].largest, *parts[reference].largest);
-  }
-  const auto open = [&](std::uint32_t p, std::uint32_t owner) {
+/// The boundary vertices of `owner` that are open in p, and q's in p, of which one of the two suffices.
+std::array<std::vector<std::uint32_t>, 2> ComponentsCount::open_between(const std::vector<Part>& parts,
+                                                                        std::uint32_t p,
+                                                                        std::uint32_t q) const {
+  const auto open = [&](std::uint32_t knows, std::uint32_t owner) {
     std::vector<std::uint32_t> some;
-    for (const std::uint32_t v : parts[p].boundary[owner])
+    for (const std::uint32_t v : parts[knows].boundary[owner])
       if (!parts[owner].said[v]) some.push_back(v);
     return some;
   };
-  for (std::uint32_t p = 0; p < processes; ++p) {
-    for (std::uint32_t q = p + 1; q < processes; ++q) {
-      auto one = open(p, q), other = open(q, p);
-      if (graph_.symmetric()) (one.size() <= other.size() ? other : one).clear();
-      const std::uint32_t hears = (p + q) % 2 == 1 ? p : q, says = p + q - hears;
-      for (std::size_t i = 0; i < one.size() + other.size(); i += 2) load.add(says, hears);
-      for (const auto* some : {&one, &other})
-        for (const std::uint32_t v : *some) {
-          if (graph_.symmetric() && parts[p].component[v] == parts[p].largest &&
-              parts[q].component[v] == parts[q].largest)
-            continue;  // rows that were skipped may leave such a vertex without a name
-          linked[hears].join(parts[p].component[v], parts[q].component[v]);
-          all.join(parts[p].component[v], parts[q].component[v]);
-        }
-    }
+  std::array both{open(p, q), open(q, p)};
+  if (graph_.symmetric()) both[both[0].size() <= both[1].size() ? 1 : 0].clear();
+  return both;
+}
+
+/// What is linked: for each pair of processes the names of both for the same vertices, as often as they are
+/// told; and what each process has of the component that is large.
+std::vector<ComponentsCount::Link> ComponentsCount::links_of(const std::vector<Part>& parts,
+                                                             std::uint32_t reference) const {
+  std::vector<Link> links;
+  const auto processes = static_cast<std::uint32_t>(parts.size());
+  for (std::uint32_t p = 0; p < processes; ++p)
+    if (parts[p].largest)
+      links.push_back({p, reference, *parts[p].largest, *parts[reference].largest, false});
+  for (std::uint32_t p = 0; p < processes; ++p)
+    for (std::uint32_t q = p + 1; q < processes; ++q)
+      for (const auto& some : open_between(parts, p, q))
+        for (const std::uint32_t v : some)
+          links.push_back({p, q, parts[p].component[v], parts[q].component[v], true});
+  return links;
+}
+
+ComponentsCount::Told ComponentsCount::told_of(const std::vector<Link>& links, std::uint32_t processes) {
+  Told told{std::vector<std::set<Component>>(processes), std::vector<std::uint64_t>(processes)};
+  for (const Link& one : links) {
+    told.components[one.p].insert(one.of_p);
+    told.components[one.q].insert(one.of_q);
+    if (!one.named) continue;
+    ++told.names[one.p];
+    ++told.names[one.q];
   }
-  std::uint64_t hung = 0;
-  for (const Sets& some : linked) hung += some.joined().size();
-  // Where more is linked owners are told, without process 0: of half of the components or more.
-  const bool in_one = processes == 2 || hung <= frontier::ComponentsApart::kFew;
-  for (std::uint32_t p = 1; p < processes && in_one; ++p)
-    for (std::size_t i = 0; i < linked[p].joined().size(); ++i) load.add(p, 0);
-  std::uint64_t told = 0;
+  return told;
+}
+
+/// All tell process 0, which answers.
+void ComponentsCount::count_gathered(const std::vector<Link>& links, const Told& told,
+                                     const plan::Ownership& ownership, RecordLoad& load) {
+  const auto processes = static_cast<std::uint32_t>(ownership.processes());
+  const auto& components = told.components;
+  Sets sets;
+  for (const Link& one : links) sets.join(one.of_p, one.of_q);
+  // The label that most have, if more than half do.
+  Component most = 0;
+  std::uint64_t votes = 0;
+  for (std::uint32_t p = 1; p < processes; ++p)
+    for (const Component one : components[p]) {
+      if (votes == 0) most = sets.root(one);
+      votes += sets.root(one) == most ? 1 : -std::uint64_t{1};
+    }
+  for (std::uint32_t p = 1; p < processes; ++p) {
+    load.add(p, 0, (told.values(p, ownership) + 1) / 2);
+    std::uint64_t others = 0;
+    for (const Component one : components[p]) others += sets.root(one) != most ? 1 : 0;
+    load.add(0, p, (components[p].size() + 63) / 64 + (others + 1) / 2);
+  }
+}
+
+/// Values of 4 bytes that a process sends: a head, which of its vertices name components, and names of so
+/// many bits as its components and none need.
+std::uint64_t ComponentsCount::Told::values(std::uint32_t p, const plan::Ownership& ownership) const {
+  const auto packed = [](std::uint64_t count, std::uint64_t largest) {
+    std::uint64_t bits = 1;
+    while (largest >> bits != 0) ++bits;
+    return (count * bits + 31) / 32;
+  };
+  const std::uint64_t owned = ownership.count(p), count = components[p].size();
+  return 1 + components.size() + std::min((owned + 31) / 32, packed(count, owned)) + packed(names[p], count);
+}
+
+/// Whether process 0 has room for what all tell.
+bool ComponentsCount::fits(const std::vector<Part>& parts, const Told& told,
+                           const plan::Ownership& ownership) {
+  std::uint64_t bytes = 0, known = ownership.count(0);
+  for (std::uint32_t p = 0; p < parts.size(); ++p) {
+    bytes += 4 * (told.values(p, ownership) + 1) + 8 * told.components[p].size();
+    known += parts[0].boundary[p].size();
+  }
+  const frontier::GatheredRoom room;
+  return parts.size() == 2 || bytes <= std::max(room.bytes, room.bytes_a_vertex * known);
+}
+
+/// Two names in a record; then what is linked by those who hear them. Owners are told of half of the
+/// components or more.
+void ComponentsCount::count_told(const std::vector<Link>& links, const Names& names, RecordLoad& load) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> told;
+  Sets all;
+  for (const Link& one : links) {
+    all.join(one.of_p, one.of_q);
+    if (!one.named) continue;
+    const std::uint32_t hears = (one.p + one.q) % 2 == 1 ? one.p : one.q;
+    if (std::uint64_t& count = told[{one.p + one.q - hears, hears}]; count++ % 2 == 0)
+      load.add(one.p + one.q - hears, hears);
+  }
+  std::uint64_t joined = 0;
   for (const auto& [component, low] : all.joined())
-    if (const std::uint32_t owner = names.owner(VertexId(component)); owner != 0)
-      if (in_one || told++ % 2 == 0) load.add(0, owner);
+    if (const std::uint32_t owner = names.owner(VertexId(component)); owner != 0 && joined++ % 2 == 0)
+      load.add(0, owner);
 }
 
 }  // namespace

@@ -31,9 +31,9 @@ struct RecordLoad {
   std::vector<std::uint64_t> sent, received;
   explicit RecordLoad(std::size_t processes) : sent(processes), received(processes) {}
 
-  void add(std::size_t from, std::size_t to) {
-    ++sent[from];
-    ++received[to];
+  void add(std::size_t from, std::size_t to, std::uint64_t records = 1) {
+    sent[from] += records;
+    received[to] += records;
   }
   /// Of all processes.
   std::uint64_t records() const { return std::accumulate(sent.begin(), sent.end(), std::uint64_t{}); }

@@ -27,7 +27,7 @@ Rings::Rings(transport::Transport& link, transport::Health& health, const RingSe
       health_(health),
       settings_(settings),
       // A quarter of the ring, so that sender and receiver work at the same time.
-      batch_bytes_(std::min<std::size_t>(std::size_t{1} << 16, settings.ring_bytes / 4 / kUnit * kUnit)),
+      batch_bytes_(std::min(kMostBatchBytes, settings.ring_bytes / 4 / kUnit * kUnit)),
       region_(region),
       places_(places.begin(), places.end()),
       left_out_(places.size()),
@@ -70,7 +70,9 @@ bool Rings::open(int lane, int peer, std::size_t least_bytes) noexcept {
   const std::size_t credit = settings_.ring_bytes - (ring.begin - drained);
   if (to_end < least_bytes && credit >= to_end) {
     if (!open_here(lane, peer, to_end)) return false;
-    seal(ring, kSkip, kGoesOn);
+    ring.header = {kSkip, static_cast<std::uint8_t>(ring.superstep)};
+    std::memcpy(ring.frame, &ring.header, sizeof ring.header);
+    ring.sealed = true;
     return push(lane, peer) && open(lane, peer, least_bytes);  // at the start of the ring: not once more
   }
   const std::size_t bytes = std::min({credit, to_end, batch_bytes_});
@@ -92,22 +94,36 @@ bool Rings::open_here(int lane, int peer, std::size_t bytes) noexcept {
   return true;
 }
 
-void Rings::seal(Outgoing& ring, std::uint32_t records, std::uint64_t in_superstep,
-                 const RingNote& note) noexcept {
-  ring.header = {records, static_cast<std::uint32_t>(ring.superstep), in_superstep, note};
-  std::ranges::copy(std::as_bytes(std::span(&ring.header, 1)), ring.frame);
+/// The superstep goes on behind the frame.
+void Rings::seal(Outgoing& ring) const noexcept {
+  ring.header = {static_cast<std::uint16_t>(ring.used / settings_.record_bytes),
+                 static_cast<std::uint8_t>(ring.superstep)};
+  std::memcpy(ring.frame, &ring.header, sizeof ring.header);
   ring.sealed = true;
+}
+
+/// The superstep ends with the frame.
+void Rings::seal_end(Outgoing& ring, const RingNote& note) const noexcept {
+  Tail tail{static_cast<std::uint32_t>(ring.in_superstep)};
+  std::memcpy(tail.data() + 1, note.data(), sizeof note);
+  std::size_t values = tail.size();
+  while (values > 1 && tail[values - 1] == 0) --values;
+  seal(ring);
+  ring.header.tail = static_cast<std::uint8_t>(values);
+  std::memcpy(ring.frame, &ring.header, sizeof ring.header);
+  std::memcpy(ring.frame + sizeof ring.header + ring.used, tail.data(), values * sizeof tail[0]);
 }
 
 /// Sends the sealed frame, if there is one, and tells the peer. False: something is left.
 bool Rings::push(int lane, int peer) noexcept {
   Outgoing& ring = out_[index(lane, peer)];
   if (ring.sealed) {
-    if (!write(lane, peer, sizeof(FrameHeader) + ring.used)) return false;
+    if (!write(lane, peer, sizeof ring.header + ring.used + ring.header.tail * sizeof(std::uint32_t)))
+      return false;
     ring.begin += ring.header.records == kSkip ? ring.frame_bytes : bytes_of_frame(ring.used);
     ring.frame = nullptr;
     ring.sealed = false;
-    if (ring.header.in_superstep != kGoesOn) {
+    if (ring.header.tail != 0) {
       ++ring.superstep;
       ring.in_superstep = 0;
     }
@@ -142,7 +158,7 @@ std::span<std::byte> Rings::reserve(int lane, int peer) noexcept {
   push(lane, peer);
   const std::size_t least = bytes_of_frame(settings_.record_bytes);
   if (ring.sealed || (ring.frame == nullptr && !open(lane, peer, least))) return {};
-  const std::size_t room = ring.frame_bytes - sizeof(FrameHeader) - ring.used;
+  const std::size_t room = ring.frame_bytes - kAround - ring.used;
   return {ring.frame + sizeof(FrameHeader) + ring.used,
           room / settings_.record_bytes * settings_.record_bytes};
 }
@@ -151,8 +167,8 @@ void Rings::publish(int lane, int peer, std::size_t records) noexcept {
   Outgoing& ring = out_[index(lane, peer)];
   ring.used += records * settings_.record_bytes;
   ring.in_superstep += records;
-  if (ring.frame_bytes - sizeof(FrameHeader) - ring.used >= settings_.record_bytes) return;
-  seal(ring, static_cast<std::uint32_t>(ring.used / settings_.record_bytes), kGoesOn);
+  if (ring.frame_bytes - kAround - ring.used >= settings_.record_bytes) return;
+  seal(ring);
   push(lane, peer);
 }
 
@@ -161,8 +177,7 @@ bool Rings::flush(int lane) noexcept {
   for (int peer = 0; peer < settings_.size; ++peer) {
     if (left_out_[static_cast<std::size_t>(peer)]) continue;
     Outgoing& ring = out_[index(lane, peer)];
-    if (ring.frame != nullptr && !ring.sealed && ring.used > 0)
-      seal(ring, static_cast<std::uint32_t>(ring.used / settings_.record_bytes), kGoesOn);
+    if (ring.frame != nullptr && !ring.sealed && ring.used > 0) seal(ring);
     all &= push(lane, peer);
   }
   return all;
@@ -174,9 +189,8 @@ bool Rings::end(int lane, std::uint64_t superstep, const RingNote& note) noexcep
     if (left_out_[static_cast<std::size_t>(peer)]) continue;
     Outgoing& ring = out_[index(lane, peer)];
     bool told = push(lane, peer);
-    if (ring.superstep == superstep && !ring.sealed &&
-        (ring.frame != nullptr || open(lane, peer, sizeof(FrameHeader)))) {
-      seal(ring, static_cast<std::uint32_t>(ring.used / settings_.record_bytes), ring.in_superstep, note);
+    if (ring.superstep == superstep && !ring.sealed && (ring.frame != nullptr || open(lane, peer, kAround))) {
+      seal_end(ring, note);
       told = push(lane, peer);
     }
     all &= told && ring.superstep > superstep;
@@ -199,9 +213,14 @@ std::span<const std::byte> Rings::next(int lane, int peer, std::uint64_t superst
     const auto frame = region_.subspan(places_[peer].offset + lane_offset(lane) + at, to_end);
     std::memcpy(&ring.header, frame.data(), sizeof ring.header);
     const std::size_t bytes = ring.header.records * settings_.record_bytes;
-    if (ring.header.superstep != static_cast<std::uint32_t>(superstep) ||
+    if (ring.header.superstep != static_cast<std::uint8_t>(superstep) ||
+        ring.header.tail > ring.tail.size() ||
         (ring.header.records != kSkip && bytes_of_frame(bytes) > std::min(to_end, sent - ring.drained)))
       return refuse(peer, "sent records in a frame with a wrong header");
+    ring.tail = {};
+    if (ring.header.records != kSkip)
+      std::memcpy(ring.tail.data(), frame.data() + sizeof ring.header + bytes,
+                  ring.header.tail * sizeof ring.tail[0]);
     if (ring.header.records != kSkip && bytes > 0) return frame.subspan(sizeof ring.header, bytes);
     release(lane, peer);  // it has no records
   }
@@ -215,11 +234,11 @@ void Rings::release(int lane, int peer) noexcept {
   } else {
     ring.drained += bytes_of_frame(ring.header.records * settings_.record_bytes);
     ring.in_superstep += ring.header.records;
-    if (ring.header.in_superstep != kGoesOn) {
-      if (ring.header.in_superstep != ring.in_superstep)
+    if (ring.header.tail != 0) {
+      if (ring.tail[0] != static_cast<std::uint32_t>(ring.in_superstep))
         refuse(peer, "ended a superstep with a wrong number of records");
       ring.in_superstep = 0;
-      ring.note = ring.header.note;
+      std::memcpy(ring.note.data(), ring.tail.data() + 1, sizeof ring.note);
       ring.superstep.fetch_add(1, std::memory_order_release);  // pairs with acquire in finished()
     }
   }

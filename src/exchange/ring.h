@@ -119,18 +119,23 @@ class Rings {
 
  private:
   static constexpr std::size_t kUnit = 64;  ///< frames begin at its multiples
-  static constexpr std::uint64_t kGoesOn = std::numeric_limits<std::uint64_t>::max();
-  static constexpr std::uint32_t kSkip = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::uint16_t kSkip = std::numeric_limits<std::uint16_t>::max();
   static constexpr std::size_t kBatches = 4;  ///< of send memory for each ring
 
   /// Precedes the records of a frame. Little endian, like all of a job.
   struct FrameHeader {
-    std::uint32_t records = 0;             ///< kSkip: the frame only fills the ring up to its end
-    std::uint32_t superstep = 0;           ///< its lower bits, to find mistakes
-    std::uint64_t in_superstep = kGoesOn;  ///< if the superstep ends with this frame: its records
-    RingNote note{};                       ///< and what is said at its end
+    std::uint16_t records = 0;   ///< kSkip: the frame only fills the ring up to its end
+    std::uint8_t superstep = 0;  ///< its lower bits, to find mistakes
+    std::uint8_t tail = 0;       ///< 4-byte values behind the records, if the superstep ends with them
   };
-  static_assert(sizeof(FrameHeader) == 40);
+  static_assert(sizeof(FrameHeader) == 4);
+  static constexpr std::size_t kNoteValues = sizeof(RingNote) / sizeof(std::uint32_t);
+  /// How many records the superstep has, in its lower bits, and the note without the zeros at its end.
+  using Tail = std::array<std::uint32_t, 1 + kNoteValues>;
+  /// What a frame has around its records at most; it takes so much of the ring in any case.
+  static constexpr std::size_t kAround = sizeof(FrameHeader) + sizeof(Tail);
+  static constexpr std::size_t kMostBatchBytes = std::size_t{1} << 16;
+  static_assert(kMostBatchBytes / 4 < kSkip);
 
   /// A ring that this process fills. Positions are bytes since the start.
   struct alignas(kUnit) Outgoing {
@@ -150,6 +155,7 @@ class Rings {
   /// A ring that a peer fills.
   struct alignas(kUnit) Incoming {
     FrameHeader header{};        ///< of the frame that next() has returned
+    Tail tail{};                 ///< of that frame, if it has one
     std::uint64_t drained = 0;   ///< position
     std::uint64_t credited = 0;  ///< position that the sender knows of
     std::uint64_t in_superstep = 0;
@@ -165,15 +171,15 @@ class Rings {
   int sent_kind(int lane) const noexcept { return settings_.first_kind + 2 * lane; }
   int drained_kind(int lane) const noexcept { return settings_.first_kind + 2 * lane + 1; }
   std::size_t bytes_of_frame(std::size_t record_bytes) const noexcept {
-    return (sizeof(FrameHeader) + record_bytes + kUnit - 1) / kUnit * kUnit;
+    return (kAround + record_bytes + kUnit - 1) / kUnit * kUnit;
   }
   std::size_t lane_offset(int lane) const noexcept {
     return static_cast<std::size_t>(lane) * settings_.ring_bytes;
   }
   bool open(int lane, int peer, std::size_t least_bytes) noexcept;
   bool open_here(int lane, int peer, std::size_t bytes) noexcept;
-  static void seal(Outgoing& ring, std::uint32_t records, std::uint64_t in_superstep,
-                   const RingNote& note = {}) noexcept;
+  void seal(Outgoing& ring) const noexcept;
+  void seal_end(Outgoing& ring, const RingNote& note) const noexcept;
   bool push(int lane, int peer) noexcept;
   bool write(int lane, int peer, std::size_t bytes) noexcept;
   void credit(int lane, int peer) noexcept;

@@ -20,11 +20,11 @@ constexpr std::size_t kLinkedAtOnce =
 
 }  // namespace
 
-Components::Components(FrontierJob& job, std::uint64_t few)
+Components::Components(FrontierJob& job, ComponentsApart::Room room)
     : job_(job),
       several_(job.bootstrap().size() > 1),
       forest_(several_ ? job.boundary().known() : job.owned()),
-      apart_(several_ ? std::make_unique<ComponentsApart>(job, forest_, few) : nullptr),
+      apart_(several_ ? std::make_unique<ComponentsApart>(job, forest_, room) : nullptr),
       workers_(static_cast<std::size_t>(job.pool().workers())),
       log_(job) {
   job.expect_records(sizeof(Record));

@@ -28,8 +28,8 @@ class Components {
   static constexpr std::uint64_t kSample = 0, kRest = 1, kAll = 2;
 
   /// Memory: 4 bytes for each vertex that the process knows; ComponentsApart. `job` outlives it.
-  /// `few`: of ComponentsApart; the same in all processes.
-  explicit Components(FrontierJob& job, std::uint64_t few = ComponentsApart::kFew);
+  /// `room`: see ComponentsApart.
+  explicit Components(FrontierJob& job, ComponentsApart::Room room = {});
 
   /// Collective; throws Error.
   std::vector<Superstep> run();

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <map>
+#include <numeric>
 #include <utility>
 
-#include "base/mixing.h"
 #include "error.h"
+#include "frontier/names.h"
 
 namespace edgewire::frontier {
 
@@ -30,7 +32,7 @@ MostFrequent most_frequent(const Forest& forest, std::uint32_t owned) {
   return most;
 }
 
-ComponentsApart::ComponentsApart(FrontierJob& job, Forest& forest, std::uint64_t few)
+ComponentsApart::ComponentsApart(FrontierJob& job, Forest& forest, Room room)
     : job_(job),
       forest_(forest),
       boundary_(job.boundary()),
@@ -38,7 +40,7 @@ ComponentsApart::ComponentsApart(FrontierJob& job, Forest& forest, std::uint64_t
       processes_(static_cast<std::uint32_t>(job.bootstrap().size())),
       owned_(boundary_.owned()),
       known_(boundary_.known()),
-      few_(few),
+      room_(room),
       largest_(owned_),
       heard_(processes_),
       waiting_(processes_),
@@ -77,7 +79,7 @@ bool ComponentsApart::share_largest(SuperstepLog& log) {
       largest_.clear();
       for (std::uint32_t p = 0; p < processes_; ++p) open_there_[p] = boundary_.known_by(p).size();
     }
-    link_largest(reference, static_cast<std::uint32_t>(all[reference]), joined, most.root);
+    link_largest(static_cast<std::uint32_t>(all[reference]), joined, most.root);
     done.frontier = joined ? job_.owned() : 0;
   });
   return found;
@@ -125,8 +127,7 @@ bool ComponentsApart::meets(std::uint32_t peer, std::uint32_t root) const noexce
 
 /// Links the boundary vertices that other processes have in the component, and what this process has of it.
 /// `vertex`: a name of it, at the process `reference`.
-void ComponentsApart::link_largest(std::uint32_t reference, std::uint32_t vertex, bool joined,
-                                   std::uint32_t root) {
+void ComponentsApart::link_largest(std::uint32_t vertex, bool joined, std::uint32_t root) {
   std::uint32_t one = joined ? root : kNone;
   for (std::uint32_t peer = 0; peer < processes_; ++peer) {
     const auto& words = heard_[peer];
@@ -150,17 +151,22 @@ void ComponentsApart::link_largest(std::uint32_t reference, std::uint32_t vertex
     });
     open_here_[peer] -= bits;
   }
-  if (rank_ != reference && one != kNone) shared_ = {one, vertex};
+  if (one != kNone) shared_ = {one, vertex};
 }
 
 void ComponentsApart::join(SuperstepLog& log) {
-  std::uint64_t names = 0;
-  for (std::uint32_t peer = 0; peer < processes_; ++peer)
-    if (peer != rank_ && !receives(peer)) names += names_for(peer);
-  hashed_ = processes_ > 2 && job_.sum_of_all(std::array{names})[0] / 2 > few_;  // half of them hang, or more
-  log.step(kName, [this](Superstep& done) { send_names(done); });
+  Bits named(owned_);
+  std::unique_ptr<GatheredComponents> in_one;
+  log.step(kName, [&](Superstep& done) {
+    in_one = gather(done, named);
+    if (!in_one) send_names(done);
+  });
+  if (in_one) {
+    log.step(kGather, [&](Superstep&) { take_labels(named, in_one->link()); });
+    return;
+  }
   link_pending(log);
-  if (hashed_) ask_for_roots(log);
+  ask_for_roots(log);
 }
 
 /// Whether names are sent for boundary vertices of this process, of the peer, or of both, that the other one
@@ -199,6 +205,61 @@ void ComponentsApart::for_each_open(std::uint32_t peer, bool sender, const Work&
   if (here && sender) visit_here();
   if (there) visit_there();
   if (here && !sender) visit_here();
+}
+
+std::vector<std::uint64_t> ComponentsApart::counts_of_names() const {
+  std::vector<std::uint64_t> counts(processes_);
+  for (std::uint32_t peer = 0; peer < processes_; ++peer)
+    if (peer != rank_) counts[peer] = names_for(peer);
+  return counts;
+}
+
+/// The roots of all vertices whose components are told, peer by peer. Those that are owned become members of
+/// `named`; others are kNone.
+std::vector<std::uint32_t> ComponentsApart::find_roots(const std::vector<std::uint64_t>& counts,
+                                                       Bits& named) const {
+  std::vector<std::uint64_t> begins(processes_ + std::size_t{1});
+  std::partial_sum(counts.begin(), counts.end(), begins.begin() + 1);
+  std::vector<std::uint32_t> roots(begins.back());
+  job_.pool().for_each(processes_, [&](int, std::uint64_t peer) {
+    if (peer == rank_) return;
+    std::uint32_t* out = roots.data() + begins[peer];
+    for_each_open(static_cast<std::uint32_t>(peer), rank_ < peer, [&](std::uint32_t n) {
+      const std::uint32_t top = forest_.root(n);
+      *out++ = top < owned_ ? top : kNone;
+      if (top < owned_) named.set(top);
+    });
+  });
+  return roots;
+}
+
+/// Null: process 0 has no room.
+std::unique_ptr<GatheredComponents> ComponentsApart::gather(Superstep& done, Bits& named) {
+  const auto counts = counts_of_names();
+  const auto roots = find_roots(counts, named);
+  std::uint32_t shared = shared_.first == kNone ? kNone : forest_.root(shared_.first);
+  if (shared < owned_)
+    named.set(shared);
+  else
+    shared = kNone;
+  auto all = std::make_unique<GatheredComponents>(job_, named, roots.size(), room_.all);
+  if (!all->fits()) return {};
+  all->tell(roots, counts, shared);
+  done.frontier = rank_ == 0 ? 0 : roots.size();
+  return all;
+}
+
+void ComponentsApart::take_labels(const Bits& named, const GatheredComponents::Answer& answer) {
+  std::uint32_t common = kNone;
+  std::uint64_t next = 0, others = 0;
+  for (const std::uint32_t owned : named.members()) {
+    if (!answer.is_common(next++)) {
+      if (const VertexId label = answer.others.at(others++); label != id(owned)) hang(owned, add_far(label));
+    } else if (answer.common != id(owned)) {
+      if (common == kNone) common = add_far(answer.common);
+      hang(owned, common);
+    }
+  }
 }
 
 /// A boundary vertex may stand alone where rows were skipped: its edges were linked at the other end, and it

@@ -8,27 +8,28 @@
 // vertices one of the two processes sends the name of the component, 4 bytes, without an id, since both know
 // the order. Where every edge is stored both ways, the boundary vertices of one of the two are enough.
 //
-// Whoever hears names links them. Where that hangs few components below others, process 0 gets what was
-// linked: it tells the owners of components below which one they hang. Of two processes it always does.
-// Otherwise a process tells the owner of each component that hangs below another one; the owner links both,
-// which may hang another one. A component that hangs takes no part any more, so what is left is halved in two
-// such supersteps at most, until process 0 can get it. Then owners are asked for roots: each answer leads at
-// least twice as far. For these supersteps components are in an order that is a hash of their names, since in
-// that of the names a path could hang as one long chain; the smallest names follow at the end.
+// Where process 0 has room for what all have to say of these, it gets numbers instead of names, links them,
+// and answers with labels: see GatheredComponents. Otherwise whoever hears names links them, and tells the
+// owner of each component that hangs below another one; the owner links both, which may hang another one. A
+// component that hangs takes no part any more, so what is left is halved in two such supersteps at most,
+// until few are left, which process 0 links. Then owners are asked for roots: each answer leads at least
+// twice as far. For these supersteps components are in an order that is a hash of their names, since in that
+// of the names a path could hang as one long chain; the smallest names follow at the end.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "base/bits.h"
-#include "error.h"
+#include "base/mixing.h"
 #include "frontier/forest.h"
 #include "frontier/frontier_job.h"
+#include "frontier/gathered_components.h"
 #include "frontier/superstep.h"
 
 namespace edgewire::frontier {
@@ -40,7 +41,7 @@ inline constexpr std::array kComponentPhases{"link two edges of each vertex",
                                              "find the largest component",
                                              "name components of boundary vertices",
                                              "tell owners where components hang",
-                                             "link the rest in one process",
+                                             "link components in one process",
                                              "ask owners for roots",
                                              "send labels"};
 
@@ -52,48 +53,22 @@ struct MostFrequent {
 };
 MostFrequent most_frequent(const Forest& forest, std::uint32_t owned);
 
-/// Names that travel two by two, where both processes know of what. kNone is one, too.
-class Names {
- public:
-  template <class Send>
-  void put(std::uint32_t name, const Send& send) {
-    if (std::exchange(half_, !half_))
-      send(Record{first_, name});
-    else
-      first_ = name;
-  }
-  template <class Send>
-  void end(const Send& send) {
-    if (std::exchange(half_, false)) send(Record{first_, Forest::kNone});
-  }
-  static void take(Record record, std::vector<std::uint32_t>& names) {
-    names.push_back(record.vertex);
-    names.push_back(record.value);
-  }
-  /// Throws Error unless so many names were taken.
-  static void check(const std::vector<std::uint32_t>& names, std::uint64_t expected) {
-    if (names.size() != expected + expected % 2)
-      throw Error("a process has sent other names than it was to send");
-  }
-
- private:
-  bool half_ = false;
-  std::uint32_t first_ = 0;
-};
-
 /// The calling thread sends and links; it is worker 0.
 class ComponentsApart {
  public:
   /// Superstep::kind. Its `frontier` has names, bits or records that were sent.
   static constexpr std::uint64_t kLargest = 3, kName = 4, kTell = 5, kGather = 6, kAsk = 7, kLabel = 8;
-  /// So many components that hang may become known to process 0 where there are more than two processes: 8
-  /// MiB at most, and a part of that once others were told.
-  static constexpr std::uint64_t kFew = 1 << 18, kFewLeft = 32;
+  /// What process 0 may get.
+  struct Room {
+    GatheredRoom all{};
+    std::uint64_t left = 1 << 13;  ///< components that hang, once owners were told of others
+  };
 
-  /// `forest`: over the numbers of the job's boundary. Memory: 2 bits for each vertex that the process knows,
-  /// at most 32 bytes for each component of another process that it hears of. Both outlive this. `few`: see
-  /// kFew.
-  ComponentsApart(FrontierJob& job, Forest& forest, std::uint64_t few = kFew);
+  /// `forest`: over the numbers of the job's boundary. Memory: 2 bits for each vertex that the process knows;
+  /// 8 bytes for each boundary vertex of this process or of others whose component is told; in process 0 what
+  /// `room` says; where it has no room, at most 32 bytes for each component of another process that this one
+  /// hears of. `job` and `forest` outlive this. `room`: the same in all processes.
+  ComponentsApart(FrontierJob& job, Forest& forest, Room room);
 
   /// Says which owned vertices are in a component that is large in this process, and links boundary vertices
   /// that are in the same one. False when no process has one; it may be called again then. Collective; throws
@@ -131,7 +106,8 @@ class ComponentsApart {
   std::uint32_t root(std::uint32_t n) const noexcept;
   std::uint32_t root_by_halves(std::uint32_t n) noexcept;
   std::uint32_t id(std::uint32_t n) const noexcept;
-  std::uint64_t order(std::uint32_t n) const noexcept;
+  /// What is higher hangs below what is lower. The same in all processes, and never the same for two names.
+  std::uint64_t order(std::uint32_t n) const noexcept { return mix64(id(n)); }
   plan::Place place_of(std::uint32_t vertex) const;
   void fetch(std::uint32_t vertex) const;
   std::uint32_t number_of(std::uint32_t vertex);
@@ -142,16 +118,20 @@ class ComponentsApart {
 
   void say_bits(const std::vector<std::uint64_t>& counts);
   bool meets(std::uint32_t peer, std::uint32_t root) const noexcept;
-  void link_largest(std::uint32_t reference, std::uint32_t vertex, bool joined, std::uint32_t root);
+  void link_largest(std::uint32_t vertex, bool joined, std::uint32_t root);
   bool receives(std::uint32_t peer) const noexcept { return ((rank_ + peer) % 2 == 1) == (rank_ < peer); }
   std::pair<bool, bool> sides(std::uint32_t peer) const noexcept;
   std::uint64_t names_for(std::uint32_t peer) const noexcept;
   template <class Work>
   void for_each_open(std::uint32_t peer, bool sender, const Work& work) const;
+  std::vector<std::uint64_t> counts_of_names() const;
+  std::vector<std::uint32_t> find_roots(const std::vector<std::uint64_t>& counts, Bits& named) const;
+  std::unique_ptr<GatheredComponents> gather(Superstep& done, Bits& named);
+  void take_labels(const Bits& named, const GatheredComponents::Answer& answer);
+  std::uint32_t add_far(std::uint32_t vertex);
   void send_names(Superstep& done);
   void link_names(std::uint32_t peer, const std::vector<std::uint32_t>& names);
   void link_pending(SuperstepLog& log);
-  void hash_order();
   void tell(Superstep& done, bool to_one);
   void ask_for_roots(SuperstepLog& log);
   void ask(Superstep& done);
@@ -162,20 +142,19 @@ class ComponentsApart {
   Forest& forest_;
   const Boundary& boundary_;
   std::uint32_t rank_, processes_, owned_, known_;
-  std::uint64_t few_;
-  bool hashed_ = false;  ///< see order()
+  Room room_;
 
   Bits largest_;                                   ///< [local number]
   std::vector<std::vector<std::uint64_t>> heard_;  ///< [peer]: a bit for each of its boundary vertices here
   std::vector<std::uint64_t> open_here_,
       open_there_;  ///< [peer]: boundary vertices here, there without a bit
-  std::pair<std::uint32_t, std::uint32_t> shared_{kNone, kNone};  ///< a number, and a name of its component
+  /// A number in the component that is large in all processes, and a name of it.
+  std::pair<std::uint32_t, std::uint32_t> shared_{kNone, kNone};
 
   std::vector<std::uint32_t> far_above_, far_ids_;  ///< [number - known_]
   std::vector<Slot> table_;                         ///< numbers by a hash of their ids
   std::vector<std::uint32_t> pending_;              ///< hung, and not told
 
-  // Where order() is a hash.
   std::vector<std::uint32_t> hung_;   ///< all of this process that were hung
   std::vector<std::uint32_t> least_;  ///< [root]: the smallest vertex that is known to be in its component
   std::vector<std::uint32_t> noted_, to_ask_;  ///< roots of this process and of others that have a least_

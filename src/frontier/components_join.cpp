@@ -2,7 +2,9 @@
 #include <algorithm>
 
 #include "base/mixing.h"
+#include "error.h"
 #include "frontier/components_apart.h"
+#include "frontier/names.h"
 
 namespace edgewire::frontier {
 
@@ -33,11 +35,6 @@ std::uint32_t ComponentsApart::id(std::uint32_t n) const noexcept {
   return n < known_ ? std::uint32_t{boundary_.vertex(KnownNumber(n))} : far_ids_[n - known_];
 }
 
-/// What is higher hangs below what is lower. The same in all processes, and never the same for two names.
-std::uint64_t ComponentsApart::order(std::uint32_t n) const noexcept {
-  return hashed_ ? mix64(id(n)) : id(n);
-}
-
 std::uint32_t ComponentsApart::owner_of(std::uint32_t n) const noexcept {
   return n < known_ ? rank_ : job_.ownership().place(VertexId(far_ids_[n - known_])).owner;
 }
@@ -64,12 +61,17 @@ std::uint32_t ComponentsApart::number_of(std::uint32_t vertex) {
   if (far_ids_.size() * 3 >= table_.size() * 2) grow_table();
   Slot& slot = slot_of(vertex);
   if (slot.number != kNone) return slot.number;
+  slot = {vertex, add_far(vertex)};
+  return slot.number;
+}
+
+/// A number for a component of another process, or for a label.
+std::uint32_t ComponentsApart::add_far(std::uint32_t vertex) {
   const std::uint64_t next = std::uint64_t{known_} + far_ids_.size();
   if (next >= kNone) throw Error("a process has heard of too many components");
-  slot = {vertex, static_cast<std::uint32_t>(next)};
   far_ids_.push_back(vertex);
-  far_above_.push_back(slot.number);
-  return slot.number;
+  far_above_.push_back(static_cast<std::uint32_t>(next));
+  return static_cast<std::uint32_t>(next);
 }
 
 /// The slot of the vertex, or the free one where it belongs.
@@ -91,33 +93,17 @@ void ComponentsApart::link(std::uint32_t n, std::uint32_t m) {
   if (order(high) < order(low)) std::swap(high, low);
   hang(high, low);
   pending_.push_back(high);
-  if (hashed_ && high < owned_) hung_.push_back(high);
+  if (high < owned_) hung_.push_back(high);
 }
 
-/// Until nobody has anything to tell.
+/// Until nobody has anything to tell. Nobody knows all: process 0 is only to end a long path of few.
 void ComponentsApart::link_pending(SuperstepLog& log) {
   for (;;) {
     const std::uint64_t pending = job_.sum_of_all(std::array<std::uint64_t, 1>{pending_.size()})[0];
     if (pending == 0) return;
-    // Once some has been told to owners, nobody knows all: process 0 is only to end a long path of few.
-    const bool in_one = processes_ == 2 || pending <= (hashed_ ? few_ / kFewLeft : few_);
-    if (in_one)
-      log.step(kGather, [this](Superstep& done) { tell(done, true); });
-    else if (!hashed_)
-      hash_order();
+    if (pending <= room_.left) log.step(kGather, [this](Superstep& done) { tell(done, true); });
     log.step(kTell, [this](Superstep& done) { tell(done, false); });
-    if (in_one && !hashed_) return;  // process 0 knew all, and has told what it found
   }
-}
-
-/// What hangs is linked anew, in the order of hashes. What hangs below it stays there.
-void ComponentsApart::hash_order() {
-  hashed_ = true;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> links;
-  links.reserve(pending_.size());
-  for (const std::uint32_t n : pending_) links.emplace_back(n, root_by_halves(n));
-  for (const std::uint32_t n : std::exchange(pending_, {})) hang(n, n);
-  for (const auto& [n, top] : links) link(n, top);
 }
 
 /// Links what arrives, some at once, so that what has to be looked at is fetched meanwhile.
@@ -235,10 +221,7 @@ void ComponentsApart::ask(Superstep& done) {
 void ComponentsApart::send_labels(Superstep& done) {
   for (const std::uint32_t n : noted_) {
     if (least_[n] >= id(n) || above(n) != n) continue;
-    const auto label = known_ + static_cast<std::uint32_t>(far_ids_.size());
-    far_ids_.push_back(least_[n]);
-    far_above_.push_back(label);
-    hang(n, label);
+    hang(n, add_far(least_[n]));
   }
   std::vector<std::vector<std::uint32_t>> labels(processes_);
   const auto take = [&](int peer, Record record) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "frontier/names.h"
 #include "frontier_test.h"
 
 namespace edgewire::frontier::components {  // names of its own beside other tests
@@ -32,16 +33,19 @@ struct Found {
   std::vector<Superstep> supersteps;  ///< of the first process
 };
 
-Found find(const graph::GraphFile& graph, const JobCut& cut, std::uint64_t few = ComponentsApart::kFew) {
+Found find(const graph::GraphFile& graph, const JobCut& cut, ComponentsApart::Room room = {}) {
   Found found{Labels(graph.vertices(), 0xffffffff), {}};
   run_in_each(graph, cut, {}, [&](FrontierJob& job) {
-    Components components(job, few);
+    Components components(job, room);
     const auto supersteps = components.run();
     put(job, components.labels(), found.labels);
     if (job.rank() == 0) found.supersteps = supersteps;
   });
   return found;
 }
+
+/// Process 0 links only what is left of so few components.
+ComponentsApart::Room no_room(std::uint64_t left) { return {.all = {0, 0}, .left = left}; }
 
 void check_labels(std::uint32_t vertices, const Edges& edges, const Labels& right,
                   const std::vector<JobCut>& cuts = {kJobCuts.front(), kJobCuts.back()}) {
@@ -94,9 +98,13 @@ TEST_CASE("more than two processes find the same, whether one of them gets what 
                      .ownership = seed % 2 == 0 ? "hash" : "ranges"};
     for (const bool undirected : {false, true}) {
       const graph::BuiltGraph built(vertices, edges, {.undirected = undirected});
-      for (const std::uint64_t few : {std::uint64_t{0}, std::uint64_t{3}, std::uint64_t{10},
-                                      std::uint64_t{30}, std::uint64_t{60}, ComponentsApart::kFew})
-        CHECK((find(built.graph, cut, few).labels == right));
+      for (const std::uint64_t left : {0, 1, 3, 30})
+        CHECK((find(built.graph, cut, no_room(left)).labels == right));
+      for (const int workers : {1, 2}) {
+        JobCut one = cut;
+        one.workers = workers;
+        CHECK((find(built.graph, one).labels == right));
+      }
     }
   }
 }
@@ -110,13 +118,13 @@ TEST_CASE("supersteps and records of a long path grow with its logarithm and its
     for (std::uint32_t i = 0; i + 1 < kVertices; ++i) edges.emplace_back(at(i), at(i + 1), 0.0F);
     const graph::BuiltGraph built(kVertices, edges, {.undirected = true});
     for (const int processes : {3, 8}) {
-      const Found found = find(built.graph, {.processes = processes}, 100);
+      const Found found = find(built.graph, {.processes = processes}, no_room(3));
       CHECK((found.labels == Labels(kVertices)));
       CHECK(found.supersteps.size() < 60);
       std::uint64_t bytes = 0;
       for (const Superstep& one : found.supersteps) bytes += one.sent.record_bytes;
       CHECK(bytes < 32 * kVertices / static_cast<unsigned>(processes));
-      CHECK((find(built.graph, {.processes = processes}).supersteps.size() < 10));  // one links all
+      CHECK((find(built.graph, {.processes = processes}).supersteps.size() == 6));  // one links all
     }
   }
 }
@@ -131,6 +139,51 @@ TEST_CASE("numbers hang below the smallest one of their tree") {
   CHECK(forest.root(96) == 96);
   forest.compress(0, 100);
   for (std::uint32_t n = 9; n < 100; n += 2) CHECK(forest.above(n) == 9);
+}
+
+TEST_CASE("packed numbers take their bits and no more") {
+  for (const unsigned bits : {1U, 2U, 7U, 19U, 31U, 32U}) {
+    CAPTURE(bits);
+    const auto number = [&](std::uint64_t i) {
+      return static_cast<std::uint32_t>(i * 2'654'435'761U) >> (32 - bits);
+    };
+    CHECK(PackedNumbers::words(100, bits) == (100 * bits + 31) / 32);
+    std::vector<std::uint32_t> words(PackedNumbers::words(100, bits) + 1);
+    PackedNumbers numbers(words.data(), bits);
+    for (std::uint64_t i = 0; i < 100; ++i) numbers.put(i, number(i));
+    for (std::uint64_t i = 0; i < 100; ++i) CHECK(numbers[i] == number(i));
+    CHECK(words.back() == 0);
+  }
+}
+
+TEST_CASE("a list of components has owners as bits or as numbers, and refuses others") {
+  std::vector<std::uint32_t> evens;
+  for (std::uint32_t i = 0; i < 40; i += 2) evens.push_back(i);
+  for (const auto& [owned, named] : {std::pair{40U, evens}, {40'000U, {0, 7, 39'999}}}) {
+    CAPTURE(owned);
+    ComponentList list(3, owned, {5, named.size(), owned});
+    list.make_room();
+    list.put_owners(Bits(owned, named));
+    const auto owners = list.owners();
+    CHECK(std::ranges::equal(owners, named));
+    CHECK(list.length() == 1 + 3 + 2 + 1);
+    ComponentList more(3, owned, {5, named.size() + 1, owned});
+    more.make_room();
+    for (std::uint64_t i = 0; i + 1 < more.length(); ++i) more.value(i) = 0xffffffff;
+    CHECK_THROWS_AS(more.owners(), Error);
+  }
+}
+
+TEST_CASE("one process gets no more than it has room for") {
+  Edges edges;
+  for (std::uint32_t i = 0; i + 1 < 3'000; ++i) edges.emplace_back(i, i + 1, 0.0F);
+  const graph::BuiltGraph built(3'000, edges, {.undirected = true});
+  for (const auto& [bytes, alone] :
+       {std::pair{std::uint64_t{1'000}, false}, {std::uint64_t{100'000}, true}}) {
+    const Found found = find(built.graph, {.processes = 3}, {.all = {bytes, 0}});
+    CHECK((found.labels == Labels(3'000)));
+    CHECK((std::ranges::count(found.supersteps, ComponentsApart::kTell, &Superstep::kind) == 0) == alone);
+  }
 }
 
 TEST_CASE("a process that names fewer or more components than it was to is refused") {

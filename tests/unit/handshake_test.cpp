@@ -125,7 +125,7 @@ TEST_CASE("a process that calls another version ends at once, with one line") {
     }
     const FileDescriptor socket = accept_one(listener);
     const std::string hello = receive_bytes(socket, kHelloBytes), challenge(32, 'd');
-    require(hello.starts_with("EDGEWIR4"), "version 4");
+    require(hello.starts_with("EDGEWIR5"), "version 5");
     send_bytes(socket, challenge + proof_of("accepts" + hello + challenge));
     require(receive_bytes(socket, 32) == proof_of("connects" + hello + challenge), "rank 1 knows the secret");
     send_bytes(socket, "V");

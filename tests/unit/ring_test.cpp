@@ -293,28 +293,39 @@ TEST_CASE("a peer that breaks the rules fails the job by its name") {
     CHECK(group.job[1]->health.message().find(words) != std::string::npos);
     CHECK(arrived[0] == 0);
   };
-  const auto set = [](Group& group, std::array<std::uint32_t, 2> header, std::uint64_t in_superstep) {
-    std::memcpy(group.job[1]->region.data(), header.data(), 8);
-    std::memcpy(group.job[1]->region.data() + 8, &in_superstep, 8);
+  // Of a frame without records, behind which the superstep ends.
+  const auto set = [](Group& group, std::uint16_t records, std::uint8_t superstep, std::uint8_t tail,
+                      std::uint32_t in_superstep) {
+    std::byte* const frame = group.job[1]->region.data();
+    std::memcpy(frame, &records, 2);
+    std::memcpy(frame + 2, &superstep, 1);
+    std::memcpy(frame + 3, &tail, 1);
+    std::memcpy(frame + 4, &in_superstep, 4);
   };
   fails([](Group& group) { group.job[0]->signal(0, 1, 0, 1024 + 64); }, "more than a ring holds");
   fails([](Group& group) { group.job[0]->signal(0, 1, 0, 65); }, "more than a ring holds");
   fails([](Group& group) { group.job[0]->signal(0, 1, 1, 64); }, "gave credit for records that it never got");
   fails(
       [&](Group& group) {
-        set(group, {0, 2}, 0);
+        set(group, 0, 2, 1, 0);
         group.job[0]->signal(0, 1, 0, 64);
       },
       "a wrong header");
   fails(
       [&](Group& group) {
-        set(group, {100, 1}, 100);
+        set(group, 100, 1, 1, 100);
         group.job[0]->signal(0, 1, 0, 64);
       },
       "a wrong header");
   fails(
       [&](Group& group) {
-        set(group, {0, 1}, 5);
+        set(group, 0, 1, 8, 0);
+        group.job[0]->signal(0, 1, 0, 64);
+      },
+      "a wrong header");
+  fails(
+      [&](Group& group) {
+        set(group, 0, 1, 1, 5);
         group.job[0]->signal(0, 1, 0, 64);
       },
       "a wrong number of records");

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "error.h"
+#include "frontier/forest.h"
+#include "frontier/records.h"
+
+namespace edgewire::frontier {
+
+/// Names that travel two by two, where both processes know of what. Forest::kNone is one, too.
+class Names {
+ public:
+  template <class Send>
+  void put(std::uint32_t name, const Send& send) {
+    if (std::exchange(half_, !half_))
+      send(Record{first_, name});
+    else
+      first_ = name;
+  }
+  template <class Send>
+  void end(const Send& send) {
+    if (std::exchange(half_, false)) send(Record{first_, Forest::kNone});
+  }
+  static void take(Record record, std::vector<std::uint32_t>& names) {
+    names.push_back(record.vertex);
+    names.push_back(record.value);
+  }
+  /// Throws Error unless so many names were taken.
+  static void check(const std::vector<std::uint32_t>& names, std::uint64_t expected) {
+    if (names.size() != expected + expected % 2)
+      throw Error("a process has sent other names than it was to send");
+  }
+
+ private:
+  bool half_ = false;
+  std::uint32_t first_ = 0;
+};
+
+}  // namespace edgewire::frontier
