@@ -223,12 +223,15 @@ std::vector<std::uint32_t> ComponentsApart::find_roots(const std::vector<std::ui
   std::vector<std::uint32_t> roots(begins.back());
   job_.pool().for_each(processes_, [&](int, std::uint64_t peer) {
     if (peer == rank_) return;
-    std::uint32_t* out = roots.data() + begins[peer];
-    for_each_open(static_cast<std::uint32_t>(peer), rank_ < peer, [&](std::uint32_t n) {
-      const std::uint32_t top = forest_.root(n);
-      *out++ = top < owned_ ? top : kNone;
+    const auto part = std::span(roots).subspan(begins[peer], counts[peer]);
+    std::size_t next = 0;
+    for_each_open(static_cast<std::uint32_t>(peer), rank_ < peer, [&](std::uint32_t n) { part[next++] = n; });
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      if (part.size() - i > kNamesAhead) forest_.fetch(forest_.above(part[i + kNamesAhead]));
+      const std::uint32_t top = forest_.root(part[i]);
+      part[i] = top < owned_ ? top : kNone;
       if (top < owned_) named.set(top);
-    });
+    }
   });
   return roots;
 }

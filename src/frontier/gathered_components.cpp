@@ -175,7 +175,9 @@ void GatheredComponents::link_piece(Forest& forest, const Piece& piece) {
 
 /// Returns the root of a component that more than half of those of other processes are in, if there is one,
 /// or of any other (Boyer, Moore: "MJRTY: a fast majority vote algorithm", 1991).
-std::uint32_t GatheredComponents::find_labels(const Forest& forest) {
+std::uint32_t GatheredComponents::find_labels(Forest& forest) {
+  forest.compress(0,
+                  forest.size());  // ascending, by one thread: what a number hangs below hangs below its root
   labels_.resize(forest.size());
   for (std::uint32_t p = 0; p < processes_; ++p) {
     std::uint64_t next = begins_[p];
@@ -244,7 +246,7 @@ GatheredComponents::Answer GatheredComponents::take_answer() {
     if (id >= job_.graph().vertices()) refuse_list();
     return VertexId(static_cast<std::uint32_t>(id));
   };
-  answer.common = vertex(mine == 0 ? 0 : job_.records().note(0, 0)[0]);
+  if (mine > 0) answer.common = vertex(job_.records().note(0, 0)[0]);
   for (std::uint64_t i = 0; i < mine - common; ++i) answer.others.push_back(vertex(others[i]));
   return answer;
 }

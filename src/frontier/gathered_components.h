@@ -135,7 +135,7 @@ class GatheredComponents {
 
   std::vector<Piece> pieces();
   void link_piece(Forest& forest, const Piece& piece);
-  std::uint32_t find_labels(const Forest& forest);
+  std::uint32_t find_labels(Forest& forest);
   Answer answer_for(std::uint32_t process, const Forest& forest, std::uint32_t common) const;
   Answer send_answers(const Forest& forest, std::uint32_t common);
   Answer take_answer();
