@@ -11,6 +11,8 @@ namespace edgewire::frontier {
 
 namespace {
 
+constexpr std::uint32_t kValueBits = 32;
+
 unsigned bits_of(std::uint64_t number) noexcept {
   return std::max(1U, static_cast<unsigned>(std::bit_width(number)));
 }
@@ -54,26 +56,31 @@ ComponentList::ComponentList(std::uint32_t processes, std::uint32_t owned, Size 
       owner_bits_(bits_of(owned)),
       as_bits_(PackedNumbers::words(owned, 1) < PackedNumbers::words(size.components, owner_bits_)),
       names_begin_(owners_begin() + (as_bits_ ? PackedNumbers::words(owned, 1)
-                                              : PackedNumbers::words(size.components, owner_bits_))) {}
+                                              : PackedNumbers::words(size.components, owner_bits_))),
+      length_(names_begin_ + PackedNumbers::words(size.names, name_bits_)) {}
 
 void ComponentList::put_owners(const Bits& named) {
-  PackedNumbers out(values_.data() + owners_begin(), as_bits_ ? 1 : owner_bits_);
+  if (as_bits_) {
+    for (std::uint64_t i = 0; i < PackedNumbers::words(owned_, 1); ++i)
+      values_[owners_begin() + i] = static_cast<std::uint32_t>(named.word(i / 2) >> (i % 2 * kValueBits));
+    return;
+  }
+  PackedNumbers out(values_.data() + owners_begin(), owner_bits_);
   std::uint64_t next = 0;
-  for (const std::uint32_t owned : named.members())
-    if (as_bits_)
-      out.put(owned, 1);
-    else
-      out.put(next++, owned);
+  for (const std::uint32_t owned : named.members()) out.put(next++, owned);
 }
 
-std::vector<LocalNumber> ComponentList::owners() const {
-  // Only to be read.
-  const PackedNumbers in(const_cast<std::uint32_t*>(values_.data()) + owners_begin(),
-                         as_bits_ ? 1 : owner_bits_);
+std::vector<LocalNumber> ComponentList::owners() {
   std::vector<LocalNumber> owners;
   owners.reserve(size_.components);
-  for (std::uint32_t i = 0; i < (as_bits_ ? owned_ : size_.components); ++i)
-    if (!as_bits_ || in[i] != 0) owners.emplace_back(as_bits_ ? i : in[i]);
+  if (as_bits_) {
+    for (std::uint32_t i = 0; i < PackedNumbers::words(owned_, 1); ++i)
+      for (std::uint32_t left = values_[owners_begin() + i]; left != 0; left &= left - 1)
+        owners.emplace_back(i * kValueBits + static_cast<std::uint32_t>(std::countr_zero(left)));
+  } else {
+    const PackedNumbers in(values_.data() + owners_begin(), owner_bits_);
+    for (std::uint64_t i = 0; i < size_.components; ++i) owners.emplace_back(in[i]);
+  }
   if (owners.size() != size_.components || std::ranges::any_of(owners, [&](auto o) { return o >= owned_; }))
     refuse_list();
   return owners;
@@ -181,7 +188,9 @@ std::uint32_t GatheredComponents::find_labels(Forest& forest) {
   labels_.resize(forest.size());
   for (std::uint32_t p = 0; p < processes_; ++p) {
     std::uint64_t next = begins_[p];
-    for (const LocalNumber owner : lists_[p].owners()) labels_[next++] = job_.ownership().vertex(p, owner);
+    job_.ownership().visit([&](const auto& scheme) {
+      for (const LocalNumber owner : lists_[p].owners()) labels_[next++] = scheme.vertex(p, owner);
+    });
   }
   std::uint32_t most = 0, votes = 0;
   for (std::uint32_t n = 0; n < forest.size(); ++n) {

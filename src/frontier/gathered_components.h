@@ -84,7 +84,7 @@ class ComponentList {
   /// The owned vertices that name the components, ascending.
   void put_owners(const Bits& named);
   /// Throws Error where they are others than a process can have.
-  std::vector<LocalNumber> owners() const;
+  std::vector<LocalNumber> owners();
 
  private:
   std::uint64_t owners_begin() const noexcept { return 1 + std::uint64_t{processes_}; }
@@ -93,7 +93,7 @@ class ComponentList {
   Size size_;
   unsigned name_bits_, owner_bits_;
   bool as_bits_;  ///< owners are bits of all owned vertices, or else their local numbers
-  std::uint64_t names_begin_;
+  std::uint64_t names_begin_, length_;
   std::vector<std::uint32_t> values_;
 };
 
