@@ -265,6 +265,22 @@ TEST_CASE("supersteps that follow at once wait for their turn, empty ones, too")
   }
 }
 
+TEST_CASE("the end of a superstep takes 8 bytes, and those of what is said with it") {
+  const Group group({"shm", 0}, 2, {0, 0, 1, 0, 8, 4096});
+  std::uint64_t superstep = 0;
+  for (const auto& [note, bytes] : {std::pair{RingNote{}, 8U},
+                                    {RingNote{7}, 12U},
+                                    {RingNote{7, 8}, 20U},
+                                    {RingNote{~0ULL, 0, ~0ULL}, 32U}}) {
+    const std::uint64_t before = group[0].endpoint.transport->counters().payload_bytes;
+    while (!group[0].rings->end(0, ++superstep, note)) group.progress();
+    CHECK(group[0].endpoint.transport->counters().payload_bytes - before == bytes);
+    std::vector<std::uint32_t> arrived(2);
+    while (!group[1].rings->finished(superstep)) group[1].take(0, superstep, arrived);
+    CHECK(group[1].rings->note(0, 0) == note);
+  }
+}
+
 TEST_CASE("records leave with a flush, and none is lost behind it") {
   for (const Subject& subject : transport::subjects()) {
     CAPTURE(subject.label());
