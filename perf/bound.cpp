@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "options.h"
+#include "perf/dense_memory.h"
 #include "perf/ownership_list.h"
 #include "plan/balance.h"
 #include "plan/count_blocks.h"
@@ -23,8 +24,18 @@ struct Counted {
   Strategy strategy;
   const Traffic* values;
   std::vector<std::uint64_t> computed_edges;
-  std::optional<CoverFigures> cover;
+  std::vector<std::uint64_t> leaving_edges{};  ///< [process]; empty where processes own edges
+  std::optional<CoverFigures> cover{};
 };
+
+/// [process]: what it sends to others.
+std::vector<std::uint64_t> sent_by_each(const Traffic& traffic) {
+  const auto processes = static_cast<std::size_t>(traffic.processes());
+  std::vector<std::uint64_t> sent(processes);
+  for (std::size_t from = 0; from < processes; ++from)
+    for (std::size_t to = 0; to < processes; ++to) sent[from] += from == to ? 0 : traffic.at(from, to);
+  return sent;
+}
 
 std::uint64_t most_peers(const Traffic& traffic) {
   const auto processes = static_cast<std::size_t>(traffic.processes());
@@ -72,19 +83,20 @@ class Calculator {
     const auto owned = plan::count_owned(rows_, ownership, count_);
     note(owned.memory_bytes, owned.passes);
     const auto at_source = plan::computed_edges(owned.edges);
+    const auto leaving = sent_by_each(owned.edges);
     const std::pair<Strategy, const Traffic*> published[] = {{Strategy::edge, &owned.edges},
                                                              {Strategy::worker, &owned.worker},
                                                              {Strategy::process, &owned.process},
                                                              {Strategy::slots, &owned.process}};
     for (const auto& [strategy, values] : published) {
-      if (wants(strategy)) add_rows(how, {strategy, values, at_source, {}});
+      if (wants(strategy)) add_rows(how, {strategy, values, at_source, leaving});
     }
     if (!wants(Strategy::cover)) return;
     const auto cover = plan::count_cover(rows_, ownership, owned.edges, count_);
     note(cover.memory_bytes, owned.passes);
     const std::uint64_t values = plan::volume(cover.values, 1).values_sent_total;
     add_rows(how, {Strategy::cover, &cover.values, plan::computed_edges(owned.edges, &cover.moved_edges),
-                   CoverFigures{cover.matching, cover.gap(values), cover.core_seconds}});
+                   leaving, CoverFigures{cover.matching, cover.gap(values), cover.core_seconds}});
   }
 
   void add_edge_owners(const std::string& how, int processes) {
@@ -94,7 +106,7 @@ class Calculator {
       if (!wants(strategy)) continue;
       const auto counted = plan::count_blocks(rows_, partition, strategy, count_);
       note(counted.memory_bytes, counted.passes);
-      add_rows(how, {strategy, &counted.values, counted.computed_edges, {}});
+      add_rows(how, {strategy, &counted.values, counted.computed_edges});
     }
   }
 
@@ -122,11 +134,30 @@ class Calculator {
     row.edges_max = *std::max_element(counted.computed_edges.begin(), counted.computed_edges.end());
     row.edges_mean = static_cast<double>(rows_.edges()) / row.processes;
     row.cover = counted.cover;
+    row.memory_bytes = memory_of(counted, encoding);
     const std::uint64_t wire_bytes = row.volume.wire_bytes_max[options_.framing];
     for (const auto& [name, bits] : options_.rates)
       row.seconds_at.push_back(plan::seconds_at(wire_bytes, bits));
     if (options_.model && !with_self) add_predictions(row, most_peers(*counted.values));
     bound_.rows.push_back(std::move(row));
+  }
+
+  /// Of the process that will hold most.
+  std::uint64_t memory_of(const Counted& counted, plan::Encoding encoding) const {
+    const auto sent = sent_by_each(*counted.values);
+    std::uint64_t most = 0;
+    for (std::size_t p = 0; p < sent.size(); ++p)
+      most = std::max(most,
+                      dense_memory({.processes = counted.values->processes(),
+                                    .strategy = counted.strategy,
+                                    .edges_owned = counted.leaving_edges.empty(),
+                                    .vertices = rows_.vertices() / sent.size() + 1,
+                                    .edges = counted.computed_edges[p],
+                                    .leaving = counted.leaving_edges.empty() ? 0 : counted.leaving_edges[p],
+                                    .values = sent[p],
+                                    .value_bytes = plan::message_bytes(encoding),
+                                    .weight_bytes = options_.weight_bytes}));
+    return most;
   }
 
   void add_predictions(BoundRow& row, std::uint64_t messages) const {

@@ -31,6 +31,7 @@ struct BoundOptions {
   bool as_published_2015 = false;  ///< also rows that count what a process sends to itself
   int threads = 1;
   std::uint64_t memory_bytes = 0;  ///< limit beside the graph
+  std::uint64_t weight_bytes = 0;  ///< of an edge in tiles, where the kernel reads weights
   std::optional<Rates> model;      ///< line rate ignored: those of `rates` are taken
 };
 
@@ -61,6 +62,7 @@ struct BoundRow {
   std::uint64_t edges_max = 0;     ///< computed by the process with most of them
   double edges_mean = 0;
   std::optional<CoverFigures> cover;
+  std::uint64_t memory_bytes = 0;       ///< see dense_memory()
   std::vector<Prediction> predictions;  ///< [rate]; empty without a model
 };
 

@@ -88,7 +88,7 @@ class Text {
     print("{:<{}}  {:<14}{:>14}{:>14}{:>15}{:>10}{:>10}", "ownership", width_, "strategy", "mean", "largest",
           "total", "MB", "wire MB");
     for (const auto& [name, bits] : options_.rates) print("{:>11}", name);
-    print("{:>8}\n", "load");
+    print("{:>8}{:>12}\n", "load", "memory MB");
     for (const auto& row : rows) {
       if (for_people(row)) add_volume(row);
     }
@@ -114,7 +114,7 @@ class Text {
           static_cast<double>(volume.wire_bytes_max[options_.framing]) / kMega);
     for (const double seconds : row.seconds_at) print("{:>11}", time_text(seconds));
     const double excess = row.edges_mean > 0 ? static_cast<double>(row.edges_max) / row.edges_mean - 1 : 0;
-    print("{:>+7.1f}%\n", excess * 100);
+    print("{:>+7.1f}%{:>12.1f}\n", excess * 100, static_cast<double>(row.memory_bytes) / kMega);
   }
 
   /// They grow with the number of peers: what the bootstrap of a large job costs.
@@ -231,6 +231,7 @@ nlohmann::ordered_json to_json(const BoundRow& row, const BoundOptions& options)
   json["setup_messages_per_process"] = setup_messages(row.processes, row.workers);
   json["edges_max"] = row.edges_max;
   json["edges_mean"] = row.edges_mean;
+  json["memory_bytes"] = row.memory_bytes;
   if (row.cover) {
     json["matching"] = row.cover->matching;
     json["gap"] = row.cover->gap;
@@ -261,7 +262,7 @@ std::string to_csv(const Bound& bound, const BoundOptions& options) {
   const auto out = std::back_inserter(text);
   for (const auto& framing : plan::kFramings) fmt::format_to(out, ",wire_bytes_max_{}", framing.name);
   for (const auto& [name, bits] : options.rates) fmt::format_to(out, ",seconds_at_{}", name);
-  fmt::format_to(out, ",edges_max,edges_mean,matching,setup_messages_per_process\n");
+  fmt::format_to(out, ",edges_max,edges_mean,matching,setup_messages_per_process,memory_bytes\n");
   for (const auto& row : bound.rows) {
     const auto& volume = row.volume;
     std::string ownership;  // may be a path: quoted, with quotes doubled (RFC 4180)
@@ -272,9 +273,9 @@ std::string to_csv(const Bound& bound, const BoundOptions& options) {
                    volume.payload_bytes_max, volume.payload_bytes_total);
     for (const auto bytes : volume.wire_bytes_max) fmt::format_to(out, ",{}", bytes);
     for (const double seconds : row.seconds_at) fmt::format_to(out, ",{}", seconds);
-    fmt::format_to(out, ",{},{},{},{}\n", row.edges_max, row.edges_mean,
+    fmt::format_to(out, ",{},{},{},{},{}\n", row.edges_max, row.edges_mean,
                    row.cover ? std::to_string(row.cover->matching) : "",
-                   setup_messages(row.processes, row.workers));
+                   setup_messages(row.processes, row.workers), row.memory_bytes);
   }
   return text;
 }

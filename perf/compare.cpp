@@ -17,6 +17,9 @@ namespace edgewire::perf {
 
 namespace {
 
+/// Of runs without a link.
+const Matrix::Link kLoopback{"loopback", 0, {}};
+
 bool same_but_link(const Cell& a, const Cell& b) {
   return a.processes == b.processes && a.workers == b.workers && a.transport == b.transport &&
          a.strategy == b.strategy && a.ownership == b.ownership;
@@ -43,13 +46,11 @@ Bound count(const Comparison& comparison, const Cell& like, const plan::Rows& gr
   options.memory_bytes = std::uint64_t{4} << 30;
   Rates model;
   model.cores = like.workers;
-  const double cores_wanted = static_cast<double>(like.processes) * like.workers;
-  const double share = comparison.local_hosts ? std::min(1.0, comparison.cores / cores_wanted) : 1.0;
   constexpr double kLeastRate = 1, kMostRate = 1e15;  // where a graph has next to no edges
   const double seconds = alone(comparison, like.workers).seconds.median;
   model.edges_per_core_s =
-      std::min(kMostRate,
-               std::max(kLeastRate, share * static_cast<double>(comparison.edges) / seconds / like.workers));
+      std::min(kMostRate, std::max(kLeastRate, comparison.turn(like) * static_cast<double>(comparison.edges) /
+                                                   seconds / like.workers));
   options.model = model;
   std::set<plan::Strategy> strategies;
   for (const CompareRow& row : comparison.rows) {
@@ -64,7 +65,8 @@ Bound count(const Comparison& comparison, const Cell& like, const plan::Rows& gr
   return compute_bound(graph, options);
 }
 
-void fill_in(CompareRow& row, const Bound& bound, const NamedRates& rates, plan::Encoding encoding) {
+void fill_in(CompareRow& row, const Bound& bound, const NamedRates& rates, plan::Encoding encoding,
+             double turn) {
   const auto counted = std::find_if(bound.rows.begin(), bound.rows.end(), [&](const BoundRow& one) {
     return one.strategy == *row.cell.strategy && one.encoding == encoding;
   });
@@ -73,10 +75,11 @@ void fill_in(CompareRow& row, const Bound& bound, const NamedRates& rates, plan:
       rates.begin());
   const Prediction& prediction = counted->predictions[rate];
   row.bound_seconds = counted->seconds_at[rate];
-  row.predicted_seconds = prediction.seconds;
-  row.limited_by = prediction.limit;
-  row.balanced_bits_per_s = prediction.balanced_bits_per_s;
-  row.compute_seconds = prediction.cores_s;
+  row.compute_seconds = row.loopback_seconds > 0 ? row.loopback_seconds : prediction.cores_s;
+  row.predicted_seconds = overlapped_seconds(row.compute_seconds, row.bound_seconds, turn);
+  row.limited_by = row.bound_seconds > row.compute_seconds ? Limit::wire : Limit::cores;
+  row.balanced_bits_per_s =
+      row.bound_seconds / row.compute_seconds * static_cast<double>(row.cell.link.bits_per_s);
 }
 
 }  // namespace
@@ -109,9 +112,11 @@ std::vector<Cell> cells_of(const Matrix& matrix) {
           if (plan::goes_with(strategy, ownership)) strategies.emplace_back(strategy);
         if (matrix.strategies.empty()) strategies = {std::nullopt};
         for (const auto& transport : matrix.transports)
-          for (const auto strategy : strategies)
-            for (const auto& link : matrix.links)
-              cells.push_back({p, w, transport, strategy, link, partition_path(ownership, p)});
+          for (const auto strategy : strategies) {
+            const Cell cell{p, w, transport, strategy, kLoopback, partition_path(ownership, p)};
+            if (matrix.loopback && transport == "tcp") cells.push_back(cell);
+            for (const auto& link : matrix.links) cells.emplace_back(cell).link = link;
+          }
       }
     }
   }
@@ -204,6 +209,11 @@ double CompareRow::prediction_error() const {
   return (predicted_seconds - seconds.median) / seconds.median;
 }
 
+double Comparison::turn(const Cell& cell) const {
+  const double wanted = static_cast<double>(cell.processes) * cell.workers;
+  return local_hosts ? std::min(1.0, cores / wanted) : 1.0;
+}
+
 double Comparison::median_prediction_error() const {
   std::vector<double> errors;
   for (const CompareRow& row : rows)
@@ -230,6 +240,8 @@ std::string Comparison::speed_up(const CompareRow& row) const {
 std::vector<CompareRow> aggregate(const std::vector<Cell>& cells,
                                   const std::vector<std::vector<RunFigures>>& runs) {
   std::vector<CompareRow> rows;
+  const Cell* loopback = nullptr;
+  double loopback_seconds = 0;
   for (std::size_t c = 0; c < cells.size(); ++c) {
     std::vector<double> compared, total, records;
     for (const RunFigures& run : runs[c]) {
@@ -237,8 +249,14 @@ std::vector<CompareRow> aggregate(const std::vector<Cell>& cells,
       records.push_back(static_cast<double>(run.record_bytes));
       total.push_back(run.seconds_total);
     }
+    if (cells[c].loopback()) {
+      loopback = &cells[c];
+      loopback_seconds = spread_of(std::move(compared)).median;
+      continue;
+    }
     CompareRow row;
     row.cell = cells[c];
+    if (loopback != nullptr && same_but_link(*loopback, row.cell)) row.loopback_seconds = loopback_seconds;
     row.runs = static_cast<int>(runs[c].size());
     row.seconds = spread_of(compared);
     row.seconds_total = spread_of(total);
@@ -267,7 +285,7 @@ void add_predictions(Comparison& comparison, const plan::Rows& graph, plan::Enco
       bound = count(comparison, row.cell, graph, encoding, rates);
       counted = &row;
     }
-    fill_in(row, bound, rates, encoding);
+    fill_in(row, bound, rates, encoding, comparison.turn(row.cell));
   }
 }
 

@@ -31,6 +31,9 @@ struct Matrix {
   std::vector<Link> links;
   /// As pagerank takes them. Strategies that do not go with one (plan::goes_with) are left out there.
   std::vector<std::string> ownerships{"hash"};
+  /// Whether several processes are also run without a link, over the loopback of this machine: predictions
+  /// for local hosts come from there. Of dense kernels.
+  bool loopback = false;
 };
 
 /// One way to run. A process alone has no transport or link; only dense kernels on several have a strategy.
@@ -47,6 +50,8 @@ struct Cell {
     if (processes == 1) return "none";
     return strategy ? std::string(plan::to_name(*strategy)) : "records";
   }
+  /// Whether several processes of this machine run without a link.
+  bool loopback() const { return processes > 1 && link.bits_per_s == 0; }
   bool has_processes_of(const Cell& other) const {
     return processes == other.processes && workers == other.workers;
   }
@@ -56,7 +61,8 @@ struct Cell {
   std::string name() const;
 };
 
-/// The cells, in the order in which each round runs them: the links of a strategy one after the other.
+/// The cells, in the order in which each round runs them: the links of a strategy one after the other, and
+/// before them, where the matrix says so, the run without a link.
 std::vector<Cell> cells_of(const Matrix& matrix);
 
 /// "left out: worker and process with hilbert and grid, ...": which cells the matrix does not have; else
@@ -105,7 +111,8 @@ struct CompareRow {
   double predicted_seconds = 0;
   Limit limited_by = Limit::cores;
   double balanced_bits_per_s = 0;  ///< line rate above which the wire is not the limit; 0: always
-  double compute_seconds = 0;      ///< predicted without any wire
+  double loopback_seconds = 0;     ///< median of the runs without a link; 0: there were none
+  double compute_seconds = 0;      ///< these, or predicted without any wire
 
   /// (predicted - measured) / measured. Of a process alone 0: it is what predictions come from.
   double prediction_error() const;
@@ -132,6 +139,9 @@ struct Comparison {
   std::string kernel_words() const;
   /// Whether others had so much of the cores that no conclusion holds: more than a twentieth.
   bool lost_cores() const { return lost.all() > 0.05 * cores; }
+  /// The part of its time in which a process of the cell computes, where local hosts take turns on the cores
+  /// of this machine; 1: always.
+  double turn(const Cell& cell) const;
   /// Of rows with several processes: the median of the errors without their signs; 0 when there are none.
   double median_prediction_error() const;
   /// The row with the same processes, workers, transport and strategy and the first link.
@@ -140,12 +150,14 @@ struct Comparison {
   std::string speed_up(const CompareRow& row) const;
 };
 
-/// `runs[c]` are those of cell c, at least one each. Rows without bounds and predictions.
+/// `runs[c]` are those of cell c, at least one each. Rows without bounds and predictions. A run without a
+/// link is no row: it gives the rows of its strategy their loopback_seconds.
 std::vector<CompareRow> aggregate(const std::vector<Cell>& cells,
                                   const std::vector<std::vector<RunFigures>>& runs);
 
-/// Of a dense kernel: fills in bounds and predictions: volumes are counted, the compute rate of a core is
-/// that of the row with one process. Local hosts share this machine's cores. Throws Error.
+/// Of a dense kernel: fills in bounds and predictions. Volumes are counted. The time of computing is that of
+/// the run without a link; where there is none, each process computes its share at the rate of the row with
+/// one process, and local hosts share this machine's cores. Throws Error.
 void add_predictions(Comparison& comparison, const plan::Rows& graph, plan::Encoding encoding);
 
 /// Why a kernel that follows a frontier has none.

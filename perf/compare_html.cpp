@@ -74,7 +74,7 @@ std::string bytes(const Comparison& comparison, const Setting& setting) {
   return to_figure(chart);
 }
 
-std::string crossover(const Setting& setting) {
+std::string crossover(const Comparison& comparison, const Setting& setting) {
   report::LineChart chart;
   chart.title = "Where the link stops to matter";
   chart.x_label = "line rate, Gbit/s";
@@ -93,7 +93,8 @@ std::string crossover(const Setting& setting) {
       chart.series.push_back({name, {}, {}});
       for (int step = 0; step <= 60; ++step) {
         const double bits = slowest / 4 * std::pow(16 * fastest / slowest, step / 60.0);
-        const double seconds = std::max(row->compute_seconds, row->bound_seconds * rate / bits);
+        const double seconds = overlapped_seconds(row->compute_seconds, row->bound_seconds * rate / bits,
+                                                  comparison.turn(row->cell));
         if (seconds > 0) chart.series.back().line.emplace_back(bits / 1e9, seconds * 1e3);
       }
     }
@@ -184,7 +185,7 @@ std::string to_html(const Comparison& comparison) {
   for (const Setting& setting : settings_of(comparison)) {
     page.heading(setting.name);
     std::vector<std::string> figures{times(comparison, setting)};
-    if (comparison.dense()) figures.push_back(crossover(setting));
+    if (comparison.dense()) figures.push_back(crossover(comparison, setting));
     figures.push_back(bytes(comparison, setting));
     page.figures(figures);
   }
@@ -201,9 +202,11 @@ std::string to_html(const Comparison& comparison) {
   page.table(comparison.dense() ? dense_table(comparison) : frontier_table(comparison));
   if (comparison.dense())
     page.paragraph(fmt::format(
-        "Predicted: the larger of what the wire needs and of the share of the most loaded process "
-        "at the rate that "
-        "one process computes alone. Median error, without signs: {:.1f} %.",
+        "Predicted: the longer one of what the wire needs and of computing{}. Median error, without signs: "
+        "{:.1f} %.",
+        comparison.local_hosts ? ", which is measured without a link; where processes take turns on the "
+                                 "cores, also a part of the shorter one"
+                               : ", at the rate of one process alone",
         comparison.median_prediction_error() * 100));
   else
     page.paragraph(kNoPrediction);

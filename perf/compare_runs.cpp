@@ -30,6 +30,7 @@ std::vector<std::string> own_words(const Cell& cell, const CompareSettings& sett
   words.insert(words.end(), {"--transport=" + cell.transport, "--ownership=" + cell.ownership});
   if (dense) words.push_back("--strategy=" + cell.strategy_name());
   if (settings.kernel == "pagerank") words.push_back("--wire=" + settings.encoding);
+  if (cell.loopback()) return words;
   if (settings.local()) {
     words.insert(words.end(), {"--local-hosts", "--rate=" + cell.link.rate});
     return words;
@@ -103,7 +104,7 @@ bool CompareRuns::run_cell(int round, std::size_t c) {
     return false;
   }
   RunFigures run = figures_from(output);
-  if (settings_.local() && cell.processes > 1) {
+  if (settings_.local() && cell.processes > 1 && !cell.loopback()) {
     const int needed =
         iterations_needed(run, cell.link.bits_per_s, launch::burst_bytes(cell.link.bits_per_s));
     if (needed > 0) {

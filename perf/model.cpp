@@ -35,6 +35,10 @@ Prediction predict(const Demand& demand, const Rates& rates) {
   return prediction;
 }
 
+double overlapped_seconds(double compute_s, double wire_s, double turn) noexcept {
+  return std::max(compute_s, wire_s) + (1 - turn) / 2 * std::min(compute_s, wire_s);
+}
+
 std::uint64_t memory_bytes(double edges, double vertices, std::uint64_t values,
                            std::uint64_t value_bytes) noexcept {
   return static_cast<std::uint64_t>(4 * edges + 8 * vertices) + 2 * value_bytes * values;

@@ -48,6 +48,13 @@ struct Prediction {
 /// challenge for MPP, 1994).
 Prediction predict(const Demand& demand, const Rates& rates);
 
+/// The time of an iteration that takes `compute_s` without a wire and whose most loaded process needs the
+/// wire for `wire_s`. A process that always computes sends at the same time, so that the longer one counts.
+/// Where processes take turns on the cores, computing in a part `turn` of the time, a link may wait for the
+/// turn of its process: at worst for all turns of the others, which is 1 - turn of the computing. On average
+/// it is half of that, of what could overlap.
+double overlapped_seconds(double compute_s, double wire_s, double turn) noexcept;
+
 /// Bytes that a process reads and writes in an iteration: 4 for each edge (two 16-bit offsets in a tile), 8
 /// for each of its vertices (the old value read, the new one written), and `value_bytes` twice for each value
 /// sent or received (written, then read). Values that stay in a cache are not counted.

@@ -161,7 +161,7 @@ void check_kernel(CLI::App& command, BoundArguments& arguments) {
 void run(const BoundArguments& arguments) {
   check_writable(arguments.csv_path);
   check_writable(arguments.json_path);
-  const auto options = understand(arguments);
+  auto options = understand(arguments);
   const auto opened = open_graph(arguments.graph_path(), arguments.reading);
   const graph::GraphFile& file = opened.file;
   verify(file, options.threads);
@@ -169,6 +169,8 @@ void run(const BoundArguments& arguments) {
     run_frontier_bound(arguments, options, file);
     return;
   }
+  if (arguments.kernel == "spmv" && file.weighted())
+    options.weight_bytes = file.float_weights() ? sizeof(float) : sizeof(double);
   const auto bound = count(file, options);
   if (!arguments.csv_path.empty()) write_whole(arguments.csv_path, perf::to_csv(bound, options));
   if (!arguments.json_path.empty()) write_whole(arguments.json_path, perf::to_json(bound, options));

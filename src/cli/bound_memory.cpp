@@ -26,11 +26,6 @@ bool wants_memory(const LoadArguments& arguments, const std::vector<std::string>
 
 void run_memory_bound(const CLI::App& command, const LoadArguments& arguments, const std::string& kernel,
                       const std::vector<int>& processes, const std::string& json_path) {
-  if (perf::is_dense(kernel))
-    throw UsageError(
-        fmt::format("--vertices without a GRAPH predicts the memory of kernels that follow a "
-                    "frontier, not of {}: name one with --kernel",
-                    kernel));
   for (const CLI::Option* const option : command.get_options())
     if (option->count() > 0 && std::ranges::find(kOptions, option->get_name()) == kOptions.end())
       throw UsageError(fmt::format("{} is not of a prediction without a GRAPH", option->get_name()));

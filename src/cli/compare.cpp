@@ -124,6 +124,7 @@ perf::Matrix matrix_of(const CompareArguments& arguments) {
     for (const auto& item : split(arguments.strategies, "--strategy"))
       matrix.strategies.push_back(plan::strategy_from(item));
   matrix.links = links_of(arguments);
+  matrix.loopback = arguments.local() && perf::is_dense(arguments.kernel);
   matrix.ownerships = split(arguments.ownership, "--ownership");
   perf::check_ownerships(matrix.ownerships, several(matrix.processes), true);
   const auto cells = perf::cells_of(matrix);

@@ -251,7 +251,7 @@ def test_rows_of_a_comparison(compared, nothing_remains):
     assert rows[3]["payload_bytes"] < rows[1]["payload_bytes"] / 2
     assert any("one process was added" in note for note in found["notes"])
     assert len((folder / "rows.csv").read_text().splitlines()) == 6
-    assert "prediction error: " in result.stdout and len(result.stderr.splitlines()) == 10
+    assert "prediction error: " in result.stdout and len(result.stderr.splitlines()) == 14
 
 
 @needs_hosts

@@ -176,6 +176,39 @@ TEST_CASE("predictions come from one process's compute rate and the counted volu
   }
 }
 
+TEST_CASE("where hosts take turns on cores, computing is what runs without a link take") {
+  Matrix without = matrix();
+  without.loopback = true;
+  const auto cells = cells_of(without);
+  REQUIRE(cells.size() == 7);
+  CHECK(cells[1].name() == "2 x 1, tcp, worker, loopback");
+  CHECK((cells[1].loopback() && !cells[0].loopback() && !cells[2].loopback()));
+  std::vector<std::vector<RunFigures>> runs;
+  for (const double seconds : {8., 6., 9., 8., 3., 4., 5.}) runs.push_back({run(seconds)});
+  Comparison found;
+  found.local_hosts = true;
+  found.rows = aggregate(cells, runs);
+  REQUIRE(found.rows.size() == 5);
+  for (auto& row : found.rows) row.cell.ownership = "ranges";
+  const std::vector<std::uint64_t> offsets{0, 3, 5, 7, 8};
+  const std::vector<VertexId> targets{1, 2, 3, 0, 2, 3, 0, 2};
+  found.cores = 2;
+  add_predictions(found, {offsets, targets}, plan::Encoding::f32);
+  CHECK(found.rows[1].predicted_seconds == 6);
+  CHECK(found.rows[4].predicted_seconds == 3);
+  CHECK(found.rows[4].prediction_error() == doctest::Approx(-0.4));
+  found.cores = 1;
+  add_predictions(found, {offsets, targets}, plan::Encoding::f32);
+  CHECK(found.rows[4].predicted_seconds == doctest::Approx(3 + found.rows[4].bound_seconds / 4));
+}
+
+TEST_CASE("wire and cores overlap fully only where nobody waits for a turn") {
+  CHECK(overlapped_seconds(3, 2, 1) == 3);
+  CHECK(overlapped_seconds(2, 3, 1) == 3);
+  CHECK(overlapped_seconds(3, 2, 0.5) == 3.5);
+  CHECK(overlapped_seconds(2, 3, 0.25) == 3.75);
+}
+
 TEST_CASE(
     "the headline compares the slow link with the fast one, and overlapping spreads are no difference") {
   const auto says = [](const std::vector<double>& ours, const std::vector<double>& theirs) {
