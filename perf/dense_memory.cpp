@@ -24,6 +24,8 @@ constexpr double kEdgeAtRest = 2.95, kVertexAtRest = 8, kValuesOfAVertex = 4;
 constexpr double kSlotValue = 17.5, kEdgeValue = 16, kCoverValue = 56;
 /// While covers are made: for an edge that leaves the process, and for an owned vertex.
 constexpr double kLeavingEdge = 6.65, kCoverVertex = 8;
+/// For each byte of an edge's weight: in tiles, and where it is dealt to columns.
+constexpr std::uint64_t kWeightByte = 2;
 /// Where processes own edges: the program, and for an edge of a band, an edge, a vertex, a value.
 constexpr double kBlockProgram = 4.6e6, kBlockBandEdge = 4.1, kBlockEdge = 8.2, kRoutedEdge = 14.5,
                  kBlockVertex = 27, kBlockValue = 19;
@@ -68,7 +70,7 @@ std::uint64_t dense_memory(const DenseShare& share) {
     bytes = std::max(iterating(share), of_block(share));
   else if (share.processes > 1 && share.strategy == Strategy::cover)
     bytes = std::max(bytes, making_covers(share));
-  return static_cast<std::uint64_t>(bytes) + share.weight_bytes * share.edges;
+  return static_cast<std::uint64_t>(bytes) + kWeightByte * share.weight_bytes * share.edges;
 }
 
 }  // namespace edgewire::perf

@@ -1,4 +1,4 @@
-"""The memory that `bound` predicts for processes of kernels that follow a frontier, beside what they hold."""
+"""The memory that `bound` predicts for processes, beside what they hold."""
 
 import json
 
@@ -37,6 +37,41 @@ def test_processes_hold_what_was_predicted(edgewire, large, kernel, name, proces
     assert abs(row["memory_bytes"] - found) <= 0.1 * found + 2.5e6  # tables of which no count tells, and who gathers results
 
 
+def peak_of_dense(edgewire, path, kernel, ownership, strategy, processes, *options):
+    return max(peak(edgewire, kernel, path, "-p", processes, "-w", 1, "--ownership", ownership, "--strategy", strategy,
+                    "--iterations", 3, *options) for _ in range(2))
+
+
+@pytest.mark.matrix(1 / 4)
+@pytest.mark.parametrize("processes", [2, 4])
+@pytest.mark.parametrize("name", ["directed", "both ways"])
+@pytest.mark.parametrize("ownership, strategy", [("hash", "slots"), ("hash", "cover"), ("ranges", "edge"), ("hilbert", "cover"), ("grid", "slots")])
+def test_processes_of_a_dense_kernel_hold_what_was_predicted(edgewire, large, name, ownership, strategy, processes):
+    path = large / f"{name}.ew"
+    rows = json.loads(edgewire.ok("bound", path, "-p", processes, "-w", 1, "--ownership", ownership, "--strategy", strategy, "--json", "-"))["rows"]
+    predicted = next(row["memory_bytes"] for row in rows if row["encoding"] == "f32")
+    found = peak_of_dense(edgewire, path, "pagerank", ownership, strategy, processes)
+    print(f"{ownership}, {strategy}, {processes}: {found / 1e6:.1f} MB, predicted {predicted / 1e6:.1f}")
+    assert abs(predicted - found) <= 0.1 * found + 2.5e6
+
+
+def test_weights_and_wide_values_take_more(edgewire, large, tmp_path):
+    path = tmp_path / "weights.ew"
+    edgewire.ok("generate", "kronecker", "--scale", 18, "--weights", "-o", path)
+    (row,) = json.loads(edgewire.ok("bound", path, "--kernel", "spmv", "--precision", "f64", "-p", 2, "-w", 1, "--ownership", "hash",
+                                    "--strategy", "slots", "--json", "-"))["rows"]
+    found = peak_of_dense(edgewire, path, "spmv", "hash", "slots", 2, "--precision", "f64")
+    print(f"{found / 1e6:.1f} MB, predicted {row['memory_bytes'] / 1e6:.1f}")
+    assert abs(row["memory_bytes"] - found) <= 0.1 * found + 2.5e6
+
+
+def test_a_dense_kernel_of_a_graph_that_is_not_there_yet(edgewire):
+    asked_for = ["bound", "--kernel", "ppr", "--vertices", "3500M", "--edges", "128G", "-p", "512,1024"]
+    rows = json.loads(edgewire.ok(*asked_for, "--json", "-"))["rows"]
+    assert 3 * 125_000_000 < rows[1]["memory_bytes"] < rows[0]["memory_bytes"] < 64 * 250_000_000
+    assert "ppr with slots, 3500000000 vertices" in edgewire.ok(*asked_for)
+
+
 def test_a_graph_that_is_not_there_yet(edgewire):
     asked_for = ["bound", "--kernel", "wcc", "--vertices", "3500M", "--edges", "128G", "-p", "512,1024"]
     rows = json.loads(edgewire.ok(*asked_for, "--json", "-"))["rows"]
@@ -48,7 +83,7 @@ def test_a_graph_that_is_not_there_yet(edgewire):
 
 
 @pytest.mark.parametrize("arguments, named", [
-    (["--vertices", "1M"], "pagerank"), (["--kernel", "wcc", "--vertices", "1M"], "--edges"),
+    (["--vertices", "1M"], "--edges"), (["--kernel", "wcc", "--vertices", "1M"], "--edges"),
     (["--kernel", "wcc", "--vertices", "1M", "--edges", "1M", "--ownership", "hash"], "--ownership"),
     (["--kernel", "wcc", "--vertices", "5G", "--edges", "1M"], "vertices: "), (["--kernel", "wcc", "--vertices", "x", "--edges", "1M"], "--vertices")])
 def test_what_is_refused(edgewire, arguments, named):

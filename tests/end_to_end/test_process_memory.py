@@ -83,8 +83,8 @@ def check_frontier(edgewire, path, kernel, processes):
 
     alone = found(1) + 4 * json.loads(edgewire.ok("info", path, "--json", "-"))["edges"]
     for count in processes:
-        rows = json.loads(edgewire.ok("bound", path, "-p", count, "--ownership", "hash", "--json", "-"))["rows"]
-        boundary = next(row["values_sent_mean"] for row in rows if row["strategy"] == "slots")
+        rows = json.loads(edgewire.ok("bound", path, "-p", count, "-w", 1, "--ownership", "hash", "--strategy", "slots", "--json", "-"))["rows"]
+        boundary = rows[0]["values_sent_mean"]
         check_part(found(count), alone, count, boundary, BATCHES.get(kernel, 0))
 
 
@@ -96,3 +96,33 @@ def test_a_process_of_a_frontier_kernel_holds_its_part(edgewire, kronecker):
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_a_process_of_many_of_a_frontier_kernel_holds_its_part(edgewire, kronecker, kernel):
     check_frontier(edgewire, kronecker(18, "--undirected"), kernel, [2, 4, 8, 16, 32])
+
+
+@pytest.fixture(scope="module")
+def sparse(edgewire, tmp_path_factory):
+    """16.8 M vertices with hardly any edges: a table of all of them takes far more than a process may hold, even with a byte for each."""
+    folder = tmp_path_factory.mktemp("sparse")
+    vertices = 1 << 24
+    ends = np.random.default_rng(1).integers(0, vertices, (100_000, 2), dtype=np.uint32)
+    ends[0] = vertices - 2, vertices - 1
+    np.concatenate([ends, ends[:, ::-1]]).tofile(folder / "edges.u32")
+    edgewire.ok("convert", folder / "edges.u32", "--format", "u32pairs", "--keep-ids", "-o", folder / "sparse.ew")
+    return folder / "sparse.ew"
+
+
+def test_no_process_keeps_a_table_of_all_vertices(edgewire, sparse):
+    check_frontier(edgewire, sparse, "bfs", [32])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", [kernel for kernel in KERNELS if kernel != "bfs"])
+def test_no_process_of_a_frontier_kernel_keeps_a_table_of_all_vertices(edgewire, sparse, kernel):
+    check_frontier(edgewire, sparse, kernel, [32])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ownership, strategy", [("hash", "slots"), ("hash", "cover"), ("ranges", "edge")])
+def test_no_process_of_a_dense_kernel_keeps_a_table_of_all_vertices(edgewire, tmp_path, sparse, ownership, strategy):
+    alone = Measured(edgewire, tmp_path, sparse, 1, ownership, strategy)
+    found = Measured(edgewire, tmp_path, sparse, 32, ownership, strategy)
+    check_part(found.bytes, alone.bytes, 32, found.values)
