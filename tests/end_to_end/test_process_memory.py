@@ -11,7 +11,7 @@ from processes import most_anonymous_bytes
 OWN, FOR_EACH_PEER = 10_000_000, 64 << 10  # bytes that a process may hold, whatever the graph is
 KEPT = 64  # bytes for each boundary vertex, as many as strategy `slots` sends: while a cover is made its row takes most of them
 BATCHES = {"lcc": 4 << 20}  # rows of other processes that are there at a time, and own ones on their way
-SIZES = {"wcc": 16}  # bytes for each owned vertex: several processes look up how large the components are that have their labels there
+OWNED = {"wcc": 16}  # bytes for each owned vertex that one process alone does not need: where its row begins, and how many have it as label
 LEEWAY = 1.2  # of the part of what one process takes, since parts are not equal
 VALUE_BYTES = {"edge": 8}  # of a value on the wire, with its id; others have 4
 EVERY_WAY = [("hash", strategy) for strategy in ("edge", "slots", "cover")] + [
@@ -87,7 +87,7 @@ def check_frontier(edgewire, path, kernel, processes):
     for count in processes:
         rows = json.loads(edgewire.ok("bound", path, "-p", count, "-w", 1, "--ownership", "hash", "--strategy", "slots", "--json", "-"))["rows"]
         boundary = rows[0]["values_sent_mean"]
-        check_part(found(count), alone, count, boundary, BATCHES.get(kernel, 0) + SIZES.get(kernel, 0) * graph["vertices"] / count)
+        check_part(found(count), alone, count, boundary, BATCHES.get(kernel, 0) + OWNED.get(kernel, 0) * graph["vertices"] / count)
 
 
 def test_a_process_of_a_frontier_kernel_holds_its_part(edgewire, kronecker):
