@@ -29,8 +29,8 @@ void check_sources(std::span<const VertexId> sources, const graph::GraphFile& gr
   if (std::ranges::adjacent_find(sources, std::greater_equal<>()) != sources.end())
     throw UsageError("sources: they are not in ascending order, each once");
   if (sources.back() >= graph.vertices())
-    throw UsageError(fmt::format("sources: {} is no vertex of {}, which has {}",
-                                 std::uint32_t{sources.back()}, graph.path(), graph.vertices()));
+    throw UsageError(fmt::format("sources: {} is no vertex of {}, which has {}", PlainId{sources.back()},
+                                 graph.path(), graph.vertices()));
 }
 
 void check_vector(std::span<const double> x, const graph::GraphFile& graph) {

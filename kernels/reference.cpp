@@ -51,7 +51,7 @@ double wire_loss(const Rounding& rounding, double largest) {
 /// By vertex: how many edges lead to it.
 std::vector<double> in_degrees(const graph::GraphFile& graph) {
   std::vector<double> found(graph.vertices(), 0);
-  for (const std::uint32_t target : graph.targets()) found[target] += 1;
+  for (const VertexId target : graph.targets()) found[target] += 1;
   return found;
 }
 
@@ -266,7 +266,7 @@ Comparison compare(const Reference& expected, std::span<const double> values, co
     const double share = difference == 0 ? 0 : difference / limit;
     if (!std::isnan(result.limit_share) && !(share <= result.limit_share)) {
       result.limit_share = share;
-      result.farthest = VertexId(static_cast<std::uint32_t>(v));
+      result.farthest = VertexId(static_cast<PlainId>(v));
     }
     differences += difference;
     limits += limit;

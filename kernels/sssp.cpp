@@ -84,11 +84,11 @@ void Sssp<Distance>::refuse(const graph::GraphFile& graph, VertexId vertex) cons
 /// A breadth-first search over the edges that explain distances: edges of weight 0, and those that are too
 /// short to change a sum, may lead round in circles.
 template <class Distance>
-std::vector<std::uint32_t> find_parents(const graph::GraphFile& graph, VertexId source,
-                                        std::span<const Distance> distances, bool unit_weights) {
-  constexpr std::uint32_t kNone = 0xffffffff;
+std::vector<PlainId> find_parents(const graph::GraphFile& graph, VertexId source,
+                                  std::span<const Distance> distances, bool unit_weights) {
+  constexpr PlainId kNone = kNoVertex;
   graph.verify_rows(0, graph.vertices());
-  std::vector<std::uint32_t> parents(graph.vertices(), kNone);
+  std::vector<PlainId> parents(graph.vertices(), kNone);
   std::vector<VertexId> frontier{source}, next;
   std::vector<bool> settled(graph.vertices());  // on a path of fewer edges than `next`
   parents[source] = source;
@@ -100,7 +100,7 @@ std::vector<std::uint32_t> find_parents(const graph::GraphFile& graph, VertexId 
           const VertexId v = row.targets()[e];
           if (settled[v] || Sssp<Distance>::along(distances[u], weight_of(e)) != distances[v]) continue;
           if (parents[v] == kNone) next.push_back(v);
-          parents[v] = std::min<std::uint32_t>(parents[v], u);
+          parents[v] = std::min<PlainId>(parents[v], u);
         }
       };
       if (unit_weights || row.weights().empty())
@@ -116,12 +116,10 @@ std::vector<std::uint32_t> find_parents(const graph::GraphFile& graph, VertexId 
 template struct Sssp<float>;
 template struct Sssp<double>;
 template struct Sssp<std::uint64_t>;
-template std::vector<std::uint32_t> find_parents(const graph::GraphFile&, VertexId, std::span<const float>,
-                                                 bool);
-template std::vector<std::uint32_t> find_parents(const graph::GraphFile&, VertexId, std::span<const double>,
-                                                 bool);
-template std::vector<std::uint32_t> find_parents(const graph::GraphFile&, VertexId,
-                                                 std::span<const std::uint64_t>, bool);
+template std::vector<PlainId> find_parents(const graph::GraphFile&, VertexId, std::span<const float>, bool);
+template std::vector<PlainId> find_parents(const graph::GraphFile&, VertexId, std::span<const double>, bool);
+template std::vector<PlainId> find_parents(const graph::GraphFile&, VertexId, std::span<const std::uint64_t>,
+                                           bool);
 
 }  // namespace edgewire::kernels
 

@@ -66,13 +66,13 @@ inline double usual_delta(double weight_sum, std::uint64_t edges, std::uint64_t 
   return delta > 0 && std::isfinite(delta) ? delta : 1;
 }
 
-/// [vertex]: the vertex before it on a shortest path from `source`, 0xffffffff where none leads; the source
+/// [vertex]: the vertex before it on a shortest path from `source`, kNoVertex where none leads; the source
 /// is its own. Of several it is the smallest that a path of the fewest edges leads over. `distances`: of all
 /// vertices, as Settling has found them. Takes one thread, and 8 bytes for each vertex. Throws Error when the
 /// graph file is damaged.
 template <class Distance>
-std::vector<std::uint32_t> find_parents(const graph::GraphFile& graph, VertexId source,
-                                        std::span<const Distance> distances, bool unit_weights);
+std::vector<PlainId> find_parents(const graph::GraphFile& graph, VertexId source,
+                                  std::span<const Distance> distances, bool unit_weights);
 
 extern template struct Sssp<float>;
 extern template struct Sssp<double>;

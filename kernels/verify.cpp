@@ -29,8 +29,8 @@ std::string vertex_name(const graph::GraphFile& graph, VertexId vertex) {
 // whatever has a level is reachable. By the first rule no level is too high: it grows by at most 1 along each
 // edge of a shortest path.
 std::string check_bfs(const graph::GraphFile& graph, VertexId source, std::span<const std::uint32_t> levels,
-                      std::span<const std::uint32_t> parents) {
-  const auto vertices = static_cast<std::uint32_t>(graph.vertices());
+                      std::span<const PlainId> parents) {
+  const std::uint64_t vertices = graph.vertices();
   graph.verify_rows(0, vertices);
   if (levels[source] != 0)
     return vertex_name(graph, source) + " is the source and " + level_text(levels[source]);
@@ -54,7 +54,7 @@ std::string check_bfs(const graph::GraphFile& graph, VertexId source, std::span<
       return fmt::format("{} has level {}, but no edge from the level below", vertex_name(graph, v),
                          levels[v]);
     if (parents.empty()) continue;
-    if (!reached && parents[v] != kNoLevel)
+    if (!reached && parents[v] != kNoVertex)
       return vertex_name(graph, v) + " is not reached, but has a parent";
     if (v == source && parents[v] != source)
       return vertex_name(graph, v) + " is the source, but not its own parent";
@@ -65,8 +65,8 @@ std::string check_bfs(const graph::GraphFile& graph, VertexId source, std::span<
   return {};
 }
 
-std::string check_wcc(const graph::GraphFile& graph, std::span<const std::uint32_t> labels) {
-  const auto vertices = static_cast<std::uint32_t>(graph.vertices());
+std::string check_wcc(const graph::GraphFile& graph, std::span<const PlainId> labels) {
+  const std::uint64_t vertices = graph.vertices();
   graph.verify_rows(0, vertices);
   // Union find; the root of a tree is the smallest of its vertices.
   std::vector<Vertex> above(vertices);

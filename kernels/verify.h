@@ -25,7 +25,7 @@ std::string vertex_name(const graph::GraphFile& graph, VertexId vertex);
 /// `parents` is empty or names for each reached vertex the one before it on such a path; the source is its
 /// own parent.
 std::string check_bfs(const graph::GraphFile& graph, VertexId source, std::span<const std::uint32_t> levels,
-                      std::span<const std::uint32_t> parents = {});
+                      std::span<const PlainId> parents = {});
 
 /// What a check of distances has found.
 struct DistanceCheck {
@@ -42,20 +42,20 @@ struct DistanceCheck {
 /// parent explains the distance. Memory: 28 bytes for each vertex, and 32 for each way that a
 /// sequential search keeps open.
 DistanceCheck check_sssp(const graph::GraphFile& graph, VertexId source, std::span<const float> distances,
-                         bool unit_weights = false, std::span<const std::uint32_t> parents = {});
+                         bool unit_weights = false, std::span<const PlainId> parents = {});
 DistanceCheck check_sssp(const graph::GraphFile& graph, VertexId source, std::span<const double> distances,
-                         bool unit_weights = false, std::span<const std::uint32_t> parents = {});
+                         bool unit_weights = false, std::span<const PlainId> parents = {});
 DistanceCheck check_sssp(const graph::GraphFile& graph, VertexId source,
                          std::span<const std::uint64_t> distances, bool unit_weights = false,
-                         std::span<const std::uint32_t> parents = {});
+                         std::span<const PlainId> parents = {});
 
 /// Weakly connected components: the label of a vertex is the smallest vertex that edges in any direction
 /// join to it.
-std::string check_wcc(const graph::GraphFile& graph, std::span<const std::uint32_t> labels);
+std::string check_wcc(const graph::GraphFile& graph, std::span<const PlainId> labels);
 
 /// Strongly connected components: the label of a vertex is the smallest vertex to and from which paths lead.
 /// Takes 36 bytes for each vertex at most.
-std::string check_scc(const graph::GraphFile& graph, std::span<const std::uint32_t> labels);
+std::string check_scc(const graph::GraphFile& graph, std::span<const PlainId> labels);
 
 /// How much of its value a score may differ.
 inline constexpr double kScoreTolerance = 1e-9;
@@ -85,6 +85,6 @@ std::string check_lcc(const graph::GraphFile& graph, std::span<const double> coe
 
 /// Label propagation: the labels are found again from the definition, with a table for each vertex.
 std::string check_cdlp(const graph::GraphFile& graph, std::uint64_t iterations,
-                       std::span<const std::uint32_t> labels);
+                       std::span<const PlainId> labels);
 
 }  // namespace edgewire::kernels

@@ -27,7 +27,7 @@ std::vector<std::vector<VertexId>> all_neighbours(const graph::GraphFile& graph)
 }  // namespace
 
 std::string check_cdlp(const graph::GraphFile& graph, std::uint64_t iterations,
-                       std::span<const std::uint32_t> labels) {
+                       std::span<const PlainId> labels) {
   graph.verify_rows(0, graph.vertices());
   const auto neighbours = all_neighbours(graph);
   std::vector<std::uint64_t> ids(graph.vertices());

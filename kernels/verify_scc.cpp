@@ -78,7 +78,7 @@ class PathSearch {
 
 }  // namespace
 
-std::string check_scc(const graph::GraphFile& graph, std::span<const std::uint32_t> labels) {
+std::string check_scc(const graph::GraphFile& graph, std::span<const PlainId> labels) {
   graph.verify_rows(0, graph.vertices());
   const auto right = PathSearch(graph).run();
   for (VertexId v{}; v < right.size(); ++v) {

@@ -68,13 +68,13 @@ template <class Distance>
 class SsspCheck {
  public:
   SsspCheck(const graph::GraphFile& graph, Vertex source, std::span<const Distance> distances, bool unit,
-            std::span<const std::uint32_t> parents)
+            std::span<const PlainId> parents)
       : graph_(graph),
         source_(source),
         distances_(distances),
         unit_(unit || !graph.weighted()),
         parents_(parents),
-        vertices_(static_cast<std::uint32_t>(graph.vertices())) {
+        vertices_(static_cast<PlainId>(graph.vertices())) {
     if (kWhole && !unit_ && !graph::is_whole(graph.weights().type()))
       throw UsageError("whole distances are of edges whose weights are whole");
     graph.verify_rows(0, vertices_);
@@ -158,7 +158,7 @@ class SsspCheck {
       if (parents_[v] == u && distances_[v] == add(distances_[u], weight)) has_parent[v] = true;
     });
     for (Vertex v{}; v < vertices_; ++v) {
-      if (!reached(v) && parents_[v] != kNoLevel) return name(v) + " is not reached, but has a parent";
+      if (!reached(v) && parents_[v] != kNoVertex) return name(v) + " is not reached, but has a parent";
       if (v == source_ && parents_[v] != v) return name(v) + " is the source, but not its own parent";
       if (v != source_ && reached(v) && !has_parent[v])
         return fmt::format("{} has distance {}, but no edge from its parent explains it", name(v),
@@ -215,7 +215,7 @@ class SsspCheck {
   Vertex source_;
   std::span<const Distance> distances_;
   bool unit_;
-  std::span<const std::uint32_t> parents_;
+  std::span<const PlainId> parents_;
   Vertex vertices_;
   std::vector<std::uint32_t> edges_;  ///< of a path that explains the distance
 };
@@ -227,16 +227,16 @@ class SsspCheck {
 // source on, so edges of weight 0 in a circle do not explain one another. The reference shares no code with
 // this, and shows what roundings have done.
 DistanceCheck check_sssp(const graph::GraphFile& graph, VertexId source, std::span<const float> distances,
-                         bool unit_weights, std::span<const std::uint32_t> parents) {
+                         bool unit_weights, std::span<const PlainId> parents) {
   return SsspCheck<float>(graph, source, distances, unit_weights, parents).check();
 }
 DistanceCheck check_sssp(const graph::GraphFile& graph, VertexId source, std::span<const double> distances,
-                         bool unit_weights, std::span<const std::uint32_t> parents) {
+                         bool unit_weights, std::span<const PlainId> parents) {
   return SsspCheck<double>(graph, source, distances, unit_weights, parents).check();
 }
 DistanceCheck check_sssp(const graph::GraphFile& graph, VertexId source,
                          std::span<const std::uint64_t> distances, bool unit_weights,
-                         std::span<const std::uint32_t> parents) {
+                         std::span<const PlainId> parents) {
   return SsspCheck<std::uint64_t>(graph, source, distances, unit_weights, parents).check();
 }
 

@@ -84,7 +84,9 @@ class ShortestPathsCount : public FrontierCount {
         reached_(kernels::plain_breadth_first(graph, source).reached) {}
   std::string_view kernel() const override { return "sssp"; }
   Exactness exactness(int) const override { return Exactness::at_least; }
-  std::uint64_t record_bytes() const override { return sizeof(frontier::Record::vertex) + distance_bytes_; }
+  std::uint64_t record_bytes() const override {
+    return sizeof(frontier::ShortRecord::vertex) + distance_bytes_;
+  }
 
   std::vector<CountedStep> count(const plan::Ownership& ownership) const override {
     const auto processes = static_cast<std::uint32_t>(ownership.processes());

@@ -18,7 +18,7 @@ namespace edgewire::perf {
 namespace {
 
 /// A component of one process is named by its smallest owned vertex.
-using Component = std::uint32_t;
+using Component = PlainId;
 constexpr std::size_t kSampledEdges = frontier::Components::kSampledEdges;
 
 /// Sets that are joined, over numbers or names, by one thread.
@@ -44,11 +44,11 @@ class Sets {
 
 /// The components that one process finds in its own rows.
 struct Part {
-  std::vector<std::uint32_t> component;              ///< [vertex] that it knows
-  std::vector<std::vector<std::uint32_t>> boundary;  ///< [owner]: vertices, ascending
-  std::optional<Component> largest;                  ///< that others know
-  std::uint64_t largest_size = 0;                    ///< of it, among those that are looked at
-  std::vector<bool> said;                            ///< [vertex]: others know that it is in it
+  std::vector<PlainId> component;              ///< [vertex] that it knows
+  std::vector<std::vector<PlainId>> boundary;  ///< [owner]: vertices, ascending
+  std::optional<Component> largest;            ///< that others know
+  std::uint64_t largest_size = 0;              ///< of it, among those that are looked at
+  std::vector<bool> said;                      ///< [vertex]: others know that it is in it
 };
 
 /// The method of frontier::ComponentsApart.
@@ -76,7 +76,7 @@ class ComponentsCount : public FrontierCount {
     const std::uint32_t reference = count_bits(early, whole.load);
     for (std::uint32_t p = 0; p < processes; ++p) {
       parts[p].said.resize(graph_.vertices());
-      for (std::uint32_t v = 0; early[p].largest && v < graph_.vertices(); ++v)
+      for (PlainId v = 0; early[p].largest && v < graph_.vertices(); ++v)
         parts[p].said[v] = early[p].component[v] == early[p].largest;
       parts[p].largest = early[p].largest;
       if (parts[p].largest) parts[p].largest = parts[p].component[*parts[p].largest];
@@ -109,8 +109,8 @@ class ComponentsCount : public FrontierCount {
 
     std::uint64_t values(std::uint32_t p, const plan::Ownership& ownership) const;
   };
-  std::array<std::vector<std::uint32_t>, 2> open_between(const std::vector<Part>& parts, std::uint32_t p,
-                                                         std::uint32_t q) const;
+  std::array<std::vector<PlainId>, 2> open_between(const std::vector<Part>& parts, std::uint32_t p,
+                                                   std::uint32_t q) const;
   std::vector<Link> links_of(const std::vector<Part>& parts, std::uint32_t reference) const;
   static Told told_of(const std::vector<Link>& links, std::uint32_t processes);
   static bool fits(const std::vector<Part>& parts, const Told& told, const plan::Ownership& ownership);
@@ -125,13 +125,13 @@ class ComponentsCount : public FrontierCount {
 Part ComponentsCount::part_of(std::uint32_t process, const plan::Ownership& ownership, const Names& names,
                               std::size_t edges) const {
   // Owned vertices have lower numbers than others, so that an owned one gives the name.
-  std::vector<std::uint32_t> above(graph_.vertices());
-  std::iota(above.begin(), above.end(), 0U);
-  const auto root = [&](std::uint32_t v) {
+  std::vector<PlainId> above(graph_.vertices());
+  std::iota(above.begin(), above.end(), PlainId{0});
+  const auto root = [&](PlainId v) {
     while (above[v] != v) v = above[v] = above[above[v]];
     return v;
   };
-  const auto comes_first = [&](std::uint32_t a, std::uint32_t b) {
+  const auto comes_first = [&](PlainId a, PlainId b) {
     return std::pair(names.owner(VertexId(a)) != process, a) <
            std::pair(names.owner(VertexId(b)) != process, b);
   };
@@ -143,7 +143,7 @@ Part ComponentsCount::part_of(std::uint32_t process, const plan::Ownership& owne
     for (const VertexId v : graph::Row{graph_, u}.targets()) {
       if (names.owner(v) != process) part.boundary[names.owner(v)].push_back(v);
       if (linked++ >= edges) continue;
-      std::uint32_t a = root(u), b = root(v);
+      PlainId a = root(u), b = root(v);
       if (comes_first(b, a)) std::swap(a, b);
       above[b] = a;
     }
@@ -161,7 +161,7 @@ Part ComponentsCount::part_of(std::uint32_t process, const plan::Ownership& owne
       most->second >= std::max(2U, (ownership.count(process) + stride - 1) / stride / 4))
     std::tie(part.largest, part.largest_size) = *most;
   part.component.resize(above.size());
-  for (std::uint32_t v = 0; v < above.size(); ++v) part.component[v] = root(v);
+  for (PlainId v = 0; v < above.size(); ++v) part.component[v] = root(v);
   return part;
 }
 
@@ -178,7 +178,7 @@ std::uint32_t ComponentsCount::count_bits(std::vector<Part>& parts, RecordLoad& 
   }
   for (std::size_t p = 0; p < parts.size(); ++p) {
     if (p == reference || !parts[p].largest) continue;
-    const auto meets = [&](std::uint32_t v) {
+    const auto meets = [&](PlainId v) {
       return parts[p].component[v] == parts[p].largest &&
              parts[reference].component[v] == parts[reference].largest;
     };
@@ -192,7 +192,7 @@ void ComponentsCount::link_said(std::vector<Part>& parts, std::uint32_t process)
   Part& part = parts[process];
   Sets sets;
   for (std::uint32_t owner = 0; owner < parts.size(); ++owner)
-    for (const std::uint32_t v : part.boundary[owner]) {
+    for (const PlainId v : part.boundary[owner]) {
       if (!parts[owner].said[v]) continue;
       if (!part.largest) part.largest = part.component[v];
       sets.join(*part.largest, part.component[v]);
@@ -202,12 +202,11 @@ void ComponentsCount::link_said(std::vector<Part>& parts, std::uint32_t process)
 }
 
 /// The boundary vertices of `owner` that are open in p, and q's in p, of which one of the two suffices.
-std::array<std::vector<std::uint32_t>, 2> ComponentsCount::open_between(const std::vector<Part>& parts,
-                                                                        std::uint32_t p,
-                                                                        std::uint32_t q) const {
+std::array<std::vector<PlainId>, 2> ComponentsCount::open_between(const std::vector<Part>& parts,
+                                                                  std::uint32_t p, std::uint32_t q) const {
   const auto open = [&](std::uint32_t knows, std::uint32_t owner) {
-    std::vector<std::uint32_t> some;
-    for (const std::uint32_t v : parts[knows].boundary[owner])
+    std::vector<PlainId> some;
+    for (const PlainId v : parts[knows].boundary[owner])
       if (!parts[owner].said[v]) some.push_back(v);
     return some;
   };
@@ -228,7 +227,7 @@ std::vector<ComponentsCount::Link> ComponentsCount::links_of(const std::vector<P
   for (std::uint32_t p = 0; p < processes; ++p)
     for (std::uint32_t q = p + 1; q < processes; ++q)
       for (const auto& some : open_between(parts, p, q))
-        for (const std::uint32_t v : some)
+        for (const PlainId v : some)
           links.push_back({p, q, parts[p].component[v], parts[q].component[v], true});
   return links;
 }
@@ -285,7 +284,7 @@ bool ComponentsCount::fits(const std::vector<Part>& parts, const Told& told,
                            const plan::Ownership& ownership) {
   std::uint64_t bytes = 0, known = ownership.count(0);
   for (std::uint32_t p = 0; p < parts.size(); ++p) {
-    bytes += 4 * (told.values(p, ownership) + 1) + 8 * told.components[p].size();
+    bytes += 4 * (told.values(p, ownership) + 1) + (4 + sizeof(VertexId)) * told.components[p].size();
     known += parts[0].boundary[p].size();
   }
   const frontier::GatheredRoom room;

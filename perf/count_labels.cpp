@@ -18,8 +18,8 @@ class LabelsCount : public FrontierCount {
  public:
   LabelsCount(const graph::GraphFile& graph, std::uint64_t iterations) : graph_(graph) {
     if (!graph.symmetric()) transpose();
-    std::vector<std::uint32_t> labels(graph.vertices());
-    std::iota(labels.begin(), labels.end(), 0U);
+    std::vector<PlainId> labels(graph.vertices());
+    std::iota(labels.begin(), labels.end(), PlainId{0});
     std::vector<bool> news(labels.size(), true);
     bool changed = true;
     for (std::uint32_t round = 0; changed && round < iterations; ++round) changed = vote(round, labels, news);
@@ -64,10 +64,10 @@ class LabelsCount : public FrontierCount {
       for (std::uint64_t e = ends_[v]; e < ends_[v + std::size_t{1}]; ++e) visit(sources_[e]);
   }
   /// One round. False when no label has changed.
-  bool vote(std::uint32_t round, std::vector<std::uint32_t>& labels, std::vector<bool>& news) {
+  bool vote(std::uint32_t round, std::vector<PlainId>& labels, std::vector<bool>& news) {
     auto next = labels;
     std::uint64_t voters = 0;
-    std::vector<std::uint32_t> heard;
+    std::vector<PlainId> heard;
     for (VertexId v{}; v < labels.size(); ++v) {
       bool asked = false;
       heard.clear();
@@ -89,9 +89,9 @@ class LabelsCount : public FrontierCount {
     return changes_.size() > before;
   }
   /// The smallest one on a tie. `heard` is not empty.
-  static std::uint32_t most_frequent(std::vector<std::uint32_t>& heard) {
+  static PlainId most_frequent(std::vector<PlainId>& heard) {
     std::ranges::sort(heard);
-    std::pair<std::size_t, std::uint32_t> best{0, 0};
+    std::pair<std::size_t, PlainId> best{0, 0};
     for (auto at = heard.begin(); at != heard.end();) {
       const auto end = std::upper_bound(at, heard.end(), *at);
       const auto votes = static_cast<std::size_t>(end - at);

@@ -131,7 +131,7 @@ class Sending {
                           std::uint32_t{place.local});
       });
     ranks_.resize(order.size());
-    for (std::uint32_t i = 0; i < order.size(); ++i) ranks_[order[i]] = i;
+    for (PlainId i = 0; i < order.size(); ++i) ranks_[order[i]] = i;
     for (VertexId v{}; v < graph_.vertices(); ++v)
       for (const VertexId u : neighbours_.rows[v])
         if (ranks_[u] < ranks_[v]) rows_[v].push_back(u);
@@ -163,8 +163,9 @@ class Sending {
   const graph::GraphFile& graph_;
   const Neighbours& neighbours_;
   const plan::Ownership& ownership_;
-  std::vector<std::vector<VertexId>> rows_;    ///< [vertex]: the neighbours that come before it
-  std::vector<std::uint32_t> owners_, ranks_;  ///< [vertex]
+  std::vector<std::vector<VertexId>> rows_;  ///< [vertex]: the neighbours that come before it
+  std::vector<std::uint32_t> owners_;        ///< [vertex]
+  std::vector<PlainId> ranks_;               ///< likewise
 };
 
 /// A triangle is found by the owner of the corner that comes last.

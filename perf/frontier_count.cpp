@@ -36,8 +36,8 @@ RecordLoad bits_of_known(const graph::GraphFile& graph, const plan::Ownership& o
 
 void check_source(const graph::GraphFile& graph, VertexId source) {
   if (source >= graph.vertices())
-    throw UsageError(fmt::format("source: {} is no vertex of {}, which has {}", std::uint32_t{source},
-                                 graph.path(), graph.vertices()));
+    throw UsageError(fmt::format("source: {} is no vertex of {}, which has {}", PlainId{source}, graph.path(),
+                                 graph.vertices()));
 }
 
 Names::Names(const graph::GraphFile& graph, const plan::Ownership& ownership)

@@ -31,6 +31,9 @@ struct Bytes {
   }
 };
 
+/// Of an id.
+constexpr std::uint64_t kId = sizeof(PlainId);
+
 constexpr Bytes kBoundary{.boundary = 4, .told = 4};
 constexpr Bytes kKnownRows{.owned = 8, .edge = 4};
 /// Levels, and the two lists of a frontier.
@@ -39,20 +42,21 @@ constexpr Bytes kBreadthFirst{.owned = 8};
 /// result, and lists.
 constexpr Bytes kShortestPaths{.owned = 20, .boundary = 16};
 /// The forest and the labels.
-constexpr Bytes kComponents{.owned = 8, .boundary = 4};
+constexpr Bytes kComponents{.owned = 4 + kId, .boundary = 4};
 /// Paths and shares of all, sums, scores, those of the result, and the order in which vertices were reached;
 /// who has asked for them, twice while a level is put together.
 constexpr Bytes kBetweenness{.owned = 44, .boundary = 24, .told = 24};
 /// Labels of all, the next ones, and those of the result.
-constexpr Bytes kLabels{.owned = 12, .boundary = 4};
+constexpr Bytes kLabels{.owned = 3 * kId, .boundary = kId};
 /// Sources of in-edges by vertex (InRows), which become rows of known vertices.
-constexpr Bytes kInRows{.owned = 8, .in_edge = 4};
+constexpr Bytes kInRows{.owned = 8, .in_edge = kId};
 /// Labels, those of the result, counts of edges both ways, and RestRows without edges; sides of all vertices,
 /// and which of those of others have edges that are kept.
-constexpr Bytes kStrong{.owned = 44, .boundary = 9};
+constexpr Bytes kStrong{.owned = 32 + 3 * kId, .boundary = 5 + kId};
 /// Heads and numbers of oriented rows, for each known vertex; and later credits, cells of a worker, ids of
 /// BoundaryRows, and the rows that are to come and go.
-constexpr Bytes kOriented{.owned = 24, .boundary = 24}, kIntersected{.owned = 16, .boundary = 24, .told = 12};
+constexpr Bytes kOriented{.owned = 24, .boundary = 24},
+    kIntersected{.owned = 12 + kId, .boundary = 20 + kId, .told = 12};
 
 std::uint64_t of(const Bytes& bytes, const ProcessShare& share) {
   return bytes.owned * share.owned + bytes.boundary * share.boundary + bytes.told * share.told +
@@ -74,7 +78,8 @@ ProcessShare both_ways(ProcessShare share) {
 /// Of lcc: rows that travel at a time, out and in; and in symmetric graphs bits of hubs, as many as the rows
 /// that are there.
 std::uint64_t travelling_rows(const GraphShares& graph, const ProcessShare& share) {
-  constexpr std::uint64_t kLeastBatch = 1 << 18, kMostBatch = 1 << 22, kWord = 4, kMostBits = 64 << 20;
+  constexpr std::uint64_t kLeastBatch = 1 << 18, kMostBatch = 1 << 22, kWord = sizeof(PlainId),
+                          kMostBits = 64 << 20;
   const std::uint64_t processes = graph.processes.size();
   const std::uint64_t entries = graph.symmetric ? share.edges / 2 : share.edges;
   const std::uint64_t batch =
@@ -94,7 +99,8 @@ std::uint64_t triangles(const GraphShares& graph, const ProcessShare& share) {
 
 std::uint64_t kernel_bytes(std::string_view kernel, const GraphShares& graph, const ProcessShare& share) {
   const bool several = graph.processes.size() > 1;
-  const Bytes rows = several ? kKnownRows : Bytes{};  // one process reads those of the file
+  // One process reads those of the file, unless ids are wider than numbers.
+  const Bytes rows = several || kIds64 ? kKnownRows : Bytes{};
   if (kernel == "bfs") return of(rows + kBreadthFirst, share);
   if (kernel == "sssp") return of(rows + kShortestPaths, share);
   if (kernel == "bc") return of(rows + kBetweenness, share);
@@ -113,7 +119,7 @@ std::uint64_t kernel_bytes(std::string_view kernel, const GraphShares& graph, co
 std::vector<std::vector<VertexId>> sources_of(const graph::GraphFile& graph, const Names& names,
                                               std::vector<ProcessShare>& shares) {
   std::vector<std::vector<VertexId>> sources(shares.size());
-  std::vector<VertexId> last(shares.size(), VertexId(0xffffffff));  // [process]: that was put there
+  std::vector<VertexId> last(shares.size(), VertexId(kNoVertex));  // [process]: that was put there
   for (VertexId u{}; u < graph.vertices(); ++u)
     for (const VertexId v : graph::Row{graph, u}.targets()) {
       const std::uint32_t p = names.owner(v);

@@ -121,7 +121,7 @@ double seconds_of_byte(const LoadTask& task, bool spills, const std::string& fol
 /// each edge; returns how many there are.
 std::uint64_t write_edges(const LoadTask& task, graph::OutputFile& file) {
   constexpr double kUsualDegree = 16;  // where it is not known
-  const bool weighted = task.shape.bytes > 8;
+  const bool weighted = task.shape.bytes > shuffle::RecordShape::kPairBytes;
   const auto all = static_cast<double>(task.edges);
   const double bytes = static_cast<double>(task.input_bytes) / all;
   const double digits = std::clamp((bytes - (weighted ? 4 : 2)) / 2, 1.0, 8.0);

@@ -15,7 +15,7 @@ namespace {
 
 using frontier::GiantComponent;
 using Kernel = frontier::StrongComponents;
-constexpr std::uint32_t kIsGone = 0, kIsMerged = 0xffffffff;
+constexpr PlainId kIsGone = 0, kIsMerged = kNoVertex;
 
 }  // namespace
 
@@ -23,11 +23,11 @@ StrongComponentsRun::StrongComponentsRun(const graph::GraphFile& graph, const pl
     : graph_(graph),
       ownership_(ownership),
       processes_(static_cast<std::uint32_t>(ownership.processes())),
-      vertices_(static_cast<std::uint32_t>(graph.vertices())),
+      vertices_(graph.vertices()),
       load_(processes_),
       owners_(vertices_),
       labels_(vertices_, kNone),
-      colours_(vertices_, 1U),
+      colours_(vertices_, PlainId{1}),
       raised_(processes_),
       stacks_(processes_) {
   for (VertexId v{}; v < vertices_; ++v) owners_[v] = ownership.place(v).owner;
@@ -62,12 +62,12 @@ void StrongComponentsRun::start_with_giant() {
     if (one.product > best.product) best = one;
   }
   if (best.product == 0) return;
-  const VertexId pivot(static_cast<std::uint32_t>(best.vertex));
+  const VertexId pivot(static_cast<PlainId>(best.vertex));
   bool all_reached = true, all_joined = true;
   const auto reached = search_forward(pivot, all_reached);
   const auto joined = search_backward(pivot, reached, all_joined);
   const bool merged = !all_reached || !all_joined;
-  giant_ = VertexId(static_cast<std::uint32_t>(std::ranges::find(joined, true) - joined.begin()));
+  giant_ = VertexId(static_cast<PlainId>(std::ranges::find(joined, true) - joined.begin()));
   for (VertexId v{}; v < vertices_; ++v) {
     colours_[v] = reached[v] || !all_reached ? 1 : 2;
     if (!joined[v] || (merged && v == giant_)) continue;
@@ -164,7 +164,7 @@ void StrongComponentsRun::Rows::make_room() {
   ends.resize(sum);
 }
 
-void StrongComponentsRun::Rows::leave_out(const std::vector<std::uint32_t>& colours) {
+void StrongComponentsRun::Rows::leave_out(const std::vector<PlainId>& colours) {
   for (VertexId v{}; v < lengths.size(); ++v) {
     std::uint32_t kept = 0;
     for (const VertexId end : of(v))
@@ -236,7 +236,7 @@ void StrongComponentsRun::spread_colours() {
   }
 }
 
-bool StrongComponentsRun::raise(std::uint32_t& colour, std::uint32_t value) const {
+bool StrongComponentsRun::raise(PlainId& colour, PlainId value) const {
   if (colour == kIsGone || colour >= value) return false;
   colour = value;
   return true;
@@ -244,7 +244,7 @@ bool StrongComponentsRun::raise(std::uint32_t& colour, std::uint32_t value) cons
 
 /// As far as a process can alone, its largest colour first; then it tells the owners of what it has raised.
 void StrongComponentsRun::spread(std::uint32_t process) {
-  std::vector<std::pair<std::uint32_t, VertexId>> starts;
+  std::vector<std::pair<PlainId, VertexId>> starts;
   for (const VertexId v : std::exchange(stacks_[process], {})) starts.emplace_back(colours_[v], v);
   std::ranges::sort(starts, std::greater<>());
   std::vector<VertexId> stack, others;
@@ -253,7 +253,7 @@ void StrongComponentsRun::spread(std::uint32_t process) {
     if (colours_[start] != own) continue;
     for (stack.push_back(start); !stack.empty();) {
       const VertexId u = stack.back();
-      const std::uint32_t value = colours_[u];
+      const PlainId value = colours_[u];
       stack.pop_back();
       for (const VertexId v : out_.of(u)) {
         if (owners_[v] == process) {
@@ -287,7 +287,7 @@ void StrongComponentsRun::gather_colours() {
   }
 }
 
-void StrongComponentsRun::join(VertexId v, std::uint32_t colour, std::vector<VertexId>& stack) {
+void StrongComponentsRun::join(VertexId v, PlainId colour, std::vector<VertexId>& stack) {
   if (colours_[v] != colour || labelled(v)) return;
   labels_[v] = Kernel::vertex_of(colour);
   stack.push_back(v);
@@ -296,7 +296,7 @@ void StrongComponentsRun::join(VertexId v, std::uint32_t colour, std::vector<Ver
 
 /// Each vertex to all processes that own neighbours.
 void StrongComponentsRun::tell_colours() {
-  std::vector<std::uint32_t> told(processes_, kNone);
+  std::vector<PlainId> told(processes_, kNone);
   for (VertexId v{}; v < vertices_; ++v) {
     if (labelled(v)) colours_[v] = kIsGone;
     told[owners_[v]] = v;

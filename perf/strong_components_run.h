@@ -24,7 +24,7 @@ class StrongComponentsRun {
   RecordLoad count();
 
  private:
-  static constexpr std::uint32_t kNone = 0xffffffff;
+  static constexpr PlainId kNone = kNoVertex;
   /// Edges in one direction, of all vertices.
   struct Rows {
     std::vector<std::uint64_t> begins;
@@ -36,7 +36,7 @@ class StrongComponentsRun {
     std::span<const VertexId> of(VertexId v) const { return {ends.data() + begins[v], lengths[v]}; }
     void make_room();
     void add(VertexId v, VertexId end) { ends[begins[v] + lengths[v]++] = end; }
-    void leave_out(const std::vector<std::uint32_t>& colours);
+    void leave_out(const std::vector<PlainId>& colours);
   };
 
   bool labelled(VertexId v) const { return labels_[v] != kNone; }
@@ -52,21 +52,23 @@ class StrongComponentsRun {
   void lower(Rows& rows, VertexId v);
   void spread_colours();
   void spread(std::uint32_t process);
-  bool raise(std::uint32_t& colour, std::uint32_t value) const;
+  bool raise(PlainId& colour, PlainId value) const;
   void gather_colours();
-  void join(VertexId v, std::uint32_t colour, std::vector<VertexId>& stack);
+  void join(VertexId v, PlainId colour, std::vector<VertexId>& stack);
   void tell_colours();
   void collect();
   void name_members();
 
   const graph::GraphFile& graph_;
   const plan::Ownership& ownership_;
-  std::uint32_t processes_, vertices_;
+  std::uint32_t processes_;
+  std::uint64_t vertices_;
   RecordLoad load_;
-  std::vector<std::uint32_t> owners_, labels_;  ///< [vertex]
-  std::vector<std::uint32_t> colours_;          ///< [vertex]: as its owner knows it
+  std::vector<std::uint32_t> owners_;  ///< [vertex]
+  std::vector<PlainId> labels_;        ///< likewise
+  std::vector<PlainId> colours_;       ///< [vertex]: as its owner knows it
   /// [process]: colours of other processes' vertices that it has raised
-  std::vector<std::unordered_map<std::uint32_t, std::uint32_t>> raised_;
+  std::vector<std::unordered_map<PlainId, PlainId>> raised_;
   std::vector<std::vector<VertexId>> stacks_;  ///< [process]
   std::vector<VertexId> members_;
   Rows out_, in_;
@@ -74,7 +76,7 @@ class StrongComponentsRun {
   /// What is sent at the end of a superstep: whom it reaches in the next one.
   struct Message {
     VertexId vertex;
-    std::uint32_t value;
+    PlainId value;
   };
   std::vector<Message> messages_;
 };

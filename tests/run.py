@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 from runner import end_to_end, unit
-from runner.commands import ROOT, clean_environment, run, tail
+from runner.commands import ROOT, clean_environment, program_of, run, tail
 from runner.outcomes import Tally
 
 FAST = "not slow and not machine and not launcher and not dpdk and not links and not measured"
@@ -51,6 +51,7 @@ def read_options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", default="build", metavar="DIR", help="build folder (default: build)")
     parser.add_argument("--only", choices=("unit", "end-to-end"), help="one of the two kinds of tests")
+    parser.add_argument("--wide", metavar="DIR", help="build folder with edgewire-wide, for the tests that compare the two programs")
     parser.add_argument("--units", default="", metavar="NAME,NAME", help="only these unit test programs")
     parser.add_argument("--marker", default="", metavar="EXPRESSION", help="only end-to-end tests with these markers of pytest")
     parser.add_argument("--all", action="store_true", help="slow end-to-end tests, too, unless --marker chooses")
@@ -68,13 +69,15 @@ def main():
     options = read_options()
     build = (ROOT / options.build).resolve()
     tally = Tally()
-    if not (build / "edgewire").exists():
+    if program_of(build) is None:
         tally.fail("build", f"{build}/edgewire is not there: build first (make build)")
     else:
         if options.only != "end-to-end":
             unit.run_all(build, tally, options.units, options.at_once, options.fuzz_seconds)
         if options.only != "unit":
             settings = {"EDGEWIRE_TEST_SEED": "" if options.whole else str(options.seed)}
+            if options.wide:
+                settings["EDGEWIRE_WIDE"] = str((ROOT / options.wide / "edgewire-wide").resolve())
             expression = "" if options.all or options.marker else FAST
             end_to_end.run_all(build, tally, options.marker, expression, options.at_once, settings)
             if expression:

@@ -55,6 +55,19 @@ NodeMemory::~NodeMemory() {
   if (data_ != nullptr) unmap_pages(data_, bytes_);
 }
 
+void NodeMemory::shrink(std::size_t bytes) noexcept {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(data_);
+  const std::uintptr_t end = align_up(begin + bytes, page), old_end = align_up(begin + bytes_, page);
+  if (data_ == nullptr || bytes >= bytes_) return;
+  if (bytes == 0) {
+    *this = NodeMemory();
+    return;
+  }
+  if (end < old_end) munmap(static_cast<std::byte*>(data_) + (end - begin), old_end - end);
+  bytes_ = bytes;
+}
+
 void* map_pages(std::size_t bytes, int node, Begin begin) noexcept {
   if (bytes > SIZE_MAX / 2) return nullptr;
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));

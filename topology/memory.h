@@ -37,6 +37,8 @@ class NodeMemory {
     return {static_cast<T*>(data_), bytes_ / sizeof(T)};
   }
   std::size_t bytes() const noexcept { return bytes_; }
+  /// Keeps the first `bytes`, and gives back whole pages behind them.
+  void shrink(std::size_t bytes) noexcept;
 
  private:
   void* data_ = nullptr;

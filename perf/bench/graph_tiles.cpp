@@ -6,7 +6,7 @@
 namespace edgewire::perf {
 
 void GraphReader::read(int, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const {
-  auto& [destinations, ends, weights] = rows;
+  auto &destinations = rows.destinations, &ends = rows.ends;
   const auto begin = graph_.offsets[first];
   ends.clear();
   destinations.assign(graph_.targets.data() + begin, graph_.targets.data() + graph_.offsets[last]);

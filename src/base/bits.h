@@ -38,7 +38,7 @@ class Bits {
   void add(std::uint64_t bit) noexcept { words_[bit / kBits] |= Word{1} << bit % kBits; }
   template <class Numbers>
   void add_all(const Numbers& numbers) noexcept {
-    for (const std::uint32_t number : numbers) add(number);
+    for (const auto number : numbers) add(number);
   }
   bool test(std::uint64_t bit) const noexcept { return (word(bit / kBits) >> bit % kBits & 1) != 0; }
 
@@ -56,7 +56,7 @@ class Bits {
   }
   template <class Numbers>
   void clear_words_of(const Numbers& numbers) noexcept {
-    for (const std::uint32_t number : numbers) clear_word_of(number);
+    for (const auto number : numbers) clear_word_of(number);
   }
   void clear() noexcept { std::ranges::fill(words_, 0); }
 
@@ -90,7 +90,7 @@ class SharedBits : public Bits {
   }
   template <class Numbers>
   void add_all(const Numbers& numbers) noexcept {
-    for (const std::uint32_t number : numbers) add(number);
+    for (const auto number : numbers) add(number);
   }
 
  private:

@@ -1,10 +1,12 @@
 // A vertex has three numbers: its global id, its local number at its owner, and its index in the order in
 // which the owner computes its vertices. A value that crosses the wire has a slot. Each numbering has its own
-// type, so that the compiler refuses one where another is meant. The types cost nothing: each is as
-// large as a std::uint32_t.
+// type, so that the compiler refuses one where another is meant. The types cost nothing: each is as large as
+// its representation, which is a std::uint32_t. Only global ids have 64 bits when the code is compiled with
+// EDGEWIRE_ID_BITS=64, for graphs of more than 2^32 - 2 vertices.
 //
-// What a kernel computes and sends as a value (a level, a label, a parent) is a plain std::uint32_t, since
-// such values have marks as "none" among them. It becomes a VertexId where it is used as one.
+// What a kernel computes and sends as a value is a plain number, since such values have marks as "none" among
+// them: a PlainId where it is a global id (a label, a parent), a std::uint32_t where it is none (a level).
+// A PlainId becomes a VertexId where it is used as one.
 #pragma once
 
 #include <compare>
@@ -16,38 +18,59 @@
 
 namespace edgewire {
 
-/// A number of one numbering. It is made of a std::uint32_t only where a caller says so, and is one wherever
-/// a caller needs one. Two numberings do not compare.
-template <class Numbering>
+#ifndef EDGEWIRE_ID_BITS
+#define EDGEWIRE_ID_BITS 32  // what meson's option id_bits says
+#endif
+static_assert(EDGEWIRE_ID_BITS == 32 || EDGEWIRE_ID_BITS == 64, "a global id has 32 or 64 bits");
+/// Whether global ids have 64 bits, in memory, on the wire and in files.
+inline constexpr bool kIds64 = EDGEWIRE_ID_BITS == 64;
+
+/// A number of one numbering. It is made of its representation only where a caller says so, and is one
+/// wherever a caller needs one. Two numberings do not compare.
+template <class Numbering, class Rep = std::uint32_t>
 class NumberOf {
  public:
-  /// NumberOf{} is 0; without braces it has no value yet, as a std::uint32_t.
+  using Value = Rep;  ///< what represents it
+  /// NumberOf{} is 0; without braces it has no value yet, as its representation.
   NumberOf() noexcept = default;
-  constexpr explicit NumberOf(std::uint32_t value) noexcept : value_(value) {}
+  constexpr explicit NumberOf(Rep value) noexcept : value_(value) {}
   /// Only for what stands in the code as a number: vertex 0.
   template <std::same_as<int> Literal>
-  consteval NumberOf(Literal literal) : value_(static_cast<std::uint32_t>(literal)) {
+  consteval NumberOf(Literal literal) : value_(static_cast<Rep>(literal)) {
     if (literal < 0) throw "a number is not negative";
   }
-  constexpr operator std::uint32_t() const noexcept { return value_; }
+  constexpr operator Rep() const noexcept { return value_; }
   constexpr NumberOf& operator++() noexcept { return ++value_, *this; }
-  constexpr NumberOf& operator+=(std::uint32_t steps) noexcept { return value_ += steps, *this; }
-  /// Only for steps of 32 bits: the position behind the last number may not fit.
-  template <std::same_as<std::uint32_t> Steps>
+  constexpr NumberOf& operator+=(Rep steps) noexcept { return value_ += steps, *this; }
+  /// Only for steps of the same width: the position behind the last number may not fit.
+  template <std::same_as<Rep> Steps>
   friend constexpr NumberOf operator+(NumberOf number, Steps steps) noexcept {
     return number += steps;
   }
 
  private:
-  std::uint32_t value_;
+  Rep value_;
 };
-template <class A, class B>
-requires(!std::is_same_v<A, B>) bool operator==(NumberOf<A>, NumberOf<B>) = delete;
-template <class A, class B>
-requires(!std::is_same_v<A, B>) std::strong_ordering operator<=>(NumberOf<A>, NumberOf<B>) = delete;
+template <class A, class RepA, class B, class RepB>
+requires(!std::is_same_v<A, B>) bool operator==(NumberOf<A, RepA>, NumberOf<B, RepB>) = delete;
+template <class A, class RepA, class B, class RepB>
+requires(!std::is_same_v<A, B>) std::strong_ordering operator<=>(NumberOf<A, RepA>,
+                                                                 NumberOf<B, RepB>) = delete;
 
 /// Global id: the vertex's number in the graph file.
-using VertexId = NumberOf<struct VertexIdNumbering>;
+using VertexId = NumberOf<struct VertexIdNumbering, std::conditional_t<kIds64, std::uint64_t, std::uint32_t>>;
+/// A global id as a plain number: what a file, a record or an array of labels holds. The largest one means
+/// "no vertex" (kNoVertex).
+using PlainId = VertexId::Value;
+inline constexpr PlainId kNoVertex = static_cast<PlainId>(-1);
+/// All bits of an id in 32, for tables that hash ids.
+template <class Id>
+constexpr std::uint32_t folded(Id id) noexcept {
+  if constexpr (sizeof(Id) == sizeof(std::uint32_t))
+    return id;
+  else
+    return static_cast<std::uint32_t>(id ^ id >> 32);
+}
 /// The vertex's number among those of its owner, ascending by id.
 using LocalNumber = NumberOf<struct LocalNumbering>;
 /// The vertex's position in the layout of its owner, by which arrays of values are addressed.
@@ -84,13 +107,13 @@ class NumberedBy : public Container {
 };
 
 /// The same numbers without their numbering, for loops that treat many numbers at once.
-template <class Numbering>
-std::span<const std::uint32_t> plain(std::span<const NumberOf<Numbering>> numbers) noexcept {
-  return {reinterpret_cast<const std::uint32_t*>(numbers.data()), numbers.size()};
+template <class Numbering, class Rep>
+std::span<const Rep> plain(std::span<const NumberOf<Numbering, Rep>> numbers) noexcept {
+  return {reinterpret_cast<const Rep*>(numbers.data()), numbers.size()};
 }
 /// The same numbers, which are of this numbering: what a file, a message or such a loop has.
 template <class N>
-std::span<const N> numbered(std::span<const std::uint32_t> numbers) noexcept {
+std::span<const N> numbered(std::span<const typename N::Value> numbers) noexcept {
   return {reinterpret_cast<const N*>(numbers.data()), numbers.size()};
 }
 

@@ -89,7 +89,7 @@ void add_bc(CLI::App& app) {
     const auto [one, list] = settings->named.add_to(*command, "by default at all");
     auto* samples =
         command->add_option("--samples", settings->samples, "start at so many vertices, drawn by --seed")
-            ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32))
+            ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << (kIds64 ? 48 : 32)))
             ->excludes(one)
             ->excludes(list);
     command

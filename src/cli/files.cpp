@@ -205,6 +205,24 @@ void check_forms(const CLI::App& command) {
 
 }  // namespace
 
+namespace {
+
+/// The command that the command line asks for.
+const CLI::App& asked_command(const CLI::App& program) {
+  const CLI::App* command = &program;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  return *command;
+}
+
+}  // namespace
+
+std::vector<std::string> files_read(const CLI::App& program) {
+  std::vector<std::string> paths;
+  for (const Use& use : uses_of(asked_command(program)).files)
+    if (!use.written && use.path != "-") paths.push_back(use.path);
+  return paths;
+}
+
 std::vector<NamedFile> itself(const std::string& value) { return {{value}}; }
 
 std::vector<NamedFile> graph_and_labels(const std::string& value) {
@@ -277,10 +295,9 @@ bool names_files(const CLI::Option* option, const std::string& value) {
 }
 
 void check_files(const CLI::App& program) {
-  const CLI::App* command = &program;
-  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
-  check_forms(*command);
-  const Uses uses = uses_of(*command);
+  const CLI::App& command = asked_command(program);
+  check_forms(command);
+  const Uses uses = uses_of(command);
   check_stdout(uses);
   check(uses);
 }

@@ -67,5 +67,7 @@ bool names_files(const CLI::Option* option, const std::string& value);
 void check_files(const CLI::App& program);
 /// The same when `option`, which is an output of the command, turned out to write `files`. Throws Error.
 void check_files(const CLI::App& command, const std::string& option, const std::vector<NamedFile>& files);
+/// The files that the parsed command line reads, but for stdin and for those in folders.
+std::vector<std::string> files_read(const CLI::App& program);
 
 }  // namespace edgewire::cli

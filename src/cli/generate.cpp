@@ -42,7 +42,9 @@ void add_kronecker(CLI::App& generate) {
   CLI::App* command =
       add_kind(generate, settings, "kronecker",
                "scale-free, with the parameters of Graph500 (A, B, C = 0.57, 0.19, 0.19), ids permuted");
-  command->add_option("--scale", settings->scale, "2^scale vertices")->required()->check(CLI::Range(0, 31));
+  command->add_option("--scale", settings->scale, "2^scale vertices")
+      ->required()
+      ->check(CLI::Range(0, kIds64 ? 47 : 31));
   command->add_option("--edge-factor", settings->edge_factor, "edges for each vertex")->capture_default_str();
   command->callback([settings] {
     const Clock::time_point start = Clock::now();
@@ -56,8 +58,8 @@ void add_kronecker(CLI::App& generate) {
 void add_uniform(CLI::App& generate) {
   auto settings = std::make_shared<GenerateSettings>();
   CLI::App* command = add_kind(generate, settings, "uniform", "sources and targets drawn uniformly");
-  CLI::Option* scale =
-      command->add_option("--scale", settings->scale, "2^scale vertices")->check(CLI::Range(0, 31));
+  CLI::Option* scale = command->add_option("--scale", settings->scale, "2^scale vertices")
+                           ->check(CLI::Range(0, kIds64 ? 47 : 31));
   CLI::Option* vertices = command->add_option("--vertices", settings->vertices, "number of vertices");
   scale->excludes(vertices);
   command->add_option("--edge-factor", settings->edge_factor, "edges for each vertex")->capture_default_str();

@@ -46,7 +46,7 @@ Counts count_rows(const graph::GraphFile& file, std::uint64_t first, std::uint64
       if (row[i] == v) ++counts.self_loops;
       if (i > 0 && row[i] == row[i - 1]) ++counts.duplicates;
       const auto weight = file.weighted() ? file.weights().at(file.offsets()[v] + i) : graph::Weight();
-      const VertexId source(static_cast<std::uint32_t>(v));
+      const VertexId source(static_cast<PlainId>(v));
       counts.asymmetry += graph::edge_hash(source, row[i], weight) - graph::edge_hash(row[i], source, weight);
     }
   }

@@ -43,7 +43,7 @@ void KernelOptions::add_output_options(CLI::App& command, const std::string& res
                   fmt::format("list the K {}, one a line; by default {}", listed,
                               by_default == 0 ? "none" : fmt::format("{} in a line", by_default)))
       ->type_name("K")
-      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 32));
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << (kIds64 ? 48 : 32)));
   command.add_flag("--verify", verify, check);
 }
 

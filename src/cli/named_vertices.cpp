@@ -69,7 +69,7 @@ std::vector<VertexId> find_all(const graph::GraphFile& graph, const std::vector<
     }
   }
   std::vector<VertexId> vertices;
-  std::unordered_map<std::uint32_t, std::size_t> seen;
+  std::unordered_map<PlainId, std::size_t> seen;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!found[i])
       throw Error(fmt::format("{}: {} has no vertex {}", all[i].where, graph.path(), all[i].name));

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/files.h"
+#include "cli/id_width.h"
 
 namespace edgewire::cli {
 
@@ -12,7 +13,10 @@ class Program : public CLI::App {
   using CLI::App::App;
 
  protected:
-  void pre_callback() override { check_files(*this); }
+  void pre_callback() override {
+    check_files(*this);
+    hand_over_other_ids(files_read(*this));
+  }
 };
 
 /// Adds all subcommands.

@@ -11,8 +11,8 @@ namespace edgewire::exchange {
 /// What one vertex adds to the checksum of a result. The sum of all, modulo 2^64, is equal for equal results.
 /// `Value`: a number of 4 or 8 bytes, of which each bit counts.
 template <class Value>
-std::uint64_t checksum_of(std::uint32_t vertex, Value value) noexcept {
-  std::uint64_t mixed = (std::uint64_t{vertex} + 1) * kGolden;
+std::uint64_t checksum_of(std::uint64_t vertex, Value value) noexcept {
+  std::uint64_t mixed = (vertex + 1) * kGolden;
   if constexpr (sizeof value == sizeof(std::uint32_t))
     mixed += std::bit_cast<std::uint32_t>(value);
   else

@@ -50,8 +50,10 @@ BetweennessScale normalized_scale(std::uint64_t vertices, bool endpoints, std::u
 
 void scale_scores(const FrontierJob& job, std::span<double> scores, bool of_all, const BetweennessScale& by,
                   std::span<const VertexId> sources) {
-  for (LocalNumber i{}; i < scores.size(); ++i) {
-    const VertexId v = of_all ? VertexId(i) : job.ownership().vertex(job.rank(), i);
+  for (std::uint64_t i = 0; i < scores.size(); ++i) {
+    const VertexId v = of_all
+                           ? VertexId(static_cast<PlainId>(i))
+                           : job.ownership().vertex(job.rank(), LocalNumber(static_cast<std::uint32_t>(i)));
     scores[i] *= std::ranges::binary_search(sources, v) ? by.sources : by.others;
   }
 }

@@ -1,5 +1,7 @@
 #include "frontier/boundary.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "base/bits.h"
@@ -31,7 +33,7 @@ Boundary::Boundary(const graph::GraphFile& graph, const plan::Ownership& ownersh
 namespace {
 
 constexpr std::uint64_t kOwnedAtOnce = 1 << 12;
-constexpr std::uint64_t kIdBits = 32;  // of an id
+constexpr std::uint64_t kIdBits = 8 * sizeof(VertexId);  // of an id
 
 /// Calls work(ids) for the neighbours of the owned vertices that a worker takes; some come more than once.
 template <class Work>
@@ -64,7 +66,7 @@ void Boundary::find(const graph::GraphFile& graph, topology::WorkerPool& pool, c
     for_each_row(graph, ownership_, rank_, pool, in, [&](int, const auto& row) { ids.add_all(row); });
     for (std::size_t w = 0; w < ids.words(); ++w)
       for (Bits::Word left = ids.word(w); left != 0; left &= left - 1)
-        add(VertexId(static_cast<std::uint32_t>(w * Bits::kBits) +
+        add(VertexId(static_cast<PlainId>(w * Bits::kBits) +
                      static_cast<std::uint32_t>(std::countr_zero(left))));
   } else {
     std::vector<std::vector<VertexId>> of_worker(static_cast<std::size_t>(pool.workers()));
@@ -84,6 +86,9 @@ void Boundary::find(const graph::GraphFile& graph, topology::WorkerPool& pool, c
   firsts_ = {owned_};
   std::size_t all = 0;
   for (const auto& of_owner : found) all += of_owner.size();
+  if (owned_ + all >= 0xffffffff)
+    throw Error(fmt::format("one process would know {} vertices, more than 2^32 - 2: use more processes",
+                            owned_ + all));
   locals_.reserve(all);
   for (auto& of_owner : found) {
     locals_.insert(locals_.end(), of_owner.begin(), of_owner.end());

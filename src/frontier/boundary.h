@@ -22,10 +22,10 @@ class InRows;
 
 /// As Boundary::Known, in a process that owns all vertices.
 struct AllKnown {
-  static plan::Place place(VertexId v) noexcept { return {0, LocalNumber(v)}; }
+  static plan::Place place(VertexId v) noexcept { return {0, LocalNumber(static_cast<std::uint32_t>(v))}; }
   static KnownNumber number(plan::Place place) noexcept { return KnownNumber(place.local); }
-  static KnownNumber number(VertexId v) noexcept { return KnownNumber(v); }
-  static VertexId vertex(LocalNumber local) noexcept { return VertexId(local); }
+  static KnownNumber number(VertexId v) noexcept { return KnownNumber(static_cast<std::uint32_t>(v)); }
+  static VertexId vertex(LocalNumber local) noexcept { return VertexId(PlainId{local}); }
 };
 
 class Boundary {
@@ -48,7 +48,8 @@ class Boundary {
   /// among which this process knows any, and for each 4096; 4 for each vertex and process that knows it.
   /// Until it is there, also a bit for each vertex of the graph, or 4 bytes for each edge of the process
   /// where that is less.
-  /// Collective, while workers rest; throws Error. `ownership` outlives it. `in`: where it is given, the
+  /// Collective, while workers rest; throws Error, also where the process would know 2^32 - 1 vertices or
+  /// more. `ownership` outlives it. `in`: where it is given, the
   /// sources of edges that lead to owned vertices are known, too.
   Boundary(const graph::GraphFile& graph, const plan::Ownership& ownership, std::uint32_t rank,
            topology::WorkerPool& pool, Records& records, const InRows* in = nullptr);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "error.h"
 #include "frontier/known_values.h"
@@ -15,6 +16,9 @@ constexpr std::uint64_t kOwnRowsAtOnce = 1 << 12, kBatchRowsAtOnce = 64;  // tha
 std::size_t words_of_flags(std::size_t entries, bool directed) {
   return directed ? values_of_bits(entries) : 0;
 }
+
+/// A word has room for so many numbers of 32 bits.
+constexpr std::size_t kNumbersAWord = sizeof(PlainId) / sizeof(std::uint32_t);
 
 /// Of a row that travels: whole records, so that the batches and the workers do not change what is sent.
 std::size_t words_of_row(std::size_t entries, bool directed) {
@@ -36,7 +40,7 @@ std::uint64_t BoundaryRows::Stream::batches(std::uint64_t words_each, bool direc
 }
 
 void BoundaryRows::Stream::cut(std::uint64_t words_each, bool directed) {
-  constexpr std::uint64_t kWordsOfBatchRow = sizeof(BatchRow) / sizeof(std::uint32_t);
+  constexpr std::uint64_t kWordsOfBatchRow = sizeof(BatchRow) / sizeof(PlainId);
   batch.clear();
   std::size_t at = 0;
   for (std::size_t peer = 0; peer < rows.size(); ++peer) {
@@ -170,18 +174,16 @@ void BoundaryRows::fetch() {
   in_.cut(words_each_, directed_);
   out_.words.resize(out_.begin.back());
   in_.words.resize(in_.begin.back());
-  if (directed_) both_ways_.resize(in_.words.size());
+  if (directed_) both_ways_.resize(kNumbersAWord * in_.words.size());
   for (std::uint32_t peer = 0; peer < asked_.size(); ++peer) pack(peer);
   job_.pool().run([&](int lane) {
     exchange_lists(
         job_, lane, [&](std::uint32_t peer) { return out_.length(peer); },
         [&](std::uint32_t peer) { return in_.length(peer); },
         [&](std::uint32_t peer, std::uint64_t i) { return out_.words[out_.begin[peer] + i]; },
-        [&](std::uint32_t peer, std::uint64_t i, std::uint32_t word) {
-          in_.words[in_.begin[peer] + i] = word;
-        });
+        [&](std::uint32_t peer, std::uint64_t i, PlainId word) { in_.words[in_.begin[peer] + i] = word; });
   });
-  rows_.lend_from(in_.words.data(), both_ways_.data());
+  rows_.lend_from(reinterpret_cast<const std::uint32_t*>(in_.words.data()), both_ways_.data());
   for (std::uint32_t peer = 0; peer < asked_.size(); ++peer) unpack(peer);
   first_ = rows_.known();
   last_ = 0;
@@ -196,39 +198,47 @@ void BoundaryRows::pack(std::uint32_t peer) {
   set_needed_by(peer);
   for_each_row(out_.batch_of(peer), [&](const Stream::BatchRow& one) {
     const auto row = rows_.row(one.row.number);
-    std::uint32_t* const words = &out_.words[one.at];
-    std::fill(words, words + words_of_row(one.row.entries, directed_), 0U);
+    PlainId* const words = &out_.words[one.at];
+    std::fill(words, words + words_of_row(one.row.entries, directed_), PlainId{0});
     std::size_t kept = 0;
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (!needed_.test(row[i])) continue;
       if (directed_)
-        words[one.row.entries + kept / kBitsAValue] |= std::uint32_t{rows_.both_ways(one.row.number)[i]}
+        words[one.row.entries + kept / kBitsAValue] |= PlainId{rows_.both_ways(one.row.number)[i]}
                                                        << kept % kBitsAValue;
       words[kept++] = vertices_[row[i]];
     }
   });
 }
 
-/// Leaves out vertices that this process does not know. The others are in order.
+/// Leaves out vertices that this process does not know. The others are in order. Their numbers take the place
+/// of the words, which are as wide as numbers or wider, so that none is overwritten before it is read.
 void BoundaryRows::unpack(std::uint32_t peer) {
   const Boundary& boundary = rows_.boundary();
   const std::uint64_t vertices = job_.graph().vertices();
   boundary.visit([&](const auto& known) {
     for_each_row(in_.batch_of(peer), [&](const Stream::BatchRow& one) {
-      std::uint32_t* const words = &in_.words[one.at];
+      auto* const words = reinterpret_cast<std::byte*>(&in_.words[one.at]);
+      auto* const numbers = reinterpret_cast<std::uint32_t*>(words);
+      const auto word = [words](std::size_t i) {
+        PlainId value;  // its bytes, since the memory gets values of another type
+        std::memcpy(&value, words + i * sizeof value, sizeof value);
+        return value;
+      };
       std::uint32_t length = 0;
       for (std::uint32_t i = 0; i < one.row.entries; ++i) {
-        if (words[i] >= vertices) throw Error("a process has sent a row with a vertex that does not exist");
-        const plan::Place place = known.place(VertexId(words[i]));
+        if (word(i) >= vertices) throw Error("a process has sent a row with a vertex that does not exist");
+        const plan::Place place = known.place(VertexId(word(i)));
         if (!boundary.knows(place)) continue;
         const std::uint32_t number = rows_.number_of(known.number(place));
-        if (number >= one.row.number || (length > 0 && number <= words[length - 1]))
+        if (number >= one.row.number || (length > 0 && number <= numbers[length - 1]))
           throw Error("a process has sent a row in another order than that of degrees");
         if (directed_)
-          both_ways_[one.at + length] = words[one.row.entries + i / kBitsAValue] >> i % kBitsAValue & 1;
-        words[length++] = number;
+          both_ways_[kNumbersAWord * one.at + length] =
+              word(one.row.entries + i / kBitsAValue) >> i % kBitsAValue & 1;
+        numbers[length++] = number;
       }
-      rows_.lend(one.row.number, {words, length});
+      rows_.lend(one.row.number, {numbers, length});
     });
   });
 }

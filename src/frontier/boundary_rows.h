@@ -18,7 +18,7 @@ namespace edgewire::frontier {
 /// leaves out its own vertices that the receiver has not asked for, since they are in none of its rows.
 class BoundaryRows {
  public:
-  /// Of what travels in a batch from and to a process, with its bookkeeping: 4 bytes each. No more than
+  /// Of what travels in a batch from and to a process, with its bookkeeping: as wide as an id. No more than
   /// 4 Mi, but one row at least to each peer.
   static std::uint64_t batch_words(const graph::GraphFile& graph, int processes);
 
@@ -68,7 +68,7 @@ class BoundaryRows {
     std::vector<BatchRow> batch;
     std::vector<std::size_t> first;  ///< [peer]: in batch; one more at the end
     std::vector<std::size_t> begin;  ///< [peer]: in words; one more at the end
-    std::vector<std::uint32_t> words;
+    std::vector<PlainId> words;
   };
 
   void ask();
@@ -90,7 +90,7 @@ class BoundaryRows {
   std::vector<std::vector<std::uint32_t>> asked_;  ///< [peer]: numbers of owned vertices that it wants
   Bits boundary_, needed_;  ///< numbers: of boundary vertices; of entries that the peer in work needs
   Stream out_, in_;
-  std::vector<std::uint8_t> both_ways_;  ///< [place in in_.words], in directed graphs
+  std::vector<std::uint8_t> both_ways_;  ///< [place in in_.words, in numbers], in directed graphs
   std::uint32_t first_ = 0, last_ = 0;
 };
 

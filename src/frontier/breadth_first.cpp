@@ -32,15 +32,15 @@ BreadthFirst::BreadthFirst(FrontierJob& job, Parents parents)
   unseen_memory_ =
       topology::NodeMemory((job.known() / kBits + std::size_t{2}) * sizeof(Word), -1, "vertices not reached");
   unseen_ = unseen_memory_.as<std::atomic<Word>>();
-  if (parents == Parents::smallest) candidates_ = std::vector<std::atomic<std::uint32_t>>(job.known());
+  if (parents == Parents::smallest) candidates_ = std::vector<std::atomic<PlainId>>(job.known());
 }
 
 void BreadthFirst::reset() {
   job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
     std::fill(levels_.begin() + first, levels_.begin() + last, kNone);
-    if (!parents_.empty()) std::fill(parents_.begin() + first, parents_.begin() + last, kNone);
+    if (!parents_.empty()) std::fill(parents_.begin() + first, parents_.begin() + last, kNoParent);
   });
-  for (auto& candidate : candidates_) candidate.store(kNone, std::memory_order_relaxed);
+  for (auto& candidate : candidates_) candidate.store(kNoParent, std::memory_order_relaxed);
   std::uint32_t left = job_.known();  // bits behind the last vertex stay clear: a pull would look for them
   for (auto& word : unseen_) {
     word.store(left >= kBits ? ~Word{0} : (Word{1} << left) - 1, std::memory_order_relaxed);

@@ -40,6 +40,7 @@ class BreadthFirst {
  public:
   /// Level and parent of vertices that no path reaches.
   static constexpr std::uint32_t kNone = 0xffffffff;
+  static constexpr PlainId kNoParent = kNoVertex;
   /// Superstep::kind.
   static constexpr std::uint64_t kPush = 0, kPull = 1;
 
@@ -70,8 +71,8 @@ class BreadthFirst {
   static bool goes_on(const graph::GraphFile& graph, const State& state);
 
   /// Memory: a bit for each vertex that the process knows, or two where it pulls, and 4 bytes for each owned
-  /// vertex, 8 with parents; 4 more for each known vertex for the smallest ones; about 2 for each vertex
-  /// where the workers of a single process hand over. `job` outlives it.
+  /// vertex; with parents those of an id more, and as many for each known vertex for the smallest ones; about
+  /// 2 for each vertex where the workers of a single process hand over. `job` outlives it.
   BreadthFirst(FrontierJob& job, Parents parents);
 
   /// Searches from `source`. May be called again. `enough`: is asked before each superstep, and answers the
@@ -85,7 +86,7 @@ class BreadthFirst {
   const std::vector<std::uint32_t>& levels() const noexcept { return levels_; }
   /// [local number]: the vertex before it on such a path; the source is its own parent. Empty unless asked
   /// for. Parents::any: which one it is of several depends on timing.
-  const std::vector<std::uint32_t>& parents() const noexcept { return parents_; }
+  const std::vector<PlainId>& parents() const noexcept { return parents_; }
 
  private:
   using Word = Bits::Word;
@@ -141,9 +142,9 @@ class BreadthFirst {
   void share_frontier(int lane);
   void add_to_frontier(std::uint32_t number, Word bits);
   void next_lists();
-  void reach(Worker& worker, LocalNumber local, std::uint32_t parent);
+  void reach(Worker& worker, LocalNumber local, PlainId parent);
   /// For the vertex with this number, with Parents::smallest.
-  void propose(std::size_t number, std::uint32_t parent) noexcept;
+  void propose(std::size_t number, PlainId parent) noexcept;
   /// Of the lowest bit of a word of owned vertices.
   static LocalNumber lowest(std::size_t word, Word bits) noexcept {
     return LocalNumber(static_cast<std::uint32_t>(word * kBits) +
@@ -175,11 +176,12 @@ class BreadthFirst {
   topology::NodeMemory unseen_memory_;
   std::span<std::atomic<Word>> unseen_;
   /// [KnownNumber]: the smallest vertex of the frontier with an edge to it; empty unless that is asked for.
-  std::vector<std::atomic<std::uint32_t>> candidates_;
+  std::vector<std::atomic<PlainId>> candidates_;
   std::vector<Word> bits_;       ///< the frontier, of known vertices; empty until the first pull
   std::vector<Word> next_bits_;  ///< the next frontier, of this process
   bool in_bits_ = false;         ///< the frontier is in bits_, otherwise in the lists of the workers
-  std::vector<std::uint32_t> levels_, parents_;
+  std::vector<std::uint32_t> levels_;
+  std::vector<PlainId> parents_;
   std::uint32_t level_ = 0;  ///< of the vertices that the superstep reaches
   std::vector<Worker> workers_;
   bool has_pulled_ = false;

@@ -10,7 +10,7 @@ namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::uint64_t kBytesOfASearch = 16;  // in the search of a worker
+constexpr std::uint64_t kBytesOfASearch = kIds64 ? 24 : 16;  // in the search of a worker
 
 }  // namespace
 
@@ -34,7 +34,8 @@ class BreadthFirstApart::Searcher final : public frontier::Searcher {
 };
 
 bool BreadthFirstApart::chosen(const SearchPlan& plan, BreadthFirst::Parents parents) {
-  return Searches::apart(plan, kBytesOfASearch, parents == BreadthFirst::Parents::none ? 4 : 8);
+  return Searches::apart(plan, kBytesOfASearch,
+                         parents == BreadthFirst::Parents::none ? 4 : 4 + sizeof(PlainId));
 }
 
 BreadthFirstApart::BreadthFirstApart(FrontierJob& job, BreadthFirstApartOptions options)
@@ -62,12 +63,11 @@ std::vector<std::vector<Superstep>> BreadthFirstApart::run(std::span<const Verte
 
 BreadthFirstFound BreadthFirstApart::bring(std::size_t number) {
   const std::string bytes = searches_.run_task(bring_, tasks::to_bytes(number));
-  BreadthFirstFound found{launch::unpack<std::uint32_t>(bytes, 0), {}};
-  if (options_.parents == BreadthFirst::Parents::none) return found;
-  const auto half = static_cast<std::ptrdiff_t>(found.levels.size() / 2);
-  found.parents.assign(found.levels.begin() + half, found.levels.end());
-  found.levels.erase(found.levels.begin() + half, found.levels.end());
-  return found;
+  if (options_.parents == BreadthFirst::Parents::none) return {launch::unpack<std::uint32_t>(bytes, 0), {}};
+  constexpr std::size_t kLevelBytes = sizeof(std::uint32_t), kBytesOfBoth = kLevelBytes + sizeof(PlainId);
+  const std::size_t of_levels = bytes.size() / kBytesOfBoth * kLevelBytes;
+  return {launch::unpack<std::uint32_t>(bytes.substr(0, of_levels), 0),
+          launch::unpack<PlainId>(bytes.substr(of_levels), 0)};
 }
 
 }  // namespace edgewire::frontier

@@ -23,7 +23,8 @@ struct BreadthFirstApartOptions {
 
 /// What a search has found, of all vertices.
 struct BreadthFirstFound {
-  std::vector<std::uint32_t> levels, parents;  ///< as BreadthFirst has them
+  std::vector<std::uint32_t> levels;  ///< as BreadthFirst has them
+  std::vector<PlainId> parents;       ///< likewise
 };
 
 class BreadthFirstApart {

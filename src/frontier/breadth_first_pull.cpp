@@ -65,7 +65,7 @@ inline bool BreadthFirst::look(Worker& worker, LocalNumber local, std::span<cons
     ++worker.followed;
     if ((bits_[u / kBits] >> u % kBits & 1) == 0) continue;
     levels_[local] = level_;
-    if (!parents_.empty()) parents_[local] = several_ ? job_.boundary().vertex(u) : VertexId(u);
+    if (!parents_.empty()) parents_[local] = several_ ? job_.boundary().vertex(u) : VertexId(PlainId{u});
     ++worker.vertices;
     worker.edges += sources.size();
     return true;

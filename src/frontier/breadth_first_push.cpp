@@ -72,7 +72,7 @@ bool BreadthFirst::push_alone() {
 }
 
 /// Fetches the memory that note_reached() needs, which does the rest for many vertices at a time.
-inline void BreadthFirst::reach(Worker& worker, LocalNumber local, std::uint32_t parent) {
+inline void BreadthFirst::reach(Worker& worker, LocalNumber local, PlainId parent) {
   if (!parents_.empty()) parents_[local] = parent;
   __builtin_prefetch(&levels_[local], 1);
   job_.rows().fetch_begin(local);
@@ -100,9 +100,9 @@ void BreadthFirst::note_held_back() {
   }
 }
 
-void BreadthFirst::propose(std::size_t number, std::uint32_t parent) noexcept {
+void BreadthFirst::propose(std::size_t number, PlainId parent) noexcept {
   auto& best = candidates_[number];
-  std::uint32_t before = best.load(std::memory_order_relaxed);
+  PlainId before = best.load(std::memory_order_relaxed);
   while (parent < before && !best.compare_exchange_weak(before, parent, std::memory_order_relaxed)) {
   }
 }
@@ -132,7 +132,7 @@ inline void BreadthFirst::take_record(Worker& worker, Record record) {
   if (record.vertex >= job_.owned() || record.value >= job_.graph().vertices())
     throw Error("a process has sent a vertex that does not exist");
   if (!candidates_.empty()) propose(record.vertex, record.value);
-  if (claim(record.vertex, workers_.size() > 1)) reach(worker, LocalNumber(record.vertex), record.value);
+  if (claim(record.vertex, workers_.size() > 1)) reach(worker, local_of(record), record.value);
 }
 
 /// Follows the edges of the frontier. `woken`: all workers are at it.
@@ -142,7 +142,7 @@ void BreadthFirst::push_from(int lane, bool woken, const Known& known) {
   const bool smallest = !candidates_.empty(), shared = woken && workers_.size() > 1;
   const std::uint32_t owned = job_.owned();
   const auto take = [&](Record record) { take_record(worker, record); };
-  const auto tell = [&](plan::Place place, std::uint32_t parent) {
+  const auto tell = [&](plan::Place place, PlainId parent) {
     worker.told.add(place.owner);
     job_.records().send(lane, static_cast<int>(place.owner), {place.local, parent}, take);
   };
@@ -223,7 +223,7 @@ void BreadthFirst::push_to_keepers(int lane, const Known& known) {
   for (const Worker& from : workers_) {
     for (const Record one : from.handed[static_cast<std::size_t>(lane)]) {
       if (smallest) propose(one.vertex, one.value);
-      if (claim(one.vertex, false)) reach(worker, LocalNumber(one.vertex), one.value);
+      if (claim(one.vertex, false)) reach(worker, local_of(one), one.value);
     }
   }
   if (smallest) name_parents(worker);

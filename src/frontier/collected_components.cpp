@@ -18,7 +18,7 @@ CollectedComponents::CollectedComponents(std::vector<Record> edges) {
   }
   std::ranges::sort(vertices_);
   vertices_.erase(std::unique(vertices_.begin(), vertices_.end()), vertices_.end());
-  const auto index = [this](std::uint32_t v) {
+  const auto index = [this](PlainId v) {
     return static_cast<std::uint32_t>(std::ranges::lower_bound(vertices_, v) - vertices_.begin());
   };
   std::ranges::sort(edges, {}, &Record::vertex);

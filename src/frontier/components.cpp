@@ -56,8 +56,8 @@ std::vector<Superstep> Components::run() {
   return log_.take();
 }
 
-std::vector<std::uint32_t> Components::labels() const {
-  std::vector<std::uint32_t> all(job_.owned());
+std::vector<PlainId> Components::labels() const {
+  std::vector<PlainId> all(job_.owned());
   job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
     for (LocalNumber local = first; local < last; ++local)
       all[local] = several_ ? apart_->label(local) : forest_.root(local);
@@ -116,7 +116,9 @@ void Components::link_all() {
     job_.each_row(w, take, [&](const KnownEdges& edges) {
       const std::uint32_t source = edges.vertex;
       for (std::size_t e = 0; e < edges.targets.size(); ++e) {
-        if (skips && e % kLinkedAtOnce == kSampledEdges && forest_.root(source) == forest_.root(top)) break;
+        if (skips && e % kLinkedAtOnce == kSampledEdges &&
+            forest_.root(source) == forest_.root(static_cast<std::uint32_t>(top)))
+          break;
         forest_.link(source, edges.targets[e]);
       }
       worker.vertices += edges.targets.empty() ? 0 : 1;

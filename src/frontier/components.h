@@ -34,7 +34,7 @@ class Components {
   /// Collective; throws Error.
   std::vector<Superstep> run();
   /// [local number]: the smallest vertex of the component. After run().
-  std::vector<std::uint32_t> labels() const;
+  std::vector<PlainId> labels() const;
 
  private:
   struct alignas(128) Worker {

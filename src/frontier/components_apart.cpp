@@ -9,12 +9,16 @@
 
 #include "error.h"
 #include "frontier/names.h"
+#include "graph/format.h"
 
 namespace edgewire::frontier {
 
 namespace {
 
 constexpr std::uint32_t kWord = 64;
+constexpr int kNameBits = 48;  // of a name where a count of sampled vertices is above it
+static_assert(graph::kMaxVertices <= std::uint64_t{1} << kNameBits &&
+              kSampledVertices < 1U << (64 - kNameBits));
 constexpr std::size_t kNamesAhead = 16;  // names that are fetched before they are linked
 
 }  // namespace
@@ -56,11 +60,11 @@ bool ComponentsApart::share_largest(SuperstepLog& log) {
   log.step(kLargest, [&](Superstep& done) {
     MostFrequent most = most_frequent(forest_, owned_);
     if (most.count < most.of / 4 || most.count < 2) most = {};  // bits would say little
-    const std::uint64_t mine = most.count == 0 ? 0 : std::uint64_t{most.count} << 32 | id(most.root);
+    const std::uint64_t mine = most.count == 0 ? 0 : std::uint64_t{most.count} << kNameBits | id(most.root);
     const auto all = job_.records().share({&mine, 1});
     std::uint32_t reference = 0;
     for (std::uint32_t p = 1; p < processes_; ++p)
-      if (all[p] >> 32 > all[reference] >> 32) reference = p;
+      if (all[p] >> kNameBits > all[reference] >> kNameBits) reference = p;
     found = all[reference] != 0;
     if (!found) return;
     if (most.count > 0) {
@@ -79,7 +83,8 @@ bool ComponentsApart::share_largest(SuperstepLog& log) {
       largest_.clear();
       for (std::uint32_t p = 0; p < processes_; ++p) open_there_[p] = boundary_.known_by(p).size();
     }
-    link_largest(static_cast<std::uint32_t>(all[reference]), joined, most.root);
+    link_largest(static_cast<PlainId>(all[reference] & ((std::uint64_t{1} << kNameBits) - 1)), joined,
+                 most.root);
     done.frontier = joined ? job_.owned() : 0;
   });
   return found;
@@ -90,7 +95,7 @@ void ComponentsApart::say_bits(const std::vector<std::uint64_t>& counts) {
   const auto take = [&](int from, Record record) {
     const auto peer = static_cast<std::uint32_t>(from);
     const std::uint32_t count = boundary_.count(peer);
-    const auto word = std::bit_cast<std::uint64_t>(record);
+    const std::uint64_t word = word_of(record);
     auto& words = heard_[peer];
     const std::uint64_t first = words.size() * kWord;
     if (first >= count || (count - first < kWord && word >> (count - first) != 0))
@@ -104,7 +109,7 @@ void ComponentsApart::say_bits(const std::vector<std::uint64_t>& counts) {
       std::uint64_t word = 0;
       for (std::size_t i = 0; i < some.size(); ++i) word |= std::uint64_t{largest_.test(some[i])} << i;
       open_there_[peer] -= static_cast<unsigned>(std::popcount(word));
-      job_.records().send(0, static_cast<int>(peer), std::bit_cast<Record>(word), take);
+      job_.records().send(0, static_cast<int>(peer), record_of(word), take);
     }
   }
   job_.records().finish(0, take);
@@ -127,7 +132,7 @@ bool ComponentsApart::meets(std::uint32_t peer, std::uint32_t root) const noexce
 
 /// Links the boundary vertices that other processes have in the component, and what this process has of it.
 /// `vertex`: a name of it, at the process `reference`.
-void ComponentsApart::link_largest(std::uint32_t vertex, bool joined, std::uint32_t root) {
+void ComponentsApart::link_largest(PlainId vertex, bool joined, std::uint32_t root) {
   std::uint32_t one = joined ? root : kNone;
   for (std::uint32_t peer = 0; peer < processes_; ++peer) {
     const auto& words = heard_[peer];
@@ -268,7 +273,7 @@ void ComponentsApart::take_labels(const Bits& named, const GatheredComponents::A
 /// A boundary vertex may stand alone where rows were skipped: its edges were linked at the other end, and it
 /// has no name.
 void ComponentsApart::send_names(Superstep& done) {
-  std::vector<std::vector<std::uint32_t>> heard(processes_);
+  std::vector<std::vector<PlainId>> heard(processes_);
   const auto take = [&](int peer, Record record) {
     Names::take(record, heard[static_cast<std::size_t>(peer)]);
   };
@@ -280,7 +285,7 @@ void ComponentsApart::send_names(Superstep& done) {
     Names names;
     for_each_open(peer, true, [&](std::uint32_t n) {
       const std::uint32_t top = forest_.root(n);
-      names.put(top < owned_ ? id(top) : kNone, send);
+      names.put(top < owned_ ? id(top) : kNoVertex, send);
       ++done.frontier;
     });
     names.end(send);
@@ -294,14 +299,15 @@ void ComponentsApart::send_names(Superstep& done) {
   }
 }
 
-void ComponentsApart::link_names(std::uint32_t peer, const std::vector<std::uint32_t>& names) {
+void ComponentsApart::link_names(std::uint32_t peer, const std::vector<PlainId>& names) {
   std::size_t next = 0;
-  std::uint32_t last = kNone, number = kNone;
+  PlainId last = kNoVertex;
+  std::uint32_t number = kNone;
   for_each_open(peer, false, [&](std::uint32_t n) {
-    if (next + kNamesAhead < names.size() && names[next + kNamesAhead] != kNone)
+    if (next + kNamesAhead < names.size() && names[next + kNamesAhead] != kNoVertex)
       fetch(names[next + kNamesAhead]);
-    const std::uint32_t name = names[next++];
-    if (name == kNone || stands_alone(n)) return;
+    const PlainId name = names[next++];
+    if (name == kNoVertex || stands_alone(n)) return;
     if (name != last) number = number_of(name);
     last = name;
     link(n, number);

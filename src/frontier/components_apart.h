@@ -80,15 +80,17 @@ class ComponentsApart {
   /// After all edges were linked.
   void join(SuperstepLog& log);
   /// The smallest vertex of the component. After join().
-  std::uint32_t label(LocalNumber local) const noexcept { return id(root(local)); }
+  PlainId label(LocalNumber local) const noexcept { return id(root(local)); }
 
  private:
   static constexpr std::uint32_t kNone = Forest::kNone;
   struct Question {
-    std::uint32_t peer, vertex, least;
+    std::uint32_t peer;
+    PlainId vertex, least;
   };
   struct Slot {
-    std::uint32_t vertex, number = kNone;  ///< kNone: free
+    PlainId vertex;
+    std::uint32_t number = kNone;  ///< kNone: free
   };
   class Pairs;
 
@@ -105,20 +107,20 @@ class ComponentsApart {
   void hang(std::uint32_t n, std::uint32_t below) noexcept;
   std::uint32_t root(std::uint32_t n) const noexcept;
   std::uint32_t root_by_halves(std::uint32_t n) noexcept;
-  std::uint32_t id(std::uint32_t n) const noexcept;
+  PlainId id(std::uint32_t n) const noexcept;
   /// What is higher hangs below what is lower. The same in all processes, and never the same for two names.
   std::uint64_t order(std::uint32_t n) const noexcept { return mix64(id(n)); }
-  plan::Place place_of(std::uint32_t vertex) const;
-  void fetch(std::uint32_t vertex) const;
-  std::uint32_t number_of(std::uint32_t vertex);
-  Slot& slot_of(std::uint32_t vertex) noexcept;
+  plan::Place place_of(PlainId vertex) const;
+  void fetch(PlainId vertex) const;
+  std::uint32_t number_of(PlainId vertex);
+  Slot& slot_of(PlainId vertex) noexcept;
   void grow_table();
   void link(std::uint32_t n, std::uint32_t m);
   std::uint32_t owner_of(std::uint32_t n) const noexcept;
 
   void say_bits(const std::vector<std::uint64_t>& counts);
   bool meets(std::uint32_t peer, std::uint32_t root) const noexcept;
-  void link_largest(std::uint32_t vertex, bool joined, std::uint32_t root);
+  void link_largest(PlainId vertex, bool joined, std::uint32_t root);
   bool receives(std::uint32_t peer) const noexcept { return ((rank_ + peer) % 2 == 1) == (rank_ < peer); }
   std::pair<bool, bool> sides(std::uint32_t peer) const noexcept;
   std::uint64_t names_for(std::uint32_t peer) const noexcept;
@@ -128,15 +130,15 @@ class ComponentsApart {
   std::vector<std::uint32_t> find_roots(const std::vector<std::uint64_t>& counts, Bits& named) const;
   std::unique_ptr<GatheredComponents> gather(Superstep& done, Bits& named);
   void take_labels(const Bits& named, const GatheredComponents::Answer& answer);
-  std::uint32_t add_far(std::uint32_t vertex);
+  std::uint32_t add_far(PlainId vertex);
   void send_names(Superstep& done);
-  void link_names(std::uint32_t peer, const std::vector<std::uint32_t>& names);
+  void link_names(std::uint32_t peer, const std::vector<PlainId>& names);
   void link_pending(SuperstepLog& log);
   void tell(Superstep& done, bool to_one);
   void ask_for_roots(SuperstepLog& log);
   void ask(Superstep& done);
   void send_labels(Superstep& done);
-  void note(std::uint32_t root, std::uint32_t vertex);
+  void note(std::uint32_t root, PlainId vertex);
 
   FrontierJob& job_;
   Forest& forest_;
@@ -149,14 +151,15 @@ class ComponentsApart {
   std::vector<std::uint64_t> open_here_,
       open_there_;  ///< [peer]: boundary vertices here, there without a bit
   /// A number in the component that is large in all processes, and a name of it.
-  std::pair<std::uint32_t, std::uint32_t> shared_{kNone, kNone};
+  std::pair<std::uint32_t, PlainId> shared_{kNone, kNoVertex};
 
-  std::vector<std::uint32_t> far_above_, far_ids_;  ///< [number - known_]
-  std::vector<Slot> table_;                         ///< numbers by a hash of their ids
-  std::vector<std::uint32_t> pending_;              ///< hung, and not told
+  std::vector<std::uint32_t> far_above_;  ///< [number - known_]
+  std::vector<PlainId> far_ids_;          ///< likewise
+  std::vector<Slot> table_;               ///< numbers by a hash of their ids
+  std::vector<std::uint32_t> pending_;    ///< hung, and not told
 
-  std::vector<std::uint32_t> hung_;   ///< all of this process that were hung
-  std::vector<std::uint32_t> least_;  ///< [root]: the smallest vertex that is known to be in its component
+  std::vector<std::uint32_t> hung_;  ///< all of this process that were hung
+  std::vector<PlainId> least_;       ///< [root]: the smallest vertex that is known to be in its component
   std::vector<std::uint32_t> noted_, to_ask_;  ///< roots of this process and of others that have a least_
   std::vector<std::vector<std::uint32_t>> waiting_,
       awaited_;  ///< [peer]: roots that get, that wait for a label

@@ -31,8 +31,8 @@ std::uint32_t ComponentsApart::root_by_halves(std::uint32_t n) noexcept {
 }
 
 /// The name of a component, or the label that it has in the end.
-std::uint32_t ComponentsApart::id(std::uint32_t n) const noexcept {
-  return n < known_ ? std::uint32_t{boundary_.vertex(KnownNumber(n))} : far_ids_[n - known_];
+PlainId ComponentsApart::id(std::uint32_t n) const noexcept {
+  return n < known_ ? PlainId{boundary_.vertex(KnownNumber(n))} : far_ids_[n - known_];
 }
 
 std::uint32_t ComponentsApart::owner_of(std::uint32_t n) const noexcept {
@@ -40,13 +40,13 @@ std::uint32_t ComponentsApart::owner_of(std::uint32_t n) const noexcept {
 }
 
 /// Of a component that a process has named.
-plan::Place ComponentsApart::place_of(std::uint32_t vertex) const {
+plan::Place ComponentsApart::place_of(PlainId vertex) const {
   if (vertex >= job_.graph().vertices()) throw Error("a process has sent a vertex that does not exist");
   return job_.ownership().place(VertexId(vertex));
 }
 
 /// Into the cache: what number_of() and link() look at first.
-void ComponentsApart::fetch(std::uint32_t vertex) const {
+void ComponentsApart::fetch(PlainId vertex) const {
   const plan::Place place = place_of(vertex);
   if (place.owner == rank_)
     forest_.fetch(place.local);
@@ -55,7 +55,7 @@ void ComponentsApart::fetch(std::uint32_t vertex) const {
 }
 
 /// The number of a component that a process has named.
-std::uint32_t ComponentsApart::number_of(std::uint32_t vertex) {
+std::uint32_t ComponentsApart::number_of(PlainId vertex) {
   const plan::Place place = place_of(vertex);
   if (place.owner == rank_) return place.local;
   if (far_ids_.size() * 3 >= table_.size() * 2) grow_table();
@@ -66,7 +66,7 @@ std::uint32_t ComponentsApart::number_of(std::uint32_t vertex) {
 }
 
 /// A number for a component of another process, or for a label.
-std::uint32_t ComponentsApart::add_far(std::uint32_t vertex) {
+std::uint32_t ComponentsApart::add_far(PlainId vertex) {
   const std::uint64_t next = std::uint64_t{known_} + far_ids_.size();
   if (next >= kNone) throw Error("a process has heard of too many components");
   far_ids_.push_back(vertex);
@@ -75,7 +75,7 @@ std::uint32_t ComponentsApart::add_far(std::uint32_t vertex) {
 }
 
 /// The slot of the vertex, or the free one where it belongs.
-ComponentsApart::Slot& ComponentsApart::slot_of(std::uint32_t vertex) noexcept {
+ComponentsApart::Slot& ComponentsApart::slot_of(PlainId vertex) noexcept {
   const std::size_t mask = table_.size() - 1;
   std::size_t at = mix64(vertex) & mask;
   while (table_[at].number != kNone && table_[at].vertex != vertex) at = (at + 1) & mask;
@@ -129,7 +129,8 @@ class ComponentsApart::Pairs {
   ComponentsApart& parts_;
   std::array<Record, 32> some_{};
   std::size_t count_ = 0;
-  std::uint32_t fetched_ = kNone, linked_ = kNone, number_ = kNone;
+  PlainId fetched_ = kNoVertex, linked_ = kNoVertex;
+  std::uint32_t number_ = kNone;
 };
 
 /// Tells the owners of components below which ones they hang, or process 0.
@@ -148,12 +149,12 @@ void ComponentsApart::tell(Superstep& done, bool to_one) {
 }
 
 /// The vertex is in the component of the root.
-void ComponentsApart::note(std::uint32_t root, std::uint32_t vertex) {
-  if (root >= least_.size()) least_.resize(known_ + far_ids_.size(), kNone);
+void ComponentsApart::note(std::uint32_t root, PlainId vertex) {
+  if (root >= least_.size()) least_.resize(known_ + far_ids_.size(), kNoVertex);
   if (vertex >= least_[root]) return;
   if (root >= owned_)
     to_ask_.push_back(root);
-  else if (least_[root] == kNone)
+  else if (least_[root] == kNoVertex)
     noted_.push_back(root);
   least_[root] = vertex;
 }
@@ -168,7 +169,8 @@ void ComponentsApart::ask_for_roots(SuperstepLog& log) {
 /// Asks owners below which components the roots hang that this process knows, and tells them the smallest
 /// vertex below each. A root that hangs below no other one gets a label later.
 void ComponentsApart::ask(Superstep& done) {
-  std::vector<std::vector<std::uint32_t>> asked(processes_), answers(processes_);
+  std::vector<std::vector<std::uint32_t>> asked(processes_);
+  std::vector<std::vector<PlainId>> answers(processes_);
   std::vector<Question> questions;
   const auto hear = [&](int peer, Record record) {
     questions.push_back({static_cast<std::uint32_t>(peer), record.vertex, record.value});
@@ -194,7 +196,7 @@ void ComponentsApart::ask(Superstep& done) {
       note(top, one.least);
       waiting_[one.peer].push_back(top);
     }
-    names[one.peer].put(top < owned_ ? kNone : id(top), [&](Record record) {
+    names[one.peer].put(top < owned_ ? kNoVertex : id(top), [&](Record record) {
       job_.records().send(0, static_cast<int>(one.peer), record, take);
     });
   }
@@ -204,8 +206,9 @@ void ComponentsApart::ask(Superstep& done) {
   for (std::uint32_t peer = 0; peer < processes_; ++peer) {
     Names::check(answers[peer], asked[peer].size());
     for (std::size_t i = 0; i < asked[peer].size(); ++i) {
-      const std::uint32_t n = asked[peer][i], name = answers[peer][i];
-      if (name == kNone) {
+      const std::uint32_t n = asked[peer][i];
+      const PlainId name = answers[peer][i];
+      if (name == kNoVertex) {
         awaited_[peer].push_back(n);
         continue;
       }
@@ -223,7 +226,7 @@ void ComponentsApart::send_labels(Superstep& done) {
     if (least_[n] >= id(n) || above(n) != n) continue;
     hang(n, add_far(least_[n]));
   }
-  std::vector<std::vector<std::uint32_t>> labels(processes_);
+  std::vector<std::vector<PlainId>> labels(processes_);
   const auto take = [&](int peer, Record record) {
     Names::take(record, labels[static_cast<std::size_t>(peer)]);
   };

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "error.h"
 #include "exchange/barrier.h"
@@ -22,6 +23,15 @@ const graph::GraphFile& checked(const graph::GraphFile& graph, const Options& op
   return graph;
 }
 
+/// In a process that owns all vertices their ids are their numbers. Empty where an id is wider than a number.
+template <class Id = PlainId>
+KnownRows rows_of_file(const graph::GraphFile& graph) {
+  if constexpr (std::is_same_v<Id, std::uint32_t>)
+    return {graph.offsets(), numbered<KnownNumber>(std::span<const Id>(plain(graph.targets())))};
+  else
+    return {};
+}
+
 }  // namespace
 
 void check(const Options& options, const graph::GraphFile& graph) {
@@ -32,7 +42,8 @@ void check(const Options& options, const graph::GraphFile& graph) {
         fmt::format("--ownership {}: processes would own edges, which pagerank, ppr and spmv can do: name "
                     "hash, ranges or a partition file",
                     options.ownership));
-  if (options.record_bytes != sizeof(Record) && options.record_bytes != sizeof(WideRecord))
+  if (options.record_bytes != sizeof(Record) && options.record_bytes != sizeof(WideRecord) &&
+      options.record_bytes != sizeof(ShortRecord))
     throw UsageError(fmt::format("record_bytes: {} are neither a Record ({}) nor a WideRecord ({})",
                                  options.record_bytes, sizeof(Record), sizeof(WideRecord)));
   if (options.for_tasks && !options.disks.devices.empty())
@@ -48,7 +59,7 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
       progress_(options.progress),
       record_bytes_(options.record_bytes),
       weighted_(options.disks.weighted),
-      rows_(graph.offsets(), numbered<KnownNumber>(plain(graph.targets()))),
+      rows_(rows_of_file(graph)),
       weights_(graph.offsets(), weighted_ ? graph.weights() : graph::Weights()) {
   launch::check_agreement(bootstrap,
                           {{"the kernel", options.kernel},
@@ -84,7 +95,8 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
   seconds_load_ = seconds_since(start_);
 }
 
-FrontierJob::FrontierJob(launch::Bootstrap& alone, const graph::GraphFile& graph)
+FrontierJob::FrontierJob(launch::Bootstrap& alone, const graph::GraphFile& graph,
+                         std::optional<KnownRows> rows)
     : bootstrap_(alone),
       graph_(graph),
       seat_(alone),
@@ -92,16 +104,22 @@ FrontierJob::FrontierJob(launch::Bootstrap& alone, const graph::GraphFile& graph
       ownership_(plan::Ownership::hash(graph.vertices(), 1)),
       owned_(ownership_->count(0)),
       weighted_(false),
-      rows_(graph.offsets(), numbered<KnownNumber>(plain(graph.targets()))) {
+      has_rows_(!kIds64 || rows),
+      rows_(rows ? *rows : rows_of_file(graph)) {
   records_.emplace(alone, seat_, sizeof(Record));
 }
 
 void FrontierJob::make_rows() {
-  if (!boundary_ || on_disks() || own_rows_) return;
-  own_rows_.emplace(*boundary_, pool(), [this](LocalNumber local) {
+  if ((!boundary_ && has_rows_) || on_disks() || own_rows_) return;
+  const auto row_of = [this](LocalNumber local) {
     return graph::Row{graph_, ownership_->vertex(rank(), local)}.targets();
-  });
+  };
+  if (boundary_)
+    own_rows_.emplace(*boundary_, pool(), row_of);
+  else
+    own_rows_.emplace(owned(), pool(), row_of);
   rows_ = own_rows_->rows();
+  has_rows_ = true;
   if (!weighted_) {
     graph_.release_rows(0, graph_.vertices());  // they are not read any more
     return;
@@ -116,7 +134,7 @@ void FrontierJob::make_rows() {
 
 void FrontierJob::expect_vertex(VertexId vertex) const {
   if (vertex >= graph_.vertices())
-    throw UsageError(fmt::format("source: {} is no vertex of {}, which has {}", std::uint32_t{vertex},
+    throw UsageError(fmt::format("source: {} is no vertex of {}, which has {}", PlainId{vertex},
                                  graph_.path(), graph_.vertices()));
 }
 

@@ -73,7 +73,9 @@ class FrontierJob {
   FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const Options& options);
   /// For one thread alone, which owns all vertices; a vertex and its local number are the same. The rows have
   /// been checked. `alone`: as launch::alone() gives it.
-  FrontierJob(launch::Bootstrap& alone, const graph::GraphFile& graph);
+  /// `rows`: of all vertices, which outlive it, so that jobs share them; empty: make_rows() makes them where
+  /// the file does not have them as they are wanted.
+  FrontierJob(launch::Bootstrap& alone, const graph::GraphFile& graph, std::optional<KnownRows> rows = {});
 
   launch::Bootstrap& bootstrap() noexcept { return bootstrap_; }
   const graph::GraphFile& graph() const noexcept { return graph_; }
@@ -89,9 +91,9 @@ class FrontierJob {
   const Boundary& boundary() const noexcept { return *boundary_; }
   /// How many numbers there are of vertices that this process knows.
   std::uint32_t known() const noexcept { return boundary_ ? boundary_->known() : owned(); }
-  /// Makes the rows of known vertices, where there are several processes and rows are in memory; once.
-  /// Kernels that follow rows ask for them. Memory: see OwnKnownRows, and 8
-  /// bytes more for each owned vertex where edges have weights.
+  /// Makes the rows of known vertices, where rows are in memory, and there are several processes or the ids
+  /// of the file are wider than numbers; once. Kernels that follow rows ask for them. Memory: see
+  /// OwnKnownRows, and 8 bytes more for each owned vertex where edges have weights.
   void make_rows();
   /// Of the owned vertices, after make_rows(), where rows are in memory.
   KnownRows rows() const noexcept { return rows_; }
@@ -218,10 +220,11 @@ class FrontierJob {
   std::uint32_t owned_ = 0;
   std::optional<Records> records_;
   std::optional<Boundary> boundary_;
-  std::optional<OwnKnownRows> own_rows_;  ///< of several processes, in memory
+  std::optional<OwnKnownRows> own_rows_;  ///< in memory, where those of the file will not do
 
   std::size_t record_bytes_ = sizeof(Record);
   bool weighted_;
+  bool has_rows_ = !kIds64;                   ///< rows_ are there
   KnownRows rows_;                            ///< in memory: own_rows_, or those of the file
   std::vector<std::uint64_t> weights_begin_;  ///< [local], of several processes: see KnownWeights
   KnownWeights weights_;

@@ -1,6 +1,7 @@
 #include "frontier/gathered_components.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "error.h"
@@ -216,7 +217,7 @@ GatheredComponents::Answer GatheredComponents::answer_for(std::uint32_t process,
       word |= Bits::Word{root == common} << (n - begin);
       if (root != common) answer.others.push_back(labels_[root]);
     }
-    answer.bits.push_back(std::bit_cast<Record>(word));
+    answer.bits.push_back(word);
   }
   return answer;
 }
@@ -226,7 +227,7 @@ GatheredComponents::Answer GatheredComponents::send_answers(const Forest& forest
   for (std::uint32_t peer = 1; peer < processes_; ++peer) {
     const Answer answer = answer_for(peer, forest, common);
     const auto send = [&](Record record) { job_.records().send(0, static_cast<int>(peer), record, take); };
-    for (const Record some : answer.bits) send(some);
+    for (const Bits::Word some : answer.bits) send(record_of(some));
     Names names;
     for (const VertexId label : answer.others) names.put(label, send);
     names.end(send);
@@ -239,21 +240,21 @@ GatheredComponents::Answer GatheredComponents::take_answer() {
   Answer answer;
   const std::uint64_t mine = lists_[job_.rank()].size().components;
   const std::uint64_t words = (mine + Bits::kBits - 1) / Bits::kBits;
-  std::vector<std::uint32_t> others;
+  std::vector<PlainId> others;
   std::uint64_t common = 0;
   job_.records().finish(0, [&](Record record) {
     if (answer.bits.size() == words) {
       Names::take(record, others);
       return;
     }
-    common += static_cast<unsigned>(std::popcount(std::bit_cast<std::uint64_t>(record)));
-    answer.bits.push_back(record);
+    answer.bits.push_back(word_of(record));
+    common += static_cast<unsigned>(std::popcount(answer.bits.back()));
   });
   if (answer.bits.size() != words || common > mine) refuse_list();
   Names::check(others, mine - common);
   const auto vertex = [&](std::uint64_t id) {
     if (id >= job_.graph().vertices()) refuse_list();
-    return VertexId(static_cast<std::uint32_t>(id));
+    return VertexId(static_cast<PlainId>(id));
   };
   if (mine > 0) answer.common = vertex(job_.records().note(0, 0)[0]);
   for (std::uint64_t i = 0; i < mine - common; ++i) answer.others.push_back(vertex(others[i]));

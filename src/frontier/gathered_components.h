@@ -7,7 +7,6 @@
 // have, and the labels of the others.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -107,11 +106,11 @@ class GatheredComponents {
  public:
   /// The labels of the components of this process, by number.
   struct Answer {
-    VertexId common{};             ///< the label of those whose bit is set
-    std::vector<Record> bits;      ///< 64 in each
+    VertexId common{};  ///< the label of those whose bit is set
+    std::vector<Bits::Word> bits;
     std::vector<VertexId> others;  ///< labels of the components without a bit
     bool is_common(std::uint64_t number) const noexcept {
-      return (std::bit_cast<std::uint64_t>(bits[number / Bits::kBits]) >> number % Bits::kBits & 1) != 0;
+      return (bits[number / Bits::kBits] >> number % Bits::kBits & 1) != 0;
     }
   };
 

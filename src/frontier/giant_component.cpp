@@ -67,7 +67,7 @@ VertexId GiantComponent::first() const {
     if (first < job_.owned()) mine = job_.ownership().vertex(rank_, LocalNumber(first));
     break;
   }
-  return VertexId(static_cast<std::uint32_t>(several_ ? job_.records().agree(mine) : mine));
+  return VertexId(static_cast<PlainId>(several_ ? job_.records().agree(mine) : mine));
 }
 
 bool GiantComponent::pays(std::uint64_t round, std::uint64_t joined, std::uint64_t left, std::uint64_t edges,
@@ -105,7 +105,7 @@ bool GiantComponent::choose_pivot() {
     for (std::size_t i = best[0] = best[1] = 0; i < all.size(); i += 2)
       if (all[i] > best[0]) best = {all[i], all[i + 1]};
   }
-  pivot_ = VertexId(static_cast<std::uint32_t>(best[1]));
+  pivot_ = VertexId(static_cast<PlainId>(best[1]));
   return best[0] > 0;
 }
 

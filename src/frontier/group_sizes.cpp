@@ -20,8 +20,8 @@ class Kept {
  public:
   /// pass(label, count) for what has to leave.
   template <class Pass>
-  void add(std::uint32_t label, const Pass& pass) {
-    Record& place = places_[label * kGolden32 >> 22];
+  void add(PlainId label, const Pass& pass) {
+    Record& place = places_[folded(label) * kGolden32 >> 22];
     if (place.value > 0 && place.vertex != label) {
       pass(place.vertex, place.value);
       place.value = 0;
@@ -41,8 +41,8 @@ class Kept {
 static_assert(kKept == std::size_t{1} << (32 - 22));
 
 /// [local number]: how many vertices have this vertex as their label.
-std::vector<std::atomic<std::uint32_t>> count(FrontierJob& job, std::span<const std::uint32_t> labels) {
-  std::vector<std::atomic<std::uint32_t>> counts(job.owned());
+std::vector<std::atomic<PlainId>> count(FrontierJob& job, std::span<const PlainId> labels) {
+  std::vector<std::atomic<PlainId>> counts(job.owned());
   const auto take = [&](Record record) {
     if (record.vertex >= counts.size()) throw Error("a process has counted a label that does not exist");
     counts[record.vertex].fetch_add(record.value, std::memory_order_relaxed);
@@ -51,7 +51,7 @@ std::vector<std::atomic<std::uint32_t>> count(FrontierJob& job, std::span<const 
     const auto [first, last] = job.pool().part(lane, labels.size());
     const auto mine = labels.subspan(first, last - first);
     job.ownership().visit([&](const auto& scheme) {
-      const auto pass = [&](std::uint32_t label, std::uint32_t number) {
+      const auto pass = [&](PlainId label, PlainId number) {
         const plan::Place place = scheme.place(VertexId(label));
         if (place.owner == job.rank())
           take({place.local, number});
@@ -59,7 +59,7 @@ std::vector<std::atomic<std::uint32_t>> count(FrontierJob& job, std::span<const 
           job.records().send(lane, static_cast<int>(place.owner), Record{place.local, number}, take);
       };
       Kept kept;
-      for (const std::uint32_t label : mine) kept.add(label, pass);
+      for (const PlainId label : mine) kept.add(label, pass);
       kept.pass_all(pass);
     });
     if (job.bootstrap().size() > 1) job.records().finish(lane, take);
@@ -69,13 +69,13 @@ std::vector<std::atomic<std::uint32_t>> count(FrontierJob& job, std::span<const 
 
 }  // namespace
 
-GroupSizes count_groups(FrontierJob& job, std::span<const std::uint32_t> labels, std::uint64_t largest) {
+GroupSizes count_groups(FrontierJob& job, std::span<const PlainId> labels, std::uint64_t largest) {
   job.expect_records(sizeof(Record));
   const auto counts = count(job, labels);
   GroupSizes sizes;
   exchange::HighestWhole highest(largest);
   for (LocalNumber local{}; local < counts.size(); ++local) {
-    const std::uint32_t size = counts[local].load(std::memory_order_relaxed);
+    const PlainId size = counts[local].load(std::memory_order_relaxed);
     if (size == 0) continue;
     ++sizes.groups;
     sizes.singles += size == 1 ? 1 : 0;

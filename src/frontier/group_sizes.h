@@ -19,8 +19,8 @@ struct GroupSizes {
 
 /// Counts the vertices of each label. `labels`: [local number]. `largest`: how many of them are wanted, the
 /// same in all processes. A label is counted by its owner, whom the others send what they have counted; the
-/// job has Records of Record. Memory: 4 bytes for each owned vertex, 8 KiB for each worker. Not for a vertex
-/// with more than 2^32 - 1 others of its label. Collective; throws Error.
-GroupSizes count_groups(FrontierJob& job, std::span<const std::uint32_t> labels, std::uint64_t largest);
+/// job has Records of Record. Memory: as much as an id for each owned vertex, 1024 records for each worker.
+/// Collective; throws Error.
+GroupSizes count_groups(FrontierJob& job, std::span<const PlainId> labels, std::uint64_t largest);
 
 }  // namespace edgewire::frontier

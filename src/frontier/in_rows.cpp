@@ -37,7 +37,7 @@ InRows::InRows(FrontierJob& job) {
     const auto take = [&](Record edge) {
       if (edge.vertex >= job.owned() || edge.value >= job.graph().vertices())
         throw Error("a process has sent an edge of a vertex that does not exist");
-      count(LocalNumber(edge.vertex));
+      count(local_of(edge));
       mine.push_back(edge);
     };
     const auto part = job.pool().part(lane, job.owned());
@@ -59,7 +59,7 @@ InRows::InRows(FrontierJob& job) {
       if (v.owner == job.rank()) sources[count(v.local)] = u;
     });
     for (const Record edge : std::exchange(came[static_cast<std::size_t>(lane)], {}))
-      sources[count(LocalNumber(edge.vertex))] = VertexId(edge.value);
+      sources[count(local_of(edge))] = VertexId(edge.value);
   });
 }
 

@@ -63,7 +63,8 @@ class KnownWeights {
   graph::Weights all_;
 };
 
-/// The memory of the rows of owned vertices: 4 bytes for each entry, and 8 for each owned vertex.
+/// The memory of the rows of owned vertices: that of an id or a number for each entry, and 8 bytes for each
+/// owned vertex.
 struct RowMemory {
   std::vector<std::uint64_t> begins;  ///< [local], one more at the end: where rows begin among the entries
   topology::NodeMemory entries;
@@ -76,14 +77,18 @@ class OwnKnownRows {
 
   /// `row_of`: the row of an owned vertex, all of whose vertices `boundary` knows.
   OwnKnownRows(const Boundary& boundary, topology::WorkerPool& pool, const RowOf& row_of);
-  /// Rows of global ids, which become numbers where they are. `boundary` knows them all; null: this process
-  /// owns all vertices.
+  /// In a process that owns all vertices, so many.
+  OwnKnownRows(std::uint32_t owned, topology::WorkerPool& pool, const RowOf& row_of);
+  /// Rows of global ids, which become numbers where they are; where ids are wider than numbers, the memory
+  /// that is left over is given back. `boundary` knows them all; null: this process owns all vertices.
   OwnKnownRows(RowMemory ids, const Boundary* boundary, topology::WorkerPool& pool);
   KnownRows rows() const noexcept {
     return {memory_.begins, memory_.entries.as<const KnownNumber>().first(memory_.begins.back())};
   }
 
  private:
+  template <class Id>
+  void to_numbers(const Boundary* boundary, topology::WorkerPool& pool);
   RowMemory memory_;
 };
 

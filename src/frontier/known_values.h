@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "error.h"
@@ -13,13 +14,14 @@
 
 namespace edgewire::frontier {
 
-/// Lists of 4-byte values, one to each peer; both sides know how long. Two values are a record. By each lane,
-/// which sends its part of all lists; ends the superstep. Calls value(peer, index) for what is sent, and
-/// take(peer, index, value) for what arrives. `lengths`: length(peer) of the lists that are sent, and of
-/// those that arrive. Throws Error when a peer sends more or less.
+/// Lists of values, which are no wider than an id, one to each peer; both sides know how long. Two values are
+/// a record. By each lane, which sends its part of all lists; ends the superstep. Calls value(peer, index)
+/// for what is sent, and take(peer, index, value) for what arrives. `lengths`: length(peer) of the lists that
+/// are sent, and of those that arrive. Throws Error when a peer sends more or less.
 template <class SentLength, class TakenLength, class Value, class Take>
 void exchange_lists(FrontierJob& job, int lane, const SentLength& sent_length,
                     const TakenLength& taken_length, const Value& value, const Take& take_value) {
+  using Taken = std::remove_cvref_t<decltype(value(std::uint32_t{}, std::uint64_t{}))>;
   const auto size = static_cast<std::uint32_t>(job.bootstrap().size());
   const auto part_of = [&](std::uint64_t length) { return job.pool().part(lane, (length + 1) / 2); };
   std::vector<std::uint64_t> next(size), ends(size);  // [peer]: records
@@ -33,8 +35,8 @@ void exchange_lists(FrontierJob& job, int lane, const SentLength& sent_length,
     const auto peer = static_cast<std::uint32_t>(from);
     if (next[peer] == ends[peer]) throw Error("a process has sent more values than its peer has asked for");
     const std::uint64_t index = 2 * next[peer]++;
-    take_value(peer, index, record.vertex);
-    if (index + 1 < taken_length(peer)) take_value(peer, index + 1, record.value);
+    take_value(peer, index, static_cast<Taken>(record.vertex));
+    if (index + 1 < taken_length(peer)) take_value(peer, index + 1, static_cast<Taken>(record.value));
   };
   for (std::uint32_t turn = 1; turn < size; ++turn) {
     const std::uint32_t peer = (job.rank() + turn) % size;
@@ -85,8 +87,8 @@ void exchange_known_bits(FrontierJob& job, int lane, const Bit& bit, const Take&
 }
 
 /// Tells all processes that know an owned vertex value(local), and calls take(number, value) for each
-/// boundary vertex: 4 bytes each. Collective, while workers rest; `value` and `take` are called by all of
-/// them.
+/// boundary vertex: as much as half a record each. Collective, while workers rest; `value` and `take` are
+/// called by all of them.
 template <class Value, class Take>
 void tell_known(FrontierJob& job, const Boundary& boundary, const Value& value, const Take& take) {
   job.pool().run([&](int lane) {

@@ -34,9 +34,8 @@ LabelPropagation::LabelPropagation(FrontierJob& job)
   } else {
     make_both_rows();
   }
-  label_memory_ =
-      topology::NodeMemory(known() * sizeof(std::uint32_t), -1, "labels", topology::Begin::staggered);
-  labels_ = label_memory_.as<std::uint32_t>();
+  label_memory_ = topology::NodeMemory(known() * sizeof(PlainId), -1, "labels", topology::Begin::staggered);
+  labels_ = label_memory_.as<PlainId>();
   news_ = SharedBits(known(), job.pool().workers() > 1);
   led_by_ = Bits(known());
   for (LocalNumber local{}; local < job.owned(); ++local) {
@@ -51,6 +50,7 @@ LabelPropagation::LabelPropagation(FrontierJob& job)
 /// Rows of edges out of vertices and to them. The boundary of the job has only vertices that edges lead to.
 void LabelPropagation::make_both_rows() {
   InRows in(job_);
+  if (!several_) job_.make_rows();
   out_ = job_.rows();
   if (several_) {
     both_ways_.emplace(job_.graph(), job_.ownership(), job_.rank(), job_.pool(), job_.records(), &in);
@@ -66,10 +66,10 @@ void LabelPropagation::make_both_rows() {
 
 /// All vertices have news, so that each one votes in the next round: which labels the last one had changed is
 /// not known.
-void LabelPropagation::take_up(std::uint64_t rounds, std::vector<std::uint32_t> labels) {
+void LabelPropagation::take_up(std::uint64_t rounds, std::vector<PlainId> labels) {
   const std::uint64_t vertices = job_.graph().vertices();
   if (labels.size() != next_.size()) throw Error("there are labels of other vertices");
-  for (const std::uint32_t label : labels)
+  for (const PlainId label : labels)
     if (label >= vertices)
       throw Error(
           fmt::format("one of the labels to go on from is {}: the graph has {} vertices", label, vertices));
@@ -126,7 +126,7 @@ bool LabelPropagation::has_news(Row neighbours) const noexcept {
   return std::ranges::any_of(neighbours, [&](KnownNumber u) { return news_.test(u); });
 }
 
-std::uint32_t LabelPropagation::winner(Worker& worker, Row out, Row in) const {
+PlainId LabelPropagation::winner(Worker& worker, Row out, Row in) const {
   ++worker.vertices;
   worker.edges += out.size() + in.size();
   const std::size_t votes = out.size() + in.size();
@@ -162,25 +162,26 @@ bool LabelPropagation::leader_wins(Row out, Row in) const noexcept {
 
 /// Compares each label with all, `Most` at once in registers.
 template <std::size_t Most>
-std::uint32_t LabelPropagation::winner_of_few(Row out, Row in) const {
-  std::array<std::uint32_t, Most> heard;
-  heard.fill(~std::uint32_t{0});  // no vertex's label
+PlainId LabelPropagation::winner_of_few(Row out, Row in) const {
+  using Slot = VoteTable::Slot;
+  std::array<PlainId, Most> heard;
+  heard.fill(kNoVertex);  // no vertex's label
   std::size_t votes = 0;
   for (const KnownNumber u : out) heard[votes++] = labels_[u];
   for (const KnownNumber u : in) heard[votes++] = labels_[u];
-  std::uint64_t best = 0;
+  Slot best = 0;
   for (std::size_t i = 0; i < votes; ++i) {
     std::uint32_t count = 0;
-    for (const std::uint32_t label : heard) count += label == heard[i];
-    best = std::max(best, std::uint64_t{count} << 32 | ~heard[i]);
+    for (const PlainId label : heard) count += label == heard[i];
+    best = std::max(best, Slot{count} << VoteTable::kLabelBits | static_cast<PlainId>(~heard[i]));
   }
-  return ~static_cast<std::uint32_t>(best);
+  return ~static_cast<PlainId>(best);
 }
 
 /// Labels are fetched first and counted then, so that the processor has many fetches under way: a wrong guess
 /// in the counting does not hold them up.
 void LabelPropagation::count(Worker& worker, Row neighbours) const {
-  std::array<std::uint32_t, kAtOnce> heard;
+  std::array<PlainId, kAtOnce> heard;
   while (!neighbours.empty()) {
     const auto some = neighbours.first(std::min(neighbours.size(), heard.size()));
     for (std::size_t i = 0; i < some.size(); ++i) heard[i] = labels_[some[i]];
@@ -214,7 +215,7 @@ void LabelPropagation::tell_changed(int lane, LocalNumber first, LocalNumber las
     const auto owner = static_cast<std::uint32_t>(peer);
     if (record.vertex >= boundary_->count(owner) || record.value >= job_.graph().vertices())
       throw Error("a process has sent a label of a vertex that does not exist");
-    const std::uint32_t number = boundary_->first(owner) + record.vertex;
+    const std::uint32_t number = boundary_->first(owner) + local_of(record);
     labels_[number] = record.value;
     news_.add(number);
   };
@@ -269,9 +270,10 @@ void LabelPropagation::mark_voters() {
     const auto [first, last] = job_.pool().part(lane, news_.words());
     for (std::uint64_t w = first; w < last; ++w) {
       for (Bits::Word word = news_.word(w); word != 0; word &= word - 1) {
-        const VertexId v(static_cast<std::uint32_t>(w * Bits::kBits + std::countr_zero(word)));
+        const VertexId v(static_cast<PlainId>(w * Bits::kBits + std::countr_zero(word)));
         voters_.add_all(graph::Row{job_.graph(), v}.targets());
-        voters_.add_all(in(LocalNumber(v)));  // its local number, since it owns all
+        voters_.add_all(
+            in(LocalNumber(static_cast<std::uint32_t>(v))));  // its local number, since it owns all
       }
     }
   });

@@ -29,21 +29,22 @@ namespace edgewire::frontier {
 
 class LabelPropagation {
  public:
-  /// Memory: less than 5 bytes for each vertex that the process knows, 4 for each owned vertex, for each
-  /// worker at most 32 for each edge of the vertex with the most; and unless the graph stores every edge both
-  /// ways InRows, and a Boundary of their vertices. `job` outlives it. Collective; throws Error.
+  /// Memory: a label, which is an id, and less than a byte for each vertex that the process knows, a label
+  /// for each owned vertex, for each worker at most 8 for each edge of the vertex with the most; and unless
+  /// the graph stores every edge both ways InRows, and a Boundary of their vertices. `job` outlives it.
+  /// Collective; throws Error.
   explicit LabelPropagation(FrontierJob& job);
 
   /// Goes on from the labels of an earlier run, by local number, after so many rounds (1 or more). Before
   /// run(). Collective; throws Error where a label is no vertex.
-  void take_up(std::uint64_t rounds, std::vector<std::uint32_t> labels);
+  void take_up(std::uint64_t rounds, std::vector<PlainId> labels);
   /// Runs so many rounds (1 or more), those before take_up() among them, or fewer: until one changes no
   /// label. Calls after_round(rounds that are done) in all processes. Collective; throws Error.
   std::vector<Superstep> run(
       std::uint64_t rounds, const std::function<void(std::uint64_t)>& after_round = [](std::uint64_t) {});
 
   /// [local number]: the label, a vertex.
-  const std::vector<std::uint32_t>& labels() const noexcept { return next_; }
+  const std::vector<PlainId>& labels() const noexcept { return next_; }
 
  private:
   struct alignas(128) Worker {
@@ -61,10 +62,10 @@ class LabelPropagation {
   void round();
   bool has_news(Row neighbours) const noexcept;
   void vote(Worker& worker, LocalNumber first, LocalNumber last);
-  std::uint32_t winner(Worker& worker, Row out, Row in) const;
+  PlainId winner(Worker& worker, Row out, Row in) const;
   bool leader_wins(Row out, Row in) const noexcept;
   template <std::size_t Most>
-  std::uint32_t winner_of_few(Row out, Row in) const;
+  PlainId winner_of_few(Row out, Row in) const;
   void count(Worker& worker, Row neighbours) const;
   void adopt(int lane);
   void tell_changed(int lane, LocalNumber first, LocalNumber last);
@@ -83,8 +84,8 @@ class LabelPropagation {
   std::uint64_t owned_edges_ = 0;  ///< out of owned vertices
   topology::NodeMemory label_memory_;
   // By KnownNumber; with a single process that is the vertex.
-  std::span<std::uint32_t> labels_;
-  std::vector<std::uint32_t> next_;  ///< [local number]
+  std::span<PlainId> labels_;
+  std::vector<PlainId> next_;  ///< [local number]
   SharedBits news_;  ///< vertices whose label has changed in the last round; not used in the first one
   bool first_ = true;
   std::uint64_t done_ = 0;  ///< rounds before take_up()
@@ -93,7 +94,7 @@ class LabelPropagation {
   bool marked_ = false;
   /// The vertices that have the label leader_, where led_: where more than half of all edges lead to them.
   Bits led_by_;
-  std::uint32_t leader_ = 0;
+  PlainId leader_ = 0;
   bool led_ = false;
   std::vector<Worker> workers_;
 };

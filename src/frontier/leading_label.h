@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "base/numbering.h"
+
 namespace edgewire::frontier {
 
 /// The one label that may have more than half of all weight, found in one pass without a table: the vote of
@@ -9,7 +11,7 @@ namespace edgewire::frontier {
 /// is for a second pass to say.
 class LeadingLabel {
  public:
-  void add(std::uint32_t label, std::uint64_t weight) noexcept {
+  void add(PlainId label, std::uint64_t weight) noexcept {
     if (label == label_) {
       lead_ += weight;
     } else if (weight <= lead_) {
@@ -21,10 +23,10 @@ class LeadingLabel {
   }
   /// Adds what a pass over other labels has found.
   void add(const LeadingLabel& other) noexcept { add(other.label_, other.lead_); }
-  std::uint32_t label() const noexcept { return label_; }
+  PlainId label() const noexcept { return label_; }
 
  private:
-  std::uint32_t label_ = 0;
+  PlainId label_ = 0;
   std::uint64_t lead_ = 0;
 };
 

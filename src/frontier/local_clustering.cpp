@@ -298,7 +298,7 @@ void LocalClustering::send_pieces(int lane, unsigned shift) {
   const auto take = [&](Record record) {
     if (record.vertex >= job_.owned())
       throw Error("a process has sent a credit for a vertex that does not exist");
-    give(rows_->number_of(KnownNumber(record.vertex)), std::uint64_t{record.value} << shift);
+    give(rows_->number_of(KnownNumber(local_of(record))), std::uint64_t{record.value} << shift);
   };
   const Boundary& boundary = rows_->boundary();
   const auto mine = job_.pool().part(lane, boundary.known() - boundary.owned());

@@ -1,20 +1,19 @@
 #pragma once
 
-#include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "base/numbering.h"
 #include "error.h"
-#include "frontier/forest.h"
 #include "frontier/records.h"
 
 namespace edgewire::frontier {
 
-/// Names that travel two by two, where both processes know of what. Forest::kNone is one, too.
+/// Names that travel two by two, where both processes know of what. kNoVertex is one, too.
 class Names {
  public:
   template <class Send>
-  void put(std::uint32_t name, const Send& send) {
+  void put(PlainId name, const Send& send) {
     if (std::exchange(half_, !half_))
       send(Record{first_, name});
     else
@@ -22,21 +21,21 @@ class Names {
   }
   template <class Send>
   void end(const Send& send) {
-    if (std::exchange(half_, false)) send(Record{first_, Forest::kNone});
+    if (std::exchange(half_, false)) send(Record{first_, kNoVertex});
   }
-  static void take(Record record, std::vector<std::uint32_t>& names) {
+  static void take(Record record, std::vector<PlainId>& names) {
     names.push_back(record.vertex);
     names.push_back(record.value);
   }
   /// Throws Error unless so many names were taken.
-  static void check(const std::vector<std::uint32_t>& names, std::uint64_t expected) {
+  static void check(const std::vector<PlainId>& names, std::uint64_t expected) {
     if (names.size() != expected + expected % 2)
       throw Error("a process has sent other names than it was to send");
   }
 
  private:
   bool half_ = false;
-  std::uint32_t first_ = 0;
+  PlainId first_ = 0;
 };
 
 }  // namespace edgewire::frontier

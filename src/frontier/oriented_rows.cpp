@@ -80,7 +80,7 @@ class OrientedRows::Builder {
     if (several_)
       rows_.boundary().visit([&](const auto& known) { work([&](VertexId v) { return known.number(v); }); });
     else
-      work([](VertexId v) { return KnownNumber(v); });
+      work([](VertexId v) { return AllKnown::number(v); });
   }
   /// Calls take(known) for each vertex to which `vertex` has edges, once for each.
   template <class KnownOf, class Take>
@@ -124,9 +124,9 @@ OrientedRows::OrientedRows(FrontierJob& job, const ForEach& for_each) : job_(job
 }
 
 bool OrientedRows::Builder::file_will_do() const {
-  if (several_ || !graph_.symmetric() || !graph_.simple()) return false;
+  if (kIds64 || several_ || !graph_.symmetric() || !graph_.simple()) return false;  // an id is no number
   const auto offsets = graph_.offsets();
-  for (std::uint32_t v = 0; v < rows_.owned_; ++v)
+  for (std::uint64_t v = 0; v < rows_.owned_; ++v)
     if (offsets[v + std::size_t{1}] - offsets[v] > kShortRow) return false;
   return true;
 }
@@ -138,8 +138,8 @@ void OrientedRows::Builder::take_file() {
   for_each_owned([&](LocalNumber, VertexId v) {
     const auto targets = graph::Row{graph_, v}.targets();
     const auto smaller = std::lower_bound(targets.begin(), targets.end(), v) - targets.begin();
-    rows_.heads_[v] = {plain(targets).data(), static_cast<std::uint32_t>(smaller),
-                       static_cast<std::uint32_t>(targets.size())};
+    rows_.heads_[v] = {reinterpret_cast<const std::uint32_t*>(targets.data()),
+                       static_cast<std::uint32_t>(smaller), static_cast<std::uint32_t>(targets.size())};
   });
 }
 

@@ -10,13 +10,13 @@ namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::uint32_t kNone = BreadthFirst::kNone;
+constexpr PlainId kNone = BreadthFirst::kNoParent;
 
 void refuse_circle() { throw Error("the parents of vertices lead round in a circle"); }
 
 /// The vertices before `vertex` as far as this process knows them: the last one is the source, one of another
 /// process, or kNone. In a circle they are more than there are.
-std::vector<VertexId> follow(const FrontierJob& job, std::span<const std::uint32_t> parents, VertexId source,
+std::vector<VertexId> follow(const FrontierJob& job, std::span<const PlainId> parents, VertexId source,
                              VertexId vertex) {
   std::vector<VertexId> piece;
   while (vertex != source && vertex != kNone && piece.size() <= job.graph().vertices()) {
@@ -30,7 +30,7 @@ std::vector<VertexId> follow(const FrontierJob& job, std::span<const std::uint32
 }  // namespace
 
 /// In each round the owner of the last vertex that is known says which ones lie before it.
-std::vector<VertexId> path_to(FrontierJob& job, std::span<const std::uint32_t> parents, VertexId source,
+std::vector<VertexId> path_to(FrontierJob& job, std::span<const PlainId> parents, VertexId source,
                               VertexId target) {
   job.expect_vertex(source);
   job.expect_vertex(target);
@@ -49,7 +49,7 @@ std::vector<VertexId> path_to(FrontierJob& job, std::span<const std::uint32_t> p
   return path;
 }
 
-std::vector<VertexId> path_to(std::span<const std::uint32_t> parents, VertexId source, VertexId target) {
+std::vector<VertexId> path_to(std::span<const PlainId> parents, VertexId source, VertexId target) {
   std::vector<VertexId> path{target};
   while (path.back() != source) {
     const VertexId before(parents[path.back()]);

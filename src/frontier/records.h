@@ -1,6 +1,7 @@
 // Records (vertex, value) to the owners of their vertices, superstep by superstep, through rings.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -10,16 +11,35 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/numbering.h"
 #include "exchange/record_stream.h"
 #include "launch/bootstrap.h"
 #include "transport/transport.h"
 
 namespace edgewire::frontier {
 
-struct Record {
-  std::uint32_t vertex;  ///< its global id or its local number at its owner, as the kernel says
-  std::uint32_t value;   ///< 4 bytes of any type
+/// Two numbers.
+template <class Number>
+struct PairRecord {
+  Number vertex;  ///< its global id or its local number at its owner, as the kernel says
+  Number value;   ///< as many bytes of any type
 };
+/// Its numbers have the width of a global id.
+using Record = PairRecord<PlainId>;
+/// Of a local number and a value of 4 bytes: a Record where ids have 32 bits.
+using ShortRecord = PairRecord<std::uint32_t>;
+
+/// Of a record whose vertex is a local number, which was checked.
+inline LocalNumber local_of(const Record& record) noexcept {
+  return LocalNumber(static_cast<std::uint32_t>(record.vertex));
+}
+/// Half a record has 32 bits of a word.
+inline Record record_of(std::uint64_t word) noexcept {
+  return {static_cast<PlainId>(word & 0xffffffff), static_cast<PlainId>(word >> 32)};
+}
+inline std::uint64_t word_of(const Record& record) noexcept {
+  return record.vertex | std::uint64_t{record.value} << 32;
+}
 
 struct WideRecord {
   std::uint32_t vertex;
@@ -33,7 +53,7 @@ struct WideRecord {
 
 /// The record of a value of 4 or 8 bytes.
 template <class Value>
-using RecordOf = std::conditional_t<sizeof(Value) == sizeof(Record::value), Record, WideRecord>;
+using RecordOf = std::conditional_t<sizeof(Value) == sizeof(ShortRecord::value), ShortRecord, WideRecord>;
 
 /// What a process has sent.
 struct Sent {
@@ -45,12 +65,12 @@ struct Sent {
 /// Worker w sends on lane w. Functions with a lane belong to that worker; agree() and share() belong to
 /// worker 0 while the others are idle. `take` is called as take(record) or as take(peer, record); the records
 /// of a peer come in the order in which it sent them on the lane. All records of a job have the same type,
-/// `Any` below: Record or WideRecord.
+/// `Any` below: Record, ShortRecord or WideRecord.
 class Records {
  public:
   using Note = exchange::RingNote;
 
-  /// As exchange::RecordStream. `record_bytes`: of a Record or a WideRecord.
+  /// As exchange::RecordStream. `record_bytes`: of a Record, a ShortRecord or a WideRecord.
   Records(launch::Bootstrap& bootstrap, exchange::Seat& seat, std::size_t record_bytes)
       : stream_(bootstrap, seat, record_bytes) {}
 
@@ -73,7 +93,7 @@ class Records {
   /// count as records of the kernel.
   template <class Take>
   void send_word(int lane, int peer, std::uint64_t word, const Take& take) {
-    std::array<std::byte, sizeof(WideRecord)> record{};
+    std::array<std::byte, std::max(sizeof(Record), sizeof(WideRecord))> record{};
     std::memcpy(record.data(), &word, sizeof word);
     stream_.send(lane, peer, record.data(), stream_.record_bytes(), words(take));
     stream_.bytes_sent(lane) -= stream_.record_bytes();

@@ -93,7 +93,7 @@ void RestRows::exchange(Rows& rows, Came& came, const Count& count) {
     const auto take = [&](Record edge) {
       if (edge.vertex >= owned_ || edge.value >= job_.graph().vertices())
         throw Error("a process has sent an edge of a vertex that does not exist");
-      rows.count(LocalNumber(edge.vertex));
+      rows.count(local_of(edge));
       mine.push_back(edge);
     };
     each_edge(lane, [&](const End& from, const End& to) {
@@ -134,6 +134,9 @@ void RestRows::number_others(const Came& in, const Came& out) {
   std::ranges::sort(others_);
   others_.erase(std::unique(others_.begin(), others_.end()), others_.end());
   others_.shrink_to_fit();
+  if (std::uint64_t{owned_} + others_.size() >= 0xffffffff)
+    throw Error(fmt::format("edges of one process have {} vertices, more than 2^32 - 2: use more processes",
+                            owned_ + others_.size()));
   for (std::uint32_t i = 0; i < others_of_.size(); ++i)
     if (others_of_[i] != 0) others_of_[i] = number_of_other(job_.boundary().vertex(KnownNumber(owned_ + i)));
 }
@@ -150,7 +153,7 @@ void RestRows::fill(const Came& in, const Came& out) {
     });
     for (const auto& [rows, came] : {std::pair(&in_, &in), std::pair(&out_, &out)})
       for (const Record edge : (*came)[static_cast<std::size_t>(lane)])
-        rows->add(LocalNumber(edge.vertex), number_of(VertexId(edge.value)));
+        rows->add(local_of(edge), number_of(VertexId(edge.value)));
   });
 }
 
@@ -175,11 +178,10 @@ std::uint32_t RestRows::Rows::count(LocalNumber local) {
   return before;
 }
 
-void RestRows::Rows::leave_out(LocalNumber local, std::span<const std::uint32_t> colours,
-                               std::uint32_t gone) {
+void RestRows::Rows::leave_out(LocalNumber local, std::span<const PlainId> colours, PlainId gone) {
   std::uint32_t kept = 0;
   const std::span row(ends.data() + begins[local], lengths[local]);
-  const std::uint32_t colour = colours[local];
+  const PlainId colour = colours[local];
   if (colour != gone)
     for (const KnownNumber other : row)
       if (colours[other] == colour) row[kept++] = other;

@@ -18,7 +18,7 @@ class RestRows {
  public:
   /// Sides of vertices. kMerged: those that are one with a vertex, which is on the side kReached.
   static constexpr std::uint8_t kGone = 0, kReached = 1, kOther = 2, kMerged = 3;
-  static constexpr VertexId kNoVertex{0xffffffff};
+  static constexpr VertexId kNoVertex{edgewire::kNoVertex};
 
   /// `sides`: by the numbers of the job's boundary, of all vertices that this process knows. `merged`: the
   /// vertex that kMerged stands for, or kNoVertex; the same in all processes. An edge that is kept travels
@@ -42,7 +42,7 @@ class RestRows {
 
   /// Leaves out the edges of a vertex that do not lead to its own colour, or all where that is `gone`. Any
   /// worker, for vertices that no other one asks for. `colours`: by number.
-  void leave_out(LocalNumber local, std::span<const std::uint32_t> colours, std::uint32_t gone) {
+  void leave_out(LocalNumber local, std::span<const PlainId> colours, PlainId gone) {
     out_.leave_out(local, colours, gone);
     in_.leave_out(local, colours, gone);
   }
@@ -59,7 +59,7 @@ class RestRows {
     std::uint32_t count(LocalNumber local);
     void add(LocalNumber local, KnownNumber end) { ends[begins[local] + count(local)] = end; }
     void make_room();
-    void leave_out(LocalNumber local, std::span<const std::uint32_t> colours, std::uint32_t gone);
+    void leave_out(LocalNumber local, std::span<const PlainId> colours, PlainId gone);
   };
   /// An end of an edge: where it is, and its number at the job's boundary unless it is merged.
   struct End {

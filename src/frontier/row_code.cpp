@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "graph/format.h"
+
 namespace edgewire::frontier {
 
 namespace {
@@ -13,10 +15,13 @@ constexpr unsigned kBitsOfK = 5, kBitsOfStart = 2;
 enum Start : std::uint32_t { kAbove, kBelow, kZero };  // the vertex, or vertex 0
 
 // A gap whose rest is no smaller is written as so many zeros, and then whole.
-constexpr unsigned kLongRest = 16, kBitsOfGap = 32;
+constexpr unsigned kLongRest = 16, kBitsOfGap = kIds64 ? 48 : 32;
+constexpr unsigned kMostK = 31;
+static_assert(graph::kMaxVertices <= std::uint64_t{1} << kBitsOfGap);
 
 struct First {
-  std::uint32_t start, gap;
+  std::uint32_t start;
+  PlainId gap;
 };
 
 First first_of(VertexId vertex, VertexId target) {
@@ -24,24 +29,24 @@ First first_of(VertexId vertex, VertexId target) {
   return target < near.gap ? First{kZero, target} : near;
 }
 
-std::uint64_t bits_of(std::uint32_t gap, unsigned k) {
-  const std::uint32_t rest = gap >> k;
+std::uint64_t bits_of(PlainId gap, unsigned k) {
+  const PlainId rest = gap >> k;
   return rest < kLongRest ? rest + 1 + k : kLongRest + kBitsOfGap;
 }
 
-std::uint64_t bits_of(std::uint32_t first, std::span<const VertexId> targets, unsigned k) {
+std::uint64_t bits_of(PlainId first, std::span<const VertexId> targets, unsigned k) {
   std::uint64_t bits = bits_of(first, k);
   for (std::size_t e = 1; e < targets.size(); ++e) bits += bits_of(targets[e] - targets[e - 1], k);
   return bits;
 }
 
 /// The k with the fewest bits, or one that is hardly worse: a descent from what suits the mean.
-unsigned choose_k(std::uint32_t first, std::span<const VertexId> targets) {
+unsigned choose_k(PlainId first, std::span<const VertexId> targets) {
   const std::uint64_t mean = (std::uint64_t{first} + targets.back() - targets.front()) / targets.size();
-  unsigned k = mean == 0 ? 0 : std::min(31U, static_cast<unsigned>(std::bit_width(mean)) - 1);
+  unsigned k = mean == 0 ? 0 : std::min(kMostK, static_cast<unsigned>(std::bit_width(mean)) - 1);
   std::uint64_t least = bits_of(first, targets, k);
   for (const int step : {-1, 1}) {
-    for (unsigned next = k + static_cast<unsigned>(step); next < kBitsOfGap;
+    for (unsigned next = k + static_cast<unsigned>(step); next <= kMostK;
          next += static_cast<unsigned>(step)) {
       const std::uint64_t bits = bits_of(first, targets, next);
       if (bits >= least) break;
@@ -63,10 +68,10 @@ class BitWriter {
       pending_ >>= 8;
     }
   }
-  void put_gap(std::uint32_t gap, unsigned k) {
-    const std::uint32_t rest = gap >> k;
+  void put_gap(PlainId gap, unsigned k) {
+    const PlainId rest = gap >> k;
     if (rest < kLongRest) {
-      put(std::uint64_t{1} << rest, rest + 1);
+      put(std::uint64_t{1} << rest, static_cast<unsigned>(rest) + 1);
       put(gap & ((std::uint64_t{1} << k) - 1), k);
     } else {
       put(0, kLongRest);
@@ -96,8 +101,8 @@ class BitReader {
     const std::uint64_t next = window();
     const auto rest = static_cast<unsigned>(std::countr_zero(next | std::uint64_t{1} << kLongRest));
     if (rest == kLongRest) {
-      at_ += kLongRest + kBitsOfGap;
-      return next >> kLongRest & 0xffffffff;
+      at_ += kLongRest;
+      return get(kBitsOfGap);
     }
     at_ += rest + 1 + k;
     return std::uint64_t{rest} << k | (next >> (rest + 1) & ((std::uint64_t{1} << k) - 1));
@@ -138,10 +143,10 @@ bool decode_row(VertexId vertex, std::span<const std::byte> code, std::uint64_t 
   const std::uint64_t first = bits.gap(k);
   if (start > kZero || (start == kBelow && first > vertex)) return false;
   std::uint64_t target = start == kZero ? first : start == kBelow ? vertex - first : vertex + first;
-  targets[0] = VertexId(static_cast<std::uint32_t>(target));
+  targets[0] = VertexId(static_cast<PlainId>(target));
   for (std::size_t e = 1; e < targets.size(); ++e) {
     target += bits.gap(k);
-    targets[e] = VertexId(static_cast<std::uint32_t>(target));
+    targets[e] = VertexId(static_cast<PlainId>(target));
   }
   return bits.ended() && target < vertices;
 }

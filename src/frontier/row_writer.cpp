@@ -109,7 +109,7 @@ class RowWriter {
     const std::size_t before = piece.codes.size();
     if (!std::ranges::is_sorted(one.targets()))
       throw Error(fmt::format("{}: the targets of vertex {} are not in order", rows_.graph.path(),
-                              std::uint32_t{one.vertex}));
+                              PlainId{one.vertex}));
     encode_row(one.vertex, one.targets(), piece.codes);
     if (weighted_) {
       const auto bytes = one.weights().bytes();
@@ -124,7 +124,7 @@ class RowWriter {
     const std::size_t bytes = piece.codes.size() - before;
     if (bytes > std::numeric_limits<std::uint32_t>::max())
       throw Error(fmt::format("{}: vertex {} has too many edges for --edges disk", rows_.graph.path(),
-                              std::uint32_t{one.vertex}));
+                              PlainId{one.vertex}));
     return static_cast<std::uint32_t>(bytes);
   }
 

@@ -30,6 +30,11 @@ Searches::Searches(FrontierJob& job, Make make)
       places_(static_cast<std::size_t>(job.pool().workers())),
       free_(places_.size()) {
   job.expect_tasks();
+  if (kIds64)
+    rows_.emplace(plan::Ownership::hash(job.graph().vertices(), 1).count(0), job.pool(),
+                  [&job](LocalNumber v) {
+                    return graph::Row{job.graph(), VertexId(PlainId{v})}.targets();
+                  });
   std::iota(free_.rbegin(), free_.rend(), std::size_t{0});
   search_ = registry_.add(
       "search", [this](tasks::Context& task) -> tasks::Task { co_return search(task.argument<Turn>()); });
@@ -108,7 +113,8 @@ Searches::Place& Searches::borrow(std::size_t index) {
   Place& place = places_[index];
   if (!place.searcher) {
     place.alone = launch::alone();
-    place.job = std::make_unique<FrontierJob>(*place.alone, job_.graph());
+    place.job = std::make_unique<FrontierJob>(*place.alone, job_.graph(),
+                                              rows_ ? std::optional(rows_->rows()) : std::nullopt);
     place.searcher = make_(*place.job);
   }
   return place;

@@ -105,6 +105,7 @@ class Searches {
   std::atomic<std::uint64_t> searched_{0};
   std::uint64_t given_ = 0, later_ = 0;  ///< in all calls so far; in those that follow
   std::vector<std::string> found_;       ///< [task]: at rank 0
+  std::optional<OwnKnownRows> rows_;     ///< of all vertices, where those of the file will not do
   std::vector<Place> places_;            ///< as many as workers
   std::mutex mutex_;                     ///< of free_
   std::vector<std::size_t> free_;        ///< places that no task uses

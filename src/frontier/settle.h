@@ -130,7 +130,7 @@ class Settling {
       if (values_[local].load(std::memory_order_relaxed) == program_.too_long())
         vertex = job_.ownership().vertex(rank_, local);
     if (several_) vertex = job_.records().agree(vertex);
-    if (vertex != kNoVertex) program_.refuse(job_.graph(), VertexId(static_cast<std::uint32_t>(vertex)));
+    if (vertex != kNoVertex) program_.refuse(job_.graph(), VertexId(static_cast<PlainId>(vertex)));
   }
 
   /// Of this process, from `bucket` on.

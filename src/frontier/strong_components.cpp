@@ -66,18 +66,18 @@ std::uint64_t StrongComponents::stacked() {
 }
 
 bool StrongComponents::labelled(LocalNumber local) const noexcept {
-  return std::atomic_ref(const_cast<std::uint32_t&>(labels_[local])).load(std::memory_order_relaxed) != kNone;
+  return std::atomic_ref(const_cast<PlainId&>(labels_[local])).load(std::memory_order_relaxed) != kNone;
 }
 
 /// Whether it had no label before. Labels order nothing else, so all accesses are relaxed.
-bool StrongComponents::label(LocalNumber local, std::uint32_t value) noexcept {
-  std::uint32_t none = kNone;
+bool StrongComponents::label(LocalNumber local, PlainId value) noexcept {
+  PlainId none = kNone;
   return std::atomic_ref(labels_[local]).compare_exchange_strong(none, value, std::memory_order_relaxed);
 }
 
-LocalNumber StrongComponents::checked(std::uint32_t local) const {
+LocalNumber StrongComponents::checked(PlainId local) const {
   if (local >= labels_.size()) throw Error("a process has sent a vertex that does not exist");
-  return LocalNumber(local);
+  return LocalNumber(static_cast<std::uint32_t>(local));
 }
 
 /// By the numbers of the job's boundary: what can be reached from the component and what cannot are two
@@ -213,8 +213,8 @@ void StrongComponents::name_merged() {
     std::uint64_t first = place.owner == rank_ ? labels_[place.local] : kNone;
     if (several_) first = job_.records().agree(first);
     job_.for_each_range([&](int, LocalNumber begin, LocalNumber end) {
-      std::replace(labels_.begin() + begin, labels_.begin() + end, std::uint32_t{giant_},
-                   static_cast<std::uint32_t>(first));
+      std::replace(labels_.begin() + begin, labels_.begin() + end, PlainId{giant_},
+                   static_cast<PlainId>(first));
     });
   });
 }

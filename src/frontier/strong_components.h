@@ -49,24 +49,25 @@ class StrongComponents {
   static constexpr int kTrimmedAtOnce = 64;
 
   // Of all colours no two are the same, and none is kGone.
-  static constexpr std::uint32_t kMix = kGolden32, kUnmix = 0xe8b2f51;  // kMix * kUnmix is 1
-  static constexpr std::uint32_t colour_of(VertexId vertex) { return (vertex + 1) * kMix; }
-  static constexpr VertexId vertex_of(std::uint32_t colour) { return VertexId(colour * kUnmix - 1); }
-  static_assert(kMix * kUnmix == 1);
+  static constexpr PlainId kMix = static_cast<PlainId>(kIds64 ? kGolden : kGolden32);
+  static constexpr PlainId kUnmix = static_cast<PlainId>(kIds64 ? 0xf1de83e19937733d : 0xe8b2f51);
+  static constexpr PlainId colour_of(VertexId vertex) { return (vertex + 1) * kMix; }
+  static constexpr VertexId vertex_of(PlainId colour) { return VertexId(colour * kUnmix - 1); }
+  static_assert(static_cast<PlainId>(kMix * kUnmix) == 1);
 
-  /// Memory: 16 bytes for each owned vertex, 4 for each vertex that edges between processes are kept for, one
-  /// for each vertex that the process knows; GiantComponent, and then RestRows. `job` outlives it. Rows are
-  /// read from memory. `collected`: see kCollected; the same in all processes.
+  /// Memory: 8 bytes and two ids for each owned vertex, an id for each vertex that edges between processes
+  /// are kept for, a byte for each vertex that the process knows; GiantComponent, and then RestRows. `job`
+  /// outlives it. Rows are read from memory. `collected`: see kCollected; the same in all processes.
   explicit StrongComponents(FrontierJob& job, std::uint64_t collected = kCollected);
 
   /// Collective; throws Error.
   std::vector<Superstep> run();
   /// [local number]: the smallest vertex of the component. After run().
-  const std::vector<std::uint32_t>& labels() const noexcept { return labels_; }
+  const std::vector<PlainId>& labels() const noexcept { return labels_; }
 
  private:
-  static constexpr std::uint32_t kNone = 0xffffffff;  // no label yet
-  static constexpr std::uint32_t kGone = 0;           // a colour
+  static constexpr PlainId kNone = kNoVertex;  // no label yet
+  static constexpr PlainId kGone = 0;          // a colour
   enum Way : std::uint32_t { kOut, kIn };
   struct alignas(128) Worker {
     std::uint64_t vertices = 0, edges = 0;
@@ -101,28 +102,26 @@ class StrongComponents {
   void gather_colours();
   template <class Scheme>
   void gather(int lane, const Scheme& scheme);
-  void join(Worker& worker, LocalNumber local, std::uint32_t colour);
+  void join(Worker& worker, LocalNumber local, PlainId colour);
   void tell_colours();
   template <class Scheme>
   void tell(int lane, const Scheme& scheme);
   void collect();
   void name_members();
 
-  bool label(LocalNumber local, std::uint32_t value) noexcept;
+  bool label(LocalNumber local, PlainId value) noexcept;
   bool labelled(LocalNumber local) const noexcept;
-  std::atomic_ref<std::uint32_t> colour(std::uint32_t number) noexcept {
-    return std::atomic_ref(colours_[number]);
-  }
-  bool raise(std::uint32_t number, std::uint32_t value) noexcept;
-  LocalNumber checked(std::uint32_t local) const;
+  std::atomic_ref<PlainId> colour(std::uint32_t number) noexcept { return std::atomic_ref(colours_[number]); }
+  bool raise(std::uint32_t number, PlainId value) noexcept;
+  LocalNumber checked(PlainId local) const;
 
   FrontierJob& job_;
   std::uint64_t collected_;
   bool several_;
   std::uint32_t rank_;
-  std::vector<std::uint32_t> labels_;
+  std::vector<PlainId> labels_;
   std::optional<RestRows> rows_;
-  std::vector<std::uint32_t> colours_;                ///< by number of rows_
+  std::vector<PlainId> colours_;                      ///< by number of rows_
   std::array<std::vector<std::uint32_t>, 2> counts_;  ///< [way][local]: edges that trimming has left
   /// The first vertex of the component that was found first; where merged_, of a part of it, for which this
   /// vertex stands.

@@ -10,8 +10,8 @@
 namespace edgewire::frontier {
 
 /// False: its colour is not lower, or it is gone.
-bool StrongComponents::raise(std::uint32_t number, std::uint32_t value) noexcept {
-  std::uint32_t old = colour(number).load(std::memory_order_relaxed);
+bool StrongComponents::raise(std::uint32_t number, PlainId value) noexcept {
+  PlainId old = colour(number).load(std::memory_order_relaxed);
   while (old != kGone && old < value)
     if (colour(number).compare_exchange_weak(old, value, std::memory_order_relaxed)) return true;
   return false;
@@ -36,7 +36,7 @@ template <class Scheme>
 void StrongComponents::spread(int lane, const Scheme& scheme) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   const auto colour_here = [&](LocalNumber local) { return colour(local).load(std::memory_order_relaxed); };
-  std::vector<std::pair<std::uint32_t, LocalNumber>> starts;  // by colour
+  std::vector<std::pair<PlainId, LocalNumber>> starts;  // by colour
   for (const LocalNumber local : std::exchange(worker.stack, {}))
     starts.emplace_back(colour_here(local), local);
   std::ranges::sort(starts, std::greater<>());
@@ -44,7 +44,7 @@ void StrongComponents::spread(int lane, const Scheme& scheme) {
     if (colour_here(start) != own) continue;  // who has raised it follows it
     for (worker.stack.push_back(start); !worker.stack.empty();) {
       const LocalNumber local = worker.stack.back();
-      const std::uint32_t value = colour_here(local);
+      const PlainId value = colour_here(local);
       worker.stack.pop_back();
       ++worker.vertices;
       worker.edges += rows_->out(local).size();
@@ -92,7 +92,7 @@ void StrongComponents::gather(int lane, const Scheme& scheme) {
   const auto take = [&](Record record) { join(worker, checked(record.vertex), record.value); };
   while (!worker.stack.empty()) {
     const LocalNumber local = worker.stack.back();
-    const std::uint32_t value = colours_[local];
+    const PlainId value = colours_[local];
     worker.stack.pop_back();
     ++worker.vertices;
     worker.edges += rows_->in(local).size();
@@ -109,7 +109,7 @@ void StrongComponents::gather(int lane, const Scheme& scheme) {
 }
 
 /// The vertex reaches one of this colour that is in the component.
-void StrongComponents::join(Worker& worker, LocalNumber local, std::uint32_t value) {
+void StrongComponents::join(Worker& worker, LocalNumber local, PlainId value) {
   if (colours_[local] != value || !label(local, vertex_of(value))) return;
   worker.stack.push_back(local);
   worker.members.push_back(local);
@@ -130,7 +130,7 @@ template <class Scheme>
 void StrongComponents::tell(int lane, const Scheme& scheme) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   std::vector<LocalNumber> told(static_cast<std::size_t>(job_.bootstrap().size()),
-                                LocalNumber(kNone));  // [peer]: last one
+                                LocalNumber(0xffffffffU));  // [peer]: last one
   const auto take = [&](Record record) {
     colour(rows_->number_of_other(VertexId(record.vertex))).store(record.value, std::memory_order_relaxed);
   };
@@ -139,7 +139,7 @@ void StrongComponents::tell(int lane, const Scheme& scheme) {
     const VertexId vertex = scheme.vertex(rank_, local);
     if (labelled(local)) colour(local).store(kGone, std::memory_order_relaxed);
     if (!several_) continue;
-    const std::uint32_t value = colour(local).load(std::memory_order_relaxed);
+    const PlainId value = colour(local).load(std::memory_order_relaxed);
     for (const auto ends : {rows_->out(local), rows_->in(local)}) {
       for (const KnownNumber n : ends) {
         if (n < labels_.size()) continue;
@@ -159,10 +159,10 @@ void StrongComponents::name_members() {
   std::array<std::uint64_t, 1> members{};
   for (const Worker& worker : workers_) members[0] += worker.members.size();
   if (job_.sum_of_all(members)[0] == 0) return;
-  std::vector<std::uint32_t> firsts(labels_.size(), kNone);  // [local number of a root]
-  const auto lower_to = [&firsts](LocalNumber local, std::uint32_t vertex) {
+  std::vector<PlainId> firsts(labels_.size(), kNone);  // [local number of a root]
+  const auto lower_to = [&firsts](LocalNumber local, PlainId vertex) {
     const std::atomic_ref first(firsts[local]);
-    std::uint32_t old = first.load(std::memory_order_relaxed);
+    PlainId old = first.load(std::memory_order_relaxed);
     while (vertex < old && !first.compare_exchange_weak(old, vertex, std::memory_order_relaxed)) {
     }
   };

@@ -5,7 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
+
+#include "base/numbering.h"
 
 namespace edgewire::frontier {
 
@@ -16,42 +19,46 @@ namespace edgewire::frontier {
 /// is another label's.
 class VoteTable {
  public:
+  /// A count above a label's bits.
+  static constexpr int kLabelBits = 8 * sizeof(PlainId);
+  __extension__ using Slot = std::conditional_t<kIds64, unsigned __int128, std::uint64_t>;
+
   /// Forgets all votes. At most so many different labels may follow, fewer than 2^32 - 1.
   void start(std::size_t labels) {
     const std::size_t slots = std::min(std::bit_ceil(std::max<std::size_t>(2 * labels, 2)), kMostSlots);
     if (slots > slots_.size()) slots_.resize(slots);
-    std::fill_n(slots_.begin(), slots, 0);
+    std::fill_n(slots_.begin(), slots, Slot{0});
     mask_ = slots - 1;
     shift_ = static_cast<unsigned>(32 - std::bit_width(mask_));
     best_ = 0;
   }
-  void add(std::span<const std::uint32_t> labels) noexcept {
-    std::uint64_t* const slots = slots_.data();
+  void add(std::span<const PlainId> labels) noexcept {
+    Slot* const slots = slots_.data();
     const std::size_t mask = mask_;
     const unsigned shift = shift_;
-    std::uint64_t best = best_;
-    for (const std::uint32_t label : labels) {
+    Slot best = best_;
+    for (const PlainId label : labels) {
       // A slot is its count and below it the complement of its label, so that the winner has the largest one.
-      const std::uint64_t key = static_cast<std::uint32_t>(~label);
-      std::size_t at = label * kMultiplier >> shift;
-      while ((slots[at] != 0) & (static_cast<std::uint32_t>(slots[at]) != key)) at = (at + 1) & mask;
+      const Slot key = static_cast<PlainId>(~label);
+      std::size_t at = folded(label) * kMultiplier >> shift;
+      while ((slots[at] != 0) & (static_cast<PlainId>(slots[at]) != key)) at = (at + 1) & mask;
       slots[at] = (slots[at] | key) + kVote;
       best = std::max(best, slots[at]);
     }
     best_ = best;
   }
   /// Of at least one vote.
-  std::uint32_t winner() const noexcept { return ~static_cast<std::uint32_t>(best_); }
+  PlainId winner() const noexcept { return ~static_cast<PlainId>(best_); }
 
  private:
-  static constexpr std::uint64_t kVote = std::uint64_t{1} << 32;
+  static constexpr Slot kVote = Slot{1} << kLabelBits;
   static constexpr std::size_t kMostSlots = std::size_t{1} << 32;  // all that the hash tells apart
   static constexpr std::uint32_t kMultiplier = 0x9E3779B1;  // 2^32 / the golden ratio: Fibonacci hashing
 
-  std::vector<std::uint64_t> slots_;
+  std::vector<Slot> slots_;
   std::size_t mask_ = 0;
   unsigned shift_ = 0;
-  std::uint64_t best_ = 0;
+  Slot best_ = 0;
 };
 
 }  // namespace edgewire::frontier

@@ -27,22 +27,22 @@ __extension__ using Wide = unsigned __int128;
 
 /// Keys that sort the edges of a row by target.
 struct TargetKeys {
-  using Key = std::uint32_t;
-  static Key key(std::uint32_t target) { return target; }
-  static std::uint32_t target(Key key) { return key; }
+  using Key = PlainId;
+  static Key key(PlainId target) { return target; }
+  static PlainId target(Key key) { return key; }
 };
 
 /// By target, and edges to the same one by weight.
 template <class Number>
 struct WeightedKeys {
   using Weight = Number;
-  using Key = std::conditional_t<sizeof(Number) == 4, std::uint64_t, Wide>;
+  using Key = std::conditional_t<sizeof(PlainId) + sizeof(Number) == 8, std::uint64_t, Wide>;
   static constexpr int kBits = 8 * sizeof(Number);
   template <class Stored>
-  static Key key(std::uint32_t target, Stored weight) {
+  static Key key(PlainId target, Stored weight) {
     return Key{target} << kBits | weight_key(static_cast<Number>(weight));
   }
-  static std::uint32_t target(Key key) { return static_cast<std::uint32_t>(key >> kBits); }
+  static PlainId target(Key key) { return static_cast<PlainId>(key >> kBits); }
   static Number weight(Key key) { return weight_of<Number>(static_cast<WeightKey<Number>>(key)); }
 };
 
@@ -75,7 +75,8 @@ std::uint32_t flags_of(const BuildOptions& options, const WeightFacts& weights) 
 Builder::Builder(std::uint64_t vertices, std::uint64_t expected_edges, const BuildOptions& options)
     : vertices_(vertices), options_(options) {
   if (vertices > kMaxVertices) {
-    throw Error(fmt::format("{} vertices are more than the {} that are supported", vertices, kMaxVertices));
+    throw Error(fmt::format("{} vertices are more than the {} that are supported{}", vertices, kMaxVertices,
+                            kMoreVertices));
   }
   const std::uint64_t wanted = std::clamp<std::uint64_t>(
       std::max(expected_edges / kBucketEdges, vertices / kBucketRows), 1, kMaxBuckets);
@@ -147,17 +148,17 @@ void Builder::sort_keys(std::uint64_t bucket) {
   const std::uint64_t first = bucket << shift_;
   const std::uint64_t rows = std::min(vertices_ - first, std::uint64_t{1} << shift_);
   std::vector<std::uint64_t> ends(rows + 1);
-  each_block(bucket, [&](std::span<const std::uint64_t> edges, Weights) {
-    for (const std::uint64_t edge : edges) ++ends[(edge >> 32) - first + 1];
+  each_block(bucket, [&](std::span<const Edge> edges, Weights) {
+    for (const Edge edge : edges) ++ends[static_cast<std::uint64_t>(edge >> kIdBits) - first + 1];
   });
   std::partial_sum(ends.begin(), ends.end(), ends.begin());
   std::vector<typename Keys::Key> keys(ends[rows]);
   // Filling moves each row's start to its end.
-  each_block(bucket, [&](std::span<const std::uint64_t> edges, Weights weights) {
+  each_block(bucket, [&](std::span<const Edge> edges, Weights weights) {
     const auto fill = [&](const auto&... weight) {
       for (std::size_t i = 0; i < edges.size(); ++i)
-        keys[ends[(edges[i] >> 32) - first]++] =
-            Keys::key(static_cast<std::uint32_t>(edges[i]), weight[i]...);
+        keys[ends[static_cast<std::uint64_t>(edges[i] >> kIdBits) - first]++] =
+            Keys::key(static_cast<PlainId>(edges[i]), weight[i]...);
     };
     if constexpr (std::is_same_v<Keys, TargetKeys>)
       fill();
@@ -173,7 +174,7 @@ void Builder::sort_keys(std::uint64_t bucket) {
               keys.begin() + static_cast<std::ptrdiff_t>(end));
     const std::uint64_t row_start = kept;
     for (std::uint64_t i = begin; i < end; ++i) {
-      const std::uint32_t target = Keys::target(keys[i]);
+      const PlainId target = Keys::target(keys[i]);
       const bool drop = options_.simple && (target == first + row ||
                                             (kept > row_start && target == Keys::target(keys[kept - 1])));
       if (!drop) keys[kept++] = keys[i];
@@ -258,7 +259,7 @@ BuildSummary Builder::write(OutputFile& output, std::span<const std::uint64_t> o
         if (section == kOffsets) std::memcpy(buffer.data(), offsets_.data() + start / 8, bytes);
         if (section == kIds) std::memcpy(buffer.data(), original_ids.data() + start / 8, bytes);
         if (section == kTargets || section == kWeights) {
-          const std::uint64_t size = section == kTargets ? 4 : bytes_of(weights.type());
+          const std::uint64_t size = section == kTargets ? sizeof(PlainId) : bytes_of(weights.type());
           copy_edges(section, start / size, bytes / size, buffer.data());
         }
         checksums[number] = graph::checksum(buffer.data(), buffer.size());

@@ -7,8 +7,10 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
+#include "base/numbering.h"
 #include "graph/output_file.h"
 #include "graph/parallel.h"
 #include "graph/weight_list.h"
@@ -59,7 +61,8 @@ struct BuildSummary {
 
 /// Collects edges in buckets by the high bits of their source, sorts the buckets in parallel and writes the
 /// file. The same edges give the same bytes, whatever the order and the number of workers. Memory: about 9
-/// bytes for each stored edge (13 with weights, 17 where these have 8 bytes) plus 8 for each vertex; the
+/// bytes for each stored edge (13 with weights, 17 where these have 8 bytes; 8 more where ids have 64 bits)
+/// plus 8 for each vertex; the
 /// largest bucket, for each worker, twice.
 class Builder {
  public:
@@ -70,7 +73,7 @@ class Builder {
   Builder& operator=(const Builder&) = delete;
 
   /// Each worker calls this for itself. Source and target are less than vertices.
-  void add(int worker, std::uint32_t source, std::uint32_t target, Weight weight) {
+  void add(int worker, PlainId source, PlainId target, Weight weight) {
     put(worker, source, target, weight);
     if (options_.undirected && source != target) put(worker, target, source, weight);
   }
@@ -93,12 +96,14 @@ class Builder {
 
  private:
   static constexpr std::uint32_t kBlockEdges = 2048;
+  static constexpr int kIdBits = 8 * sizeof(PlainId);
+  __extension__ using Edge = std::conditional_t<kIds64, unsigned __int128, std::uint64_t>;  // source, target
   struct Block {
-    std::array<std::uint64_t, kBlockEdges> edges;  // source << 32 | target
-    PackedWeights weights;                         // once the block is closed
+    std::array<Edge, kBlockEdges> edges;
+    PackedWeights weights;  // once the block is closed
   };
   struct Stream {  // what one worker has put into one bucket
-    std::uint64_t* edges = nullptr;
+    Edge* edges = nullptr;
     std::uint32_t filled = kBlockEdges;
     WeightList weights;  // of the last block, until it is closed
     std::vector<std::unique_ptr<Block>> blocks;
@@ -108,15 +113,15 @@ class Builder {
     WeightFacts weights;          // of closed blocks
   };
   struct Bucket {  // sorted
-    std::vector<std::uint32_t> targets;
+    std::vector<PlainId> targets;
     PackedWeights weights;
   };
 
-  void put(int worker, std::uint32_t source, std::uint32_t target, Weight weight) {
+  void put(int worker, PlainId source, PlainId target, Weight weight) {
     Worker& mine = workers_[static_cast<std::size_t>(worker)];
     Stream& stream = mine.streams[source >> shift_];
     if (stream.filled == kBlockEdges) grow(mine, stream);
-    stream.edges[stream.filled++] = std::uint64_t{source} << 32 | target;
+    stream.edges[stream.filled++] = Edge{source} << kIdBits | target;
     if (options_.weighted) stream.weights.add(weight);
   }
   void close(Worker& worker, Stream& stream) const;

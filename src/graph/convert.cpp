@@ -34,7 +34,7 @@ BuildSummary copy_graph(const GraphFile& graph, OutputFile& output, OutputFile* 
         graph.verify_rows(task * kRows, end);
         for (std::uint64_t row = task * kRows; row < end; ++row) {
           for (std::uint64_t edge = graph.offsets()[row]; edge < graph.offsets()[row + 1]; ++edge) {
-            builder.add(worker, static_cast<std::uint32_t>(row), graph.targets()[edge],
+            builder.add(worker, static_cast<PlainId>(row), graph.targets()[edge],
                         options.weighted ? graph.weights().at(edge) : Weight());
           }
         }

@@ -14,7 +14,9 @@ namespace edgewire::graph {
 void check_counts(const Input& input, const Piece& piece, std::string_view line,
                   const CountedEdges& counted) {
   if (counted.vertices > kMaxVertices || counted.entries > kMaxEdges / 2) {
-    input.fail_line(piece, line.data(), "more vertices or edges than are supported");
+    input.fail_line(piece, line.data(),
+                    fmt::format("more vertices or edges than are supported{}",
+                                counted.vertices > kMaxVertices ? kMoreVertices : ""));
   }
   constexpr std::uint64_t kShortestEntry = 4;  // "1 1\n"
   if (!input.streamed() && counted.entries > input.file_bytes() / kShortestEntry + 1) {

@@ -24,7 +24,7 @@ void add_rows(const GraphFile& graph, Builder& builder, int workers, const Progr
         const std::uint64_t end = std::min(graph.vertices(), (piece + 1) * kRowsRead);
         graph.verify_rows(piece * kRowsRead, end);
         for (std::uint64_t v = piece * kRowsRead; v < end; ++v) {
-          const Row row{graph, VertexId(static_cast<std::uint32_t>(v))};
+          const Row row{graph, VertexId(static_cast<PlainId>(v))};
           const auto targets = row.targets();
           const Weights weights = row.weights();
           for (std::size_t e = 0; e < targets.size(); ++e)

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "graph/format.h"
 #include "graph/formats.h"
 
 namespace edgewire::graph {
@@ -88,7 +89,8 @@ class Reader {
     if (at_ - begin == 8 || end_ - begin < 8) more_digits(begin, value);
     if (at_ == begin || !at_field_end()) refuse_id(begin);
     if (value < shape_.min_id || value > shape_.max_id) {
-      fail(begin, fmt::format("vertex id {} is not within {} to {}", value, shape_.min_id, shape_.max_id));
+      fail(begin, fmt::format("vertex id {} is not within {} to {}{}", value, shape_.min_id, shape_.max_id,
+                              shape_.max_id == kMaxVertices - 1 ? kMoreVertices : ""));
     }
     return value - shape_.origin;
   }

@@ -176,8 +176,8 @@ BuildSummary EdgeList::build(OutputFile& output, Numbering numbering, const Buil
     numbering = Numbering::dense;
   }
   if (numbering == Numbering::given && max_id >= kMaxVertices) {
-    throw Error(fmt::format("{}: vertex id {} is larger than the {} that is supported with --keep-ids",
-                            output.path(), max_id, kMaxVertices - 1));
+    throw Error(fmt::format("{}: vertex id {} is larger than the {} that is supported with --keep-ids{}",
+                            output.path(), max_id, kMaxVertices - 1, kMoreVertices));
   }
   std::uint64_t vertices =
       chunks.empty() ? 0 : max_id + 1;  // 0 when max_id is 2^64 - 1: only used when given
@@ -200,17 +200,17 @@ BuildSummary EdgeList::build(OutputFile& output, Numbering numbering, const Buil
     summary.compacted = compacted;
     return summary;
   };
-  const auto given = [](std::uint64_t id) { return static_cast<std::uint32_t>(id); };
+  const auto given = [](std::uint64_t id) { return static_cast<PlainId>(id); };
   if (numbering == Numbering::given || chunks.empty()) return build_with(given);
   IdSet<Chunk> ids(chunks, max_id, edges, options.workers);
   if (ids.size() == vertices) return build_with(given);
   vertices = ids.size();
   if (vertices > kMaxVertices) {
-    throw Error(fmt::format("{}: {} vertices are more than the {} that are supported", output.path(),
-                            vertices, kMaxVertices));
+    throw Error(fmt::format("{}: {} vertices are more than the {} that are supported{}", output.path(),
+                            vertices, kMaxVertices, kMoreVertices));
   }
   original_ids = ids.sorted();
-  return build_with([&](std::uint64_t id) { return static_cast<std::uint32_t>(ids.rank(id)); });
+  return build_with([&](std::uint64_t id) { return static_cast<PlainId>(ids.rank(id)); });
 }
 
 }  // namespace edgewire::graph

@@ -120,9 +120,9 @@ BuildSummary read_u32_pairs(Conversion conversion) {
         const auto wrong =
             std::find_if(ids.begin(), ids.end(), [](std::uint64_t id) { return id >= kMaxVertices; });
         if (wrong != ids.end()) {
-          input.fail(
-              piece.offset + static_cast<std::uint64_t>(wrong - ids.begin()) * 4,
-              fmt::format("vertex id {} is larger than the {} that is supported", *wrong, kMaxVertices - 1));
+          input.fail(piece.offset + static_cast<std::uint64_t>(wrong - ids.begin()) * 4,
+                     fmt::format("vertex id {} is larger than the {} that is supported{}", *wrong,
+                                 kMaxVertices - 1, kMoreVertices));
         }
         sink.add(worker, ids, Weights());
       });

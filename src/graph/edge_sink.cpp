@@ -19,7 +19,7 @@ void MemorySink::start(const GraphShape& shape, std::span<const std::uint64_t> /
 
 void MemorySink::add(int worker, std::span<const std::uint64_t> ids, Weights weights) {
   if (list_) return list_->add(worker, ids, weights);
-  builder_->add(worker, ids, weights, [](std::uint64_t id) { return static_cast<std::uint32_t>(id); });
+  builder_->add(worker, ids, weights, [](std::uint64_t id) { return static_cast<PlainId>(id); });
 }
 
 void MemorySink::add_vertices(int worker, std::span<const std::uint64_t> ids) {

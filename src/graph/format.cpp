@@ -8,11 +8,12 @@ Header lay_out(std::uint64_t vertices, std::uint64_t edges, std::uint32_t flags)
   Header header{};
   header.magic = kMagic;
   header.version = kVersion;
-  header.flags = flags;
+  header.flags = flags | kIdFlag;
   header.vertices = vertices;
   header.edges = edges;
   const std::array<std::uint64_t, kSections> bytes = {
-      (vertices + 1) * 8, edges * 4, (flags & kWeighted) != 0 ? edges * bytes_of(weight_type(flags)) : 0,
+      (vertices + 1) * 8, edges * sizeof(VertexId),
+      (flags & kWeighted) != 0 ? edges * bytes_of(weight_type(flags)) : 0,
       (flags & kOriginalIds) != 0 ? vertices * 8 : 0};
   std::uint64_t offset = kPageBytes;
   for (std::uint32_t section = 0; section < kSections; ++section) {

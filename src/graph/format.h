@@ -2,7 +2,7 @@
 //
 //   header page      4096 bytes, ends with its own checksum
 //   offsets          u64[vertices + 1]  index of each vertex's first edge; offsets[vertices] = edges
-//   targets          u32[edges]         sorted in each row
+//   targets          u32[edges]         sorted in each row; u64[edges] in a file with 64-bit ids
 //   weights          T[edges]           when weighted: sorted among equal targets; all finite. T is f32, f64,
 //                                       u32 or u64: see Flag
 //   original ids     u64[vertices]      when ids were renumbered: ascending
@@ -10,16 +10,19 @@
 //
 // Sections begin at multiples of 4096 and are padded with zeros to the next one. Each is cut into blocks of 1
 // MiB, the last one shorter (padding included), so that a reader can check just what it reads. The header
-// holds the checksum of the checksums. Vertices, edges and flags determine the whole layout; a file that
-// states another one is refused.
+// holds the checksum of the checksums. A graph of more than 2^32 - 2 vertices has 64-bit ids, which only
+// edgewire-wide reads and writes, and it reads and writes no others. Vertices, edges and flags determine the
+// whole layout; a file that states another one is refused.
 #pragma once
 
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
+#include "base/numbering.h"
 #include "graph/weights.h"
 
 namespace edgewire::graph {
@@ -30,7 +33,12 @@ inline constexpr std::uint64_t kPageBytes = 4096;
 inline constexpr std::uint64_t kBlockBytes = 1 << 20;
 inline constexpr std::array<char, 8> kMagic = {'E', 'D', 'G', 'E', 'W', 'I', 'R', 'E'};
 inline constexpr std::uint32_t kVersion = 1;
-inline constexpr std::uint64_t kMaxVertices = 0xFFFF'FFFE;  ///< so that 2^32 - 1 can mean "no vertex"
+/// With ids of 32 bits, 2^32 - 1 means "no vertex". With 64 bits, it keeps every byte count far from
+/// overflow.
+inline constexpr std::uint64_t kMaxVertices = kIds64 ? std::uint64_t{1} << 48 : 0xFFFF'FFFE;
+/// What messages say behind that number.
+inline constexpr std::string_view kMoreVertices =
+    kIds64 ? "" : "; edgewire-wide, which is built with -Did_bits=64, takes more";
 inline constexpr std::uint64_t kMaxEdges = std::uint64_t{1}
                                            << 44;  ///< keeps every byte count far from overflow
 
@@ -44,8 +52,12 @@ enum Flag : std::uint32_t {
   kWholeWeights = 64,      ///< weights are unsigned whole numbers, not floating point
   kDoubtfulWeights = 128,  ///< they are a third column that nobody calls weights, and may be times
   kFloatWeights = 256,     ///< whatever the type of weights, a float holds each as well as a double does
-  kAllFlags = 511
+  kWideIds = 512,          ///< targets have 8 bytes, not 4: the file is one of edgewire-wide
+  kAllFlags = 511 | (kIds64 ? kWideIds : 0)  ///< that files of this program may have
 };
+
+/// The one of all files that this program reads and writes; 0: none.
+inline constexpr std::uint32_t kIdFlag = kIds64 ? std::uint32_t{kWideIds} : 0U;
 
 enum Section : std::uint32_t { kOffsets, kTargets, kWeights, kIds, kSections };
 
@@ -90,7 +102,8 @@ constexpr WeightType weight_type(std::uint32_t flags) {
   return wide ? WeightType::f64 : WeightType::f32;
 }
 
-/// The header of a graph, complete but for the two checksums. Expects counts within the limits above.
+/// The header of a graph, complete but for the two checksums, with kIdFlag. Expects counts within the limits
+/// above.
 Header lay_out(std::uint64_t vertices, std::uint64_t edges, std::uint32_t flags);
 std::uint64_t header_checksum(const Header& header);
 /// The number of the section's first block among all blocks; for kSections the number of all blocks.

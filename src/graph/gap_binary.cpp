@@ -42,7 +42,7 @@ GapHeader read_header(Input& input, bool weighted) {
     input.fail(0, fmt::format("the first byte should be 0 or 1 (directed), not {}", directed));
   if (header.edges > kMaxEdges / 2) input.fail(1, fmt::format("{} edges are out of range", header.edges));
   if (header.vertices > kMaxVertices)
-    input.fail(9, fmt::format("{} vertices are out of range", header.vertices));
+    input.fail(9, fmt::format("{} vertices are out of range{}", header.vertices, kMoreVertices));
   if (!input.streamed() && input.file_bytes() != header.file_end()) {
     input.fail(std::min(input.file_bytes(), header.file_end()),
                fmt::format("the file has {} bytes but {} edges and {} vertices need {}", input.file_bytes(),
@@ -125,11 +125,12 @@ BuildSummary read_gap_binary(Conversion conversion, bool weighted) {
             input.fail(piece.offset + at, fmt::format("target {} in a graph of {} vertices",
                                                       static_cast<std::int32_t>(target), header.vertices));
           }
-          const auto source = static_cast<std::uint32_t>(row);
+          const auto source = static_cast<PlainId>(row);
           ids.insert(ids.end(), {source, target});
           if (options.weighted) weights.add(weight);
           if (!header.directed)
-            difference += edge_hash(source, target, weight) - edge_hash(target, source, weight);
+            difference +=
+                edge_hash(source, PlainId{target}, weight) - edge_hash(PlainId{target}, source, weight);
         }
         sink.add(worker, ids, weights.view());
         asymmetry.fetch_add(difference, std::memory_order_relaxed);

@@ -32,7 +32,7 @@ struct WeightedNeighbour {
   }
 };
 
-std::int32_t whole_weight(const Export& task, std::uint32_t source, std::uint64_t index) {
+std::int32_t whole_weight(const Export& task, PlainId source, std::uint64_t index) {
   const Weight weight = task.graph.weights().at(index);
   const double number = weight.number();
   if (number == std::trunc(number) && number >= -2147483648.0 && number < 2147483648.0)
@@ -43,13 +43,13 @@ std::int32_t whole_weight(const Export& task, std::uint32_t source, std::uint64_
                   task.output, source, task.graph.targets()[index], to_text(weight)));
 }
 
-void set(std::uint32_t& neighbour, std::uint32_t vertex, const Export&, std::uint32_t, std::uint64_t) {
-  neighbour = vertex;
+void set(std::uint32_t& neighbour, PlainId vertex, const Export&, PlainId, std::uint64_t) {
+  neighbour = static_cast<std::uint32_t>(vertex);  // there are 2^31 at most
 }
 
-void set(WeightedNeighbour& neighbour, std::uint32_t vertex, const Export& task, std::uint32_t source,
+void set(WeightedNeighbour& neighbour, PlainId vertex, const Export& task, PlainId source,
          std::uint64_t index) {
-  neighbour = {vertex, whole_weight(task, source, index)};
+  neighbour = {static_cast<std::uint32_t>(vertex), whole_weight(task, source, index)};
 }
 
 template <class T>
@@ -75,11 +75,11 @@ void write_out_edges(const Export& task, const RowBlocks& blocks, OutputFile& fi
         std::uint64_t first = 0;
         blocks.visit(
             block,
-            [&](std::uint32_t row, std::uint64_t index) {
+            [&](PlainId row, std::uint64_t index) {
               if (neighbours.empty()) first = index;
               set(neighbours.emplace_back(), task.graph.targets()[index], task, row, index);
             },
-            [](std::uint32_t) {});
+            [](PlainId) {});
         file.write(neighbours.data(), neighbours.size() * sizeof(Neighbour),
                    offset + first * sizeof(Neighbour));
       },
@@ -98,15 +98,14 @@ void write_in_edges(const Export& task, const RowBlocks& blocks, OutputFile& fil
   const auto each_edge = [&](const char* step, const auto& visit) {
     parallel_for(
         task.workers, blocks.count(),
-        [&](int, std::uint64_t block) { blocks.visit(block, visit, [](std::uint32_t) {}); }, step,
-        task.progress);
+        [&](int, std::uint64_t block) { blocks.visit(block, visit, [](PlainId) {}); }, step, task.progress);
   };
-  each_edge("counting", [&](std::uint32_t, std::uint64_t index) {
+  each_edge("counting", [&](PlainId, std::uint64_t index) {
     std::atomic_ref(ends[graph.targets()[index] + std::uint64_t{2}]).fetch_add(1, std::memory_order_relaxed);
   });
   std::partial_sum(ends.begin(), ends.end(), ends.begin());
   std::vector<Neighbour> neighbours(graph.edges());
-  each_edge("turning edges", [&](std::uint32_t row, std::uint64_t index) {
+  each_edge("turning edges", [&](PlainId row, std::uint64_t index) {
     const std::uint64_t place = std::atomic_ref(ends[graph.targets()[index] + std::uint64_t{1}])
                                     .fetch_add(1, std::memory_order_relaxed);
     set(neighbours[place], row, task, row, index);

@@ -54,8 +54,8 @@ BuildOptions build_options(const GenerateOptions& options) {
 
 void check_size(const std::string& path, std::uint64_t vertices, std::uint64_t edges) {
   if (vertices > kMaxVertices) {
-    throw Error(
-        fmt::format("{}: {} vertices are more than the {} that are supported", path, vertices, kMaxVertices));
+    throw Error(fmt::format("{}: {} vertices are more than the {} that are supported{}", path, vertices,
+                            kMaxVertices, kMoreVertices));
   }
   if (edges > kMaxEdges / 2) {
     throw Error(
@@ -97,7 +97,7 @@ Pair kronecker_edge(int scale, IndexedRandom random) {
 
 BuildSummary generate_kronecker(const std::string& path, int scale, std::uint64_t edge_factor,
                                 const GenerateOptions& options, const Progress& progress) {
-  check_range("scale", scale, 0, 31);
+  check_range("scale", scale, 0, kIds64 ? 47 : 31);
   const std::uint64_t vertices = std::uint64_t{1} << scale;
   const std::uint64_t edges = product(vertices, edge_factor);
   check_size(path, vertices, edges);
@@ -105,8 +105,8 @@ BuildSummary generate_kronecker(const std::string& path, int scale, std::uint64_
   return generate(path, vertices, edges, edges * (options.undirected ? 2 : 1), build_options(options), 0,
                   progress, [&](int worker, std::uint64_t i, Builder& builder) {
                     const Pair edge = kronecker_edge(scale, IndexedRandom(options.seed, i));
-                    builder.add(worker, static_cast<std::uint32_t>(permute(edge.source)),
-                                static_cast<std::uint32_t>(permute(edge.target)),
+                    builder.add(worker, static_cast<PlainId>(permute(edge.source)),
+                                static_cast<PlainId>(permute(edge.target)),
                                 options.weighted ? weight_of_edge(options.seed, i) : Weight());
                   });
 }
@@ -118,8 +118,8 @@ BuildSummary generate_uniform(const std::string& path, std::uint64_t vertices, s
   return generate(path, vertices, edges, edges * (options.undirected ? 2 : 1), build_options(options), 0,
                   progress, [&](int worker, std::uint64_t i, Builder& builder) {
                     IndexedRandom random(options.seed, i);
-                    const auto source = static_cast<std::uint32_t>(random.below(vertices));
-                    const auto target = static_cast<std::uint32_t>(random.below(vertices));
+                    const auto source = static_cast<PlainId>(random.below(vertices));
+                    const auto target = static_cast<PlainId>(random.below(vertices));
                     builder.add(worker, source, target,
                                 options.weighted ? weight_of_edge(options.seed, i) : Weight());
                   });
@@ -133,7 +133,7 @@ BuildSummary generate_grid(const std::string& path, const GridShape& shape, cons
   build.undirected = true;
   const Permutation permute(vertices, options.seed);
   const auto id = [&](std::uint64_t cell) {
-    return static_cast<std::uint32_t>(shape.keep_order ? cell : permute(cell));
+    return static_cast<PlainId>(shape.keep_order ? cell : permute(cell));
   };
   const auto next = [&](std::uint64_t at, std::uint64_t size) {
     if (at + 1 < size) return at + 1;

@@ -64,6 +64,10 @@ void GraphFile::Mapping::check_header() {
   }
   if (header_checksum(header) != header.checksum)
     file.fail(0, "the header is damaged (its checksum differs)");
+  if ((header.flags & kWideIds) != kIdFlag)
+    throw Error(fmt::format("{}: its vertex ids have {} bits, and this program's have {}: use {}",
+                            file.path(), kIds64 ? 32 : 64, kIds64 ? 64 : 32,
+                            kIds64 ? "edgewire" : "edgewire-wide, which is built with -Did_bits=64"));
   constexpr std::uint32_t kOfWeights = kWideWeights | kWholeWeights | kDoubtfulWeights | kFloatWeights;
   const bool tells_of_weights = (header.flags & kOfWeights) != 0;
   if (header.vertices > kMaxVertices || header.edges > kMaxEdges || (header.flags & ~kAllFlags) != 0 ||
@@ -93,9 +97,9 @@ std::span<const T> in_block(std::span<const T> values, std::uint64_t block) {
   return values.subspan(first, std::min<std::uint64_t>(kBlockBytes / sizeof(T), values.size() - first));
 }
 
-std::uint32_t largest_of(std::span<const std::uint32_t> values) {
+PlainId largest_of(std::span<const PlainId> values) {
   return topology::run_for_cpu([&] {
-    std::uint32_t largest = 0;
+    PlainId largest = 0;
     for (const auto value : values) largest = std::max(largest, value);
     return largest;
   });
@@ -129,10 +133,10 @@ void GraphFile::Mapping::check_block(std::uint32_t section_index, std::uint64_t 
     }
   } else if (section_index == kTargets) {
     const auto values = in_block(section<VertexId>(kTargets), block);
-    const std::uint32_t largest = largest_of(plain(values));
+    const PlainId largest = largest_of(plain(values));
     if (!values.empty() && largest >= header.vertices) {
       const auto at = std::max_element(values.begin(), values.end()) - values.begin();
-      file.fail(start + static_cast<std::uint64_t>(at) * 4,
+      file.fail(start + static_cast<std::uint64_t>(at) * sizeof(VertexId),
                 fmt::format("target {} in a graph of {} vertices", largest, header.vertices));
     }
   } else if (section_index == kWeights) {
@@ -219,7 +223,7 @@ void GraphFile::verify_rows(std::uint64_t first, std::uint64_t last) const {
   const Mapping& mapping = *mapping_;
   const std::uint64_t first_edge = offsets()[first];
   const std::uint64_t last_edge = offsets()[last];
-  mapping.check_range(kTargets, 4, first_edge, last_edge);
+  mapping.check_range(kTargets, sizeof(VertexId), first_edge, last_edge);
   mapping.check_range(kWeights, bytes_of(weights_.type()), first_edge, last_edge);
   mapping.check_range(kIds, 8, first, last);
 }
@@ -232,7 +236,7 @@ void GraphFile::release_rows(std::uint64_t first, std::uint64_t last) const noex
     const SectionEntry& entry = mapping_->header.sections[section];
     if (entry.bytes > 0) mapping_->file.release(entry.offset + begin, entry.offset + end);
   };
-  release(kTargets, first_edge * 4, last_edge * 4);
+  release(kTargets, first_edge * sizeof(VertexId), last_edge * sizeof(VertexId));
   release(kWeights, first_edge * bytes_of(weights_.type()), last_edge * bytes_of(weights_.type()));
   release(kIds, first * 8, last * 8);
   release(kOffsets, first * 8, last * 8);
@@ -248,6 +252,17 @@ void expect_weights(const GraphFile& graph, std::string_view otherwise) {
       "convert` takes it as a weight with --columns 1,2,3 (of several files: with --format wel), and "
       "leaves it out with --no-weights",
       graph.path()));
+}
+
+std::optional<int> id_bits_of(const std::string& path) {
+  if (std::error_code none; !std::filesystem::is_regular_file(path, none)) return {};
+  Header header{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(reinterpret_cast<char*>(&header), sizeof header);
+  if (!file || header.magic != kMagic || header.version != kVersion ||
+      header_checksum(header) != header.checksum)
+    return {};
+  return (header.flags & kWideIds) != 0 ? 64 : 32;
 }
 
 bool is_ours(const std::string& path) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -74,6 +75,10 @@ class GraphFile {
 /// be times, see weights_doubtful(). `otherwise`: what else helps where there are none, such as "leave out
 /// --weighted".
 void expect_weights(const GraphFile& graph, std::string_view otherwise = {});
+
+/// How many bits a vertex id has in this file: 32 or 64. Nothing where it is no graph file of ours, or its
+/// header is damaged.
+std::optional<int> id_bits_of(const std::string& path);
 
 /// Whether open() is what reads this file: its name ends in .ew, or it begins as such files do, or it is no
 /// regular file. Others may have another format.

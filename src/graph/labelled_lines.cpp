@@ -112,7 +112,7 @@ class Lines {
 std::uint32_t NameSet::number(std::string_view name) {
   const auto known = numbers_.find(name);
   if (known != numbers_.end()) return known->second;
-  if (names_.size() == kMaxVertices) throw Error("there are more names than vertices are supported");
+  if (names_.size() == kMaxNames) throw Error("there are more names than the 4294967294 that are supported");
   const auto number = static_cast<std::uint32_t>(names_.size());
   numbers_.emplace(names_.emplace_back(name), number);
   return number;

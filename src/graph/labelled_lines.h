@@ -25,6 +25,9 @@ class NameSet {
   std::unordered_map<std::string_view, std::uint32_t> numbers_;
 };
 
+/// So many names may there be, whatever the width of ids.
+inline constexpr std::uint64_t kMaxNames = 0xFFFF'FFFE;
+
 /// What the lines look like. Lines that are blank, and comments, are skipped. A comment begins with #, % or
 /// // and then a blank, the line end or the same again. Fields stand between separators; blanks around them
 /// do not count. A field in double quotes may hold separators, and a double quote as two. Names hold no

@@ -99,7 +99,9 @@ MetisHeader read_header(Input& input, Piece& piece) {
   header.vertex_fields = digits[0] + weights;
   header.edge_weights = digits[2] == 1;
   if (header.vertices > kMaxVertices || header.edges > kMaxEdges / 2) {
-    input.fail_line(piece, line.data(), "more vertices or edges than are supported");
+    input.fail_line(piece, line.data(),
+                    fmt::format("more vertices or edges than are supported{}",
+                                header.vertices > kMaxVertices ? kMoreVertices : ""));
   }
   // A vertex takes a line end, a neighbour "1 ".
   if (!input.streamed() && std::max(header.vertices, header.edges * 4) > input.file_bytes() + 1) {
@@ -208,8 +210,8 @@ class MetisReader {
     } else if (header_.edge_weights) {
       fields.skip("the weight of an edge");
     }
-    const auto source = static_cast<std::uint32_t>(vertex);
-    const auto target = static_cast<std::uint32_t>(neighbour - 1);
+    const auto source = static_cast<PlainId>(vertex);
+    const auto target = static_cast<PlainId>(neighbour - 1);
     builder_.add(worker, source, target, weight);
     return edge_hash(source, target, weight) - edge_hash(target, source, weight);
   }

@@ -27,8 +27,8 @@ void check_undirected(const Export& task, const RowBlocks& blocks, bool weighted
         std::uint64_t loops_and_duplicates = 0;
         blocks.visit(
             block,
-            [&](std::uint32_t row, std::uint64_t index) {
-              const std::uint32_t target = graph.targets()[index];
+            [&](PlainId row, std::uint64_t index) {
+              const PlainId target = graph.targets()[index];
               const Weight weight = weighted ? graph.weights().at(index) : Weight();
               difference += edge_hash(row, target, weight) - edge_hash(target, row, weight);
               const bool duplicate = index > graph.offsets()[row] && target == graph.targets()[index - 1];
@@ -40,7 +40,7 @@ void check_undirected(const Export& task, const RowBlocks& blocks, bool weighted
                                 task.output, row + 1, target + std::uint64_t{1}, to_text(weight)));
               }
             },
-            [](std::uint32_t) {});
+            [](PlainId) {});
         asymmetry.fetch_add(difference, std::memory_order_relaxed);
         surplus.fetch_add(loops_and_duplicates, std::memory_order_relaxed);
       },
@@ -69,7 +69,7 @@ WriteSummary write_metis(const Export& task) {
       [&](std::uint64_t block, std::string& text) {
         blocks.visit(
             block,
-            [&](std::uint32_t row, std::uint64_t index) {
+            [&](PlainId row, std::uint64_t index) {
               if (index > graph.offsets()[row]) text += ' ';
               const fmt::format_int target(graph.targets()[index] + std::uint64_t{1});
               text.append(target.data(), target.size());
@@ -77,7 +77,7 @@ WriteSummary write_metis(const Export& task) {
               const fmt::format_int weight(graph.weights().at(index).bits());
               text.append(1, ' ').append(weight.data(), weight.size());
             },
-            [&](std::uint32_t) { text += '\n'; });
+            [&](PlainId) { text += '\n'; });
       },
       task.progress);
   refuse_changed_files();

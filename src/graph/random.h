@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/mixing.h"
+#include "base/numbering.h"
 #include "graph/weights.h"
 
 namespace edgewire::graph {
@@ -25,7 +26,8 @@ class IndexedRandom : public SplitMix64 {
 
 /// A hash of an edge. Edges and reversed edges have the same sum of hashes if they are the same edges, and
 /// but for chance only then.
-constexpr std::uint64_t edge_hash(std::uint32_t source, std::uint32_t target, Weight weight) {
+constexpr std::uint64_t edge_hash(PlainId source, PlainId target, Weight weight) {
+  if (kIds64) return mix64(mix64(mix64(source) + target) + weight.bits());
   return mix64(mix64(std::uint64_t{source} << 32 | target) + weight.bits());
 }
 

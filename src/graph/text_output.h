@@ -52,9 +52,9 @@ class RowBlocks {
     for (; row + index < end; ++row) {
       const std::uint64_t row_ends = graph_.offsets()[row + 1];
       const std::uint64_t stop = std::min(row_ends, end - row);
-      for (; index < stop; ++index) edge(static_cast<std::uint32_t>(row), index);
+      for (; index < stop; ++index) edge(static_cast<PlainId>(row), index);
       if (row + index == end) return;
-      row_end(static_cast<std::uint32_t>(row));
+      row_end(static_cast<PlainId>(row));
     }
   }
 

@@ -30,7 +30,7 @@ std::uint64_t append_edges(TextOutput& output, const Export& task, bool weighted
         std::uint64_t used_here = 0;
         blocks.visit(
             block,
-            [&](std::uint32_t row, std::uint64_t index) {
+            [&](PlainId row, std::uint64_t index) {
               if (row != source) {
                 source = row;
                 source_text.clear();
@@ -44,7 +44,7 @@ std::uint64_t append_edges(TextOutput& output, const Export& task, bool weighted
               if (weighted) append_text(text += ' ', graph.weights().at(index));
               text += '\n';
             },
-            [](std::uint32_t) {});
+            [](PlainId) {});
         std::uint64_t known = used.load(std::memory_order_relaxed);
         while (known < used_here &&
                !used.compare_exchange_weak(known, used_here, std::memory_order_relaxed)) {

@@ -91,7 +91,7 @@ void VertexNames::check_table() {
 std::string_view VertexNames::label(VertexId vertex) const {
   const std::string_view text = text_of(*table_);
   std::uint64_t at = starts_[vertex / kNamesPerStart];
-  for (std::uint32_t skip = vertex % kNamesPerStart; skip > 0; --skip) at = text.find('\n', at) + 1;
+  for (std::uint64_t skip = vertex % kNamesPerStart; skip > 0; --skip) at = text.find('\n', at) + 1;
   return line_at(text, at);
 }
 
@@ -110,7 +110,7 @@ std::string VertexNames::operator()(VertexId vertex) const {
 }
 
 std::optional<VertexId> VertexNames::find(std::string_view name) const {
-  const auto vertices = static_cast<std::uint32_t>(graph_.vertices());
+  const std::uint64_t vertices = graph_.vertices();
   if (labelled()) {
     const std::string_view text = text_of(*table_);
     std::uint64_t at = vertices > 0 ? starts_[0] : 0;
@@ -125,7 +125,7 @@ std::optional<VertexId> VertexNames::find(std::string_view name) const {
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), id);
   if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
   if (!graph_.has_original_ids())
-    return id < vertices ? std::optional(VertexId(static_cast<std::uint32_t>(id))) : std::nullopt;
+    return id < vertices ? std::optional(VertexId(static_cast<PlainId>(id))) : std::nullopt;
   for (VertexId v{}; v < vertices; ++v)
     if (graph_.original_id(v) == id) return v;
   return std::nullopt;

@@ -50,7 +50,7 @@ plan::BlockEdges read_block(const PlanTask& task, const plan::EdgePartition& par
 /// MiB.
 std::vector<plan::Words> exchange_words(launch::Bootstrap& bootstrap, std::span<const plan::Words> to) {
   const std::size_t bytes = std::max<std::size_t>(to.size() << 14, 1 << 20);  // of all messages at a time
-  const std::size_t piece = bytes / sizeof(std::uint32_t) / (to.size() * to.size()) + 1;
+  const std::size_t piece = bytes / sizeof(plan::Words::value_type) / (to.size() * to.size()) + 1;
   std::uint64_t longest = 0;
   for (const auto& words : to) longest = std::max(longest, std::uint64_t{words.size()});
   longest = launch::allreduce(bootstrap, longest, std::ranges::max);
@@ -65,7 +65,7 @@ std::vector<plan::Words> exchange_words(launch::Bootstrap& bootstrap, std::span<
     }
     const auto answers = bootstrap.alltoall(messages);
     for (std::size_t p = 0; p < answers.size(); ++p) {
-      const auto words = launch::unpack<std::uint32_t>(answers[p], p);
+      const auto words = launch::unpack<plan::Words::value_type>(answers[p], p);
       received[p].insert(received[p].end(), words.begin(), words.end());
     }
   }

@@ -21,6 +21,8 @@ namespace {
 
 constexpr std::string_view kFirstLine = "edgewire checkpoint 4";
 
+constexpr std::size_t kIdWords = sizeof(VertexId) / sizeof(std::uint32_t);
+
 std::size_t value_words(const Checkpointed& of) { return of.value_bytes / sizeof(std::uint32_t); }
 
 /// What is computed of which graph.
@@ -120,7 +122,7 @@ void Checkpoint::write() {
   of_.pool.unpin_this_thread();
   const auto rank = static_cast<std::uint32_t>(of_.bootstrap.rank());
   if (iterations_.size() == 1) {
-    CheckpointFile ids(of_.ids.size());
+    CheckpointFile ids(kIdWords * of_.ids.size());
     ids.fill(header(kIds), std::as_bytes(of_.ids));
     ids.write(ids_path(folder_, run_, rank), "");
   }
@@ -182,7 +184,12 @@ ResumedState resume(const Checkpointed& of, const std::string& folder) {
   const std::uint64_t vertices = of.graph.vertices();
   const std::size_t words = value_words(of);
   const auto ids_of = [&](std::uint32_t process) {
-    return read_part(ids_path(folder, manifest.run, process), kIds, manifest, process, vertices).items;
+    const std::string path = ids_path(folder, manifest.run, process);
+    const auto items = read_part(path, kIds, manifest, process, kIdWords * vertices).items;
+    if (items.size() % kIdWords != 0) throw Error(fmt::format("{}: not a part of a checkpoint", path));
+    std::vector<PlainId> ids(items.size() / kIdWords);
+    if (!ids.empty()) std::memcpy(ids.data(), items.data(), ids.size() * sizeof(PlainId));
+    return ids;
   };
   const auto values_of = [&](std::uint32_t process, std::size_t count) {
     const std::string path = values_path(folder, manifest.iteration, process);

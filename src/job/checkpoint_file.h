@@ -17,8 +17,8 @@ using Magic = std::array<char, 8>;
 inline constexpr Magic kValues{'E', 'W', 'S', 'T', 'A', 'T', 'E', '4'};
 inline constexpr Magic kIds{'E', 'W', 'O', 'W', 'N', 'E', 'R', '4'};
 
-/// Then come `count` words of 4 bytes: ids, or values of one or two words, in the order of the process that
-/// wrote them; and zeros up to a multiple of 4096 bytes.
+/// Then come `count` words of 4 bytes: ids of one word, or two where they have 64 bits, or values of one or
+/// two, in the order of the process that wrote them; and zeros up to a multiple of 4096 bytes.
 struct CheckpointHeader {
   Magic magic{};
   std::uint64_t run = 0;

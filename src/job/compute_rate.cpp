@@ -23,7 +23,7 @@ class Synthetic final : public tiles::EdgeReader {
     return std::uint64_t{last - first} * kDegree;
   }
   void read(int, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override {
-    auto& [destinations, ends, weights] = rows;
+    auto &destinations = rows.destinations, &ends = rows.ends;
     destinations.clear();
     ends.clear();
     for (std::uint32_t s = first; s < last; ++s) {

@@ -25,7 +25,7 @@ class Row {
     } else {
       order_.resize(targets_.size());
       std::iota(order_.begin(), order_.end(), std::uint32_t{0});
-      std::ranges::stable_sort(order_, {}, [&](std::uint32_t e) { return std::uint32_t{targets_[e]}; });
+      std::ranges::stable_sort(order_, {}, [&](std::uint32_t e) { return PlainId{targets_[e]}; });
       for (const std::uint32_t e : order_) edges.add(source, targets_[e], weights_[e]);
     }
     targets_.clear();
@@ -51,7 +51,7 @@ class Reader {
     std::vector<Row> row(edges.size(), Row(!weights_.empty()));
     std::vector<std::uint32_t> begun;  // rows of this source
     for (std::uint64_t v = begin; v < end; ++v) {
-      const VertexId source(static_cast<std::uint32_t>(v));
+      const VertexId source(static_cast<PlainId>(v));
       const std::uint16_t* const holders = partition_.row(source);
       for (std::uint64_t e = rows_.offsets[v]; e < rows_.offsets[v + 1]; ++e) {
         const VertexId target = rows_.targets[e];

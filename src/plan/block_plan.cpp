@@ -138,21 +138,24 @@ std::vector<std::uint32_t> BlockPlan::cut_columns(std::uint32_t width, std::uint
 }
 
 void BlockPlan::read(std::size_t owner, std::uint32_t first, std::uint32_t last, EdgeRows& rows) const {
-  rows.destinations.clear();
+  const auto blocks_rows = std::span(rows_of_[owner]).subspan(first, last - first);
+  std::size_t edges = 0;
+  for (const std::uint32_t row : blocks_rows) edges += row != kNoRow ? block_.row(row).size() : 0;
+  const auto ids = rows.room_for_ids(edges);
+  auto next = ids.begin();
   rows.ends.clear();
   rows.weights.clear();
-  for (const std::uint32_t row : std::span(rows_of_[owner]).subspan(first, last - first)) {
+  for (const std::uint32_t row : blocks_rows) {
     if (row != kNoRow) {
-      const auto targets = plain(block_.row(row));
-      rows.destinations.insert(rows.destinations.end(), targets.begin(), targets.end());
+      next = std::ranges::copy(plain(block_.row(row)), next).out;
       if (weighted_)
         rows.weights.insert(rows.weights.end(),
                             block_.weights.begin() + static_cast<std::ptrdiff_t>(block_.ends[row]),
                             block_.weights.begin() + static_cast<std::ptrdiff_t>(block_.ends[row + 1]));
     }
-    rows.ends.push_back(static_cast<std::uint32_t>(rows.destinations.size()));
+    rows.ends.push_back(static_cast<std::uint32_t>(next - ids.begin()));
   }
-  look_up(destination_of_, rows.destinations);
+  look_up(destination_of_, ids, rows.destinations);
 }
 
 BlockColumns::BlockColumns(BlockPlan plan, std::span<const std::uint32_t> bounds, const ForEach& for_each)

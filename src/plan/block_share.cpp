@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <functional>
 
@@ -12,6 +13,9 @@
 namespace edgewire::plan {
 
 namespace {
+
+constexpr std::size_t kWordsAWeight = sizeof(double) / sizeof(PlainId);
+using WeightWords = std::array<PlainId, kWordsAWeight>;
 
 [[noreturn]] void refuse(std::size_t process) {
   throw Error(fmt::format("rank {} sent a faulty exchange plan: edges of blocks", process));
@@ -38,20 +42,19 @@ std::vector<BlockEdges> split(const BlockEdges& block, const RoutedBlock& routed
   return parts;
 }
 
-/// Of each row the source, the number of edges, the targets, and of each weight two words.
+/// Of each row the source, the number of edges, the targets, and the bits of each weight.
 Words pack(const BlockEdges& edges) {
   Words words;
-  words.reserve(2 * edges.sources.size() + edges.edges() + 2 * edges.weights.size());
+  words.reserve(2 * edges.sources.size() + edges.edges() + kWordsAWeight * edges.weights.size());
   for (std::size_t i = 0; i < edges.sources.size(); ++i) {
     const auto row = plain(edges.row(i));
     words.push_back(edges.sources[i]);
-    words.push_back(static_cast<std::uint32_t>(row.size()));
+    words.push_back(static_cast<PlainId>(row.size()));
     words.insert(words.end(), row.begin(), row.end());
     if (edges.weights.empty()) continue;
     for (std::uint64_t e = edges.ends[i]; e < edges.ends[i + 1]; ++e) {
-      const auto bits = std::bit_cast<std::uint64_t>(edges.weights[e]);
-      words.push_back(static_cast<std::uint32_t>(bits));
-      words.push_back(static_cast<std::uint32_t>(bits >> 32));
+      const auto bits = std::bit_cast<WeightWords>(edges.weights[e]);
+      words.insert(words.end(), bits.begin(), bits.end());
     }
   }
   return words;
@@ -59,8 +62,8 @@ Words pack(const BlockEdges& edges) {
 
 BlockEdges unpack(const Words& words, bool weighted, std::size_t sender, std::uint64_t vertices) {
   BlockEdges edges;
-  const std::size_t words_an_edge = weighted ? 3 : 1;
-  for (std::span<const std::uint32_t> rest = words; !rest.empty();) {
+  const std::size_t words_an_edge = weighted ? 1 + kWordsAWeight : 1;
+  for (std::span<const PlainId> rest = words; !rest.empty();) {
     if (rest.size() < 2 || rest[1] == 0 || rest[1] > (rest.size() - 2) / words_an_edge) refuse(sender);
     const auto targets = rest.subspan(2, rest[1]), weights = rest.subspan(2 + rest[1]);
     if (rest[0] >= vertices || targets.back() >= vertices || !std::ranges::is_sorted(targets)) refuse(sender);
@@ -70,7 +73,8 @@ BlockEdges unpack(const Words& words, bool weighted, std::size_t sender, std::ui
         edges.add(source, target);
         continue;
       }
-      const std::uint64_t bits = weights[2 * e] | std::uint64_t{weights[2 * e + 1]} << 32;
+      WeightWords bits;
+      std::ranges::copy(weights.subspan(kWordsAWeight * e, kWordsAWeight), bits.begin());
       edges.add(source, target, std::bit_cast<double>(bits));
     }
     rest = rest.subspan(2 + words_an_edge * targets.size());
@@ -96,7 +100,7 @@ std::vector<PeerLists> lists_for(const BlockEdges& edges, const Ownership& owner
 
 /// The number of mirrors, and the local numbers of mirrors and of partial sums.
 Words announce(const PeerLists& lists, const Ownership& owners) {
-  Words words{static_cast<std::uint32_t>(lists.mirrors_from.size())};
+  Words words{static_cast<PlainId>(lists.mirrors_from.size())};
   for (const auto* list : {&lists.mirrors_from, &lists.sums_to})
     for (const VertexId vertex : *list) words.push_back(owners.place(vertex).local);
   return words;
@@ -105,11 +109,12 @@ Words announce(const PeerLists& lists, const Ownership& owners) {
 void take_announced(PeerLists& lists, const Words& words, const Ownership& owners, std::uint32_t rank,
                     std::size_t peer) {
   if (words.empty() || words[0] > words.size() - 1) refuse(peer);
-  const auto take = [&](std::span<const std::uint32_t> locals, std::vector<VertexId>& list) {
+  const auto take = [&](std::span<const PlainId> locals, std::vector<VertexId>& list) {
     if (std::ranges::adjacent_find(locals, std::ranges::greater_equal()) != locals.end() ||
         (!locals.empty() && locals.back() >= owners.count(rank)))
       refuse(peer);
-    for (const auto local : locals) list.push_back(owners.vertex(rank, LocalNumber(local)));
+    for (const auto local : locals)
+      list.push_back(owners.vertex(rank, LocalNumber(static_cast<std::uint32_t>(local))));
   };
   const auto all = std::span(words).subspan(1);
   take(all.first(words[0]), lists.mirrors_to);

@@ -1,6 +1,6 @@
 // What a process computes and exchanges when processes own blocks of edges: made of the edges of its block
 // and of what other processes hand over. The plan folder does no communication, so the caller carries the
-// messages, which are lists of 32-bit words.
+// messages, which are lists of words as wide as a global id.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace edgewire::plan {
 
 /// A message.
-using Words = std::vector<std::uint32_t>;
+using Words = std::vector<PlainId>;
 
 /// [process]: the edges of the block that it computes.
 std::vector<BlockEdges> split(const BlockEdges& block, const RoutedBlock& routed, std::size_t processes);

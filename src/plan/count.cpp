@@ -69,8 +69,8 @@ void count_range(const Rows& rows, const Scheme& scheme, std::uint64_t first, st
     std::uint64_t* const process_counts = process.row(thread, place.owner);
     const std::uint64_t worker_base = (std::uint64_t{place.owner} * workers + place.local % workers) * width;
     const std::uint64_t process_base = place.owner * width;
-    auto targets =
-        rows.targets.subspan(rows.offsets[source], rows.offsets[source + 1] - rows.offsets[source]);
+    auto targets = rows.targets.subspan(rows.offsets[source],
+                                        rows.offsets[source + std::size_t{1}] - rows.offsets[source]);
     if (!all) {
       const auto begin = std::lower_bound(targets.begin(), targets.end(), first);
       targets = {begin, std::lower_bound(begin, targets.end(), last)};
@@ -87,7 +87,7 @@ void count_range(const Rows& rows, const Scheme& scheme, std::uint64_t first, st
                       [&](int thread, std::uint64_t block) {
                         const std::uint64_t end = std::min(rows.vertices(), (block + 1) * kRowsAtOnce);
                         for (std::uint64_t source = block * kRowsAtOnce; source < end; ++source) {
-                          count_row(thread, VertexId(static_cast<std::uint32_t>(source)));
+                          count_row(thread, VertexId(static_cast<PlainId>(source)));
                         }
                       });
 }
@@ -113,8 +113,8 @@ std::vector<Pair> gather(const Rows& rows, const Scheme& scheme, const Traffic& 
   }
   const std::uint32_t sources = scheme.count(from);
   for (LocalNumber local{}; local < sources; ++local) {
-    const std::uint32_t source = scheme.vertex(from, local);
-    for (std::uint64_t e = rows.offsets[source]; e < rows.offsets[source + 1]; ++e) {
+    const VertexId source = scheme.vertex(from, local);
+    for (std::uint64_t e = rows.offsets[source]; e < rows.offsets[source + std::size_t{1}]; ++e) {
       const auto place = scheme.place(rows.targets[e]);
       if (place.owner - first >= last - first || place.owner == from) continue;
       Pair& pair = pairs[place.owner - first];

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "error.h"
+#include "graph/format.h"
 #include "graph/parallel.h"
 #include "plan/block_edges.h"
 
@@ -17,7 +18,15 @@ constexpr std::uint64_t kBytesAnEdge = 40;  // read in pieces, united, routed, n
 
 /// A value: the process that has or needs it, which is not the owner, and the vertex.
 using Value = std::uint64_t;
-Value value(std::uint32_t process, VertexId vertex) noexcept { return std::uint64_t{process} << 32 | vertex; }
+constexpr int kVertexBits = 48;
+static_assert(graph::kMaxVertices <= std::uint64_t{1} << kVertexBits &&
+              kMaxProcesses <= 1U << (64 - kVertexBits));
+Value value(std::uint32_t process, VertexId vertex) noexcept {
+  return std::uint64_t{process} << kVertexBits | vertex;
+}
+VertexId vertex_of(Value value) noexcept {
+  return VertexId(static_cast<PlainId>(value & ((std::uint64_t{1} << kVertexBits) - 1)));
+}
 
 void keep_distinct(std::vector<Value>& values) {
   std::ranges::sort(values);
@@ -120,9 +129,9 @@ BlockTraffic count_blocks(const Rows& rows, const EdgePartition& partition, Stra
   Needs& best = *std::ranges::min_element(all, {}, &Needs::values);
   keep_distinct(best.mirrors);
   keep_distinct(best.sums);
-  const auto owner = [&](Value one) { return owners.place(VertexId(static_cast<std::uint32_t>(one))).owner; };
-  for (const Value one : best.mirrors) ++result.values.at(owner(one), one >> 32);
-  for (const Value one : best.sums) ++result.values.at(one >> 32, owner(one));
+  const auto owner = [&](Value one) { return owners.place(vertex_of(one)).owner; };
+  for (const Value one : best.mirrors) ++result.values.at(owner(one), one >> kVertexBits);
+  for (const Value one : best.sums) ++result.values.at(one >> kVertexBits, owner(one));
   result.computed_edges = std::move(best.computed_edges);
   return result;
 }

@@ -15,10 +15,10 @@ constexpr int kCellsPerProcess = 1024;
 constexpr std::uint16_t kNobody = 0xFFFF;
 
 /// Each range of cut_evenly() in as many strips.
-std::vector<std::uint32_t> cut_into_strips(std::span<const std::uint64_t> offsets, std::uint32_t ranges,
-                                           std::uint32_t strips_each) {
+std::vector<PlainId> cut_into_strips(std::span<const std::uint64_t> offsets, std::uint32_t ranges,
+                                     std::uint32_t strips_each) {
   const auto bounds = cut_evenly(offsets, ranges);
-  std::vector<std::uint32_t> strips{0};
+  std::vector<PlainId> strips{0};
   for (std::uint32_t r = 0; r < ranges; ++r) {
     const auto cuts = cut_evenly(
         offsets.subspan(bounds[r], bounds[r + std::size_t{1}] - bounds[r] + std::size_t{1}), strips_each);
@@ -110,7 +110,7 @@ std::vector<std::uint64_t> Cells::count(
     const std::uint64_t end = first + (last - first) * (part + 1) / parts;
     verify(begin, end);
     for (std::uint64_t source = begin; source < end; ++source) {
-      const std::uint32_t strip = strips_.owner(VertexId(static_cast<std::uint32_t>(source)));
+      const std::uint32_t strip = strips_.owner(VertexId(static_cast<PlainId>(source)));
       std::uint64_t* const row = counted[part].data() + std::size_t{strip} * side_;
       for (std::uint64_t e = rows.offsets[source]; e < rows.offsets[source + 1]; ++e)
         ++row[strips_.owner(rows.targets[e])];

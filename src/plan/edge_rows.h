@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <type_traits>
 #include <vector>
 
+#include "base/numbering.h"
 #include "graph/graph_file.h"
 
 namespace edgewire::plan {
@@ -20,6 +23,22 @@ struct EdgeRows {
   std::vector<std::uint32_t> destinations;  ///< numbers or addresses, see ColumnAddresses
   std::vector<std::uint32_t> ends;          ///< [source]: number of destinations up to and including its own
   std::vector<double> weights;              ///< [destination]; empty where weights are not asked for
+
+  /// Room for the global ids of so many destinations, which are numbered afterwards. Where an id is as wide
+  /// as a number, it is that of the numbers.
+  template <class Id = PlainId>
+  std::span<Id> room_for_ids(std::size_t count) {
+    destinations.resize(count);
+    if constexpr (sizeof(Id) == sizeof(std::uint32_t)) {
+      return destinations;
+    } else {
+      ids_.resize(count);
+      return ids_;
+    }
+  }
+
+ private:
+  std::vector<std::conditional_t<kIds64, PlainId, char>> ids_;  ///< only where they are wider
 };
 
 }  // namespace edgewire::plan

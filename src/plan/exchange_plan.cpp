@@ -262,34 +262,35 @@ void ExchangePlan::fetch(std::uint32_t last) const noexcept {
 void ExchangePlan::read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const {
   fetch(last);
   if (weighted_) return read_weighted(first, last, rows);
-  auto& [destinations, ends, weights] = rows;
+  auto& ends = rows.ends;
   const auto offsets = graph_.offsets();
-  const std::uint32_t* const targets = plain(graph_.targets()).data();
+  const PlainId* const targets = plain(graph_.targets()).data();
   const auto ids = owned_.ids();
-  destinations.resize(owned_.edges(first, last) + OwnerFilter::kSlack);
+  const auto room = rows.room_for_ids(owned_.edges(first, last) + OwnerFilter::kSlack);
   ends.clear();
-  std::uint32_t* next = destinations.data();
+  PlainId* next = room.data();
   std::array<std::uint8_t, kMaxProcesses> kept;
   for (OwnedIndex i(first); i < last; ++i) {
-    const std::uint32_t* const begin = targets + offsets[ids[i]];
-    const std::uint32_t* const end = targets + offsets[ids[i] + std::size_t{1}];
+    const PlainId* const begin = targets + offsets[ids[i]];
+    const PlainId* const end = targets + offsets[ids[i] + std::size_t{1}];
     if (covers_.empty() || !whole_.back().test(i)) {
       next = std::copy(begin, end, next);
     } else {
       for (std::size_t p = 0; p < covers_.size(); ++p) kept[p] = whole_[p].test(i) ? 0 : 1;
       next = filter_.pick(numbered<VertexId>({begin, end}), std::span(kept).first(covers_.size()), next);
     }
-    ends.push_back(static_cast<std::uint32_t>(next - destinations.data()));
+    ends.push_back(static_cast<std::uint32_t>(next - room.data()));
   }
-  const std::span found(destinations.data(), next);
+  const std::span found(room.data(), next);
+  const auto numbers = std::span(rows.destinations).first(found.size());
   if (!covers_.empty()) {  // an edge without a destination here: its sum is not sent, the peer has a mirror
-    look_up_below(kNoDestination, destination_of_[0], found, ends);
+    look_up_below(kNoDestination, destination_of_[0], found, numbers, ends);
   } else if (has_edge_slots()) {
-    look_up_below(first_remote_, destination_of_[0], found, ends);
+    look_up_below(first_remote_, destination_of_[0], found, numbers, ends);
   } else {
-    number(first, found, ends);
+    number(first, found, numbers, ends);
   }
-  destinations.resize(ends.empty() ? 0 : ends.back());
+  rows.destinations.resize(ends.empty() ? 0 : ends.back());
 }
 
 /// As read(), edge by edge.
@@ -318,19 +319,20 @@ void ExchangePlan::read_weighted(std::uint32_t first, std::uint32_t last, EdgeRo
   }
 }
 
-/// Turns the targets of the rows from `first` on into their destinations.
-void ExchangePlan::number(std::uint32_t first, std::span<std::uint32_t> targets,
-                          std::span<const std::uint32_t> ends) const {
+/// Finds the destinations of the targets of the rows from `first` on.
+void ExchangePlan::number(std::uint32_t first, std::span<const PlainId> targets,
+                          std::span<std::uint32_t> numbers, std::span<const std::uint32_t> ends) const {
   if (destination_of_.empty()) {
-    look_up(numbers_alone(), targets);  // a vertex has its local number as id
+    look_up<PlainId>(numbers_alone(), targets, numbers);  // a vertex has its local number as id
   } else if (destination_of_.size() == 1) {
-    look_up(destination_of_[0], targets);
+    look_up(destination_of_[0], targets, numbers);
   } else {
     std::uint32_t begin = 0;
     for (std::size_t i = 0; i < ends.size(); ++i) {
       const auto list =
           ownership_.place(owned_.ids()[OwnedIndex(static_cast<std::uint32_t>(first + i))]).local % lists_;
-      look_up(destination_of_[list], targets.subspan(begin, ends[i] - begin));
+      look_up(destination_of_[list], targets.subspan(begin, ends[i] - begin),
+              numbers.subspan(begin, ends[i] - begin));
       begin = ends[i];
     }
   }

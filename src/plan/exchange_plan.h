@@ -111,7 +111,7 @@ class ExchangePlan {
   void find_slot_sources();
   void fetch(std::uint32_t last) const noexcept;
   void read_weighted(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const;
-  void number(std::uint32_t first, std::span<std::uint32_t> targets,
+  void number(std::uint32_t first, std::span<const PlainId> targets, std::span<std::uint32_t> numbers,
               std::span<const std::uint32_t> ends) const;
   template <class Take>
   void reach(std::size_t list, const ForEach& for_each, const Take& take) const;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 
 namespace edgewire::plan {
@@ -28,9 +29,9 @@ struct Pieces {
 struct Degrees {
   std::span<const std::uint64_t> offsets;
 
-  std::uint64_t operator()(std::uint32_t v) const { return offsets[v + std::size_t{1}] - offsets[v]; }
+  std::uint64_t operator()(PlainId v) const { return offsets[v + std::size_t{1}] - offsets[v]; }
   /// The first one is that of all high degrees.
-  std::uint32_t bucket(std::uint32_t v) const {
+  std::uint32_t bucket(PlainId v) const {
     return kBuckets - 1 - static_cast<std::uint32_t>(std::min<std::uint64_t>((*this)(v), kBuckets - 1));
   }
 };
@@ -42,7 +43,7 @@ class DegreeSort {
   DegreeSort(const Pieces& pieces, const Degrees& degree)
       : pieces_(pieces), degree_(degree), places_(pieces.count()), ends_(kBuckets) {}
   /// Step 1, for each piece. `ids`: of all vertices.
-  void count(std::uint64_t piece, std::span<const std::uint32_t> ids) {
+  void count(std::uint64_t piece, std::span<const PlainId> ids) {
     auto& counts = places_[piece];
     counts.resize(kBuckets);
     for (auto i = pieces_.first(piece); i < pieces_.first(piece + 1); ++i) ++counts[degree_.bucket(ids[i])];
@@ -55,17 +56,18 @@ class DegreeSort {
       ends_[bucket] = next;
     }
   }
-  /// Step 3, for each piece: writes its vertices to their final positions, and replaces them by these
-  /// positions.
-  void place(std::uint64_t piece, std::span<std::uint32_t> ids, std::span<std::uint32_t> sorted) {
+  /// Step 3, for each piece: writes its vertices to their final positions, and these positions to `indexes`,
+  /// which may be the memory of `ids`.
+  void place(std::uint64_t piece, std::span<const PlainId> ids, std::span<std::uint32_t> indexes,
+             std::span<PlainId> sorted) {
     for (auto i = pieces_.first(piece); i < pieces_.first(piece + 1); ++i) {
-      const std::uint32_t v = ids[i];
-      ids[i] = places_[piece][degree_.bucket(v)]++;
-      sorted[ids[i]] = v;
+      const PlainId v = ids[i];
+      indexes[i] = places_[piece][degree_.bucket(v)]++;
+      sorted[indexes[i]] = v;
     }
   }
   /// Last: the vertices that are in order now but for what they are among themselves.
-  std::span<std::uint32_t> sort_hubs(std::span<std::uint32_t> sorted) const {
+  std::span<PlainId> sort_hubs(std::span<PlainId> sorted) const {
     const auto hubs = sorted.first(ends_[0]);
     std::ranges::stable_sort(hubs, std::greater(), degree_);
     return hubs;
@@ -91,6 +93,21 @@ class DegreeSort {
       places_;                       ///< [piece][bucket]: vertices, then where the next one goes
   std::vector<std::uint32_t> ends_;  ///< [bucket]
 };
+
+/// Takes the ids away, so that there is room for them in another order: where they are as wide as indexes, it
+/// puts them there, else `apart`.
+template <class Id>
+std::span<const Id> make_room(topology::PageVector<Id>& ids, topology::PageVector<std::uint32_t>& indexes,
+                              topology::PageVector<Id>& apart) {
+  if constexpr (std::is_same_v<Id, std::uint32_t>) {
+    std::swap(ids, indexes);
+    return indexes;
+  } else {
+    apart = std::move(ids);
+    ids = topology::PageVector<Id>(apart.size());
+    return apart;
+  }
+}
 
 }  // namespace
 
@@ -123,8 +140,9 @@ OwnedVertices::OwnedVertices(const graph::GraphFile& graph, const Ownership& own
   });
   if (layout == Layout::degree) {
     sort.sum();
-    std::swap(ids_, indexes_);
-    for_each(pieces.count(), [&](int, std::uint64_t piece) { sort.place(piece, indexes_, ids_); });
+    topology::PageVector<PlainId> apart;
+    const std::span<const PlainId> given = make_room(ids_, indexes_, apart);
+    for_each(pieces.count(), [&](int, std::uint64_t piece) { sort.place(piece, given, indexes_, ids_); });
     const auto hubs = sort.sort_hubs(ids_);
     for (std::uint32_t i = 0; i < hubs.size(); ++i) {
       indexes_[ownership.place(VertexId(hubs[i])).local] = i;

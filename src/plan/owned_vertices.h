@@ -18,7 +18,7 @@ enum class Layout {
 };
 
 /// All arrays of values are addressed by the index of the owned vertex, which is its position in the layout.
-/// Takes 8 bytes a vertex.
+/// Takes 8 bytes a vertex, 12 where ids have 64 bits.
 class OwnedVertices {
  public:
   /// Also verifies the rows of these vertices. Throws Error with path and offset.
@@ -54,7 +54,7 @@ class OwnedVertices {
 
  private:
   // Without their types, since sorting exchanges them, and a plan borrows the indexes for other numbers.
-  topology::PageVector<std::uint32_t> ids_;      ///< [index]
+  topology::PageVector<PlainId> ids_;            ///< [index]
   topology::PageVector<std::uint32_t> indexes_;  ///< [local number]
   std::vector<std::uint64_t> edges_before_;      ///< [index / kBlock]
 };

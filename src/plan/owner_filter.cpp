@@ -13,7 +13,7 @@ constexpr int kMostPicked = 32;  // processes: a bit of a lane for each
 constexpr int kMostDealt = 16;   // with more, handling one vertex after the other is faster
 constexpr std::uint64_t kMostVertices = std::uint64_t{1} << 31;
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && EDGEWIRE_ID_BITS == 32
 
 /// HashOwnership::place() of 16 vertices, each less than kMostVertices.
 class Lanes {
@@ -125,25 +125,25 @@ EDGEWIRE_WIDE void deal_wide(const HashOwnership& hash, std::span<const std::uin
 
 #else
 
-std::uint32_t* pick_wide(const HashOwnership&, std::span<const std::uint32_t>, std::span<const std::uint8_t>,
-                         std::uint32_t* out) {
+PlainId* pick_wide(const HashOwnership&, std::span<const PlainId>, std::span<const std::uint8_t>,
+                   PlainId* out) {
   return out;
 }
-void count_wide(const HashOwnership&, std::span<const std::uint32_t>, std::span<std::uint64_t>) {}
-void deal_wide(const HashOwnership&, std::span<const std::uint32_t>, std::span<LocalNumber*>) {}
+void count_wide(const HashOwnership&, std::span<const PlainId>, std::span<std::uint64_t>) {}
+void deal_wide(const HashOwnership&, std::span<const PlainId>, std::span<LocalNumber*>) {}
 
 #endif
 
 }  // namespace
 
 OwnerFilter::OwnerFilter(const Ownership& ownership, bool wide) : ownership_(ownership) {
-  if (wide && has_lanes() && ownership.processes() > 1 && ownership.processes() <= kMostPicked &&
+  if (wide && !kIds64 && has_lanes() && ownership.processes() > 1 && ownership.processes() <= kMostPicked &&
       ownership.vertices() <= kMostVertices)
     hash_ = ownership.hashed();
 }
 
-std::uint32_t* OwnerFilter::pick(std::span<const VertexId> vertices, std::span<const std::uint8_t> kept,
-                                 std::uint32_t* out) const noexcept {
+PlainId* OwnerFilter::pick(std::span<const VertexId> vertices, std::span<const std::uint8_t> kept,
+                           PlainId* out) const noexcept {
   if (wide()) return pick_wide(*hash_, plain(vertices), kept, out);
   ownership_.visit([&](const auto& scheme) {
     for (const auto v : vertices) {

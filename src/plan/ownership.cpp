@@ -9,6 +9,7 @@
 #include "base/nearest.h"
 #include "error.h"
 #include "graph/checksum.h"
+#include "plan/column_addresses.h"
 
 namespace edgewire::plan {
 
@@ -26,14 +27,32 @@ std::uint32_t HashOwnership::count(std::uint32_t owner) const noexcept {
 /// of values on Kronecker graphs (4 to 256 processes), and 1.21 times the mean of edges on crawls (8).
 constexpr std::uint64_t kEdgesBeforeVertices = 4;
 
-std::vector<std::uint32_t> cut_evenly(std::span<const std::uint64_t> offsets, std::uint32_t parts) {
+namespace {
+
+/// The vertices of the process that owns most.
+std::uint64_t most_owned(std::span<const PlainId> bounds) {
+  std::uint64_t most = 0;
+  for (std::size_t p = 1; p < bounds.size(); ++p)
+    most = std::max<std::uint64_t>(most, bounds[p] - bounds[p - 1]);
+  return most;
+}
+
+void check_owned(std::uint64_t most) {
+  if (most >= kNoDestination)
+    throw Error(
+        fmt::format("one process would own {} vertices, more than 2^32 - 2: use more processes", most));
+}
+
+}  // namespace
+
+std::vector<PlainId> cut_evenly(std::span<const std::uint64_t> offsets, std::uint32_t parts) {
   const std::uint64_t vertices = offsets.size() - 1, first = offsets.front(), edges = offsets.back() - first;
   // The sum of both parts, times vertices x edges. Where vertices are more, an edge counts as four of them.
   const auto before = [&](std::uint64_t vertex) {
     return static_cast<Uint128>(offsets[vertex] - first) * kEdgesBeforeVertices * vertices +
            static_cast<Uint128>(vertex) * std::max(edges, vertices);
   };
-  std::vector<std::uint32_t> bounds{0};
+  std::vector<PlainId> bounds{0};
   for (std::uint32_t part = 1; part < parts; ++part) {
     const Uint128 wanted = before(vertices) / parts * part;
     std::uint64_t cut = bounds.back();
@@ -44,14 +63,14 @@ std::vector<std::uint32_t> cut_evenly(std::span<const std::uint64_t> offsets, st
       else
         end = middle;
     }
-    bounds.push_back(static_cast<std::uint32_t>(cut));
+    bounds.push_back(static_cast<PlainId>(cut));
   }
-  bounds.push_back(static_cast<std::uint32_t>(vertices));
+  bounds.push_back(static_cast<PlainId>(vertices));
   return bounds;
 }
 
-RangeOwnership::RangeOwnership(std::vector<std::uint32_t> bounds) : bounds_(std::move(bounds)) {
-  const std::uint32_t vertices = bounds_.back();
+RangeOwnership::RangeOwnership(std::vector<PlainId> bounds) : bounds_(std::move(bounds)) {
+  const PlainId vertices = bounds_.back();
   const auto width = static_cast<unsigned>(std::bit_width(vertices));
   shift_ = width > 16 ? width - 16 : 0;
   for (std::uint64_t first = 0; first < vertices; first += std::uint64_t{1} << shift_) {
@@ -61,6 +80,14 @@ RangeOwnership::RangeOwnership(std::vector<std::uint32_t> bounds) : bounds_(std:
   }
 }
 
+Ownership::Ownership(Scheme scheme, std::uint64_t vertices, int processes)
+    : scheme_(std::move(scheme)), vertices_(vertices), processes_(processes) {
+  const auto parts = static_cast<std::uint64_t>(processes);
+  if (hashed() != nullptr) check_owned((vertices + parts - 1) / parts);
+  if (const auto* const ranges = std::get_if<RangeOwnership>(&scheme_))
+    check_owned(most_owned(ranges->bounds()));
+}
+
 Ownership Ownership::hash(std::uint64_t vertices, int processes) {
   return {HashOwnership(vertices, static_cast<std::uint32_t>(processes)), vertices, processes};
 }
@@ -68,7 +95,7 @@ Ownership Ownership::hash(std::uint64_t vertices, int processes) {
 Ownership Ownership::ranges(std::span<const std::uint64_t> offsets, int processes) {
   const std::uint64_t vertices = offsets.size() - 1;
   const std::uint64_t edges = offsets.back();
-  std::vector<std::uint32_t> bounds(static_cast<std::size_t>(processes) + 1);
+  std::vector<PlainId> bounds(static_cast<std::size_t>(processes) + 1);
   for (int p = 1; p <= processes; ++p) {
     const auto share = [p, processes](std::uint64_t whole) {
       return static_cast<std::uint64_t>(static_cast<Uint128>(whole) * static_cast<unsigned>(p) /
@@ -78,9 +105,9 @@ Ownership Ownership::ranges(std::span<const std::uint64_t> offsets, int processe
         edges == 0 ? static_cast<std::ptrdiff_t>(share(vertices))
                    : std::lower_bound(offsets.begin(), offsets.end() - 1, share(edges)) - offsets.begin();
     bounds[static_cast<std::size_t>(p)] =
-        std::max(bounds[static_cast<std::size_t>(p) - 1], static_cast<std::uint32_t>(cut));
+        std::max(bounds[static_cast<std::size_t>(p) - 1], static_cast<PlainId>(cut));
   }
-  bounds.back() = static_cast<std::uint32_t>(vertices);
+  bounds.back() = static_cast<PlainId>(vertices);
   return {RangeOwnership(std::move(bounds)), vertices, processes};
 }
 

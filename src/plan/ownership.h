@@ -38,15 +38,15 @@ class HashOwnership {
  public:
   HashOwnership(std::uint64_t vertices, std::uint32_t processes);
   Place place(VertexId v) const noexcept {
-    if (processes_ == 1) return {0, LocalNumber(v)};
+    if (processes_ == 1) return {0, LocalNumber(static_cast<std::uint32_t>(v))};
     const auto block = static_cast<std::uint32_t>((static_cast<Uint128>(reciprocal_) * v) >> 64);
-    const std::uint32_t at = v - block * processes_ + rotation(block);
+    const std::uint32_t at = static_cast<std::uint32_t>(v - PlainId{block} * processes_) + rotation(block);
     return {at >= processes_ ? at - processes_ : at, LocalNumber(block)};
   }
   VertexId vertex(std::uint32_t owner, LocalNumber local) const noexcept {
-    if (processes_ == 1) return VertexId(local);
+    if (processes_ == 1) return VertexId(PlainId{local});
     const std::uint32_t turn = rotation(local);
-    return VertexId(local * processes_ + (owner >= turn ? owner - turn : owner + processes_ - turn));
+    return VertexId(PlainId{local} * processes_ + (owner >= turn ? owner - turn : owner + processes_ - turn));
   }
   std::uint32_t count(std::uint32_t owner) const noexcept;
   std::uint32_t processes() const noexcept { return processes_; }
@@ -61,33 +61,37 @@ class HashOwnership {
   }
   std::uint64_t vertices_;
   std::uint32_t processes_;
-  /// ceil(2^64 / P), unused for P = 1: Lemire's exact 32-bit division ("Faster remainder by direct
-  /// computation", 2019).
+  /// ceil(2^64 / P), unused for P = 1: Lemire's exact division ("Faster remainder by direct computation",
+  /// 2019), for ids x with x * P < 2^64.
   std::uint64_t reciprocal_;
 };
 
 /// Cuts all ids into `parts` ranges: in each one, four times its part of all out-edges and its part of all
 /// vertices add up to about the same; an edge counts as four vertices at most. Returns the bounds, one more
 /// than there are ranges. `offsets` as GraphFile::offsets(), or a part of it, whose ids then count from 0.
-std::vector<std::uint32_t> cut_evenly(std::span<const std::uint64_t> offsets, std::uint32_t parts);
+std::vector<PlainId> cut_evenly(std::span<const std::uint64_t> offsets, std::uint32_t parts);
 
 /// Process p owns the ids [bounds[p], bounds[p+1]).
 class RangeOwnership {
  public:
-  explicit RangeOwnership(std::vector<std::uint32_t> bounds);
+  explicit RangeOwnership(std::vector<PlainId> bounds);
   std::uint32_t owner(VertexId v) const noexcept { return place(v).owner; }
   Place place(VertexId v) const noexcept {
     std::uint32_t p = hint_[v >> shift_];
     while (v >= bounds_[p + 1]) ++p;
-    return {p, LocalNumber(v - bounds_[p])};
+    return {p, LocalNumber(static_cast<std::uint32_t>(v - bounds_[p]))};
   }
   VertexId vertex(std::uint32_t owner, LocalNumber local) const noexcept {
     return VertexId(bounds_[owner] + local);
   }
-  std::uint32_t count(std::uint32_t owner) const noexcept { return bounds_[owner + 1] - bounds_[owner]; }
+  std::uint32_t count(std::uint32_t owner) const noexcept {
+    return static_cast<std::uint32_t>(bounds_[owner + 1] - bounds_[owner]);
+  }
+  /// The bounds.
+  std::span<const PlainId> bounds() const noexcept { return bounds_; }
 
  private:
-  std::vector<std::uint32_t> bounds_;
+  std::vector<PlainId> bounds_;
   unsigned shift_ = 0;
   std::vector<std::uint32_t> hint_;  ///< [v >> shift_]: owner of the first id with that prefix
 };
@@ -95,8 +99,9 @@ class RangeOwnership {
 inline constexpr std::uint32_t kMaxProcesses = 4096;
 
 /// Any assignment, as a table of the owner of each vertex. The table takes 10 bytes for each vertex of the
-/// graph, in a file without a name (graph::temporary_folder()) that is mapped: a process has of it the pages
-/// that it uses, and the system takes them back where memory is short. Copies share it.
+/// graph, 14 where ids have 64 bits, in a file without a name (graph::temporary_folder()) that is mapped: a
+/// process has of it the pages that it uses, and the system takes them back where memory is short. Copies
+/// share it.
 class TableOwnership {
  public:
   class Builder;
@@ -104,7 +109,9 @@ class TableOwnership {
   VertexId vertex(std::uint32_t owner, LocalNumber local) const noexcept {
     return vertices_[starts_[owner] + std::size_t{local}];
   }
-  std::uint32_t count(std::uint32_t owner) const noexcept { return starts_[owner + 1] - starts_[owner]; }
+  std::uint32_t count(std::uint32_t owner) const noexcept {
+    return static_cast<std::uint32_t>(starts_[owner + 1] - starts_[owner]);
+  }
 
  private:
   TableOwnership() = default;
@@ -112,11 +119,12 @@ class TableOwnership {
   NumberedBy<VertexId, std::span<const LocalNumber>> locals_;
   std::span<const VertexId> vertices_;  ///< by owner, ascending
   NumberedBy<VertexId, std::span<const std::uint16_t>> owners_;
-  std::vector<std::uint32_t> starts_;  ///< [owner]: of its vertices; and the end
+  std::vector<std::uint64_t> starts_;  ///< [owner]: of its vertices; and the end
 };
 
-/// Who owns which vertex. Loops over edges should use visit(): it looks up the scheme once, not for each
-/// edge.
+/// Who owns which vertex. Local numbers have 32 bits: all that make an Ownership throw Error where a process
+/// would own 2^32 - 1 vertices or more. Loops over edges should use visit(): it looks up the scheme once, not
+/// for each edge.
 class Ownership {
  public:
   static Ownership hash(std::uint64_t vertices, int processes);
@@ -160,8 +168,7 @@ class Ownership {
 
  private:
   using Scheme = std::variant<HashOwnership, RangeOwnership, TableOwnership>;
-  Ownership(Scheme scheme, std::uint64_t vertices, int processes)
-      : scheme_(std::move(scheme)), vertices_(vertices), processes_(processes) {}
+  Ownership(Scheme scheme, std::uint64_t vertices, int processes);
   Scheme scheme_;
   std::uint64_t vertices_;
   int processes_;

@@ -6,11 +6,11 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <numeric>
 
 #include "error.h"
 #include "graph/output_file.h"
 #include "graph/temporary_folder.h"
+#include "plan/column_addresses.h"
 #include "plan/ownership.h"
 
 namespace edgewire::plan {
@@ -21,12 +21,14 @@ class TableOwnership::Builder {
   explicit Builder(std::uint64_t vertices)
       : vertices_(vertices),
         file_(graph::OutputFile::nameless(graph::temporary_folder())),
-        locals_(*file_, 0, kBuffered),
-        owners_(*file_, 2 * vertices * sizeof(std::uint32_t), kBuffered),
+        locals_(*file_, vertices * sizeof(VertexId), kBuffered),
+        owners_(*file_, vertices * (sizeof(VertexId) + sizeof(LocalNumber)), kBuffered),
         counts_(kMaxProcesses) {
     file_->reserve(bytes());
   }
   void add(std::uint16_t owner) {
+    if (counts_[owner] == kNoDestination - 1)
+      throw Error(fmt::format("process {} would own more than 2^32 - 2 vertices: use more processes", owner));
     locals_.add(LocalNumber(counts_[owner]++));
     owners_.add(owner);
     ++added_;
@@ -38,15 +40,15 @@ class TableOwnership::Builder {
   TableOwnership finish(std::uint32_t processes) {
     TableOwnership table;
     table.starts_.resize(processes + std::size_t{1});
-    std::partial_sum(counts_.begin(), counts_.begin() + processes, table.starts_.begin() + 1);
+    for (std::uint32_t p = 0; p < processes; ++p) table.starts_[p + 1] = table.starts_[p] + counts_[p];
     locals_.flush();
     owners_.flush();
     write_vertices(table.starts_);
     table.file_ = map();
     const std::uint8_t* const data = table.file_->data();
     const auto count = static_cast<std::size_t>(vertices_);
-    table.locals_ = std::span(reinterpret_cast<const LocalNumber*>(data), count);
-    table.vertices_ = std::span(reinterpret_cast<const VertexId*>(data) + count, count);
+    table.vertices_ = std::span(reinterpret_cast<const VertexId*>(data), count);
+    table.locals_ = std::span(reinterpret_cast<const LocalNumber*>(data + count * sizeof(VertexId)), count);
     table.owners_ = owners_in(*table.file_);
     return table;
   }
@@ -80,22 +82,23 @@ class TableOwnership::Builder {
   };
 
   std::uint64_t bytes() const noexcept {
-    return vertices_ * (2 * sizeof(std::uint32_t) + sizeof(std::uint16_t));
+    return vertices_ * (sizeof(VertexId) + sizeof(LocalNumber) + sizeof(std::uint16_t));
   }
   std::shared_ptr<const graph::MappedFile> map() const {
     return std::make_shared<const graph::MappedFile>(file_->path_for_others(), "the table of owners");
   }
   std::span<const std::uint16_t> owners_in(const graph::MappedFile& file) const noexcept {
-    return {reinterpret_cast<const std::uint16_t*>(file.data() + 2 * vertices_ * sizeof(std::uint32_t)),
+    return {reinterpret_cast<const std::uint16_t*>(file.data() +
+                                                   vertices_ * (sizeof(VertexId) + sizeof(LocalNumber))),
             static_cast<std::size_t>(vertices_)};
   }
-  void write_vertices(std::span<const std::uint32_t> starts) {
+  void write_vertices(std::span<const std::uint64_t> starts) {
     std::vector<ArrayWriter<VertexId>> writers;
-    for (const std::uint32_t start : starts.first(starts.size() - 1))
-      writers.emplace_back(*file_, (vertices_ + start) * sizeof(VertexId), kBufferedForEach);
+    for (const std::uint64_t start : starts.first(starts.size() - 1))
+      writers.emplace_back(*file_, start * sizeof(VertexId), kBufferedForEach);
     const auto so_far = map();
     const auto owners = owners_in(*so_far);
-    for (std::uint32_t v = 0; v < owners.size(); ++v) writers[owners[v]].add(VertexId(v));
+    for (PlainId v = 0; v < owners.size(); ++v) writers[owners[v]].add(VertexId(v));
     for (auto& writer : writers) writer.flush();
   }
 

@@ -1,22 +1,41 @@
 #include "plan/vertex_set.h"
 
+#include <fmt/core.h>
+
+#include "error.h"
+
 namespace edgewire::plan {
 
+namespace {
+
+/// A set's vertices have numbers of 32 bits, of which the last one means that there is none.
+void check(std::uint64_t count) {
+  if (count >= kNoDestination)
+    throw Error(fmt::format(
+        "the edges of one process lead to {} vertices, more than 2^32 - 2: use more processes", count));
+}
+
+}  // namespace
+
 void VertexSet::open_words() {
-  std::uint32_t words = 0;
+  std::uint64_t words = 0;
   for (Region& region : regions_) {
-    region.first = words;
-    words += static_cast<std::uint32_t>(std::popcount(region.used));
+    region.first = static_cast<std::uint32_t>(words);
+    words += static_cast<std::uint64_t>(std::popcount(region.used));
   }
+  check(words);
   words_.resize(words + std::size_t{1});
 }
 
 void VertexSet::count_words() {
+  std::uint64_t count = 0;
   for (auto& word : words_) {
-    const auto more = static_cast<std::uint32_t>(std::popcount(word));
-    word |= std::uint64_t{count_} << kBits;
-    count_ += more;
+    const auto more = static_cast<std::uint64_t>(std::popcount(word));
+    word |= count << kBits;
+    count += more;
   }
+  check(count);
+  count_ = static_cast<std::uint32_t>(count);
 }
 
 std::vector<VertexId> VertexSet::members() const {
@@ -24,8 +43,7 @@ std::vector<VertexId> VertexSet::members() const {
   all.reserve(count_);
   const auto add = [&](std::size_t number, std::uint64_t word) {
     for (auto left = static_cast<std::uint32_t>(word); left != 0; left &= left - 1)
-      all.emplace_back(
-          static_cast<std::uint32_t>(number * kBits + static_cast<unsigned>(std::countr_zero(left))));
+      all.emplace_back(static_cast<PlainId>(number * kBits + static_cast<unsigned>(std::countr_zero(left))));
   };
   for (std::size_t w = 0; regions_.empty() && w < words_.size(); ++w) add(w, words_[w]);
   for (std::size_t r = 0; r < regions_.size(); ++r) {

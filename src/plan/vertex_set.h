@@ -27,7 +27,7 @@ class VertexSet {
   /// visit(take) calls take(v) for all vertices of the set, in any order, also several times and from several
   /// threads. It may be called twice. All are less than `vertices`. `affordable`: 16 bytes for each of so
   /// many vertices may be taken. Where the graph has at most 64 times as many, all words are in memory, and
-  /// one step less leads to each.
+  /// one step less leads to each. Throws Error where the set has 2^32 - 1 vertices or more.
   template <class Visit>
   VertexSet(std::uint64_t vertices, std::uint64_t affordable, const Visit& visit) {
     if (vertices / (2 * kBits) <= affordable) {
@@ -69,12 +69,12 @@ class VertexSet {
     std::uint32_t first = 0;  ///< of these, in words_
   };
 
-  static std::uint32_t bits_below(std::uint64_t bits, std::uint32_t bit) noexcept {
+  static std::uint32_t bits_below(std::uint64_t bits, PlainId bit) noexcept {
     return static_cast<std::uint32_t>(std::popcount(bits & ((std::uint64_t{1} << bit) - 1)));
   }
   static std::uint32_t place_in(std::uint64_t word, VertexId v) noexcept {
     // The bit of the vertex and those of lower ids, its own on top. No branch depends on the vertex.
-    const std::uint32_t bits = static_cast<std::uint32_t>(word) << (~std::uint32_t{v} % kBits);
+    const std::uint32_t bits = static_cast<std::uint32_t>(word) << (~static_cast<std::uint32_t>(v) % kBits);
     const std::uint32_t place =
         static_cast<std::uint32_t>(word >> kBits) + static_cast<std::uint32_t>(std::popcount(bits));
     return place & (0 - (bits >> (kBits - 1)));
@@ -101,10 +101,10 @@ class VertexNumbers {
  public:
   VertexNumbers() = default;
   /// `vertices` of the graph, and `affordable` as for VertexSet. Where the graph has at most 4 times as many
-  /// vertices, each one has room for a number, and look-ups do not ask the set.
+  /// vertices, and fewer than 2^32, each one has room for a number, and look-ups do not ask the set.
   VertexNumbers(VertexSet set, std::uint64_t vertices, std::uint64_t affordable)
       : set_(std::move(set)),
-        by_id_(vertices <= 4 * affordable),
+        by_id_(vertices <= 4 * affordable && vertices <= kNoDestination),
         numbers_(by_id_ ? vertices : set_.count() + std::size_t{1}, kNoDestination) {}
 
   bool has(VertexId v) const noexcept { return set_.has(v); }
@@ -119,13 +119,15 @@ class VertexNumbers {
   template <class Work>
   void visit(const Work& work) const {
     if (by_id_)
-      work([](VertexId v) { return std::uint32_t{v}; });
+      work([](VertexId v) { return static_cast<std::uint32_t>(v); });
     else
       set_.visit(work);
   }
 
  private:
-  std::uint32_t place(VertexId v) const noexcept { return by_id_ ? std::uint32_t{v} : set_.place(v); }
+  std::uint32_t place(VertexId v) const noexcept {
+    return by_id_ ? static_cast<std::uint32_t>(v) : set_.place(v);
+  }
   VertexSet set_;
   bool by_id_ = false;
   topology::PageVector<std::uint32_t> numbers_;

@@ -12,7 +12,7 @@
 namespace edgewire::runs {
 
 report::VertexName name_of(const graph::VertexNames& names, std::uint64_t vertex) {
-  return {names(VertexId(static_cast<std::uint32_t>(vertex))), names.labelled()};
+  return {names(VertexId(static_cast<PlainId>(vertex))), names.labelled()};
 }
 
 report::Path named_path(const graph::VertexNames& names, const std::vector<VertexId>& vertices,
@@ -22,7 +22,7 @@ report::Path named_path(const graph::VertexNames& names, const std::vector<Verte
   return path;
 }
 
-report::Answer group_answer(const AnsweredRun& run, std::span<const std::uint32_t> labels, const char* one,
+report::Answer group_answer(const AnsweredRun& run, std::span<const PlainId> labels, const char* one,
                             const char* several) {
   auto& bootstrap = run.job.bootstrap();
   const std::uint64_t count = exchange::count_of_rank_0(bootstrap, run.top.value_or(0));
@@ -61,8 +61,8 @@ report::Answer distance_answer(const AnsweredRun& run, std::span<const Distance>
   using Value = std::conditional_t<std::is_integral_v<Distance>, std::uint64_t, double>;
   using Candidate = exchange::BasicCandidate<Value>;
   const auto farthest =
-      first_of_all(job.bootstrap(), std::max<std::uint64_t>(1, count), job.owned(), [&](std::uint32_t i) {
-        const LocalNumber local(i);
+      first_of_all(job.bootstrap(), std::max<std::uint64_t>(1, count), job.owned(), [&](std::uint64_t i) {
+        const LocalNumber local(static_cast<std::uint32_t>(i));
         return distances[local] == unreached
                    ? std::optional<Candidate>()
                    : Candidate{Value{distances[local]}, job.ownership().vertex(job.rank(), local)};
@@ -92,8 +92,10 @@ void set_highest(report::Answer& answer, const AnsweredRun& run, std::span<const
                  std::uint64_t by_default, bool of_all) {
   auto& job = run.job;
   const std::uint64_t count = exchange::count_of_rank_0(job.bootstrap(), run.top.value_or(by_default));
-  const auto highest = first_of_all(job.bootstrap(), count, values.size(), [&](std::uint32_t i) {
-    const VertexId vertex = of_all ? VertexId(i) : job.ownership().vertex(job.rank(), LocalNumber(i));
+  const auto highest = first_of_all(job.bootstrap(), count, values.size(), [&](std::uint64_t i) {
+    const VertexId vertex =
+        of_all ? VertexId(static_cast<PlainId>(i))
+               : job.ownership().vertex(job.rank(), LocalNumber(static_cast<std::uint32_t>(i)));
     return std::optional(exchange::Candidate{values[i], vertex});
   });
   if (job.rank() == 0 && count > 0) set_top(answer, "highest", highest, run.names, run.top.has_value());

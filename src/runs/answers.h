@@ -38,7 +38,7 @@ auto first_of_all(launch::Bootstrap& bootstrap, std::uint64_t count, std::uint64
   using Value = decltype(candidate(0)->value);
   exchange::BasicHighest<Value> mine(count, order);
   for (std::uint64_t i = 0; count > 0 && i < items; ++i)
-    if (const auto one = candidate(static_cast<std::uint32_t>(i))) mine.add(*one);
+    if (const auto one = candidate(i)) mine.add(*one);
   return exchange::highest_of_all(bootstrap, count, mine.take(), order);
 }
 
@@ -73,7 +73,7 @@ report::Answer distance_answer(const AnsweredRun& run, std::span<const Distance>
 /// What all kernels whose values are labels answer: how many groups there are, which one is the largest, and
 /// how many vertices are alone. `labels`: [local number]. `one`, `several`: what a group is called. The job
 /// has Records of Record. Collective.
-report::Answer group_answer(const AnsweredRun& run, std::span<const std::uint32_t> labels, const char* one,
+report::Answer group_answer(const AnsweredRun& run, std::span<const PlainId> labels, const char* one,
                             const char* several);
 /// The list of vertices with the highest values. `values`: [local number]; or [vertex], `of_all`, where rank
 /// 0 has all and the others nothing. `by_default`: how many unasked. Collective.

@@ -84,8 +84,8 @@ class BfsKernel : public Kernel {
     return one_count(perf::count_breadth_first(graph, source()));
   }
   bool is_whole() const override { return apart_; }
-  Values own() const override { return shown(asked_.parents ? search_->parents() : search_->levels()); }
-  Values all() const override { return shown(asked_.parents ? found_.parents : found_.levels); }
+  Values own() const override { return shown(search_->levels(), search_->parents()); }
+  Values all() const override { return shown(found_.levels, found_.parents); }
   void gather(frontier::FrontierJob& job) override {
     if (apart_) {
       found_ = searches_->bring(run_);
@@ -103,9 +103,9 @@ class BfsKernel : public Kernel {
   }
 
  private:
-  Values shown(const std::vector<std::uint32_t>& values) const {
-    return {asked_.parents ? Values::Form::vertex : Values::Form::level,
-            std::span<const std::uint32_t>(values)};
+  Values shown(const std::vector<std::uint32_t>& levels, const std::vector<PlainId>& parents) const {
+    if (asked_.parents) return {Values::Form::vertex, std::span<const PlainId>(parents)};
+    return {Values::Form::level, std::span<const std::uint32_t>(levels)};
   }
   VertexId source() const { return asked_.sources.vertices[run_]; }
 

@@ -30,10 +30,10 @@ class CdlpKernel : public LabelKernel {
     frontier::LabelPropagation propagation(job);
     const auto ids =
         checkpoints_.any() ? owned_vertices(job.ownership(), job.rank()) : std::vector<VertexId>();
-    Checkpoints checkpoints({job.bootstrap(), job.pool(), job.graph(), ids, sizeof(std::uint32_t), "cdlp"},
+    Checkpoints checkpoints({job.bootstrap(), job.pool(), job.graph(), ids, sizeof(PlainId), "cdlp"},
                             checkpoints_, iterations_);
     taken_up_ = checkpoints.taken_up();
-    if (auto resumed = checkpoints.take_resumed()) propagation.take_up(taken_up_, std::move(resumed->words));
+    if (auto resumed = checkpoints.take_resumed()) propagation.take_up(taken_up_, resumed->values<PlainId>());
     auto supersteps = propagation.run(
         iterations_, [&](std::uint64_t done) { checkpoints.step(done, std::span(propagation.labels())); });
     checkpoints.finish();

@@ -111,8 +111,9 @@ void DenseKernel::set_top(report::Answer& answer, const char* word, exchange::Or
   const auto ids = stage.job.owned().ids();
   const auto top = first_of_all(
       stage.bootstrap, count, ids.size(),
-      [&](std::uint32_t i) {
-        return std::optional(exchange::Candidate{outcome.values[i], ids[OwnedIndex(i)]});
+      [&](std::uint64_t i) {
+        const OwnedIndex index(static_cast<std::uint32_t>(i));
+        return std::optional(exchange::Candidate{outcome.values[index], ids[index]});
       },
       order);
   if (stage.bootstrap.rank() == 0 && count > 0)

@@ -18,7 +18,8 @@ namespace {
 template <class Number, class Value>
 void copy(std::span<const Number> from, std::vector<Value>& to) {
   for (const Number number : from)
-    to.push_back(std::is_same_v<Number, std::uint64_t> && number == std::numeric_limits<Number>::max()
+    to.push_back(std::is_floating_point_v<Value> && std::is_same_v<Number, std::uint64_t> &&
+                         number == std::numeric_limits<Number>::max()
                      ? std::numeric_limits<Value>::infinity()
                      : static_cast<Value>(number));
 }
@@ -48,9 +49,9 @@ void check(const Sources& sources) {
                                  sources.vertices.size(), sources.names.size()));
 }
 
-Result<std::uint32_t> bfs(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                          const BfsOptions& asked, const FrontierOptions& options) {
-  return call<std::uint32_t>(bootstrap, graph, *make_bfs(asked), options);
+Result<PlainId> bfs(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const BfsOptions& asked,
+                    const FrontierOptions& options) {
+  return call<PlainId>(bootstrap, graph, *make_bfs(asked), options);
 }
 
 Result<double> sssp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const SsspOptions& asked,
@@ -63,19 +64,19 @@ Result<double> bc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, c
   return call<double>(bootstrap, graph, *make_bc(asked), options);
 }
 
-Result<std::uint32_t> wcc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                          const FrontierOptions& options) {
-  return call<std::uint32_t>(bootstrap, graph, *make_wcc(), options);
+Result<PlainId> wcc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                    const FrontierOptions& options) {
+  return call<PlainId>(bootstrap, graph, *make_wcc(), options);
 }
 
-Result<std::uint32_t> scc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                          const FrontierOptions& options) {
-  return call<std::uint32_t>(bootstrap, graph, *make_scc(), options);
+Result<PlainId> scc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                    const FrontierOptions& options) {
+  return call<PlainId>(bootstrap, graph, *make_scc(), options);
 }
 
-Result<std::uint32_t> cdlp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                           const CdlpOptions& asked, const FrontierOptions& options) {
-  return call<std::uint32_t>(bootstrap, graph, *make_cdlp(asked), options);
+Result<PlainId> cdlp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const CdlpOptions& asked,
+                     const FrontierOptions& options) {
+  return call<PlainId>(bootstrap, graph, *make_cdlp(asked), options);
 }
 
 Result<double> lcc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,

@@ -92,10 +92,10 @@ std::unique_ptr<Kernel> make_cdlp(const CdlpOptions& options);
 std::unique_ptr<Kernel> make_lcc();
 
 /// Levels, or 0xffffffff where no path leads. With `parents` it returns the parents instead: of each vertex
-/// the one before it on its path, of the source itself, 0xffffffff where no path leads. It searches from the
+/// the one before it on its path, of the source itself, kNoVertex where no path leads. It searches from the
 /// first source only.
-Result<std::uint32_t> bfs(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                          const BfsOptions& asked, const FrontierOptions& options = {});
+Result<PlainId> bfs(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const BfsOptions& asked,
+                    const FrontierOptions& options = {});
 /// Distances, or infinity where no path leads. With `parents` it returns the parents instead, as bfs() does.
 /// It searches from the first source only.
 Result<double> sssp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const SsspOptions& asked,
@@ -104,13 +104,13 @@ Result<double> sssp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
 Result<double> bc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const BcOptions& asked,
                   const FrontierOptions& options = {});
 /// Labels: of each component its first vertex.
-Result<std::uint32_t> wcc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                          const FrontierOptions& options = {});
-Result<std::uint32_t> scc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                          const FrontierOptions& options = {});
+Result<PlainId> wcc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                    const FrontierOptions& options = {});
+Result<PlainId> scc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                    const FrontierOptions& options = {});
 /// Labels, each a vertex.
-Result<std::uint32_t> cdlp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                           const CdlpOptions& asked, const FrontierOptions& options = {});
+Result<PlainId> cdlp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const CdlpOptions& asked,
+                     const FrontierOptions& options = {});
 /// Coefficients; the number of triangles is in the report.
 Result<double> lcc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                    const FrontierOptions& options = {});

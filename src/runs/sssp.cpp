@@ -88,7 +88,7 @@ class SsspKernel : public VertexKernel<Distance> {
   bool is_whole() const override { return asked_.parents; }
   Values all() const override {
     if (!asked_.parents) return Base::all();
-    return {Values::Form::vertex, std::span<const std::uint32_t>(parents_)};
+    return {Values::Form::vertex, std::span<const PlainId>(parents_)};
   }
   void gather(frontier::FrontierJob& job) override {
     if (std::exchange(gathered_, true)) return;
@@ -125,7 +125,7 @@ class SsspKernel : public VertexKernel<Distance> {
   VertexId source_{};
   std::optional<kernels::Sssp<Distance>> program_;
   bool gathered_ = false;                   ///< `all_` and `parents_` are of the last run
-  std::vector<std::uint32_t> parents_;      ///< at rank 0, where they are asked for
+  std::vector<PlainId> parents_;            ///< at rank 0, where they are asked for
   mutable kernels::DistanceCheck checked_;  ///< of all runs
 };
 

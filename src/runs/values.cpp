@@ -13,10 +13,11 @@ namespace {
 template <class Number>
 void add_line(VertexLines& lines, VertexId vertex, const Values& values, Number number) {
   using Form = Values::Form;
-  if constexpr (std::is_same_v<Number, std::uint32_t>) {
+  if constexpr (std::is_same_v<Number, std::uint32_t>)
     if (values.form == Form::level) return lines.add_level(vertex, number);
-    return lines.add_vertex(vertex, VertexId(number));
-  } else {
+  if constexpr (std::is_same_v<Number, PlainId>)
+    if (values.form == Form::vertex) return lines.add_vertex(vertex, VertexId(number));
+  if constexpr (!std::is_same_v<Number, std::uint32_t>) {
     if (values.form == Form::distance) return lines.add_distance(vertex, number);
     lines.add(vertex, static_cast<double>(number), values.digits);
   }

@@ -54,7 +54,7 @@ class VertexKernel : public Kernel {
 };
 
 /// The same where values are labels, each a vertex that stands for a group.
-class LabelKernel : public VertexKernel<std::uint32_t> {
+class LabelKernel : public VertexKernel<PlainId> {
  public:
   /// `one`, `several`: what a group is called.
   LabelKernel(const char* one, const char* several)

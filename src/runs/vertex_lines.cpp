@@ -42,7 +42,7 @@ void VertexLines::add_level(VertexId vertex, std::uint32_t level) {
 void VertexLines::add_vertex(VertexId vertex, VertexId other) {
   names_.append(text_, vertex);
   text_.push_back('\t');
-  if (other == kNone)
+  if (other == kNoVertex)
     text_.append(std::string_view("-1"));
   else
     names_.append(text_, other);

@@ -27,7 +27,7 @@ class VertexLines {
   void add_distance(VertexId vertex, std::uint64_t distance);
   /// A whole number; 9223372036854775807 where no path leads, which is `level` 0xffffffff.
   void add_level(VertexId vertex, std::uint32_t level);
-  /// The name of another vertex, such as a parent or the label of a component; `other` 0xffffffff: -1.
+  /// The name of another vertex, such as a parent or the label of a component; `other` kNoVertex: -1.
   void add_vertex(VertexId vertex, VertexId other);
 
   /// All lines. Called once. Throws FileChanged where the names may be wrong.

@@ -17,7 +17,7 @@ IdBits::IdBits(std::uint64_t limit)
 void IdBits::count(std::uint64_t end) {
   end_ = end;
   for (std::uint64_t block = 0; block * kBlockBits < end; ++block) {
-    ranks_.push_back(static_cast<std::uint32_t>(size_));
+    ranks_.push_back(static_cast<PlainId>(size_));
     for (std::uint64_t word = 0; word < kBlockBits / 64; ++word)
       size_ += bit_count(words_.get()[block * (kBlockBits / 64) + word]);
   }

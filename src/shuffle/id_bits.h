@@ -8,6 +8,7 @@
 
 #include "base/bit_count.h"
 #include "base/bits.h"
+#include "base/numbering.h"
 
 namespace edgewire::shuffle {
 
@@ -54,7 +55,7 @@ class IdBits {
 
   /// Bytes of memory at most.
   static constexpr std::uint64_t memory_bytes(std::uint64_t limit) noexcept {
-    return limit / 8 + limit / kBlockBits * sizeof(std::uint32_t);
+    return limit / 8 + limit / kBlockBits * sizeof(PlainId);
   }
 
  private:
@@ -64,7 +65,7 @@ class IdBits {
   };
   std::uint64_t limit_, end_ = 0, size_ = 0;
   std::unique_ptr<std::uint64_t, Free> words_;
-  std::vector<std::uint32_t> ranks_;  ///< of the first id of each block
+  std::vector<PlainId> ranks_;  ///< of the first id of each block
 };
 
 }  // namespace edgewire::shuffle

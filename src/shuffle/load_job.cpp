@@ -86,7 +86,7 @@ void LoadJob::start(const GraphShape& shape, std::span<const std::uint64_t> sour
       ShuffleOptions{record, partitions_, options_.temp, plan_memory(needs, options_.memory_bytes)});
   std::vector<std::byte> sample(sources.size() * record.stride());  // least records of rows: none is cut
   for (std::size_t i = 0; i < sources.size(); ++i)
-    store_big_endian(&sample[i * record.stride()], static_cast<std::uint32_t>(std::min(sources[i], kAllIds)));
+    store_big_endian(&sample[i * record.stride()], static_cast<PlainId>(std::min(sources[i], kAllIds)));
   shuffle_->choose_splitters(sample);
 }
 
@@ -108,8 +108,8 @@ void LoadJob::take_ids(Worker& worker, std::span<const std::uint64_t> ids) {
   if (ids.empty()) return;
   const std::uint64_t largest = *std::ranges::max_element(ids);
   if (!ids_ && largest >= graph::kMaxVertices)
-    throw Error(fmt::format("{}: vertex id {} is larger than the {} that is supported with --keep-ids",
-                            shape_.name, largest, graph::kMaxVertices - 1));
+    throw Error(fmt::format("{}: vertex id {} is larger than the {} that is supported with --keep-ids{}",
+                            shape_.name, largest, graph::kMaxVertices - 1, graph::kMoreVertices));
   if (ids_) check_bits(largest);
   worker.end_id = std::max(worker.end_id, largest + 1);
   if (ids_)
@@ -132,7 +132,7 @@ void LoadJob::add(int worker, std::span<const std::uint64_t> ids, graph::Weights
 
 void LoadJob::put(int worker, std::uint64_t source, std::uint64_t target, graph::WeightCode weight) {
   ++workers_[static_cast<std::size_t>(worker)].added;
-  const auto record = store({static_cast<std::uint32_t>(source), static_cast<std::uint32_t>(target), weight});
+  const auto record = store({static_cast<PlainId>(source), static_cast<PlainId>(target), weight});
   shuffle_->add(worker, record.data());
 }
 
@@ -163,14 +163,15 @@ void LoadJob::exchange_ids() {
   if (stream == nullptr) return;
   const auto take = [&](int, std::span<const std::byte> bytes) {
     for (; !bytes.empty(); bytes = bytes.subspan(stream->record_bytes()))
-      ids_->add_half(load_big_endian(bytes.data()), load_big_endian(&bytes[4]));
+      ids_->add_half(load_big_endian(bytes.data()),
+                     static_cast<std::uint32_t>(load_big_endian(&bytes[sizeof(PlainId)])));
   };
   std::array<std::byte, EdgeRecord::kLongest> record{};
   for (std::uint64_t half = 0; half * 32 < end_id_; ++half) {
     const std::uint32_t bits = ids_->half(half);
     if (bits == 0) continue;
-    store_big_endian(record.data(), static_cast<std::uint32_t>(half));
-    store_big_endian(&record[4], bits);
+    store_big_endian(record.data(), static_cast<PlainId>(half));
+    store_big_endian(&record[sizeof(PlainId)], bits);
     for (int peer = 0; peer < size(); ++peer)
       if (peer != rank()) stream->send(0, peer, record.data(), stream->record_bytes(), take);
   }
@@ -184,7 +185,7 @@ void LoadJob::find_ids(const Progress& progress) {
   each_partition("numbering vertices", progress, [&](int lane, std::uint32_t partition) {
     shuffle_->merge_partition(lane, partition, [&](const std::byte* record) {
       ids_->set(load_big_endian(record));
-      ids_->set(load_big_endian(record + 4));
+      ids_->set(load_big_endian(record + sizeof(PlainId)));
     });
   });
 }

@@ -64,8 +64,8 @@ void LoadJob::open_output(std::uint32_t flags) {
   const bool other_ids = renumbered_ || (shape_.first_id > 0 && vertices_ > 0);
   flags |= graph::flags_of(options, weights_) | (other_ids ? std::uint32_t{graph::kOriginalIds} : 0U);
   if (vertices_ > graph::kMaxVertices)
-    throw Error(
-        fmt::format("{} vertices are more than the {} that are supported", vertices_, graph::kMaxVertices));
+    throw Error(fmt::format("{} vertices are more than the {} that are supported{}", vertices_,
+                            graph::kMaxVertices, graph::kMoreVertices));
   sections_.path = options_.output;
   sections_.health = &bootstrap_.health();
   sections_.header = graph::lay_out(vertices_, edge_begins_.back(), flags);
@@ -111,11 +111,11 @@ void LoadJob::write_rows(int lane, std::uint32_t partition) {
   const std::uint64_t last = first_vertex(partition + 1);
   std::uint64_t vertex = first_vertex(partition), edge = edge_begins_[partition];
   auto offsets = SectionWriter::at<std::uint64_t>(sections_, graph::kOffsets, vertex);
-  auto targets = SectionWriter::at<std::uint32_t>(sections_, graph::kTargets, edge);
+  auto targets = SectionWriter::at<PlainId>(sections_, graph::kTargets, edge);
   auto weights = SectionWriter::at<Number>(sections_, graph::kWeights, edge);
   each_edge(lane, partition, [&](const EdgeRecord& next) {
     for (const std::uint64_t source = vertex_of(next.source); vertex <= source; ++vertex) offsets.put(edge);
-    targets.put(static_cast<std::uint32_t>(vertex_of(next.target)));
+    targets.put(static_cast<PlainId>(vertex_of(next.target)));
     if (shape_.options.weighted) weights.put(graph::weight_of(next.weight).as<Number>());
     ++edge;
   });

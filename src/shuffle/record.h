@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/numbering.h"
+
 namespace edgewire::shuffle {
 
 /// Where the key of a record lies. Keys are bytes: text and big-endian numbers sort as one expects.
@@ -18,14 +20,15 @@ struct RecordShape {
   std::size_t key_offset = 0;
   std::size_t key_bytes = 0;  ///< 1 at least
 
-  static constexpr std::size_t kPairBytes = 8, kWeightedBytes = 17;  ///< see EdgeRecord
+  /// See EdgeRecord.
+  static constexpr std::size_t kPairBytes = 2 * sizeof(PlainId), kWeightedBytes = kPairBytes + 9;
 
   /// Bytes of a record in memory and in rings: a multiple of 4, the rest is 0.
   constexpr std::size_t stride() const noexcept { return (bytes + 3) / 4 * 4; }
   /// Whether records are short and all of them key, so that buffers sort them as they lie.
   bool sorts_in_place() const noexcept {
     return key_offset == 0 && key_bytes == bytes &&
-           (bytes == kPairBytes || bytes == 12 || bytes == kWeightedBytes);
+           (bytes == 8 || bytes == 12 || bytes == kPairBytes || bytes == kWeightedBytes);
   }
   /// The first 8 bytes of the key as a number that orders as they do.
   std::uint64_t prefix(const std::byte* record) const noexcept {

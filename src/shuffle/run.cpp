@@ -50,7 +50,9 @@ void RecordBuffer::sort_in_place() {
 void RecordBuffer::sort() {
   if (in_place_) {
     if (shape_.bytes == 8) return sort_in_place<8>();
-    return shape_.bytes == 12 ? sort_in_place<12>() : sort_in_place<RecordShape::kWeightedBytes>();
+    if (shape_.bytes == 12) return sort_in_place<12>();
+    return shape_.bytes == RecordShape::kPairBytes ? sort_in_place<RecordShape::kPairBytes>()
+                                                   : sort_in_place<RecordShape::kWeightedBytes>();
   }
   radix_sort(
       std::span(entries_), [](const Entry& entry) { return entry.prefix; },

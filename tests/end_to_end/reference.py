@@ -7,6 +7,7 @@ src/graph/format.h, the hash that of the XXH3 library.
 import ctypes
 import ctypes.util
 import dataclasses
+import os
 import struct
 
 import numpy as np
@@ -16,6 +17,8 @@ BLOCK_BYTES = 1 << 20
 ORIGINAL_IDS = 8
 WEIGHTED = 1
 SYMMETRIC = 4
+WIDE_IDS = 512
+TARGETS = {False: "<u4", True: "<u8"}  # by whether ids are wide
 WEIGHT_TYPES = {0: "<f4", 32: "<f8", 64: "<u4", 96: "<u8"}  # by kWideWeights and kWholeWeights
 
 _xxhash = ctypes.CDLL(ctypes.util.find_library("xxhash") or "libxxhash.so.0")
@@ -55,15 +58,21 @@ def weight_flags(graph):
     return WEIGHTED | next(flag for flag, one in WEIGHT_TYPES.items() if one == graph.weight_type)
 
 
+def is_wide():
+    """Whether the program that is tested has 64-bit ids."""
+    return os.environ.get("EDGEWIRE", "").endswith("-wide")
+
+
 def graph_bytes(graph, **faults):
     """The .ew file. `faults` replace header fields (version, flags, vertices, edges) or whole sections (offsets,
     targets, ids) by others, with right checksums, as an ill-willed writer would."""
+    wide = is_wide()
     order = np.lexsort((graph.targets, graph.sources))
     offsets = np.concatenate(([0], np.cumsum(graph.out_degrees())))
     sections = [np.asarray(faults.get("offsets", offsets), "<u8").tobytes(),
-                np.asarray(faults.get("targets", graph.targets[order]), "<u4").tobytes(),
+                np.asarray(faults.get("targets", graph.targets[order]), TARGETS[wide]).tobytes(),
                 b"", b""]
-    flags = 0
+    flags = WIDE_IDS if wide else 0
     if graph.weights is not None:
         flags |= weight_flags(graph)
         sections[2] = np.asarray(graph.weights, graph.weight_type)[order].tobytes()
@@ -96,7 +105,7 @@ def read_graph(path):
     magic, version, flags, vertices, edges, *sections = struct.unpack_from("<8sIIQQ8Q", data)
     assert magic == b"EDGEWIRE" and version == 1
     offsets = np.frombuffer(data, "<u8", vertices + 1, sections[0]).astype(np.int64)
-    targets = np.frombuffer(data, "<u4", edges, sections[2])
+    targets = np.frombuffer(data, TARGETS[bool(flags & WIDE_IDS)], edges, sections[2]).astype(np.int64)
     ids = np.frombuffer(data, "<u8", vertices, sections[6]) if flags & ORIGINAL_IDS else None
     weights = np.frombuffer(data, WEIGHT_TYPES[flags & 96], edges, sections[4]) if flags & WEIGHTED else None
     return Graph(vertices, np.repeat(np.arange(vertices), np.diff(offsets)), targets, ids, weights)

@@ -18,6 +18,11 @@ SANITIZERS = {  # unless the caller has options of their own
 MOST_PROCESSES = 24  # whose stacks are told
 
 
+def program_of(build):
+    """The program of a build folder: edgewire, or edgewire-wide where vertex ids have 64 bits; None without one."""
+    return next((path for path in (build / "edgewire", build / "edgewire-wide") if path.exists()), None)
+
+
 def clean_environment(**more):
     """That of the caller without what would change tests: make's variables, languages, settings of the program."""
     kept = {name: value for name, value in os.environ.items() if name in OURS or not name.startswith(NOT_OURS)}

@@ -12,7 +12,7 @@ import shlex
 import tempfile
 import time
 
-from runner.commands import ALONE, ROOT, clean_environment, run, tail
+from runner.commands import ALONE, ROOT, clean_environment, program_of, run, tail
 from runner.outcomes import is_crash
 
 FOLDER = ROOT / "tests/end_to_end"
@@ -42,7 +42,7 @@ def run_pytest(arguments, build, settings, side_by_side=0, tell=lambda name, res
     """Calls tell(name, result) for each test that ends, when it ends: a test that fails in its fixtures has ended twice.
     Returns pytest's status, its output, and the last result of each test: {name: result}."""
     with tempfile.NamedTemporaryFile("r", suffix=".jsonl") as stream:
-        environment = clean_environment(EDGEWIRE=str(build / "edgewire"), EDGEWIRE_TEST_STREAM=stream.name, PYTHONPATH=str(FOLDER), **settings)
+        environment = clean_environment(EDGEWIRE=str(program_of(build)), EDGEWIRE_TEST_STREAM=stream.name, PYTHONPATH=str(FOLDER), **settings)
         command = [*PYTEST, *workers(side_by_side), *arguments] if side_by_side > 1 else [*ALONE, *PYTEST, *arguments]
         results = {}
         line = ""

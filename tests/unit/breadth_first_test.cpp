@@ -47,10 +47,11 @@ struct Layers : graph::BuiltGraph {
 
 /// By global id.
 struct Tree {
-  std::vector<std::uint32_t> levels, parents;
+  std::vector<std::uint32_t> levels;
+  std::vector<PlainId> parents;
   explicit Tree(std::uint64_t vertices)
-      : levels(vertices, BreadthFirst::kNone), parents(vertices, BreadthFirst::kNone) {}
-  Tree(std::vector<std::uint32_t> all_levels, std::vector<std::uint32_t> all_parents)
+      : levels(vertices, BreadthFirst::kNone), parents(vertices, BreadthFirst::kNoParent) {}
+  Tree(std::vector<std::uint32_t> all_levels, std::vector<PlainId> all_parents)
       : levels(std::move(all_levels)), parents(std::move(all_parents)) {}
   bool operator==(const Tree&) const = default;
 };
@@ -68,8 +69,7 @@ Tree by_queue(const graph::GraphFile& graph, VertexId source) {
         found.levels[v] = found.levels[u] + 1;
         queue.push_back(v);
       }
-      if (found.levels[v] == found.levels[u] + 1)
-        found.parents[v] = std::min<std::uint32_t>(found.parents[v], u);
+      if (found.levels[v] == found.levels[u] + 1) found.parents[v] = std::min<PlainId>(found.parents[v], u);
     }
   }
   return found;
@@ -112,7 +112,7 @@ bool are_parents(const graph::GraphFile& graph, const Tree& found, std::uint32_t
   for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
     const VertexId u(found.parents[v]);
     if (found.levels[v] == BreadthFirst::kNone || v == source) {
-      if (u != (v == source ? source : BreadthFirst::kNone)) return false;
+      if (u != (v == source ? PlainId{source} : BreadthFirst::kNoParent)) return false;
       continue;
     }
     if (u >= graph.vertices() || found.levels[u] + 1 != found.levels[v]) return false;
@@ -154,6 +154,7 @@ TEST_CASE("levels and parents through frontiers of all sizes, with any number of
 
 TEST_CASE("levels and parents of graphs drawn by hand") {
   constexpr std::uint32_t kNone = BreadthFirst::kNone;
+  constexpr PlainId kNoParent = BreadthFirst::kNoParent;
   struct Case {
     std::uint32_t vertices;
     std::vector<graph::Edge> edges;
@@ -168,20 +169,20 @@ TEST_CASE("levels and parents of graphs drawn by hand") {
   const std::vector<Case> cases{
       {1, {}, false, 0, {{0}, {0}}},
       {1, {{0, 0, 0.0F}, {0, 0, 0.0F}}, true, 0, {{0}, {0}}},
-      {2, {}, false, 1, {{kNone, 0}, {kNone, 1}}},
+      {2, {}, false, 1, {{kNone, 0}, {kNoParent, 1}}},
       {2, {{0, 1, 0.0F}, {0, 1, 0.0F}, {1, 1, 0.0F}}, false, 0, {{0, 1}, {0, 0}}},
-      {2, {{0, 1, 0.0F}, {0, 1, 0.0F}, {1, 1, 0.0F}}, false, 1, {{kNone, 0}, {kNone, 1}}},
+      {2, {{0, 1, 0.0F}, {0, 1, 0.0F}, {1, 1, 0.0F}}, false, 1, {{kNone, 0}, {kNoParent, 1}}},
       {2, {{0, 1, 0.0F}, {0, 1, 0.0F}, {1, 1, 0.0F}}, true, 1, {{1, 0}, {1, 1}}},
-      {4, path, false, 1, {{kNone, 0, 1, 2}, {kNone, 1, 1, 2}}},
+      {4, path, false, 1, {{kNone, 0, 1, 2}, {kNoParent, 1, 1, 2}}},
       {4, path, true, 1, {{1, 0, 1, 2}, {1, 1, 1, 2}}},
-      {5, diamond, false, 0, {{0, 1, 1, 2, kNone}, {0, 0, 0, 1, kNone}}},
-      {5, diamond, true, 3, {{2, 1, 1, 0, kNone}, {1, 3, 3, 3, kNone}}},
+      {5, diamond, false, 0, {{0, 1, 1, 2, kNone}, {0, 0, 0, 1, kNoParent}}},
+      {5, diamond, true, 3, {{2, 1, 1, 0, kNone}, {1, 3, 3, 3, kNoParent}}},
       // Two components, a triangle each.
       {6,
        {{0, 2, 0.0F}, {2, 4, 0.0F}, {4, 0, 0.0F}, {1, 3, 0.0F}, {3, 5, 0.0F}, {5, 1, 0.0F}},
        false,
        4,
-       {{1, kNone, 2, kNone, 0, kNone}, {4, kNone, 0, kNone, 4, kNone}}},
+       {{1, kNone, 2, kNone, 0, kNone}, {4, kNoParent, 0, kNoParent, 4, kNoParent}}},
   };
   for (const Case& one : cases) {
     CAPTURE(&one - cases.data());
@@ -231,7 +232,8 @@ TEST_CASE("searches apart find what a search by all workers finds, in random gra
     const JobCut& cut = kJobCuts[seed % kJobCuts.size()];
     CHECK((search_from(built.graph, sources, cut, Parents::smallest) == right));
     CHECK((search_apart(built.graph, sources, cut, Parents::smallest) == right));
-    for (std::size_t s = 0; s < sources.size(); ++s) right[s].parents.assign(vertices, BreadthFirst::kNone);
+    for (std::size_t s = 0; s < sources.size(); ++s)
+      right[s].parents.assign(vertices, BreadthFirst::kNoParent);
     CHECK((search_apart(built.graph, sources, cut, Parents::none) == right));
   }
 }

@@ -10,7 +10,7 @@ namespace edgewire::frontier::components {  // names of its own beside other tes
 
 namespace {
 
-using Labels = std::vector<std::uint32_t>;
+using Labels = std::vector<PlainId>;
 using Edges = std::vector<graph::Edge>;
 
 /// The smaller label of both ends of each edge, until there is nothing to change.
@@ -20,7 +20,7 @@ Labels by_rounds(std::uint32_t vertices, const Edges& edges) {
   for (bool changed = true; changed;) {
     changed = false;
     for (const auto& [u, v, weight] : edges) {
-      const std::uint32_t least = std::min(labels[u], labels[v]);
+      const PlainId least = std::min(labels[u], labels[v]);
       changed = changed || labels[u] != labels[v];
       labels[u] = labels[v] = least;
     }
@@ -187,12 +187,12 @@ TEST_CASE("one process gets no more than it has room for") {
 }
 
 TEST_CASE("a process that names fewer or more components than it was to is refused") {
-  std::vector<std::uint32_t> taken;
+  std::vector<PlainId> taken;
   Names names;
   const auto send = [&](Record record) { Names::take(record, taken); };
-  for (const std::uint32_t name : {7U, Forest::kNone, 8U}) names.put(name, send);
+  for (const PlainId name : {PlainId{7}, kNoVertex, PlainId{8}}) names.put(name, send);
   names.end(send);
-  CHECK((taken == std::vector<std::uint32_t>{7, Forest::kNone, 8, Forest::kNone}));
+  CHECK((taken == std::vector<PlainId>{7, kNoVertex, 8, kNoVertex}));
   Names::check(taken, 3);
   CHECK_THROWS_AS(Names::check(taken, 2), Error);
   CHECK_THROWS_AS(Names::check(taken, 5), Error);

@@ -82,8 +82,9 @@ TEST_CASE("ranges are cut evenly by edges and vertices") {
       CHECK(4 * edges + (bounds[p + 1] - bounds[p]) / 5000.0 == doctest::Approx(5.0 / parts).epsilon(0.02));
     }
   }
-  CHECK(cut_evenly(std::vector<std::uint64_t>(101, 0), 4) == std::vector<std::uint32_t>{0, 25, 50, 75, 100});
-  CHECK(cut_evenly(std::vector<std::uint64_t>{0}, 3) == std::vector<std::uint32_t>{0, 0, 0, 0});
+  CHECK(cut_evenly(std::vector<std::uint64_t>(101, 0), 4) ==
+        std::vector<edgewire::PlainId>{0, 25, 50, 75, 100});
+  CHECK(cut_evenly(std::vector<std::uint64_t>{0}, 3) == std::vector<edgewire::PlainId>{0, 0, 0, 0});
 }
 
 TEST_CASE("in a grid the owner of a vertex is in the row and in the column of all its edges") {

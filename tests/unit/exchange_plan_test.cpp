@@ -89,7 +89,7 @@ void check_edges(const GraphFile& graph, const Ownership& ownership, const std::
     const std::uint32_t last = std::min(plan.sources(), first + ExchangePlan::kRowBlock);
     EdgeRows rows;
     plan.read(first, last, rows);
-    const auto& [destinations, ends, weights] = rows;
+    const auto &destinations = rows.destinations, &ends = rows.ends;
     REQUIRE(ends.size() == last - first);
     std::size_t next = 0;
     for (OwnedIndex i(first); i < last; ++i) {
@@ -266,7 +266,7 @@ TEST_CASE("with covers every edge is computed once, by its sender or by the peer
         if (share == 1) CHECK(edges == cover.moved_edges + cover.free_edges);
       }
       EdgeRows rows;
-      const auto& [destinations, ends, weights] = rows;
+      const auto &destinations = rows.destinations, &ends = rows.ends;
       for (OwnedIndex i{}; i < owned.count(); ++i) {
         if (i % ExchangePlan::kRowBlock == 0)
           plan.read(i, std::min<std::uint32_t>(i + ExchangePlan::kRowBlock, owned.count()), rows);

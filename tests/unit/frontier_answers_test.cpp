@@ -12,7 +12,7 @@
 namespace edgewire::frontier {
 namespace {
 
-constexpr std::uint32_t kNoParent = 0xffffffff;
+constexpr PlainId kNoParent = kNoVertex;
 
 const std::vector<JobCut> kDivisions{{},
                                      {.workers = 3},
@@ -28,20 +28,20 @@ struct Edgeless : graph::BuiltGraph {
 
 /// Runs work(job, mine) in each process; `mine` has what `all` says of its vertices.
 template <class Work>
-void run_with_values(const Edgeless& file, const JobCut& cut, const std::vector<std::uint32_t>& all,
+void run_with_values(const Edgeless& file, const JobCut& cut, const std::vector<PlainId>& all,
                      const Work& work) {
   run_in_each(file.graph, cut, {}, [&](FrontierJob& job) {
-    std::vector<std::uint32_t> mine(job.owned());
+    std::vector<PlainId> mine(job.owned());
     for (LocalNumber local{}; local < mine.size(); ++local)
       mine[local] = all[job.ownership().vertex(job.rank(), local)];
     work(job, mine);
   });
 }
 
-void check_groups(const std::vector<std::uint32_t>& labels) {
+void check_groups(const std::vector<PlainId>& labels) {
   const Edgeless file(static_cast<std::uint32_t>(labels.size()));
-  std::map<std::uint32_t, std::uint32_t> sizes;
-  for (const std::uint32_t label : labels) ++sizes[label];
+  std::map<PlainId, std::uint32_t> sizes;
+  for (const PlainId label : labels) ++sizes[label];
   std::vector<exchange::WholeCandidate> sorted;
   for (const auto& [label, size] : sizes) sorted.push_back({size, label});
   std::stable_sort(sorted.begin(), sorted.end(), [](auto& a, auto& b) { return a.value > b.value; });
@@ -52,7 +52,7 @@ void check_groups(const std::vector<std::uint32_t>& labels) {
       CAPTURE(cut.processes);
       CAPTURE(largest);
       GroupSizes found;
-      run_with_values(file, cut, labels, [&](FrontierJob& job, std::span<const std::uint32_t> mine) {
+      run_with_values(file, cut, labels, [&](FrontierJob& job, std::span<const PlainId> mine) {
         const auto own = count_groups(job, mine, largest);
         transport::require(own.groups == sizes.size() && own.singles == singles, "other sizes");
         if (job.rank() == 0) found = own;
@@ -66,12 +66,12 @@ void check_groups(const std::vector<std::uint32_t>& labels) {
 
 TEST_CASE("sizes of groups are those that a table of all labels has") {
   std::minstd_rand random(3);
-  std::vector<std::uint32_t> labels(5000);
+  std::vector<PlainId> labels(5000);
   for (std::uint32_t v = 0; v < labels.size(); ++v) labels[v] = v;
   SUBCASE("each vertex is alone") {}
-  SUBCASE("one has all") { std::fill(labels.begin(), labels.end(), 4999U); }
+  SUBCASE("one has all") { std::fill(labels.begin(), labels.end(), PlainId{4999}); }
   SUBCASE("many of all sizes") {
-    for (std::uint32_t& label : labels) label = static_cast<std::uint32_t>(random() % (1 + random() % 5000));
+    for (PlainId& label : labels) label = static_cast<PlainId>(random() % (1 + random() % 5000));
   }
   SUBCASE("some of the same size") {
     for (std::uint32_t v = 0; v < labels.size(); ++v) labels[v] = v / 7 * 7;
@@ -87,7 +87,7 @@ TEST_CASE("a graph of one vertex, and fewer vertices than processes") {
 TEST_CASE("a path goes along parents, from process to process") {
   constexpr std::uint32_t kCount = 300;
   const Edgeless file(kCount);
-  std::vector<std::uint32_t> parents(kCount, kNoParent);
+  std::vector<PlainId> parents(kCount, kNoParent);
   std::vector<VertexId> expected;
   // 7 is the source; each vertex of the path is far from the one before it.
   VertexId v{7};
@@ -107,16 +107,15 @@ TEST_CASE("a path goes along parents, from process to process") {
   CHECK_THROWS_WITH_AS((void)path_to(parents, 7, 100), doctest::Contains("circle"), Error);
   for (const JobCut& cut : kDivisions) {
     CAPTURE(cut.processes);
-    run_with_values(file, cut, parents, [&](FrontierJob& job, std::span<const std::uint32_t> mine) {
+    run_with_values(file, cut, parents, [&](FrontierJob& job, std::span<const PlainId> mine) {
       transport::require(path_to(job, mine, 7, expected.back()) == expected, "another path");
       transport::require(path_to(job, mine, 7, 7) == std::vector<VertexId>{7}, "from a vertex to itself");
       transport::require(path_to(job, mine, 7, 299).empty() == (parents[299] == kNoParent), "no path");
     });
-    CHECK_THROWS_WITH_AS(run_with_values(file, cut, parents,
-                                         [&](FrontierJob& job, std::span<const std::uint32_t> mine) {
-                                           path_to(job, mine, 7, 100);
-                                         }),
-                         doctest::Contains("circle"), Error);
+    CHECK_THROWS_WITH_AS(
+        run_with_values(file, cut, parents,
+                        [&](FrontierJob& job, std::span<const PlainId> mine) { path_to(job, mine, 7, 100); }),
+        doctest::Contains("circle"), Error);
   }
 }
 

@@ -125,8 +125,10 @@ TEST_CASE("few ids among many become vertices alone, unless ids are to be kept")
     write_file(path, text);
     return error_of([&] { convert(path, converter.directory() / "out.ew", options); });
   };
-  CHECK(contains(refusal("1 5000000000\n", {.keep_ids = true}),
-                 "vertex id 5000000000 is larger than the 4294967293 that is supported with --keep-ids"));
+  if (!kIds64)
+    CHECK(contains(refusal("1 5000000000\n", {.keep_ids = true}),
+                   "vertex id 5000000000 is larger than the 4294967293 that is supported with --keep-ids"
+                   "; edgewire-wide, which is built with -Did_bits=64, takes more"));
   CHECK(contains(refusal("1 2\n", {.labels = true, .keep_ids = true}), "--keep-ids"));
 }
 

@@ -207,13 +207,14 @@ TEST_CASE("contents that cannot be used are refused although their checksums are
   CHECK(contains(message_with(offsets + 40, std::uint64_t{5}), "last row offset"));
   CHECK(contains(message_with(offsets + 16, std::uint64_t{1000}), "not in order"));
   CHECK(contains(message_with(offsets + 40, ~std::uint64_t{0}), "not in order"));
-  CHECK(contains(message_with(targets + 4, std::uint32_t{5}), "byte " + std::to_string(targets + 4)));
+  CHECK(contains(message_with(targets + sizeof(VertexId), PlainId{5}),
+                 "byte " + std::to_string(targets + sizeof(VertexId))));
   CHECK(contains(message_with(weights + 8, std::numeric_limits<float>::quiet_NaN()),
                  "byte " + std::to_string(weights + 8)));
   CHECK(contains(message_with(weights, std::numeric_limits<float>::infinity()), "not finite"));
   CHECK(contains(message_with(offsetof(Header, vertices), ~std::uint64_t{0}), "out of range"));
   CHECK(contains(message_with(offsetof(Header, edges), std::uint64_t{1} << 62), "out of range"));
-  CHECK(contains(message_with(offsetof(Header, flags), std::uint32_t{32}), "out of range"));
+  CHECK(contains(message_with(offsetof(Header, flags), std::uint32_t{32} | kIdFlag), "out of range"));
   CHECK(contains(message_with(offsetof(Header, sections), std::uint64_t{8192}), "not where they should be"));
 }
 
@@ -243,7 +244,7 @@ TEST_CASE("only the blocks that hold the rows are checked, from several threads 
   bytes[damaged] = static_cast<char>(bytes[damaged] ^ 1);
   write_file(path, bytes);
   const GraphFile graph = GraphFile::open(path);
-  const std::uint64_t rows_per_block = kBlockBytes / 16;
+  const std::uint64_t rows_per_block = kBlockBytes / (4 * sizeof(VertexId));
   {
     std::vector<std::jthread> threads;
     for (int i = 0; i < 4; ++i) threads.emplace_back([&] { graph.verify_rows(0, 2 * rows_per_block); });

@@ -95,7 +95,7 @@ TEST_CASE("METIS files that are wrong are refused") {
   CHECK(contains(error("2 1\n2\n1\n3\n"), "line 4, byte 8: a line more than the 2 vertices have"));
   CHECK(contains(error("3 2"), "too short"));
   CHECK(contains(error("9999999 2\n2\n"), "line 1, byte 0: the file is too short for 9999999 vertices"));
-  CHECK(contains(error("99999999999 2\n2\n"), "more vertices or edges than are supported"));
+  CHECK(contains(error("999999999999999 2\n2\n"), "more vertices or edges than are supported"));
   CHECK(contains(error("2\n2\n1\n"), "expected the number of edges"));
   CHECK(contains(error("2 1 2\n2\n1\n"), "FMT 2 has other digits"));
   CHECK(contains(error("2 1 1 2\n2 1\n1 1\n"), "NCON is given, but"));

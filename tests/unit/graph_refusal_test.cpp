@@ -44,8 +44,9 @@ TEST_CASE("bad lines are named by line and byte") {
   CHECK(contains(converter.error("g.wel", "1 2\n"), "the weight is missing"));
   CHECK(contains(converter.error("g.el", "1 2 3\n"), "3 fields where each edge of this file has 2"));
   CHECK(contains(converter.error("g.wel", "1 2 x\n1 2\n", {.weights = false}), "line 2, byte 6: 2 fields"));
-  CHECK(contains(converter.error("g.el", "1 4294967294\n"),
-                 "byte 2: vertex id 4294967294 is not within 0 to 4294967293"));
+  if (!kIds64)
+    CHECK(contains(converter.error("g.el", "1 4294967294\n"),
+                   "byte 2: vertex id 4294967294 is not within 0 to 4294967293"));
   CHECK(edges_of(converter("g.txt", "1 2 nan what\n", {.weights = false})).size() == 1);
   CHECK(contains(converter.error("g.txt", std::string("1 2\n\0 4\n", 8)), "line 2, byte 4"));
 }
@@ -86,7 +87,7 @@ TEST_CASE("matrices that are not graphs are refused in words") {
   CHECK(contains(error(usual, "2 2 1\n0 1\n"), "line 3, byte 55: vertex id 0 is not within 1 to 2"));
   CHECK(contains(error(usual, "2 2 1\n1 3\n"), "vertex id 3 is not within 1 to 2"));
   CHECK(contains(error(usual, "2 2 99999999999\n1 1\n"), "too short for 99999999999 entries"));
-  CHECK(contains(error(usual, "99999999999 99999999999 1\n1 1\n"),
+  CHECK(contains(error(usual, "999999999999999 999999999999999 1\n1 1\n"),
                  "more vertices or edges than are supported"));
   const std::string far = "%%MatrixMarket " + usual + "\n4000000000 4000000000 1\n1 1\n";
   CHECK(contains(converter.error("g.mtx", far, {.keep_ids = true}), "needs about 64000 MB of memory, "));
@@ -130,8 +131,9 @@ TEST_CASE("binary files of wrong size or content are refused, also when compress
 #endif
   }
   CHECK(contains(converter.error("g.bin", u32_pairs().substr(3)), "byte 53: the file ends within a record"));
-  CHECK(contains(converter.error("g.bin", u32_pairs() + "\xFF\xFF\xFF\xFF\0\0\0\0"s),
-                 "byte 56: vertex id 4294967295"));
+  if (!kIds64)
+    CHECK(contains(converter.error("g.bin", u32_pairs() + "\xFF\xFF\xFF\xFF\0\0\0\0"s),
+                   "byte 56: vertex id 4294967295"));
 }
 
 TEST_CASE("damaged compressed files are refused") {

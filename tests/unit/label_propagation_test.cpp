@@ -5,12 +5,13 @@
 
 #include "frontier/leading_label.h"
 #include "frontier_test.h"
+#include "graph/format.h"
 
 namespace edgewire::frontier {
 
 namespace {
 
-using Labels = std::vector<std::uint32_t>;
+using Labels = std::vector<PlainId>;
 
 struct Propagated {
   Labels labels;
@@ -213,11 +214,11 @@ TEST_CASE("a tie goes to the smallest label, also where labels share slots of th
     std::minstd_rand random(size);
     for (int i = 0; i < 20; ++i) {
       Labels heard;
-      std::map<std::uint32_t, std::uint32_t> right;
+      std::map<PlainId, std::uint32_t> right;
       for (std::uint32_t j = 0; j < size; ++j)
         heard.push_back(static_cast<std::uint32_t>(random() % (1 + size / 2)) * 4096);
-      if (i == 0) heard[0] = 0xFFFF'FFFD;  // the largest id there can be
-      for (const std::uint32_t label : heard) ++right[label];
+      if (i == 0) heard[0] = static_cast<PlainId>(graph::kMaxVertices - 1);  // the largest id there can be
+      for (const PlainId label : heard) ++right[label];
       const auto best =
           std::ranges::max_element(right, [](const auto& a, const auto& b) { return a.second < b.second; });
       votes.start(size);

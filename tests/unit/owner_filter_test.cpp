@@ -10,7 +10,7 @@ using edgewire::plan::Ownership;
 
 namespace {
 
-using Numbers = std::vector<std::uint32_t>;
+using Numbers = std::vector<edgewire::PlainId>;
 using Locals = std::vector<edgewire::LocalNumber>;
 constexpr std::uint32_t kEnd = 0xEEEEEEEE;  // behind what may be written
 

@@ -49,7 +49,7 @@ Result<Value> in_two(const std::function<Result<Value>(launch::Bootstrap&)>& cal
   return found;
 }
 
-using Labels = std::vector<std::uint32_t>;
+using Labels = std::vector<PlainId>;
 using Numbers = std::vector<double>;
 constexpr std::uint32_t kUnreached = 0xffffffff;
 

@@ -253,7 +253,7 @@ TEST_CASE("parents are the smallest ones on a path of the fewest edges, and lead
   const std::vector<std::uint64_t> distances{0, 1, 1, 1, 2, 5, 1, kMost};
   const std::span<const std::uint64_t> all = distances;
   auto parents = find_parents(graph, 0, all, false);
-  CHECK((parents == std::vector<std::uint32_t>{0, 2, 3, 0, 0, 4, 3, kNoLevel}));
+  CHECK((parents == std::vector<PlainId>{0, 2, 3, 0, 0, 4, 3, kNoVertex}));
   CHECK(check_sssp(graph, 0, all, false, parents).fault == "");
   parents[3] = 1;
   CHECK(check_sssp(graph, 0, all, false, parents).fault == "the parents of vertex 1 lead round in a circle");

@@ -14,7 +14,7 @@ namespace edgewire::frontier {
 
 namespace {
 
-using Labels = std::vector<std::uint32_t>;
+using Labels = std::vector<PlainId>;
 using EdgeList = std::vector<graph::Edge>;
 
 /// By definition: who reaches whom, by as many rounds as it takes.
@@ -42,7 +42,7 @@ struct Run {
 /// Counts the supersteps of each kind.
 Labels labels_of(const graph::GraphFile& graph, const Run& run,
                  std::map<std::uint64_t, std::uint64_t>* kinds = nullptr) {
-  Labels labels(graph.vertices(), std::numeric_limits<std::uint32_t>::max());
+  Labels labels(graph.vertices(), kNoVertex);
   const JobCut cut{.processes = run.processes, .workers = run.workers, .ownership = run.ownership};
   run_in_each(graph, cut, {}, [&](FrontierJob& job) {
     StrongComponents components(job, run.collected);

@@ -55,7 +55,8 @@ class Reader final : public EdgeReader {
   void read(int, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override {
     REQUIRE(first % kRowBlock == 0);
     REQUIRE(last - first <= kRowBlock);
-    auto& [destinations, ends, weights] = rows;
+    auto &destinations = rows.destinations, &ends = rows.ends;
+    auto& weights = rows.weights;
     destinations.clear();
     ends.clear();
     weights.clear();

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "plan/edge_rows.h"
 #include "plan/look_up.h"
 
 namespace edgewire::plan {
@@ -88,7 +89,8 @@ TEST_CASE("numbers of vertices are looked up row by row, and those that are too 
   VertexNumbers numbers(set_of(20000, ids, affordable), 20000, affordable);
   CHECK(numbers.all().size() == (affordable < 5000 ? ids.size() + 1 : 20000));
   for (const std::uint32_t id : ids) numbers[VertexId(id)] = id * 2;
-  std::vector<std::uint32_t> targets, ends, expected, expected_below, expected_ends;
+  std::vector<PlainId> targets;
+  std::vector<std::uint32_t> ends, expected, expected_below, expected_ends;
   constexpr std::uint32_t kLimit = 20000;
   for (const std::size_t length : {0, 0, 3, 255, 1, 0, 256, 257, 0, 1000, 0, 0}) {
     for (std::size_t i = 0; i < length; ++i) {
@@ -101,15 +103,17 @@ TEST_CASE("numbers of vertices are looked up row by row, and those that are too 
     ends.push_back(static_cast<std::uint32_t>(targets.size()));
     expected_ends.push_back(static_cast<std::uint32_t>(expected_below.size()));
   }
-  auto all = targets;
-  look_up(numbers, all);
-  CHECK(all == expected);
-  look_up_below(kLimit, numbers, targets, ends);
+  EdgeRows rows;  // the ids may be in the memory of the numbers
+  std::ranges::copy(targets, rows.room_for_ids(targets.size()).begin());
+  look_up(numbers, rows.room_for_ids(targets.size()), rows.destinations);
+  CHECK(rows.destinations == expected);
+  std::ranges::copy(targets, rows.room_for_ids(targets.size()).begin());
+  look_up_below(kLimit, numbers, rows.room_for_ids(targets.size()), rows.destinations, ends);
   CHECK(ends == expected_ends);
-  targets.resize(ends.back());
-  CHECK(targets == expected_below);
-  std::vector<std::uint32_t> none, no_ends(3);
-  look_up_below(kLimit, numbers, none, no_ends);
+  rows.destinations.resize(ends.back());
+  CHECK(rows.destinations == expected_below);
+  std::vector<std::uint32_t> no_ends(3);
+  look_up_below(kLimit, numbers, {}, {}, no_ends);
   CHECK(no_ends == std::vector<std::uint32_t>(3));
 }
 

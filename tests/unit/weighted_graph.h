@@ -20,7 +20,7 @@ GraphFile make_weighted(const std::string& path, std::uint64_t vertices,
                         std::vector<std::tuple<std::uint32_t, std::uint32_t, Weight>> edges) {
   std::ranges::sort(edges);
   std::vector<std::uint64_t> offsets(vertices + 1);
-  std::vector<std::uint32_t> targets;
+  std::vector<PlainId> targets;
   std::vector<Weight> weights;
   for (const auto& [source, target, weight] : edges) {
     ++offsets[source + std::size_t{1}];
@@ -32,7 +32,7 @@ GraphFile make_weighted(const std::string& path, std::uint64_t vertices,
   std::string bytes(file_bytes(header), '\0');
   std::memcpy(&bytes[header.sections[kOffsets].offset], offsets.data(), offsets.size() * 8);
   if (!edges.empty()) {
-    std::memcpy(&bytes[header.sections[kTargets].offset], targets.data(), targets.size() * 4);
+    std::memcpy(&bytes[header.sections[kTargets].offset], targets.data(), targets.size() * sizeof(PlainId));
     std::memcpy(&bytes[header.sections[kWeights].offset], weights.data(), weights.size() * sizeof(Weight));
   }
   std::vector<std::uint64_t> checksums;
