@@ -98,7 +98,7 @@ char call_as(char version, bool knows_secret, int port) {
 }
 
 TEST_CASE("rank 0 ends with one line when a process of another version calls, and not when a stranger does") {
-  for (const char version : {'1', '3', '5'}) {
+  for (const char version : {'1', '4', '6'}) {
     CAPTURE(version);
     char verdict = ' ', of_stranger = ' ';
     const std::string said = rank_0_says([&](int port) {

@@ -312,11 +312,9 @@ TEST_CASE("a peer that breaks the rules fails the job by its name") {
   // Of a frame without records, behind which the superstep ends.
   const auto set = [](Group& group, std::uint16_t records, std::uint8_t superstep, std::uint8_t tail,
                       std::uint32_t in_superstep) {
-    std::byte* const frame = group.job[1]->region.data();
-    std::memcpy(frame, &records, 2);
-    std::memcpy(frame + 2, &superstep, 1);
-    std::memcpy(frame + 3, &tail, 1);
-    std::memcpy(frame + 4, &in_superstep, 4);
+    const std::array words{records | std::uint32_t{superstep} << 16 | std::uint32_t{tail} << 24,
+                           in_superstep};
+    std::memcpy(group.job[1]->region.data(), words.data(), sizeof words);
   };
   fails([](Group& group) { group.job[0]->signal(0, 1, 0, 1024 + 64); }, "more than a ring holds");
   fails([](Group& group) { group.job[0]->signal(0, 1, 0, 65); }, "more than a ring holds");
