@@ -186,7 +186,8 @@ def test_what_is_refused(edgewire, tmp_path):
     (tmp_path / "farther.txt").write_text("1 2\n2 18446744073709551615\n")
     assert "leave --memory and -p out" in edgewire.refused("convert", tmp_path / "farther.txt", *out, "--memory", "100M", "-w", 1)
     assert edgewire.refused("convert", tmp_path / "farther.txt", *out, "--memory", "100M", "-w", 1, "--keep-ids") == (
-        f"{tmp_path}/farther.txt: vertex id 18446744073709551615 is larger than the 4294967293 that is supported with --keep-ids")
+        f"{tmp_path}/farther.txt: vertex id 18446744073709551615 is larger than the 4294967293 that is supported with --keep-ids; "
+        "edgewire-wide, which is built with -Did_bits=64, takes more")
     assert "needs" in edgewire.refused("convert", tmp_path / "g.txt", *out, "--memory", "10M", status=2)
     assert "only one process can read stdin" in edgewire.refused("convert", "-", *out, "-p", 2, status=2)
     assert "--memory and -p are for .ew files" in edgewire.refused("convert", tmp_path / "g.txt", "-o", tmp_path / "g.el", "-p", 2, status=2)
