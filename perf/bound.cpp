@@ -142,7 +142,7 @@ class Calculator {
     bound_.rows.push_back(std::move(row));
   }
 
-  /// Of the process that will hold most.
+  /// What the process that will hold most will hold.
   std::uint64_t memory_of(const Counted& counted, plan::Encoding encoding) const {
     const auto sent = sent_by_each(*counted.values);
     std::uint64_t most = 0;

@@ -17,7 +17,7 @@ namespace edgewire::perf {
 
 namespace {
 
-/// Of runs without a link.
+/// What a run without a link has in its place.
 const Matrix::Link kLoopback{"loopback", 0, {}};
 
 bool same_but_link(const Cell& a, const Cell& b) {
@@ -78,8 +78,9 @@ void fill_in(CompareRow& row, const Bound& bound, const NamedRates& rates, plan:
   row.compute_seconds = row.loopback_seconds > 0 ? row.loopback_seconds : prediction.cores_s;
   row.predicted_seconds = overlapped_seconds(row.compute_seconds, row.bound_seconds, turn);
   row.limited_by = row.bound_seconds > row.compute_seconds ? Limit::wire : Limit::cores;
-  row.balanced_bits_per_s =
-      row.bound_seconds / row.compute_seconds * static_cast<double>(row.cell.link.bits_per_s);
+  row.balanced_bits_per_s = row.compute_seconds > 0 ? row.bound_seconds / row.compute_seconds *
+                                                          static_cast<double>(row.cell.link.bits_per_s)
+                                                    : 0;
 }
 
 }  // namespace

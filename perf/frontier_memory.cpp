@@ -79,13 +79,13 @@ ProcessShare both_ways(ProcessShare share) {
 /// that are there.
 std::uint64_t travelling_rows(const GraphShares& graph, const ProcessShare& share) {
   constexpr std::uint64_t kLeastBatch = 1 << 18, kMostBatch = 1 << 22, kWord = sizeof(PlainId),
-                          kMostBits = 64 << 20;
+                          kBitsOfHub = 4, kMostBits = 64 << 20;
   const std::uint64_t processes = graph.processes.size();
   const std::uint64_t entries = graph.symmetric ? share.edges / 2 : share.edges;
   const std::uint64_t batch =
       std::min(std::clamp(graph.edges / 4 / processes, kLeastBatch, kMostBatch), entries * (processes - 1));
-  if (!graph.symmetric) return (2 * kWord + 1) * batch;
-  return 2 * kWord * batch + std::min(kMostBits, kWord * (entries + batch));
+  if (!graph.symmetric) return (2 * kWord + kWord / 4) * batch;
+  return 2 * kWord * batch + std::min(kMostBits, kBitsOfHub * (entries + batch));
 }
 
 /// Of lcc; `share` has the neighbours in both directions. Where edges have a direction, InRows are there
@@ -170,7 +170,8 @@ GraphShares count_shares(const graph::GraphFile& graph, const plan::Ownership& o
 
 GraphShares estimate_shares(std::uint64_t vertices, std::uint64_t edges, bool symmetric, int processes) {
   if (vertices == 0 || vertices > graph::kMaxVertices)
-    throw UsageError(fmt::format("vertices: {} are not 1 to {}", vertices, graph::kMaxVertices));
+    throw UsageError(fmt::format("vertices: {} are not 1 to {}{}", vertices, graph::kMaxVertices,
+                                 vertices == 0 ? "" : graph::kMoreVertices));
   if (edges > graph::kMaxEdges)
     throw UsageError(
         fmt::format("edges: {} are more than the {} that are supported", edges, graph::kMaxEdges));

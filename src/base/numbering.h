@@ -63,6 +63,9 @@ using VertexId = NumberOf<struct VertexIdNumbering, std::conditional_t<kIds64, s
 /// "no vertex" (kNoVertex).
 using PlainId = VertexId::Value;
 inline constexpr PlainId kNoVertex = static_cast<PlainId>(-1);
+/// The most vertices that a process may own or know. With ids of 64 bits it is so low that a loop of 32 bits,
+/// in steps of at most 2^22, ends; with ids of 32 bits no other process would own a vertex.
+inline constexpr std::uint32_t kMostOfAProcess = kIds64 ? 0xFFC0'0000 : 0xFFFF'FFFE;
 /// All bits of an id in 32, for tables that hash ids.
 template <class Id>
 constexpr std::uint32_t folded(Id id) noexcept {

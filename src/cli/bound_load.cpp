@@ -125,8 +125,8 @@ void describe_convert(const LoadArguments& arguments, const std::vector<std::str
   task.shape = shuffle::edge_record(weights.any);
   task.vertices = arguments.vertices.empty() ? 0 : count_from(arguments.vertices, "--vertices");
   if (task.vertices > graph::kMaxVertices)
-    throw UsageError(fmt::format("--vertices: {} are more than the {} that are supported", task.vertices,
-                                 graph::kMaxVertices));
+    throw UsageError(fmt::format("--vertices: {} are more than the {} that are supported{}", task.vertices,
+                                 graph::kMaxVertices, graph::kMoreVertices));
   task.output_bytes = graph::file_bytes(
       graph::lay_out(task.vertices, task.records, weights.any ? graph::weight_flags(weights.type()) : 0U));
 }

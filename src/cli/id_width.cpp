@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -32,8 +33,8 @@ std::vector<std::string> command_line() {
   return words;
 }
 
-/// Returns where there is no such program. `words`: of the command line.
-void run_other(std::vector<std::string> words) {
+/// Returns why the other program did not start. `words`: those of the command line.
+std::string run_other(std::vector<std::string> words) {
   std::error_code none;
   const auto beside = std::filesystem::read_symlink("/proc/self/exe", none).parent_path() / kOther;
   words[0] = kOtherCalled;
@@ -41,7 +42,12 @@ void run_other(std::vector<std::string> words) {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   execv(beside.c_str(), arguments.data());
+  if (errno != ENOENT) return fmt::format("{}: {}", beside.string(), reason(errno));
   execvp(kOther, arguments.data());
+  if (errno != ENOENT) return fmt::format("{}: {}", kOther, reason(errno));
+  return fmt::format(
+      "that program is neither beside this one nor in PATH: build it with `meson setup -Did_bits={}`",
+      kOtherBits);
 }
 
 }  // namespace
@@ -50,14 +56,13 @@ void hand_over_other_ids(std::span<const std::string> files) {
   for (const std::string& path : files) {
     if (graph::id_bits_of(path) != kOtherBits) continue;
     const auto words = command_line();
-    if (words.empty() || words[0] == kCalled)
+    if (words.empty()) throw Error("cannot read /proc/self/cmdline");
+    if (words[0] == kCalled)
       throw Error(fmt::format("{}: its vertex ids have {} bits, and those of another graph here have {}",
                               path, kOtherBits, kBits));
-    run_other(words);
-    throw Error(fmt::format(
-        "{}: its vertex ids have {} bits, which {} reads, and that program is neither beside this one nor in "
-        "PATH: build it with `meson setup -Did_bits={}`",
-        path, kOtherBits, kOther, kOtherBits));
+    const std::string why = run_other(words);
+    throw Error(fmt::format("{}: its vertex ids have {} bits, which {} reads, and {}", path, kOtherBits,
+                            kOther, why));
   }
 }
 

@@ -86,9 +86,9 @@ void Boundary::find(const graph::GraphFile& graph, topology::WorkerPool& pool, c
   firsts_ = {owned_};
   std::size_t all = 0;
   for (const auto& of_owner : found) all += of_owner.size();
-  if (owned_ + all >= 0xffffffff)
-    throw Error(fmt::format("one process would know {} vertices, more than 2^32 - 2: use more processes",
-                            owned_ + all));
+  if (owned_ + all > kMostOfAProcess)
+    throw Error(fmt::format("one process would know {} vertices, more than {}: use more processes",
+                            owned_ + all, kMostOfAProcess));
   locals_.reserve(all);
   for (auto& of_owner : found) {
     locals_.insert(locals_.end(), of_owner.begin(), of_owner.end());
@@ -180,12 +180,12 @@ void Boundary::tell_owners(Records& records) {
   }
   records.finish_words(0, take);
   for (std::uint32_t peer = 0; peer < processes_; ++peer) {
-    known_firsts_.push_back(static_cast<std::uint32_t>(known_by_.size()));
+    known_firsts_.push_back(known_by_.size());
     if (peer == rank_) continue;
     if (!told[peer].complete()) throw Error("a process has not said which vertices its edges lead to");
     known_by_.insert(known_by_.end(), told[peer].locals().begin(), told[peer].locals().end());
   }
-  known_firsts_.push_back(static_cast<std::uint32_t>(known_by_.size()));
+  known_firsts_.push_back(known_by_.size());
 }
 
 plan::Place Boundary::place(KnownNumber number) const noexcept {

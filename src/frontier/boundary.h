@@ -48,9 +48,9 @@ class Boundary {
   /// among which this process knows any, and for each 4096; 4 for each vertex and process that knows it.
   /// Until it is there, also a bit for each vertex of the graph, or 4 bytes for each edge of the process
   /// where that is less.
-  /// Collective, while workers rest; throws Error, also where the process would know 2^32 - 1 vertices or
-  /// more. `ownership` outlives it. `in`: where it is given, the
-  /// sources of edges that lead to owned vertices are known, too.
+  /// Collective, while workers rest; throws Error, also where the process would know more vertices than
+  /// kMostOfAProcess. `ownership` outlives it. `in`: where it is given, the sources of edges that lead to
+  /// owned vertices are known, too.
   Boundary(const graph::GraphFile& graph, const plan::Ownership& ownership, std::uint32_t rank,
            topology::WorkerPool& pool, Records& records, const InRows* in = nullptr);
 
@@ -122,7 +122,7 @@ class Boundary {
   std::vector<Block> blocks_;          ///< those with known vertices
   std::vector<std::uint32_t> firsts_;  ///< [owner]; one more at the end
   std::vector<LocalNumber> locals_;    ///< [number - owned()]: at the owner
-  std::vector<std::uint32_t> known_firsts_;  ///< [peer]: in known_by_; and the end
+  std::vector<std::size_t> known_firsts_;  ///< [peer]: in known_by_; and the end
   std::vector<LocalNumber> known_by_;
 };
 

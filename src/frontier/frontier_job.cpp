@@ -44,8 +44,9 @@ void check(const Options& options, const graph::GraphFile& graph) {
                     options.ownership));
   if (options.record_bytes != sizeof(Record) && options.record_bytes != sizeof(WideRecord) &&
       options.record_bytes != sizeof(ShortRecord))
-    throw UsageError(fmt::format("record_bytes: {} are neither a Record ({}) nor a WideRecord ({})",
-                                 options.record_bytes, sizeof(Record), sizeof(WideRecord)));
+    throw UsageError(fmt::format("record_bytes: {} are no Record ({}), ShortRecord ({}) or WideRecord ({})",
+                                 options.record_bytes, sizeof(Record), sizeof(ShortRecord),
+                                 sizeof(WideRecord)));
   if (options.for_tasks && !options.disks.devices.empty())
     throw UsageError("for_tasks: tasks read rows of other processes from memory, not from disks");
   if (options.disks.weighted) graph::expect_weights(graph);

@@ -101,6 +101,7 @@ GatheredComponents::GatheredComponents(FrontierJob& job, const Bits& named, std:
     bytes += lists_.back().bytes() + size.components * (sizeof(std::uint32_t) + sizeof(VertexId));
     numbered = numbered && size.names < Forest::kNone;
   }
+  if (processes_ == 2 && lists_[0].size().names != lists_[1].size().names) refuse_list();
   fits_ = numbered && begins_.back() < Forest::kNone &&
           (processes_ == 2 || bytes <= std::max(room.bytes, room.bytes_a_vertex * all[2]));
 }
@@ -132,8 +133,12 @@ GatheredComponents::Answer GatheredComponents::link() {
   if (job_.rank() != 0) return take_answer();
   Forest forest(static_cast<std::uint32_t>(begins_.back()));
   forest.separate(0, forest.size());
-  const auto all = pieces();
-  job_.pool().for_each(all.size(), [&](int, std::uint64_t i) { link_piece(forest, all[i]); });
+  check_counts();
+  std::vector<std::uint64_t> next(processes_);
+  for (std::uint32_t p = 0; p < processes_; ++p) {
+    const auto some = pieces_of(p, next);
+    job_.pool().for_each(some.size(), [&](int, std::uint64_t i) { link_piece(forest, some[i]); });
+  }
   std::uint32_t last = Forest::kNone;  // of those that processes share
   for (std::uint32_t p = 0; p < processes_; ++p) {
     const std::uint32_t shared = lists_[p].shared();
@@ -146,22 +151,32 @@ GatheredComponents::Answer GatheredComponents::link() {
   return send_answers(forest, find_labels(forest));
 }
 
-/// What any worker can link at any time.
-std::vector<GatheredComponents::Piece> GatheredComponents::pieces() {
-  std::vector<std::vector<std::uint64_t>> at(processes_, std::vector<std::uint64_t>(processes_ + 1));
+/// Both of two processes must have as many names for each other, and each one as many as it has said.
+void GatheredComponents::check_counts() {
   for (std::uint32_t p = 0; p < processes_; ++p) {
+    std::uint64_t names = 0;
     for (std::uint32_t q = 0; q < processes_; ++q) {
-      at[p][q + 1] = at[p][q] + lists_[p].names_for(q);
+      names += lists_[p].names_for(q);
       if (lists_[p].names_for(q) != lists_[q].names_for(p)) refuse_list();
     }
-    if (at[p].back() != lists_[p].size().names) refuse_list();
+    if (names != lists_[p].size().names) refuse_list();
   }
-  std::vector<Piece> all;
-  for (std::uint32_t p = 0; p < processes_; ++p)
-    for (std::uint32_t q = p + 1; q < processes_; ++q)
-      for (std::uint64_t i = 0, count = lists_[p].names_for(q); i < count; i += kPiece)
-        all.push_back({p, q, at[p][q] + i, at[q][p] + i, std::min(kPiece, count - i)});
-  return all;
+}
+
+/// What any worker can link at any time: the names that p and the processes behind it have for each other. To
+/// be called for one p after the other; next[q] is where the names of q for p begin.
+std::vector<GatheredComponents::Piece> GatheredComponents::pieces_of(std::uint32_t p,
+                                                                     std::vector<std::uint64_t>& next) {
+  std::vector<Piece> some;
+  std::uint64_t at = next[p];
+  for (std::uint32_t q = p + 1; q < processes_; ++q) {
+    const std::uint64_t count = lists_[p].names_for(q);
+    for (std::uint64_t i = 0; i < count; i += kPiece)
+      some.push_back({p, q, at + i, next[q] + i, std::min(kPiece, count - i)});
+    at += count;
+    next[q] += count;
+  }
+  return some;
 }
 
 void GatheredComponents::link_piece(Forest& forest, const Piece& piece) {
@@ -184,8 +199,8 @@ void GatheredComponents::link_piece(Forest& forest, const Piece& piece) {
 /// Returns the root of a component that more than half of those of other processes are in, if there is one,
 /// or of any other (Boyer, Moore: "MJRTY: a fast majority vote algorithm", 1991).
 std::uint32_t GatheredComponents::find_labels(Forest& forest) {
-  forest.compress(0,
-                  forest.size());  // ascending, by one thread: what a number hangs below hangs below its root
+  // Ascending, by one thread: what a number hangs below hangs below its root.
+  forest.compress(0, forest.size());
   labels_.resize(forest.size());
   for (std::uint32_t p = 0; p < processes_; ++p) {
     std::uint64_t next = begins_[p];
@@ -251,6 +266,7 @@ GatheredComponents::Answer GatheredComponents::take_answer() {
     common += static_cast<unsigned>(std::popcount(answer.bits.back()));
   });
   if (answer.bits.size() != words || common > mine) refuse_list();
+  if (mine % Bits::kBits != 0 && answer.bits.back() >> mine % Bits::kBits != 0) refuse_list();
   Names::check(others, mine - common);
   const auto vertex = [&](std::uint64_t id) {
     if (id >= job_.graph().vertices()) refuse_list();

@@ -36,7 +36,7 @@ class PackedNumbers {
     const std::uint32_t* const word = words_ + at / kWord;
     return static_cast<std::uint32_t>((word[0] | std::uint64_t{word[1]} << kWord) >> at % kWord) & mask_;
   }
-  /// Once for each number, where all words were 0.
+  /// Call it once for each number. All words must be 0 before.
   void put(std::uint64_t i, std::uint32_t number) noexcept {
     const std::uint64_t at = i * bits_, shifted = std::uint64_t{number} << at % kWord;
     std::uint32_t* const word = words_ + at / kWord;
@@ -62,9 +62,7 @@ class ComponentList {
   ComponentList(std::uint32_t processes, std::uint32_t owned, Size size);
 
   /// How many values there are.
-  std::uint64_t length() const noexcept {
-    return names_begin_ + PackedNumbers::words(size_.names, name_bits_);
-  }
+  std::uint64_t length() const noexcept { return length_; }
   /// Bytes of memory once there is room for the values.
   std::uint64_t bytes() const noexcept { return (length() + 1) * sizeof(std::uint32_t); }
   const Size& size() const noexcept { return size_; }
@@ -132,7 +130,8 @@ class GatheredComponents {
   };
   static constexpr std::uint64_t kPiece = 1 << 14;
 
-  std::vector<Piece> pieces();
+  void check_counts();
+  std::vector<Piece> pieces_of(std::uint32_t p, std::vector<std::uint64_t>& next);
   void link_piece(Forest& forest, const Piece& piece);
   std::uint32_t find_labels(Forest& forest);
   Answer answer_for(std::uint32_t process, const Forest& forest, std::uint32_t common) const;

@@ -30,9 +30,9 @@ namespace edgewire::frontier {
 class LabelPropagation {
  public:
   /// Memory: a label, which is an id, and less than a byte for each vertex that the process knows, a label
-  /// for each owned vertex, for each worker at most 8 for each edge of the vertex with the most; and unless
-  /// the graph stores every edge both ways InRows, and a Boundary of their vertices. `job` outlives it.
-  /// Collective; throws Error.
+  /// for each owned vertex, for each worker at most 8 labels for each edge of the vertex with the most; and
+  /// unless the graph stores every edge both ways InRows, and a Boundary of their vertices. `job` outlives
+  /// it. Collective; throws Error.
   explicit LabelPropagation(FrontierJob& job);
 
   /// Goes on from the labels of an earlier run, by local number, after so many rounds (1 or more). Before

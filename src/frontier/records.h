@@ -18,7 +18,7 @@
 
 namespace edgewire::frontier {
 
-/// Two numbers.
+/// A record has two numbers.
 template <class Number>
 struct PairRecord {
   Number vertex;  ///< its global id or its local number at its owner, as the kernel says
@@ -26,7 +26,7 @@ struct PairRecord {
 };
 /// Its numbers have the width of a global id.
 using Record = PairRecord<PlainId>;
-/// Of a local number and a value of 4 bytes: a Record where ids have 32 bits.
+/// It has a local number and a value of 4 bytes, and is a Record where ids have 32 bits.
 using ShortRecord = PairRecord<std::uint32_t>;
 
 /// Of a record whose vertex is a local number, which was checked.

@@ -134,9 +134,9 @@ void RestRows::number_others(const Came& in, const Came& out) {
   std::ranges::sort(others_);
   others_.erase(std::unique(others_.begin(), others_.end()), others_.end());
   others_.shrink_to_fit();
-  if (std::uint64_t{owned_} + others_.size() >= 0xffffffff)
-    throw Error(fmt::format("edges of one process have {} vertices, more than 2^32 - 2: use more processes",
-                            owned_ + others_.size()));
+  if (std::uint64_t{owned_} + others_.size() > kMostOfAProcess)
+    throw Error(fmt::format("edges of one process have {} vertices, more than {}: use more processes",
+                            owned_ + others_.size(), kMostOfAProcess));
   for (std::uint32_t i = 0; i < others_of_.size(); ++i)
     if (others_of_[i] != 0) others_of_[i] = number_of_other(job_.boundary().vertex(KnownNumber(owned_ + i)));
 }

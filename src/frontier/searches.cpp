@@ -1,9 +1,12 @@
 #include "frontier/searches.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
+#include "error.h"
 #include "launch/packing.h"
 
 namespace edgewire::frontier {
@@ -20,8 +23,9 @@ bool Searches::apart(const SearchPlan& plan, std::uint64_t worker_bytes,
   const auto processes = static_cast<std::uint64_t>(plan.processes),
              workers = static_cast<std::uint64_t>(plan.workers), all = processes * workers;
   const std::uint64_t kept = plan.sources / processes + 1;
+  const std::uint64_t rows = kIds64 ? 4 * plan.edges + 8 * plan.vertices : 0;  // else they are the file's
   return !plan.on_disks && all > 1 && plan.sources >= 2 * all &&
-         plan.vertices * (workers * worker_bytes + kept * source_bytes) <= kMostBytes;
+         plan.vertices * (workers * worker_bytes + kept * source_bytes) + rows <= kMostBytes;
 }
 
 Searches::Searches(FrontierJob& job, Make make)
@@ -30,6 +34,11 @@ Searches::Searches(FrontierJob& job, Make make)
       places_(static_cast<std::size_t>(job.pool().workers())),
       free_(places_.size()) {
   job.expect_tasks();
+  if (job.graph().vertices() > kMostOfAProcess)
+    throw Error(fmt::format(
+        "{}: each process would search all {} vertices alone, and {} are the most: search with all processes "
+        "together (--parallel levels), which weighted and --deterministic bc cannot",
+        job.graph().path(), job.graph().vertices(), kMostOfAProcess));
   if (kIds64)
     rows_.emplace(plan::Ownership::hash(job.graph().vertices(), 1).count(0), job.pool(),
                   [&job](LocalNumber v) {

@@ -29,7 +29,7 @@ class Searcher {
 /// What decides whether each worker searches from sources of its own.
 struct SearchPlan {
   std::optional<bool> apart{};  ///< what was asked for; empty: where it pays
-  std::uint64_t vertices = 0;
+  std::uint64_t vertices = 0, edges = 0;
   std::size_t sources = 0;
   int processes = 1, workers = 1;
   bool on_disks = false;  ///< rows are
@@ -46,7 +46,9 @@ class Searches {
   static bool apart(const SearchPlan& plan, std::uint64_t worker_bytes,
                     std::uint64_t source_bytes = 0) noexcept;
 
-  /// `job` was made for tasks, and outlives this. Each worker that searches makes a searcher.
+  /// `job` was made for tasks, and outlives this. Each worker that searches makes a searcher. Memory: where
+  /// ids have 64 bits, the rows of all vertices as local numbers, 4 bytes an edge. Throws Error where the
+  /// graph has more vertices than a process may own.
   Searches(FrontierJob& job, Make make);
   /// For more functions, before connect().
   tasks::Registry& registry() noexcept { return registry_; }

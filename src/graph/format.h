@@ -56,7 +56,7 @@ enum Flag : std::uint32_t {
   kAllFlags = 511 | (kIds64 ? kWideIds : 0)  ///< that files of this program may have
 };
 
-/// The one of all files that this program reads and writes; 0: none.
+/// All files that this program reads and writes have this flag; it is 0 where they have none.
 inline constexpr std::uint32_t kIdFlag = kIds64 ? std::uint32_t{kWideIds} : 0U;
 
 enum Section : std::uint32_t { kOffsets, kTargets, kWeights, kIds, kSections };

@@ -38,9 +38,9 @@ std::uint64_t most_owned(std::span<const PlainId> bounds) {
 }
 
 void check_owned(std::uint64_t most) {
-  if (most >= kNoDestination)
-    throw Error(
-        fmt::format("one process would own {} vertices, more than 2^32 - 2: use more processes", most));
+  if (most > kMostOfAProcess)
+    throw Error(fmt::format("one process would own {} vertices, more than {}: use more processes", most,
+                            kMostOfAProcess));
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ class RangeOwnership {
   std::uint32_t count(std::uint32_t owner) const noexcept {
     return static_cast<std::uint32_t>(bounds_[owner + 1] - bounds_[owner]);
   }
-  /// The bounds.
+  /// [process]: its first vertex; and the end.
   std::span<const PlainId> bounds() const noexcept { return bounds_; }
 
  private:

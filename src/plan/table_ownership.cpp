@@ -27,8 +27,9 @@ class TableOwnership::Builder {
     file_->reserve(bytes());
   }
   void add(std::uint16_t owner) {
-    if (counts_[owner] == kNoDestination - 1)
-      throw Error(fmt::format("process {} would own more than 2^32 - 2 vertices: use more processes", owner));
+    if (counts_[owner] == kMostOfAProcess)
+      throw Error(fmt::format("process {} would own more than {} vertices: use more processes", owner,
+                              kMostOfAProcess));
     locals_.add(LocalNumber(counts_[owner]++));
     owners_.add(owner);
     ++added_;

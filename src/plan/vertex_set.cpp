@@ -10,9 +10,9 @@ namespace {
 
 /// A set's vertices have numbers of 32 bits, of which the last one means that there is none.
 void check(std::uint64_t count) {
-  if (count >= kNoDestination)
-    throw Error(fmt::format(
-        "the edges of one process lead to {} vertices, more than 2^32 - 2: use more processes", count));
+  if (count > kMostOfAProcess)
+    throw Error(fmt::format("the edges of one process lead to {} vertices, more than {}: use more processes",
+                            count, kMostOfAProcess));
 }
 
 }  // namespace

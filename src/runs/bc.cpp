@@ -34,9 +34,9 @@ class BcKernel : public VertexKernel<double> {
   bool weighted() const override { return asked_.weighted; }
   std::size_t record_bytes() const override { return sizeof(frontier::WideRecord); }
   bool choose_tasks(const graph::GraphFile& graph, int processes, int workers, bool on_disks) override {
-    return apart_ = frontier::BetweennessApart::chosen(
-               {asked_.apart, graph.vertices(), asked_.sources.size(), processes, workers, on_disks},
-               options());
+    return apart_ = frontier::BetweennessApart::chosen({asked_.apart, graph.vertices(), graph.edges(),
+                                                        asked_.sources.size(), processes, workers, on_disks},
+                                                       options());
   }
   void prepare(frontier::FrontierJob& job, const Tools&) override {
     if (apart_) searches_ = std::make_unique<frontier::BetweennessApart>(job, options());

@@ -42,7 +42,8 @@ class BfsKernel : public Kernel {
   std::vector<std::string> runs() const override { return asked_.sources.names; }
   bool choose_tasks(const graph::GraphFile& graph, int processes, int workers, bool on_disks) override {
     return apart_ = frontier::BreadthFirstApart::chosen(
-               {asked_.apart, graph.vertices(), asked_.sources.vertices.size(), processes, workers, on_disks},
+               {asked_.apart, graph.vertices(), graph.edges(), asked_.sources.vertices.size(), processes,
+                workers, on_disks},
                asked_parents(asked_));
   }
   void prepare(frontier::FrontierJob& job, const Tools& tools) override {

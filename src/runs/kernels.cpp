@@ -16,10 +16,10 @@ namespace {
 
 /// A whole distance that no path has becomes infinity.
 template <class Number, class Value>
-void copy(std::span<const Number> from, std::vector<Value>& to) {
+void copy(std::span<const Number> from, Values::Form form, std::vector<Value>& to) {
   for (const Number number : from)
     to.push_back(std::is_floating_point_v<Value> && std::is_same_v<Number, std::uint64_t> &&
-                         number == std::numeric_limits<Number>::max()
+                         form == Values::Form::distance && number == std::numeric_limits<Number>::max()
                      ? std::numeric_limits<Value>::infinity()
                      : static_cast<Value>(number));
 }
@@ -31,7 +31,10 @@ Result<Value> call(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, 
   Result<Value> result;
   options.tools.gather = true;
   options.finished = [&, then = options.finished](frontier::FrontierJob& job, Kernel& one, std::size_t run) {
-    if (run == 0) std::visit([&](const auto& all) { copy(all, result.values); }, one.all().numbers);
+    if (run == 0) {
+      const Values all = one.all();
+      std::visit([&](const auto& numbers) { copy(numbers, all.form, result.values); }, all.numbers);
+    }
     if (then) then(job, one, run);
   };
   result.report = run_frontier(bootstrap, graph, graph::VertexNames(graph), kernel, options);

@@ -108,7 +108,7 @@ TEST_CASE("hashes give each of 6 G vertices one place") {
     }
   }
   CHECK(graph::error_of([] { plan::Ownership::hash(kSixG, 1); }) ==
-        "one process would own 6000000000 vertices, more than 2^32 - 2: use more processes");
+        "one process would own 6000000000 vertices, more than 4290772992: use more processes");
 }
 
 TEST_CASE("ranges of 6 G vertices on 2,048 processes") {
