@@ -71,7 +71,7 @@ bool Rings::open(int lane, int peer, std::size_t least_bytes) noexcept {
   if (to_end < least_bytes && credit >= to_end) {
     if (!open_here(lane, peer, to_end)) return false;
     ring.header = {kSkip, static_cast<std::uint8_t>(ring.superstep)};
-    std::memcpy(ring.frame, &ring.header, sizeof ring.header);
+    std::ranges::copy(std::as_bytes(std::span(&ring.header, 1)), ring.frame);
     ring.sealed = true;
     return push(lane, peer) && open(lane, peer, least_bytes);  // at the start of the ring: not once more
   }
@@ -98,7 +98,7 @@ bool Rings::open_here(int lane, int peer, std::size_t bytes) noexcept {
 void Rings::seal(Outgoing& ring) const noexcept {
   ring.header = {static_cast<std::uint16_t>(ring.used / settings_.record_bytes),
                  static_cast<std::uint8_t>(ring.superstep)};
-  std::memcpy(ring.frame, &ring.header, sizeof ring.header);
+  std::ranges::copy(std::as_bytes(std::span(&ring.header, 1)), ring.frame);
   ring.sealed = true;
 }
 
@@ -110,7 +110,7 @@ void Rings::seal_end(Outgoing& ring, const RingNote& note) const noexcept {
   while (values > 1 && tail[values - 1] == 0) --values;
   seal(ring);
   ring.header.tail = static_cast<std::uint8_t>(values);
-  std::memcpy(ring.frame, &ring.header, sizeof ring.header);
+  std::ranges::copy(std::as_bytes(std::span(&ring.header, 1)), ring.frame);
   std::memcpy(ring.frame + sizeof ring.header + ring.used, tail.data(), values * sizeof tail[0]);
 }
 
