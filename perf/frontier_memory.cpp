@@ -176,7 +176,8 @@ GraphShares estimate_shares(std::uint64_t vertices, std::uint64_t edges, bool sy
     throw UsageError(
         fmt::format("edges: {} are more than the {} that are supported", edges, graph::kMaxEdges));
   const double of_all = static_cast<double>(vertices), parts = processes;
-  const auto at_boundary = [&](double ends) {
+  const auto at_boundary = [&](double ends) -> std::uint64_t {
+    if (ends == 0) return 0;  // with a single vertex the sum below is no number
     const double others = of_all * (1 - 1 / parts);
     return static_cast<std::uint64_t>(others * -std::expm1(ends * std::log1p(-1 / of_all)));
   };

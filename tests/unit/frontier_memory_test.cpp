@@ -82,6 +82,8 @@ TEST_CASE("estimates need no graph") {
     CHECK(frontier_memory(kernel, estimate_shares(3'500'000'000, 128'000'000'000, false, 512)) > bytes);
   }
   CHECK(estimate_shares(10, 20, true, 1).processes[0].boundary == 0);
+  for (const std::uint64_t edges : {0, 1, 9})
+    CHECK(estimate_shares(1, edges, false, 2).processes[0].boundary_both == 0);
   CHECK_THROWS_AS(estimate_shares(0, 1, false, 2), UsageError);
   CHECK_THROWS_AS(estimate_shares(std::uint64_t{1} << 32, 1, false, 2), UsageError);
   CHECK_THROWS_AS(frontier_memory("pagerank", estimate), UsageError);
