@@ -60,8 +60,12 @@ CompareRuns::CompareRuns(const CompareSettings& settings, const Matrix& matrix, 
       runs_(cells_.size()),
       iterations_(cells_.size(), settings.iterations) {
   if (std::ranges::find(matrix.processes, 1) == matrix.processes.end())
-    note(is_dense(settings.kernel) ? "one process was added: predictions take the compute rate from it"
-                                   : "one process was added: it is what several are compared with");
+    note(is_dense(settings.kernel) && !matrix.loopback
+             ? "one process was added: predictions take the compute rate from it"
+             : "one process was added: it is what several are compared with");
+  if (matrix.loopback)
+    note(
+        "over tcp each strategy was also run without a link: predictions take the time of computing from it");
   if (const auto line = left_out(matrix); !line.empty()) note(line);
 }
 
