@@ -8,11 +8,18 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/numbering.h"
 #include "graph/weights.h"
 
 namespace edgewire::graph {
+
+/// The rows of the vertices [first, last).
+struct RowRange {
+  std::uint64_t first, last;
+  bool operator==(const RowRange&) const = default;
+};
 
 /// A graph in Edgewire's binary format (.ew), memory-mapped and read only: for each vertex its out-edges,
 /// ordered by target. Fewer than 2^32 - 1 vertices. Movable; all const members are thread safe.
@@ -49,6 +56,8 @@ class GraphFile {
   std::span<const std::uint64_t> offsets() const noexcept { return offsets_; }
   std::span<const VertexId> targets() const noexcept { return targets_; }
   Weights weights() const noexcept { return weights_; }  ///< empty when not weighted
+  /// The rows that can be read on this host, ascending and apart from each other: all of them.
+  std::vector<RowRange> rows_here() const { return {{0, vertices()}}; }
   /// The id that vertex v had in the file that was converted.
   std::uint64_t original_id(VertexId v) const;
 
