@@ -55,20 +55,32 @@ struct ConvertSettings {
   }
 };
 
-/// The input as a graph file that nobody else sees and that is gone with the result.
-graph::GraphFile read_aside(const ConvertSettings& settings, Format input_format) {
+/// A graph to be written in another format.
+struct Source {
+  graph::GraphFile graph;
+  std::unique_ptr<graph::OutputFile> names{};  ///< of its vertices, where they are not beside it
+};
+
+/// The input as a graph file that nobody else sees and that is gone with the result. `names`: what is written
+/// has the names of the vertices.
+Source read_aside(const ConvertSettings& settings, Format input_format, bool is_ours, bool names) {
   const std::string& output = settings.output.path;
   const std::string folder =
       output == "-" ? graph::temporary_folder() : std::filesystem::absolute(output).parent_path().string();
   graph::BuildSummary read;
   const auto nameless = graph::OutputFile::nameless(folder);
-  auto graph = convert_aside(settings.input, *nameless, settings.reading(input_format), read);
+  auto table = names ? graph::OutputFile::nameless(folder) : nullptr;
+  auto reading = settings.reading(input_format);
+  reading.table = table.get();
+  if (is_ours) reading.labels = false;  // it has its names
+  auto graph = convert_aside(settings.input, *nameless, reading, read);
+  if (table) graph.set_table(table->path_for_others());
   if (read.third_is_weight && !read.doubtful)
     note(fmt::format("{}: third column taken as weight (--no-weights drops it)", settings.input));
   if (read.compacted)
     note(fmt::format("{}: ids are sparse: only vertices with edges are kept (--keep-ids keeps all)",
                      settings.input));
-  return graph;
+  return {std::move(graph), std::move(table)};
 }
 
 void write_other(const ConvertSettings& settings, Format input_format, Format format,
@@ -80,7 +92,12 @@ void write_other(const ConvertSettings& settings, Format input_format, Format fo
       automatic ? graph::format_of_name(settings.input) == Format::ew : input_format == Format::ew;
   const bool as_it_is = is_ours && settings.inputs.size() == 1 && !settings.output.simple &&
                         !settings.output.undirected && settings.vertices.empty();
-  const auto graph = as_it_is ? graph::GraphFile::open(settings.input) : read_aside(settings, input_format);
+  const bool names = graph::has_names(format);
+  const Source source = as_it_is ? Source{graph::GraphFile::open(settings.input)}
+                                 : read_aside(settings, input_format, is_ours, names);
+  const auto& graph = source.graph;
+  if (settings.how.labels && !graph.labelled())
+    throw UsageError(fmt::format("{}: its vertices have no names: leave out --labels", settings.input));
   if (as_it_is) {
     graph::BuildOptions options;
     if (!settings.allow_empty) options.must_hold_edges = settings.input;
@@ -90,23 +107,27 @@ void write_other(const ConvertSettings& settings, Format input_format, Format fo
     note(fmt::format("{}: the third column looks like a time, not like a weight: --no-weights leaves it out",
                      graph.path()));
   const auto written = graph::export_graph(
-      graph, output, {format, !settings.no_weights, settings.output.workers}, report::progress_on_terminal());
+      graph, output, {format, !settings.no_weights, settings.output.workers, settings.how.labels},
+      report::progress_on_terminal());
   const double seconds = seconds_since(start);
-  const std::string summary = fmt::format(
-      "{}: {} vertices, {} edges, {:.1f} MB, {:.2f} s; vertices are numbered from {} in the order of the "
-      "graph\n",
-      output == "-" ? "stdout" : output, graph.vertices(), written.edges,
-      static_cast<double>(written.bytes) / 1e6, seconds, written.first_id);
+  const std::string called =
+      written.first_id
+          ? fmt::format("vertices are numbered from {} in the order of the graph", *written.first_id)
+          : "vertices are called as in results";
+  const std::string summary =
+      fmt::format("{}: {} vertices, {} edges, {:.1f} MB, {:.2f} s; {}\n", output == "-" ? "stdout" : output,
+                  graph.vertices(), written.edges, static_cast<double>(written.bytes) / 1e6, seconds, called);
   if (output == "-")
     say(summary);
   else
     write_whole("-", summary);
   if (graph.weighted() && !settings.no_weights && !graph::has_weights(format))
-    note(fmt::format("warning: {}: weights are left out; .wel, .mtx and .wsg hold them", output));
+    note(fmt::format("warning: {}: weights are left out; .wel, .csv, .mtx and .wsg hold them", output));
   if (written.lost_vertices > 0)
-    note(fmt::format(
-        "warning: {}: the last {} vertices have no edges, and edge lists cannot hold them; .mtx and .sg can",
-        output, written.lost_vertices));
+    note(
+        fmt::format("warning: {}: {}{} vertices have no edges, and edge lists and tables cannot hold them; "
+                    ".mtx and .sg can",
+                    output, written.first_id ? "the last " : "", written.lost_vertices));
 }
 
 /// What a conversion moved; of all processes.
@@ -207,12 +228,15 @@ void load_in_parts(const ConvertSettings& settings, Format input_format, Clock::
 Format output_format(const ConvertSettings& settings, const std::map<std::string, Format>& formats) {
   const bool stdout_wanted = settings.output.path == "-";
   if (settings.to == "auto" && stdout_wanted)
-    throw UsageError("-o -: say which format goes to stdout: --to el, wel, mtx or graph");
+    throw UsageError("-o -: say which format goes to stdout: --to el, wel, csv, tsv, mtx or graph");
   const Format format =
       settings.to == "auto" ? graph::format_of_output(settings.output.path) : formats.at(settings.to);
   if (stdout_wanted && !graph::is_text(format))
     throw UsageError(
-        fmt::format("-o -: {} needs a file; stdout takes --to el, wel, mtx or graph", settings.to));
+        fmt::format("-o -: {} needs a file; stdout takes --to el, wel, csv, tsv, mtx or graph", settings.to));
+  graph::check_packing(settings.output.path, format);
+  if (settings.how.labels && format != Format::ew && !graph::has_names(format))
+    throw UsageError("--labels: names go into .ew, .csv, .tsv, .el and .wel files; others hold numbers");
   return format;
 }
 
@@ -220,8 +244,10 @@ Format output_format(const ConvertSettings& settings, const std::map<std::string
 
 void add_convert(CLI::App& app) {
   static const std::map<std::string, Format> kWritten = {
-      {"auto", Format::automatic},    {"ew", Format::ew}, {"el", Format::el},   {"wel", Format::wel},
-      {"mtx", Format::matrix_market}, {"sg", Format::sg}, {"wsg", Format::wsg}, {"graph", Format::metis}};
+      {"auto", Format::automatic},    {"ew", Format::ew},   {"el", Format::el},
+      {"wel", Format::wel},           {"csv", Format::csv}, {"tsv", Format::tsv},
+      {"mtx", Format::matrix_market}, {"sg", Format::sg},   {"wsg", Format::wsg},
+      {"graph", Format::metis}};
   auto settings = std::make_shared<ConvertSettings>();
   CLI::App* command = app.add_subcommand(
       "convert", "turn a graph in another format into a graph file (.ew), or the other way round");
@@ -235,12 +261,12 @@ void add_convert(CLI::App& app) {
   settings->output.add_to(*command);
   writes(command->get_option("--output")
              ->description(
-                 "the file to write; its ending says the format: .ew, .el, .wel, .mtx, .sg, .wsg or .graph "
-                 "(METIS); - is stdout"),
+                 "the file to write; its ending says the format: .ew, .el, .wel, .csv, .tsv, .mtx, .sg, .wsg "
+                 "or .graph (METIS), text also as .gz or .zst; - is stdout"),
          Form::graph, graph_and_labels);
   command
       ->add_option("--to", settings->to,
-                   "the format to write, whatever the name: ew, el, wel, mtx, sg, wsg, graph")
+                   "the format to write, whatever the name: ew, el, wel, csv, tsv, mtx, sg, wsg, graph")
       ->check(CLI::IsMember(kWritten))
       ->capture_default_str();
   settings->how.add_to(*command);
@@ -274,8 +300,6 @@ void add_convert(CLI::App& app) {
     const auto start = Clock::now();
     settings->input = settings->inputs[0];
     const Format format = output_format(*settings, kWritten);
-    if (settings->how.labels && format != Format::ew)
-      throw UsageError("--labels keeps names beside an .ew file: convert to .ew with it, and then that file");
     const Format input_format = settings->how.format_wanted();
     settings->job.workers = settings->output.workers;
     if (!settings->job.json_path.empty() && format != Format::ew)

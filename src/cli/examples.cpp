@@ -21,6 +21,8 @@ std::span<const Example> examples() {
       Example{"convert", "edgewire convert names.tsv --labels -o names.ew",
               "The same with names instead of numbers, which results show."},
       Example{"convert", "edgewire convert g.ew -o g.mtx", "To another format."},
+      Example{"convert", "edgewire convert g.ew -o edges.csv.gz",
+              "To a compressed table, with names where the graph has some."},
       Example{"info", "edgewire info g.ew --verify", "What a graph holds, and whether it is in order."},
       Example{"info", "edgewire info edges.txt", "The same for a file in another format."},
       Example{"topology", "edgewire topology -p 2", "Where the workers of two processes would be."},

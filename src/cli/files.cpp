@@ -184,10 +184,11 @@ void check_stdout(const Uses& uses) {
 /// Whether an output can be what its name says.
 void check_form(const std::string& option, Form form, const std::string& path) {
   if (form == Form::text) return graph::check_packed_ending(path);
+  if (form == Form::graph) return;  // whoever knows its format says so
   if (const auto ending = graph::packed_ending(path); !ending.empty())
     throw UsageError(fmt::format(
         "{}: output is not compressed; write to a name without {} and compress that file", path, ending));
-  if (path != "-" || form == Form::graph) return;
+  if (path != "-") return;
   throw UsageError(
       form == Form::folder
           ? fmt::format("{} -: several files are written, which need a folder, not stdout", option)

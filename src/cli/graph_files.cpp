@@ -40,9 +40,10 @@ void Reading::add_to(CLI::App& command) {
                   "u32pairs (little endian), ew")
       ->check(CLI::IsMember(names))
       ->capture_default_str();
-  command.add_flag("--labels", labels,
-                   "edge lists, and tables with --columns: ids are names, of any text, which results show; "
-                   "convert keeps them in OUTPUT.labels");
+  command.add_flag(
+      "--labels", labels,
+      "edge lists, and tables with --columns: ids are names, of any text, which results show; "
+      "convert keeps them in OUTPUT.labels, or in the .csv, .tsv, .el or .wel file that it writes");
   command
       .add_option("--columns", columns,
                   "tables (csv): SOURCE,TARGET[,WEIGHT], each the name of a column or its number from 1 on")

@@ -10,7 +10,22 @@
 
 namespace edgewire::graph {
 
-enum class Format { automatic, snap, csv, matrix_market, metis, dimacs, el, wel, sg, wsg, u32_pairs, ew };
+/// `tsv` is a table with tabs that is written; `csv` reads it.
+enum class Format {
+  automatic,
+  snap,
+  csv,
+  tsv,
+  matrix_market,
+  metis,
+  dimacs,
+  el,
+  wel,
+  sg,
+  wsg,
+  u32_pairs,
+  ew
+};
 
 struct FormatName {
   Format format;
@@ -20,7 +35,7 @@ struct FormatName {
   bool text;
 };
 
-/// All but Format::automatic.
+/// All that are read: not Format::automatic and Format::tsv.
 std::span<const FormatName> all_formats();
 const FormatName& name_of(Format format);
 

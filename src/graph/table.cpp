@@ -38,6 +38,11 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
 }
 
+/// Takes away blanks that stand within quotes as well.
+void trim_all(Line& fields) {
+  for (std::string_view& field : fields) field = trimmed(field);
+}
+
 bool same_word(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
@@ -171,11 +176,12 @@ class TableReader {
       }
       take_id(fields[columns_.source]);
       take_id(fields[columns_.target]);
-      if (columns_.weight != kNone) weights.add(reader.read(fields[columns_.weight]));
+      if (columns_.weight != kNone) weights.add(reader.read(trimmed(fields[columns_.weight])));
     }
   }
 
-  std::uint64_t id(const Piece& piece, std::string_view field) const {
+  std::uint64_t id(const Piece& piece, std::string_view text) const {
+    const std::string_view field = trimmed(text);
     std::uint64_t value = 0;
     const char* const end = field.data() + field.size();
     const auto [after, error] = std::from_chars(field.data(), end, value);
@@ -228,6 +234,7 @@ class TableReader {
     columns_.separator = separator_of(line);
     Line first;
     split(piece, line, first);
+    trim_all(first);
     columns_.fields = first.size();
     const bool numbers = first.size() >= 2 && is_whole(first[0]) && is_whole(first[1]);
     bool header = !numbers;
@@ -255,6 +262,7 @@ class TableReader {
   bool named_columns(const Piece& piece, std::string_view line, const Line& first) {
     Line wanted;
     split_fields(conversion_.columns, ',', wanted);
+    trim_all(wanted);
     if (wanted.size() < 2 || wanted.size() > 3) {
       throw UsageError(
           fmt::format("--columns: '{}' is not SOURCE,TARGET or SOURCE,TARGET,WEIGHT", conversion_.columns));
@@ -304,7 +312,7 @@ bool split_fields(std::string_view line, char separator, std::vector<std::string
       end = line.find('"', 1);
       while (end != line.npos && line.substr(end + 1).starts_with('"')) end = line.find('"', end + 2);
       if (end == line.npos) return false;
-      fields.push_back(trimmed(line.substr(1, end - 1)));
+      fields.push_back(line.substr(1, end - 1));
       line.remove_prefix(end + 1);
       const std::size_t blanks = std::min(line.find_first_not_of(around), line.size());
       if (separator != ' ') line.remove_prefix(blanks);
@@ -340,6 +348,7 @@ bool names_edges(std::string_view line) {
   Line header;
   Columns columns;
   if (!split_fields(line, separator_of(line), header)) return false;
+  trim_all(header);
   find_edges(header, columns);
   return columns.source != kNone && columns.target != kNone;
 }

@@ -6,8 +6,8 @@
 
 namespace edgewire::graph {
 
-/// Cuts a line into fields, without blanks and quotes around them. `separator` ' ' stands for any run of
-/// spaces and tabs. Returns false when a quoted field does not end as it should.
+/// Cuts a line into fields, without quotes and without blanks outside of them. `separator` ' ' stands for any
+/// run of spaces and tabs. Returns false when a quoted field does not end as it should.
 bool split_fields(std::string_view line, char separator, std::vector<std::string_view>& fields);
 
 /// What separates the fields of a header line: the one of tab ; | , that it has most of, else spaces.

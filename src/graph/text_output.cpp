@@ -11,14 +11,20 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "graph/compress.h"
 
 namespace edgewire::graph {
 
-TextOutput::TextOutput(const std::string& path) {
+TextOutput::TextOutput(const std::string& path) : path_(path) {
+  check_packed_ending(path);
   if (path != "-") file_.emplace(path);
 }
 
-void TextOutput::append(std::string_view text) {
+std::string TextOutput::packed(std::string text) const {
+  return text.empty() ? text : graph::packed(path_, std::move(text));
+}
+
+void TextOutput::append_packed(std::string_view text) {
   if (file_) file_->write(text.data(), text.size(), bytes_);
   bytes_ += text.size();
   if (file_) return;
@@ -31,7 +37,9 @@ void TextOutput::append(std::string_view text) {
 }
 
 void TextOutput::commit() {
-  if (file_) file_->commit();
+  if (!file_) return;
+  if (bytes_ == 0) append_packed(graph::packed(path_, {}));  // compressed, even nothing has some bytes
+  file_->commit();
 }
 
 namespace {
@@ -46,7 +54,7 @@ class Turns {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return failed_ || next_ == block; });
     if (failed_) return;
-    output_.append(text);
+    output_.append_packed(text);
     ++next_;
     changed_.notify_all();
   }
@@ -78,6 +86,7 @@ void append_blocks(TextOutput& output, int workers, std::uint64_t count,
           std::string& text = texts[static_cast<std::size_t>(worker)];
           text.clear();
           format(block, text);
+          text = output.packed(std::move(text));
           turns.append(block, text);
         } catch (...) {
           turns.fail();

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "graph/graph_file.h"
 #include "graph/output_file.h"
@@ -17,13 +18,19 @@ namespace edgewire::graph {
 /// Where text goes: a file that appears whole or not at all, or stdout, named "-". Not thread safe.
 class TextOutput {
  public:
+  /// Throws UsageError where the ending of the path promises a compression that is not written.
   explicit TextOutput(const std::string& path);
-  /// Throws Error with the path and the system's reason.
-  void append(std::string_view text);
+  /// The text as the ending of the path says (see graph::packed()): pieces that are compressed one by one
+  /// make a file when they follow each other. Thread safe.
+  std::string packed(std::string text) const;
+  /// Appends a piece from packed(). Throws Error with the path and the system's reason.
+  void append_packed(std::string_view text);
+  void append(std::string text) { append_packed(packed(std::move(text))); }
   void commit();
   std::uint64_t bytes() const noexcept { return bytes_; }
 
  private:
+  std::string path_;
   std::optional<OutputFile> file_;  ///< none for stdout
   std::uint64_t bytes_ = 0;
 };

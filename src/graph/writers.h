@@ -13,12 +13,17 @@ struct Export {
   const GraphFile& graph;
   const std::string& output;  ///< a path, or - for stdout where the format is text
   bool weights;               ///< write them where graph and format have them
+  bool names;                 ///< of edge lists: vertices have names, not numbers
   int workers;
   const Progress& progress;
 };
 
-/// GAP's edge lists, .el and (weighted) .wel: "SOURCE TARGET [WEIGHT]", from 0, in the order of the graph.
+/// GAP's edge lists, .el and (weighted) .wel: "SOURCE TARGET [WEIGHT]", from 0, in the order of the graph; or
+/// the names of vertices. Throws Error when a name would be read as something else.
 WriteSummary write_gap_text(const Export& task, bool weighted);
+/// A table with a header (RFC 4180, with LF at line ends): source, target and, where they are written,
+/// weight. Vertices are called as in results, by their names or by the ids that they had.
+WriteSummary write_table(const Export& task, char separator);
 /// A Matrix Market coordinate file, from 1: general; pattern, or (weighted) integer or real.
 WriteSummary write_matrix_market(const Export& task);
 /// A METIS graph, from 1: the edges must be there both ways, once,

@@ -233,11 +233,12 @@ def test_text_is_compressed_when_its_name_says_so(edgewire, path, tmp_path):
 def test_what_is_not_compressed_says_so(edgewire, path, tmp_path, ending):
     (tmp_path / "in").write_bytes(b"0 1\n" * 25)
     before = contents(tmp_path)
-    for words in (["generate", "uniform", "--vertices", 9, "-o"], ["convert", "in", "--to", "el", "-o"], ["convert", "in", "--to", "ew", "-o"],
+    for words in (["generate", "uniform", "--vertices", 9, "-o"], ["convert", "in", "--to", "sg", "-o"], ["convert", "in", "--to", "ew", "-o"],
                   ["sort", "in", "-o"], ["generate", "records", "--bytes", "1k", "-o"], ["pagerank", path, "--checkpoint"]):
         assert refused(edgewire, *words, f"x.{ending}", cwd=tmp_path).startswith(f"x.{ending}: output is not compressed")
     if ending in ("xz", "bz2"):
-        assert "text is written plain, as .gz or as .zst" in refused(edgewire, "pagerank", path, "-o", f"x.tsv.{ending}", cwd=tmp_path)
+        for words in (["pagerank", path], ["convert", "in", "--to", "el"]):
+            assert "text is written plain, as .gz or as .zst" in refused(edgewire, *words, "-o", f"x.tsv.{ending}", cwd=tmp_path)
     assert contents(tmp_path) == before
 
 

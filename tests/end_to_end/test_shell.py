@@ -38,7 +38,7 @@ def limited(limit, amount, *more):
 
 @pytest.mark.parametrize("command", [
     "--help", "--version", "pagerank --help", "info GRAPH", "info GRAPH --json -", "topology", "transports", "bound GRAPH -p 2",
-    "convert GRAPH -o FILE", "convert GRAPH --to el -o -", "generate kronecker --scale 5 -o FILE", "manual edgewire.1",
+    "convert GRAPH -o FILE", "convert GRAPH --to el -o -", "convert GRAPH --to csv -o -", "generate kronecker --scale 5 -o FILE", "manual edgewire.1",
     "pagerank GRAPH -w 1", "pagerank GRAPH -w 1 -o -", "pagerank GRAPH -w 1 --json -", "pagerank GRAPH -w 1 -p 2 --transport shm",
     "pagerank GRAPH -w 1 -p 2 --transport tcp -o -", "bfs GRAPH --source 0 -w 1 -p 2", "tasks number-inc -w 1",
     "tasks number-inc -w 1 -p 2", "sort RECORDS --key 0:8 -w 1 -p 2 -o FILE"])

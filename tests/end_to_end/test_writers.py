@@ -1,8 +1,10 @@
 """convert outwards: what other programs would read, read back here by readers of the test's own."""
 
+import csv
 import functools
 import gzip
 import os
+import shutil
 import subprocess
 
 import numpy as np
@@ -125,17 +127,67 @@ def test_a_partition_of_the_graph_is_a_partition_for_pagerank(edgewire, tmp_path
     assert [line[0] for line in read_lines(tmp_path / "ranks.0001-of-0002")] == ["7", "500"]
 
 
+NAMES = ["Ada, Lovelace", 'the "first"', "Éva", "1", "01", "# no comment", "//", "%", " blanks ", ";|", "a'b", "名前"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "tsv.zst"])
+@pytest.mark.parametrize("weights", [None, ["1", "7"], ["18446744073709551615", "4"], ["0.1", "2.5"], ["0.1", "1e300"]])
+def test_names_come_back_from_tables(edgewire, tmp_path, ending, weights):
+    """Written by Python's csv, read by Edgewire, written by it, read by Python's csv and by Edgewire."""
+    rows = [(source, target) for source, target in zip(NAMES, NAMES[1:] + NAMES[:1])]
+    with open(tmp_path / "in.csv", "w", newline="") as file:
+        csv.writer(file, quoting=csv.QUOTE_ALL).writerows(
+            [("source", "target", "weight"), *((*row, weights[i % 2] if weights else 0) for i, row in enumerate(rows))])
+    columns = "source,target,weight" if weights else "source,target"
+    assert edgewire("convert", "in.csv", "--labels", "--columns", columns, "-o", "g.ew").returncode == 0
+    result = edgewire("convert", "g.ew", "-o", f"out.{ending}")
+    assert result.returncode == 0 and "vertices are called as in results" in result.stdout, result
+    plain = tmp_path / "plain"
+    unpack = {"gz": "gzip -dc", "zst": "zstd -dc"}.get(ending.split(".")[-1], "cat")
+    if shutil.which(unpack.split()[0]):
+        with open(plain, "wb") as file:
+            subprocess.run([*unpack.split(), tmp_path / f"out.{ending}"], stdout=file, check=True)
+        with open(plain, newline="") as file:
+            read = list(csv.reader(file, delimiter="\t" if ending.startswith("tsv") else ","))
+        assert read[0] == columns.split(",")
+        assert sorted((*row[:2], *map(float, row[2:])) for row in read[1:]) == sorted(
+            (*row, *([float(weights[i % 2])] if weights else [])) for i, row in enumerate(rows))
+    assert edgewire("convert", f"out.{ending}", "--labels", "--columns", columns, "-o", "back.ew").returncode == 0
+    assert (tmp_path / "back.ew").read_bytes() == (tmp_path / "g.ew").read_bytes()
+    assert (tmp_path / "back.ew.labels").read_bytes() == (tmp_path / "g.ew.labels").read_bytes()
+
+
+def test_which_outputs_have_names(edgewire, tmp_path):
+    (tmp_path / "in.tsv").write_text("bob\talice\ncarol\tbob\n")
+    assert edgewire("convert", "in.tsv", "--labels", "-o", "g.ew").returncode == 0
+    expected = "source,target\nbob,alice\ncarol,bob\n"
+    for words in (["g.ew"], ["g.ew", "--labels"], ["g.ew", "--simple"], ["in.tsv", "--labels"]):
+        result = edgewire("convert", *words, "--to", "csv", "-o", "-")
+        assert result.returncode == 0 and result.stdout == expected, (words, result)
+    assert edgewire("convert", "g.ew", "--to", "el", "-o", "-").stdout == "1 0\n2 1\n"
+    for words in (["g.ew", "--labels"], ["in.tsv", "--labels"]):
+        assert edgewire("convert", *words, "--to", "el", "-o", "-").stdout == "bob alice\ncarol bob\n"
+    (tmp_path / "ids.txt").write_text("500 7\n7 30\n")
+    assert edgewire("convert", "ids.txt", "--to", "csv", "-o", "-").stdout == "source,target\n7,30\n500,7\n"
+    assert edgewire("convert", "ids.txt", "-o", "ids.ew").returncode == 0
+    assert "ids.ew: its vertices have no names: leave out --labels" == refused(edgewire("convert", "ids.ew", "--labels", "-o", "x.csv"))
+    (tmp_path / "g.ew.labels").unlink()
+    assert "g.ew.labels: the file is missing" in refused(edgewire("convert", "g.ew", "-o", "x.csv"))
+    assert not (tmp_path / "x.csv").exists()
+
+
 def test_text_goes_to_stdout(edgewire, tmp_path):
     (tmp_path / "in.el").write_text("0 1\n1 1\n")
     result = edgewire("convert", "in.el", "--to", "mtx", "-o", "-")
     assert result.stdout == "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 2\n2 2\n"
     assert "2 edges" in result.stderr
-    assert "--to el, wel, mtx or graph" in refused(edgewire("convert", "in.el", "-o", "-"))
+    assert "--to el, wel, csv, tsv, mtx or graph" in refused(edgewire("convert", "in.el", "-o", "-"))
     assert "needs a file" in refused(edgewire("convert", "in.el", "-o", "-", "--to", "sg"))
     assert "needs a file" in refused(edgewire("convert", "in.el", "-o", "-", "--to", "ew"))
-    shell = f"{edgewire.func.program} convert in.el --to el -o - >/dev/full"
-    full = subprocess.run(shell, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert refused(full) == "stdout: cannot write: No space left on device"
+    for form in ("el", "csv"):
+        shell = f"{edgewire.func.program} convert in.el --to {form} -o - >/dev/full"
+        full = subprocess.run(shell, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert refused(full) == "stdout: cannot write: No space left on device"
 
 
 def test_outputs_that_cannot_be(edgewire, tmp_path):
@@ -149,7 +201,8 @@ def test_outputs_that_cannot_be(edgewire, tmp_path):
         (["g.ew", "--to", "el", "-o", "g.ew"], "g.ew: input and output are the same file"),
         (["in.el", "--undirected", "-o", "./in.el"], "./in.el: input and output are the same file"),
         (["g.ew", "--to", "el", "-o", "/dev/full"], "/dev/full: cannot write: it is not a regular file"),
-        (["g.ew", "-o", "g.el.gz"], "g.el.gz: output is not compressed; write to a name without .gz and compress that file"),
+        (["g.ew", "-o", "g.sg.gz"], "g.sg.gz: output is not compressed; write to a name without .gz and compress that file"),
+        (["g.ew", "-o", "g.csv.xz"], "g.csv.xz: text is written plain, as .gz or as .zst; write to a name without .xz and compress that file"),
         (["g.ew", "-o", "g.graph"], "g.graph: METIS takes undirected graphs without self loops and duplicate edges, "
                                     "but this graph is directed; convert it with --undirected --simple"),
     ]:
@@ -165,11 +218,11 @@ def test_a_full_disk_keeps_the_older_file(edgewire, tmp_path):
         pytest.skip("a tmpfs cannot be mounted")
     try:
         assert edgewire("generate", "kronecker", "--scale", 12, "-o", "g.ew").returncode == 0
-        for ending in ("el", "mtx", "sg"):
+        for ending in ("csv", "csv.gz", "el", "mtx", "sg"):
             (disk / f"g.{ending}").write_text("older")
             line = refused(edgewire("convert", "g.ew", "-o", disk / f"g.{ending}"))
             assert line == f"{disk}/g.{ending}: cannot write: No space left on device"
             assert (disk / f"g.{ending}").read_text() == "older"
-        assert sorted(os.listdir(disk)) == ["g.el", "g.mtx", "g.sg"]
+        assert sorted(os.listdir(disk)) == ["g.csv", "g.csv.gz", "g.el", "g.mtx", "g.sg"]
     finally:
         subprocess.run(["umount", disk], check=True)

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "graph/input.h"
 #include "graph_test.h"
 
 namespace edgewire::graph {
@@ -30,21 +31,27 @@ std::vector<Edge> long_edges() {
 
 }  // namespace
 
-TEST_CASE("edge lists and Matrix Market hold all edges in order, whatever the number of workers") {
+TEST_CASE("edge lists, tables and Matrix Market hold all edges in order, whatever the number of workers") {
   const TemporaryDirectory directory;
   build(directory / "g.ew", 200'000, long_edges(), {.weighted = true});
   const GraphFile graph = GraphFile::open(directory / "g.ew");
   std::string el;
   std::string wel;
+  std::string csv = "source,target,weight\n";
+  std::string tsv = "source\ttarget\tweight\n";
   std::string mtx = "%%MatrixMarket matrix coordinate real general\n200000 200000 220000\n";
   for (const auto& [source, target, weight] : edges_of(graph)) {
     el += fmt::format("{} {}\n", source, target);
     wel += fmt::format("{} {} {}\n", source, target, weight);
+    csv += fmt::format("{},{},{}\n", source, target, weight);
+    tsv += fmt::format("{}\t{}\t{}\n", source, target, weight);
     mtx += fmt::format("{} {} {}\n", source + 1, target + 1, weight);
   }
   for (const int workers : {1, 7}) {
     CHECK(written(graph, Format::el, true, workers) == el);
     CHECK(written(graph, Format::wel, true, workers) == wel);
+    CHECK(written(graph, Format::csv, true, workers) == csv);
+    CHECK(written(graph, Format::tsv, true, workers) == tsv);
     CHECK(written(graph, Format::matrix_market, true, workers) == mtx);
   }
 }
@@ -192,6 +199,76 @@ TEST_CASE("edge lists say how many vertices they lose") {
   CHECK(export_graph(graph, directory / "g.mtx", {Format::matrix_market}).lost_vertices == 0);
 }
 
+TEST_CASE("tables call vertices as results do, and count all vertices that they lose") {
+  const TemporaryDirectory directory;
+  write_file(directory / "in.txt", "7 900\n900 30\n");
+  convert(directory / "in.txt", directory / "ids.ew", {});
+  CHECK(written(GraphFile::open(directory / "ids.ew"), Format::csv) == "source,target\n7,900\n900,30\n");
+  build(directory / "g.ew", 10, {{1, 6, 0}, {5, 0, 0}}, {});
+  const WriteSummary summary =
+      export_graph(GraphFile::open(directory / "g.ew"), directory / "g.csv", {Format::csv});
+  CHECK(summary.lost_vertices == 6);
+  CHECK(!summary.first_id);
+}
+
+TEST_CASE("names in tables are quoted where they must be, and come back") {
+  const TemporaryDirectory directory;
+  const std::string list =
+      "Éva Long\t\"a,b\"\t1\n\"a,b\"\t\"say \"\"hi\"\"\"\t2\n\"# x\"\t\" y \"\t3\n\"//z\"\t\" \"\t4\n"
+      "\"%\"\t\"\"\"\"\t5\n\";\"\t|'\t6\n\"\"\"\"\"\"\tÉva Long\t7\n";
+  write_file(directory / "in.tsv", list);
+  convert(directory / "in.tsv", directory / "g.ew", {.labels = true});
+  const GraphFile graph = GraphFile::open(directory / "g.ew");
+  CHECK(
+      written(graph, Format::csv) ==
+      "source,target,weight\n\"\"\"\"\"\",Éva Long,7\n\"# x\",\" y \",3\n\"%\",\"\"\"\",5\n\"//z\",\" \",4\n"
+      ";,|',6\n\"a,b\",\"say \"\"hi\"\"\",2\nÉva Long,\"a,b\",1\n");
+  CHECK(contains(written(graph, Format::tsv), "\na,b\t\"say \"\"hi\"\"\"\t2\n"));
+  for (const auto& [name, format] : {std::pair{"t.csv", Format::csv}, {"t.tsv", Format::tsv}}) {
+    export_graph(graph, directory / name, {format});
+    convert(directory / name, directory / "back.ew", {.labels = true, .columns = "source,target,weight"});
+    const GraphFile back = GraphFile::open(directory / "back.ew");
+    CHECK(edges_of(back) == edges_of(graph));
+    CHECK(read_file(directory / "back.ew.labels") == read_file(directory / "g.ew.labels"));
+  }
+}
+
+TEST_CASE("edge lists hold names that need no quotes") {
+  const TemporaryDirectory directory;
+  write_file(directory / "in.tsv", "Éva\tbob\nbob\ta'\n");
+  convert(directory / "in.tsv", directory / "g.ew", {.labels = true});
+  const GraphFile graph = GraphFile::open(directory / "g.ew");
+  export_graph(graph, directory / "g.el", {.format = Format::el, .names = true});
+  CHECK(read_file(directory / "g.el") == "bob a'\nÉva bob\n");
+  CHECK(written(graph, Format::el) == "1 0\n2 1\n");
+  for (const char* const name : {"a b", "\"a,b\"", "\"say \"\"hi\"\"\"", "\"#x\"", "\"//x\"", "\"%x\""}) {
+    write_file(directory / "in.tsv", fmt::format("bob\t{}\n", name));
+    convert(directory / "in.tsv", directory / "g.ew", {.labels = true});
+    const GraphFile other = GraphFile::open(directory / "g.ew");
+    CHECK(contains(
+        error_of([&] { export_graph(other, directory / "none.el", {.format = Format::el, .names = true}); }),
+        "none.el: an edge list cannot hold the name '"));
+    CHECK(!std::filesystem::exists(directory / "none.el"));
+  }
+}
+
+TEST_CASE("text is compressed as the name of the output says") {
+  const TemporaryDirectory directory;
+  build(directory / "g.ew", 200'000, long_edges(), {});
+  const GraphFile graph = GraphFile::open(directory / "g.ew");
+  for (const char* const name : {"g.csv.gz", "g.csv.zst"}) {
+    const auto bytes = export_graph(graph, directory / name, {Format::csv, true, 3}).bytes;
+    CHECK(bytes == std::filesystem::file_size(directory / name));
+    CHECK(bytes < written(graph, Format::csv).size() / 2);
+    convert(directory / name, directory / "back.ew", {.keep_ids = true});
+    CHECK(edges_of(GraphFile::open(directory / "back.ew")) == edges_of(graph));
+  }
+  build(directory / "none.ew", 3, {}, {});
+  export_graph(GraphFile::open(directory / "none.ew"), directory / "none.el.gz", {Format::el});
+  CHECK(Input(directory / "none.el.gz").peek().empty());
+  CHECK(std::filesystem::file_size(directory / "none.el.gz") > 0);
+}
+
 TEST_CASE("a damaged graph is not written") {
   const TemporaryDirectory directory;
   build(directory / "g.ew", 200'000, long_edges(), {});
@@ -199,7 +276,7 @@ TEST_CASE("a damaged graph is not written") {
   bytes[bytes.size() - 8192] = static_cast<char>(bytes[bytes.size() - 8192] ^ 1);
   write_file(directory / "g.ew", bytes);
   const GraphFile graph = GraphFile::open(directory / "g.ew");
-  for (const Format format : {Format::el, Format::matrix_market, Format::metis, Format::sg}) {
+  for (const Format format : {Format::el, Format::csv, Format::matrix_market, Format::metis, Format::sg}) {
     CHECK(contains(error_of([&] { export_graph(graph, directory / "out", {format, true, 3}); }), "damaged"));
     CHECK(directory.files() == 1);
   }
@@ -209,7 +286,12 @@ TEST_CASE("the name of an output tells its format, or how to say it") {
   CHECK(format_of_output("a.b/c.mtx") == Format::matrix_market);
   CHECK(format_of_output("g.graph") == Format::metis);
   CHECK(format_of_output("a.el/g") == Format::ew);
-  CHECK(contains(error_of([] { format_of_output("g.el.gz"); }), "without .gz"));
+  CHECK(format_of_output("g.csv") == Format::csv);
+  CHECK(format_of_output("g.tsv.zst") == Format::tsv);
+  CHECK(format_of_output("g.el.gz") == Format::el);
+  CHECK_NOTHROW(check_packing("g.el.gz", Format::el));
+  CHECK(contains(error_of([] { check_packing("g.sg.gz", Format::sg); }), "without .gz"));
+  CHECK(contains(error_of([] { check_packing("g.el.xz", Format::el); }), "as .gz or as .zst"));
   CHECK(contains(error_of([] { format_of_output("g.txt"); }), ".txt is not written"));
 }
 
