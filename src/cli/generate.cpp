@@ -5,6 +5,7 @@
 #include "cli/graph_files.h"
 #include "cli/job_options.h"
 #include "error.h"
+#include "graph/format.h"
 #include "graph/generator.h"
 #include "report/progress.h"
 #include "seconds.h"
@@ -28,6 +29,17 @@ struct GenerateSettings {
   }
 };
 
+/// Scales whose graphs the width of ids allows. For those that only the other width allows it says so.
+CLI::Validator scale_range() {
+  constexpr int kMost = kIds64 ? 47 : 31, kMostOfAll = 47;
+  const CLI::Range range(0, kMost), all(0, kMostOfAll);
+  const auto check = [range, all](std::string& value) {
+    const std::string wrong = range(value);
+    return !wrong.empty() && all(value).empty() ? wrong + std::string(graph::kMoreVertices) : wrong;
+  };
+  return {check, range.get_description()};
+}
+
 CLI::App* add_kind(CLI::App& generate, const std::shared_ptr<GenerateSettings>& settings, const char* name,
                    const char* description) {
   CLI::App* command = generate.add_subcommand(name, description);
@@ -42,9 +54,7 @@ void add_kronecker(CLI::App& generate) {
   CLI::App* command =
       add_kind(generate, settings, "kronecker",
                "scale-free, with the parameters of Graph500 (A, B, C = 0.57, 0.19, 0.19), ids permuted");
-  command->add_option("--scale", settings->scale, "2^scale vertices")
-      ->required()
-      ->check(CLI::Range(0, kIds64 ? 47 : 31));
+  command->add_option("--scale", settings->scale, "2^scale vertices")->required()->check(scale_range());
   command->add_option("--edge-factor", settings->edge_factor, "edges for each vertex")->capture_default_str();
   command->callback([settings] {
     const Clock::time_point start = Clock::now();
@@ -58,8 +68,8 @@ void add_kronecker(CLI::App& generate) {
 void add_uniform(CLI::App& generate) {
   auto settings = std::make_shared<GenerateSettings>();
   CLI::App* command = add_kind(generate, settings, "uniform", "sources and targets drawn uniformly");
-  CLI::Option* scale = command->add_option("--scale", settings->scale, "2^scale vertices")
-                           ->check(CLI::Range(0, kIds64 ? 47 : 31));
+  CLI::Option* scale =
+      command->add_option("--scale", settings->scale, "2^scale vertices")->check(scale_range());
   CLI::Option* vertices = command->add_option("--vertices", settings->vertices, "number of vertices");
   scale->excludes(vertices);
   command->add_option("--edge-factor", settings->edge_factor, "edges for each vertex")->capture_default_str();

@@ -200,6 +200,10 @@ def test_generate_others(edgewire):
 
 def test_usage_errors_exit_with_2(edgewire, refused):
     assert "--scale or --vertices" in refused("generate", "uniform", "-o", "g.ew", status=2)
+    for kind in ("kronecker", "uniform"):
+        line = refused("generate", kind, "--scale", 32, "-o", "g.ew", status=2)
+        assert "--scale" in line and "; edgewire-wide, which is built with -Did_bits=64, takes more" in line, line
+        assert "edgewire-wide" not in refused("generate", kind, "--scale", 48, "-o", "g.ew", status=2)
     for arguments in (["generate"], ["generate", "kronecker", "-o", "x"], ["generate", "kronecker", "--scale", "32"],
                       ["convert"], ["info"], ["convert", "x.txt", "-o", "y", "--format", "foo"]):
         assert edgewire(*arguments).returncode == 2, arguments
