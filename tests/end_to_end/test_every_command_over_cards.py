@@ -1,4 +1,4 @@
-"""Every kernel, sort and tasks over RDMA and DPDK: several processes on a host, and two hosts."""
+"""Every kernel, sort and tasks over RDMA and DPDK: several processes on a host, and two hosts; convert on a host."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 
 import every_command
 import lab
-from every_command import COMMANDS
+from every_command import COMMANDS, ON_A_HOST
 from processes import PATIENCE_S
 from test_dpdk import missing, network, ports  # noqa: F401, a fixture
 
@@ -29,13 +29,13 @@ def compare_with_shm(edgewire, program, folder, command, graph, processes, trans
 
 @pytest.mark.slow
 @pytest.mark.machine
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", ON_A_HOST)
 def test_three_processes_of_a_host_over_verbs(edgewire, graph, tmp_path, command):
     compare_with_shm(edgewire, edgewire, tmp_path, command, graph, 3, "verbs")
 
 
 @pytest.mark.dpdk
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", ON_A_HOST)
 @pytest.mark.parametrize("hosts", [1, 2])
 def test_over_dpdk(edgewire, network, graph, tmp_path, command, hosts):  # noqa: F811
     if missing():
