@@ -309,40 +309,25 @@ TEST_CASE("a peer that breaks the rules fails the job by its name") {
     CHECK(group.job[1]->health.message().find(words) != std::string::npos);
     CHECK(arrived[0] == 0);
   };
-  // Of a frame without records, behind which the superstep ends.
-  const auto set = [](Group& group, std::uint16_t records, std::uint8_t superstep, std::uint8_t tail,
-                      std::uint32_t in_superstep) {
-    const std::array words{records | std::uint32_t{superstep} << 16 | std::uint32_t{tail} << 24,
-                           in_superstep};
-    std::memcpy(group.job[1]->region.data(), words.data(), sizeof words);
-  };
   fails([](Group& group) { group.job[0]->signal(0, 1, 0, 1024 + 64); }, "more than a ring holds");
   fails([](Group& group) { group.job[0]->signal(0, 1, 0, 65); }, "more than a ring holds");
   fails([](Group& group) { group.job[0]->signal(0, 1, 1, 64); }, "gave credit for records that it never got");
-  fails(
-      [&](Group& group) {
-        set(group, 0, 2, 1, 0);
-        group.job[0]->signal(0, 1, 0, 64);
-      },
-      "a wrong header");
-  fails(
-      [&](Group& group) {
-        set(group, 100, 1, 1, 100);
-        group.job[0]->signal(0, 1, 0, 64);
-      },
-      "a wrong header");
-  fails(
-      [&](Group& group) {
-        set(group, 0, 1, 8, 0);
-        group.job[0]->signal(0, 1, 0, 64);
-      },
-      "a wrong header");
-  fails(
-      [&](Group& group) {
-        set(group, 0, 1, 1, 5);
-        group.job[0]->signal(0, 1, 0, 64);
-      },
-      "a wrong number of records");
+  // The right header of a frame without records that ends superstep 1 is (0, 1, 1, 0).
+  const auto header_fails = [&](std::uint16_t records, std::uint8_t superstep, std::uint8_t tail,
+                                std::uint32_t in_superstep, const char* text) {
+    fails(
+        [&](Group& group) {
+          const std::array words{records | std::uint32_t{superstep} << 16 | std::uint32_t{tail} << 24,
+                                 in_superstep};
+          std::memcpy(group.job[1]->region.data(), words.data(), sizeof words);
+          group.job[0]->signal(0, 1, 0, 64);
+        },
+        text);
+  };
+  header_fails(0, 2, 1, 0, "a wrong header");
+  header_fails(100, 1, 1, 100, "a wrong header");
+  header_fails(0, 1, 8, 0, "a wrong header");
+  header_fails(0, 1, 1, 5, "a wrong number of records");
 }
 
 TEST_CASE("sizes that no ring can have are refused in words") {
