@@ -28,15 +28,6 @@ struct Counted {
   std::optional<CoverFigures> cover{};
 };
 
-/// [process]: what it sends to others.
-std::vector<std::uint64_t> sent_by_each(const Traffic& traffic) {
-  const auto processes = static_cast<std::size_t>(traffic.processes());
-  std::vector<std::uint64_t> sent(processes);
-  for (std::size_t from = 0; from < processes; ++from)
-    for (std::size_t to = 0; to < processes; ++to) sent[from] += from == to ? 0 : traffic.at(from, to);
-  return sent;
-}
-
 std::uint64_t most_peers(const Traffic& traffic) {
   const auto processes = static_cast<std::size_t>(traffic.processes());
   std::uint64_t most = 0;
@@ -83,7 +74,7 @@ class Calculator {
     const auto owned = plan::count_owned(rows_, ownership, count_);
     note(owned.memory_bytes, owned.passes);
     const auto at_source = plan::computed_edges(owned.edges);
-    const auto leaving = sent_by_each(owned.edges);
+    const auto leaving = owned.edges.sent(false);
     const std::pair<Strategy, const Traffic*> published[] = {{Strategy::edge, &owned.edges},
                                                              {Strategy::worker, &owned.worker},
                                                              {Strategy::process, &owned.process},
@@ -142,9 +133,9 @@ class Calculator {
     bound_.rows.push_back(std::move(row));
   }
 
-  /// What the process that will hold most will hold.
+  /// Bytes of memory of the process that needs most of it.
   std::uint64_t memory_of(const Counted& counted, plan::Encoding encoding) const {
-    const auto sent = sent_by_each(*counted.values);
+    const auto sent = counted.values->sent(false);
     std::uint64_t most = 0;
     for (std::size_t p = 0; p < sent.size(); ++p)
       most = std::max(most,

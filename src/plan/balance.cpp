@@ -10,13 +10,12 @@ constexpr std::uint64_t kTolerated = 100;  // up to 1 % above the mean is fine
 }
 
 std::vector<std::uint64_t> computed_edges(const Traffic& edges, const Traffic* moved) {
-  const auto processes = static_cast<std::size_t>(edges.processes());
-  std::vector<std::uint64_t> computed(processes);
-  for (std::size_t from = 0; from < processes; ++from) {
-    for (std::size_t to = 0; to < processes; ++to) {
-      const std::uint64_t away = moved == nullptr ? 0 : moved->at(from, to);
-      computed[from] += edges.at(from, to) - away;
-      computed[to] += away;
+  std::vector<std::uint64_t> computed = edges.sent(true);
+  if (moved == nullptr) return computed;
+  for (std::size_t from = 0; from < computed.size(); ++from) {
+    for (std::size_t to = 0; to < computed.size(); ++to) {
+      computed[from] -= moved->at(from, to);
+      computed[to] += moved->at(from, to);
     }
   }
   return computed;

@@ -76,6 +76,14 @@ std::uint64_t line_rate_bits(std::string_view text) {
   throw UsageError(fmt::format("'{}' is not a line rate from 1K to 1000T (say 100M, 2.5G, 10G)", text));
 }
 
+std::vector<std::uint64_t> Traffic::sent(bool with_self) const {
+  std::vector<std::uint64_t> sent(processes_);
+  for (std::size_t from = 0; from < processes_; ++from)
+    for (std::size_t to = 0; to < processes_; ++to)
+      if (from != to || with_self) sent[from] += at(from, to);
+  return sent;
+}
+
 Volume volume(const Traffic& traffic, std::uint64_t bytes_a_value, bool with_self) {
   Volume sum;
   const auto processes = static_cast<std::size_t>(traffic.processes());
@@ -84,17 +92,17 @@ Volume volume(const Traffic& traffic, std::uint64_t bytes_a_value, bool with_sel
   };
   std::vector<Wire> wires(processes);
   for (std::size_t from = 0; from < processes; ++from) {
-    std::uint64_t sent = 0;
     for (std::size_t to = 0; to < processes; ++to) {
       const std::uint64_t values = traffic.at(from, to);
       if (values == 0 || (from == to && !with_self)) continue;
-      sent += values;
       for (std::size_t f = 0; f < kFramings.size(); ++f) {
         const std::uint64_t bytes = wire_bytes(kFramings[f], values * bytes_a_value);
         wires[from].sent[f] += bytes;
         wires[to].received[f] += bytes;
       }
     }
+  }
+  for (const std::uint64_t sent : traffic.sent(with_self)) {
     sum.values_sent_total += sent;
     sum.values_sent_max = std::max(sum.values_sent_max, sent);
   }

@@ -110,6 +110,8 @@ class Traffic {
   std::uint64_t at(std::size_t from, std::size_t to) const noexcept {
     return values_[from * processes_ + to];
   }
+  /// How many values each process sends to others, with `with_self` also to itself.
+  std::vector<std::uint64_t> sent(bool with_self) const;
 
  private:
   std::size_t processes_;
