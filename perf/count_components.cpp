@@ -102,10 +102,10 @@ class ComponentsCount : public FrontierCount {
     Component of_p, of_q;
     bool named;  ///< both name them for a boundary vertex
   };
-  /// What is told where process 0 links all.
+  /// Process 0 links all components where it has room for this: what each process tells it.
   struct Told {
     std::vector<std::set<Component>> components;  ///< [process]
-    std::vector<std::uint64_t> names;             ///< the same
+    std::vector<std::uint64_t> names;             ///< [process]: how many boundary vertices it names
 
     std::uint64_t values(std::uint32_t p, const plan::Ownership& ownership) const;
   };
@@ -215,8 +215,9 @@ std::array<std::vector<PlainId>, 2> ComponentsCount::open_between(const std::vec
   return both;
 }
 
-/// What is linked: for each pair of processes the names of both for the same vertices, as often as they are
-/// told; and what each process has of the component that is large.
+/// The components that are linked. A pair of processes links the names that both have for a boundary vertex,
+/// once for each vertex that is told. A process that has a part of the large component links it with the part
+/// of the process `reference`.
 std::vector<ComponentsCount::Link> ComponentsCount::links_of(const std::vector<Part>& parts,
                                                              std::uint32_t reference) const {
   std::vector<Link> links;
@@ -279,7 +280,7 @@ std::uint64_t ComponentsCount::Told::values(std::uint32_t p, const plan::Ownersh
   return 1 + components.size() + std::min((owned + 31) / 32, packed(count, owned)) + packed(names[p], count);
 }
 
-/// Whether process 0 has room for what all tell.
+/// Whether process 0 has room for the components and names that all processes tell it.
 bool ComponentsCount::fits(const std::vector<Part>& parts, const Told& told,
                            const plan::Ownership& ownership) {
   std::uint64_t bytes = 0, known = ownership.count(0);

@@ -13,7 +13,7 @@ namespace {
 
 using plan::Strategy;
 
-/// What an id takes more than the 4 bytes that it had in these jobs.
+/// Ids had 4 bytes in these jobs. An id of edgewire-wide takes so many bytes more.
 constexpr double kWider = sizeof(VertexId) - 4;
 /// The program itself with one worker, before it has any part of a graph.
 constexpr double kProgram = 3.7e6;
@@ -24,7 +24,7 @@ constexpr double kBandEdge = 8.5, kTileEdge = 3.4, kVertex = 5.2 + 3 * kWider;
 /// While iterating: for an edge in tiles, and for an owned vertex without its values, of which there are
 /// four.
 constexpr double kEdgeAtRest = 2.95, kVertexAtRest = 8 + kWider, kValuesOfAVertex = 4;
-/// For a value that is sent.
+/// A value that is sent takes so many bytes while the tiles are built, by strategy.
 constexpr double kSlotValue = 17.5, kEdgeValue = 16, kCoverValue = 56;
 /// While covers are made: for an edge that leaves the process, and for an owned vertex.
 constexpr double kLeavingEdge = 6.65, kCoverVertex = 8;

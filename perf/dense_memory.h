@@ -1,4 +1,4 @@
-// What a process of a dense kernel will hold in memory of its own.
+// Predicts how much memory a process of a dense kernel takes.
 #pragma once
 
 #include <cstdint>
