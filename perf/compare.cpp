@@ -17,7 +17,7 @@ namespace edgewire::perf {
 
 namespace {
 
-/// What a run without a link has in its place.
+/// A run without a link says this where others name their link.
 const Matrix::Link kLoopback{"loopback", 0, {}};
 
 bool same_but_link(const Cell& a, const Cell& b) {
@@ -31,56 +31,58 @@ const CompareRow& alone(const Comparison& comparison, int workers) {
   });
 }
 
-using NamedRates = std::vector<std::pair<std::string, std::uint64_t>>;
+constexpr std::size_t kFraming = 0;  // of plan::kFramings: how predictions count bytes on the wire
 
 /// What the most loaded process sends and computes, for the cells of one number of processes and workers and
-/// one ownership. `rates`: theirs.
-Bound count(const Comparison& comparison, const Cell& like, const plan::Rows& graph, plan::Encoding encoding,
-            NamedRates& rates) {
+/// one ownership.
+Bound count(const Comparison& comparison, const Cell& like, const plan::Rows& graph,
+            plan::Encoding encoding) {
   BoundOptions options;
   options.encodings = {encoding};
   options.processes = {like.processes};
   options.workers = like.workers;
   options.ownerships = {like.ownership};
+  options.framing = kFraming;
   options.threads = comparison.cores;
   options.memory_bytes = std::uint64_t{4} << 30;
-  Rates model;
-  model.cores = like.workers;
-  constexpr double kLeastRate = 1, kMostRate = 1e15;  // where a graph has next to no edges
-  const double seconds = alone(comparison, like.workers).seconds.median;
-  model.edges_per_core_s =
-      std::min(kMostRate, std::max(kLeastRate, comparison.turn(like) * static_cast<double>(comparison.edges) /
-                                                   seconds / like.workers));
-  options.model = model;
   std::set<plan::Strategy> strategies;
-  for (const CompareRow& row : comparison.rows) {
-    if (!row.cell.has_processes_of(like) || row.cell.ownership != like.ownership) continue;
-    strategies.insert(*row.cell.strategy);
-    const std::pair rate(row.cell.link.rate, row.cell.link.bits_per_s);
-    if (std::find(options.rates.begin(), options.rates.end(), rate) == options.rates.end())
-      options.rates.push_back(rate);
-  }
+  for (const CompareRow& row : comparison.rows)
+    if (row.cell.has_processes_of(like) && row.cell.ownership == like.ownership)
+      strategies.insert(*row.cell.strategy);
   options.strategies.assign(strategies.begin(), strategies.end());
-  rates = options.rates;
   return compute_bound(graph, options);
 }
 
-void fill_in(CompareRow& row, const Bound& bound, const NamedRates& rates, plan::Encoding encoding,
-             double turn) {
-  const auto counted = std::find_if(bound.rows.begin(), bound.rows.end(), [&](const BoundRow& one) {
-    return one.strategy == *row.cell.strategy && one.encoding == encoding;
-  });
-  const auto rate = static_cast<std::size_t>(
-      std::find(rates.begin(), rates.end(), std::pair(row.cell.link.rate, row.cell.link.bits_per_s)) -
-      rates.begin());
-  const Prediction& prediction = counted->predictions[rate];
-  row.bound_seconds = counted->seconds_at[rate];
-  row.compute_seconds = row.loopback_seconds > 0 ? row.loopback_seconds : prediction.cores_s;
-  row.predicted_seconds = overlapped_seconds(row.compute_seconds, row.bound_seconds, turn);
-  row.limited_by = row.bound_seconds > row.compute_seconds ? Limit::wire : Limit::cores;
-  row.balanced_bits_per_s = row.compute_seconds > 0 ? row.bound_seconds / row.compute_seconds *
-                                                          static_cast<double>(row.cell.link.bits_per_s)
-                                                    : 0;
+/// Edges of a graph or of a process. Where there is none, a run still takes some time: it counts as one.
+double some_edges(std::uint64_t edges) { return static_cast<double>(std::max<std::uint64_t>(1, edges)); }
+
+/// The rates at which the processes of a row compute: those of its run without a link, or else of the process
+/// that ran alone.
+Rates rates_of(const Comparison& comparison, const CompareRow& row) {
+  constexpr double kMostRate = 1e15;  // where a run takes no time that a clock shows
+  Rates rates;
+  rates.cores = row.cell.workers;
+  rates.line_bits_per_s = static_cast<double>(row.cell.link.bits_per_s);
+  rates.turn = comparison.turn(row.cell);
+  const double edges_per_s = row.loopback_seconds > 0 ? row.demand.edges / row.loopback_seconds
+                                                      : rates.turn * some_edges(comparison.edges) /
+                                                            alone(comparison, rates.cores).seconds.median;
+  rates.edges_per_core_s = std::min(kMostRate, edges_per_s / rates.cores);
+  return rates;
+}
+
+void fill_in(const Comparison& comparison, CompareRow& row, const Bound& bound) {
+  const auto counted = std::ranges::find(bound.rows, *row.cell.strategy, &BoundRow::strategy);
+  row.demand.processes = row.cell.processes;
+  row.demand.edges = some_edges(counted->edges_max);
+  row.demand.wire_bytes = counted->volume.wire_bytes_max[kFraming];
+  row.rates = rates_of(comparison, row);
+  const Prediction prediction = predict(row.demand, row.rates);
+  row.bound_seconds = prediction.wire_s;
+  row.compute_seconds = prediction.cores_s;
+  row.predicted_seconds = prediction.seconds;
+  row.limited_by = prediction.limit;
+  row.balanced_bits_per_s = prediction.balanced_bits_per_s;
 }
 
 }  // namespace
@@ -274,7 +276,6 @@ std::vector<CompareRow> aggregate(const std::vector<Cell>& cells,
 
 void add_predictions(Comparison& comparison, const plan::Rows& graph, plan::Encoding encoding) {
   Bound bound;
-  NamedRates rates;
   const CompareRow* counted = nullptr;
   for (CompareRow& row : comparison.rows) {
     if (row.cell.processes == 1) {
@@ -283,10 +284,10 @@ void add_predictions(Comparison& comparison, const plan::Rows& graph, plan::Enco
     }
     if (counted == nullptr || !counted->cell.has_processes_of(row.cell) ||
         counted->cell.ownership != row.cell.ownership) {
-      bound = count(comparison, row.cell, graph, encoding, rates);
+      bound = count(comparison, row.cell, graph, encoding);
       counted = &row;
     }
-    fill_in(row, bound, rates, encoding, comparison.turn(row.cell));
+    fill_in(comparison, row, bound);
   }
 }
 

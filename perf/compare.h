@@ -113,6 +113,8 @@ struct CompareRow {
   double balanced_bits_per_s = 0;  ///< line rate above which the wire is not the limit; 0: always
   double loopback_seconds = 0;     ///< median of the runs without a link; 0: there were none
   double compute_seconds = 0;      ///< these, or predicted without any wire
+  Demand demand;                   ///< what the prediction is made from, as are the rates
+  Rates rates;
 
   /// (predicted - measured) / measured. Of a process alone 0: it is what predictions come from.
   double prediction_error() const;

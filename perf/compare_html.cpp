@@ -74,7 +74,7 @@ std::string bytes(const Comparison& comparison, const Setting& setting) {
   return to_figure(chart);
 }
 
-std::string crossover(const Comparison& comparison, const Setting& setting) {
+std::string crossover(const Setting& setting) {
   report::LineChart chart;
   chart.title = "Where the link stops to matter";
   chart.x_label = "line rate, Gbit/s";
@@ -93,8 +93,9 @@ std::string crossover(const Comparison& comparison, const Setting& setting) {
       chart.series.push_back({name, {}, {}});
       for (int step = 0; step <= 60; ++step) {
         const double bits = slowest / 4 * std::pow(16 * fastest / slowest, step / 60.0);
-        const double seconds = overlapped_seconds(row->compute_seconds, row->bound_seconds * rate / bits,
-                                                  comparison.turn(row->cell));
+        Rates rates = row->rates;
+        rates.line_bits_per_s = bits;
+        const double seconds = predict(row->demand, rates).seconds;
         if (seconds > 0) chart.series.back().line.emplace_back(bits / 1e9, seconds * 1e3);
       }
     }
@@ -185,7 +186,7 @@ std::string to_html(const Comparison& comparison) {
   for (const Setting& setting : settings_of(comparison)) {
     page.heading(setting.name);
     std::vector<std::string> figures{times(comparison, setting)};
-    if (comparison.dense()) figures.push_back(crossover(comparison, setting));
+    if (comparison.dense()) figures.push_back(crossover(setting));
     figures.push_back(bytes(comparison, setting));
     page.figures(figures);
   }

@@ -22,7 +22,8 @@ Prediction predict(const Demand& demand, const Rates& rates) {
   prediction.latency_s = static_cast<double>(demand.messages) * rates.latency_s;
   prediction.wire_s = prediction.latency_s + wire_bits / rates.line_bits_per_s;
   const double rest = std::max(prediction.cores_s, prediction.memory_s);
-  prediction.seconds = std::max(rest, prediction.wire_s);
+  prediction.seconds =
+      std::max(rest, prediction.wire_s) + (1 - rates.turn) / 2 * std::min(rest, prediction.wire_s);
   if (prediction.wire_s > rest) {
     prediction.limit = Limit::wire;
   } else if (prediction.memory_s > prediction.cores_s) {
@@ -33,10 +34,6 @@ Prediction predict(const Demand& demand, const Rates& rates) {
                                                                  : std::numeric_limits<double>::infinity();
   }
   return prediction;
-}
-
-double overlapped_seconds(double compute_s, double wire_s, double turn) noexcept {
-  return std::max(compute_s, wire_s) + (1 - turn) / 2 * std::min(compute_s, wire_s);
 }
 
 std::uint64_t memory_bytes(double edges, double vertices, std::uint64_t values,

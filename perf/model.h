@@ -25,6 +25,7 @@ struct Rates {
   double memory_bytes_per_s = 0;  ///< of a process; 0: never the limit
   double line_bits_per_s = 0;
   double latency_s = 0;  ///< of each message
+  double turn = 1;       ///< the part of the time in which a process has its cores; else others have them
 };
 
 enum class Limit { cores, memory, wire };
@@ -36,7 +37,7 @@ struct Prediction {
   double memory_s = 0;
   double wire_s = 0;     ///< with latency_s
   double latency_s = 0;  ///< all messages, one after the other
-  double seconds = 0;    ///< the largest of the three: they overlap
+  double seconds = 0;    ///< the largest of the three, since they overlap; more where processes take turns
   Limit limit = Limit::cores;
   /// The line rate at which the wire takes as long as the rest. Below it, the wire is the limit. 0: nothing
   /// crosses the wire; infinity: latency alone takes longer than the rest.
@@ -45,15 +46,10 @@ struct Prediction {
 
 /// Predicts the time of one iteration. Computing, streaming memory and sending overlap, so only the slowest
 /// counts. The cost of a message is its latency plus the time for its bytes (Hockney: The communication
-/// challenge for MPP, 1994).
+/// challenge for MPP, 1994). Where processes take turns on the cores, a link may wait for the turn of its
+/// process: at worst for all turns of the others, which is 1 - turn of the computing. On average it is half
+/// of that, of what could overlap.
 Prediction predict(const Demand& demand, const Rates& rates);
-
-/// The time of an iteration that takes `compute_s` without a wire and whose most loaded process needs the
-/// wire for `wire_s`. A process that always computes sends at the same time, so that the longer one counts.
-/// Where processes take turns on the cores, computing in a part `turn` of the time, a link may wait for the
-/// turn of its process: at worst for all turns of the others, which is 1 - turn of the computing. On average
-/// it is half of that, of what could overlap.
-double overlapped_seconds(double compute_s, double wire_s, double turn) noexcept;
 
 /// Bytes that a process reads and writes in an iteration: 4 for each edge (two 16-bit offsets in a tile), 8
 /// for each of its vertices (the old value read, the new one written), and `value_bytes` twice for each value

@@ -56,6 +56,18 @@ TEST_CASE("at the balanced line rate the wire takes as long as the rest") {
   CHECK(predict({.edges = 1}, rates).balanced_bits_per_s == 0);
 }
 
+TEST_CASE("wire and cores overlap fully only where nobody waits for a turn") {
+  const auto seconds = [](double cores_s, std::uint64_t wire_s, double turn) {
+    return predict({.edges = cores_s, .wire_bytes = wire_s},
+                   {.edges_per_core_s = 1, .line_bits_per_s = 8, .turn = turn})
+        .seconds;
+  };
+  CHECK(seconds(3, 2, 1) == 3);
+  CHECK(seconds(2, 3, 1) == 3);
+  CHECK(seconds(3, 2, 0.5) == 3.5);
+  CHECK(seconds(2, 3, 0.25) == 3.75);
+}
+
 TEST_CASE("the first change of the limit along the numbers of processes") {
   const auto with = [](Limit limit) {
     Prediction prediction;
