@@ -35,9 +35,8 @@ def test_three_processes_of_a_host_over_verbs(edgewire, graph, tmp_path, command
 
 
 @pytest.mark.dpdk
-@pytest.mark.parametrize("command", ON_A_HOST)
-@pytest.mark.parametrize("hosts", [1, 2])
-def test_over_dpdk(edgewire, network, graph, tmp_path, command, hosts):  # noqa: F811
+@pytest.mark.parametrize("hosts, command", [*((1, command) for command in ON_A_HOST), *((2, command) for command in COMMANDS)])
+def test_over_dpdk(edgewire, network, graph, tmp_path, hosts, command):  # noqa: F811
     if missing():
         pytest.skip(missing())
     if hosts == 1:
