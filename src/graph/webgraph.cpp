@@ -80,9 +80,9 @@ class RowEdges {
   void check_end() const {
     if (start_.end_bit != 0 && rows_.bit() != start_.end_bit)
       rows_.fail(
-          fmt::format("the row before {} ends here, and not at bit {}, where {} says it does: remove "
-                      "that file if it is of another graph",
-                      start_.end_row, start_.end_bit, beside_webgraph(graph_.file().path(), ".offsets")));
+          fmt::format("row {} ends here, but at bit {} by {}: one of the two files is damaged, or "
+                      "the offsets are of another graph, and can be left out",
+                      start_.end_row - 1, start_.end_bit, beside_webgraph(graph_.file().path(), ".offsets")));
     if (start_.end_row == graph_.properties().vertices) check_rows_end(graph_, rows_.bit());
   }
 

@@ -28,14 +28,18 @@ class StartList {
 
   /// Whether so many rows have passed that a start would be welcome.
   bool is_due(std::uint64_t row) const noexcept { return row == 0 || row - last_ >= step_; }
-  /// The rows from `earliest` on, at most kMostBefore, are what rows from `row` on lead back to.
-  void add(std::uint64_t row, std::uint64_t bit, std::uint64_t earliest) {
+  /// The rows from `earliest` on, at most kMostBefore, are what rows from `row` on lead back to. The rows
+  /// before `row` are `part` of `whole`, in edges or bits.
+  void add(std::uint64_t row, std::uint64_t bit, std::uint64_t earliest, std::uint64_t part,
+           std::uint64_t whole) {
     if (row > 0 && row - earliest > 0 &&
         std::any_of(recent_.begin(), recent_.end(), [](std::uint64_t length) { return length >> 32 != 0; }))
       return;
     end(row, bit);
     last_ = row;
-    mine_ = count_++ % static_cast<std::uint64_t>(share_.size) == static_cast<std::uint64_t>(share_.rank);
+    const auto readers = static_cast<std::uint64_t>(share_.size);
+    const std::uint64_t reader = std::min(part * readers / std::max<std::uint64_t>(whole, 1), readers - 1);
+    mine_ = reader == static_cast<std::uint64_t>(share_.rank);
     if (!mine_) return;
     RowStart& start = found_.starts.emplace_back();
     start.row = row;
@@ -63,7 +67,7 @@ class StartList {
   RowShare share_;
   RowStarts found_;
   std::vector<std::uint64_t> recent_;  ///< lengths of the last rows, row r at r % kMostBefore
-  std::uint64_t step_ = 0, last_ = 0, count_ = 0;
+  std::uint64_t step_ = 0, last_ = 0;
   bool mine_ = false;  ///< the last start is one of this reader
 };
 
@@ -110,15 +114,15 @@ RowStarts read_offsets(const WebGraph& graph, const std::string& path, const Row
     const std::uint64_t length = gap.read(bits);
     if (length > end - bit)
       bits.fail(
-          fmt::format("it says that row {} begins behind the end of {}; without this file rows are "
-                      "found, too",
+          fmt::format("by these offsets row {} begins behind the end of {}: that file is cut off, or this "
+                      "one is of another graph, and can be left out",
                       row, graph.file().path()));
     if (row > 0) list.took(row - 1, length);
     for (std::uint64_t left = (bit + length) / step - bit / step; share.sample && row > 0 && left > 0; --left)
       list.sample(row - 1);
     bit += length;
     if (row == properties.vertices) break;
-    if (list.is_due(row)) list.add(row, bit, row - std::min(row, leads_back));
+    if (list.is_due(row)) list.add(row, bit, row - std::min(row, leads_back), bit, end);
     if (progress && row % kRowsPerNote == kRowsPerNote - 1)
       progress({"finding rows", bits.at / 8, file.bytes(), "bytes"});
   }
@@ -139,7 +143,7 @@ RowStarts starts_by_pass(const WebGraph& graph, const RowShare& share, const Pro
     const std::uint64_t begin = bits.at;
     if (list.is_due(row)) {
       const std::uint64_t earliest = passed.leads_back_to();
-      if (row - earliest <= kMostBefore) list.add(row, begin, earliest);
+      if (row - earliest <= kMostBefore) list.add(row, begin, earliest, edges, properties.edges);
     }
     RowParser<PassedRows>(graph, bits, row, passed);
     list.took(row, bits.at - begin);

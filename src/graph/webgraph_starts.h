@@ -23,7 +23,8 @@ struct RowStarts {
   }
 };
 
-/// Whose starts are wanted: reader `rank` of `size` takes each size-th.
+/// Whose starts are wanted: each of `size` readers has consecutive rows with as many edges, or bits, as
+/// others.
 struct RowShare {
   int rank = 0, size = 1;
   bool sample = false;  ///< fill RowStarts::sources

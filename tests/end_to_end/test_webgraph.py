@@ -96,8 +96,11 @@ def test_what_is_refused(edgewire, tmp_path, rows):
         (tmp_path / "g.properties").write_text(properties)
     whole = path.read_bytes()
     path.write_bytes(whole[:1000])
+    for options in (("-w", 2), ("--memory", "100M", "-p", 2)):
+        assert f"begins behind the end of {path}: that file is cut off" in edgewire.refused("convert", path, *out, *options)
+    (tmp_path / "g.offsets").unlink()
     for options in ((), ("--memory", "100M", "-p", 2)):
-        assert "byte 1000" in edgewire.refused("convert", path, *out, *options)
+        assert "the file ends within the code of a number" in edgewire.refused("convert", path, *out, *options)
     assert not (tmp_path / "no.ew").exists()
 
 
