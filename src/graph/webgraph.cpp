@@ -186,8 +186,9 @@ std::optional<RowStarts> starts_for(const WebGraph& graph, const EdgeSink& sink,
 BuildSummary read_webgraph(Conversion conversion) {
   const Input& input = conversion.input;
   if (input.streamed())
-    throw Error(fmt::format("{}: a graph of WebGraph is mapped, so it must be a plain file: unpack it first",
-                            input.path()));
+    throw Error(fmt::format(
+        "{}: a graph of WebGraph is mapped, so it must be a plain file, neither compressed nor a pipe",
+        input.path()));
   const WebGraph graph(input.path(), read_webgraph_properties(input.path()));
   const WebGraphProperties& properties = graph.properties();
   EdgeSink& sink = conversion.edges;

@@ -2,10 +2,13 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
+#include <system_error>
+#include <utility>
 
 #include "error.h"
 #include "graph/format.h"
@@ -57,6 +60,8 @@ char next_character(std::string_view& text) {
 /// The text of a file that must be small; none where there is none.
 std::optional<std::string> small_text(const std::string& path) {
   constexpr std::streamsize kMost = 1 << 20;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
   std::string text(kMost, '\0');

@@ -58,7 +58,8 @@ class RowParser {
   RowParser(const WebGraph& graph, BitStream& stream, std::uint64_t row, Take& take)
       : graph_(graph), vertices_(graph.properties().vertices), bits_(stream), row_(row), take_(take) {
     left_ = graph.field(WebGraphProperties::outdegrees).read(bits_);
-    if (left_ > vertices_) fail("it has more edges than there are vertices");
+    if (left_ > std::min(vertices_, graph.properties().edges))
+      fail("it has more edges than there are vertices, or edges in all");
     take_.begin(left_);
     if (left_ > 0 && graph.properties().window > 0) copy_blocks();
     if (left_ > 0 && graph.properties().min_interval > 0) take_intervals();

@@ -87,10 +87,11 @@ struct PassedRows {
   void interval(std::uint64_t, std::uint64_t) noexcept {}
   void residual(std::uint64_t) noexcept {}
 
-  /// The first row that rows from `row` on can lead back to.
+  /// The first row that rows from `row` on can lead back to; maybe a later one where that is too far.
   std::uint64_t leads_back_to() const noexcept {
     std::uint64_t first = row;
-    for (std::uint64_t back = 1; back <= std::min<std::uint64_t>(row, degrees.size() - 1); ++back)
+    const std::uint64_t window = std::min<std::uint64_t>(row, degrees.size() - 1);
+    for (std::uint64_t back = 1; back <= window && row - first <= kMostBefore; ++back)
       first = std::min(first, earliest[(row - back) % degrees.size()]);
     return first;
   }

@@ -43,14 +43,14 @@ std::span<const std::uint8_t> bytes_of(const std::string& text) {
 }  // namespace
 
 TEST_CASE("each code gives the numbers that were written") {
-  for (const auto& [code, name, parameter, most] : named_codes()) {
-    CAPTURE(name);
-    CAPTURE(parameter);
+  for (const NamedCode& one : named_codes()) {
+    CAPTURE(one.name);
+    CAPTURE(one.parameter);
     BitWriter writer;
     writer.bit(true);  // no code begins at a byte by right
-    const auto numbers = numbers_up_to(most);
-    for (const std::uint64_t number : numbers) writer.code(name, number, parameter);
-    const BitCodeReader reader(code, parameter);
+    const auto numbers = numbers_up_to(one.most);
+    for (const std::uint64_t number : numbers) writer.code(one.name, number, one.parameter);
+    const BitCodeReader reader(one.code, one.parameter);
     BitStream bits(bytes_of(writer.bytes()));
     bits.at = 1;
     std::size_t wrong = 0;
@@ -61,14 +61,14 @@ TEST_CASE("each code gives the numbers that were written") {
 }
 
 TEST_CASE("a code that is cut off, or too long, is refused") {
-  for (const auto& [code, name, parameter, most] : named_codes()) {
-    CAPTURE(name);
-    const BitCodeReader reader(code, parameter);
+  for (const NamedCode& one : named_codes()) {
+    CAPTURE(one.name);
+    const BitCodeReader reader(one.code, one.parameter);
     const std::string zeros(40, '\0');
     BitStream bits(bytes_of(zeros));
     CHECK_THROWS_AS(reader.read(bits), Error);
     BitWriter writer;
-    writer.code(name, std::min<std::uint64_t>(most, 2000), parameter);
+    writer.code(one.name, std::min<std::uint64_t>(one.most, 2000), one.parameter);
     for (std::size_t length = 0; length + 1 < writer.bytes().size(); ++length) {
       const std::string part = writer.bytes().substr(0, length);
       BitStream cut(bytes_of(part));

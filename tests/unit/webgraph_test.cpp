@@ -255,7 +255,7 @@ TEST_CASE("a .graph file is METIS's or WebGraph's") {
                    write_file(folder / "g.graph", gzipped(files.graph));
                    convert(folder / "g.graph", folder / "out.ew", {});
                  }),
-                 "unpack it first"));
+                 "neither compressed nor a pipe"));
 #endif
 }
 
@@ -278,7 +278,7 @@ TEST_CASE("WebGraph: properties that are not whole, or not supported, are refuse
     const std::size_t begin = changed.properties.find(key + "=");
     changed.properties.replace(begin, changed.properties.find('\n', begin) - begin, line);
     folder.put(changed);
-    const std::string text = folder.error();
+    std::string text = folder.error();
     CHECK(contains(text, folder.folder() / "g."));
     return text;
   };

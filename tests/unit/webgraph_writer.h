@@ -135,7 +135,7 @@ class BvWriter {
     offsets.code(code("OFFSETS"), graph.bits() - last, options_.k);
     std::string flags;
     for (const auto& [field, name] : options_.codes)
-      flags += (flags.empty() ? "" : " | ") + field + "_" + name;
+      flags += fmt::format("{}{}_{}", flags.empty() ? "" : " | ", field, name);
     return {graph.bytes(), offsets.bytes(),
             fmt::format("#BVGraph properties\nnodes={}\narcs={}\nwindowsize={}\nmaxrefcount={}\n"
                         "minintervallength={}\nzetak={}\ncompressionflags={}\nversion=0\n"
