@@ -12,6 +12,7 @@
 #include "graph/format.h"
 #include "graph/formats.h"
 #include "graph/input.h"
+#include "graph/webgraph_properties.h"
 #include "graph/weight_list.h"
 #include "graph/weight_text.h"
 #include "perf/load_bound.h"
@@ -78,6 +79,10 @@ void look_at(const std::string& path, bool count, perf::LoadTask& task, graph::W
   task.input_bytes += input.file_bytes();
   task.binary = format == Format::u32_pairs;
   task.renumbers = format == Format::snap || format == Format::csv;
+  if (count && format == Format::webgraph) {
+    task.edges += graph::read_webgraph_properties(path).edges;
+    return;
+  }
   const bool list = format == Format::snap || format == Format::csv || format == Format::el ||
                     format == Format::wel || format == Format::matrix_market || format == Format::dimacs;
   if (count && (input.streamed() || !(list || task.binary)))

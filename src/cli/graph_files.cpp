@@ -37,7 +37,7 @@ void Reading::add_to(CLI::App& command) {
       .add_option("--format", format,
                   "the format of the input: auto (from name and content), snap (edge list: SOURCE TARGET "
                   "[WEIGHT]), csv (table), mtx (Matrix Market), metis, dimacs (.gr), el, wel, sg, wsg (GAP), "
-                  "u32pairs (little endian), ew")
+                  "u32pairs (little endian), webgraph (BVGraph), ew")
       ->check(CLI::IsMember(names))
       ->capture_default_str();
   command.add_flag(
@@ -142,7 +142,7 @@ Conversion convert_for_this_run(const std::string& path, const Reading& reading,
                                 graph::BuildSummary& summary) {
   const std::string folder = graph::temporary_folder();
   graph::ConvertOptions options = convert_options(reading);
-  const auto told = reading.format == "auto" ? graph::format_of_name(path) : options.format;
+  const auto told = reading.format == "auto" ? graph::format_of_file(path) : options.format;
   try {
     if (memory_bytes > 0 && told != graph::Format::metis && !reading.labels)
       return convert_in(memory_bytes, path, options, folder, summary);

@@ -93,6 +93,8 @@ BuildSummary read(Format format, const Conversion& conversion) {
       return read_gap_binary(conversion, format == Format::wsg);
     case Format::u32_pairs:
       return read_u32_pairs(conversion);
+    case Format::webgraph:
+      return read_webgraph(conversion);
     default:
       return conversion.labels ? read_labelled(conversion) : read_snap(conversion);
   }

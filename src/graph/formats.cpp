@@ -11,12 +11,13 @@
 #include "graph/format.h"
 #include "graph/metis_guess.h"
 #include "graph/table.h"
+#include "graph/webgraph_properties.h"
 
 namespace edgewire::graph {
 
 namespace {
 
-constexpr std::array<FormatName, 11> kFormats = {{
+constexpr std::array<FormatName, 12> kFormats = {{
     {Format::snap, "snap", "an edge list", ".txt .edges .e", true},
     {Format::csv, "csv", "a table", ".csv .tsv", true},
     {Format::matrix_market, "mtx", "Matrix Market", ".mtx", true},
@@ -27,6 +28,7 @@ constexpr std::array<FormatName, 11> kFormats = {{
     {Format::sg, "sg", "GAP's serialized graph", ".sg", false},
     {Format::wsg, "wsg", "GAP's weighted serialized graph", ".wsg", false},
     {Format::u32_pairs, "u32pairs", "pairs of u32", ".u32 .bin .u32pairs", false},
+    {Format::webgraph, "webgraph", "WebGraph's BVGraph", "", false},  // its ending is METIS's, too
     {Format::ew, "ew", "Edgewire's own", ".ew", false},
 }};
 
@@ -143,7 +145,7 @@ Content content_of(std::string_view start) {
 std::string readable() {
   std::string list;
   for (const FormatName& known : kFormats)
-    list += fmt::format("{}{}", list.empty() ? "" : " ", known.endings);
+    if (!known.endings.empty()) list += fmt::format("{}{}", list.empty() ? "" : " ", known.endings);
   return fmt::format("readable are {}, plain or as .gz .zst .xz .bz2", list);
 }
 
@@ -175,11 +177,15 @@ void check_content(Input& input, const Content& content, const FormatName& forma
   }
   if (format.text && content.binary && !content.format) {
     const std::string_view before = input.peek().substr(0, content.binary_at);
+    if (format.format == Format::metis && !asked && before.find('\n') == before.npos)
+      refuse(input, fmt::format("it is binary, so it is no METIS graph; one of WebGraph has its counts and "
+                                "codes in {}: put that file beside",
+                                beside_webgraph(input.path(), ".properties")));
     refuse(input, fmt::format("line {}, byte {}: binary data, but {} says {}",
                               1 + std::count(before.begin(), before.end(), '\n'), content.binary_at, who,
                               format.option));
   }
-  if (!format.text && content.text && format.format != Format::ew) {
+  if (!format.text && content.text && format.format != Format::ew && format.format != Format::webgraph) {
     refuse(input,
            fmt::format("{} says {}, which is binary, but its content is text; --format snap reads edge lists",
                        who, format.option));
@@ -209,11 +215,16 @@ std::optional<Format> format_of_name(std::string_view path) {
   return std::nullopt;
 }
 
+std::optional<Format> format_of_file(std::string_view path) {
+  const std::optional<Format> told = format_of_name(path);
+  return told == Format::metis && path.ends_with(".graph") && has_graph_class(path) ? Format::webgraph : told;
+}
+
 namespace {
 
 Format format_of(Input& input, Format asked, bool columns, bool labels) {
   const Content content = content_of(input.peek());
-  const std::optional<Format> told = asked == Format::automatic ? format_of_name(input.path()) : asked;
+  const std::optional<Format> told = asked == Format::automatic ? format_of_file(input.path()) : asked;
   if (told) check_content(input, content, name_of(*told), asked != Format::automatic);
   if (columns) {
     const Format format = told.value_or(content.format.value_or(Format::csv));

@@ -24,6 +24,7 @@ enum class Format {
   sg,
   wsg,
   u32_pairs,
+  webgraph,
   ew
 };
 
@@ -41,6 +42,8 @@ const FormatName& name_of(Format format);
 
 /// The format that a name tells, after .gz, .zst, .xz or .bz2 has been taken off; none for other names.
 std::optional<Format> format_of_name(std::string_view path);
+/// The same of a file. Names of METIS and WebGraph are alike: a .properties file beside tells them apart.
+std::optional<Format> format_of_file(std::string_view path);
 
 /// The mark that some editors put before UTF-8 text. Readers of text do not expect it.
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";

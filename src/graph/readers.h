@@ -54,5 +54,8 @@ BuildSummary read_metis(Conversion conversion);
 BuildSummary read_dimacs(Conversion conversion);
 /// Pairs of little-endian u32: the vertices are 0 to the largest id.
 BuildSummary read_u32_pairs(Conversion conversion);
+/// WebGraph's BVGraph files (Boldi, Vigna: The WebGraph Framework I, WWW 2004) with the .properties file, and
+/// perhaps the .offsets file, beside: the vertices are 0 to nodes - 1.
+BuildSummary read_webgraph(Conversion conversion);
 
 }  // namespace edgewire::graph

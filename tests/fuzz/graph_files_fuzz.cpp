@@ -1,5 +1,6 @@
 // Damaged graph and partition files: they are read as some graph that is whole, or refused with one line.
 #include "../unit/graph_inputs.h"
+#include "../unit/webgraph_writer.h"
 #include "fuzz.h"
 #include "plan/ownership.h"
 
@@ -41,6 +42,10 @@ void convert_all(const std::string& name, const std::vector<std::string>& seeds,
   CHECK(folder.files() <= 3);  // input, output and names
 }
 
+std::size_t edges_in_properties(const std::string& properties) {
+  return std::stoull(properties.substr(properties.find("arcs=") + 5));
+}
+
 std::string lines(bool weighted) { return edge_lines(weighted, 0); }
 
 TEST_CASE("damaged edge lists") { convert_all("g.txt", {lines(false), lines(true), "# a comment\n0 1\n"}); }
@@ -71,6 +76,56 @@ TEST_CASE("damaged binary graphs") {
     for (std::size_t i = 0; i < bytes.size(); ++i)
       if (i % 4 > 1) bytes[i] = 0;  // ids of 16 bits
   });
+}
+
+TEST_CASE("damaged graphs of WebGraph, their offsets and their properties") {
+  const TemporaryDirectory folder;
+  const std::string input = folder / "g.graph", output = folder / "out.ew";
+  const BvRows rows = page_rows(1500, 4);  // more than one start
+  for (const BvOptions& options :
+       {BvOptions{},
+        BvOptions{.window = 3,
+        .chain = -1,
+        .min_interval = 2,
+        .codes = {{"OUTDEGREES", "DELTA"},
+                  {"REFERENCES", "GAMMA"},
+                  {"BLOCK_COUNT", "UNARY"},
+                  {"BLOCKS", "UNARY"},
+                  {"RESIDUALS", "NIBBLE"}}},
+        BvOptions{.k = 9, .codes = {{"RESIDUALS", "GOLOMB"}, {"OFFSETS", "DELTA"}}}}) {
+    const BvFiles files = BvWriter(rows, options).write();
+    const std::size_t edges = edges_in_properties(files.properties);
+    for (const bool offsets : {false, true}) {
+      write_file(folder / "g.properties", files.properties);
+      if (offsets) write_file(folder / "g.offsets", files.offsets);
+      const auto read = [&] {
+        std::filesystem::remove(output);
+        convert(input, output, {.workers = 2, .keep_ids = true});
+        return edges_of(GraphFile::open(output)).size();
+      };
+      fuzz::feed({files.graph}, [&](const std::string& bytes) {
+        write_file(input, bytes);
+        const std::size_t found = read();
+        CHECK(found == edges);
+      });
+      write_file(input, files.graph);
+      if (offsets)
+        fuzz::feed({files.offsets}, [&](const std::string& bytes) {
+          write_file(folder / "g.offsets", bytes);
+          const std::size_t found = read();
+          CHECK(found == edges);
+        });
+      fuzz::feed(
+          {files.properties},
+          [&](const std::string& text) {
+            write_file(folder / "g.properties", text);
+            read();
+          },
+          shorten_numbers);
+    }
+    std::filesystem::remove(folder / "g.offsets");
+  }
+  CHECK(folder.files() <= 3);
 }
 
 TEST_CASE("damaged graph files") {
