@@ -116,6 +116,7 @@ perf::BoundOptions understand(const BoundArguments& arguments) {
 
 void verify(const graph::GraphFile& file, int threads) {
   constexpr std::uint64_t kRows = 1 << 16;
+  file.expect_all_rows();
   graph::parallel_for(threads, (file.vertices() + kRows - 1) / kRows,
                       [&](int /*thread*/, std::uint64_t block) {
                         file.verify_rows(block * kRows, std::min(file.vertices(), (block + 1) * kRows));

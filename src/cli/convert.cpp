@@ -14,10 +14,12 @@
 #include "cli/graph_files.h"
 #include "cli/interrupt.h"
 #include "cli/job_options.h"
+#include "cli/output_parts.h"
 #include "error.h"
 #include "graph/convert.h"
 #include "graph/export.h"
 #include "graph/output_file.h"
+#include "graph/output_folder.h"
 #include "graph/temporary_folder.h"
 #include "graph/vertex_names.h"
 #include "launch/packing.h"
@@ -46,8 +48,11 @@ struct ConvertSettings {
   JobOptions job;
   std::string temp;
   std::uint64_t memory = 0;  ///< 0: as much as it takes
+  bool parts = false;        ///< the output is a folder
 
-  bool in_parts() const { return memory > 0 || job.launch.processes > 1 || !job.launch.hosts_file.empty(); }
+  bool in_parts() const {
+    return memory > 0 || job.launch.processes > 1 || !job.launch.hosts_file.empty() || parts;
+  }
   graph::ConvertOptions reading(Format input_format) const {
     return {input_format, !no_weights, output.simple, output.undirected, output.workers,
             vertices,     how.labels,  how.columns,   keep_ids,          {inputs.begin() + 1, inputs.end()},
@@ -89,7 +94,8 @@ void write_other(const ConvertSettings& settings, Format input_format, Format fo
   if (output != "-") check_writable(output);
   const bool automatic = input_format == Format::automatic;
   const bool is_ours =
-      automatic ? graph::format_of_name(settings.input) == Format::ew : input_format == Format::ew;
+      automatic ? graph::format_of_name(settings.input) == Format::ew || graph::is_folder(settings.input)
+                : input_format == Format::ew;
   const bool as_it_is = is_ours && settings.inputs.size() == 1 && !settings.output.simple &&
                         !settings.output.undirected && settings.vertices.empty();
   const bool names = graph::has_names(format);
@@ -196,7 +202,9 @@ void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings,
   shuffle::LoadOptions options;
   options.seat = settings.job.seat(bootstrap);
   options.output = settings.output.path;
+  options.parts = settings.parts;
   options.temp = settings.temp;
+  if (options.temp.empty() && options.parts) options.temp = options.output;
   if (options.temp.empty())
     options.temp = std::filesystem::absolute(settings.output.path).parent_path().string();
   options.memory_bytes = settings.memory > 0 ? settings.memory : usual_memory(bootstrap, kLeastMemory);
@@ -219,10 +227,25 @@ void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings,
 void load_in_parts(const ConvertSettings& settings, Format input_format, Clock::time_point start) {
   if (settings.input == "-" && (settings.job.launch.processes > 1 || !settings.job.launch.hosts_file.empty()))
     throw UsageError("-: only one process can read stdin: leave -p and --hosts out");
+  std::optional<graph::OutputFolder> folder;  // here, so that it goes where processes are lost
+  if (settings.parts) folder.emplace(settings.output.path);
   const int status = run_job(settings.job.launch, [&](launch::Bootstrap& bootstrap) {
+    if (folder) adopt_folder(bootstrap, *folder);
     load_process(bootstrap, settings, input_format, start);
   });
   if (status != 0) throw CLI::RuntimeError(status);
+  if (folder) folder->keep();
+}
+
+/// Throws UsageError where parts cannot be what is asked for.
+void check_parts(ConvertSettings& settings, Format format) {
+  std::string& output = settings.output.path;
+  if (!settings.parts) return;
+  if (format != Format::ew || output == "-")
+    throw UsageError("--parts is for graphs of .ew: convert to .ew with it, and then that folder");
+  if (settings.how.labels)
+    throw UsageError("--labels keeps names beside one .ew file: leave --parts out, or convert numbers");
+  while (output.size() > 1 && output.ends_with('/')) output.pop_back();
 }
 
 Format output_format(const ConvertSettings& settings, const std::map<std::string, Format>& formats) {
@@ -291,6 +314,11 @@ void add_convert(CLI::App& app) {
           "memory that is free where that is less")
       ->transform(sizes())
       ->check(memory_range());
+  command->add_flag(
+      "--parts", settings->parts,
+      "the output is a folder, to which each process writes a part of the graph on its own host; "
+      "commands read the folder as one graph. With --hosts every host has the parts of its "
+      "processes, on a disk of its own or on one that all share");
   writes(command->add_option("--temp", settings->temp,
                              "write what does not fit to this folder; by default the output's"),
          Form::folder, no_names);
@@ -300,6 +328,7 @@ void add_convert(CLI::App& app) {
     const auto start = Clock::now();
     settings->input = settings->inputs[0];
     const Format format = output_format(*settings, kWritten);
+    check_parts(*settings, format);
     const Format input_format = settings->how.format_wanted();
     settings->job.workers = settings->output.workers;
     if (!settings->job.json_path.empty() && format != Format::ew)

@@ -114,7 +114,8 @@ job::OrderOptions DenseSettings::tile_order() const {
 
 std::string DenseSettings::plan_folder() const {
   if (plan_cache != kBesideGraph) return plan_cache;
-  const std::string folder = std::filesystem::path(graph_path).parent_path();
+  const std::string graph = graph_path.substr(0, graph_path.find_last_not_of('/') + 1);  // "g.ew/", in parts
+  const std::string folder = std::filesystem::path(graph).parent_path();
   return folder.empty() ? "." : folder;
 }
 

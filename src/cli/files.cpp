@@ -228,7 +228,9 @@ std::vector<NamedFile> itself(const std::string& value) { return {{value}}; }
 
 std::vector<NamedFile> graph_and_labels(const std::string& value) {
   if (value == "-" || value.empty()) return {{value}};
-  return {{value}, {graph::labels_path(value)}};
+  std::vector<NamedFile> files = {{value}, {graph::labels_path(value)}};
+  if (!fs::is_regular_file(value)) files.push_back({value, {"[0-9]*-of-[0-9]*"}});
+  return files;
 }
 
 std::vector<NamedFile> no_names(const std::string&) { return {}; }

@@ -30,7 +30,7 @@ enum class Form {
 
 /// The value itself.
 std::vector<NamedFile> itself(const std::string& value);
-/// Of a graph that is read or written, and the table of names that may be beside it.
+/// Of a graph that is read or written, the table of names that may be beside it, and its parts.
 std::vector<NamedFile> graph_and_labels(const std::string& value);
 /// Of a folder for files that nobody sees.
 std::vector<NamedFile> no_names(const std::string& value);

@@ -134,6 +134,7 @@ void add_info(CLI::App& app) {
     check_writable(settings->json);
     const OpenGraph opened = open_graph(settings->path, settings->reading);
     const graph::GraphFile& file = opened.file;
+    file.expect_all_rows();
     const Counts counts = count_all(file, graph::workers_or_default(settings->workers));
     if (settings->verify) check_promises(file, counts);
     const graph::VertexNames names(file);

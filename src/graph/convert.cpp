@@ -11,6 +11,7 @@
 #include "error.h"
 #include "graph/format.h"
 #include "graph/graph_file.h"
+#include "graph/join_parts.h"
 #include "graph/readers.h"
 #include "graph/vertex_names.h"
 
@@ -21,6 +22,7 @@ namespace {
 /// Our own format again: to make a graph simple or undirected, or to drop its weights.
 BuildSummary copy_graph(const GraphFile& graph, OutputFile& output, OutputFile* table, BuildOptions options,
                         const Progress& progress) {
+  graph.expect_all_rows();
   const VertexNames names(graph);
   options.weighted = options.weighted && graph.weighted();
   options.undirected = options.undirected && !graph.symmetric();
@@ -140,6 +142,27 @@ BuildOptions build_options(const Input& file, const ConvertOptions& options) {
           options.note,    WeightColumn::named};
 }
 
+/// Whether the input is a graph in parts, which is opened by its folder's name.
+bool is_in_parts(const std::string& input, const ConvertOptions& options) {
+  return is_folder(input) && (options.format == Format::automatic || options.format == Format::ew);
+}
+
+BuildSummary copy_parts(const std::string& folder, OutputFile& output, const ConvertOptions& options,
+                        const Progress& progress) {
+  if (!options.more.empty()) throw UsageError("several inputs: a graph in parts is read alone");
+  if (!options.vertices.empty() || options.labels || !options.columns.empty())
+    throw UsageError(fmt::format(
+        "{}: a graph in parts (.ew) is read as it is: leave --vertices, --labels and --columns out", folder));
+  const GraphFile graph = GraphFile::open(folder);
+  BuildOptions build{options.weights, options.simple, options.undirected,
+                     workers_or_default(options.workers)};
+  if (!options.allow_empty) build.must_hold_edges = folder;
+  const bool as_it_is = !(options.simple && !graph.simple()) && !(options.undirected && !graph.symmetric()) &&
+                        (options.weights || !graph.weighted());
+  return as_it_is ? join_parts(graph, output, build, progress)
+                  : copy_graph(graph, output, options.table, build, progress);
+}
+
 void refuse_same_file(const std::string& input, const ConvertOptions& options, const std::string& output) {
   auto inputs = options.more;
   inputs.push_back(input);
@@ -160,9 +183,10 @@ BuildSummary convert(const std::string& input, const std::string& output, const 
 
 BuildSummary convert(const std::string& input, OutputFile& output, const ConvertOptions& options,
                      const Progress& progress) {
+  refuse_same_file(input, options, output.path());
+  if (is_in_parts(input, options)) return copy_parts(input, output, options, progress);
   Input file(input);
   const Format format = format_to_read(file, options);
-  refuse_same_file(input, options, output.path());
   BuildOptions build = build_options(file, options);
   build.workers = workers_or_default(options.workers);
   try {
@@ -181,11 +205,16 @@ BuildSummary convert(const std::string& input, OutputFile& output, const Convert
 
 BuildSummary convert_to(EdgeSink& edges, const std::string& input, const std::string& output,
                         const ConvertOptions& options, const Progress& progress) {
+  if (is_in_parts(input, options))
+    throw Error(
+        fmt::format("{}: a graph in parts is copied in little memory anyway: leave --memory, -p and "
+                    "--parts out",
+                    input));
   Input file(input);
   const Format format = format_to_read(file, options);
   refuse_same_file(input, options, output);
   if (format == Format::ew || format == Format::metis || options.labels)
-    throw Error(fmt::format("{}: {} read in memory: leave --memory and -p out", file.path(),
+    throw Error(fmt::format("{}: {} read in memory: leave --memory, -p and --parts out", file.path(),
                             options.labels         ? "names are"
                             : format == Format::ew ? "an .ew file is"
                                                    : "METIS is"));

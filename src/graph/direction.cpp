@@ -46,6 +46,7 @@ GraphFile view(GraphFile graph, Direction direction, const std::string& folder, 
                                 ? "`edgewire convert --undirected` makes one with edges both ways"
                                 : "for the other way convert a file with source and target exchanged"));
   }
+  graph.expect_all_rows();
   const auto output = OutputFile::nameless(folder);
   BuildOptions options;
   options.weighted = graph.weighted();

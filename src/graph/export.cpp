@@ -48,6 +48,7 @@ Format format_of_output(const std::string& path) {
 
 WriteSummary export_graph(const GraphFile& graph, const std::string& output, const ExportOptions& options,
                           const Progress& progress) {
+  graph.expect_all_rows();
   std::error_code ignored;
   if (output != "-" && std::filesystem::equivalent(graph.path(), output, ignored))
     throw Error(fmt::format("{}: input and output are the same file", output));

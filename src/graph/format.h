@@ -13,12 +13,22 @@
 // holds the checksum of the checksums. A graph of more than 2^32 - 2 vertices has 64-bit ids, which only
 // edgewire-wide reads and writes, and it reads and writes no others. Vertices, edges and flags determine the
 // whole layout; a file that states another one is refused.
+//
+// A graph may also lie in a folder, in several parts: g.ew/0000-of-0004 and so on, each a file of this layout
+// but for what follows. The version is 2. The header says which rows and edges the part has (PartEntry).
+// Offsets are those of its rows and the end of the last one, as indices of edges of the whole graph. Original
+// ids, if any, are those of all vertices, in the first part that was written to the folder. The data of a
+// section lies at the same place within a page as in the whole section, behind zeros, so that the parts of
+// a section can be mapped one behind the other; blocks begin at the page.
 #pragma once
 
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -33,6 +43,8 @@ inline constexpr std::uint64_t kPageBytes = 4096;
 inline constexpr std::uint64_t kBlockBytes = 1 << 20;
 inline constexpr std::array<char, 8> kMagic = {'E', 'D', 'G', 'E', 'W', 'I', 'R', 'E'};
 inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kPartVersion = 2;
+inline constexpr std::uint32_t kMaxParts = 1 << 20;
 /// With ids of 32 bits, 2^32 - 1 means "no vertex". With 64 bits, it keeps every byte count far from
 /// overflow.
 inline constexpr std::uint64_t kMaxVertices = kIds64 ? std::uint64_t{1} << 48 : 0xFFFF'FFFE;
@@ -62,22 +74,38 @@ inline constexpr std::uint32_t kIdFlag = kIds64 ? std::uint32_t{kWideIds} : 0U;
 enum Section : std::uint32_t { kOffsets, kTargets, kWeights, kIds, kSections };
 
 struct SectionEntry {
-  std::uint64_t offset;  ///< in the file
+  std::uint64_t offset;  ///< in the file, of the first byte of data
   std::uint64_t bytes;   ///< without padding
   bool operator==(const SectionEntry&) const = default;
+};
+
+/// What a file holds of the graph: the rows [first_row, last_row) and the edges [first_edge, last_edge).
+struct Extent {
+  std::uint64_t first_row, last_row, first_edge, last_edge;
+  bool operator==(const Extent&) const = default;
+};
+
+/// What the header of a part says besides. In a file that holds the whole graph all of it is 0.
+struct PartEntry {
+  std::uint32_t number, parts;
+  std::uint32_t holds_ids;  ///< 1: the original ids of all vertices are in this part
+  std::uint32_t unused;
+  Extent extent;
+  std::uint64_t graph_checksum;  ///< of all parts, and the same in each
 };
 
 struct Header {
   std::array<char, 8> magic;
   std::uint32_t version;
   std::uint32_t flags;
-  std::uint64_t vertices;
+  std::uint64_t vertices;  ///< of the whole graph, as edges and flags
   std::uint64_t edges;
   std::array<SectionEntry, kSections> sections;  ///< absent ones have 0 bytes
   SectionEntry checksums;
   std::uint64_t checksums_checksum;
-  std::array<std::uint8_t, 4096 - 128> reserved;  ///< zero
-  std::uint64_t checksum;                         ///< XXH3-64 of all the bytes before it
+  PartEntry part;
+  std::array<std::uint8_t, 4096 - 128 - sizeof(PartEntry)> reserved;  ///< zero
+  std::uint64_t checksum;                                             ///< XXH3-64 of all the bytes before it
 };
 static_assert(sizeof(Header) == kPageBytes && std::is_trivially_copyable_v<Header>);
 static_assert(offsetof(Header, sections) == 32 && offsetof(Header, checksum) == kPageBytes - 8);
@@ -89,6 +117,13 @@ constexpr std::uint64_t padded(std::uint64_t bytes) {
 constexpr std::uint64_t blocks_of(std::uint64_t bytes) {
   return (padded(bytes) + kBlockBytes - 1) / kBlockBytes;
 }
+/// The zeros before the section's data.
+constexpr std::uint64_t lead_of(const SectionEntry& entry) { return entry.offset % kPageBytes; }
+/// The pages that hold the section: where they begin in the file, and their bytes.
+constexpr SectionEntry pages_of(const SectionEntry& entry) {
+  return {entry.offset - lead_of(entry), padded(lead_of(entry) + entry.bytes)};
+}
+constexpr std::uint64_t blocks_of(const SectionEntry& entry) { return blocks_of(pages_of(entry).bytes); }
 
 /// The flags of a graph whose weights have this type.
 constexpr std::uint32_t weight_flags(WeightType type) {
@@ -102,13 +137,35 @@ constexpr WeightType weight_type(std::uint32_t flags) {
   return wide ? WeightType::f64 : WeightType::f32;
 }
 
+/// The elements of a section that a file holds, as numbers in the whole section.
+struct Elements {
+  std::uint64_t first, last;
+  std::uint64_t bytes;  ///< of one
+};
+
 /// The header of a graph, complete but for the two checksums, with kIdFlag. Expects counts within the limits
 /// above.
 Header lay_out(std::uint64_t vertices, std::uint64_t edges, std::uint32_t flags);
+/// The same of one part of it, complete but for the three checksums.
+Header lay_out_part(std::uint64_t vertices, std::uint64_t edges, std::uint32_t flags, const PartEntry& part);
+inline bool is_part(const Header& header) { return header.version == kPartVersion; }
+Extent extent_of(const Header& header);
+/// None where the file has no such section.
+Elements elements_of(const Header& header, std::uint32_t section);
 std::uint64_t header_checksum(const Header& header);
+/// What all parts of a graph have as the checksum of the graph. Expects their headers in order.
+std::uint64_t graph_checksum(std::span<const Header> parts);
 /// The number of the section's first block among all blocks; for kSections the number of all blocks.
 std::uint64_t first_block(const Header& header, std::uint32_t section);
 /// Where the file ends: after the checksums.
 std::uint64_t file_bytes(const Header& header);
+
+/// "0002-of-0004": the name of a part in the folder of its graph.
+std::string part_name(std::uint32_t number, std::uint32_t parts);
+/// What such a name says; nothing for other names.
+struct PartNumber {
+  std::uint32_t number, parts;
+};
+std::optional<PartNumber> part_of_name(std::string_view name);
 
 }  // namespace edgewire::graph

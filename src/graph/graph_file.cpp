@@ -4,177 +4,109 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <utility>
-#include <vector>
 
 #include "error.h"
-#include "graph/checksum.h"
 #include "graph/format.h"
-#include "graph/mapped_file.h"
-#include "topology/cpu_level.h"
+#include "graph/graph_parts.h"
 
 namespace edgewire::graph {
 
 struct GraphFile::Mapping {
-  MappedFile file;
-  const std::uint8_t* data;
-  Header header{};
+  std::string path;
+  std::array<std::optional<SectionSpace>, kSections> spaces;  ///< of a folder; they outlive its parts
+  std::vector<std::unique_ptr<GraphPart>> parts;              ///< those that are here, or the whole file
+  std::array<const std::uint8_t*, kSections> sections{};      ///< of the whole graph
+  std::vector<std::array<SectionSpace::Addresses, kSections>> mapped;  ///< [part]: pages of its file
+  const GraphPart* with_ids = nullptr;                                 ///< the part that holds original ids
+  Header layout{};                                                     ///< of the whole graph as one file
   std::string table;
-  // For each block; check_block's release pairs with its acquire.
-  mutable std::vector<std::atomic<bool>> checked;
 
-  Mapping(const std::string& path, const std::string& name) : file(path, name), data(file.data()) {}
+  void map_file(const std::string& name);
+  void map_folder(const std::string& name);
 
+  const Header& header() const { return parts.front()->header(); }
+  bool in_parts() const { return is_part(header()); }
   template <class T>
   std::span<const T> section(std::uint32_t section) const {
-    const SectionEntry& entry = header.sections[section];
-    return {reinterpret_cast<const T*>(data + entry.offset), entry.bytes / sizeof(T)};
+    return {reinterpret_cast<const T*>(sections[section]), layout.sections[section].bytes / sizeof(T)};
   }
-
   Weights weights() const {
-    const SectionEntry& entry = header.sections[kWeights];
-    const WeightType type = weight_type(header.flags);
-    return {type, data + entry.offset, entry.bytes / bytes_of(type)};
+    const WeightType type = weight_type(header().flags);
+    return {type, sections[kWeights], layout.sections[kWeights].bytes / bytes_of(type)};
   }
-
-  void check_header();
-  void check_block(std::uint32_t section, std::uint64_t block) const;
-  void check_offsets(std::uint64_t first, std::uint64_t last) const;
-  /// Checks the blocks that hold elements [first, last) of a section.
-  void check_range(std::uint32_t section, std::uint64_t element_bytes, std::uint64_t first,
-                   std::uint64_t last) const;
+  [[noreturn]] void fail_missing(std::uint64_t row) const;
+  template <class Work>
+  void each_part(std::uint64_t first, std::uint64_t last, const Work& work) const;
 };
 
-void GraphFile::Mapping::check_header() {
-  const std::uint64_t bytes = file.bytes();
-  if (bytes == 0) throw Error(fmt::format("{}: the file is empty", file.path()));
-  if (bytes < sizeof header) {
-    file.fail(bytes, "the file ends within its header; not an Edgewire graph, or cut short");
-  }
-  std::memcpy(&header, data, sizeof header);
-  if (header.magic != kMagic) file.fail(0, "not an Edgewire graph (see `edgewire convert`)");
-  if (header.version != kVersion) {
-    file.fail(offsetof(Header, version),
-              fmt::format("format version {}, but this program reads version {}", header.version, kVersion));
-  }
-  if (header_checksum(header) != header.checksum)
-    file.fail(0, "the header is damaged (its checksum differs)");
-  if ((header.flags & kWideIds) != kIdFlag)
-    throw Error(fmt::format("{}: its vertex ids have {} bits, and this program's have {}: use {}",
-                            file.path(), kIds64 ? 32 : 64, kIds64 ? 64 : 32,
-                            kIds64 ? "edgewire" : "edgewire-wide, which is built with -Did_bits=64"));
-  constexpr std::uint32_t kOfWeights = kWideWeights | kWholeWeights | kDoubtfulWeights | kFloatWeights;
-  const bool tells_of_weights = (header.flags & kOfWeights) != 0;
-  if (header.vertices > kMaxVertices || header.edges > kMaxEdges || (header.flags & ~kAllFlags) != 0 ||
-      (tells_of_weights && (header.flags & kWeighted) == 0)) {
-    file.fail(offsetof(Header, flags), "flags, vertices or edges are out of range");
-  }
-  const Header expected = lay_out(header.vertices, header.edges, header.flags);
-  if (header.sections != expected.sections || header.checksums != expected.checksums) {
-    file.fail(offsetof(Header, sections), "the sections are not where they should be");
-  }
-  if (bytes != graph::file_bytes(header)) {
-    file.fail(std::min(bytes, graph::file_bytes(header)),
-              fmt::format("the file has {} bytes but its header says {}", bytes, graph::file_bytes(header)));
-  }
-  if (graph::checksum(data + header.checksums.offset, header.checksums.bytes) != header.checksums_checksum) {
-    file.fail(header.checksums.offset, "the table of checksums is damaged");
-  }
-  checked = std::vector<std::atomic<bool>>(header.checksums.bytes / 8);
-}
-
-namespace {
-
-/// Elements of `values` that lie in block `block` of its section.
-template <class T>
-std::span<const T> in_block(std::span<const T> values, std::uint64_t block) {
-  const std::uint64_t first = std::min<std::uint64_t>(block * kBlockBytes / sizeof(T), values.size());
-  return values.subspan(first, std::min<std::uint64_t>(kBlockBytes / sizeof(T), values.size() - first));
-}
-
-PlainId largest_of(std::span<const PlainId> values) {
-  return topology::run_for_cpu([&] {
-    PlainId largest = 0;
-    for (const auto value : values) largest = std::max(largest, value);
-    return largest;
-  });
-}
-
-}  // namespace
-
-void GraphFile::Mapping::check_block(std::uint32_t section_index, std::uint64_t block) const {
-  const SectionEntry& entry = header.sections[section_index];
-  const std::uint64_t number = first_block(header, section_index) + block;
-  std::atomic<bool>& mark = checked[number];
-  if (mark.load(std::memory_order_acquire)) return;
-  const std::uint64_t start = entry.offset + block * kBlockBytes;
-  const std::uint64_t length = std::min(kBlockBytes, padded(entry.bytes) - block * kBlockBytes);
-  std::uint64_t stored = 0;
-  std::memcpy(&stored, data + header.checksums.offset + number * 8, 8);
-  if (graph::checksum(data + start, length) != stored) {
-    file.fail(start, "the block of the file from here is damaged (its checksum differs)");
-  }
-  // A right checksum says that nothing was damaged, not that a sane program wrote it.
-  if (section_index == kOffsets) {
-    const auto values = in_block(section<std::uint64_t>(kOffsets), block);
-    const auto wrong = std::is_sorted_until(values.begin(), values.end());
-    if (wrong != values.end() || values.back() > header.edges) {
-      file.fail(start + static_cast<std::uint64_t>(wrong - values.begin()) * 8,
-                "row offsets are not in order");
-    }
-    if (block == 0 && values.front() != 0) file.fail(start, "the first row offset is not 0");
-    if ((block + 1) * kBlockBytes >= entry.bytes && values.back() != header.edges) {
-      file.fail(entry.offset + entry.bytes - 8, "the last row offset is not the number of edges");
-    }
-  } else if (section_index == kTargets) {
-    const auto values = in_block(section<VertexId>(kTargets), block);
-    const PlainId largest = largest_of(plain(values));
-    if (!values.empty() && largest >= header.vertices) {
-      const auto at = std::max_element(values.begin(), values.end()) - values.begin();
-      file.fail(start + static_cast<std::uint64_t>(at) * sizeof(VertexId),
-                fmt::format("target {} in a graph of {} vertices", largest, header.vertices));
-    }
-  } else if (section_index == kWeights) {
-    weights().visit([&](const auto all) {
-      const auto values = in_block(all, block);
-      const auto wrong = std::find_if(values.begin(), values.end(),
-                                      [](auto w) { return !std::isfinite(static_cast<double>(w)); });
-      if (wrong != values.end()) {
-        file.fail(start + static_cast<std::uint64_t>(wrong - values.begin()) * sizeof(values[0]),
-                  "a weight is not finite");
-      }
-    });
-  }
-  mark.store(true, std::memory_order_release);
-}
-
-void GraphFile::Mapping::check_range(std::uint32_t section_index, std::uint64_t element_bytes,
-                                     std::uint64_t first, std::uint64_t last) const {
-  if (first == last || header.sections[section_index].bytes == 0) return;
-  const std::uint64_t end = (last * element_bytes - 1) / kBlockBytes;
-  for (std::uint64_t block = first * element_bytes / kBlockBytes; block <= end; ++block) {
-    check_block(section_index, block);
+void GraphFile::Mapping::map_file(const std::string& name) {
+  parts.push_back(std::make_unique<GraphPart>(path, name, GraphPart::Kind::whole));
+  path = parts[0]->file().path();
+  layout = header();
+  with_ids = parts[0].get();
+  mapped.resize(1);
+  for (std::uint32_t section = 0; section < kSections; ++section) {
+    sections[section] = parts[0]->data(section);
+    mapped[0][section] = {sections[section], sections[section] + pages_of(layout.sections[section]).bytes};
   }
 }
 
-void GraphFile::Mapping::check_offsets(std::uint64_t first, std::uint64_t last) const {
-  check_range(kOffsets, 8, first, last + 1);
-  const auto offsets = section<std::uint64_t>(kOffsets);
-  constexpr std::uint64_t kPerBlock = kBlockBytes / 8;
-  for (std::uint64_t at = (first / kPerBlock + 1) * kPerBlock; at <= last; at += kPerBlock) {
-    if (offsets[at - 1] > offsets[at])
-      file.fail(header.sections[kOffsets].offset + at * 8, "row offsets are not in order");
+void GraphFile::Mapping::map_folder(const std::string& name) {
+  parts = open_parts(path);
+  if (!name.empty()) path = name;
+  layout = lay_out(header().vertices, header().edges, header().flags);
+  const auto holds_ids = [](const auto& part) { return part->header().part.holds_ids != 0; };
+  if (const auto found = std::ranges::find_if(parts, holds_ids); found != parts.end())
+    with_ids = found->get();
+  mapped.resize(parts.size());
+  for (std::uint32_t section = 0; section < kSections; ++section) {
+    SectionSpace& space = spaces[section].emplace(layout.sections[section].bytes, path);
+    sections[section] = space.data();
+    for (std::size_t part = 0; part < parts.size(); ++part)
+      mapped[part][section] = space.add(*parts[part], section);
+  }
+}
+
+/// The row is in a part that is not here.
+void GraphFile::Mapping::fail_missing(std::uint64_t row) const {
+  std::uint32_t missing = 0;
+  for (const auto& part : parts)
+    if (part->extent().last_row <= row) missing = part->header().part.number + 1;
+  throw Error(fmt::format("{}: part {} is not here", path, part_name(missing, header().part.parts)));
+}
+
+/// Calls work(part, first, last) for the rows [first, last) of each part. Throws Error where they are not
+/// here.
+template <class Work>
+void GraphFile::Mapping::each_part(std::uint64_t first, std::uint64_t last, const Work& work) const {
+  const auto ends_before = [](const auto& part, std::uint64_t row) { return part->extent().last_row <= row; };
+  auto part = std::lower_bound(parts.begin(), parts.end(), first, ends_before);
+  if (first == last) {  // there may be none
+    if (part == parts.end()) --part;
+    if ((*part)->extent().first_row <= first && first <= (*part)->extent().last_row)
+      work(**part, first, first);
+    return;
+  }
+  for (; first < last; ++part) {
+    if (part == parts.end() || (*part)->extent().first_row > first) fail_missing(first);
+    const std::uint64_t end = std::min(last, (*part)->extent().last_row);
+    if (first < end) work(**part, first, end);
+    first = end;
   }
 }
 
 GraphFile GraphFile::open(const std::string& path, const std::string& name) {
-  auto mapping = std::make_unique<Mapping>(path, name);
-  mapping->check_header();
+  auto mapping = std::make_unique<Mapping>();
+  mapping->path = path;
+  if (is_folder(path)) {
+    while (mapping->path.size() > 1 && mapping->path.ends_with('/')) mapping->path.pop_back();
+    mapping->map_folder(name);
+  } else {
+    mapping->map_file(name);
+  }
   return GraphFile(std::move(mapping));
 }
 
@@ -189,57 +121,98 @@ GraphFile::~GraphFile() = default;
 
 const std::string& GraphFile::table() const { return mapping_->table; }
 void GraphFile::set_table(const std::string& path) { mapping_->table = path; }
-const std::string& GraphFile::path() const { return mapping_->file.path(); }
-std::uint64_t GraphFile::file_bytes() const { return mapping_->file.bytes(); }
-std::uint64_t GraphFile::vertices() const { return mapping_->header.vertices; }
-std::uint64_t GraphFile::edges() const { return mapping_->header.edges; }
-bool GraphFile::weighted() const { return (mapping_->header.flags & kWeighted) != 0; }
-bool GraphFile::float_weights() const {
-  return weighted() && (weights_.type() == WeightType::f32 || (mapping_->header.flags & kFloatWeights) != 0);
+const std::string& GraphFile::path() const { return mapping_->path; }
+std::uint64_t GraphFile::file_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& part : mapping_->parts) bytes += part->file().bytes();
+  return bytes;
 }
-bool GraphFile::weights_doubtful() const { return (mapping_->header.flags & kDoubtfulWeights) != 0; }
-bool GraphFile::simple() const { return (mapping_->header.flags & kSimple) != 0; }
-bool GraphFile::symmetric() const { return (mapping_->header.flags & kSymmetric) != 0; }
-std::uint64_t GraphFile::checksum() const { return mapping_->header.checksum; }
-bool GraphFile::labelled() const { return (mapping_->header.flags & kLabels) != 0; }
-bool GraphFile::has_original_ids() const { return (mapping_->header.flags & kOriginalIds) != 0; }
+std::uint64_t GraphFile::vertices() const { return mapping_->header().vertices; }
+std::uint64_t GraphFile::edges() const { return mapping_->header().edges; }
+bool GraphFile::weighted() const { return (mapping_->header().flags & kWeighted) != 0; }
+bool GraphFile::float_weights() const {
+  return weighted() &&
+         (weights_.type() == WeightType::f32 || (mapping_->header().flags & kFloatWeights) != 0);
+}
+bool GraphFile::weights_doubtful() const { return (mapping_->header().flags & kDoubtfulWeights) != 0; }
+bool GraphFile::simple() const { return (mapping_->header().flags & kSimple) != 0; }
+bool GraphFile::symmetric() const { return (mapping_->header().flags & kSymmetric) != 0; }
+std::uint64_t GraphFile::checksum() const {
+  return mapping_->in_parts() ? mapping_->header().part.graph_checksum : mapping_->header().checksum;
+}
+bool GraphFile::labelled() const { return (mapping_->header().flags & kLabels) != 0; }
+bool GraphFile::has_original_ids() const { return (mapping_->header().flags & kOriginalIds) != 0; }
+
+std::vector<RowRange> GraphFile::rows_here() const {
+  std::vector<RowRange> ranges;
+  for (const auto& part : mapping_->parts) {
+    const Extent& held = part->extent();
+    if (!ranges.empty() && ranges.back().last == held.first_row)
+      ranges.back().last = held.last_row;
+    else if (held.first_row < held.last_row || vertices() == 0)
+      ranges.push_back({held.first_row, held.last_row});
+  }
+  return ranges;
+}
+
+void GraphFile::expect_all_rows() const {
+  if (!mapping_->in_parts()) return;
+  const auto& parts = mapping_->parts;
+  for (std::uint32_t number = 0; number < mapping_->header().part.parts; ++number)
+    if (number >= parts.size() || parts[number]->header().part.number != number)
+      throw Error(
+          fmt::format("{}: part {} is not here", path(), part_name(number, mapping_->header().part.parts)));
+}
 
 std::uint64_t GraphFile::original_id(VertexId v) const {
   if (!has_original_ids()) return v;
-  mapping_->check_block(kIds, std::uint64_t{v} * 8 / kBlockBytes);
+  if (mapping_->with_ids == nullptr)
+    throw Error(fmt::format("{}: the part with the ids of its vertices is not here", path()));
+  mapping_->with_ids->check(kIds, v, std::uint64_t{v} + 1);
   return mapping_->section<std::uint64_t>(kIds)[v];
 }
 
 void GraphFile::verify_offsets(std::uint64_t first, std::uint64_t last) const {
-  if (first > last || last > vertices()) {
-    throw Error(
-        fmt::format("{}: there are no rows {} to {}: it has {} vertices", path(), first, last, vertices()));
-  }
-  mapping_->check_offsets(first, last);
+  check_range(first, last);
+  mapping_->each_part(first, last, [](const GraphPart& part, std::uint64_t begin, std::uint64_t end) {
+    part.check_offsets(begin, end);
+  });
 }
 
 void GraphFile::verify_rows(std::uint64_t first, std::uint64_t last) const {
-  verify_offsets(first, last);
-  const Mapping& mapping = *mapping_;
-  const std::uint64_t first_edge = offsets()[first];
-  const std::uint64_t last_edge = offsets()[last];
-  mapping.check_range(kTargets, sizeof(VertexId), first_edge, last_edge);
-  mapping.check_range(kWeights, bytes_of(weights_.type()), first_edge, last_edge);
-  mapping.check_range(kIds, 8, first, last);
+  check_range(first, last);
+  mapping_->each_part(first, last, [](const GraphPart& part, std::uint64_t begin, std::uint64_t end) {
+    part.check_rows(begin, end);
+  });
+}
+
+/// Throws Error where there are no such rows.
+void GraphFile::check_range(std::uint64_t first, std::uint64_t last) const {
+  if (first <= last && last <= vertices()) return;
+  throw Error(
+      fmt::format("{}: there are no rows {} to {}: it has {} vertices", path(), first, last, vertices()));
 }
 
 void GraphFile::release_rows(std::uint64_t first, std::uint64_t last) const noexcept {
   if (first >= last || last > vertices()) return;
-  const std::uint64_t first_edge = std::min(offsets()[first], edges());
-  const std::uint64_t last_edge = std::min(offsets()[last], edges());
-  const auto release = [&](std::uint32_t section, std::uint64_t begin, std::uint64_t end) {
-    const SectionEntry& entry = mapping_->header.sections[section];
-    if (entry.bytes > 0) mapping_->file.release(entry.offset + begin, entry.offset + end);
-  };
-  release(kTargets, first_edge * sizeof(VertexId), last_edge * sizeof(VertexId));
-  release(kWeights, first_edge * bytes_of(weights_.type()), last_edge * bytes_of(weights_.type()));
-  release(kIds, first * 8, last * 8);
-  release(kOffsets, first * 8, last * 8);
+  const Mapping& mapping = *mapping_;
+  for (std::size_t i = 0; i < mapping.parts.size(); ++i) {
+    const Extent& held = mapping.parts[i]->extent();
+    const std::uint64_t begin = std::max(first, held.first_row), end = std::min(last, held.last_row);
+    if (begin >= end) continue;
+    const std::uint64_t first_edge = std::min(offsets()[begin], held.last_edge);
+    const std::uint64_t last_edge = std::min(offsets()[end], held.last_edge);
+    const auto release = [&](std::uint32_t section, std::uint64_t from, std::uint64_t to,
+                             std::uint64_t bytes) {
+      const auto [least, most] = mapping.mapped[i][section];
+      MappedFile::release(std::max(least, mapping.sections[section] + from * bytes),
+                          std::min(most, mapping.sections[section] + to * bytes));
+    };
+    release(kTargets, first_edge, last_edge, sizeof(VertexId));
+    if (weighted()) release(kWeights, first_edge, last_edge, bytes_of(weights_.type()));
+    if (has_original_ids()) release(kIds, begin, end, 8);
+    release(kOffsets, begin, end, 8);
+  }
 }
 
 void expect_weights(const GraphFile& graph, std::string_view otherwise) {
@@ -255,14 +228,25 @@ void expect_weights(const GraphFile& graph, std::string_view otherwise) {
 }
 
 std::optional<int> id_bits_of(const std::string& path) {
-  if (std::error_code none; !std::filesystem::is_regular_file(path, none)) return {};
+  std::string looked_at = path;
+  if (is_folder(path)) {
+    const auto names = part_names(path);
+    if (names.empty()) return {};
+    looked_at = fmt::format("{}/{}", path, names[0]);
+  }
+  if (std::error_code none; !std::filesystem::is_regular_file(looked_at, none)) return {};
   Header header{};
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(looked_at, std::ios::binary);
   file.read(reinterpret_cast<char*>(&header), sizeof header);
-  if (!file || header.magic != kMagic || header.version != kVersion ||
+  if (!file || header.magic != kMagic || (header.version != kVersion && !is_part(header)) ||
       header_checksum(header) != header.checksum)
     return {};
   return (header.flags & kWideIds) != 0 ? 64 : 32;
+}
+
+bool is_folder(const std::string& path) {
+  std::error_code none;
+  return std::filesystem::is_directory(path, none);
 }
 
 bool is_ours(const std::string& path) {

@@ -23,17 +23,20 @@ struct RowRange {
 
 /// A graph in Edgewire's binary format (.ew), memory-mapped and read only: for each vertex its out-edges,
 /// ordered by target. Fewer than 2^32 - 1 vertices. Movable; all const members are thread safe.
-/// The layout is described in format.h.
+/// It is a file, or a folder of parts, of which some may be on other hosts (see rows_here()). The layout is
+/// described in format.h.
 class GraphFile {
  public:
-  /// Maps the file and checks header and section table (not the contents: see verify_rows). Throws Error with
-  /// path and byte offset. `name`: what messages and path() call it; empty: `path`.
+  /// Maps the file, or the parts that are in the folder, and checks headers and section tables (not the
+  /// contents: see verify_rows). Throws Error with path and byte offset. `name`: what messages and path()
+  /// call it; empty: `path`, without slashes at the end of a folder.
   static GraphFile open(const std::string& path, const std::string& name = {});
   GraphFile(GraphFile&&) noexcept;
   GraphFile& operator=(GraphFile&&) noexcept;
   ~GraphFile();
 
   const std::string& path() const;
+  /// Of the files that are here.
   std::uint64_t file_bytes() const;
   std::uint64_t vertices() const;
   std::uint64_t edges() const;
@@ -49,21 +52,27 @@ class GraphFile {
   /// Where that table is, if not beside the file; else empty.
   const std::string& table() const;
   void set_table(const std::string& path);
-  /// Of the whole file: equal for equal graphs. Known from the header, nothing is read.
+  /// Of the whole file: equal for equal graphs. Of a graph in parts: equal for the same graph in the same
+  /// parts, and another one than that of a file. Known from the header, nothing is read.
   std::uint64_t checksum() const;
 
   /// vertices()+1 edge indices: out-edges of v are targets()[offsets()[v] .. offsets()[v+1]).
   std::span<const std::uint64_t> offsets() const noexcept { return offsets_; }
   std::span<const VertexId> targets() const noexcept { return targets_; }
   Weights weights() const noexcept { return weights_; }  ///< empty when not weighted
-  /// The rows that can be read on this host, ascending and apart from each other: all of them.
-  std::vector<RowRange> rows_here() const { return {{0, vertices()}}; }
-  /// The id that vertex v had in the file that was converted.
+  /// The rows that can be read on this host, ascending and apart from each other: of a file all, of a folder
+  /// those of the parts that are in it. Whoever touches others crashes; verify_rows() refuses them.
+  std::vector<RowRange> rows_here() const;
+  /// To be called where a command reads all rows. Throws Error, with the part that is missing, unless all
+  /// are here.
+  void expect_all_rows() const;
+  /// The id that vertex v had in the file that was converted. Throws Error where ids are damaged, or in a
+  /// part that is not here.
   std::uint64_t original_id(VertexId v) const;
 
   /// Checks everything needed to use rows [first, last): checksums of the blocks that hold them, offsets in
-  /// order, targets in range, weights finite. Throws Error with path and byte offset. Blocks already checked
-  /// are skipped.
+  /// order, targets in range, weights finite. Throws Error with path and byte offset, or with the part that
+  /// is not here. Blocks already checked are skipped.
   void verify_rows(std::uint64_t first, std::uint64_t last) const;
   /// The part of that check which reads offsets only, for rows whose targets are not read.
   void verify_offsets(std::uint64_t first, std::uint64_t last) const;
@@ -73,6 +82,7 @@ class GraphFile {
  private:
   struct Mapping;
   explicit GraphFile(std::unique_ptr<Mapping> mapping);
+  void check_range(std::uint64_t first, std::uint64_t last) const;
   std::unique_ptr<Mapping> mapping_;
   // In the mapping.
   std::span<const std::uint64_t> offsets_;
@@ -88,6 +98,9 @@ void expect_weights(const GraphFile& graph, std::string_view otherwise = {});
 /// How many bits a vertex id has in this file: 32 or 64. Nothing where it is no graph file of ours, or its
 /// header is damaged.
 std::optional<int> id_bits_of(const std::string& path);
+
+/// Whether the path is that of a folder, which a graph in parts is.
+bool is_folder(const std::string& path);
 
 /// Whether open() is what reads this file: its name ends in .ew, or it begins as such files do, or it is no
 /// regular file. Others may have another format.

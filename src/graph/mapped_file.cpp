@@ -35,17 +35,31 @@ struct State {
   std::uint64_t first_page = 0;   ///< its checksum
 };
 
+/// Addresses at which a file is mapped.
+struct Addresses {
+  std::atomic<std::uintptr_t> begin = 0, end = 0;
+  std::uint64_t offset = 0;  ///< in the file, of the first one
+
+  bool holds(std::uintptr_t address) const { return address >= begin && address < end; }
+  void set(const void* address, std::uint64_t from, std::uint64_t bytes) {
+    offset = from;
+    begin = reinterpret_cast<std::uintptr_t>(address);
+    end = begin + bytes;  // from here on a fault names the file
+  }
+  void forget() { end = begin = 0; }
+};
+
 /// What is mapped now, for the signal handler.
 struct Range {
-  std::atomic<const char*> path = nullptr;  ///< null: free
-  std::atomic<std::uintptr_t> begin = 0, end = 0;
+  std::atomic<const char*> path = nullptr;              ///< null: free
+  std::array<Addresses, 1 + MappedFile::kPlaces> places{};  ///< the whole file first
   const void* data = nullptr;
   int descriptor = -1;
   State state{};
   /// The process that says that the file has changed, in memory that forked processes share; null: each does.
   std::atomic<std::atomic<pid_t>*> teller = nullptr;
 };
-constexpr std::size_t kRanges = 256;
+constexpr std::size_t kRanges = 1024;
 std::array<Range, kRanges> ranges;
 std::mutex ranges_mutex;  // the handler goes without
 constexpr std::array kFaults = {SIGBUS, SIGSEGV, SIGFPE, SIGABRT};
@@ -91,10 +105,10 @@ bool tells(const Range& range) {
 }
 
 /// The system found no page for an address: the file has become shorter, or cannot be read there.
-[[noreturn]] void end_by_lost_page(const Range& range, std::uintptr_t address) {
+[[noreturn]] void end_by_lost_page(const Range& range, std::uint64_t byte) {
   if (!tells(range)) _exit(1);
   std::array<char, 20> digits;
-  const auto after = std::to_chars(digits.data(), digits.data() + digits.size(), address - range.begin).ptr;
+  const auto after = std::to_chars(digits.data(), digits.data() + digits.size(), byte).ptr;
   end_with({"edgewire: ", range.path.load(), ": byte ",
             std::string_view(digits.data(), static_cast<std::size_t>(after - digits.data())),
             ": cannot read: the file was cut short, or its disk failed, while it was used\n"});
@@ -104,9 +118,10 @@ bool tells(const Range& range) {
 void end_by_fault(int number, siginfo_t* info, void*) {
   const bool sent = info->si_code <= 0;  // by a process, this one included
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
-  for (const Range& range : ranges)
-    if (number == SIGBUS && !sent && address >= range.begin && address < range.end)
-      end_by_lost_page(range, address);
+  if (number == SIGBUS && !sent)
+    for (const Range& range : ranges)
+      for (const Addresses& place : range.places)
+        if (place.holds(address)) end_by_lost_page(range, address - place.begin + place.offset);
   for (const Range& range : ranges)
     if (range.path.load() != nullptr && has_changed(range)) {
       if (!tells(range)) _exit(1);
@@ -138,8 +153,7 @@ std::size_t watch(const char* path, const void* data, int descriptor, const stru
   if (free == ranges.end()) return kRanges;
   const auto bytes = static_cast<std::uint64_t>(status.st_size);
   free->path = path;
-  free->begin = reinterpret_cast<std::uintptr_t>(data);
-  free->end = free->begin + bytes;  // from here on a fault names the file
+  free->places[0].set(data, 0, bytes);
   free->data = data;
   free->descriptor = descriptor;
   free->state = {status.st_nlink > 0, bytes, status.st_mtim, status.st_ctim,
@@ -152,8 +166,7 @@ std::size_t watch(const char* path, const void* data, int descriptor, const stru
 void forget(std::size_t range) {
   if (range == kRanges) return;
   const std::lock_guard lock(ranges_mutex);
-  ranges[range].end = 0;
-  ranges[range].begin = 0;
+  for (Addresses& place : ranges[range].places) place.forget();
   ranges[range].path = nullptr;
   if (auto* const teller = ranges[range].teller.exchange(nullptr)) munmap(teller, kPageBytes);
 }
@@ -206,15 +219,31 @@ MappedFile::~MappedFile() {
   close(descriptor_);
 }
 
+void MappedFile::map_at(void* address, std::uint64_t offset, std::uint64_t bytes) {
+  if (mmap(address, bytes, PROT_READ, MAP_SHARED | MAP_FIXED, descriptor_, static_cast<off_t>(offset)) ==
+      MAP_FAILED)
+    throw Error(fmt::format("{}: cannot read: {}", path_, reason(errno)));
+  if (range_ == kRanges) return;
+  const std::lock_guard lock(ranges_mutex);
+  for (Addresses& place : ranges[range_].places)
+    if (place.end == 0) return place.set(address, offset, bytes);
+}
+
 void MappedFile::fail(std::uint64_t offset, std::string_view what) const {
   refuse_changed_files();
   throw Error(fmt::format("{}: byte {}: {}", path_, offset, what));
 }
 
 void MappedFile::release(std::uint64_t begin, std::uint64_t end) const noexcept {
-  begin = padded(begin);
-  end = end / kPageBytes * kPageBytes;
-  if (begin < end) madvise(const_cast<std::uint8_t*>(data_) + begin, end - begin, MADV_DONTNEED);
+  release(data_ + begin, data_ + end);
+}
+
+void MappedFile::release(const std::uint8_t* begin, const std::uint8_t* end) noexcept {
+  const auto first = padded(reinterpret_cast<std::uintptr_t>(begin));
+  const auto last = reinterpret_cast<std::uintptr_t>(end) / kPageBytes * kPageBytes;
+  if (first < last)
+    madvise(const_cast<std::uint8_t*>(begin) + (first - reinterpret_cast<std::uintptr_t>(begin)),
+            last - first, MADV_DONTNEED);
 }
 
 }  // namespace edgewire::graph

@@ -27,8 +27,14 @@ class MappedFile {
   std::string_view distrust() const noexcept { return distrust_; }
   /// Throws Error: "PATH: byte OFFSET: WHAT", or FileChanged if that is why.
   [[noreturn]] void fail(std::uint64_t offset, std::string_view what) const;
+  /// Maps `bytes` of the file from `offset` on at `address`, over what is mapped there. Both are multiples of
+  /// pages; the pages must not be used when this object has gone. At most kPlaces times. Throws Error.
+  void map_at(void* address, std::uint64_t offset, std::uint64_t bytes);
+  static constexpr std::size_t kPlaces = 4;
   /// Lets the kernel drop the pages that lie within [begin, end) from this process.
   void release(std::uint64_t begin, std::uint64_t end) const noexcept;
+  /// The same where a file is mapped, by addresses.
+  static void release(const std::uint8_t* begin, const std::uint8_t* end) noexcept;
 
  private:
   std::string path_;

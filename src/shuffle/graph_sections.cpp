@@ -18,8 +18,8 @@ std::pair<std::uint64_t, std::uint64_t> GraphSections::place_of(std::uint64_t bl
   std::uint32_t section = 0;
   while (block >= graph::first_block(header, section + 1)) ++section;
   const std::uint64_t start = (block - graph::first_block(header, section)) * kBlockBytes;
-  const graph::SectionEntry& entry = header.sections[section];
-  return {entry.offset + start, std::min(kBlockBytes, graph::padded(entry.bytes) - start)};
+  const graph::SectionEntry pages = graph::pages_of(header.sections[section]);
+  return {pages.offset + start, std::min(kBlockBytes, pages.bytes - start)};
 }
 
 void GraphSections::complete_checksums() {
@@ -38,11 +38,16 @@ void GraphSections::complete_checksums() {
   }
 }
 
-SectionWriter::SectionWriter(GraphSections& sections, std::uint32_t section, std::uint64_t first_byte)
+std::uint64_t GraphSections::byte_of(std::uint32_t section, std::uint64_t element) const {
+  const graph::Elements held = graph::elements_of(header, section);
+  return graph::lead_of(header.sections[section]) + (element - held.first) * held.bytes;
+}
+
+SectionWriter::SectionWriter(GraphSections& sections, std::uint32_t section, std::uint64_t first)
     : sections_(sections),
       section_(section),
-      number_(first_byte / kBlockBytes),
-      begin_(first_byte % kBlockBytes),
+      number_(sections.byte_of(section, first) / kBlockBytes),
+      begin_(sections.byte_of(section, first) % kBlockBytes),
       filled_(begin_),
       block_(kBlockBytes) {}
 
@@ -50,13 +55,13 @@ void SectionWriter::write_block() {
   if (sections_.health->failed()) throw Error(sections_.health->message());
   const graph::SectionEntry& entry = sections_.header.sections[section_];
   const std::uint64_t start = number_ * kBlockBytes;
-  const bool last = start + filled_ == entry.bytes;
+  const bool last = start + filled_ == graph::lead_of(entry) + entry.bytes;
   if (last) {
     std::fill(block_.begin() + static_cast<std::ptrdiff_t>(filled_), block_.end(), std::byte{0});
     filled_ = graph::padded(filled_);
   }
   graph::write_at(sections_.descriptor, sections_.path, &block_[begin_], filled_ - begin_,
-                  entry.offset + start + begin_);
+                  graph::pages_of(entry).offset + start + begin_);
   if (begin_ == 0 && (last || filled_ == kBlockBytes)) {
     const std::uint64_t block = graph::first_block(sections_.header, section_) + number_;
     sections_.checksums[block] = graph::checksum(block_.data(), filled_);

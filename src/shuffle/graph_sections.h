@@ -1,4 +1,5 @@
-// The sections of an .ew file (graph/format.h), written in parts by several workers and processes.
+// The sections of an .ew file (graph/format.h), or of a part of a graph, written by several workers and
+// processes.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,8 @@ struct GraphSections {
 
   /// Reads the blocks that have no checksum yet. Throws Error.
   void complete_checksums();
+  /// Where an element of a section lies, counted from the first of the section's pages.
+  std::uint64_t byte_of(std::uint32_t section, std::uint64_t element) const;
   /// The part of a block that is there, padding included: offset in the file and bytes.
   std::pair<std::uint64_t, std::uint64_t> place_of(std::uint64_t block) const;
 };
@@ -29,11 +32,8 @@ struct GraphSections {
 /// Writes consecutive elements of one section.
 class SectionWriter {
  public:
-  /// Begins at element `first`. `sections` outlives this.
-  template <class Element>
-  static SectionWriter at(GraphSections& sections, std::uint32_t section, std::uint64_t first) {
-    return {sections, section, first * sizeof(Element)};
-  }
+  /// Begins at element `first`, as it is numbered in the whole graph. `sections` outlives this.
+  SectionWriter(GraphSections& sections, std::uint32_t section, std::uint64_t first);
   template <class Element>
   void put(Element element) {
     std::memcpy(&block_[filled_], &element, sizeof element);
@@ -46,7 +46,6 @@ class SectionWriter {
   }
 
  private:
-  SectionWriter(GraphSections& sections, std::uint32_t section, std::uint64_t first_byte);
   void write_block();
 
   GraphSections& sections_;

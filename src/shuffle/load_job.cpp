@@ -61,8 +61,14 @@ LoadJob::LoadJob(launch::Bootstrap& bootstrap, const LoadOptions& options)
       seat_(bootstrap, options.seat),
       workers_(static_cast<std::size_t>(options.seat.workers)) {
   const auto& nodes = bootstrap.nodes();
-  if (std::ranges::any_of(nodes, [&](int node) { return node != nodes[0]; }))
-    throw UsageError("convert writes one file: all its processes must be on one host (-p)");
+  if (!options.parts && std::ranges::any_of(nodes, [&](int node) { return node != nodes[0]; }))
+    throw UsageError(
+        "convert writes one file, so all its processes must be on one host (-p); --parts writes a file for "
+        "each "
+        "process");
+  if (!options.parts) return;
+  folder_.emplace(options_.output);
+  refuse_parts();
 }
 
 void LoadJob::start(const GraphShape& shape, std::span<const std::uint64_t> sources) {
@@ -76,6 +82,7 @@ void LoadJob::start(const GraphShape& shape, std::span<const std::uint64_t> sour
                                        {"the size of a record", fmt::format("{} bytes", record.bytes)},
                                        {"the number of workers", std::to_string(options_.seat.workers)},
                                        {"the transport", std::string(seat_.link().name())},
+                                       {"what is written", options_.parts ? "parts" : "a file"},
                                        {"the check of integrity", options_.seat.integrity ? "yes" : "no"}});
   const bool renumbers = may_compact() || shape_.numbering == GraphShape::Numbering::dense;
   const auto needs =
@@ -228,7 +235,7 @@ graph::BuildSummary LoadJob::write(std::uint32_t flags, const Progress& progress
   open_output(flags);
   each_partition("merging edges", progress,
                  [&](int lane, std::uint32_t partition) { write_partition(lane, partition); });
-  return finish_file();
+  return finish();
 }
 
 }  // namespace edgewire::shuffle

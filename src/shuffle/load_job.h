@@ -12,6 +12,7 @@
 #include "exchange/seat.h"
 #include "graph/edge_sink.h"
 #include "graph/output_file.h"
+#include "graph/output_folder.h"
 #include "graph/weight_key.h"
 #include "launch/bootstrap.h"
 #include "shuffle/graph_sections.h"
@@ -22,7 +23,8 @@ namespace edgewire::shuffle {
 
 struct LoadOptions {
   exchange::SeatOptions seat{};
-  std::string output;              ///< the .ew file; empty: it gets no name, and goes with the job
+  std::string output;              ///< the .ew file, or folder of parts; empty: a file that goes with the job
+  bool parts = false;              ///< a part for each process, in the folder that its host sees
   std::string temp;                ///< folder of sorted runs
   std::uint64_t memory_bytes = 0;  ///< of this process, all in all
 };
@@ -35,8 +37,9 @@ MemoryNeeds load_needs(const RecordShape& record, int workers, int processes, st
 
 /// Makes a graph file of edges that need not fit memory: the same bytes as graph::Builder. Edges are records
 /// (source, target, weight), big endian, that go to the owner of their source's range and are merged into the
-/// rows of the file. Beside them a process keeps a bit for each id that may occur. All processes are on one
-/// host and write one file. Functions but add() and add_vertices() are collective.
+/// rows of the file. Beside them a process keeps a bit for each id that may occur. Either all processes are
+/// on one host and write one file, or each writes a part (see GraphFile). Functions but add() and
+/// add_vertices() are collective.
 class LoadJob final : public graph::EdgeSink {
  public:
   /// `bootstrap` outlives this.
@@ -84,11 +87,20 @@ class LoadJob final : public graph::EdgeSink {
   void count_edges(const Progress& progress);
   void collect_weights();
   void open_output(std::uint32_t flags);
+  void open_file(std::uint32_t flags);
+  void open_part(std::uint32_t flags);
+  void lay_out(const graph::Header& header);
+  void refuse_parts() const;
+  bool is_first_in_folder();
+  graph::Extent own_extent() const;
   void write_partition(int lane, std::uint32_t partition);
   template <class Number>
   void write_rows(int lane, std::uint32_t partition);
   void write_ids(std::uint32_t partition);
-  graph::BuildSummary finish_file();
+  void write_checksums();
+  graph::BuildSummary finish();
+  void finish_file();
+  void finish_part();
   template <class Take>
   void each_edge(int lane, std::uint32_t partition, const Take& take);
   void each_partition(const char* step, const Progress& progress,
@@ -107,11 +119,12 @@ class LoadJob final : public graph::EdgeSink {
   std::vector<Worker> workers_;
   bool reading_ = true;
   graph::WeightFacts weights_;  ///< of all processes
-  std::uint64_t end_id_ = 0, added_ = 0, vertices_ = 0, bytes_sent_ = 0;
+  std::uint64_t end_id_ = 0, added_ = 0, vertices_ = 0, bytes_sent_ = 0, file_bytes_ = 0;
   bool compacted_ = false;                     ///< ids are sparse: see BuildSummary
   bool renumbered_ = false;                    ///< ids of the input are not vertices
   std::vector<std::uint64_t> edge_begins_;     ///< of all partitions, and the end
-  std::unique_ptr<graph::OutputFile> output_;  ///< at rank 0
+  std::optional<graph::OutputFolder> folder_;  ///< of parts
+  std::unique_ptr<graph::OutputFile> output_;  ///< at rank 0, and of a part
   disk::File shared_;                          ///< elsewhere
   GraphSections sections_;
 };

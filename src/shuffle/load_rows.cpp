@@ -68,12 +68,18 @@ void LoadJob::open_output(std::uint32_t flags) {
                             graph::kMaxVertices, graph::kMoreVertices));
   sections_.path = options_.output;
   sections_.health = &bootstrap_.health();
-  sections_.header = graph::lay_out(vertices_, edge_begins_.back(), flags);
-  sections_.checksums.assign(graph::first_block(sections_.header, graph::kSections), 0);
-  sections_.known.assign(sections_.checksums.size(), 0);
+  if (options_.parts)
+    open_part(flags);
+  else
+    open_file(flags);
+}
+
+/// All processes write to one file.
+void LoadJob::open_file(std::uint32_t flags) {
+  lay_out(graph::lay_out(vertices_, edge_begins_.back(), flags));
   std::string path;
   if (rank() == 0) {
-    graph::note_size(options, vertices_, edge_begins_.back(), graph::file_bytes(sections_.header));
+    graph::note_size(shape_.options, vertices_, edge_begins_.back(), graph::file_bytes(sections_.header));
     output_ = options_.output.empty() ? graph::OutputFile::nameless(options_.temp)
                                       : std::make_unique<graph::OutputFile>(options_.output);
     output_->reserve(graph::file_bytes(sections_.header));
@@ -86,6 +92,12 @@ void LoadJob::open_output(std::uint32_t flags) {
   if (shared_.descriptor() < 0)
     throw Error(fmt::format("{}: cannot write: {}", options_.output, reason(errno)));
   sections_.descriptor = shared_.descriptor();
+}
+
+void LoadJob::lay_out(const graph::Header& header) {
+  sections_.header = header;
+  sections_.checksums.assign(graph::first_block(header, graph::kSections), 0);
+  sections_.known.assign(sections_.checksums.size(), 0);
 }
 
 std::uint64_t LoadJob::first_source(std::uint32_t partition) const {
@@ -102,7 +114,10 @@ void LoadJob::write_partition(int lane, std::uint32_t partition) {
   graph::Weights(weights_.type(), nullptr, 0).visit([&]<class Number>(std::span<const Number>) {
     write_rows<Number>(lane, partition);
   });
-  if ((sections_.header.flags & graph::kOriginalIds) != 0) write_ids(partition);
+  if (sections_.header.sections[graph::kIds].bytes == 0) return;
+  if (!options_.parts) return write_ids(partition);
+  const auto size = static_cast<std::uint32_t>(this->size()), own = partition - shuffle_->first_partition();
+  for (std::uint32_t any = own * size; any < (own + 1) * size; ++any) write_ids(any);  // all together: all
 }
 
 /// Weights have the type Number in the file.
@@ -110,9 +125,9 @@ template <class Number>
 void LoadJob::write_rows(int lane, std::uint32_t partition) {
   const std::uint64_t last = first_vertex(partition + 1);
   std::uint64_t vertex = first_vertex(partition), edge = edge_begins_[partition];
-  auto offsets = SectionWriter::at<std::uint64_t>(sections_, graph::kOffsets, vertex);
-  auto targets = SectionWriter::at<PlainId>(sections_, graph::kTargets, edge);
-  auto weights = SectionWriter::at<Number>(sections_, graph::kWeights, edge);
+  SectionWriter offsets(sections_, graph::kOffsets, vertex);
+  SectionWriter targets(sections_, graph::kTargets, edge);
+  SectionWriter weights(sections_, graph::kWeights, edge);
   each_edge(lane, partition, [&](const EdgeRecord& next) {
     for (const std::uint64_t source = vertex_of(next.source); vertex <= source; ++vertex) offsets.put(edge);
     targets.put(static_cast<PlainId>(vertex_of(next.target)));
@@ -120,7 +135,7 @@ void LoadJob::write_rows(int lane, std::uint32_t partition) {
     ++edge;
   });
   for (; vertex < last; ++vertex) offsets.put(edge);
-  if (partition + 1 == partitions_) offsets.put(edge);
+  if (partition + 1 == (options_.parts ? shuffle_->last_partition() : partitions_)) offsets.put(edge);
   offsets.finish();
   targets.finish();
   weights.finish();
@@ -128,7 +143,7 @@ void LoadJob::write_rows(int lane, std::uint32_t partition) {
 
 void LoadJob::write_ids(std::uint32_t partition) {
   const std::uint64_t first = first_vertex(partition), last = first_vertex(partition + 1);
-  auto ids = SectionWriter::at<std::uint64_t>(sections_, graph::kIds, first);
+  SectionWriter ids(sections_, graph::kIds, first);
   if (renumbered_)
     ids_->visit(first_source(partition), first_source(partition + 1), [&](std::uint64_t id) { ids.put(id); });
   else
@@ -136,8 +151,33 @@ void LoadJob::write_ids(std::uint32_t partition) {
   ids.finish();
 }
 
-graph::BuildSummary LoadJob::finish_file() {
+graph::BuildSummary LoadJob::finish() {
   graph::refuse_changed_files();  // that edges were read from
+  if (options_.parts)
+    finish_part();
+  else
+    finish_file();
+  const graph::Header& header = sections_.header;
+  return {vertices_,
+          header.edges,
+          added_ - header.edges,
+          file_bytes_,
+          options_.parts ? header.part.graph_checksum : header.checksum,
+          false,
+          compacted_,
+          weights_.type(),
+          (header.flags & graph::kDoubtfulWeights) != 0};
+}
+
+/// The table of checksums, and its checksum in the header.
+void LoadJob::write_checksums() {
+  graph::Header& header = sections_.header;
+  sections_.complete_checksums();
+  output_->write(sections_.checksums.data(), header.checksums.bytes, header.checksums.offset);
+  header.checksums_checksum = graph::checksum(sections_.checksums.data(), header.checksums.bytes);
+}
+
+void LoadJob::finish_file() {
   struct Known {
     std::uint64_t block, checksum;
   };
@@ -152,23 +192,13 @@ graph::BuildSummary LoadJob::finish_file() {
       sections_.known[known.block] = 1;
     }
   if (rank() == 0) {
-    sections_.complete_checksums();
-    output_->write(sections_.checksums.data(), header.checksums.bytes, header.checksums.offset);
-    header.checksums_checksum = graph::checksum(sections_.checksums.data(), header.checksums.bytes);
+    write_checksums();
     header.checksum = graph::header_checksum(header);
     output_->write(&header, sizeof header, 0);
     output_->commit();
   }
   bootstrap_.allgather("written");
-  return {vertices_,
-          header.edges,
-          added_ - header.edges,
-          graph::file_bytes(header),
-          header.checksum,
-          false,
-          compacted_,
-          weights_.type(),
-          (header.flags & graph::kDoubtfulWeights) != 0};
+  file_bytes_ = graph::file_bytes(header);
 }
 
 }  // namespace edgewire::shuffle

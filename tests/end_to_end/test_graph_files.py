@@ -219,7 +219,7 @@ def test_bad_input_is_refused_with_one_line_and_nothing_is_left(refused, tmp_pat
     assert "not a regular file" in refused("convert", "pipe.txt", "-o", "g.ew")
     assert "not a regular file" in refused("info", "pipe.txt")
     assert "Is a directory" in refused("convert", tmp_path, "--format", "el", "-o", "g.ew")
-    assert "Is a directory" in refused("info", tmp_path)
+    assert "it is a folder without a graph" in refused("info", tmp_path)
     assert "No such file" in refused("info", "missing.ew")
     (tmp_path / "empty.ew").touch()
     assert refused("info", "empty.ew") == "empty.ew: the file is empty"

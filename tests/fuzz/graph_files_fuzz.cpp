@@ -1,5 +1,6 @@
 // Damaged graph and partition files: they are read as some graph that is whole, or refused with one line.
 #include "../unit/graph_inputs.h"
+#include "../unit/parted_graph.h"
 #include "../unit/webgraph_writer.h"
 #include "fuzz.h"
 #include "plan/ownership.h"
@@ -139,6 +140,26 @@ TEST_CASE("damaged graph files") {
     const auto edges = edges_of(GraphFile::open(folder / "g.ew"));
     CHECK(edges == kEdges);
   });
+}
+
+TEST_CASE("damaged parts of a graph") {
+  const Converter converter;
+  converter("g.wel", lines(true));
+  const std::string whole = converter.output_bytes();
+  const TemporaryDirectory folder;
+  std::uint64_t vertices = 0;
+  std::memcpy(&vertices, &whole[offsetof(Header, vertices)], sizeof vertices);
+  const auto parts = parts_of(whole, {1, 2, vertices});
+  for (const bool sealed : {false, true})
+    for (std::size_t part = 0; part < parts.size(); ++part)
+      fuzz::feed({parts[part]}, [&](std::string bytes) {
+        if (sealed && bytes.size() >= kPageBytes) seal_header(bytes);
+        auto damaged = parts;
+        damaged[part] = bytes;
+        write_parts(folder / "g.ew", damaged);
+        const auto edges = edges_of(GraphFile::open(folder / "g.ew"));
+        if (!sealed) CHECK(edges == kEdges);
+      });
 }
 
 TEST_CASE("damaged partition files") {

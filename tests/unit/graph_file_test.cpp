@@ -292,7 +292,7 @@ TEST_CASE("what is not a graph file is refused with one line") {
   CHECK(error_of([&] { GraphFile::open(path); }) == path + ": cannot read: No such file or directory");
   write_file(path, std::string(10'000, 'x'));
   CHECK(contains(error_of([&] { GraphFile::open(path); }), "byte 0: not an Edgewire graph"));
-  CHECK(contains(error_of([&] { GraphFile::open(directory / "."); }), "Is a directory"));
+  CHECK(contains(error_of([&] { GraphFile::open(directory / "."); }), "it is a folder without a graph"));
   REQUIRE(mkfifo((directory / "pipe").c_str(), 0600) == 0);
   CHECK(contains(error_of([&] { GraphFile::open(directory / "pipe"); }), "not a regular file"));
   CHECK(contains(error_of([&] { GraphFile::open("/dev/zero"); }), "not a regular file"));
