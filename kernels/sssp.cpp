@@ -21,16 +21,17 @@ double weight_sum(frontier::FrontierJob& job) {
   job.for_each_range([&](int, LocalNumber first, LocalNumber last) {            // order of adding is given
     double sum = 0;
     for (LocalNumber local = first; local < last; ++local) {
-      const graph::Row row{job.graph(), job.ownership().vertex(job.rank(), local)};
+      const graph::Row row = job.owned_rows()[job.ownership().vertex(job.rank(), local)];
       row.weights().visit([&](const auto weights) {
         for (std::size_t e = 0; e < weights.size(); ++e) {
           const auto weight = static_cast<double>(weights[e]);
           sum += weight;
           if (weight >= 0) continue;
           const graph::VertexNames names(job.graph());
+          std::vector<VertexId> room;
           throw Error(
               fmt::format("{}: edge {} -> {} has weight {:g}; sssp needs weights that are not negative",
-                          job.graph().path(), names(row.vertex), names(row.targets()[e]), weight));
+                          job.graph().path(), names(row.vertex), names(job.ids_of(local, room)[e]), weight));
         }
       });
     }

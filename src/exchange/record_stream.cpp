@@ -18,9 +18,10 @@ std::size_t usual_ring_bytes(int lanes, int size, std::size_t record_bytes) {
 
 }  // namespace
 
-RecordStream::RecordStream(launch::Bootstrap& bootstrap, Seat& seat, std::size_t record_bytes)
+RecordStream::RecordStream(launch::Bootstrap& bootstrap, Seat& seat, transport::Transport& link,
+                           std::size_t record_bytes)
     : pool_(seat.pool()),
-      link_(seat.link()),
+      link_(link),
       health_(bootstrap.health()),
       record_bytes_(record_bytes),
       rank_(bootstrap.rank()),

@@ -26,10 +26,15 @@ class RecordStream {
  public:
   /// Exposes the region and connects the link. Collective; throws Error. `bootstrap` and `seat` outlive this.
   /// `record_bytes`: see RingSettings. An observer of the seat's pool is told what workers do here.
-  RecordStream(launch::Bootstrap& bootstrap, Seat& seat, std::size_t record_bytes);
+  RecordStream(launch::Bootstrap& bootstrap, Seat& seat, std::size_t record_bytes)
+      : RecordStream(bootstrap, seat, seat.link(), record_bytes) {}
+  /// The same by another link, see Seat::ring_link(), which outlives this.
+  RecordStream(launch::Bootstrap& bootstrap, Seat& seat, transport::Transport& link,
+               std::size_t record_bytes);
 
   /// Sends a record to `peer`. While there is no room, take() is called for what has arrived. Throws Error
-  /// when the job has failed. `bytes`: record_bytes of the constructor; a constant is copied faster.
+  /// when the job has failed. `bytes`: record_bytes of the constructor; a constant is copied faster. Or of
+  /// several records, which lie side by side.
   template <class Take>
   void send(int lane, int peer, const void* record, std::size_t bytes, const Take& take) {
     auto& batch = batches_[index(lane, peer)];

@@ -215,6 +215,12 @@ Seat::Seat(launch::Bootstrap& alone)
   link_ = transport::create(transport_, settings_);
 }
 
+std::unique_ptr<transport::Transport> Seat::ring_link() const {
+  auto settings = settings_;
+  settings.kinds = kinds_for_rings(settings.lanes);
+  return transport::create(transport_, settings);
+}
+
 double Seat::measure_link(launch::Bootstrap& bootstrap) {
   auto settings = settings_;
   settings.lanes = settings.kinds = 1;

@@ -46,6 +46,8 @@ class Seat {
   const topology::WorkerPool& pool() const noexcept { return *pool_; }
   transport::Transport& link() noexcept { return *link_; }
   const transport::Transport& link() const noexcept { return *link_; }
+  /// A link like link(), with rings on the same lanes, which is not connected. The seat outlives it.
+  std::unique_ptr<transport::Transport> ring_link() const;
   bool oversubscribed() const noexcept { return pool_->placement().oversubscribed; }
   /// In words: host, cores, memory.
   const std::string& place() const noexcept { return place_; }

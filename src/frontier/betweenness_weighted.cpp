@@ -28,16 +28,18 @@ void expect_positive_weights(FrontierJob& job) {
   graph::expect_weights(job.graph());
   job.for_each_range([&](int, LocalNumber first, LocalNumber last) {
     for (LocalNumber local = first; local < last; ++local) {
-      const graph::Row row{job.graph(), job.ownership().vertex(job.rank(), local)};
+      const graph::Row row = job.owned_rows()[job.ownership().vertex(job.rank(), local)];
       row.weights().visit([&](const auto weights) {
         const auto wrong = std::ranges::find_if(weights, [](const auto weight) { return !(weight > 0); });
         if (wrong == weights.end()) return;
         const graph::VertexNames names(job.graph());
+        std::vector<VertexId> room;
+        const auto targets = job.ids_of(local, room);
         throw Error(fmt::format(
             "{}: edge {} -> {} has weight {}; weighted bc needs weights above 0: change it, or leave out "
             "--weighted",
             job.graph().path(), names(row.vertex),
-            names(row.targets()[static_cast<std::size_t>(wrong - weights.begin())]), *wrong));
+            names(targets[static_cast<std::size_t>(wrong - weights.begin())]), *wrong));
       });
     }
   });

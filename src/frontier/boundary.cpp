@@ -8,12 +8,11 @@
 #include "base/release.h"
 #include "error.h"
 #include "frontier/in_rows.h"
-#include "graph/row.h"
 
 namespace edgewire::frontier {
 
-Boundary::Boundary(const graph::GraphFile& graph, const plan::Ownership& ownership, std::uint32_t rank,
-                   topology::WorkerPool& pool, Records& records, const InRows* in)
+Boundary::Boundary(const graph::GraphFile& graph, const IdsOf& ids_of, const plan::Ownership& ownership,
+                   std::uint32_t rank, topology::WorkerPool& pool, Records& records, const InRows* in)
     : ownership_(ownership),
       rank_(rank),
       processes_(static_cast<std::uint32_t>(ownership.processes())),
@@ -25,7 +24,7 @@ Boundary::Boundary(const graph::GraphFile& graph, const plan::Ownership& ownersh
   }
   starts_.push_back(bits);
   groups_.resize(bits / kGroup + 1);
-  find(graph, pool, in);
+  find(graph, ids_of, pool, in);
   for (std::uint32_t owner = 0; owner < processes_; ++owner) make_blocks(owner);
   tell_owners(records);
 }
@@ -37,17 +36,15 @@ constexpr std::uint64_t kIdBits = 8 * sizeof(VertexId);  // of an id
 
 /// Calls work(ids) for the neighbours of the owned vertices that a worker takes; some come more than once.
 template <class Work>
-void for_each_row(const graph::GraphFile& graph, const plan::Ownership& ownership, std::uint32_t rank,
-                  topology::WorkerPool& pool, const InRows* in, const Work& work) {
-  const std::uint32_t owned = ownership.count(rank);
+void for_each_row(const IdsOf& ids_of, std::uint32_t owned, topology::WorkerPool& pool, const InRows* in,
+                  const Work& work) {
   pool.for_each((owned + kOwnedAtOnce - 1) / kOwnedAtOnce, [&](int worker, std::uint64_t piece) {
     const auto last = static_cast<std::uint32_t>(std::min<std::uint64_t>(owned, (piece + 1) * kOwnedAtOnce));
-    ownership.visit([&](const auto& scheme) {
-      for (LocalNumber local(static_cast<std::uint32_t>(piece * kOwnedAtOnce)); local < last; ++local) {
-        work(worker, graph::Row{graph, scheme.vertex(rank, local)}.targets());
-        if (in != nullptr) work(worker, in->sources(local));
-      }
-    });
+    std::vector<VertexId> room;
+    for (LocalNumber local(static_cast<std::uint32_t>(piece * kOwnedAtOnce)); local < last; ++local) {
+      work(worker, ids_of(local, room));
+      if (in != nullptr) work(worker, in->sources(local));
+    }
   });
 }
 
@@ -55,7 +52,8 @@ void for_each_row(const graph::GraphFile& graph, const plan::Ownership& ownershi
 
 /// The neighbours of owned vertices, those of other processes, become locals_. They are gathered as a bit for
 /// each id, or as ids where the process has so few edges that this is less.
-void Boundary::find(const graph::GraphFile& graph, topology::WorkerPool& pool, const InRows* in) {
+void Boundary::find(const graph::GraphFile& graph, const IdsOf& ids_of, topology::WorkerPool& pool,
+                    const InRows* in) {
   std::vector<std::vector<LocalNumber>> found(processes_);  // by owner; ids ascend, so local numbers do, too
   const auto add = [&](VertexId v) {
     const plan::Place place = ownership_.place(v);
@@ -63,14 +61,14 @@ void Boundary::find(const graph::GraphFile& graph, topology::WorkerPool& pool, c
   };
   if (graph.vertices() / kIdBits <= graph.edges() / processes_) {
     SharedBits ids(graph.vertices(), pool.workers() > 1);
-    for_each_row(graph, ownership_, rank_, pool, in, [&](int, const auto& row) { ids.add_all(row); });
+    for_each_row(ids_of, owned_, pool, in, [&](int, const auto& row) { ids.add_all(row); });
     for (std::size_t w = 0; w < ids.words(); ++w)
       for (Bits::Word left = ids.word(w); left != 0; left &= left - 1)
         add(VertexId(static_cast<PlainId>(w * Bits::kBits) +
                      static_cast<std::uint32_t>(std::countr_zero(left))));
   } else {
     std::vector<std::vector<VertexId>> of_worker(static_cast<std::size_t>(pool.workers()));
-    for_each_row(graph, ownership_, rank_, pool, in, [&](int worker, const auto& row) {
+    for_each_row(ids_of, owned_, pool, in, [&](int worker, const auto& row) {
       auto& ids = of_worker[static_cast<std::size_t>(worker)];
       ids.insert(ids.end(), row.begin(), row.end());
     });

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -28,6 +29,9 @@ struct AllKnown {
   static VertexId vertex(LocalNumber local) noexcept { return VertexId(PlainId{local}); }
 };
 
+/// The row of an owned vertex. `room`: for its ids, where they are not there.
+using IdsOf = std::function<std::span<const VertexId>(LocalNumber local, std::vector<VertexId>& room)>;
+
 class Boundary {
  public:
   /// The numbers of vertices, with the ownership looked up once.
@@ -43,16 +47,15 @@ class Boundary {
     VertexId vertex(LocalNumber local) const noexcept { return scheme.vertex(boundary.rank_, local); }
   };
 
-  /// Reads the rows of the owned vertices, and tells each owner which of its vertices this process knows. The
-  /// rows have been checked. Memory: 4 bytes for each boundary vertex, 16 for each 64 vertices of one owner
-  /// among which this process knows any, and for each 4096; 4 for each vertex and process that knows it.
-  /// Until it is there, also a bit for each vertex of the graph, or 4 bytes for each edge of the process
-  /// where that is less.
-  /// Collective, while workers rest; throws Error, also where the process would know more vertices than
-  /// kMostOfAProcess. `ownership` outlives it. `in`: where it is given, the sources of edges that lead to
-  /// owned vertices are known, too.
-  Boundary(const graph::GraphFile& graph, const plan::Ownership& ownership, std::uint32_t rank,
-           topology::WorkerPool& pool, Records& records, const InRows* in = nullptr);
+  /// Reads the rows of the owned vertices of `graph`, and tells each owner which of its vertices this process
+  /// knows. The rows have been checked. Memory: 4 bytes for each boundary vertex, 16 for each 64 vertices of
+  /// one owner among which this process knows any, and for each 4096; 4 for each vertex and process that
+  /// knows it. Until it is there, also a bit for each vertex of the graph, or 4 bytes for each edge of the
+  /// process where that is less. Collective, while workers rest; throws Error, also where the process would
+  /// know more vertices than kMostOfAProcess. `ownership` outlives it. `in`: where it is given, the sources
+  /// of edges that lead to owned vertices are known, too.
+  Boundary(const graph::GraphFile& graph, const IdsOf& ids_of, const plan::Ownership& ownership,
+           std::uint32_t rank, topology::WorkerPool& pool, Records& records, const InRows* in = nullptr);
 
   /// Numbers below owned() are those of owned vertices, and numbers below known() of all that are known.
   std::uint32_t owned() const noexcept { return owned_; }
@@ -110,7 +113,7 @@ class Boundary {
   }
 
   class Told;
-  void find(const graph::GraphFile& graph, topology::WorkerPool& pool, const InRows* in);
+  void find(const graph::GraphFile& graph, const IdsOf& ids_of, topology::WorkerPool& pool, const InRows* in);
   void make_blocks(std::uint32_t owner);
   void add_block(std::size_t at, const Block& block);
   void tell_owners(Records& records);

@@ -62,7 +62,7 @@ void BreadthFirst::start(VertexId source) {
     if (!parents_.empty()) parents_[place.local] = source;
     workers_[0].reached.push_back(place.local);
     workers_[0].vertices = 1;
-    workers_[0].edges = graph::Row{job_.graph(), source}.degree();
+    workers_[0].edges = job_.degree(place.local);
   }
   next_lists();
   total();

@@ -15,18 +15,13 @@ constexpr std::size_t kWords = 64;  // that a worker takes at a time in a pull
 
 /// A vertex without edges is never found, and would be looked for in each pull.
 void BreadthFirst::leave_out_isolated() {
-  const auto offsets = job_.graph().offsets();
   job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
-    job_.visit_known([&](const auto& known) {
-      for (LocalNumber begin = first; begin < last; begin += kBits) {
-        Word with_edges = 0;
-        for (LocalNumber i = begin; i < std::min(last, begin + kBits); ++i) {
-          const std::size_t v = known.vertex(i);
-          with_edges |= Word{offsets[v] != offsets[v + 1]} << (i - begin);
-        }
-        unseen_[begin / kBits].fetch_and(with_edges | ~owned_bits(begin / kBits), std::memory_order_relaxed);
-      }
-    });
+    for (LocalNumber begin = first; begin < last; begin += kBits) {
+      Word with_edges = 0;
+      for (LocalNumber i = begin; i < std::min(last, begin + kBits); ++i)
+        with_edges |= Word{job_.degree(i) > 0} << (i - begin);
+      unseen_[begin / kBits].fetch_and(with_edges | ~owned_bits(begin / kBits), std::memory_order_relaxed);
+    }
   });
 }
 

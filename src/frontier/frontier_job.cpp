@@ -8,8 +8,10 @@
 #include "error.h"
 #include "exchange/barrier.h"
 #include "exchange/exchange.h"
+#include "exchange/row_loader.h"
 #include "launch/agreement.h"
 #include "plan/block_plan.h"
+#include "plan/row_shares.h"
 #include "seconds.h"
 
 namespace edgewire::frontier {
@@ -58,6 +60,7 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
       seat_(bootstrap, options.seat),
       listener_(options.listener),
       progress_(options.progress),
+      owned_rows_(graph),
       record_bytes_(options.record_bytes),
       weighted_(options.disks.weighted),
       rows_(rows_of_file(graph)),
@@ -71,28 +74,34 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
                            {"the number of workers", std::to_string(options.seat.workers)},
                            {"the check of integrity", options.seat.integrity ? "yes" : "no"},
                            {"the number of disks for edges", std::to_string(options.disks.devices.size())}});
-  graph.verify_offsets(0, graph.vertices());
-  ownership_ = plan::Ownership::create(options.ownership, graph.offsets(), bootstrap.size());
+  ownership_ = exchange::make_ownership(bootstrap, graph, options.ownership);
   owned_ = ownership_->count(rank());
   if (options.for_tasks) {
     pool().for_each((graph.vertices() + kRange - 1) / kRange, [&](int, std::uint64_t piece) {
       graph_.verify_rows(piece * kRange, std::min(graph_.vertices(), (piece + 1) * kRange));
     });
-  } else if (!options.disks.devices.empty()) {
-    open_rows(options.disks);
   } else {
+    const bool from_disks = !options.disks.devices.empty();
+    owned_rows_ = exchange::load_rows(bootstrap, seat_, graph, *ownership_,
+                                      {.weights = weighted_, .in_file_here = from_disks});
     for_each_range([&](int, LocalNumber first, LocalNumber last) {
-      graph_.verify_rows(ownership_->vertex(rank(), first),
-                         std::uint64_t{ownership_->vertex(rank(), LocalNumber(last - 1))} + 1);
+      const std::uint64_t begin = ownership_->vertex(rank(), first),
+                          end = std::uint64_t{ownership_->vertex(rank(), LocalNumber(last - 1))} + 1;
+      if (!from_disks)
+        owned_rows_.verify(begin, end);
+      else if (owned_rows_.in_file())
+        graph.verify_offsets(begin, end);
     });
+    if (from_disks) open_rows(options.disks);
   }
   if (!options.for_tasks) {
     records_.emplace(bootstrap, seat_, options.record_bytes);
     if (bootstrap.size() > 1) {
-      boundary_.emplace(graph, *ownership_, rank(), pool(), *records_);
+      boundary_.emplace(graph, all_ids(), *ownership_, rank(), pool(), *records_);
       wait_for_all();  // what was sent has arrived before this process waits for anything else
     }
   }
+  if (on_disks()) owned_rows_.forget_edges();
   seconds_load_ = seconds_since(start_);
 }
 
@@ -103,6 +112,7 @@ FrontierJob::FrontierJob(launch::Bootstrap& alone, const graph::GraphFile& graph
       seat_(alone),
       listener_(Options{}.listener),
       ownership_(plan::Ownership::hash(graph.vertices(), 1)),
+      owned_rows_(graph),
       owned_(ownership_->count(0)),
       weighted_(false),
       has_rows_(!kIds64 || rows),
@@ -112,17 +122,20 @@ FrontierJob::FrontierJob(launch::Bootstrap& alone, const graph::GraphFile& graph
 
 void FrontierJob::make_rows() {
   if ((!boundary_ && has_rows_) || on_disks() || own_rows_) return;
-  const auto row_of = [this](LocalNumber local) {
-    return graph::Row{graph_, ownership_->vertex(rank(), local)}.targets();
-  };
-  if (boundary_)
-    own_rows_.emplace(*boundary_, pool(), row_of);
+  const bool in_file = owned_rows_.in_file();
+  if (in_file)
+    own_rows_.emplace(copy_rows(boundary_ ? &*boundary_ : nullptr));
   else
-    own_rows_.emplace(owned(), pool(), row_of);
+    own_rows_.emplace(owned_rows_.take(), &*boundary_, pool());
   rows_ = own_rows_->rows();
   has_rows_ = true;
+  if (!in_file) {
+    weights_ = KnownWeights(owned_rows_.begins(), owned_rows_.weights());
+    return;
+  }
   if (!weighted_) {
-    graph_.release_rows(0, graph_.vertices());  // they are not read any more
+    const auto [first, last] = plan::span_of_owned(*ownership_, rank());
+    owned_rows_.release_pages(first, last);  // they are not read any more
     return;
   }
   weights_begin_.resize(owned());
@@ -131,6 +144,15 @@ void FrontierJob::make_rows() {
       weights_begin_[local] = graph_.offsets()[ownership_->vertex(rank(), local)];
   });
   weights_ = KnownWeights(weights_begin_, graph_.weights());
+}
+
+OwnKnownRows FrontierJob::copy_rows(const Boundary* boundary) {
+  const auto row_of = [this](LocalNumber local) {
+    thread_local std::vector<VertexId> room;
+    return ids_of(local, room);
+  };
+  if (boundary == nullptr) return {owned(), pool(), row_of};
+  return {*boundary, pool(), row_of};
 }
 
 void FrontierJob::expect_vertex(VertexId vertex) const {
@@ -160,7 +182,7 @@ void FrontierJob::expect_tasks() const {
 void FrontierJob::open_rows(const RowDisks& disks) {
   constexpr std::uint64_t kCache = std::uint64_t{256} << 20;
   const auto workers = static_cast<std::size_t>(pool().workers());
-  pages_ = std::make_unique<RowPages>(pool(), graph_, *ownership_, bootstrap_.rank(), disks);
+  pages_ = std::make_unique<RowPages>(pool(), owned_rows_, *ownership_, bootstrap_.rank(), disks);
   cache_.emplace(std::min(pages_->bytes(), disks.memory_bytes == 0 ? kCache : disks.memory_bytes / 4));
   const std::size_t ahead = disk::read_ahead_bytes(disks.memory_bytes, workers);
   for (std::size_t w = 0; w < workers; ++w) {

@@ -25,6 +25,7 @@
 #include "graph/graph_file.h"
 #include "graph/row.h"
 #include "launch/bootstrap.h"
+#include "plan/owned_rows.h"
 #include "plan/ownership.h"
 #include "seconds.h"
 
@@ -80,6 +81,20 @@ class FrontierJob {
   launch::Bootstrap& bootstrap() noexcept { return bootstrap_; }
   const graph::GraphFile& graph() const noexcept { return graph_; }
   const plan::Ownership& ownership() const noexcept { return *ownership_; }
+  /// Of the owned vertices, see exchange::load_rows(): degrees and weights; and ids, which ids_of() has in
+  /// any case.
+  const plan::OwnedRows& owned_rows() const noexcept { return owned_rows_; }
+  /// The row of an owned vertex. `room`: where rows in memory have become numbers, the ids are put there.
+  std::span<const VertexId> ids_of(LocalNumber local, std::vector<VertexId>& room) const {
+    if (!ids_are_numbers()) return owned_rows_.row(ownership_->vertex(rank(), local));
+    room.clear();
+    for (const KnownNumber n : rows_[local]) room.push_back(boundary_->vertex(n));
+    return room;
+  }
+  /// The same, to be called later.
+  IdsOf all_ids() const {
+    return [this](LocalNumber local, std::vector<VertexId>& room) { return ids_of(local, room); };
+  }
   /// Vertices of this process; they have the local numbers 0 to owned() - 1.
   std::uint32_t owned() const noexcept { return owned_; }
   std::uint32_t rank() const noexcept { return static_cast<std::uint32_t>(bootstrap_.rank()); }
@@ -93,14 +108,18 @@ class FrontierJob {
   std::uint32_t known() const noexcept { return boundary_ ? boundary_->known() : owned(); }
   /// Makes the rows of known vertices, where rows are in memory, and there are several processes or the ids
   /// of the file are wider than numbers; once. Kernels that follow rows ask for them. Memory: see
-  /// OwnKnownRows, and 8 bytes more for each owned vertex where edges have weights.
+  /// OwnKnownRows, and 8 bytes more for each owned vertex where edges have weights; none where rows are in
+  /// memory already, where their ids become numbers.
   void make_rows();
+  /// A copy of the rows of the owned vertices, with the numbers that another boundary gives to vertices;
+  /// null: this process owns all vertices.
+  OwnKnownRows copy_rows(const Boundary* boundary);
   /// Of the owned vertices, after make_rows(), where rows are in memory.
   KnownRows rows() const noexcept { return rows_; }
   /// Edges out of an owned vertex; after make_rows().
   std::uint64_t degree(LocalNumber local) const noexcept {
     if (!on_disks()) return rows_[local].size();
-    return graph::Row{graph_, ownership_->vertex(rank(), local)}.degree();
+    return owned_rows_.degree(ownership_->vertex(rank(), local));
   }
   /// Calls work(known) with a Boundary::Known or AllKnown, which have the numbers of vertices.
   template <class Work>
@@ -190,6 +209,7 @@ class FrontierJob {
     if (edges > kAhead) __builtin_prefetch(static_cast<const std::byte*>(row) + 64);
   }
   void open_rows(const RowDisks& disks);
+  bool ids_are_numbers() const noexcept { return own_rows_ && !owned_rows_.in_file(); }
   template <class Take, class Work>
   void each_row_on_disks(int worker, const Take& take, const Work& work) {
     std::vector<VertexId> taken;
@@ -217,6 +237,7 @@ class FrontierJob {
   Progress progress_;
   std::optional<std::uint64_t> told_kind_;
   std::optional<plan::Ownership> ownership_;
+  plan::OwnedRows owned_rows_;
   std::uint32_t owned_ = 0;
   std::optional<Records> records_;
   std::optional<Boundary> boundary_;

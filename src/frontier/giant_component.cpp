@@ -19,6 +19,31 @@ constexpr std::size_t kJoinedAtOnce = 64;        // words that a worker takes at
 // reads few edges; the first ones find few where the pivot has few in-edges.
 constexpr std::uint64_t kFewJoin = 16, kFirstRounds = 3, kMostRounds = 32;
 constexpr std::uint64_t kFewEdges = 64;  // one for so many vertices of the graph
+constexpr std::uint32_t kOfOther = ~std::uint32_t{0};
+
+/// Of the vertices of process `rank`: it has their rows. row_of(local): a row. local_of(entry): the local
+/// number of what is in it, or kOfOther.
+template <class RowOf, class LocalOf>
+GiantComponent::Candidate choose_candidate(const plan::Ownership& ownership, std::uint32_t rank,
+                                           const RowOf& row_of, const LocalOf& local_of) {
+  std::vector<std::uint32_t> targets;
+  const std::uint32_t owned = ownership.count(rank), stride = owned / kSampledRows + 1;
+  for (LocalNumber local{}; local < owned; local += stride) {
+    const auto row = row_of(local);
+    if (row.empty()) continue;
+    const std::uint32_t target = local_of(row[local * std::uint64_t{0x9e3779b1} % row.size()]);
+    if (target != local && target != kOfOther) targets.push_back(target);
+  }
+  std::ranges::sort(targets);
+  GiantComponent::Candidate best;
+  for (std::size_t i = 0, end = 0; i < targets.size(); i = end) {
+    while (end < targets.size() && targets[end] == targets[i]) ++end;
+    const LocalNumber local(targets[i]);
+    const std::uint64_t product = (end - i) * row_of(local).size();
+    if (product > best.product) best = {product, ownership.vertex(rank, local)};
+  }
+  return best;
+}
 
 }  // namespace
 
@@ -78,27 +103,22 @@ bool GiantComponent::pays(std::uint64_t round, std::uint64_t joined, std::uint64
 
 GiantComponent::Candidate GiantComponent::candidate(const graph::GraphFile& graph,
                                                     const plan::Ownership& ownership, std::uint32_t rank) {
-  std::vector<VertexId> targets;
-  const std::uint32_t owned = ownership.count(rank), stride = owned / kSampledRows + 1;
-  for (LocalNumber local{}; local < owned; local += stride) {
-    const graph::Row row{graph, ownership.vertex(rank, local)};
-    if (row.degree() == 0) continue;
-    const VertexId target = row.targets()[local * std::uint64_t{0x9e3779b1} % row.degree()];
-    if (target != row.vertex) targets.push_back(target);
-  }
-  std::ranges::sort(targets);
-  Candidate best;
-  for (std::size_t i = 0, end = 0; i < targets.size(); i = end) {
-    while (end < targets.size() && targets[end] == targets[i]) ++end;
-    const std::uint64_t product = (end - i) * graph::Row{graph, targets[i]}.degree();
-    if (product > best.product) best = {product, targets[i]};
-  }
-  return best;
+  return ownership.visit([&](const auto& scheme) {
+    const auto row_of = [&](LocalNumber local) {
+      return graph::Row{graph, scheme.vertex(rank, local)}.targets();
+    };
+    return choose_candidate(ownership, rank, row_of, [&](VertexId v) {
+      const plan::Place place = scheme.place(v);
+      return place.owner == rank ? std::uint32_t{place.local} : kOfOther;
+    });
+  });
 }
 
 /// The same in all processes.
 bool GiantComponent::choose_pivot() {
-  const Candidate mine = candidate(job_.graph(), job_.ownership(), rank_);
+  const Candidate mine = choose_candidate(
+      job_.ownership(), rank_, [this](LocalNumber local) { return job_.rows()[local]; },
+      [this](KnownNumber n) { return n < job_.owned() ? std::uint32_t{n} : kOfOther; });
   std::array<std::uint64_t, 2> best{mine.product, mine.vertex};
   if (several_) {
     const auto all = job_.records().share(best);
@@ -126,21 +146,19 @@ void GiantComponent::search_forward(SuperstepLog& log, std::uint64_t kind) {
 
 void GiantComponent::note_reached(const std::vector<std::uint32_t>& levels) {
   left_.resize((levels.size() + kBits - 1) / kBits);
-  const auto offsets = job_.graph().offsets();
+  const plan::Place pivot = job_.ownership().place(pivot_);
   job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
-    job_.ownership().visit([&](const auto& scheme) {
-      for (LocalNumber begin = first; begin < last; begin += kBits) {
-        Word reached = 0, left = 0;
-        for (LocalNumber i = begin; i < std::min(last, begin + kBits); ++i) {
-          if (levels[i] == BreadthFirst::kNone) continue;
-          const std::size_t v = scheme.vertex(rank_, i);
-          reached |= Word{1} << (i - begin);
-          left |= Word{v != pivot_ && offsets[v] != offsets[v + 1]} << (i - begin);
-        }
-        reached_.set_word(begin / kBits, reached);  // those of other processes are not known yet
-        left_[begin / kBits] = left;
+    for (LocalNumber begin = first; begin < last; begin += kBits) {
+      Word reached = 0, left = 0;
+      for (LocalNumber i = begin; i < std::min(last, begin + kBits); ++i) {
+        if (levels[i] == BreadthFirst::kNone) continue;
+        const bool is_pivot = pivot.owner == rank_ && pivot.local == i;
+        reached |= Word{1} << (i - begin);
+        left |= Word{!is_pivot && job_.degree(i) > 0} << (i - begin);
       }
-    });
+      reached_.set_word(begin / kBits, reached);  // those of other processes are not known yet
+      left_[begin / kBits] = left;
+    }
   });
 }
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "error.h"
-#include "graph/row.h"
 
 namespace edgewire::frontier {
 
@@ -14,10 +13,11 @@ namespace {
 /// Calls take(u, place of v) for all edges from the owned vertices [first, last) to any v.
 template <class Take>
 void each_edge(FrontierJob& job, std::uint64_t first, std::uint64_t last, const Take& take) {
+  std::vector<VertexId> room;
   job.ownership().visit([&](const auto& scheme) {
     for (LocalNumber local(static_cast<std::uint32_t>(first)); local < last; ++local) {
       const VertexId u = scheme.vertex(job.rank(), local);
-      for (const VertexId v : graph::Row{job.graph(), u}.targets()) take(u, scheme.place(v));
+      for (const VertexId v : job.ids_of(local, room)) take(u, scheme.place(v));
     }
   });
 }

@@ -8,6 +8,7 @@
 #include "base/numbering.h"
 #include "frontier/boundary.h"
 #include "graph/weights.h"
+#include "plan/owned_rows.h"
 #include "topology/memory.h"
 #include "topology/worker_pool.h"
 
@@ -41,7 +42,7 @@ class KnownRows {
   std::uint64_t end_ = 0;
 };
 
-/// The weights of such rows, in the mapped file; or of rows without weights.
+/// The weights of such rows, in the mapped file or beside them; or of rows without weights.
 class KnownWeights {
  public:
   KnownWeights() = default;
@@ -63,12 +64,7 @@ class KnownWeights {
   graph::Weights all_;
 };
 
-/// The memory of the rows of owned vertices: that of an id or a number for each entry, and 8 bytes for each
-/// owned vertex.
-struct RowMemory {
-  std::vector<std::uint64_t> begins;  ///< [local], one more at the end: where rows begin among the entries
-  topology::NodeMemory entries;
-};
+using plan::RowMemory;
 
 /// Rows of known vertices in memory of their own.
 class OwnKnownRows {

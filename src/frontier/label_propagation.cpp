@@ -53,11 +53,10 @@ void LabelPropagation::make_both_rows() {
   if (!several_) job_.make_rows();
   out_ = job_.rows();
   if (several_) {
-    both_ways_.emplace(job_.graph(), job_.ownership(), job_.rank(), job_.pool(), job_.records(), &in);
+    both_ways_.emplace(job_.graph(), job_.all_ids(), job_.ownership(), job_.rank(), job_.pool(),
+                       job_.records(), &in);
     boundary_ = &*both_ways_;
-    own_out_.emplace(*both_ways_, job_.pool(), [this](LocalNumber local) {
-      return graph::Row{job_.graph(), job_.ownership().vertex(job_.rank(), local)}.targets();
-    });
+    own_out_.emplace(job_.copy_rows(&*both_ways_));
     out_ = own_out_->rows();
   }
   own_in_.emplace(std::move(in).take(), boundary_, job_.pool());

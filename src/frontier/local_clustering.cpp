@@ -4,7 +4,6 @@
 #include <array>
 
 #include "base/release.h"
-#include "graph/row.h"
 #include "options.h"
 #include "topology/cpu_level.h"
 
@@ -118,7 +117,7 @@ void LocalClustering::orient() {
   });
   workers_[0].vertices = job_.owned();
   for (LocalNumber local{}; local < job_.owned(); ++local)
-    workers_[0].edges += graph::Row{job_.graph(), job_.ownership().vertex(job_.rank(), local)}.degree();
+    workers_[0].edges += job_.owned_rows().degree(job_.ownership().vertex(job_.rank(), local));
 }
 
 void LocalClustering::intersect() {

@@ -6,7 +6,6 @@
 
 #include "frontier/in_rows.h"
 #include "frontier/known_values.h"
-#include "graph/row.h"
 
 namespace edgewire::frontier {
 
@@ -35,7 +34,8 @@ class OrientedRows::Builder {
     if (!graph_.symmetric()) {
       in_.emplace(job_);
       if (several_)
-        rows_.neighbours_.emplace(graph_, job_.ownership(), job_.rank(), job_.pool(), job_.records(), &*in_);
+        rows_.neighbours_.emplace(graph_, job_.all_ids(), job_.ownership(), job_.rank(), job_.pool(),
+                                  job_.records(), &*in_);
     }
     const std::size_t known = several_ ? rows_.boundary().known() : rows_.owned_;
     rows_.heads_.resize(known);
@@ -58,6 +58,7 @@ class OrientedRows::Builder {
     std::vector<std::uint8_t> both_ways;   ///< of a row
     std::vector<std::uint8_t> directions;  ///< [number]: of edges that were seen
     std::vector<std::uint32_t> seen;       ///< numbers
+    std::vector<VertexId> ids;             ///< see FrontierJob::ids_of()
   };
 
   std::uint64_t pieces() const noexcept { return (rows_.owned_ + kVerticesAtOnce - 1) / kVerticesAtOnce; }
@@ -82,11 +83,12 @@ class OrientedRows::Builder {
     else
       work([](VertexId v) { return AllKnown::number(v); });
   }
-  /// Calls take(known) for each vertex to which `vertex` has edges, once for each.
+  /// Calls take(known) for each vertex of the row of `vertex`, once for each.
   template <class KnownOf, class Take>
-  void for_each_target(VertexId vertex, const KnownOf& known_of, const Take& take) const {
+  void for_each_target(std::span<const VertexId> row, VertexId vertex, const KnownOf& known_of,
+                       const Take& take) const {
     VertexId last = vertex;  // equal targets stand side by side
-    for (const VertexId target : graph::Row{graph_, vertex}.targets()) {
+    for (const VertexId target : row) {
       if (target == last || target == vertex) continue;
       last = target;
       take(known_of(target));
@@ -94,9 +96,9 @@ class OrientedRows::Builder {
   }
   /// Those in both directions; a vertex may occur several times.
   template <class KnownOf, class Take>
-  void for_each_neighbour(LocalNumber local, VertexId vertex, const KnownOf& known_of,
-                          const Take& take) const {
-    for_each_target(vertex, known_of, [&](KnownNumber known) { take(known, kOut); });
+  void for_each_neighbour(std::span<const VertexId> row, LocalNumber local, VertexId vertex,
+                          const KnownOf& known_of, const Take& take) const {
+    for_each_target(row, vertex, known_of, [&](KnownNumber known) { take(known, kOut); });
     for (const VertexId source : in_->sources(local))
       if (source != vertex) take(known_of(source), kIn);
   }
@@ -136,7 +138,7 @@ void OrientedRows::Builder::take_file() {
   std::iota(rows_.number_of_.begin(), rows_.number_of_.end(), 0U);
   std::iota(rows_.known_of_.begin(), rows_.known_of_.end(), KnownNumber{});
   for_each_owned([&](LocalNumber, VertexId v) {
-    const auto targets = graph::Row{graph_, v}.targets();
+    const auto targets = job_.owned_rows().row(v);
     const auto smaller = std::lower_bound(targets.begin(), targets.end(), v) - targets.begin();
     rows_.heads_[v] = {reinterpret_cast<const std::uint32_t*>(targets.data()),
                        static_cast<std::uint32_t>(smaller), static_cast<std::uint32_t>(targets.size())};
@@ -148,7 +150,7 @@ void OrientedRows::Builder::take_file() {
 void OrientedRows::Builder::number_vertices() {
   std::vector<std::uint32_t> edges(rows_.known());  // of each known vertex
   for_each_owned([&](LocalNumber local, VertexId v) {
-    const std::uint64_t both = graph::Row{graph_, v}.degree() + (in_ ? in_->sources(local).size() : 0);
+    const std::uint64_t both = job_.owned_rows().degree(v) + (in_ ? in_->sources(local).size() : 0);
     edges[local] = static_cast<std::uint32_t>(std::min(both, kMostEdges));
   });
   if (several_)
@@ -212,11 +214,12 @@ void OrientedRows::Builder::add_row(Worker& worker, const KnownOf& known_of, Loc
   const std::uint32_t own = rows_.number_of_[KnownNumber(local)];
   Head& head = rows_.heads_[own];
   const std::size_t begin = worker.entries.size();
-  worker.entries.resize(begin + graph::Row{graph_, v}.degree());
+  const auto ids = job_.ids_of(local, worker.ids);
+  worker.entries.resize(begin + ids.size());
   std::uint32_t* const row = worker.entries.data() + begin;
   // Two loops, since most time goes by until memory answers: each asks for much at the same time.
   std::uint32_t degree = 0, length = 0;
-  for_each_target(v, known_of, [&](KnownNumber known) { row[degree++] = known; });
+  for_each_target(ids, v, known_of, [&](KnownNumber known) { row[degree++] = known; });
   for (std::uint32_t i = 0; i < degree; ++i) {
     const std::uint32_t number = rows_.number_of_[KnownNumber(row[i])];
     row[length] = number;
@@ -238,14 +241,15 @@ void OrientedRows::Builder::add_directed_row(Worker& worker, const KnownOf& know
   directions.resize(rows_.known());
   const std::uint32_t own = rows_.number_of_[KnownNumber(local)];
   const std::size_t begin = entries.size();
-  for_each_neighbour(local, v, known_of, [&](KnownNumber known, std::uint8_t direction) {
-    const std::uint32_t number = rows_.number_of_[known];
-    if (directions[number] == 0) {
-      seen.push_back(number);
-      if (number < own) entries.push_back(number);
-    }
-    directions[number] |= direction;
-  });
+  for_each_neighbour(job_.ids_of(local, worker.ids), local, v, known_of,
+                     [&](KnownNumber known, std::uint8_t direction) {
+                       const std::uint32_t number = rows_.number_of_[known];
+                       if (directions[number] == 0) {
+                         seen.push_back(number);
+                         if (number < own) entries.push_back(number);
+                       }
+                       directions[number] |= direction;
+                     });
   Head& head = rows_.heads_[own];
   head.degree = static_cast<std::uint32_t>(seen.size());
   head.length = static_cast<std::uint32_t>(entries.size() - begin);

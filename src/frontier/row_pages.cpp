@@ -9,7 +9,6 @@
 #include "error.h"
 #include "frontier/row_writer.h"
 #include "graph/checksum.h"
-#include "graph/row.h"
 #include "plan/plan_file.h"
 
 namespace edgewire::frontier {
@@ -34,16 +33,17 @@ std::uint64_t checksum_of(const std::string& text) { return graph::checksum(text
 
 }  // namespace
 
-RowPages::RowPages(topology::WorkerPool& pool, const graph::GraphFile& graph,
-                   const plan::Ownership& ownership, int rank, const RowDisks& disks)
+RowPages::RowPages(topology::WorkerPool& pool, plan::OwnedRows rows, const plan::Ownership& ownership,
+                   int rank, const RowDisks& disks)
     : pool_(pool),
-      graph_(graph),
+      rows_(std::move(rows)),
+      graph_(rows_.graph()),
       ownership_(ownership),
       rank_(static_cast<std::uint32_t>(rank)),
       weighted_(disks.weighted),
       devices_(disks.devices.size()) {
   const std::string name =
-      fmt::format("{}.{}rows-{}-of-{}", std::filesystem::path(graph.path()).filename().string(),
+      fmt::format("{}.{}rows-{}-of-{}", std::filesystem::path(graph_.path()).filename().string(),
                   weighted_ ? "weighted-" : "", rank, ownership.processes());
   index_path_ = std::filesystem::path(disks.devices[0]) / name;
   const Names names{disk::device_paths(disks.devices, name), key()};
@@ -75,7 +75,7 @@ bool RowPages::open(const Names& names) {
 
 void RowPages::write(const Names& names, const RowDisks& disks) {
   const std::uint64_t generation = checksum_of(names.key);
-  index_ = write_rows(pool_, {graph_, ownership_, rank_}, disks, names.paths, generation);
+  index_ = write_rows(pool_, {rows_, ownership_, rank_}, disks, names.paths, generation);
   plan::PlanFileWriter file;
   sections(file, index_);
   file.write(index_path_, names.key, generation, on(pool_));
@@ -87,7 +87,7 @@ void RowPages::check() {
   const std::uint32_t owned = ownership_.count(rank_);
   bool right = index_.begins.size() == owned && index_.lengths.size() == owned;
   for (LocalNumber local{}; right && local < owned; ++local) {
-    const std::uint64_t degree = graph::Row{graph_, ownership_.vertex(rank_, local)}.degree();
+    const std::uint64_t degree = rows_.degree(ownership_.vertex(rank_, local));
     right = (index_.lengths[local] > 0) == (degree > 0) && index_.begins[local] <= bytes() &&
             index_.lengths[local] <= bytes() - index_.begins[local];
     longest_ = std::max<std::uint64_t>(longest_, index_.lengths[local]);

@@ -18,6 +18,7 @@
 
 #include "disk/segment_file.h"
 #include "graph/graph_file.h"
+#include "plan/owned_rows.h"
 #include "plan/ownership.h"
 #include "topology/worker_pool.h"
 
@@ -52,12 +53,13 @@ struct RowIndex {
 class RowPages {
  public:
   /// Opens the files of process `rank`. Where one is missing or was made of something else, all are written
-  /// first, from the graph, whose rows are checked then. Not collective. All outlive it. Throws Error with
-  /// the path.
-  RowPages(topology::WorkerPool& pool, const graph::GraphFile& graph, const plan::Ownership& ownership,
-           int rank, const RowDisks& disks);
+  /// first, of these rows, which are checked then where they are in the file. Not collective. All outlive it.
+  /// Throws Error with the path.
+  RowPages(topology::WorkerPool& pool, plan::OwnedRows rows, const plan::Ownership& ownership, int rank,
+           const RowDisks& disks);
 
   const graph::GraphFile& graph() const noexcept { return graph_; }
+  std::uint64_t degree(VertexId vertex) const noexcept { return rows_.degree(vertex); }
   bool weighted() const noexcept { return weighted_; }
   /// Where the row of an owned vertex is in the stream: [begin, end) in bytes. Empty when it has no edges.
   std::pair<std::uint64_t, std::uint64_t> range(VertexId vertex) const noexcept {
@@ -84,6 +86,7 @@ class RowPages {
   void check();
 
   topology::WorkerPool& pool_;
+  plan::OwnedRows rows_;
   const graph::GraphFile& graph_;
   const plan::Ownership& ownership_;
   std::uint32_t rank_;

@@ -7,7 +7,6 @@
 #include "error.h"
 #include "frontier/row_code.h"
 #include "graph/checksum.h"
-#include "graph/row.h"
 
 namespace edgewire::frontier {
 
@@ -53,7 +52,7 @@ void RowReader::fill(const std::function<std::span<const VertexId>()>& take) {
 /// Adds a vertex to the request that is open for rows like its own; first starts that one where the row is
 /// not beside the others. False while there is no room.
 bool RowReader::ask(VertexId vertex) {
-  Request& request = open_[is_short_row(graph::Row{pages_.graph(), vertex}.degree()) ? 1 : 0];
+  Request& request = open_[is_short_row(pages_.degree(vertex)) ? 1 : 0];
   if (add(request, vertex)) return true;
   return start(request) && add(request, vertex);
 }
@@ -118,7 +117,7 @@ void RowReader::finish(Request& request) {
 
 Edges RowReader::decode(const Request& request, VertexId vertex) {
   const auto [begin, end] = pages_.range(vertex);
-  const std::uint64_t degree = graph::Row{pages_.graph(), vertex}.degree();
+  const std::uint64_t degree = pages_.degree(vertex);
   if (degree == 0) return {vertex, {}, {}};
   if (targets_.size() < degree) {
     targets_.resize(degree);

@@ -23,7 +23,7 @@ constexpr std::uint64_t kBytesAnEdge = 16;  // that this takes at most: codes, a
 
 class RowWriter {
  public:
-  RowWriter(topology::WorkerPool& pool, const OwnedRows& rows, const RowDisks& disks,
+  RowWriter(topology::WorkerPool& pool, const ProcessRows& rows, const RowDisks& disks,
             const std::vector<std::string>& paths, std::uint64_t generation)
       : pool_(pool),
         rows_(rows),
@@ -54,7 +54,7 @@ class RowWriter {
     WeightFigures weights;
   };
 
-  graph::Row row(LocalNumber local) const noexcept { return {rows_.graph, rows_.vertex(local)}; }
+  graph::Row row(LocalNumber local) const noexcept { return rows_.rows[rows_.vertex(local)]; }
 
   /// Encodes the next rows, a piece in each worker, and writes whole stripes of them. Returns the first of
   /// the rest.
@@ -96,11 +96,11 @@ class RowWriter {
 
   Piece encode(LocalNumber first, LocalNumber last, bool short_ones) {
     Piece piece;
-    rows_.graph.verify_rows(rows_.vertex(first), std::uint64_t{rows_.vertex(LocalNumber(last - 1))} + 1);
+    rows_.rows.verify(rows_.vertex(first), std::uint64_t{rows_.vertex(LocalNumber(last - 1))} + 1);
     for (LocalNumber local = first; local < last; ++local)
       if (const auto one = row(local); one.degree() > 0 && is_short_row(one.degree()) == short_ones)
         index_.lengths[local] = encode(one, piece);
-    rows_.graph.release_rows(rows_.vertex(first), std::uint64_t{rows_.vertex(LocalNumber(last - 1))} + 1);
+    rows_.rows.release_pages(rows_.vertex(first), std::uint64_t{rows_.vertex(LocalNumber(last - 1))} + 1);
     return piece;
   }
 
@@ -108,7 +108,7 @@ class RowWriter {
   std::uint32_t encode(const graph::Row& one, Piece& piece) const {
     const std::size_t before = piece.codes.size();
     if (!std::ranges::is_sorted(one.targets()))
-      throw Error(fmt::format("{}: the targets of vertex {} are not in order", rows_.graph.path(),
+      throw Error(fmt::format("{}: the targets of vertex {} are not in order", rows_.rows.graph().path(),
                               PlainId{one.vertex}));
     encode_row(one.vertex, one.targets(), piece.codes);
     if (weighted_) {
@@ -123,7 +123,7 @@ class RowWriter {
     }
     const std::size_t bytes = piece.codes.size() - before;
     if (bytes > std::numeric_limits<std::uint32_t>::max())
-      throw Error(fmt::format("{}: vertex {} has too many edges for --edges disk", rows_.graph.path(),
+      throw Error(fmt::format("{}: vertex {} has too many edges for --edges disk", rows_.rows.graph().path(),
                               PlainId{one.vertex}));
     return static_cast<std::uint32_t>(bytes);
   }
@@ -145,7 +145,7 @@ class RowWriter {
   }
 
   topology::WorkerPool& pool_;
-  OwnedRows rows_;
+  ProcessRows rows_;
   bool weighted_;
   std::uint64_t edges_at_once_;
   disk::SegmentWriter files_;
@@ -156,7 +156,7 @@ class RowWriter {
 
 }  // namespace
 
-RowIndex write_rows(topology::WorkerPool& pool, const OwnedRows& rows, const RowDisks& disks,
+RowIndex write_rows(topology::WorkerPool& pool, const ProcessRows& rows, const RowDisks& disks,
                     const std::vector<std::string>& paths, std::uint64_t generation) {
   return RowWriter(pool, rows, disks, paths, generation).write();
 }

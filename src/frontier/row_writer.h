@@ -5,15 +5,15 @@
 #include <vector>
 
 #include "frontier/row_pages.h"
-#include "graph/graph_file.h"
+#include "plan/owned_rows.h"
 #include "plan/ownership.h"
 #include "topology/worker_pool.h"
 
 namespace edgewire::frontier {
 
-/// The rows of one process.
-struct OwnedRows {
-  const graph::GraphFile& graph;
+/// The rows of one process, by local number.
+struct ProcessRows {
+  plan::OwnedRows rows;
   const plan::Ownership& ownership;
   std::uint32_t rank;
 
@@ -21,9 +21,9 @@ struct OwnedRows {
   VertexId vertex(LocalNumber local) const noexcept { return ownership.vertex(rank, local); }
 };
 
-/// Encodes rows and writes them to these files, a file on each device; reads the graph twice. Throws Error
+/// Encodes rows and writes them to these files, a file on each device; reads the rows twice. Throws Error
 /// with the path of what cannot be written, or of a damaged graph.
-RowIndex write_rows(topology::WorkerPool& pool, const OwnedRows& rows, const RowDisks& disks,
+RowIndex write_rows(topology::WorkerPool& pool, const ProcessRows& rows, const RowDisks& disks,
                     const std::vector<std::string>& paths, std::uint64_t generation);
 
 }  // namespace edgewire::frontier

@@ -35,7 +35,7 @@ plan::BlockEdges read_block(const PlanTask& task, const plan::EdgePartition& par
                             const plan::ForEach& for_each) {
   const auto me = static_cast<std::uint32_t>(task.bootstrap.rank());
   const auto ranges = partition.sources_of(me, me + 1);
-  for_each_rows(task, for_each, [&](std::uint64_t first, std::uint64_t last) {
+  for_each_rows(task, {0, task.graph.vertices()}, for_each, [&](std::uint64_t first, std::uint64_t last) {
     for (const auto& [begin, end] : ranges)
       if (first < end && begin < last) task.graph.verify_rows(std::max(first, begin), std::min(last, end));
   });
@@ -130,10 +130,15 @@ ConnectedPlan plan_block(const PlanTask& task, Rates& rates, Choices choices) {
   auto start = Clock::now();
   plan::ForEach for_each = task.on_workers("load");
   const int rank = task.bootstrap.rank();
+  const graph::RowRange all{0, task.graph.vertices()};
+  // Blocks, and the order of values in slots, follow from all offsets: all processes must see the same.
+  for_each_rows(task, all, for_each,
+                [&](std::uint64_t first, std::uint64_t last) { task.graph.verify_offsets(first, last); });
   const auto partition = partition_edges(task, choices.ownership, for_each);
   plan::Ownership ownership = partition.owners();
   auto block = read_block(task, partition, for_each);
-  auto owned = order_vertices(task, ownership, choices, for_each);
+  plan::OwnedRows rows = task.graph;
+  auto owned = order_vertices(task, rows, ownership, choices, for_each);
   const double seconds_load = seconds_since(start);
 
   start = Clock::now();
@@ -159,13 +164,13 @@ ConnectedPlan plan_block(const PlanTask& task, Rates& rates, Choices choices) {
     (own ? tiles.own : tiles.mirrored[owner]) = tiles::build_tiles(
         task.seat.pool(), tiles::PlanReader(sources), columns.bounds, columns.memory_nodes, sizes);
   }
-  for_each_rows(task, for_each,
+  for_each_rows(task, all, for_each,
                 [&](std::uint64_t first, std::uint64_t last) { task.graph.release_rows(first, last); });
   return {std::move(choices),   0,
           std::move(ownership), std::move(owned),
-          std::move(columns),   std::move(tiles),
-          std::move(exchange),  seconds_load,
-          seconds_since(start)};
+          std::move(rows),      std::move(columns),
+          std::move(tiles),     std::move(exchange),
+          seconds_load,         seconds_since(start)};
 }
 
 }  // namespace edgewire::job

@@ -3,6 +3,7 @@
 #include <malloc.h>
 
 #include "disk/busy_devices.h"
+#include "error.h"
 #include "seconds.h"
 
 namespace edgewire::job {
@@ -26,6 +27,23 @@ DenseJob::DenseJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, 
   memory_figures_.several_nodes = machine.nodes.size() > 1;
   place_inbox();
   malloc_trim(0);  // iterating needs little of what the plan took
+}
+
+const plan::OwnedRows& DenseJob::rows() const {
+  if (rows_released_ && weighted_)
+    throw UsageError(
+        "the weights of this job's edges came from other hosts for its first program: make "
+        "another job for the next one");
+  return plan_.rows;
+}
+
+void DenseJob::release_rows() {
+  const auto [first, last] =
+      plan::span_of_owned(plan_.ownership, static_cast<std::uint32_t>(bootstrap_.rank()));
+  plan_.rows.release_pages(first, last);
+  if (plan_.rows.in_file()) return;
+  plan_.rows.forget_edges();
+  rows_released_ = true;
 }
 
 engine::IterationResult DenseJob::iterate(engine::Loops& loops, engine::IterationOptions options) {

@@ -37,6 +37,10 @@ class DenseJob {
   bool weighted() const noexcept { return weighted_; }  ///< see DenseOptions
   const plan::Ownership& ownership() const noexcept { return plan_.ownership; }
   const plan::OwnedVertices& owned() const noexcept { return plan_.owned; }
+  /// Of these: see ConnectedPlan. Throws UsageError where their weights are not there any more.
+  const plan::OwnedRows& rows() const;
+  /// Gives back what rows take, but for degrees: values at the start are known.
+  void release_rows();
   const tiles::Tiles& tiles() const noexcept { return plan_.tiles.own; }
   const tiles::TileOrder& tile_order() const noexcept { return plan_.tile_order; }
   /// What one sweep over tiles() reads, and writes into bins, beside messages and accumulators.
@@ -92,6 +96,7 @@ class DenseJob {
   bool weighted_;
   exchange::Seat seat_;
   DensePlan plan_;
+  bool rows_released_ = false;
   MemoryFigures memory_figures_;
   disk::ReadFigures disk_figures_;
   std::uint64_t setup_messages_ = 0;

@@ -111,12 +111,20 @@ plan::ForEach PlanTask::on_workers(const char* step) const {
   };
 }
 
-void for_each_rows(const PlanTask& task, const plan::ForEach& for_each,
+void for_each_rows(const PlanTask& task, const graph::RowRange& rows, const plan::ForEach& for_each,
                    const std::function<void(std::uint64_t, std::uint64_t)>& work) {
-  const std::uint64_t vertices = task.graph.vertices();
-  const std::uint64_t rows = vertices / (16 * static_cast<std::uint64_t>(task.workers())) + 1;
-  for_each((vertices + rows - 1) / rows,
-           [&](int, std::uint64_t piece) { work(piece * rows, std::min((piece + 1) * rows, vertices)); });
+  const std::uint64_t count = rows.last - rows.first;
+  const std::uint64_t piece = count / (16 * static_cast<std::uint64_t>(task.workers())) + 1;
+  for_each((count + piece - 1) / piece, [&](int, std::uint64_t i) {
+    work(rows.first + i * piece, rows.first + std::min((i + 1) * piece, count));
+  });
+}
+
+void release_rows(const PlanTask& task, plan::OwnedRows& rows, const plan::Ownership& ownership,
+                  const plan::ForEach& for_each) {
+  if (!task.options.weighted) rows.forget_targets();  // else weights are added up, and errors name edges
+  for_each_rows(task, plan::span_of_owned(ownership, task.rank()), for_each,
+                [&](std::uint64_t first, std::uint64_t last) { rows.release_pages(first, last); });
 }
 
 DensePlan make_dense_plan(const PlanTask& task) {
@@ -126,9 +134,6 @@ DensePlan make_dense_plan(const PlanTask& task) {
   const auto make = [&] {
     if (cache)
       if (auto kept = cache->take()) return std::move(*kept);
-    // Ranges, and the order of values in slots, follow from all offsets: all processes must see the same.
-    for_each_rows(task, task.on_workers("load"),
-                  [&](std::uint64_t first, std::uint64_t last) { task.graph.verify_offsets(first, last); });
     Rates rates(task);
     Choices choices = choose_ownership(task, rates);
     return plan::owns_edges(choices.ownership) ? plan_block(task, rates, std::move(choices))

@@ -15,9 +15,11 @@
 #include "job/disk_tiles.h"
 #include "launch/bootstrap.h"
 #include "plan/block_plan.h"
+#include "plan/owned_rows.h"
 #include "plan/owned_vertices.h"
 #include "plan/ownership.h"
 #include "plan/plan_file.h"
+#include "plan/row_shares.h"
 #include "plan/volume.h"
 #include "tiles/tile.h"
 #include "tiles/tile_order.h"
@@ -61,6 +63,8 @@ struct ConnectedPlan {
   std::uint64_t matching = 0;  ///< of this process's covers: no plan sends fewer values (strategy `cover`)
   plan::Ownership ownership;
   plan::OwnedVertices owned;
+  /// Of these vertices: their degrees, and their weights where edges have some. For the values at the start.
+  plan::OwnedRows rows;
   Columns columns;
   EdgeTiles tiles;
   exchange::Exchange exchange;
@@ -96,6 +100,7 @@ struct PlanTask {
   const topology::Machine& machine;
 
   int workers() const noexcept { return options.seat.workers; }
+  std::uint32_t rank() const noexcept { return static_cast<std::uint32_t>(bootstrap.rank()); }
   std::size_t processes() const noexcept { return static_cast<std::size_t>(bootstrap.size()); }
   tiles::TileSizes tile_sizes() const noexcept;
   /// How many edges a column of a process with so many edges gets at most, where its width allows.
@@ -114,11 +119,15 @@ ConnectedPlan plan_vertices(const PlanTask& task, Rates& rates, Choices choices)
 /// For processes that hold blocks of edges: ownership `hilbert` or `grid`. `choices`: with the ownership.
 ConnectedPlan plan_block(const PlanTask& task, Rates& rates, Choices choices);
 /// The vertices of this process, in the layout that is set in `choices`.
-plan::OwnedVertices order_vertices(const PlanTask& task, const plan::Ownership& ownership, Choices& choices,
+plan::OwnedVertices order_vertices(const PlanTask& task, const plan::OwnedRows& rows,
+                                   const plan::Ownership& ownership, Choices& choices,
                                    const plan::ForEach& for_each);
-/// Calls work(first, last) for pieces of the graph's rows.
-void for_each_rows(const PlanTask& task, const plan::ForEach& for_each,
+/// Calls work(first, last) for pieces of these rows of the graph.
+void for_each_rows(const PlanTask& task, const graph::RowRange& rows, const plan::ForEach& for_each,
                    const std::function<void(std::uint64_t first, std::uint64_t last)>& work);
+/// What tiles were made of is not needed any more: gives back its memory, and pages of the file.
+void release_rows(const PlanTask& task, plan::OwnedRows& rows, const plan::Ownership& ownership,
+                  const plan::ForEach& for_each);
 
 /// Writes the tiles of the edges to disks.
 EdgeTiles build_on_disks(const PlanTask& task, const plan::ExchangeColumns& edges, const Columns& columns);

@@ -48,10 +48,10 @@ class DenseRun {
         loops_(program, job.owned().count(), job.tiles(), job.tile_order(), job.mirror_tiles()) {
     job.place(loops_);
     start_ = loops_.start(job.pool(), [&](OwnedIndex i) {
-      const graph::Row row{job.graph(), job.owned().ids()[i]};
+      const graph::Row row = job.rows()[job.owned().ids()[i]];
       return std::pair(program.start(row), program.constant(row));
     });
-    job.graph().release_rows(0, job.graph().vertices());
+    job.release_rows();
   }
 
   /// Goes on from there instead of from the start. Throws Error when there is no value for each owned vertex.

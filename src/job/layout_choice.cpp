@@ -25,7 +25,7 @@ constexpr std::uint32_t kBlock = tiles::kRowBlock;
 static_assert(kBlock == plan::OwnedVertices::kBlock);
 
 struct Subject {
-  const graph::GraphFile& graph;
+  const plan::OwnedRows& rows;
   const plan::Ownership& ownership;
   std::uint32_t rank;
 };
@@ -90,14 +90,12 @@ class SampleReader final : public tiles::EdgeReader {
              const Edge& edge) const {
     ends.assign(last - first, 0);
     if (!sampled_[first / kBlock]) return;
-    const auto offsets = subject_.graph.offsets();
-    const auto targets = subject_.graph.targets();
     std::uint32_t edges = 0;
     subject_.ownership.visit([&](const auto& scheme) {
       for (OwnedIndex i(first); i < last; ++i) {
         const VertexId v = owned_.ids()[i];
-        for (std::uint64_t e = offsets[v]; e < offsets[v + std::size_t{1}]; ++e) {
-          const plan::Place place = scheme.place(targets[e]);
+        for (const VertexId target : subject_.rows.row(v)) {
+          const plan::Place place = scheme.place(target);
           if (place.owner != subject_.rank) continue;
           edge(owned_.indexes()[place.local]);
           ++edges;
@@ -149,16 +147,15 @@ std::pair<double, double> density(const Subject& subject, const plan::OwnedVerti
     double weight = 0;
   };
   std::vector<Sample> samples(by_degree.count() / kStep + std::size_t{1});
-  const auto offsets = subject.graph.offsets();
   for_each((samples.size() + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
     const auto end = std::min<std::uint64_t>(samples.size(), (piece + 1) * kPiece);
     subject.ownership.visit([&](const auto& scheme) {
       for (std::uint64_t i = piece * kPiece; i < end && i * kStep < by_degree.count(); ++i) {
         const LocalNumber local(static_cast<std::uint32_t>(i * kStep));
-        const VertexId v = scheme.vertex(subject.rank, local);
-        const std::uint64_t degree = offsets[v + std::size_t{1}] - offsets[v];
+        const auto row = subject.rows.row(scheme.vertex(subject.rank, local));
+        const std::uint64_t degree = row.size();
         if (degree == 0) continue;
-        const plan::Place target = scheme.place(subject.graph.targets()[offsets[v] + local % degree]);
+        const plan::Place target = scheme.place(row[local % degree]);
         if (target.owner != subject.rank) continue;
         const auto tile = [](std::uint64_t s, std::uint64_t d) {
           return s / tiles::kStripWidth << 32 | d / tiles::kColumnWidth;
@@ -194,12 +191,12 @@ bool worth_measuring(const Subject& subject, const plan::OwnedVertices& by_degre
 
 }  // namespace
 
-LayoutChoice choose_layout(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+LayoutChoice choose_layout(launch::Bootstrap& bootstrap, const plan::OwnedRows& rows,
                            const plan::Ownership& ownership, topology::WorkerPool& pool,
                            const tiles::TileSizes& sizes, const plan::ForEach& for_each) {
-  const Subject subject{graph, ownership, static_cast<std::uint32_t>(bootstrap.rank())};
+  const Subject subject{rows, ownership, static_cast<std::uint32_t>(bootstrap.rank())};
   const auto order = [&](plan::Layout layout) {
-    return plan::OwnedVertices(graph, ownership, bootstrap.rank(), layout, for_each);
+    return plan::OwnedVertices(rows, ownership, bootstrap.rank(), layout, for_each);
   };
   LayoutChoice choice;
   choice.owned = order(plan::Layout::degree);

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "graph/graph_file.h"
 #include "launch/bootstrap.h"
+#include "plan/owned_rows.h"
 #include "plan/owned_vertices.h"
 #include "plan/ownership.h"
 #include "tiles/tile.h"
@@ -22,7 +22,7 @@ struct LayoutChoice {
 /// order keeps neighbours together (its edges meet in fewer tiles than by chance) builds the tiles of an
 /// eighth of the edges between its own vertices in both orders, in four runs of neighbouring sources, so that
 /// they are as dense as all tiles will be, and sweeps them. Collective; throws Error.
-LayoutChoice choose_layout(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+LayoutChoice choose_layout(launch::Bootstrap& bootstrap, const plan::OwnedRows& rows,
                            const plan::Ownership& ownership, topology::WorkerPool& pool,
                            const tiles::TileSizes& sizes, const plan::ForEach& for_each);
 

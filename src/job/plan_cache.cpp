@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "error.h"
+#include "exchange/row_loader.h"
 #include "graph/checksum.h"
 #include "graph/mapped_file.h"
 #include "launch/agreement.h"
@@ -167,7 +168,10 @@ KeptPlan PlanCache::read() const {
   check_choices(choices, task_.options, path_);
   std::uint64_t matching = 0;
   file->value(matching);
-  auto ownership = plan::Ownership::create(choices.ownership, task_.graph.offsets(), task_.bootstrap.size());
+  auto ownership =
+      ranges_ && plan::Ownership::is_name_of_ranges(choices.ownership)
+          ? *ranges_
+          : plan::Ownership::create(choices.ownership, task_.graph.offsets(), task_.bootstrap.size());
   plan::OwnedVertices owned;
   plan::OwnedVertices::arrays(owned, *file);
   if (!owned.fit(ownership, task_.bootstrap.rank(), for_each_)) file->fail("other vertices");
@@ -237,14 +241,23 @@ std::optional<KeptPlan> PlanCache::read_all() {
 /// are copied, because nobody can say on which one a file's pages lie.
 std::optional<ConnectedPlan> PlanCache::take() {
   auto start = Clock::now();
+  ranges_ = exchange::make_ownership(task_.bootstrap, task_.graph, "ranges");  // the cache may want them
   auto kept = read_all();
+  ranges_.reset();
   if (!kept) return std::nullopt;
-  for_each_rows(task_, for_each_, [&](std::uint64_t first, std::uint64_t last) {
-    if (task_.options.weighted)
-      task_.graph.verify_rows(first, last);  // their weights are added up again
-    else
-      task_.graph.verify_offsets(first, last);
-  });
+  const bool weighted = task_.options.weighted;  // then weights are added up again, and errors name edges
+  plan::OwnedRows rows = plan::owns_edges(kept->choices.ownership)
+                             ? plan::OwnedRows(task_.graph)
+                             : exchange::load_rows(task_.bootstrap, task_.seat, task_.graph, kept->ownership,
+                                                   {.targets = weighted, .weights = weighted});
+  if (rows.in_file())
+    for_each_rows(task_, plan::span_of_owned(kept->ownership, task_.rank()), for_each_,
+                  [&](std::uint64_t first, std::uint64_t last) {
+                    if (weighted)
+                      task_.graph.verify_rows(first, last);
+                    else
+                      task_.graph.verify_offsets(first, last);
+                  });
   auto& pool = task_.seat.pool();
   EdgeTiles& tiles = kept->tiles;
   std::vector<std::uint64_t> edges;
@@ -260,9 +273,10 @@ std::optional<ConnectedPlan> PlanCache::take() {
   exchange::Exchange exchange(task_.bootstrap, task_.seat.link(), std::move(kept->incoming),
                               std::move(kept->outgoing), kept->choices.strategy, task_.options.encoding,
                               task_.workers());
-  return ConnectedPlan{std::move(kept->choices), kept->matching,     std::move(kept->ownership),
-                       std::move(kept->owned),   std::move(columns), std::move(kept->tiles),
-                       std::move(exchange),      seconds_load,       seconds_since(start)};
+  return ConnectedPlan{std::move(kept->choices), kept->matching,      std::move(kept->ownership),
+                       std::move(kept->owned),   std::move(rows),     std::move(columns),
+                       std::move(kept->tiles),   std::move(exchange), seconds_load,
+                       seconds_since(start)};
 }
 
 void PlanCache::keep(const ConnectedPlan& plan) {

@@ -44,6 +44,7 @@ class PlanCache {
 
   const PlanTask& task_;
   plan::ForEach for_each_;
+  std::optional<plan::Ownership> ranges_;  ///< while files are read
   std::string path_, key_;
   CacheUse use_;
 };

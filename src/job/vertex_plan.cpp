@@ -1,6 +1,7 @@
 // The plan of processes that own vertices.
 #include <algorithm>
 
+#include "exchange/row_loader.h"
 #include "job/dense_plan.h"
 #include "job/layout_choice.h"
 #include "job/rates.h"
@@ -46,12 +47,13 @@ std::vector<std::uint64_t> balance(launch::Bootstrap& bootstrap, const plan::Pai
 
 /// With the strategy that is set in `choices`: where the wire would be the limit, `cover` takes the place of
 /// `slots`.
-plan::PlanDraft draft_plan(const PlanTask& task, const plan::Ownership& ownership, plan::OwnedVertices owned,
-                           Rates& rates, Choices& choices, const plan::ForEach& for_each) {
+plan::PlanDraft draft_plan(const PlanTask& task, const plan::OwnedRows& rows,
+                           const plan::Ownership& ownership, plan::OwnedVertices owned, Rates& rates,
+                           Choices& choices, const plan::ForEach& for_each) {
   const DenseOptions& options = task.options;
   const auto with = [&](plan::Strategy strategy, plan::OwnedVertices vertices) {
     choices.strategy = strategy;
-    return plan::PlanDraft(task.graph, ownership, task.bootstrap.rank(), std::move(vertices), strategy,
+    return plan::PlanDraft(rows, ownership, task.bootstrap.rank(), std::move(vertices), strategy,
                            task.workers(), for_each, options.weighted,
                            [&](const plan::PairCovers& covers, std::uint64_t edges) {
                              return balance(task.bootstrap, covers, edges);
@@ -87,29 +89,31 @@ std::vector<tiles::Tiles> build_mirrored(const PlanTask& task, exchange::Exchang
 
 }  // namespace
 
-plan::OwnedVertices order_vertices(const PlanTask& task, const plan::Ownership& ownership, Choices& choices,
+plan::OwnedVertices order_vertices(const PlanTask& task, const plan::OwnedRows& rows,
+                                   const plan::Ownership& ownership, Choices& choices,
                                    const plan::ForEach& for_each) {
   choices.layout = task.options.layout;
-  if (!task.options.choose_layout)
-    return {task.graph, ownership, task.bootstrap.rank(), choices.layout, for_each};
-  auto choice =
-      choose_layout(task.bootstrap, task.graph, ownership, task.seat.pool(), task.tile_sizes(), for_each);
+  if (!task.options.choose_layout) return {rows, ownership, task.bootstrap.rank(), choices.layout, for_each};
+  auto choice = choose_layout(task.bootstrap, rows, ownership, task.seat.pool(), task.tile_sizes(), for_each);
   choices.layout = choice.layout;
   choices.layout_reason = std::move(choice.reason);
   return std::move(choice.owned);
 }
 
 ConnectedPlan plan_vertices(const PlanTask& task, Rates& rates, Choices choices) {
-  auto ownership = plan::Ownership::create(choices.ownership, task.graph.offsets(), task.bootstrap.size());
   auto start = Clock::now();
-  auto owned = order_vertices(task, ownership, choices, task.on_workers("load"));
+  auto ownership = exchange::make_ownership(task.bootstrap, task.graph, choices.ownership);
+  auto rows =
+      exchange::load_rows(task.bootstrap, task.seat, task.graph, ownership,
+                          {.weights = task.options.weighted, .in_file_here = !task.options.devices.empty()});
+  auto owned = order_vertices(task, rows, ownership, choices, task.on_workers("load"));
   const double seconds_load = seconds_since(start);
 
   start = Clock::now();
   const plan::ForEach for_each = task.on_workers("plan");
   auto [exchange, plan] =
       exchange::Exchange::agree(task.bootstrap, task.seat.link(),
-                                draft_plan(task, ownership, std::move(owned), rates, choices, for_each),
+                                draft_plan(task, rows, ownership, std::move(owned), rates, choices, for_each),
                                 task.options.encoding, task.workers(), for_each);
   const std::uint64_t matching = plan.matching();
   const auto sizes = task.tile_sizes();
@@ -126,11 +130,9 @@ ConnectedPlan plan_vertices(const PlanTask& task, Rates& rates, Choices choices)
     tiles = build_on_disks(task, edges, columns);
   tiles.mirrored = build_mirrored(task, exchange, edges, columns);
   owned = std::move(edges).take_owned(for_each);
-  for_each_rows(task, for_each,
-                [&](std::uint64_t first, std::uint64_t last) { task.graph.release_rows(first, last); });
-  return {std::move(choices),  matching,           std::move(ownership),
-          std::move(owned),    std::move(columns), std::move(tiles),
-          std::move(exchange), seconds_load,       seconds_since(start)};
+  release_rows(task, rows, ownership, for_each);
+  return {std::move(choices), matching,         std::move(ownership), std::move(owned), std::move(rows),
+          std::move(columns), std::move(tiles), std::move(exchange),  seconds_load,     seconds_since(start)};
 }
 
 }  // namespace edgewire::job

@@ -61,10 +61,9 @@ Arrivals order_arrivals(const OwnedVertices& owned, std::span<const LocalNumber>
   return arrivals;
 }
 
-ExchangePlan::ExchangePlan(const graph::GraphFile& graph, const Ownership& ownership, int rank,
-                           OwnedVertices owned, Strategy strategy, int workers, const ForEach& for_each,
-                           bool weighted)
-    : graph_(graph),
+ExchangePlan::ExchangePlan(const OwnedRows& rows, const Ownership& ownership, int rank, OwnedVertices owned,
+                           Strategy strategy, int workers, const ForEach& for_each, bool weighted)
+    : rows_(rows),
       ownership_(ownership),
       filter_(ownership),
       owned_(std::move(owned)),
@@ -75,7 +74,7 @@ ExchangePlan::ExchangePlan(const graph::GraphFile& graph, const Ownership& owner
       lists_(strategy == Strategy::worker ? static_cast<std::uint32_t>(workers) : 1),
       first_remote_(owned_.count()) {
   if (strategy == Strategy::cover && ownership.processes() > 1) {
-    covers_ = PairCovers(graph, ownership, rank, owned_, workers, for_each, weighted);
+    covers_ = PairCovers(rows, ownership, rank, owned_, workers, for_each, weighted);
     whole_.assign(covers_.size() + 1, Bits(owned_.count()));
   }
   for (int p = 0; p < ownership.processes(); ++p) {
@@ -98,8 +97,6 @@ ExchangePlan::ExchangePlan(const graph::GraphFile& graph, const Ownership& owner
 /// the owned ones, and of the others those whose sums are sent.
 template <class Take>
 void ExchangePlan::reach(std::size_t list, const ForEach& for_each, const Take& take) const {
-  const auto offsets = graph_.offsets();
-  const auto targets = graph_.targets();
   for_each_block(for_each, owned_.count(), 1,
                  [&](int, std::uint64_t, std::uint32_t first, std::uint32_t last) {
                    ownership_.visit([&](const auto& scheme) {
@@ -107,8 +104,7 @@ void ExchangePlan::reach(std::size_t list, const ForEach& for_each, const Take& 
                        const VertexId v = scheme.vertex(rank_, local);
                        take(v);
                        if (!covers_.empty() || local % lists_ != list) continue;
-                       for (std::uint64_t e = offsets[v]; e < offsets[v + std::size_t{1}]; ++e)
-                         take(targets[e]);
+                       for (const VertexId target : rows_.row(v)) take(target);
                      }
                    });
                  });
@@ -123,9 +119,9 @@ void ExchangePlan::reach(std::size_t list, const ForEach& for_each, const Take& 
 /// The distinct destinations of each stream of sums.
 void ExchangePlan::find_entries(const ForEach& for_each) {
   for (std::size_t list = 0; list < lists_; ++list)
-    destination_of_.emplace_back(
-        VertexSet(graph_.vertices(), owned_.count(), [&](const auto& take) { reach(list, for_each, take); }),
-        graph_.vertices(), owned_.count());
+    destination_of_.emplace_back(VertexSet(ownership_.vertices(), owned_.count(),
+                                           [&](const auto& take) { reach(list, for_each, take); }),
+                                 ownership_.vertices(), owned_.count());
   for_each(streams_.size(), [&](int, std::uint64_t s) {
     Stream& stream = streams_[s];
     if (stream.mirrors) return;
@@ -249,30 +245,28 @@ void ExchangePlan::forget_slots() {
   release(slot_weights_);
 }
 
-/// Asks for the rows of the vertices behind `last`: in degree order they lie anywhere in the file.
+/// Asks for the rows of the vertices behind `last`: in degree order they lie anywhere.
 void ExchangePlan::fetch(std::uint32_t last) const noexcept {
-  const auto offsets = graph_.offsets();
   const auto ids = owned_.ids();
   const std::uint32_t ahead = std::min(last + kRowBlock, owned_.count());
-  for (OwnedIndex i(ahead); i < std::min(ahead + kRowBlock, owned_.count()); ++i)
-    __builtin_prefetch(&offsets[ids[i]], 0, 2);
-  fetch_rows(graph_, ids.subspan(last, ahead - last));
+  for (OwnedIndex i(ahead); i < std::min(ahead + kRowBlock, owned_.count()); ++i) rows_.fetch_range(ids[i]);
+  fetch_rows(rows_, ids.subspan(last, ahead - last));
 }
 
 void ExchangePlan::read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const {
   fetch(last);
   if (weighted_) return read_weighted(first, last, rows);
   auto& ends = rows.ends;
-  const auto offsets = graph_.offsets();
-  const PlainId* const targets = plain(graph_.targets()).data();
+  const PlainId* const targets = plain(rows_.targets()).data();
   const auto ids = owned_.ids();
   const auto room = rows.room_for_ids(owned_.edges(first, last) + OwnerFilter::kSlack);
   ends.clear();
   PlainId* next = room.data();
   std::array<std::uint8_t, kMaxProcesses> kept;
   for (OwnedIndex i(first); i < last; ++i) {
-    const PlainId* const begin = targets + offsets[ids[i]];
-    const PlainId* const end = targets + offsets[ids[i] + std::size_t{1}];
+    const EdgeRange range = rows_.range(ids[i]);
+    const PlainId* const begin = targets + range.begin;
+    const PlainId* const end = targets + range.end;
     if (covers_.empty() || !whole_.back().test(i)) {
       next = std::copy(begin, end, next);
     } else {
@@ -298,7 +292,8 @@ void ExchangePlan::read_weighted(std::uint32_t first, std::uint32_t last, EdgeRo
   rows.destinations.clear();
   rows.ends.clear();
   rows.weights.clear();
-  const auto offsets = graph_.offsets();
+  const auto targets = rows_.targets();
+  const graph::Weights weights = rows_.weights();
   // An edge whose destination is not below it is computed by the peer, or has a slot of its own.
   const std::uint64_t limit = !covers_.empty()   ? kNoDestination
                               : has_edge_slots() ? first_remote_
@@ -307,13 +302,14 @@ void ExchangePlan::read_weighted(std::uint32_t first, std::uint32_t last, EdgeRo
     const VertexId v = owned_.ids()[i];
     const auto list = lists_ == 1 ? 0 : ownership_.place(v).local % lists_;
     const bool moved = !covers_.empty() && whole_.back().test(i);
-    for (std::uint64_t e = offsets[v]; e < offsets[v + std::size_t{1}]; ++e) {
-      const VertexId target = graph_.targets()[e];
+    const EdgeRange range = rows_.range(v);
+    for (std::uint64_t e = range.begin; e < range.end; ++e) {
+      const VertexId target = targets[e];
       const std::uint32_t number =
           destination_of_.empty() ? numbers_alone()[target] : std::as_const(destination_of_[list])[target];
       if (number >= limit || (moved && whole_[ownership_.place(target).owner].test(i))) continue;
       rows.destinations.push_back(number);
-      rows.weights.push_back(graph_.weights()[e]);
+      rows.weights.push_back(weights[e]);
     }
     rows.ends.push_back(static_cast<std::uint32_t>(rows.destinations.size()));
   }
@@ -370,10 +366,10 @@ std::vector<std::uint32_t> ExchangePlan::cut_columns(std::uint32_t width, std::u
   return bounds;
 }
 
-PlanDraft::PlanDraft(const graph::GraphFile& graph, const Ownership& ownership, int rank, OwnedVertices owned,
+PlanDraft::PlanDraft(const OwnedRows& rows, const Ownership& ownership, int rank, OwnedVertices owned,
                      Strategy strategy, int workers, const ForEach& for_each, bool weighted,
                      const FreeEdges& free_edges)
-    : plan_(graph, ownership, rank, std::move(owned), strategy, workers, for_each, weighted) {
+    : plan_(rows, ownership, rank, std::move(owned), strategy, workers, for_each, weighted) {
   const auto& covers = plan_.covers();
   if (covers.empty()) return;
   plan_.move_edges(free_edges ? free_edges(covers, plan_.edges()) : std::vector<std::uint64_t>(covers.size()),

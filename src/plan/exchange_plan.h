@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/bits.h"
-#include "graph/graph_file.h"
 #include "plan/edge_rows.h"
+#include "plan/owned_rows.h"
 #include "plan/owned_vertices.h"
 #include "plan/owner_filter.h"
 #include "plan/ownership.h"
@@ -88,7 +88,7 @@ class ExchangePlan {
   static constexpr std::uint32_t kRowBlock = 64;
   void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const;
   /// See plan::weight_bytes().
-  std::size_t weight_bytes() const noexcept { return plan::weight_bytes(graph_, weighted_); }
+  std::size_t weight_bytes() const noexcept { return plan::weight_bytes(rows_.graph(), weighted_); }
   /// Cuts the destinations into columns of at most `width`, so that none holds edges of two peers and none
   /// many more than `edges_per_column` edges (estimated from every sixteenth block of rows). Returns the
   /// bounds, one more than there are columns. Sets `edges`, if it is not null, to the estimates by column.
@@ -99,7 +99,7 @@ class ExchangePlan {
  private:
   friend class PlanDraft;
   friend class ExchangeColumns;
-  ExchangePlan(const graph::GraphFile& graph, const Ownership& ownership, int rank, OwnedVertices owned,
+  ExchangePlan(const OwnedRows& rows, const Ownership& ownership, int rank, OwnedVertices owned,
                Strategy strategy, int workers, const ForEach& for_each, bool weighted);
   void move_edges(std::span<const std::uint64_t> free_edges, const ForEach& for_each);
   void place(std::size_t stream, std::span<const std::uint32_t> positions);
@@ -121,7 +121,7 @@ class ExchangePlan {
   }
   template <class Number>
   void for_each_entry(std::size_t stream, const Number& number);
-  const graph::GraphFile& graph_;
+  OwnedRows rows_;
   const Ownership& ownership_;
   OwnerFilter filter_;
   OwnedVertices owned_;
@@ -156,8 +156,8 @@ class PlanDraft {
   /// memory of VertexNumbers for the owned vertices and the destinations of their edges; for strategy
   /// `worker`, so much for each worker. `weighted`: edges take the graph's weights along. Strategy `cover`:
   /// moves edges to the peers, which then compute them: those that must move, and about as many as
-  /// `free_edges` says. Graph and ownership outlive it and the plan. Throws Error.
-  PlanDraft(const graph::GraphFile& graph, const Ownership& ownership, int rank, OwnedVertices owned,
+  /// `free_edges` says. Ownership, and the graph of the rows, outlive it and the plan. Throws Error.
+  PlanDraft(const OwnedRows& rows, const Ownership& ownership, int rank, OwnedVertices owned,
             Strategy strategy, int workers, const ForEach& for_each, bool weighted = false,
             const FreeEdges& free_edges = {});
 

@@ -12,7 +12,7 @@ namespace edgewire::plan {
 void ExchangePlan::count_slots() {
   std::vector<std::uint64_t> slots(streams_.size());
   for (const auto& entries : entries_) slots_of_.emplace_back(entries.size());
-  visit_remote_edges(graph_, ownership_, rank_, 0, owned_.count(), [&](LocalNumber, Place place) {
+  visit_remote_edges(rows_, ownership_, rank_, 0, owned_.count(), [&](LocalNumber, Place place) {
     ++slots_of_[place.owner][destination_of_[0][ownership_.vertex(place.owner, place.local)]];
     ++slots[place.owner];
   });
@@ -37,16 +37,17 @@ void ExchangePlan::find_slot_sources() {
   slot_sources_.resize(destinations_ - owned_.count());
   if (weighted_) slot_weights_.resize(slot_sources_.size());
   auto next = destination_of_[0];
-  const auto offsets = graph_.offsets();
-  const auto targets = graph_.targets();
+  const auto targets = rows_.targets();
+  const graph::Weights weights = rows_.weights();
   for (OwnedIndex i{}; i < owned_.count(); ++i) {
     const VertexId v = owned_.ids()[i];
-    for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
+    const EdgeRange range = rows_.range(v);
+    for (std::uint64_t e = range.begin; e < range.end; ++e) {
       std::uint32_t& number = next[targets[e]];
       if (number < owned_.count()) continue;
       const std::uint32_t slot = number++ - owned_.count();
       slot_sources_[slot] = i;
-      if (weighted_) slot_weights_[slot] = graph_.weights()[e];
+      if (weighted_) slot_weights_[slot] = weights[e];
     }
   }
 }

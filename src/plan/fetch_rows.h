@@ -5,19 +5,19 @@
 #include <cstdint>
 #include <span>
 
-#include "graph/graph_file.h"
+#include "plan/owned_rows.h"
 
 namespace edgewire::plan {
 
 /// Prefetches the start of each vertex's row, all rows at the same time. The processor itself prefetches the
 /// rest of long rows.
-inline void fetch_rows(const graph::GraphFile& graph, std::span<const VertexId> vertices) noexcept {
+inline void fetch_rows(const OwnedRows& rows, std::span<const VertexId> vertices) noexcept {
   constexpr std::uint64_t kLine = 64 / sizeof(VertexId), kLines = 8;
-  const auto offsets = graph.offsets();
-  const VertexId* const targets = graph.targets().data();
+  const VertexId* const targets = rows.targets().data();
   for (const auto v : vertices) {
-    const std::uint64_t end = std::min(offsets[v + std::size_t{1}], offsets[v] + kLines * kLine);
-    for (std::uint64_t e = offsets[v]; e < end; e += kLine) __builtin_prefetch(targets + e, 0, 2);
+    const auto [begin, end] = rows.range(v);
+    const std::uint64_t last = std::min(end, begin + kLines * kLine);
+    for (std::uint64_t e = begin; e < last; e += kLine) __builtin_prefetch(targets + e, 0, 2);
   }
 }
 

@@ -27,9 +27,9 @@ struct Pieces {
 };
 
 struct Degrees {
-  std::span<const std::uint64_t> offsets;
+  const OwnedRows& rows;
 
-  std::uint64_t operator()(PlainId v) const { return offsets[v + std::size_t{1}] - offsets[v]; }
+  std::uint64_t operator()(PlainId v) const { return rows.degree(VertexId(v)); }
   /// The first one is that of all high degrees.
   std::uint32_t bucket(PlainId v) const {
     return kBuckets - 1 - static_cast<std::uint32_t>(std::min<std::uint64_t>((*this)(v), kBuckets - 1));
@@ -111,14 +111,14 @@ std::span<const Id> make_room(topology::PageVector<Id>& ids, topology::PageVecto
 
 }  // namespace
 
-OwnedVertices::OwnedVertices(const graph::GraphFile& graph, const Ownership& ownership, int rank,
-                             Layout layout, const ForEach& for_each) {
+OwnedVertices::OwnedVertices(const OwnedRows& rows, const Ownership& ownership, int rank, Layout layout,
+                             const ForEach& for_each) {
   const auto me = static_cast<std::uint32_t>(rank);
   const Pieces pieces{ownership.count(me)};
   ids_.resize(pieces.vertices);
   indexes_.resize(pieces.vertices);
   edges_before_.resize((pieces.vertices + std::size_t{kBlock} - 1) / kBlock + 1);
-  const Degrees degree{graph.offsets()};
+  const Degrees degree{rows};
   DegreeSort sort(pieces, degree);
   for_each(pieces.count(), [&](int, std::uint64_t piece) {
     const std::uint32_t first = pieces.first(piece), last = pieces.first(piece + 1);
@@ -126,10 +126,10 @@ OwnedVertices::OwnedVertices(const graph::GraphFile& graph, const Ownership& own
       for (LocalNumber local(first); local < last; ++local) ids_[local] = scheme.vertex(me, local);
     });
     // Blocks that several processes need are verified by each of them.
-    for (std::uint32_t local = first; local < last;) {
+    for (std::uint32_t local = first; rows.in_file() && local < last;) {
       std::uint32_t end = local + 1;
       while (end < last && ids_[end] - ids_[end - 1] < 4096) ++end;
-      graph.verify_rows(ids_[local], std::uint64_t{ids_[end - 1]} + 1);
+      rows.verify(ids_[local], std::uint64_t{ids_[end - 1]} + 1);
       local = end;
     }
     if (layout == Layout::degree) return sort.count(piece, ids_);

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "graph/graph_file.h"
+#include "plan/owned_rows.h"
 #include "plan/ownership.h"
 #include "topology/page_vector.h"
 
@@ -22,7 +22,7 @@ enum class Layout {
 class OwnedVertices {
  public:
   /// Also verifies the rows of these vertices. Throws Error with path and offset.
-  OwnedVertices(const graph::GraphFile& graph, const Ownership& ownership, int rank, Layout layout,
+  OwnedVertices(const OwnedRows& rows, const Ownership& ownership, int rank, Layout layout,
                 const ForEach& for_each);
   /// Empty: to be filled through arrays().
   OwnedVertices() = default;

@@ -93,22 +93,39 @@ Ownership Ownership::hash(std::uint64_t vertices, int processes) {
 }
 
 Ownership Ownership::ranges(std::span<const std::uint64_t> offsets, int processes) {
-  const std::uint64_t vertices = offsets.size() - 1;
-  const std::uint64_t edges = offsets.back();
+  return ranges(offsets.size() - 1, offsets.back(), processes, [offsets](std::uint64_t edge) {
+    return std::lower_bound(offsets.begin(), offsets.end() - 1, edge) - offsets.begin();
+  });
+}
+
+Ownership Ownership::ranges(std::uint64_t vertices, std::uint64_t edges, int processes,
+                            const std::function<std::uint64_t(std::uint64_t)>& first_from) {
   std::vector<PlainId> bounds(static_cast<std::size_t>(processes) + 1);
   for (int p = 1; p <= processes; ++p) {
     const auto share = [p, processes](std::uint64_t whole) {
       return static_cast<std::uint64_t>(static_cast<Uint128>(whole) * static_cast<unsigned>(p) /
                                         static_cast<unsigned>(processes));
     };
-    const auto cut =
-        edges == 0 ? static_cast<std::ptrdiff_t>(share(vertices))
-                   : std::lower_bound(offsets.begin(), offsets.end() - 1, share(edges)) - offsets.begin();
+    const std::uint64_t cut = edges == 0 ? share(vertices) : first_from(share(edges));
     bounds[static_cast<std::size_t>(p)] =
         std::max(bounds[static_cast<std::size_t>(p) - 1], static_cast<PlainId>(cut));
   }
   bounds.back() = static_cast<PlainId>(vertices);
   return {RangeOwnership(std::move(bounds)), vertices, processes};
+}
+
+std::uint32_t Ownership::count_below(std::uint32_t owner, std::uint64_t end) const noexcept {
+  return visit([&](const auto& scheme) {
+    std::uint32_t first = 0, last = scheme.count(owner);
+    while (first < last) {  // local numbers ascend with ids
+      const std::uint32_t middle = first + (last - first) / 2;
+      if (scheme.vertex(owner, LocalNumber(middle)) < end)
+        first = middle + 1;
+      else
+        last = middle;
+    }
+    return first;
+  });
 }
 
 Ownership Ownership::even_ranges(std::span<const std::uint64_t> offsets, int processes) {
@@ -123,9 +140,11 @@ constexpr std::string_view kRange = "range";  ///< is understood as "ranges"
 
 }  // namespace
 
+bool Ownership::is_name_of_ranges(std::string_view how) noexcept { return how == "ranges" || how == kRange; }
+
 Ownership Ownership::create(const std::string& how, std::span<const std::uint64_t> offsets, int processes) {
   if (how == "hash") return hash(offsets.size() - 1, processes);
-  if (how == "ranges" || how == kRange) return ranges(offsets, processes);
+  if (is_name_of_ranges(how)) return ranges(offsets, processes);
   if (owns_edges(how)) return even_ranges(offsets, processes);
   check_ownership_name(how, kVertexOwnershipNames);
   if (partition_file(how) != how)

@@ -130,6 +130,10 @@ class Ownership {
   static Ownership hash(std::uint64_t vertices, int processes);
   /// Contiguous ranges with about the same number of out-edges each. `offsets` as GraphFile::offsets().
   static Ownership ranges(std::span<const std::uint64_t> offsets, int processes);
+  /// The same in a graph of so many vertices and edges, where few offsets need be read. first_from(edge): the
+  /// first vertex whose row begins with this edge or behind it, or `vertices`.
+  static Ownership ranges(std::uint64_t vertices, std::uint64_t edges, int processes,
+                          const std::function<std::uint64_t(std::uint64_t edge)>& first_from);
   /// The ranges of cut_evenly(): for processes that hold blocks of edges (plan/edge_partition.h).
   static Ownership even_ranges(std::span<const std::uint64_t> offsets, int processes);
   /// One owner (0..processes-1) a line for each vertex, as METIS, KaHIP and KaMinPar write. Every process
@@ -142,6 +146,9 @@ class Ownership {
   /// Throws Error, and UsageError where it is no name of these and no file.
   static Ownership create(const std::string& how, std::span<const std::uint64_t> offsets, int processes);
 
+  /// Whether create() makes ranges() of this name.
+  static bool is_name_of_ranges(std::string_view how) noexcept;
+
   int processes() const noexcept { return processes_; }
   std::uint64_t vertices() const noexcept { return vertices_; }
   Place place(VertexId v) const noexcept {
@@ -153,6 +160,10 @@ class Ownership {
   std::uint32_t count(std::uint32_t owner) const noexcept {
     return std::visit([=](const auto& scheme) { return scheme.count(owner); }, scheme_);
   }
+  /// Whether each process owns a range of ids.
+  bool is_ranges() const noexcept { return std::holds_alternative<RangeOwnership>(scheme_); }
+  /// How many vertices of `owner` have ids below `end`: the local number of the next one.
+  std::uint32_t count_below(std::uint32_t owner, std::uint64_t end) const noexcept;
   /// The scheme if it is a hash, else null.
   const HashOwnership* hashed() const noexcept { return std::get_if<HashOwnership>(&scheme_); }
   /// Calls work(scheme) with the HashOwnership, RangeOwnership or TableOwnership.

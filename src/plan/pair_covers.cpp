@@ -7,13 +7,13 @@
 #include "plan/edge_rows.h"
 namespace edgewire::plan {
 
-PairCovers::PairCovers(const graph::GraphFile& graph, const Ownership& ownership, int rank,
+PairCovers::PairCovers(const OwnedRows& rows, const Ownership& ownership, int rank,
                        const OwnedVertices& owned, int workers, const ForEach& for_each, bool weighted)
-    : graph_(&graph),
+    : owned_(rows),
       ownership_(&ownership),
       rank_(static_cast<std::uint32_t>(rank)),
       weighted_(weighted),
-      rows_(std::make_unique<PairRows>(graph, ownership, rank, owned.edges(), workers, for_each)),
+      rows_(std::make_unique<PairRows>(rows, ownership, rank, owned.edges(), workers, for_each)),
       covers_(static_cast<std::size_t>(ownership.processes())) {
   mirrors_.resize(covers_.size());
   moved_.resize(covers_.size());
@@ -51,7 +51,7 @@ MovedEdges PairCovers::pack(const OwnedVertices& owned, std::uint32_t peer, std:
   std::size_t most = 0;
   for (const auto& part : edges.parts)
     for (const PairRow& row : part) most += row.edges;
-  MovedEdges moved((1 + weight_bytes(*graph_, weighted_) / sizeof(std::uint32_t)) * most +
+  MovedEdges moved((1 + weight_bytes(owned_->graph(), weighted_) / sizeof(std::uint32_t)) * most +
                    2 * mirrors_[peer].size() + kCopySlack);
   std::uint32_t* next = moved.data();
   cover.moved_edges = cover.free_edges = 0;
@@ -85,11 +85,14 @@ MovedEdges PairCovers::pack(const OwnedVertices& owned, std::uint32_t peer, std:
 std::uint32_t* PairCovers::copy_weights(std::uint32_t peer, LocalNumber source, const Bits* left_out,
                                         std::uint32_t* out) const {
   const VertexId v = ownership_->vertex(rank_, source);
-  const bool floats = graph_->float_weights();
-  for (std::uint64_t e = graph_->offsets()[v]; e < graph_->offsets()[v + std::size_t{1}]; ++e) {
-    const Place place = ownership_->place(graph_->targets()[e]);
+  const bool floats = owned_->graph().float_weights();
+  const auto targets = owned_->targets();
+  const graph::Weights weights = owned_->weights();
+  const auto [begin, end] = owned_->range(v);
+  for (std::uint64_t e = begin; e < end; ++e) {
+    const Place place = ownership_->place(targets[e]);
     if (place.owner != peer || (left_out != nullptr && left_out->test(place.local))) continue;
-    const double weight = graph_->weights()[e];
+    const double weight = weights[e];
     if (floats) {
       const auto rounded = static_cast<float>(weight);
       std::memcpy(out++, &rounded, sizeof rounded);

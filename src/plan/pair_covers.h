@@ -4,13 +4,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/bits.h"
-#include "graph/graph_file.h"
 #include "plan/cover.h"
 #include "plan/moved_rows.h"
+#include "plan/owned_rows.h"
 #include "plan/owned_vertices.h"
 #include "plan/ownership.h"
 #include "plan/pair_rows.h"
@@ -24,8 +25,8 @@ class PairCovers {
   PairCovers() = default;
   /// Until take_moved(), it keeps a copy of the edges that leave the process (see PairRows) and of those that
   /// must move. While it runs, it also needs the memory of minimum_cover(). `weighted`: moved edges take
-  /// their weights along. Graph and ownership outlive it.
-  PairCovers(const graph::GraphFile& graph, const Ownership& ownership, int rank, const OwnedVertices& owned,
+  /// their weights along. Ownership, and the graph of the rows, outlive it.
+  PairCovers(const OwnedRows& rows, const Ownership& ownership, int rank, const OwnedVertices& owned,
              int workers, const ForEach& for_each, bool weighted = false);
 
   std::size_t size() const noexcept { return covers_.size(); }
@@ -48,7 +49,7 @@ class PairCovers {
   std::uint32_t* copy_weights(std::uint32_t peer, LocalNumber source, const Bits* left_out,
                               std::uint32_t* out) const;
 
-  const graph::GraphFile* graph_ = nullptr;
+  std::optional<OwnedRows> owned_;
   const Ownership* ownership_ = nullptr;
   std::uint32_t rank_ = 0;
   bool weighted_ = false;

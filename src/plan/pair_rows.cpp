@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "plan/fetch_rows.h"
 
@@ -15,17 +16,16 @@ constexpr std::uint32_t kAsked = 64;                                  // rows th
 
 /// row(local, targets) for owned vertices with local numbers [first, last), in that order.
 template <class Row>
-void for_each_row(const graph::GraphFile& graph, const Ownership& ownership, std::uint32_t rank,
-                  std::uint32_t first, std::uint32_t last, const Row& row) {
+void for_each_row(const OwnedRows& rows, const Ownership& ownership, std::uint32_t rank, std::uint32_t first,
+                  std::uint32_t last, const Row& row) {
   std::array<VertexId, kAsked> vertices, next;
   const auto ask = [&](std::uint32_t from) {
     const std::uint32_t count = std::min(kAsked, last - from);
     ownership.visit([&](const auto& scheme) {
       for (std::uint32_t i = 0; i < count; ++i) next[i] = scheme.vertex(rank, LocalNumber(from + i));
     });
-    fetch_rows(graph, std::span(next).first(count));
+    fetch_rows(rows, std::span(next).first(count));
   };
-  const auto offsets = graph.offsets();
   ask(first);
   for (LocalNumber local(first); local < last; ++local) {
     const std::uint32_t i = (local - first) % kAsked;
@@ -33,16 +33,15 @@ void for_each_row(const graph::GraphFile& graph, const Ownership& ownership, std
       vertices = next;
       ask(std::min<std::uint32_t>(last, local + kAsked));
     }
-    const std::uint64_t begin = offsets[vertices[i]];
-    row(local, graph.targets().subspan(begin, offsets[vertices[i] + std::size_t{1}] - begin));
+    row(local, rows.row(vertices[i]));
   }
 }
 
 }  // namespace
 
-PairRows::PairRows(const graph::GraphFile& graph, const Ownership& ownership, int rank,
-                   std::uint64_t owned_edges, int workers, const ForEach& for_each)
-    : graph_(graph),
+PairRows::PairRows(OwnedRows rows, const Ownership& ownership, int rank, std::uint64_t owned_edges,
+                   int workers, const ForEach& for_each)
+    : owned_(std::move(rows)),
       ownership_(ownership),
       filter_(ownership),
       rank_(static_cast<std::uint32_t>(rank)),
@@ -85,7 +84,7 @@ void PairRows::split(Worker& worker, std::uint64_t group) {
   std::vector<LocalNumber*> begins(processes_), apart(processes_);
   std::vector<std::uint64_t> counts(processes_);
   std::vector<std::uint32_t> used(processes_);
-  for_each_row(graph_, ownership_, rank_, first, last, [&](LocalNumber local, std::span<const VertexId> row) {
+  for_each_row(owned_, ownership_, rank_, first, last, [&](LocalNumber local, std::span<const VertexId> row) {
     const bool is_long = row.size() > chunk_ / 8;
     if (is_long) {
       std::fill(counts.begin(), counts.end(), 0);

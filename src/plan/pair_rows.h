@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "graph/graph_file.h"
 #include "plan/cover.h"
+#include "plan/owned_rows.h"
 #include "plan/owner_filter.h"
 #include "plan/ownership.h"
 #include "topology/memory.h"
@@ -17,8 +17,8 @@ namespace edgewire::plan {
 class PairRows {
  public:
   /// `owned_edges`: number of edges of the vertices of `rank`. `workers`: those of for_each. Throws Error.
-  PairRows(const graph::GraphFile& graph, const Ownership& ownership, int rank, std::uint64_t owned_edges,
-           int workers, const ForEach& for_each);
+  PairRows(OwnedRows rows, const Ownership& ownership, int rank, std::uint64_t owned_edges, int workers,
+           const ForEach& for_each);
   /// The edges that go to the peer; none for this rank. The result points into this object.
   PairEdges edges(std::uint32_t peer) const;
 
@@ -31,7 +31,7 @@ class PairRows {
   LocalNumber* take(std::uint64_t edges) noexcept;
   void split(Worker& worker, std::uint64_t group);
 
-  const graph::GraphFile& graph_;
+  OwnedRows owned_;
   const Ownership& ownership_;
   OwnerFilter filter_;
   std::uint32_t rank_, rows_;

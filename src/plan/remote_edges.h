@@ -3,24 +3,22 @@
 
 #include <cstdint>
 
-#include "graph/graph_file.h"
+#include "plan/owned_rows.h"
 #include "plan/ownership.h"
 
 namespace edgewire::plan {
 
 /// Calls edge(local, place) for each edge from the vertices of `rank` with local numbers [first, last) to a
-/// vertex that `rank` does not own. `place`: of the target. The order is that of local numbers, so the file
-/// is read from front to back.
+/// vertex that `rank` does not own. `place`: of the target. The order is that of local numbers, so rows
+/// are read from front to back.
 template <class Edge>
-void visit_remote_edges(const graph::GraphFile& graph, const Ownership& ownership, std::uint32_t rank,
+void visit_remote_edges(const OwnedRows& rows, const Ownership& ownership, std::uint32_t rank,
                         std::uint32_t first, std::uint32_t last, const Edge& edge) {
-  const auto offsets = graph.offsets();
-  const auto targets = graph.targets();
   ownership.visit([&](const auto& scheme) {
     for (LocalNumber local(first); local < last; ++local) {
       const VertexId v = scheme.vertex(rank, local);
-      for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
-        const Place place = scheme.place(targets[e]);
+      for (const VertexId target : rows.row(v)) {
+        const Place place = scheme.place(target);
         if (place.owner != rank) edge(local, place);
       }
     }

@@ -114,7 +114,7 @@ void check_close(const Scores& found, const Scores& right) {
 const std::vector<Cut> kCuts = {{},
                                 {{.workers = 2}},
                                 {{.processes = 2, .ownership = "ranges"}},
-                                {{.processes = 3, .workers = 2, .transport = "tcp"}},
+                                {{.processes = 3, .workers = 2, .transport = "tcp", .hosts = true}},
                                 {{.workers = 2}, true},
                                 {{.processes = 2, .workers = 2}, true, {.in_order = true}},
                                 {{.processes = 2}, true, {.weighted = true}}};

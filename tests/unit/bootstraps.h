@@ -13,7 +13,8 @@
 
 namespace edgewire::launch {
 
-inline std::vector<std::unique_ptr<Bootstrap>> bootstraps(int size) {
+/// `hosts`: each process takes itself for the only one of its host.
+inline std::vector<std::unique_ptr<Bootstrap>> bootstraps(int size, bool hosts = false) {
   std::vector<std::vector<transport::FileDescriptor>> streams(static_cast<std::size_t>(size));
   streams[0].emplace_back();
   for (std::size_t p = 1; p < streams.size(); ++p) {
@@ -29,6 +30,7 @@ inline std::vector<std::unique_ptr<Bootstrap>> bootstraps(int size) {
     member.size = member.local_size = size;
     member.peer_timeout_s = 100;  // long, for busy machines
     member.secret = std::string(32, 's');
+    for (int q = 0; hosts && q < size; ++q) member.nodes.push_back(q);
     bootstraps.push_back(
         connect_bootstrap(std::move(member), std::move(streams[static_cast<std::size_t>(p)])));
   }

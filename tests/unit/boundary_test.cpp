@@ -2,6 +2,7 @@
 
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "exchange/barrier.h"
 #include "frontier_test.h"
@@ -49,13 +50,15 @@ Seen look(const graph::BuiltGraph& built, const JobCut& cut, const Options& opti
 
 void check_boundaries(std::uint32_t vertices, const std::vector<graph::Edge>& edges) {
   const graph::BuiltGraph built(vertices, edges);
-  for (const std::string ownership : {"hash", "ranges"}) {
+  for (const auto& [ownership, hosts] : {std::pair("hash", false), {"ranges", false}, {"hash", true}}) {
     for (const std::size_t record_bytes : {sizeof(Record), sizeof(WideRecord)}) {
       CAPTURE(ownership);
+      CAPTURE(hosts);
       CAPTURE(record_bytes);
       Options options;
       options.record_bytes = record_bytes;
-      const Seen seen = look(built, {.processes = 3, .workers = 2, .ownership = ownership}, options);
+      const Seen seen =
+          look(built, {.processes = 3, .workers = 2, .ownership = ownership, .hosts = hosts}, options);
       std::vector<std::size_t> owners(vertices);
       for (std::size_t rank = 0; rank < 3; ++rank)
         for (std::uint32_t n = 0; n < seen.owned[rank]; ++n) owners[seen.known[rank][n]] = rank;

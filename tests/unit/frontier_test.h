@@ -16,13 +16,18 @@ namespace edgewire::frontier {
 struct JobCut {
   int processes = 1, workers = 1;
   std::string transport = "shm", ownership = "hash";
+  bool hosts = false;  ///< of their own: rows come from the processes that have read them
 
   std::string label() const {
-    return std::to_string(processes) + " x " + std::to_string(workers) + ", " + transport + ", " + ownership;
+    return std::to_string(processes) + " x " + std::to_string(workers) + ", " + transport + ", " + ownership +
+           (hosts ? ", hosts" : "");
   }
 };
-inline const std::vector<JobCut> kJobCuts{
-    {}, {.workers = 2}, {.processes = 2, .ownership = "ranges"}, {.processes = 2, .workers = 2}};
+inline const std::vector<JobCut> kJobCuts{{},
+                                          {.workers = 2},
+                                          {.processes = 2, .ownership = "ranges"},
+                                          {.processes = 2, .workers = 2},
+                                          {.processes = 3, .workers = 2, .hosts = true}};
 
 /// Calls work(job) in each process. `options`: without what the cut says.
 template <class Work>
@@ -31,7 +36,7 @@ void run_in_each(const graph::GraphFile& graph, const JobCut& cut, Options optio
   options.seat.transport = cut.transport;
   options.ownership = cut.ownership;
   options.kernel = "test";
-  const auto bootstraps = launch::bootstraps(cut.processes);
+  const auto bootstraps = launch::bootstraps(cut.processes, cut.hosts);
   transport::parallel(cut.processes, [&](int p) {
     FrontierJob job(*bootstraps[static_cast<std::size_t>(p)], graph, options);
     work(job);

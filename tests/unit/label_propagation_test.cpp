@@ -50,11 +50,13 @@ Propagated propagated_by_definition(const graph::GraphFile& graph, std::uint64_t
   return result;
 }
 
+/// Several processes are on hosts of their own where each has several workers.
 Propagated propagate(const graph::GraphFile& graph, std::uint64_t rounds, int processes = 1,
                      int workers = 1) {
   Propagated result{Labels(graph.vertices()), {}};
   std::vector<std::vector<Superstep>> steps(static_cast<std::size_t>(processes));
-  run_in_each(graph, {.processes = processes, .workers = workers}, {}, [&](FrontierJob& job) {
+  const JobCut cut{.processes = processes, .workers = workers, .hosts = workers > 1};
+  run_in_each(graph, cut, {}, [&](FrontierJob& job) {
     LabelPropagation propagation(job);
     steps[job.rank()] = propagation.run(rounds);
     put(job, propagation.labels(), result.labels);

@@ -123,7 +123,8 @@ TEST_CASE("coefficients and triangles are those of the definition, however the j
     const JobCut cut{.processes = 2 + static_cast<int>(seed % 2),
                      .workers = 1 + static_cast<int>(seed / 2 % 2),
                      .transport = seed % 3 == 0 ? "tcp" : "shm",
-                     .ownership = seed % 4 < 2 ? "hash" : "ranges"};
+                     .ownership = seed % 4 < 2 ? "hash" : "ranges",
+                     .hosts = seed % 8 < 4};
     CHECK(run(file.graph, cut,
               {.record_bits = seed % 3 == 1 ? 3U : 32U, .batch_words = seed % 5 < 3 ? 64U : 0U}) == right);
   }

@@ -27,13 +27,14 @@ struct Run {
   bool unit_weights = false;
   double delta = 0;
   frontier::RowDisks disks{};
+  bool hosts = false;
 };
 
 /// [vertex], found by processes that are threads.
 template <class Distance>
 std::vector<Distance> distances_of(const graph::GraphFile& graph, VertexId source, const Run& run = {}) {
   std::vector<Distance> all(graph.vertices());
-  const auto bootstraps = launch::bootstraps(run.processes);
+  const auto bootstraps = launch::bootstraps(run.processes, run.hosts);
   std::vector<std::string> failures(bootstraps.size());
   auto disks = run.disks;
   disks.weighted = !run.unit_weights;
@@ -106,7 +107,7 @@ TEST_CASE("a long chain of small weights adds up in double precision") {
   constexpr std::uint32_t kEdges = 12'000;
   const auto graph =
       graph::make_weighted(folder / "g.ew", kEdges + 1, chain(std::vector<double>(kEdges, 0.1)));
-  for (const Run& run : {Run{}, Run{2, 1}}) {
+  for (const Run& run : {Run{}, Run{2, 1}, Run{.processes = 2, .hosts = true}}) {
     CAPTURE(run.processes);
     CHECK(std::fabs(distances_of<double>(graph, 0, run)[kEdges] - 1200) < 1e-9);
     const auto rough = distances_of<float>(graph, 0, run);
@@ -184,7 +185,7 @@ TEST_CASE("a process that goes on alone does not pass by a distance that is too 
     if (ownership.place(VertexId(v)).owner == 0) own.push_back(v);
   const auto graph = graph::make_weighted(folder / "g.ew", kVertices,
                                           Edges<float>{{own[0], own[1], 2e38F}, {own[1], own[2], 3e38F}});
-  for (const Run& run : {Run{1, 1}, Run{2, 1}}) {
+  for (const Run& run : {Run{1, 1}, Run{2, 1}, Run{.processes = 2, .hosts = true}}) {
     CAPTURE(run.processes);
     check_line(refusal([&] { distances_of<float>(graph, VertexId(own[0]), run); }),
                "vertex " + std::to_string(own[2]));
@@ -197,7 +198,7 @@ TEST_CASE("distances of all types of weights, in memory and on disks, are those 
   const auto try_type = [&]<class Distance, class Weight>(Distance far, const Edges<Weight>& edges) {
     const auto graph = graph::make_weighted(folder / "g.ew", kVertices, edges);
     const auto right = by_rounds<Distance>(kVertices, edges, 3, far);
-    for (Run run : {Run{1, 2}, Run{2, 1}, Run{3, 1}}) {
+    for (Run run : {Run{1, 2}, Run{2, 1}, Run{3, 1}, Run{.processes = 3, .workers = 2, .hosts = true}}) {
       CAPTURE(run.processes);
       CAPTURE(graph::name_of(graph.weights().type()));
       CHECK((distances_of<Distance>(graph, 3, run) == right));

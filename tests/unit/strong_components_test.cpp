@@ -37,13 +37,15 @@ struct Run {
   int processes = 1, workers = 1;
   std::uint64_t collected = StrongComponents::kCollected;
   std::string ownership = "hash";
+  bool hosts = false;
 };
 
 /// Counts the supersteps of each kind.
 Labels labels_of(const graph::GraphFile& graph, const Run& run,
                  std::map<std::uint64_t, std::uint64_t>* kinds = nullptr) {
   Labels labels(graph.vertices(), kNoVertex);
-  const JobCut cut{.processes = run.processes, .workers = run.workers, .ownership = run.ownership};
+  const JobCut cut{
+      .processes = run.processes, .workers = run.workers, .ownership = run.ownership, .hosts = run.hosts};
   run_in_each(graph, cut, {}, [&](FrontierJob& job) {
     StrongComponents components(job, run.collected);
     for (const Superstep& one : components.run())
@@ -63,6 +65,7 @@ void check_strong(std::uint32_t vertices, const EdgeList& edges, std::optional<s
     runs.push_back({.processes = processes, .collected = 0});
     runs.push_back({.processes = processes, .workers = 2, .collected = 0, .ownership = "ranges"});
     runs.push_back({.processes = processes, .workers = 2, .collected = edges.size() / 3});
+    runs.push_back({.processes = processes, .collected = 0, .hosts = true});
   }
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (turn && *turn % runs.size() != i) continue;

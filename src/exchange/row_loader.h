@@ -1,0 +1,36 @@
+// How a process gets the rows of its vertices: from the graph file, or from the processes that have read
+// them.
+#pragma once
+
+#include <string>
+
+#include "exchange/seat.h"
+#include "graph/graph_file.h"
+#include "launch/bootstrap.h"
+#include "plan/owned_rows.h"
+#include "plan/ownership.h"
+
+namespace edgewire::exchange {
+
+/// As plan::Ownership::create(). Where rows are missing on a host, processes tell each other where ranges
+/// begin. Verifies the offsets that it looks at. Collective; throws Error.
+plan::Ownership make_ownership(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                               const std::string& how);
+
+/// What is needed of rows.
+struct RowContent {
+  bool targets = true;        ///< else degrees alone
+  bool weights = false;       ///< beside targets
+  bool in_file_here = false;  ///< rows stay in the file wherever those of each process are on its host
+};
+
+/// The rows of the vertices of this process. They stay in the file, and are not verified, where each process
+/// finds its own rows on its host and they are a range of the file, or all processes are on one host. Else
+/// each process reads a share of the file, each row is read once in all, and verified, and sent to its owner
+/// through a link of its own. Memory then: an id for each edge of the process, its weight, and 12 bytes for
+/// each owned vertex, 4 of which are given back, and that of RecordStream. Collective, while workers rest;
+/// throws Error. `ownership`: the same in all processes, as is `content`.
+plan::OwnedRows load_rows(launch::Bootstrap& bootstrap, Seat& seat, const graph::GraphFile& graph,
+                          const plan::Ownership& ownership, const RowContent& content);
+
+}  // namespace edgewire::exchange
