@@ -73,7 +73,7 @@ LoadBound::AtLine at_line(const LoadBound& bound, double wire_s, double ids_s, d
   at.wire_s = wire_s + ids_s;
   const bool wire_is_slower = wire_s > disk_while_sending;
   at.seconds = bound.disk_s + (wire_is_slower ? wire_s - disk_while_sending : 0) + ids_s;
-  at.limit = wire_is_slower || ids_s > bound.disk_s ? LoadLimit::wire : LoadLimit::disk;
+  at.limit = wire_is_slower || at.wire_s > bound.disk_s ? LoadLimit::wire : LoadLimit::disk;
   if (bound.cores_s > at.seconds) {
     at.seconds = bound.cores_s;
     at.limit = LoadLimit::cores;
