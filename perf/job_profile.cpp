@@ -47,4 +47,17 @@ ProcessFacts facts_of(frontier::FrontierJob& job, std::span<const frontier::Supe
   return facts;
 }
 
+/// Each record is read and written, and moved in memory some times.
+ProcessFacts facts_of(const LoadWork& work) {
+  constexpr std::uint64_t kMoves = 4;
+  const std::uint64_t moved = work.bytes_read + work.bytes_written;
+  ProcessFacts facts;
+  facts.items = static_cast<double>(work.records) / static_cast<double>(work.steps);
+  facts.memory_bytes = (kMoves * moved + 2 * work.bytes_spilled) / work.steps;
+  facts.working_set_bytes = moved;
+  facts.disk_bytes = (moved + 2 * work.bytes_spilled) / work.steps;
+  facts.disk_s = work.disk_s / static_cast<double>(work.steps);
+  return facts;
+}
+
 }  // namespace edgewire::perf

@@ -18,4 +18,13 @@ ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const job::DenseJob& j
 ProcessFacts facts_of(frontier::FrontierJob& job, std::span<const frontier::Superstep> steps,
                       const disk::ReadFigures& disk, bool at_rank_0);
 
+/// What this process moved in a sort or a load of so many steps.
+struct LoadWork {
+  std::uint64_t records = 0;  ///< that it read
+  std::uint64_t bytes_read = 0, bytes_spilled = 0, bytes_written = 0;
+  double disk_s = 0;  ///< the busiest disk of its host was busy
+  std::uint64_t steps = 1;
+};
+ProcessFacts facts_of(const LoadWork& work);
+
 }  // namespace edgewire::perf

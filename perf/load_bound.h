@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "perf/load_limit.h"
+#include "perf/load_simulation.h"
 #include "plan/volume.h"
 #include "shuffle/record.h"
 
@@ -14,32 +16,39 @@ namespace edgewire::perf {
 
 /// The load whose time is asked for.
 struct LoadTask {
-  bool sorts = true;  ///< sort: a machine for each process; else convert: all processes on one machine
+  bool sorts = true;  ///< sort, on a machine for each process; else convert:
+  bool parts =
+      false;  ///< convert: a machine for each process, which writes its part; else all on one machine
   std::vector<std::string> inputs;  ///< of a sort; empty: not there
   std::uint64_t input_bytes = 0;
   std::uint64_t edges = 0;     ///< of convert's input
   std::uint64_t vertices = 0;  ///< 0: not known
   bool binary = false;         ///< pairs of 32-bit ids, not text
   bool renumbers = true;       ///< ids are numbered anew: of edge lists and tables
+  bool both_ways = false;      ///< each edge is stored in both directions
   std::uint64_t records = 0;   ///< that are sorted: edges, or both directions of each
   shuffle::RecordShape shape;  ///< of them
   std::uint64_t output_bytes = 0;
   std::uint32_t partitions = 0;    ///< of a sort; 0: one for each worker
   int workers = 1;                 ///< of a process
   std::uint64_t memory_bytes = 0;  ///< of a process
+  /// The records of the machine with most of them, as a multiple of the mean; 0: as `places` tell, see
+  /// shares_of_sources(), or equally many.
+  double largest_share = 0;
+  std::vector<std::vector<std::uint64_t>> places{};
+
+  bool on_machines() const noexcept { return sorts || parts; }
 };
 
 /// The rates of the machines.
 struct LoadRates {
   double disk_read_bytes_per_s = 0, disk_write_bytes_per_s = 0;  ///< of the disk of a machine
   double core_bytes_per_s = 0;                                   ///< bytes of input that a core loads
-  int cores = 1;                                                 ///< of a process
-  std::size_t framing = 0;                                       ///< index into plan::kFramings
-  std::vector<std::pair<std::string, std::uint64_t>> lines;      ///< as given, bits per second
+  double core_share_sending = 0.7;  ///< of the time of a core, before runs are merged
+  int cores = 1;                    ///< of a process
+  std::size_t framing = 0;          ///< index into plan::kFramings
+  std::vector<std::pair<std::string, std::uint64_t>> lines;  ///< as given, bits per second
 };
-
-enum class LoadLimit { disk, wire, cores };
-const char* to_name(LoadLimit limit) noexcept;
 
 /// For one number of processes. All of them do the same amount of work.
 struct LoadBound {
@@ -47,6 +56,7 @@ struct LoadBound {
     double wire_s = 0;
     double seconds = 0;  ///< at least, at the given rates
     LoadLimit limit = LoadLimit::disk;
+    SimulatedRun simulated;
   };
   int processes = 1;
   int machines = 1;
@@ -54,15 +64,18 @@ struct LoadBound {
   std::uint64_t runs = 0;           ///< that are merged at last
   std::uint64_t bytes_spilled = 0;  ///< written to runs, and read from them again
   std::uint64_t bytes_sent = 0;     ///< of records that change the process, where keys are in random order
+  std::uint64_t id_bytes_sent = 0;  ///< where ids are numbered anew: which of them occur, to all others
+  double largest_share = 1;         ///< the records of the machine with most, as a multiple of the mean
   // Of one machine.
   std::uint64_t disk_bytes_read = 0, disk_bytes_written = 0, wire_bytes = 0;
   double disk_s = 0, cores_s = 0;
-  std::vector<AtLine> at;  ///< [line]; of convert one, without a wire
+  std::vector<AtLine> at;  ///< [line]; of convert on one machine one, without a wire
 };
 
 /// The disk of a machine reads or writes, one at a time. It reads the input and writes runs while records are
 /// sent, so these take as long as the slower of both; then runs are read and the output is written. Nothing
-/// of this stays in the page cache. Cores work all the time. Throws UsageError where memory is too small.
+/// of this stays in the page cache. Cores work all the time. Beside this bound, for which all machines do the
+/// same, it simulates who waits for whom. Throws UsageError where memory is too small.
 LoadBound load_bound(const LoadTask& task, const LoadRates& rates, int processes);
 
 /// For people, ending with a newline.

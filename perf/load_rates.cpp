@@ -10,6 +10,7 @@
 #include <iterator>
 #include <optional>
 #include <random>
+#include <string_view>
 
 #include "base/usage.h"
 #include "disk/read_probe.h"
@@ -80,8 +81,13 @@ void write_records(const LoadTask& task, graph::OutputFile& file) {
   }
 }
 
-/// Core seconds of a byte of the sample: reads it, sorts it and writes it to one part, as SortJob does.
-double seconds_of_byte(const LoadTask& task, bool spills, const std::string& folder) {
+/// Core seconds of a byte or an edge of the sample.
+struct CoreTime {
+  double sending_s = 0, all_s = 0;
+};
+
+/// Of a byte: reads it, sorts it and writes it to one part, as SortJob does.
+CoreTime seconds_of_byte(const LoadTask& task, bool spills, const std::string& folder) {
   const shuffle::RecordShape& shape = task.shape;
   const auto sample = graph::OutputFile::nameless(folder), output = graph::OutputFile::nameless(folder);
   write_records(task, *sample);
@@ -109,12 +115,14 @@ double seconds_of_byte(const LoadTask& task, bool spills, const std::string& fol
     shuffle.finish(lane);
   });
   shuffle.settle();
+  const double sent = process_cpu_seconds();
   seat.pool().run([&](int lane) {
     Appender appender(*output);
     shuffle.merge_partition(lane, 0, [&](const std::byte* record) { appender.add(record, shape.bytes); });
     appender.flush();
   });
-  return (process_cpu_seconds() - before) / static_cast<double>(input.records() * shape.bytes);
+  const auto bytes = static_cast<double>(input.records() * shape.bytes);
+  return {(sent - before) / bytes, (process_cpu_seconds() - before) / bytes};
 }
 
 /// Edges with random ids that take about as many bytes as those of the task, and have as many vertices for
@@ -152,8 +160,7 @@ std::uint64_t write_edges(const LoadTask& task, graph::OutputFile& file) {
   return edges;
 }
 
-/// Core seconds of an edge.
-double seconds_of_edge(const LoadTask& task, bool spills, const std::string& folder) {
+CoreTime seconds_of_edge(const LoadTask& task, bool spills, const std::string& folder) {
   const auto sample = graph::OutputFile::nameless(folder);
   const std::uint64_t edges = write_edges(task, *sample);
   const double before = process_cpu_seconds();
@@ -161,6 +168,10 @@ double seconds_of_edge(const LoadTask& task, bool spills, const std::string& fol
   shuffle::LoadOptions options;
   options.temp = folder;
   options.memory_bytes = spills ? kLittleForEdges : kRoomy;
+  double sent = before;
+  options.step_done = [&sent](std::string_view step) {
+    if (step == shuffle::kDistribute) sent = process_cpu_seconds();
+  };
   shuffle::LoadJob job(*bootstrap, options);
   graph::ConvertOptions reading;
   reading.format = task.binary            ? graph::Format::u32_pairs
@@ -171,7 +182,8 @@ double seconds_of_edge(const LoadTask& task, bool spills, const std::string& fol
   reading.undirected = task.records > task.edges;
   reading.workers = 1;
   graph::convert_to(job, sample->path_for_others(), "", reading);
-  return (process_cpu_seconds() - before) / static_cast<double>(edges);
+  const auto count = static_cast<double>(edges);
+  return {(sent - before) / count, (process_cpu_seconds() - before) / count};
 }
 
 }  // namespace
@@ -184,10 +196,12 @@ DiskRates measure_disk(const std::string& folder) {
   return rates;
 }
 
-double measure_core(const LoadTask& task, bool spills, const std::string& folder) {
-  if (task.sorts) return 1 / seconds_of_byte(task, spills, folder);
-  const double bytes = static_cast<double>(task.input_bytes) / static_cast<double>(task.edges);
-  return bytes / seconds_of_edge(task, spills, folder);
+CoreRate measure_core(const LoadTask& task, bool spills, const std::string& folder) {
+  const CoreTime time =
+      task.sorts ? seconds_of_byte(task, spills, folder) : seconds_of_edge(task, spills, folder);
+  const double bytes =
+      task.sorts ? 1 : static_cast<double>(task.input_bytes) / static_cast<double>(task.edges);
+  return {bytes / time.all_s, time.sending_s / time.all_s};
 }
 
 }  // namespace edgewire::perf

@@ -15,9 +15,14 @@ struct DiskRates {
 /// that names the folder.
 DiskRates measure_disk(const std::string& folder);
 
-/// Bytes of the task's input that a core sorts, or converts, in a second of its own time: a job of one
+struct CoreRate {
+  double bytes_per_s = 0;    ///< of the task's input, in a second of the core's own time
+  double share_sending = 0;  ///< the part of that time before runs are merged
+};
+
+/// How fast a core sorts or converts: a job of one
 /// process and one worker with a sample of the records, or with random records or edges. It spills to
 /// `folder` where the task does. What sending takes is not in it. Throws Error.
-double measure_core(const LoadTask& task, bool spills, const std::string& folder);
+CoreRate measure_core(const LoadTask& task, bool spills, const std::string& folder);
 
 }  // namespace edgewire::perf

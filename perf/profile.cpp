@@ -168,6 +168,11 @@ ProfiledJob profiled(launch::Bootstrap& bootstrap, exchange::Seat& seat) {
   return {bootstrap, seat.pool(), seat.link(), [&] { return seat.measure_link(bootstrap); }};
 }
 
+int cores_of(const launch::Bootstrap& bootstrap, const topology::WorkerPool& pool) {
+  if (!pool.placement().oversubscribed) return pool.workers();
+  return std::max(1, topology::usable_cores(topology::discover()) / bootstrap.local_size());
+}
+
 Profiler::Profiler(const ProfiledJob& job, const ProfileOptions& options)
     : job_(job),
       options_(options),
@@ -269,9 +274,7 @@ void Profiler::complete(ProcessFacts& facts) const {
   const auto machine = topology::discover();
   facts.host = host_id();
   facts.workers = job_.pool.workers();
-  facts.cores = job_.pool.placement().oversubscribed
-                    ? std::max(1, topology::usable_cores(machine) / job_.bootstrap.local_size())
-                    : facts.workers;
+  facts.cores = cores_of(job_.bootstrap, job_.pool);
   facts.cache_bytes = machine.l3_bytes > 0 ? machine.l3_bytes : machine.l2_bytes;
   facts.memory_bytes_per_s = memory_bytes_per_s_;
 }

@@ -11,6 +11,7 @@
 
 #include "exchange/seat.h"
 #include "launch/bootstrap.h"
+#include "perf/balance.h"
 #include "perf/sampler.h"
 #include "perf/timeline.h"
 #include "perf/verdict.h"
@@ -58,6 +59,10 @@ struct ProfiledJob {
 };
 ProfiledJob profiled(launch::Bootstrap& bootstrap, exchange::Seat& seat);
 
+/// Cores that the workers of a process have: one for each, or its share of those of the host where these are
+/// fewer.
+int cores_of(const launch::Bootstrap& bootstrap, const topology::WorkerPool& pool);
+
 struct ProfileOptions {
   int iterations = Timeline::kKeptIterations;  ///< the most that come, or that are kept
   std::chrono::milliseconds sample_interval{100};
@@ -79,6 +84,7 @@ struct Profile {
   std::string missing_counters;    ///< why there are no hardware counters; empty when there are
   RunLoad load;
   Verdict verdict;
+  std::optional<Balance> balance;  ///< of a sort or a load
 
   /// Its steps are iterations of the engine.
   bool of_engine() const { return words.step == Words().step; }

@@ -233,4 +233,35 @@ std::string samples_figure(const Profile& profile, std::size_t rank, const std::
   return figure.html(kBottom + 20);
 }
 
+std::string balance_figure(const Balance& balance) {
+  constexpr double kBottom = 150, kPercent = 100;
+  Figure figure("Busy disk, wire and cores, %");
+  figure.y_axis(kPercent, kBottom);
+  const auto count = static_cast<double>(balance.intervals.size());
+  const auto curve = [&](std::size_t colour, const char* name, double Balance::Interval::*share) {
+    figure.legend(fmt::format("s{}", colour), name);
+    std::string points;
+    for (std::size_t i = 0; i < balance.intervals.size(); ++i) {
+      const double y = kBottom - (kBottom - kTop) * balance.intervals[i].*share;
+      for (const std::size_t edge : {i, i + 1})
+        points +=
+            fmt::format("{:.1f},{:.1f} ", kLeft + (kRight - kLeft) * static_cast<double>(edge) / count, y);
+    }
+    figure.curve(colour, points);
+  };
+  if (balance.disk_known) curve(0, "disk", &Balance::Interval::disk);
+  if (balance.has_wire()) curve(1, "wire", &Balance::Interval::wire);
+  curve(2, "cores", &Balance::Interval::cores);
+  const double length_s = balance.interval_s * count;
+  double end_s = 0;
+  for (const auto& step : balance.steps) {
+    end_s += step.seconds;
+    const double x = kLeft + (kRight - kLeft) * std::min(1.0, end_s / length_s);
+    figure.line(x, kTop, x, kBottom);
+  }
+  figure.text(kLeft, kBottom + 15, "0 s; lines: ends of steps", "start");
+  figure.text(kRight, kBottom + 15, fmt::format("{:.1f} s", length_s), "end");
+  return figure.html(kBottom + 20);
+}
+
 }  // namespace edgewire::perf

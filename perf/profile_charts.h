@@ -15,5 +15,7 @@ std::string iterations_figure(const Profile& profile, std::size_t rank);
 /// All samples of one unit of a process over time.
 std::string samples_figure(const Profile& profile, std::size_t rank, const std::string& unit,
                            const std::string& title);
+/// The parts of the time in which disk, wire and cores were busy, over time, with the ends of steps.
+std::string balance_figure(const Balance& balance);
 
 }  // namespace edgewire::perf

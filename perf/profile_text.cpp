@@ -216,7 +216,8 @@ std::string Profile::to_text() const {
     text += "\n";
   }
   text += fmt::format("(of {} and worker; slowest: the work of the worker with most)\n", words.a_step());
-  return text + stolen_lines(processes) + counters_line() + "\n" + verdict.to_text();
+  return text + stolen_lines(processes) + counters_line() + "\n" + verdict.to_text() +
+         (balance ? balance->to_table() : "");
 }
 
 }  // namespace edgewire::perf

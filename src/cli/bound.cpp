@@ -183,7 +183,7 @@ void run(const BoundArguments& arguments) {
 /// Defaults differ where loads have others than graphs.
 void run_load(const CLI::App& command, BoundArguments& arguments) {
   if (command.count("--processes") == 0)
-    arguments.processes = arguments.load.load == "sort" ? "1,2,4,8,16" : "1";
+    arguments.processes = arguments.load.load == "sort" || arguments.load.parts ? "1,2,4,8,16" : "1";
   if (command.count("--memory") == 0) arguments.memory = "1G";
   const auto options = understand(arguments);
   const int cores =

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstring>
 #include <initializer_list>
 
 #include "cli/common.h"
@@ -39,10 +41,13 @@ struct LineSample {
   std::uint64_t bytes = 0, lines = 0;
   std::size_t fields = 0;  ///< of the last line
   graph::WeightList weights;
+  std::vector<std::vector<std::uint64_t>> places;  ///< sources, where ids are numbers
+  bool both_ways = false;                          ///< targets are sources, too
 
-  /// The weight of a line is its field `weight`, counted from 0.
+  /// The weight of a line is its field `weight`, counted from 0; source and target stand before it.
   void add(const graph::Input& input, const graph::Piece& piece, std::size_t weight) {
     graph::WeightReader reader(input, piece, nullptr);
+    places.emplace_back();
     std::string_view text = piece.text;
     while (!text.empty()) {
       const std::size_t end = std::min(text.find('\n'), text.size() - 1);
@@ -57,12 +62,19 @@ struct LineSample {
         if (at == line.size()) break;
         const std::size_t begin = at;
         at = std::min(line.find_first_of(" \t,;|\r", at), line.size());
-        if (fields == weight) add_weight(reader, line.substr(begin, at - begin));
+        const std::string_view field = line.substr(begin, at - begin);
+        if (fields + 2 == weight || (both_ways && fields + 1 == weight)) add_source(field);
+        if (fields == weight) add_weight(reader, field);
       }
     }
   }
 
  private:
+  void add_source(std::string_view field) {
+    std::uint64_t id = 0;
+    if (std::from_chars(field.data(), field.data() + field.size(), id).ec == std::errc())
+      places.back().push_back(id);
+  }
   void add_weight(graph::WeightReader& reader, std::string_view field) {
     try {
       weights.add(reader.read(field));
@@ -70,6 +82,18 @@ struct LineSample {
     }
   }
 };
+
+void sample_pairs(graph::Input& input, perf::LoadTask& task) {
+  constexpr std::size_t kPair = 8;
+  input.sample(kPair, [&](const graph::Piece& piece) {
+    auto& sources = task.places.emplace_back();
+    for (std::size_t at = 0; at + kPair <= piece.text.size(); at += task.both_ways ? kPair / 2 : kPair) {
+      std::uint32_t id = 0;
+      std::memcpy(&id, piece.text.data() + at, sizeof id);
+      sources.push_back(id);
+    }
+  });
+}
 
 /// Edges, where `count` asks for them, and weights, as far as the file tells without being read.
 void look_at(const std::string& path, bool count, perf::LoadTask& task, graph::WeightFacts& weights) {
@@ -89,10 +113,13 @@ void look_at(const std::string& path, bool count, perf::LoadTask& task, graph::W
     throw UsageError(
         fmt::format("{}: say how many edges it holds (--edges): that shows only when it is read", path));
   if (task.binary && count) task.edges += input.file_bytes() / 8;
+  if (task.binary) sample_pairs(input, task);
   if (!list) return;
   LineSample sample;
+  sample.both_ways = task.both_ways;
   const std::size_t weight = format == Format::dimacs ? 3 : 2;
   input.sample(0, [&](const graph::Piece& piece) { sample.add(input, piece, weight); });
+  task.places.insert(task.places.end(), sample.places.begin(), sample.places.end());
   weights.add(sample.weights.view());
   weights.any = weights.any || sample.fields > weight;
   if (!count) return;
@@ -116,6 +143,8 @@ void describe_sort(const LoadArguments& arguments, const std::vector<std::string
 void describe_convert(const LoadArguments& arguments, const std::vector<std::string>& inputs,
                       perf::LoadTask& task) {
   task.sorts = false;
+  task.parts = arguments.parts;
+  task.both_ways = arguments.undirected;
   graph::WeightFacts weights;
   weights.any = arguments.weighted;
   for (const std::string& input : inputs) look_at(input, arguments.edges.empty(), task, weights);
@@ -153,22 +182,26 @@ perf::LoadRates rates_of(const LoadArguments& arguments, const perf::BoundOption
   if (rates.core_bytes_per_s == 0) {
     rates.core_bytes_per_s = 1;  // what is spilled does not depend on it
     const bool spills = perf::load_bound(task, rates, options.processes.front()).runs > 0;
-    rates.core_bytes_per_s = perf::measure_core(task, spills, arguments.temp);
+    const auto core = perf::measure_core(task, spills, arguments.temp);
+    rates.core_bytes_per_s = core.bytes_per_s;
+    rates.core_share_sending = core.share_sending;
   }
   return rates;
 }
 
 constexpr std::initializer_list<const char*> kOnlyLoad = {
-    "--bytes",      "--edges", "--vertices",  "--weighted",       "--undirected",     "--record",
-    "--partitions", "--temp",  "--core-rate", "--disk-read-rate", "--disk-write-rate"};
+    "--bytes",           "--edges",      "--vertices",     "--weighted",  "--undirected",
+    "--record",          "--partitions", "--temp",         "--core-rate", "--disk-read-rate",
+    "--disk-write-rate", "--parts",      "--largest-share"};
 constexpr std::initializer_list<const char*> kNotOfLoad = {
     "--kernel",   "--source",  "--iterations",        "--ownership",
     "--strategy", "--threads", "--as-published-2015", "--compute-rate",
     "--latency",  "--csv",     "--memory-rate",       "--format",
     "--labels",   "--columns"};
-constexpr std::initializer_list<const char*> kOnlySort = {"--record", "--partitions", "--rate", "--framing"};
+constexpr std::initializer_list<const char*> kOnlySort = {"--record", "--partitions"};
+constexpr std::initializer_list<const char*> kOnlyMachines = {"--rate", "--framing", "--largest-share"};
 constexpr std::initializer_list<const char*> kOnlyConvert = {"--edges", "--vertices", "--weighted",
-                                                             "--undirected"};
+                                                             "--undirected", "--parts"};
 
 }  // namespace
 
@@ -195,6 +228,13 @@ void LoadArguments::add_to(CLI::App& command) {
   command.add_option("--vertices", vertices, "convert: vertices, for 8 bytes of output each; or as --edges");
   command.add_flag("--weighted", weighted, "convert: edges have weights; a plain edge list tells it");
   command.add_flag("--undirected", undirected, "convert: each edge is stored both ways");
+  command.add_flag("--parts", parts,
+                   "convert: each process is on its own machine and writes its part of the graph");
+  command
+      .add_option("--largest-share", largest_share,
+                  "the records of the process with most of them, as a multiple of the mean, such as 1.2; a "
+                  "plain edge list tells it")
+      ->check(CLI::Range(1.0, 1e6));
   command.add_option("--record", record, "sort: bytes of a record")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
@@ -218,6 +258,8 @@ void LoadArguments::check(const CLI::App& command) const {
   refuse(kNotOfLoad, "is not of --load");
   if (load == "sort") return refuse(kOnlyConvert, "is of --load convert");
   refuse(kOnlySort, "is of --load sort");
+  if (!parts)
+    refuse(kOnlyMachines, "is of loads with a machine for each process: --load sort, or convert --parts");
 }
 
 void run_load_bound(const LoadArguments& arguments, const std::vector<std::string>& inputs,
@@ -228,6 +270,7 @@ void run_load_bound(const LoadArguments& arguments, const std::vector<std::strin
   perf::LoadTask task;
   task.workers = options.workers;
   task.memory_bytes = options.memory_bytes;
+  task.largest_share = arguments.largest_share;
   if (arguments.load == "sort")
     describe_sort(arguments, inputs, task);
   else

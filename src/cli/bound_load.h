@@ -15,7 +15,8 @@ struct LoadArguments {
   std::string load;  ///< sort or convert; empty: not asked for
   std::uint64_t bytes = 0;
   std::string edges, vertices;
-  bool weighted = false, undirected = false;
+  bool weighted = false, undirected = false, parts = false;
+  double largest_share = 0;  ///< 0: as a sample of the input tells
   std::uint64_t record = 100;
   std::uint32_t partitions = 0;
   std::string disk_read_rate, disk_write_rate, core_rate;

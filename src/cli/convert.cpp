@@ -14,7 +14,9 @@
 #include "cli/graph_files.h"
 #include "cli/interrupt.h"
 #include "cli/job_options.h"
+#include "cli/load_watch.h"
 #include "cli/output_parts.h"
+#include "cli/profile_files.h"
 #include "error.h"
 #include "graph/convert.h"
 #include "graph/export.h"
@@ -23,6 +25,7 @@
 #include "graph/temporary_folder.h"
 #include "graph/vertex_names.h"
 #include "launch/packing.h"
+#include "perf/job_profile.h"
 #include "report/json_text.h"
 #include "report/progress.h"
 #include "runs/job_report.h"
@@ -142,15 +145,28 @@ struct Moved {
   std::optional<report::JobReport> job{};  ///< of a conversion in parts
   std::uint64_t memory_bytes = 0;          ///< of a process; 0: as much as it takes
   std::uint64_t runs = 0, bytes_spilled = 0, bytes_sent = 0;
+  perf::Balance balance{};  ///< of a conversion in parts
 };
+
+std::uint64_t input_bytes(const ConvertSettings& settings) {
+  std::uint64_t bytes = 0;
+  for (const std::string& input : settings.inputs)
+    if (input != "-") bytes += std::filesystem::file_size(input);
+  return bytes;
+}
 
 /// Prints the line for people, and writes the report.
 void report_conversion(const ConvertSettings& settings, const graph::BuildSummary& summary,
                        const Moved& moved, Clock::time_point start) {
   const std::string& path = settings.job.json_path;
   if (summary.doubtful) note_doubtful_weights(settings.inputs);
-  if (path != "-") print_summary(settings.output.path, summary, start);
-  if (path != "-" && moved.job && moved.job->processes > 1) write_whole("-", moved.job->link.to_text());
+  if (settings.job.stdout_is_free()) print_summary(settings.output.path, summary, start);
+  if (settings.job.stdout_is_free() && moved.job) {
+    write_whole("-", moved.balance.to_line());
+    if (moved.job->processes > 1) write_whole("-", moved.job->link.to_text());
+    write_whole("-", moved.job->profile_text);
+  }
+  if (moved.job) write_profile_files(*moved.job, settings.job, "Load to " + settings.output.path);
   if (path.empty()) return;
   nlohmann::ordered_json json{
       {"schema_version", 1},  // src/report/schema
@@ -161,20 +177,20 @@ void report_conversion(const ConvertSettings& settings, const graph::BuildSummar
   else
     json.update({{"processes", 1}, {"workers", moved.workers}});
   if (moved.memory_bytes > 0) json["memory_bytes"] = moved.memory_bytes;
-  std::uint64_t bytes_read = 0;
-  for (const std::string& input : settings.inputs)
-    if (input != "-") bytes_read += std::filesystem::file_size(input);
-  if (settings.input != "-") json["bytes_read"] = bytes_read;
+  if (settings.input != "-") json["bytes_read"] = input_bytes(settings);
   json["runs"] = moved.runs;
   json["bytes_spilled"] = moved.bytes_spilled;
   json["bytes_sent"] = moved.bytes_sent;
   json["bytes_written"] = summary.bytes;
   json["seconds_total"] = seconds_since(start);
-  if (moved.job)
+  if (moved.job) {
+    json["balance"] = moved.balance.to_json();
     moved.job->add_place(json);
-  else
+    moved.job->add_end(json);
+  } else {
     json["peak_rss_bytes"] = peak_memory_bytes();
-  json["version"] = EDGEWIRE_VERSION;
+    json["version"] = EDGEWIRE_VERSION;
+  }
   write_whole(path, report::json_text(json, 2) + "\n");
 }
 
@@ -195,10 +211,26 @@ Moved gather_moved(launch::Bootstrap& bootstrap, const shuffle::LoadJob& job,
   return moved;
 }
 
+/// What this process moved, in equal shares where it is not counted.
+perf::ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const shuffle::LoadJob& job,
+                            const ConvertSettings& settings, const graph::BuildSummary& summary,
+                            double disk_s) {
+  constexpr std::uint64_t kSteps = 4;
+  const auto size = static_cast<std::uint64_t>(bootstrap.size());
+  const std::uint64_t written = summary.edges > 0
+                                    ? static_cast<std::uint64_t>(static_cast<double>(summary.bytes) *
+                                                                 static_cast<double>(job.edges_written()) /
+                                                                 static_cast<double>(summary.edges))
+                                    : summary.bytes / size;
+  return perf::facts_of(
+      {job.edges_read(), input_bytes(settings) / size, job.bytes_spilled(), written, disk_s, kSteps});
+}
+
 /// One process of a job that converts in parts.
 void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings, Format input_format,
                   Clock::time_point start) {
   constexpr std::uint64_t kLeastMemory = std::uint64_t{128} << 20;  // taken only as far as edges need it
+  if (bootstrap.rank() == 0) check_profile_files(settings.job);
   shuffle::LoadOptions options;
   options.seat = settings.job.seat(bootstrap);
   options.output = settings.output.path;
@@ -208,7 +240,19 @@ void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings,
   if (options.temp.empty())
     options.temp = std::filesystem::absolute(settings.output.path).parent_path().string();
   options.memory_bytes = settings.memory > 0 ? settings.memory : usual_memory(bootstrap, kLeastMemory);
+  shuffle::LoadJob* started = nullptr;
+  std::optional<LoadWatch>* watched = nullptr;
+  options.started = [&] {
+    auto paths = settings.inputs;
+    paths.insert(paths.end(),
+                 {options.temp, std::filesystem::absolute(settings.output.path).parent_path().string()});
+    watched->emplace(bootstrap, started->seat(), paths, settings.job, "edges");
+  };
+  options.step_done = [&](const char* step) { (*watched)->end_step(step); };
   shuffle::LoadJob job(bootstrap, options);
+  started = &job;
+  std::optional<LoadWatch> watch;  // looks at the job, so it goes first
+  watched = &watch;
   auto reading = settings.reading(input_format);
   reading.workers = options.seat.workers;
   const bool first = bootstrap.rank() == 0;
@@ -220,7 +264,9 @@ void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings,
   }
   const auto summary = graph::convert_to(job, settings.input, settings.output.path, reading, progress);
   progress = {};  // takes the line away
-  const Moved moved = gather_moved(bootstrap, job, options);
+  watch->end_run();
+  Moved moved = gather_moved(bootstrap, job, options);
+  moved.balance = watch->gather(*moved.job, facts_of(bootstrap, job, settings, summary, watch->disk_s()));
   if (first) report_conversion(settings, summary, moved, start);
 }
 
@@ -324,6 +370,7 @@ void add_convert(CLI::App& app) {
          Form::folder, no_names);
   settings->job.add_to(*command);
   settings->job.launch.less_memory = "a smaller --memory";
+  add_profile_options(*command, settings->job);
   command->callback([settings] {
     const auto start = Clock::now();
     settings->input = settings->inputs[0];
@@ -334,6 +381,8 @@ void add_convert(CLI::App& app) {
     if (!settings->job.json_path.empty() && format != Format::ew)
       throw UsageError("--json reports on .ew files that are written, not on other formats");
     check_writable(settings->job.json_path);
+    if (settings->job.profiled() && !settings->in_parts())
+      throw UsageError("--profile says where the time of a load in parts goes: give --memory or -p");
     if (settings->in_parts() && format != Format::ew)
       throw UsageError("--memory and -p are for .ew files: convert to .ew with them, and then that file");
     if (settings->in_parts()) {

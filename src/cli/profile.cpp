@@ -26,7 +26,8 @@ constexpr std::array kProfiled{
     Profiled{"pagerank", add_pagerank}, Profiled{"ppr", add_ppr},   Profiled{"spmv", add_spmv},
     Profiled{"bfs", add_bfs},           Profiled{"sssp", add_sssp}, Profiled{"wcc", add_wcc},
     Profiled{"scc", add_scc},           Profiled{"bc", add_bc},     Profiled{"cdlp", add_cdlp},
-    Profiled{"lcc", add_lcc},           Profiled{"sort", add_sort}, Profiled{"tasks", add_tasks}};
+    Profiled{"lcc", add_lcc},           Profiled{"sort", add_sort}, Profiled{"convert", add_convert},
+    Profiled{"tasks", add_tasks}};
 constexpr const char* kExample = "edgewire profile -o page.html -- pagerank GRAPH ...";
 
 struct ProfileArguments {

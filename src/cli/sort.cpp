@@ -14,12 +14,14 @@
 #include "cli/files.h"
 #include "cli/interrupt.h"
 #include "cli/job_options.h"
+#include "cli/load_watch.h"
 #include "cli/output_parts.h"
 #include "cli/profile_files.h"
 #include "error.h"
 #include "graph/output_folder.h"
 #include "launch/packing.h"
-#include "perf/profile.h"
+#include "perf/balance.h"
+#include "perf/job_profile.h"
 #include "report/json_text.h"
 #include "report/progress.h"
 #include "runs/job_report.h"
@@ -75,11 +77,11 @@ struct SortReport : report::JobReport {
   std::uint64_t records = 0, record_bytes = 0, smallest = 0, largest = 0;
   std::uint64_t memory_bytes = 0;  ///< for records, of a process
   shuffle::SortFigures figures;    ///< of all processes
+  perf::Balance balance;
   std::optional<double> seconds_verify{};
 
   std::string to_json(const SortSettings& settings, std::uint32_t partitions) const;
   std::string to_text(std::uint32_t partitions) const;
-  std::string limit_line() const;
 };
 
 std::string SortReport::to_json(const SortSettings& settings, std::uint32_t partitions) const {
@@ -104,24 +106,16 @@ std::string SortReport::to_json(const SortSettings& settings, std::uint32_t part
                {"seconds_sample", figures.seconds_sample},
                {"seconds_distribute", figures.seconds_distribute},
                {"seconds_merge", figures.seconds_merge},
-               {"seconds_cores_busy", figures.seconds_cores_busy}});
-  if (figures.seconds_disk_busy >= 0) json["seconds_disk_busy"] = figures.seconds_disk_busy;
+               {"seconds_cores_busy", balance.all.cores_s}});
+  if (balance.disk_known) json["seconds_disk_busy"] = balance.all.disk_s;
   if (seconds_verify) json["seconds_verify"] = *seconds_verify;
   json["seconds_total"] = seconds_total;
+  json["balance"] = balance.to_json();
   add_place(json);
   json["verified"] = seconds_verify.has_value();
   json["checksum"] = fmt::format("{:016x}", checksum);
   add_end(json);
   return report::json_text(json, 2) + "\n";
-}
-
-/// No run is faster than its busiest resource.
-std::string SortReport::limit_line() const {
-  const double run = figures.seconds_sample + figures.seconds_distribute + figures.seconds_merge;
-  const double cores = figures.seconds_cores_busy, disk = figures.seconds_disk_busy;
-  const std::string disks = disk < 0 ? "disk not known" : fmt::format("disk busy {:.3f} s", disk);
-  return fmt::format("cores busy {:.3f} s, {}: the run took {:.2f} x the time of its busiest resource ({})\n",
-                     cores, disks, run / std::max({cores, disk, 1e-9}), disk > cores ? "disk" : "cores");
 }
 
 std::string SortReport::to_text(std::uint32_t partitions) const {
@@ -135,7 +129,7 @@ std::string SortReport::to_text(std::uint32_t partitions) const {
       fmt::format("sample {:.3f} s, read and send {:.3f} s, merge {:.3f} s, total {:.3f} s ({:.1f} MB/s)\n",
                   figures.seconds_sample, figures.seconds_distribute, figures.seconds_merge, seconds_total,
                   seconds_total > 0 ? megabytes / seconds_total : 0);
-  text += limit_line();
+  text += balance.to_line();
   text +=
       fmt::format("spilled {:.1f} MB in {} sorted runs with {:.1f} MB of memory a process, peak {:.1f} MB\n",
                   static_cast<double>(figures.bytes_spilled) / kMega, figures.runs,
@@ -197,20 +191,13 @@ void verify_parts(launch::Bootstrap& bootstrap, shuffle::SortJob& job, const shu
   if (!fault.empty()) throw Error(fmt::format("{}: the result is wrong: {}", options.output, fault));
 }
 
-/// Of a step, in this process. Each record is read and written, and moved in memory some times.
-perf::ProcessFacts facts_of(const shuffle::SortJob& job, std::uint64_t record_bytes) {
-  constexpr std::uint64_t kSteps = 3, kMoves = 4;
+perf::ProcessFacts facts_of(const shuffle::SortJob& job, std::uint64_t record_bytes, double disk_s) {
+  constexpr std::uint64_t kSteps = 3;
   const auto& figures = job.figures();
   const auto& parts = job.partition_records();
-  const std::uint64_t read = figures.records_read * record_bytes,
-                      written = std::accumulate(parts.begin(), parts.end(), std::uint64_t{0}) * record_bytes;
-  perf::ProcessFacts facts;
-  facts.items = static_cast<double>(figures.records_read) / kSteps;
-  facts.memory_bytes = (kMoves * (read + written) + 2 * figures.bytes_spilled) / kSteps;
-  facts.working_set_bytes = read + written;
-  facts.disk_bytes = (read + written + 2 * figures.bytes_spilled) / kSteps;
-  facts.disk_s = std::max(0.0, figures.seconds_disk_busy) / kSteps;
-  return facts;
+  const std::uint64_t written = std::accumulate(parts.begin(), parts.end(), std::uint64_t{0});
+  return perf::facts_of({figures.records_read, figures.records_read * record_bytes, figures.bytes_spilled,
+                         written * record_bytes, disk_s, kSteps});
 }
 
 /// One process of the job.
@@ -223,22 +210,21 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
     check_profile_files(settings.job);
     options.progress = InterruptLine::listen(report::progress_on_terminal());
   }
-  perf::Profiler* told = nullptr;
-  options.step_done = [&told](const char* step) {
-    if (told != nullptr) told->end_step(step);
-  };
+  LoadWatch* told = nullptr;
+  options.step_done = [&told](const char* step) { told->end_step(step); };
   shuffle::SortJob job(bootstrap, options);
-  std::optional<perf::Profiler> profiler;  // looks at the job, so it goes first
-  if (settings.job.profiled())
-    told = &profiler.emplace(perf::profiled(bootstrap, job.seat()),
-                             profile_options(settings.job, {"step", "records"}));
+  auto paths = settings.inputs;
+  paths.insert(paths.end(), {settings.temp, settings.output});
+  LoadWatch watch(bootstrap, job.seat(), paths, settings.job,
+                  "records");  // looks at the job, so it goes first
+  told = &watch;
   {
-    const perf::ProfiledRun profiled(told);
     std::optional<InterruptLine> interrupt_line;
     if (first) interrupt_line.emplace();
     job.run();
     if (first) options.progress({});
   }
+  watch.end_run();
   const double seconds_sort = seconds_since(start);
   // As rank 0 wants it, which is also the one that verifies what kernels compute.
   const bool verify = !bootstrap.allgather(settings.verify ? "wanted" : "")[0].empty();
@@ -246,10 +232,7 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   if (verify) verify_parts(bootstrap, job, options);
   const auto seconds_verify = verify ? std::optional(seconds_since(verify_start)) : std::nullopt;
   auto report = gather_report(bootstrap, job, options, seconds_sort, seconds_verify);
-  if (profiler) {
-    auto profile = profiler->gather(facts_of(job, settings.record));
-    if (first) perf::add_to(report, std::move(profile));
-  }
+  report.balance = watch.gather(report, facts_of(job, settings.record, watch.disk_s()));
   if (!first) return;
   write_profile_files(report, settings.job, "Sort to " + settings.output);
   if (!settings.job.json_path.empty())

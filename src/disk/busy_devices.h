@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,12 +14,22 @@ class BusyDevices {
  public:
   explicit BusyDevices(const std::vector<std::string>& paths);
   bool known() const noexcept { return !devices_.empty(); }
-  /// Of the busiest device, since this was made.
-  double seconds() const;
+
+  struct Use {
+    double seconds = 0;                                ///< of the busiest device
+    std::uint64_t bytes_read = 0, bytes_written = 0;  ///< of all
+  };
+  /// Since this was made.
+  Use use() const;
 
  private:
-  /// The file of the system that tells it, and what it told first, in milliseconds.
-  std::vector<std::pair<std::string, double>> devices_;
+  /// What the kernel's block/stat has told of a device.
+  struct Told {
+    double busy_ms = 0, sectors_read = 0, sectors_written = 0;
+  };
+  static std::optional<Told> told_by(const std::string& file);
+  /// The file that tells it, and what it told first.
+  std::vector<std::pair<std::string, Told>> devices_;
 };
 
 }  // namespace edgewire::disk

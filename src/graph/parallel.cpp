@@ -6,11 +6,23 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "topology/control_group.h"
 
 namespace edgewire::graph {
+
+namespace {
+
+thread_local const ReadyWorkers* ready_workers = nullptr;
+
+}  // namespace
+
+ReadyWorkers::ReadyWorkers(Run run)
+    : run_(std::move(run)), before_(std::exchange(ready_workers, this)) {}
+
+ReadyWorkers::~ReadyWorkers() { ready_workers = before_; }
 
 int workers_or_default(int requested) { return requested > 0 ? requested : topology::usable_threads(); }
 
@@ -23,7 +35,13 @@ void run_workers(int workers, const std::function<void(int)>& work) {
       failures[static_cast<std::size_t>(worker)] = std::current_exception();
     }
   };
-  {
+  if (const ReadyWorkers* const ready = std::exchange(ready_workers, nullptr)) {
+    // Not inside the work: these workers are busy then.
+    ready->run_([&](int worker) {
+      if (worker < workers) guarded(worker);
+    });
+    ready_workers = ready;
+  } else {
     std::vector<std::jthread> threads;
     try {
       threads.reserve(failures.size());

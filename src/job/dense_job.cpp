@@ -65,7 +65,7 @@ engine::IterationResult DenseJob::iterate(engine::Loops& loops, engine::Iteratio
   const auto start = Clock::now();
   auto result = run();
   disk_figures_.seconds = seconds_since(start);
-  disk_figures_.seconds_busy = devices.seconds();
+  disk_figures_.seconds_busy = devices.use().seconds;
   disk_figures_.bytes_read = disks->bytes_read();
   disk_figures_.stored_bytes = disks->where().padded_bytes();
   count_memory(loops, result);

@@ -28,7 +28,7 @@ void run_one(frontier::FrontierJob& job, Kernel& kernel, perf::Profiler* profile
   const auto supersteps = kernel.run(job);
   runs.add(supersteps, seconds_since(start));
   runs.seconds_kernel += runs.seconds.back();
-  runs.seconds_busy += devices.seconds();
+  runs.seconds_busy += devices.use().seconds;
 }
 
 /// All runs at once, if the kernel can; they are one superstep for a profile.

@@ -95,6 +95,22 @@ void LoadJob::start(const GraphShape& shape, std::span<const std::uint64_t> sour
   for (std::size_t i = 0; i < sources.size(); ++i)
     store_big_endian(&sample[i * record.stride()], static_cast<PlainId>(std::min(sources[i], kAllIds)));
   shuffle_->choose_splitters(sample);
+  if (options_.started) options_.started();
+  readers_.emplace([this](const std::function<void(int)>& work) { seat_.pool().run(work); });
+}
+
+void LoadJob::end_step(const char* step) const {
+  if (options_.step_done) options_.step_done(step);
+}
+
+std::uint64_t LoadJob::edges_read() const noexcept {
+  std::uint64_t edges = 0;
+  for (const Worker& worker : workers_) edges += worker.read;
+  return edges;
+}
+
+std::uint64_t LoadJob::edges_written() const noexcept {
+  return edge_begins_[shuffle_->last_partition()] - edge_begins_[shuffle_->first_partition()];
 }
 
 /// Throws Error where a bit for each id up to `largest` takes too much memory.
@@ -125,6 +141,7 @@ void LoadJob::take_ids(Worker& worker, std::span<const std::uint64_t> ids) {
 
 void LoadJob::add(int worker, std::span<const std::uint64_t> ids, graph::Weights weights) {
   Worker& mine = workers_[static_cast<std::size_t>(worker)];
+  if (mine.parsing) mine.parsing->tell();
   take_ids(mine, ids);
   mine.read += ids.size() / 2;
   mine.weights.add(weights);
@@ -135,6 +152,7 @@ void LoadJob::add(int worker, std::span<const std::uint64_t> ids, graph::Weights
     put(worker, source, target, weight);
     if (both_ways && source != target) put(worker, target, source, weight);
   }
+  mine.parsing.emplace(seat_.pool().observer(), worker);
 }
 
 void LoadJob::put(int worker, std::uint64_t source, std::uint64_t target, graph::WeightCode weight) {
@@ -150,9 +168,11 @@ void LoadJob::add_vertices(int worker, std::span<const std::uint64_t> ids) {
 /// Others may still send, and would wait for a process that takes nothing.
 void LoadJob::end_reading() {
   if (!std::exchange(reading_, false)) return;
+  readers_.reset();
   seat_.pool().run([&](int lane) { shuffle_->finish(lane); });
   shuffle_->settle();
   if (shuffle_->stream() != nullptr) bytes_sent_ = shuffle_->stream()->bytes_sent();
+  end_step(kDistribute);
 }
 
 std::uint64_t LoadJob::sum(std::uint64_t mine) {
@@ -232,10 +252,14 @@ graph::BuildSummary LoadJob::write(std::uint32_t flags, const Progress& progress
   number_vertices(progress);
   count_edges(progress);
   collect_weights();
+  end_step(kNumber);
   open_output(flags);
   each_partition("merging edges", progress,
                  [&](int lane, std::uint32_t partition) { write_partition(lane, partition); });
-  return finish();
+  end_step(kMerge);
+  const auto summary = finish();
+  end_step(kFinish);
+  return summary;
 }
 
 }  // namespace edgewire::shuffle

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,11 +14,14 @@
 #include "graph/edge_sink.h"
 #include "graph/output_file.h"
 #include "graph/output_folder.h"
+#include "graph/parallel.h"
 #include "graph/weight_key.h"
 #include "launch/bootstrap.h"
+#include "shuffle/blocked_time.h"
 #include "shuffle/graph_sections.h"
 #include "shuffle/id_bits.h"
 #include "shuffle/shuffle.h"
+#include "shuffle/step.h"
 
 namespace edgewire::shuffle {
 
@@ -27,6 +31,9 @@ struct LoadOptions {
   bool parts = false;              ///< a part for each process, in the folder that its host sees
   std::string temp;                ///< folder of sorted runs
   std::uint64_t memory_bytes = 0;  ///< of this process, all in all
+  /// Called when processes are connected and edges can come, by the thread that runs the job. Collective.
+  std::function<void()> started{};
+  StepDone step_done{};
 };
 
 /// The record of an edge: see edge_record.h.
@@ -59,11 +66,15 @@ class LoadJob final : public graph::EdgeSink {
   /// Of a file that got no name; after write(), once.
   std::unique_ptr<graph::OutputFile> take_output() noexcept { return std::move(output_); }
 
+  exchange::Seat& seat() noexcept { return seat_; }
   const exchange::Seat& seat() const noexcept { return seat_; }
   std::uint64_t bytes_spilled() const { return shuffle_->bytes_spilled(); }
   std::uint64_t runs() const noexcept { return shuffle_->runs(); }
   /// Of edges that other processes own.
   std::uint64_t bytes_sent() const noexcept { return bytes_sent_; }
+  std::uint64_t edges_read() const noexcept;
+  /// After write(), of its partitions.
+  std::uint64_t edges_written() const noexcept;
 
  private:
   struct alignas(128) Worker {
@@ -71,6 +82,7 @@ class LoadJob final : public graph::EdgeSink {
     std::uint64_t added = 0;   ///< edges, both ways where they are stored so
     std::uint64_t end_id = 0;  ///< all ids are less
     graph::WeightFacts weights;
+    std::optional<BlockedTime> parsing;  ///< what the reader does between two calls of add()
   };
 
   /// Whether ids are numbered anew if they turn out to be sparse.
@@ -81,6 +93,7 @@ class LoadJob final : public graph::EdgeSink {
   void take_ids(Worker& worker, std::span<const std::uint64_t> ids);
   void put(int worker, std::uint64_t source, std::uint64_t target, graph::WeightCode weight);
   void end_reading();
+  void end_step(const char* step) const;
   void exchange_ids();
   void find_ids(const Progress& progress);
   void number_vertices(const Progress& progress);
@@ -117,6 +130,7 @@ class LoadJob final : public graph::EdgeSink {
   std::optional<IdBits> ids_;  ///< numbering dense, or sparse ids
   std::optional<Shuffle> shuffle_;
   std::vector<Worker> workers_;
+  std::optional<graph::ReadyWorkers> readers_;  ///< while edges come
   bool reading_ = true;
   graph::WeightFacts weights_;  ///< of all processes
   std::uint64_t end_id_ = 0, added_ = 0, vertices_ = 0, bytes_sent_ = 0, file_bytes_ = 0;

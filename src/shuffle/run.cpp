@@ -101,22 +101,24 @@ void RunFile::add(const std::byte* record) {
     offset_ += kBlockBytes;
     current_ = 1 - current_;
     filled_ = 0;
-    if (const int cause = transfers_[current_].wait(); cause != 0) fail_run(folder_, cause);
+    wait(transfers_[current_]);
   }
 }
 
-/// Up to what is filled, and to the next multiple of the alignment.
+void RunFile::wait(disk::Transfer& transfer) const {
+  if (const int cause = transfer.wait(); cause != 0) fail_run(folder_, cause);
+}
+
+/// Up to what is filled, and to the next multiple of the alignment. At the end of a run the block stays
+/// current: the next run begins within it, and it is written again.
 void RunFile::write_block() {
   if (health_.failed()) throw Error(health_.message());
   const std::size_t bytes = (filled_ + disk::kAlignment - 1) / disk::kAlignment * disk::kAlignment;
   transfers_[current_].write(file_.descriptor(), block().first(bytes), offset_);
 }
 
-/// The block stays current: the next run begins within it, and it is written again.
-void RunFile::end_run() {
-  write_block();
-  for (auto& transfer : transfers_)
-    if (const int cause = transfer.wait(); cause != 0) fail_run(folder_, cause);
+void RunFile::settle() {
+  for (auto& transfer : transfers_) wait(transfer);
 }
 
 void RunFile::end_read(disk::Transfer& transfer) const {
@@ -126,8 +128,9 @@ void RunFile::end_read(disk::Transfer& transfer) const {
 
 void RunFile::append(const RecordBuffer& buffer, const Cuts& cuts) {
   open_file();
+  wait(transfers_[current_]);
   for (std::size_t i = 0; i < buffer.size(); ++i) add(buffer.record(i));
-  end_run();
+  write_block();
   Run run = cuts;
   for (auto& place : run) place += end_;
   runs_.push_back(std::move(run));
@@ -136,6 +139,7 @@ void RunFile::append(const RecordBuffer& buffer, const Cuts& cuts) {
 
 void RunFile::merge_first(std::size_t count, std::span<std::byte> memory) {
   const std::size_t chunk = Cursor::bytes_of_each(memory.size(), count);
+  settle();
   std::deque<Cursor> cursors;
   Run merged(runs_.front().size(), end_);
   for (std::size_t r = 0; r < count; ++r) {
@@ -145,7 +149,8 @@ void RunFile::merge_first(std::size_t count, std::span<std::byte> memory) {
     for (std::size_t p = 0; p < run.size(); ++p) merged[p] += run[p] - run.front();
   }
   merge(shape_, cursors, [&](const std::byte* record) { add(record); });
-  end_run();
+  write_block();
+  settle();
   for (const Run& run : std::span(runs_).first(count)) {  // what cannot be given back stays till the end
     const auto bytes = static_cast<off_t>((run.back() - run.front()) * shape_.bytes);
     [[maybe_unused]] const int done =

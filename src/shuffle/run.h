@@ -97,11 +97,14 @@ class RunFile {
   const std::vector<Run>& runs() const noexcept { return runs_; }
   /// Of all runs that were ever written.
   std::uint64_t bytes_written() const noexcept { return end_ * shape_.bytes; }
-  /// Appends the sorted buffer as a run. `cuts`: of the buffer.
+  /// Appends the sorted buffer as a run. `cuts`: of the buffer. Its last blocks may still be under way.
   void append(const RecordBuffer& buffer, const Cuts& cuts);
   /// Merges the first `count` runs to one, which is then the last one, and gives their room back. `memory`:
   /// at least Cursor::least_bytes() for each of them, aligned.
   void merge_first(std::size_t count, std::span<std::byte> memory);
+
+  /// Waits until all runs are in the file, before they are read.
+  void settle();
 
   /// Starts to read the bytes; offset and size are aligned.
   void start_read(disk::Transfer& transfer, std::span<std::byte> to, std::uint64_t offset) const noexcept {
@@ -114,7 +117,7 @@ class RunFile {
   void open_file();
   void add(const std::byte* record);
   void write_block();
-  void end_run();
+  void wait(disk::Transfer& transfer) const;
   std::span<std::byte> block() noexcept {
     return blocks_.as<std::byte>().subspan(current_ * kBlockBytes, kBlockBytes);
   }

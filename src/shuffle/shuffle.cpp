@@ -60,6 +60,7 @@ void Shuffle::settle() {
       mine.buffer.reset();
       mine.merging = topology::NodeMemory(options_.plan.merge_bytes, -1, "runs that are merged");
       reduce_runs(mine);
+      mine.spilled->settle();
     } else {
       mine.buffer->sort();
       mine.cuts = mine.buffer->cuts(*splitters_, first_partition(), last_partition());

@@ -8,11 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <random>
 
-#include "base/usage.h"
-#include "disk/busy_devices.h"
 #include "error.h"
 #include "exchange/barrier.h"
 #include "exchange/exchange.h"
@@ -22,6 +19,7 @@
 #include "launch/packing.h"
 #include "options.h"
 #include "seconds.h"
+#include "shuffle/blocked_time.h"
 #include "topology/shell.h"
 
 namespace edgewire::shuffle {
@@ -79,8 +77,6 @@ SortFigures& SortFigures::operator+=(const SortFigures& other) {
   seconds_sample = std::max(seconds_sample, other.seconds_sample);
   seconds_distribute = std::max(seconds_distribute, other.seconds_distribute);
   seconds_merge = std::max(seconds_merge, other.seconds_merge);
-  seconds_disk_busy = std::max(seconds_disk_busy, other.seconds_disk_busy);
-  seconds_cores_busy = std::max(seconds_cores_busy, other.seconds_cores_busy);
   return *this;
 }
 
@@ -129,10 +125,6 @@ void SortJob::refuse_folders() const {
 }
 
 void SortJob::run() {
-  auto paths = options_.inputs;
-  paths.insert(paths.end(), {options_.temp, options_.output});
-  const disk::BusyDevices disks(paths);
-  const double cpu_before = process_cpu_seconds();
   auto start = Clock::now();
   shuffle_->choose_splitters(sample());
   figures_.seconds_sample = end_step(kSample, start);
@@ -143,8 +135,6 @@ void SortJob::run() {
   start = Clock::now();
   merge_all();
   figures_.seconds_merge = end_step(kMerge, start);
-  if (disks.known()) figures_.seconds_disk_busy = disks.seconds();
-  figures_.seconds_cores_busy = (process_cpu_seconds() - cpu_before) / static_cast<double>(workers_.size());
 }
 
 /// Returns its seconds.
@@ -181,25 +171,6 @@ std::vector<std::byte> SortJob::sample() {
     }
   }
   return mine;
-}
-
-/// Runs work(), which reads or writes a file. An observer is told for how long the worker had no core
-/// meanwhile: it waited for a disk.
-template <class Work>
-void SortJob::tell_blocked(int worker, const Work& work) {
-  topology::Observer* const observer = seat_.pool().observer();
-  if (observer == nullptr) return work();
-  const auto cpu_ns = [] {
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-  };
-  const auto start = std::chrono::steady_clock::now();
-  const auto cpu_start = cpu_ns();
-  work();
-  const auto blocked = (std::chrono::steady_clock::now() - start) - (cpu_ns() - cpu_start);
-  observer->aside(worker, topology::Phase::wait, -1,
-                  static_cast<std::uint64_t>(std::max<std::int64_t>(0, blocked.count())));
 }
 
 void SortJob::distribute() {
@@ -241,7 +212,9 @@ void SortJob::read_and_send(int lane, std::atomic<std::uint64_t>& next) {
   const std::uint64_t block = RunFile::kBlockBytes / shape.bytes;
   for (std::uint64_t at = begin + next.fetch_add(block); at < end; at = begin + next.fetch_add(block)) {
     const std::uint64_t count = std::min(block, end - at);
-    tell_blocked(lane, [&] { input_.read(at, count, worker.block.data()); });
+    const BlockedTime reading(seat_.pool().observer(), lane);
+    input_.read(at, count, worker.block.data());
+    reading.tell();
     worker.records += count;
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::byte* const record = &worker.block[i * shape.bytes];
@@ -278,7 +251,9 @@ void SortJob::merge_partition(int worker, std::uint32_t part, std::uint64_t tota
   std::uint64_t offset = 0;
   const auto flush = [&] {
     if (bootstrap_.health().failed()) throw Error(bootstrap_.health().message());
-    tell_blocked(worker, [&] { file->write(mine.block.data(), filled, offset); });
+    const BlockedTime writing(seat_.pool().observer(), worker);
+    file->write(mine.block.data(), filled, offset);
+    writing.tell();
     offset += filled;
     tell("merging", filled / shape.bytes, total, "records");
     filled = 0;

@@ -18,6 +18,7 @@
 #include "shuffle/record.h"
 #include "shuffle/record_input.h"
 #include "shuffle/shuffle.h"
+#include "shuffle/step.h"
 
 namespace edgewire::shuffle {
 
@@ -31,14 +32,8 @@ struct SortOptions {
   std::uint64_t memory_bytes = 0;  ///< of this process: for records, rings and blocks
   /// Told by any worker how far this process is with its part of the input, and with its partitions.
   Progress progress{};
-  /// Called when this process is through with a step, by the thread that runs the job; its workers rest.
-  std::function<void(const char* step)> step_done{};
+  StepDone step_done{};
 };
-
-/// The steps of a sort.
-inline constexpr const char* kSample = "sample";
-inline constexpr const char* kDistribute = "read and send";
-inline constexpr const char* kMerge = "merge";
 
 /// Throws UsageError when an option makes no sense. A SortJob begins with it.
 void check(const SortOptions& options);
@@ -49,8 +44,6 @@ struct SortFigures {
   std::uint64_t record_bytes_sent = 0, payload_bytes_sent = 0, wire_bytes_sent = 0;
   std::uint64_t checksum = 0;  ///< of the records read: sum of the XXH3 of each
   double seconds_sample = 0, seconds_distribute = 0, seconds_merge = 0;
-  double seconds_disk_busy = -1;  ///< of the busiest disk of its host; below 0: not known
-  double seconds_cores_busy = 0;  ///< CPU time of all its threads, shared out among its workers
 
   /// Adds those of another process: counts are sums, times those of the slowest.
   SortFigures& operator+=(const SortFigures& other);
@@ -90,8 +83,6 @@ class SortJob {
   void refuse_folders() const;
   double end_step(const char* step, std::chrono::steady_clock::time_point start) const;
   std::vector<std::byte> sample();
-  template <class Work>
-  void tell_blocked(int worker, const Work& work);
   void distribute();
   void read_and_send(int lane, std::atomic<std::uint64_t>& next);
   void tell(const char* step, std::uint64_t more, std::uint64_t total, const char* unit);

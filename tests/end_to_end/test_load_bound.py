@@ -94,6 +94,46 @@ def test_conversions_in_memory_and_by_several_processes_report_what_they_moved(e
     assert "--json reports on .ew files" in edgewire.refused("convert", tmp_path / "g.el", "-o", tmp_path / "out.el", "--json", "-", status=2)
 
 
+@pytest.mark.parametrize("processes", [2, 3])
+def test_processes_of_a_conversion_send_the_bytes_that_were_foretold(edgewire, tmp_path, processes):
+    drawn = random.Random(5)
+    (tmp_path / "g.el").write_text("".join(f"{drawn.randrange(20_000)} {drawn.randrange(20_000)}\n" for _ in range(400_000)))
+    job = ("-w", 1, "-p", processes, "--memory", "68M")
+    report = report_of(edgewire, tmp_path / "r.json", "convert", tmp_path / "g.el", "-o", tmp_path / "g.ew", *job)
+    found = bound(edgewire, "convert", tmp_path / "g.el", "--parts", "--vertices", 20_000, "--edges", 400_000, *job, *RATES)
+    [row] = found["rows"]
+    assert row["machines"] == processes and near(row["bytes_sent"], report["bytes_sent"], 0.05)
+    assert row["bytes_spilled"] == report["bytes_spilled"] == 0
+    assert near(row["disk_bytes_read"] * processes, report["bytes_read"], 0.001)
+    assert near(row["disk_bytes_written"] * processes, report["bytes_written"], 0.001)
+    assert 1 <= row["largest_share"] < 1.1  # a sample of uniform sources
+    alone = bound(edgewire, "convert", tmp_path / "g.el", "--vertices", 20_000, "--edges", 400_000, *job, *RATES)
+    assert alone["rows"][0]["machines"] == 1 and alone["rows"][0]["wire_bytes"] == 0 and not alone["parts"]
+
+
+def test_loads_on_a_thousand_machines_are_simulated(edgewire):
+    load = ("convert", "--parts", "--bytes", "10T", "--edges", "600G", "--vertices", "4G", "-p", "10,100,1000", "-w", 16, "--memory", "4G",
+            "--rate", "1G,100G", *RATES)
+    rows = bound(edgewire, *load)["rows"]
+    assert [row["machines"] for row in rows] == [10, 100, 1000]
+    for row in rows:
+        # 2^32 ids in words of 32 bits, each told to all others in 8 bytes; hardly any word has no vertex.
+        others = row["machines"] - 1
+        assert near(row["id_bytes_sent"], 4e9 / 32 * 8 * others * row["machines"], 0.01)
+        assert near(row["wire_bytes"] * row["machines"], row["bytes_sent"] + row["id_bytes_sent"], 0.06)
+        assert row["largest_share"] == 1
+        for at in row["at"]:
+            assert at["seconds"] <= at["simulated"]["seconds"] <= 1.1 * at["seconds"], (row["machines"], at)
+            assert at["limited_by"] == at["simulated"]["limited_by"]
+    slow, fast = rows[1]["at"]
+    assert (slow["limited_by"], fast["limited_by"]) == ("wire", "disk")
+    skewed = bound(edgewire, *load, "--largest-share", "3")["rows"]
+    for row, even in zip(skewed[:2], rows):  # of a thousand machines, telling ids takes nearly all the time
+        assert row["largest_share"] == 3
+        for at, same in zip(row["at"], even["at"]):
+            assert at["seconds"] == same["seconds"] and at["simulated"]["seconds"] > 1.3 * same["simulated"]["seconds"]
+
+
 def test_times_follow_from_bytes_and_rates(edgewire):
     """10 machines: all is read and written twice; a wire that is slower than reading and writing runs delays both."""
     found = bound(edgewire, "sort", "--bytes", "1T", "-p", "1,10", "-w", 4, "--cores", 8, "--memory", "16G", "--rate", "1G,10G", *RATES)
@@ -135,6 +175,8 @@ def test_what_makes_no_sense(edgewire, records, tmp_path):
             (("--load", "sort"), "name input files, or say how many bytes"), (("--load", "sort", text, "--bytes", "1G"), "name input files, or"),
             (("--load", "convert", "--bytes", "1G"), "(--edges)"), (("--load", "convert", tmp_path / "g.txt.gz"), "(--edges)"),
             (("--load", "convert", text, "--record", 8), "--record is of --load sort"), ((text, "--bytes", "1G"), "--bytes needs --load"),
+            (("--load", "convert", text, "--rate", "1G"), "a machine for each process"), (("--load", "sort", "--bytes", "1G", "--parts"), "of --load convert"),
+            (("--load", "convert", text, "--largest-share", "2"), "a machine for each process"), (("--load", "sort", "--bytes", "1G", "--largest-share", "0.5"), "0.5"),
             (("--load", "sort", "--bytes", "1G", "--ownership", "hash"), "--ownership is not of --load"),
             (("--load", "sort", "--bytes", "1G", "--core-rate", "0"), "not above 0"), (("--load", "sort", "--bytes", "1G", "--edges", 5), "of --load convert"),
             (("--load", "sort", "--bytes", "1G", "--memory", "1M", *RATES), "--memory: a process of 8 workers needs"),

@@ -147,6 +147,24 @@ def test_edges_on_disk_count(edgewire, tmp_path, graph):
         assert "disk" in [one["cause"] for one in report["profile"]["verdict"]["limiters"]]
 
 
+def checked_balance(report, steps, has_wire):
+    """The section `balance`, whose intervals are the whole run."""
+    balance = report["balance"]
+    assert [step["step"] for step in balance["steps"]] == steps
+    assert ("seconds_wire_busy" in balance) == has_wire == ("line_bits_per_second" in balance)
+    busy = {name: balance.get(f"seconds_{name}_busy", 0) for name in ("disk", "wire", "cores")}
+    assert busy[balance["busiest"]] == max(busy.values()) > 0
+    assert balance["times_busiest"] == pytest.approx(balance["seconds"] / max(busy.values()))
+    # The slowest process may be another one in each step.
+    assert balance["seconds"] <= sum(step["seconds"] for step in balance["steps"]) * 1.001
+    length = balance["interval_seconds"] * len(balance["intervals"])
+    assert length == pytest.approx(balance["seconds"], abs=0.2 + 0.1 * balance["seconds"])
+    cores = sum(one["cores"] for one in balance["intervals"]) * balance["interval_seconds"]
+    assert cores > 0.5 * balance["seconds_cores_busy"] - 0.1
+    assert all(("disk" in one) == ("seconds_disk_busy" in balance) and ("wire" in one) == has_wire for one in balance["intervals"])
+    return balance
+
+
 def test_steps_of_a_sort(edgewire, tmp_path):
     path, trace, page = tmp_path / "report.json", tmp_path / "trace.json", tmp_path / "page.html"
     edgewire.ok("generate", "records", "--bytes", 5_000_000, "-o", tmp_path / "in")
@@ -163,8 +181,36 @@ def test_steps_of_a_sort(edgewire, tmp_path):
     assert sum(process["records_computed"] for process in found["processes"]) * 3 == pytest.approx(50_000)
     sent = sum(sum(process["wire_bytes_to"]) for process in found["processes"])
     assert sent >= report["bytes_sent"]
+    balance = checked_balance(report, steps, has_wire=True)
+    assert report["bytes_sent"] / 2 <= balance["wire_bytes"] <= sent
+    assert report["seconds_cores_busy"] == balance["seconds_cores_busy"]
+    assert "MB on wire" in text and "Busy disk, wire and cores, %" in page.read_text()
     assert f"limit: {found['verdict']['limit']} " in text and "(of a step and worker" in text
     assert "Steps of rank 0, ms" in page.read_text()
+
+
+@pytest.mark.parametrize("processes, transport", [(1, "shm"), (2, "tcp")])
+def test_steps_of_a_load(edgewire, tmp_path, processes, transport):
+    path, trace, page = tmp_path / "report.json", tmp_path / "trace.json", tmp_path / "page.html"
+    (tmp_path / "g.el").write_text("".join(f"{v * 7919 % 10007} {v * 31 % 10009}\n" for v in range(100_000)))
+    text = edgewire.ok("profile", "-o", page, "--trace", trace, "--", "convert", tmp_path / "g.el", "-o", tmp_path / "g.ew", "--json", path,
+                       "-p", processes, "-w", 2, "--transport", transport, "--memory", "128M")
+    report = json.loads(path.read_text())
+    check_schema(report, "convert_report")
+    found = checked_profile(report, "step", processes, 2)
+    steps = ["read and send", "number", "merge", "finish"]
+    assert checked_lanes(trace, processes, 2) == [steps] * processes
+    assert sum(process["edges_computed"] for process in found["processes"]) * 4 == pytest.approx(100_000)
+    balance = checked_balance(report, steps, has_wire=processes > 1)
+    assert processes == 1 or balance["wire_bytes"] * 2 >= report["bytes_sent"] > 0
+    assert f"the run took {balance['times_busiest']:.2f} x the time of its busiest resource ({balance['busiest']})" in text
+    assert f"limit: {found['verdict']['limit']} " in text and "(of a step and worker" in text and "read and send" in text
+    assert "Busy disk, wire and cores, %" in page.read_text()
+
+
+def test_loads_in_memory_are_not_profiled(edgewire, tmp_path):
+    (tmp_path / "g.el").write_text("0 1\n")
+    assert "give --memory or -p" in edgewire.refused("convert", tmp_path / "g.el", "-o", tmp_path / "g.ew", "--profile", status=2)
 
 
 def test_runs_of_tasks(edgewire, tmp_path):

@@ -82,7 +82,7 @@ TEST_CASE("a transfer that fails says why, and the next one is none the worse") 
 TEST_CASE("the time of a disk grows while it writes, and file systems without one have none") {
   const BusyDevices none({"/proc", "/nonexistent"});
   CHECK(!none.known());
-  CHECK(none.seconds() == 0);
+  CHECK(none.use().seconds == 0);
   const Scratch file;
   const BusyDevices disks({file.name, file.name});
   if (!disks.known()) {
@@ -92,12 +92,12 @@ TEST_CASE("the time of a disk grows while it writes, and file systems without on
   const topology::NodeMemory memory(std::size_t{32} << 20, -1, "blocks");
   // The system counts in steps of milliseconds.
   for (const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-       disks.seconds() == 0 && std::chrono::steady_clock::now() < end;) {
+       disks.use().seconds == 0 && std::chrono::steady_clock::now() < end;) {
     const auto bytes = memory.as<std::byte>();
     REQUIRE(pwrite(file.descriptor, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
     REQUIRE(fsync(file.descriptor) == 0);
   }
-  CHECK(disks.seconds() > 0);
+  CHECK(disks.use().seconds > 0);
 }
 
 TEST_CASE("the cheapest pattern has enough of the highest rate and the fewest bytes under way") {

@@ -5,9 +5,11 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <thread>
 
 #include "graph/format.h"
 #include "graph/generator.h"
+#include "graph/parallel.h"
 #include "graph/random.h"
 #include "graph_test.h"
 
@@ -191,6 +193,34 @@ TEST_CASE("sizes that are out of reach are refused") {
   CHECK(GraphFile::open(path).vertices() == 1);
   generate_uniform(path, 0, 16, {});
   CHECK(GraphFile::open(path).vertices() == 0);
+}
+
+TEST_CASE("work is done by threads that are ready, and inside it by others") {
+  std::vector<std::thread::id> ready(2), used(3), nested(2);
+  {
+    const ReadyWorkers workers([&](const std::function<void(int)>& work) {
+      std::jthread other([&] {
+        ready[1] = std::this_thread::get_id();
+        work(1);
+      });
+      ready[0] = std::this_thread::get_id();
+      work(0);
+    });
+    run_workers(3, [&](int worker) {
+      used[static_cast<std::size_t>(worker)] = std::this_thread::get_id();
+      if (worker == 0)
+        run_workers(2, [&](int one) { nested[static_cast<std::size_t>(one)] = std::this_thread::get_id(); });
+    });
+    CHECK(used == std::vector{ready[0], ready[1], std::thread::id()});  // there are two, who do all
+    CHECK(nested[0] == ready[0]);
+    CHECK(nested[1] != std::thread::id());
+    CHECK_THROWS_WITH(run_workers(1, [](int) { throw std::runtime_error("refused"); }), "refused");
+    run_workers(1, [&](int) { used[2] = std::this_thread::get_id(); });
+    CHECK(used[2] == ready[0]);
+  }
+  int without = 0;
+  run_workers(3, [&](int worker) { without += worker == 2 ? 1 : 0; });
+  CHECK(without == 1);
 }
 
 }  // namespace edgewire::graph

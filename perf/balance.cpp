@@ -1,0 +1,265 @@
+#include "perf/balance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/usage.h"
+#include "launch/packing.h"
+#include "perf/profile.h"
+#include "seconds.h"
+
+namespace edgewire::perf {
+
+namespace {
+
+constexpr std::chrono::milliseconds kSampleEvery{100};
+constexpr std::size_t kMostIntervals = 100;
+
+/// A sample of one process, as it travels.
+struct Sample {
+  double end_s = 0;  ///< since the process began
+  double disk = 0, wire_bits_per_s = 0, cores = 0;
+};
+
+std::vector<Sample> samples_of(const Samples& samples, std::uint64_t began_ns) {
+  std::vector<Sample> all;
+  for (std::size_t i = 0; i < samples.at_ns.size(); ++i)
+    all.push_back({seconds(samples.at_ns[i] - began_ns), samples.series[0].values[i],
+                   samples.series[1].values[i], samples.series[2].values[i]});
+  return all;
+}
+
+/// Adds what a process did to the intervals, where it did more than the others.
+void add_samples(const std::vector<Sample>& samples, Balance& balance) {
+  std::vector<std::uint64_t> ends_ns;
+  for (const Sample& one : samples) ends_ns.push_back(static_cast<std::uint64_t>(one.end_s * 1e9));
+  const auto add = [&](double Sample::*rate, double most, double Balance::Interval::*share) {
+    std::vector<double> rates;
+    for (const Sample& one : samples) rates.push_back(one.*rate / most);
+    const auto means = in_intervals(ends_ns, rates, 0, balance.interval_s, balance.intervals.size());
+    for (std::size_t i = 0; i < means.size(); ++i)
+      balance.intervals[i].*share = std::clamp(means[i], balance.intervals[i].*share, 1.0);
+  };
+  add(&Sample::disk, 1, &Balance::Interval::disk);
+  if (balance.has_wire()) add(&Sample::wire_bits_per_s, balance.line_bits_per_s, &Balance::Interval::wire);
+  add(&Sample::cores, 1, &Balance::Interval::cores);
+}
+
+void add_most(const Balance::Step& other, Balance::Step& step) {
+  step.seconds = std::max(step.seconds, other.seconds);
+  step.disk_s = std::max(step.disk_s, other.disk_s);
+  step.wire_s = std::max(step.wire_s, other.wire_s);
+  step.cores_s = std::max(step.cores_s, other.cores_s);
+  step.disk_bytes_read = std::max(step.disk_bytes_read, other.disk_bytes_read);
+  step.disk_bytes_written = std::max(step.disk_bytes_written, other.disk_bytes_written);
+  step.wire_bytes = std::max(step.wire_bytes, other.wire_bytes);
+}
+
+double seconds_of(const Balance::Step& step, LoadLimit resource) {
+  return resource == LoadLimit::disk ? step.disk_s : resource == LoadLimit::wire ? step.wire_s : step.cores_s;
+}
+
+}  // namespace
+
+LoadLimit Balance::busiest() const noexcept {
+  LoadLimit most = LoadLimit::cores;
+  for (const LoadLimit one : {LoadLimit::disk, LoadLimit::wire})
+    if (seconds_of(all, one) > seconds_of(all, most)) most = one;
+  return most;
+}
+
+double Balance::times_busiest() const noexcept {
+  return all.seconds / std::max(seconds_of(all, busiest()), 1e-9);
+}
+
+std::string Balance::to_line() const {
+  const std::string disk = disk_known ? fmt::format("disk busy {:.3f} s", all.disk_s) : "disk not known";
+  const std::string wire = has_wire() ? fmt::format(", wire busy {:.3f} s", all.wire_s) : "";
+  return fmt::format(
+      "cores busy {:.3f} s, {}{}: the run took {:.2f} x the time of its busiest resource ({})\n", all.cores_s,
+      disk, wire, times_busiest(), to_name(busiest()));
+}
+
+std::string Balance::to_table() const {
+  constexpr double kMega = 1e6;
+  std::string text = fmt::format("\n{:<14}{:>10}{:>8}{:>8}{:>8}{:>12}{:>12}{:>12}\n", "step", "seconds",
+                                 "disk", "wire", "cores", "MB read", "MB written", "MB on wire");
+  const auto part = [](bool known, double busy_s, const Step& step) {
+    return known && step.seconds > 0 ? fmt::format("{:.0f} %", 100 * std::min(1.0, busy_s / step.seconds))
+                                     : "-";
+  };
+  for (const Step& step : steps)
+    text += fmt::format(
+        "{:<14}{:>10.3f}{:>8}{:>8}{:>8}{:>12.1f}{:>12.1f}{:>12.1f}\n", step.name, step.seconds,
+        part(disk_known, step.disk_s, step), part(has_wire(), step.wire_s, step),
+        part(true, step.cores_s, step), static_cast<double>(step.disk_bytes_read) / kMega,
+        static_cast<double>(step.disk_bytes_written) / kMega, static_cast<double>(step.wire_bytes) / kMega);
+  return text +
+         "(shares of the time in which the resource was busy; bytes of its disks and its wire; of the "
+         "process "
+         "or host with most)\n";
+}
+
+nlohmann::ordered_json Balance::to_json() const {
+  const auto add_busy = [this](nlohmann::ordered_json& json, const Step& step) {
+    json["seconds"] = step.seconds;
+    if (disk_known) json["seconds_disk_busy"] = step.disk_s;
+    if (has_wire()) json["seconds_wire_busy"] = step.wire_s;
+    json["seconds_cores_busy"] = step.cores_s;
+    if (disk_known)
+      json.update(
+          {{"disk_bytes_read", step.disk_bytes_read}, {"disk_bytes_written", step.disk_bytes_written}});
+    if (has_wire()) json["wire_bytes"] = step.wire_bytes;
+  };
+  nlohmann::ordered_json json{{"busiest", to_name(busiest())}, {"times_busiest", times_busiest()}};
+  if (has_wire()) json["line_bits_per_second"] = line_bits_per_s;
+  add_busy(json, all);
+  json["steps"] = nlohmann::ordered_json::array();
+  for (const Step& step : steps) {
+    nlohmann::ordered_json one{{"step", step.name}};
+    add_busy(one, step);
+    json["steps"].push_back(std::move(one));
+  }
+  json["interval_seconds"] = interval_s;
+  json["intervals"] = nlohmann::ordered_json::array();
+  for (const Interval& interval : intervals) {
+    nlohmann::ordered_json one = nlohmann::ordered_json::object();
+    if (disk_known) one["disk"] = interval.disk;
+    if (has_wire()) one["wire"] = interval.wire;
+    one["cores"] = interval.cores;
+    json["intervals"].push_back(std::move(one));
+  }
+  return json;
+}
+
+std::vector<double> in_intervals(const std::vector<std::uint64_t>& ends_ns, const std::vector<double>& rates,
+                                 std::uint64_t began_ns, double interval_s, std::size_t count) {
+  std::vector<double> means(count);
+  double begin = 0;
+  for (std::size_t s = 0; s < ends_ns.size(); ++s) {
+    const double end = seconds(ends_ns[s] - began_ns);
+    for (auto i = static_cast<std::size_t>(begin / interval_s); i < count; ++i) {
+      const double from = interval_s * static_cast<double>(i), to = from + interval_s;
+      if (from >= end) break;
+      means[i] += rates[s] * std::max(0.0, std::min(to, end) - std::max(from, begin)) / interval_s;
+    }
+    begin = end;
+  }
+  return means;
+}
+
+BalanceWatch::BalanceWatch(launch::Bootstrap& bootstrap, exchange::Seat& seat,
+                           const std::vector<std::string>& paths, double given_bits_per_s)
+    : bootstrap_(bootstrap), seat_(seat), disks_(paths), cores_(cores_of(bootstrap, seat.pool())) {
+  const auto& link = seat.link();
+  if (bootstrap.size() > 1 && link.name() != "shm") {
+    constexpr std::uint64_t kPiece = 1 << 18;
+    line_bits_per_s_ = given_bits_per_s;
+    if (line_bits_per_s_ == 0)
+      line_bits_per_s_ = seat.measure_link(bootstrap) * 8 * static_cast<double>(link.wire_bytes_of(kPiece)) /
+                         static_cast<double>(kPiece);
+  }
+  cpu_before_ = process_cpu_seconds();
+  for (int peer = 0; peer < bootstrap.size(); ++peer) bytes_before_.push_back(0);
+  for (int peer = 0; peer < bootstrap.size(); ++peer)
+    bytes_before_[static_cast<std::size_t>(peer)] = wire_bytes_to(peer);
+  bootstrap.allgather("");  // all begin
+  began_ns_ = now_ns();
+  sampler_.emplace(
+      kSampleEvery,
+      std::vector<Gauge>{{"disk", "", 1, true, [this] { return disks_.use().seconds; }},
+                         {"wire", "bit/s", 8, true, [this] { return static_cast<double>(wire_bytes()); }},
+                         {"cores", "", 1, true, [this] { return cores_s(); }}});
+}
+
+/// Since the job began. What goes to the same host by shared memory crosses no wire.
+std::uint64_t BalanceWatch::wire_bytes_to(int peer) const {
+  const auto& link = seat_.link();
+  const auto& nodes = bootstrap_.nodes();
+  const auto p = static_cast<std::size_t>(peer);
+  const bool same_host =
+      link.name().starts_with("shm+") && nodes[p] == nodes[static_cast<std::size_t>(bootstrap_.rank())];
+  if (peer == bootstrap_.rank() || same_host || line_bits_per_s_ == 0) return 0;
+  return link.wire_bytes_of(link.frame_bytes_to(peer)) - bytes_before_[p];
+}
+
+std::uint64_t BalanceWatch::wire_bytes() const {
+  std::uint64_t bytes = 0;
+  for (int peer = 0; peer < bootstrap_.size(); ++peer) bytes += wire_bytes_to(peer);
+  return bytes;
+}
+
+double BalanceWatch::cores_s() const { return (process_cpu_seconds() - cpu_before_) / cores_; }
+
+BalanceWatch::Used BalanceWatch::used() const {
+  const auto disk = disks_.use();
+  return {seconds(now_ns() - began_ns_),
+          disk.seconds,
+          cores_s(),
+          disk.bytes_read,
+          disk.bytes_written,
+          wire_bytes()};
+}
+
+void BalanceWatch::end_step(const std::string& name) {
+  names_.push_back(name);
+  steps_.push_back(used());
+}
+
+Balance BalanceWatch::gather() {
+  const Samples samples = sampler_->stop();
+  std::vector<std::uint64_t> bytes_to;
+  for (int peer = 0; peer < bootstrap_.size(); ++peer) bytes_to.push_back(wire_bytes_to(peer));
+  const auto all_steps = bootstrap_.gather(launch::pack(steps_));
+  const auto all_bytes = bootstrap_.gather(launch::pack(bytes_to));
+  const auto all_samples = bootstrap_.gather(launch::pack(samples_of(samples, began_ns_)));
+  const auto known = bootstrap_.gather(disks_.known() ? "known" : "");
+  Balance balance;
+  balance.line_bits_per_s = line_bits_per_s_;
+  const auto wire_s = [this](std::uint64_t bytes) {
+    return line_bits_per_s_ > 0 ? 8 * static_cast<double>(bytes) / line_bits_per_s_ : 0;
+  };
+  std::vector<std::uint64_t> received(all_bytes.size());
+  std::vector<std::vector<Sample>> of_processes;
+  double longest_s = 1e-9;
+  for (std::size_t p = 0; p < all_steps.size(); ++p) {
+    balance.disk_known = balance.disk_known || !known[p].empty();
+    const auto to = launch::unpack<std::uint64_t>(all_bytes[p], p);
+    for (std::size_t q = 0; q < to.size(); ++q) received[q] += to[q];
+    Used before;
+    const auto steps = launch::unpack<Used>(all_steps[p], p);
+    balance.steps.resize(steps.size());
+    const auto add = [&](const Used& from, const Used& now, Balance::Step& step) {
+      const std::uint64_t wire = now.wire_bytes - from.wire_bytes;
+      add_most({{},
+                now.seconds - from.seconds,
+                now.disk_s - from.disk_s,
+                wire_s(wire),
+                now.cores_s - from.cores_s,
+                now.disk_bytes_read - from.disk_bytes_read,
+                now.disk_bytes_written - from.disk_bytes_written,
+                wire},
+               step);
+    };
+    for (std::size_t s = 0; s < steps.size(); ++s) {
+      balance.steps[s].name = names_[s];
+      add(before, steps[s], balance.steps[s]);
+      before = steps[s];
+    }
+    add({}, before, balance.all);
+    of_processes.push_back(launch::unpack<Sample>(all_samples[p], p));
+    if (!of_processes.back().empty()) longest_s = std::max(longest_s, of_processes.back().back().end_s);
+  }
+  for (const std::uint64_t bytes : received) balance.all.wire_s = std::max(balance.all.wire_s, wire_s(bytes));
+  const double sampled = std::chrono::duration<double>(kSampleEvery).count();
+  const double wanted = std::ceil(longest_s / sampled - 0.5);
+  balance.intervals.resize(static_cast<std::size_t>(std::clamp(wanted, 1.0, double{kMostIntervals})));
+  balance.interval_s = longest_s / static_cast<double>(balance.intervals.size());
+  for (const auto& one : of_processes) add_samples(one, balance);
+  return balance;
+}
+
+}  // namespace edgewire::perf

@@ -1,0 +1,96 @@
+// How busy the disks, the wire and the cores of a sort or a load are, step by step and over time.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "disk/busy_devices.h"
+#include "exchange/seat.h"
+#include "launch/bootstrap.h"
+#include "perf/load_limit.h"
+#include "perf/sampler.h"
+
+namespace edgewire::perf {
+
+/// Of all processes of a job, after it. Each figure is that of the process or machine with most of it.
+struct Balance {
+  /// Seconds in which the resource was busy.
+  struct Step {
+    std::string name;
+    double seconds = 0;
+    double disk_s = 0;   ///< the busiest disk of a host had requests under way, for whomever
+    double wire_s = 0;   ///< what was sent takes so long at the line rate
+    double cores_s = 0;  ///< CPU time of all threads of a process, shared out among its cores
+    std::uint64_t disk_bytes_read = 0, disk_bytes_written = 0;  ///< by the disks of a host, for whomever
+    std::uint64_t wire_bytes = 0;                               ///< sent, with all headers of the link
+  };
+  /// The parts of an interval in which resources were busy, 0 to 1.
+  struct Interval {
+    double disk = 0, wire = 0, cores = 0;
+  };
+  bool disk_known = false;     ///< the system tells how busy the disks are
+  double line_bits_per_s = 0;  ///< of a process; 0: nothing crosses a wire
+  std::vector<Step> steps;
+  Step all;  ///< the whole job; wire_s also counts what was received
+  double interval_s = 0;
+  std::vector<Interval> intervals;
+
+  bool has_wire() const noexcept { return line_bits_per_s > 0; }
+  LoadLimit busiest() const noexcept;
+  /// No job is faster than its busiest resource: how many times as long it took.
+  double times_busiest() const noexcept;
+  /// The same as a line for people, ending with a newline.
+  std::string to_line() const;
+  /// A table of the steps, ending with a newline.
+  std::string to_table() const;
+  /// The section `balance` of a report.
+  nlohmann::ordered_json to_json() const;
+};
+
+/// One process's part in that: looks at the resources while its job runs. Costs some samples a second.
+class BalanceWatch {
+ public:
+  /// `paths`: files and folders that the job reads and writes. `given_bits_per_s`: the line rate that the
+  /// user gave to the link; without one it is measured, where there is a wire. The links are connected. Both
+  /// outlive this. Collective; throws Error.
+  BalanceWatch(launch::Bootstrap& bootstrap, exchange::Seat& seat, const std::vector<std::string>& paths,
+               double given_bits_per_s);
+  /// By the thread that runs the job.
+  void end_step(const std::string& name);
+  /// The busiest disk of this host, so far.
+  double disk_s() const { return disks_.use().seconds; }
+  /// At rank 0 the balance of all, elsewhere nothing. Once. Collective.
+  Balance gather();
+
+ private:
+  /// What this process has used since some moment.
+  struct Used {
+    double seconds = 0, disk_s = 0, cores_s = 0;
+    std::uint64_t disk_bytes_read = 0, disk_bytes_written = 0, wire_bytes = 0;
+  };
+  Used used() const;
+  double cores_s() const;
+  std::uint64_t wire_bytes_to(int peer) const;
+  std::uint64_t wire_bytes() const;
+
+  launch::Bootstrap& bootstrap_;
+  exchange::Seat& seat_;
+  disk::BusyDevices disks_;
+  double cores_, line_bits_per_s_ = 0;
+  double cpu_before_ = 0;
+  std::uint64_t began_ns_ = 0;
+  std::vector<std::uint64_t> bytes_before_;  ///< [peer]
+  std::vector<std::string> names_;           ///< of steps
+  std::vector<Used> steps_;                  ///< what was used up to the end of each
+  std::optional<Sampler> sampler_;           ///< looks at all the others, so it goes first
+};
+
+/// The mean rates of a process's samples in intervals of equal length, from `began_ns` on. `ends_ns`: of the
+/// samples.
+std::vector<double> in_intervals(const std::vector<std::uint64_t>& ends_ns, const std::vector<double>& rates,
+                                 std::uint64_t began_ns, double interval_s, std::size_t count);
+
+}  // namespace edgewire::perf

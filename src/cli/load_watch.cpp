@@ -1,0 +1,35 @@
+#include "cli/load_watch.h"
+
+#include <utility>
+
+#include "cli/profile_files.h"
+
+namespace edgewire::cli {
+
+LoadWatch::LoadWatch(launch::Bootstrap& bootstrap, exchange::Seat& seat,
+                     const std::vector<std::string>& paths, const JobOptions& options,
+                     const std::string& items)
+    : profiler_(options.profiled()
+                    ? std::optional<perf::Profiler>(std::in_place, perf::profiled(bootstrap, seat),
+                                                    profile_options(options, {"step", items}))
+                    : std::nullopt),
+      balance_(bootstrap, seat, paths, static_cast<double>(options.launch.link_bits_per_s)) {
+  run_.emplace(profiler_ ? &*profiler_ : nullptr);
+}
+
+void LoadWatch::end_step(const std::string& name) {
+  balance_.end_step(name);
+  if (profiler_) profiler_->end_step(name);
+}
+
+perf::Balance LoadWatch::gather(report::JobReport& report, const perf::ProcessFacts& facts) {
+  auto balance = balance_.gather();
+  if (!profiler_) return balance;
+  auto profile = profiler_->gather(facts);
+  if (profile.processes.empty()) return balance;  // another rank has it
+  profile.balance = balance;
+  perf::add_to(report, std::move(profile));
+  return balance;
+}
+
+}  // namespace edgewire::cli

@@ -1,0 +1,41 @@
+// What sort and convert in parts say of their disks, wires and cores, and of their workers if they are
+// profiled.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/job_options.h"
+#include "exchange/seat.h"
+#include "launch/bootstrap.h"
+#include "perf/balance.h"
+#include "perf/profile.h"
+#include "report/job_report.h"
+
+namespace edgewire::cli {
+
+/// One process's part. Looks at the job's seat, so it goes before the job.
+class LoadWatch {
+ public:
+  /// Just before the job runs, when its links are connected; `paths` are those that it reads and writes.
+  /// `items`: what it loads, for profiles. Collective; throws Error.
+  LoadWatch(launch::Bootstrap& bootstrap, exchange::Seat& seat, const std::vector<std::string>& paths,
+            const JobOptions& options, const std::string& items);
+
+  /// By the thread that runs the job, while its workers rest.
+  void end_step(const std::string& name);
+  void end_run() { run_.reset(); }
+
+  /// See perf::BalanceWatch.
+  double disk_s() const { return balance_.disk_s(); }
+  /// After end_run(). Adds the profile to the report of rank 0, if there is one. Collective.
+  perf::Balance gather(report::JobReport& report, const perf::ProcessFacts& facts);
+
+ private:
+  std::optional<perf::Profiler> profiler_;
+  perf::BalanceWatch balance_;
+  std::optional<perf::ProfiledRun> run_;
+};
+
+}  // namespace edgewire::cli
