@@ -83,6 +83,22 @@ def test_spark_without_java_is_not_installed(tmp_path):
     assert not any(tmp_path.iterdir())
 
 
+def test_records_are_sorted_beside_gnu_sort_where_there_is_no_spark(tmp_path):
+    (tmp_path / "bin").mkdir()
+    for name in ("sort", "lscpu", "env"):
+        (tmp_path / "bin" / name).symlink_to(shutil.which(name))
+    words = ["sort.py", "--build", BUILD, "--folder", tmp_path, "--bytes", "1M", "--memory", "64M", "--cores", 1, "--rounds", 2]
+    result = run(*words, PATH=f"{tmp_path}/bin", JAVA_HOME="")
+    assert result.returncode == 0, result.stderr
+    if not (BUILD / "peers/pyspark").exists():
+        assert "Spark sortBy is left out: Spark needs Java" in result.stderr
+    rows = [line.split("  ")[0] for line in result.stdout.splitlines()]
+    assert rows[2:5] == ["program", "edgewire sort", "GNU sort"] and os.listdir(tmp_path) == ["bin"]
+    write_program(tmp_path / "other/sort", "for last; do :; done; while [ $1 != -o ]; do shift; done; cat $last > $2")
+    result = run(*words, "--no-spark", PATH=f"{tmp_path}/other:{os.environ['PATH']}")
+    assert result.returncode == 1 and "the result of GNU sort is not that of the others" in result.stderr, result.stderr
+
+
 @pytest.mark.skipif(shutil.which("c++") is None, reason="no c++ here")
 def test_mpi_that_is_missing_is_named(tmp_path):
     write_program(tmp_path / "bin/mpicxx", "echo no compiler >&2; exit 1")

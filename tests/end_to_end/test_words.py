@@ -84,7 +84,7 @@ def graph(edgewire, tmp_path_factory):
     ("tasks smith-waterman --sequences a", "--sequences takes 2 values, not 1 ("),
     ("bfs g.ew --source 1 --sources 2", "--source and --sources do not go together: leave one of them out ("),
     ("convert g.txt -o g.ew --format foo", "--format: foo is not one of auto, snap, csv, "),
-    ("convert g.txt -o g.ew --to metis", "--to: metis is not one of auto, el, ew, "),
+    ("convert g.txt -o g.ew --to metis", "--to: metis is not one of auto, csv, el, ew, "),
     ("pagerank g.ew --order strip", "--order: strip is not one of auto, strips, hilbert or bins; did you mean strips? ("),
     ("tasks yield --retry --profile", "--retry loses what a lost process knew of its time: leave --retry or the profile out"),
     ("profile -- pagerank", "pagerank: graph is required (edgewire pagerank --help"),

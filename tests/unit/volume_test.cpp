@@ -91,4 +91,6 @@ TEST_CASE("the volume is that of the most loaded process and direction, without 
   const auto published = volume(traffic, 8, true);
   CHECK(published.values_sent_max == 1030);
   CHECK(published.values_sent_total == 1055);
+  CHECK(traffic.sent(false) == std::vector<std::uint64_t>{30, 25, 0});
+  CHECK(traffic.sent(true) == std::vector<std::uint64_t>{1030, 25, 0});
 }
