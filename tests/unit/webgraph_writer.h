@@ -120,7 +120,8 @@ class BvWriter {
       last = graph.bits();
       BitWriter best = encode(row, 0);
       std::int64_t chain = 0;
-      for (std::size_t back = 1; back <= std::min<std::size_t>(row, options_.window); ++back) {
+      const std::size_t window = rows_[row].empty() ? 0 : std::min<std::size_t>(row, options_.window);
+      for (std::size_t back = 1; back <= window; ++back) {
         if (options_.chain >= 0 && chains[row - back] >= options_.chain) continue;
         BitWriter other = encode(row, back);
         if (other.bits() >= best.bits()) continue;
