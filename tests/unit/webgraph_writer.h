@@ -29,7 +29,7 @@ class BitWriter {
     ++bits_;
   }
   void number(std::uint64_t value, int width) {
-    for (int i = width - 1; i >= 0; --i) bit((value >> i & 1) != 0);
+    for (int i = std::min(width, 64) - 1; i >= 0; --i) bit((value >> i & 1) != 0);
   }
   /// By the name that compressionflags has for it.
   void code(const std::string& name, std::uint64_t value, std::uint64_t parameter) {
