@@ -197,12 +197,12 @@ TEST_CASE("WebGraph: rows of any shape") {
 }
 
 TEST_CASE("WebGraph: rows that are far longer than others, and targets that are far away") {
-  constexpr std::uint32_t kVertexCount = 1 << 21;
+  constexpr std::uint32_t kVertexCount = 1 << 17;
   BvRows rows(kVertexCount);
-  for (std::uint32_t target = 5; target < kVertexCount; target += 17) rows[1'000'000].push_back(target);
-  rows[1'000'003] = rows[1'000'000];
-  rows[1'000'004] = rows[1'000'000];
-  rows[1'000'004].erase(rows[1'000'004].begin() + 100, rows[1'000'004].begin() + 70'000);
+  for (std::uint32_t target = 5; target < kVertexCount; target += 3) rows[70'000].push_back(target);
+  rows[70'003] = rows[70'000];
+  rows[70'004] = rows[70'000];
+  rows[70'004].erase(rows[70'004].begin() + 100, rows[70'004].begin() + 30'000);
   rows[0] = {kVertexCount - 1};
   rows[kVertexCount - 1] = {0, 4096, kVertexCount - 1};
   const auto expected = edges_in(rows);
@@ -215,13 +215,26 @@ TEST_CASE("WebGraph: rows that are far longer than others, and targets that are 
       CHECK(edges_of(graph) == expected);
     }
   }
-  // So few edges that only vertices with edges are kept.
-  BvRows few(kVertexCount);
-  few[77] = {3, 2'000'000};
-  folder.put(BvWriter(few, {}).write());
-  const GraphFile graph = folder.read({});
-  CHECK(graph.vertices() == 3);
-  CHECK(graph.original_id(2) == 2'000'000);
+}
+
+TEST_CASE("WebGraph: where few vertices have edges, only those are kept") {
+  constexpr std::uint32_t kVertexCount = 1 << 21;
+  BvFiles files = BvWriter({{3, 2'000'000}}, {}).write();
+  BitWriter graph;
+  graph.gamma(2);  // edges of vertex 0: no reference, no intervals, residuals 3 and 2,000,000
+  graph.unary(0);
+  graph.gamma(0);
+  graph.zeta(6, 3);
+  graph.zeta(2'000'000 - 3 - 1, 3);
+  for (std::uint32_t row = 1; row < kVertexCount; ++row) graph.gamma(0);  // no edges
+  files.graph = graph.bytes();
+  files.properties.replace(files.properties.find("nodes=1"), 7, fmt::format("nodes={}", kVertexCount));
+  const BvFolder folder;
+  folder.put(files);
+  const GraphFile few = folder.read({});
+  CHECK(few.vertices() == 3);
+  CHECK(few.original_id(2) == 2'000'000);
+  CHECK(edges_of(few) == std::vector<Edge>{{0, 1, 0}, {0, 2, 0}});
 }
 
 TEST_CASE("WebGraph: options of a conversion") {

@@ -29,7 +29,7 @@ class BitWriter {
     ++bits_;
   }
   void number(std::uint64_t value, int width) {
-    for (int i = width - 1; i >= 0; --i) bit((value >> i & 1) != 0);
+    for (int i = std::min(width, 64) - 1; i >= 0; --i) bit((value >> i & 1) != 0);
   }
   /// By the name that compressionflags has for it.
   void code(const std::string& name, std::uint64_t value, std::uint64_t parameter) {
@@ -120,7 +120,8 @@ class BvWriter {
       last = graph.bits();
       BitWriter best = encode(row, 0);
       std::int64_t chain = 0;
-      for (std::size_t back = 1; back <= std::min<std::size_t>(row, options_.window); ++back) {
+      const std::size_t window = rows_[row].empty() ? 0 : std::min<std::size_t>(row, options_.window);
+      for (std::size_t back = 1; back <= window; ++back) {
         if (options_.chain >= 0 && chains[row - back] >= options_.chain) continue;
         BitWriter other = encode(row, back);
         if (other.bits() >= best.bits()) continue;
