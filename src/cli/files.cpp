@@ -229,7 +229,7 @@ std::vector<NamedFile> itself(const std::string& value) { return {{value}}; }
 std::vector<NamedFile> graph_and_labels(const std::string& value) {
   if (value == "-" || value.empty()) return {{value}};
   std::vector<NamedFile> files = {{value}, {graph::labels_path(value)}};
-  if (!fs::is_regular_file(value)) files.push_back({value, {"[0-9]*-of-[0-9]*"}});
+  if (std::error_code none; !fs::is_regular_file(value, none)) files.push_back({value, {"[0-9]*-of-[0-9]*"}});
   return files;
 }
 

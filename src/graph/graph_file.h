@@ -95,8 +95,8 @@ class GraphFile {
 /// --weighted".
 void expect_weights(const GraphFile& graph, std::string_view otherwise = {});
 
-/// How many bits a vertex id has in this file: 32 or 64. Nothing where it is no graph file of ours, or its
-/// header is damaged.
+/// How many bits a vertex id has in this file, or in the first part of this folder: 32 or 64. Nothing where
+/// it is no graph file of ours, or its header is damaged. Throws Error where a folder cannot be read.
 std::optional<int> id_bits_of(const std::string& path);
 
 /// Whether the path is that of a folder, which a graph in parts is.

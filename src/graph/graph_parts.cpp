@@ -32,7 +32,7 @@ void check_fit(const GraphPart& a, const GraphPart& b) {
 std::vector<std::string> part_names(const std::string& folder) {
   std::vector<std::string> names;
   DIR* const entries = opendir(folder.c_str());
-  if (entries == nullptr) return names;
+  if (entries == nullptr) throw Error(fmt::format("{}: cannot read: {}", folder, reason(errno)));
   while (const dirent* entry = readdir(entries))
     if (part_of_name(entry->d_name)) names.emplace_back(entry->d_name);
   closedir(entries);
@@ -41,9 +41,7 @@ std::vector<std::string> part_names(const std::string& folder) {
 }
 
 std::vector<std::unique_ptr<GraphPart>> open_parts(const std::string& folder) {
-  errno = 0;
   const auto names = part_names(folder);
-  if (names.empty() && errno != 0) throw Error(fmt::format("{}: cannot read: {}", folder, reason(errno)));
   if (names.empty())
     throw Error(fmt::format("{}: it is a folder without a graph: there are no parts such as {}", folder,
                             part_name(0, 4)));

@@ -17,8 +17,7 @@ namespace edgewire::graph {
 /// they are not of one graph.
 std::vector<std::unique_ptr<GraphPart>> open_parts(const std::string& folder);
 
-/// The names of the parts in a folder, in order; none where it cannot be read. Whoever wants to know why
-/// calls open_parts().
+/// The names of the parts in a folder, in order. Throws Error where it cannot be read.
 std::vector<std::string> part_names(const std::string& folder);
 
 /// The addresses of one section of a graph. Parts are mapped into it, each at its place. Nothing can be read

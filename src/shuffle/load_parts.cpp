@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "error.h"
+#include "graph/graph_file.h"
 #include "graph/graph_parts.h"
 #include "launch/packing.h"
 #include "shuffle/load_job.h"
@@ -66,8 +67,9 @@ void LoadJob::finish_part() {
   folder_->keep();
 }
 
+/// Another process that refuses to run may have removed the folder again.
 void LoadJob::refuse_parts() const {
-  if (graph::part_names(options_.output).empty()) return;
+  if (!graph::is_folder(options_.output) || graph::part_names(options_.output).empty()) return;
   throw Error(fmt::format("{}: it holds parts of an earlier conversion: remove them, or name another folder",
                           options_.output));
 }

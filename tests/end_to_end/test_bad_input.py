@@ -51,8 +51,9 @@ def test_an_empty_graph_file(edgewire, tmp_path):
 def test_a_folder_a_pipe_and_a_device_as_graph(edgewire, tmp_path):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    for path in (tmp_path, fifo, "/dev/zero"):
+    for path in (fifo, "/dev/zero"):
         assert refused_job(edgewire, "pagerank", path, "-p", 2, timeout=PATIENCE_S).startswith(f"{path}: cannot read")
+    assert refused_job(edgewire, "pagerank", tmp_path, "-p", 2).startswith(f"{tmp_path}: it is a folder without a graph")
 
 
 @contextlib.contextmanager
@@ -66,11 +67,14 @@ def another_user():
 
 def test_a_graph_without_permission(edgewire, path):
     path.chmod(0)
+    folder = path.parent / "parts.ew"
+    folder.mkdir(mode=0)
     for parent in list(path.parents)[:3]:
         if parent.owner() != "root" or os.geteuid() == 0:
             parent.chmod(parent.stat().st_mode | stat.S_IXOTH | stat.S_IXGRP)
     with another_user() as user:
-        assert edgewire.refused("pagerank", path, **user) == f"{path}: cannot read: Permission denied"
+        for graph in (path, folder):
+            assert edgewire.refused("pagerank", graph, **user) == f"{graph}: cannot read: Permission denied"
 
 
 @pytest.mark.core
@@ -107,7 +111,7 @@ def test_a_flipped_bit_anywhere(edgewire, tmp_path, processes):
 @pytest.mark.sanitize
 @pytest.mark.parametrize("faults", [
     {"vertices": 2**63}, {"vertices": 2**32}, {"vertices": 101}, {"edges": 2**63}, {"edges": 2**40}, {"edges": 1},
-    {"vertices": 2**64 - 1, "edges": 2**64 - 1}, {"flags": 1}, {"flags": 2**31}, {"version": 2}, {"version": 0},
+    {"vertices": 2**64 - 1, "edges": 2**64 - 1}, {"flags": 1}, {"flags": 2**31}, {"version": 3}, {"version": 0},
     {"offsets": [0] + [500] * 99 + [400]}, {"offsets": [1] + [400] * 100},
     {"offsets": [0] * 100 + [399]}, {"offsets": [2**63] * 101}, {"targets": [100] * 400}, {"targets": [2**32 - 1] * 400},
 ], ids=lambda faults: ",".join(f"{name}={str(value)[:12]}" for name, value in faults.items()))
