@@ -20,7 +20,7 @@ MAY_INCLUDE = {
     "transport": {"topology"},
     "plan": {"graph", "topology"},
     "tiles": {"plan", "graph", "topology"},
-    "exchange": {"plan", "transport", "topology", "launch"},
+    "exchange": {"plan", "graph", "transport", "topology", "launch"},
     "frontier": {"disk", "exchange", "tasks", "plan", "graph", "transport", "topology", "launch"},
     "engine": {"exchange", "tiles", "plan", "transport", "topology", "launch"},
     "job": {"disk", "engine", "exchange", "tiles", "plan", "graph", "topology", "launch", "transport"},

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from frontier import KERNELS, asked, check, make, partition, run
+from frontier import KERNELS, check, make, partition, run
 from job import Job, on
 from reference import write_graph
 
@@ -39,7 +39,7 @@ def test_kernels_that_follow_a_frontier(edgewire, made, tmp_path, kernel, proces
             assert report["transport"] == "tcp", name
 
 
-@pytest.mark.parametrize("kernel, options", [("pagerank", []), ("pagerank", ["--weighted"]), ("ppr", ["--sources", 0]), ("spmv", ["--weighted"])],
+@pytest.mark.parametrize("kernel, options", [("pagerank", []), ("pagerank", ["--weighted"]), ("ppr", ["--sources", 0]), ("spmv", ["--iterations", 1])],
                          ids=["pagerank", "weighted", "ppr", "spmv"])
 @pytest.mark.parametrize("strategy", ["edge", "slots", "cover"])
 def test_dense_kernels(edgewire, made, tmp_path, kernel, options, strategy):
@@ -48,8 +48,6 @@ def test_dense_kernels(edgewire, made, tmp_path, kernel, options, strategy):
     for number, where in enumerate([["-p", 1], *(["-p", 2 + i % 2, "--local-hosts", "--strategy", strategy,
                                                   *owners(ownership, tmp_path, graph, 2 + i % 2)] for i, ownership in enumerate(OWNERSHIPS))]):
         output = tmp_path / f"{number}.tsv"
-        if kernel == "spmv":
-            options = [*options[:1], "--iterations", 1]
         edgewire.ok(kernel, path, *options, *where, "-w", 1, "--precision", "f64", "-o", output)
         outputs.append([(id_, float(value)) for id_, value in (line.split("\t") for line in output.read_text().splitlines())])
     for found in outputs[1:]:
@@ -57,10 +55,10 @@ def test_dense_kernels(edgewire, made, tmp_path, kernel, options, strategy):
         assert [value for _, value in found] == pytest.approx([value for _, value in outputs[0]], rel=1e-9)
 
 
-@pytest.mark.parametrize("options", [[], ["--weighted"]], ids=["without weights", "weighted"])
+@pytest.mark.parametrize("options", [[], ["--weighted", "--precision", "f64"]], ids=["without weights", "weighted"])
 def test_a_plan_that_was_kept(edgewire, made, tmp_path, options):
     path, _ = made["parts"]
-    options = [*options, "-p", 2, "-w", 1, "--local-hosts", "--plan-cache", tmp_path / "cache", "--deterministic"]
+    options = [*options, "-p", 2, "-w", 1, "--local-hosts", f"--plan-cache={tmp_path}/cache", "--deterministic"]
     first, second = Job(edgewire, tmp_path, path, *options), Job(edgewire, tmp_path, path, *options)
     assert first.report["plan_cache"] == "written" and second.report["plan_cache"] == "used"
     assert first.text == second.text
@@ -81,5 +79,5 @@ def test_a_damaged_row_is_named_by_the_process_that_reads_it(edgewire, tmp_path)
     data[-200_000] ^= 1  # among the last targets, which the last process reads
     (tmp_path / "g.ew").write_bytes(data)
     for kernel in (["pagerank"], ["wcc"]):
-        line = edgewire.refused(*kernel, tmp_path / "g.ew", "-p", 2, "-w", 1, "--local-hosts", *asked(kernel[0], 0)[:0])
+        line = edgewire.refused(*kernel, tmp_path / "g.ew", "-p", 2, "-w", 1, "--local-hosts")
         assert "is damaged (its checksum differs)" in line and "rank 1" in line, line

@@ -26,36 +26,13 @@ struct Side {
   const OwnedVertices& owned() const { return plan.owned(); }
 };
 
-/// A copy of the rows of process p.
-OwnedRows in_memory(const GraphFile& graph, const Ownership& ownership, int p) {
-  const auto rank = static_cast<std::uint32_t>(p);
-  graph.verify_rows(0, graph.vertices());
-  RowMemory rows{{0}, {}};
-  std::vector<VertexId> targets;
-  std::string weights;
-  for (LocalNumber local{}; local < ownership.count(rank); ++local) {
-    const graph::Row row{graph, ownership.vertex(rank, local)};
-    targets.insert(targets.end(), row.targets().begin(), row.targets().end());
-    const auto bytes = row.weights().bytes();
-    weights.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    rows.begins.push_back(targets.size());
-  }
-  rows.entries = topology::NodeMemory(targets.size() * sizeof(VertexId), -1, "test");
-  std::ranges::copy(targets, rows.entries.as<VertexId>().begin());
-  topology::NodeMemory kept(weights.size(), -1, "test");
-  std::ranges::copy(weights, kept.as<char>().begin());
-  return {graph, ownership, std::move(rows), std::move(kept)};
-}
-
 std::vector<Side> make_plans(const GraphFile& graph, const Ownership& ownership, Strategy strategy,
-                             int workers, Layout layout, bool rows_in_memory = false) {
+                             int workers, Layout layout) {
   std::vector<PlanDraft> drafts;
   std::vector<std::vector<Arrivals>> arrivals(static_cast<std::size_t>(ownership.processes()));
-  for (int p = 0; p < ownership.processes(); ++p) {
-    const OwnedRows rows = rows_in_memory ? in_memory(graph, ownership, p) : graph;
-    drafts.emplace_back(rows, ownership, p, OwnedVertices(rows, ownership, p, layout, kOneWorker), strategy,
-                        workers, kOneWorker, graph.weighted());
-  }
+  for (int p = 0; p < ownership.processes(); ++p)
+    drafts.emplace_back(graph, ownership, p, OwnedVertices(graph, ownership, p, layout, kOneWorker), strategy,
+                        workers, kOneWorker);
   for (std::size_t p = 0; p < drafts.size(); ++p) {
     for (std::size_t s = 0; s < drafts[p].streams().size(); ++s) {
       const int peer = drafts[p].streams()[s].peer;
@@ -401,46 +378,6 @@ TEST_CASE("a peer's faulty plan is refused, naming the peer") {
                                 kOneWorker);
     };
     CHECK(error_of(place).find("rank 1 sent a faulty") == 0);
-  }
-}
-
-TEST_CASE("a plan of rows in memory is that of rows in the file") {
-  for (const bool weighted : {false, true}) {
-    const TemporaryDirectory folder;
-    const GraphFile graph = skewed_graph(folder, 3000, 20'000, weighted);
-    std::vector<std::uint16_t> owners(graph.vertices());
-    for (std::size_t v = 0; v < owners.size(); ++v) owners[v] = static_cast<std::uint16_t>(v * v % 7 % 3);
-    for (const auto& ownership : {Ownership::hash(graph.vertices(), 3), Ownership::ranges(graph.offsets(), 3),
-                                  Ownership::from_table(owners, 3)}) {
-      for (const Strategy strategy :
-           {Strategy::slots, Strategy::cover, Strategy::edge, Strategy::process, Strategy::worker}) {
-        CAPTURE(weighted);
-        CAPTURE(to_name(strategy));
-        const auto of_file = make_plans(graph, ownership, strategy, 2, Layout::degree);
-        const auto of_memory = make_plans(graph, ownership, strategy, 2, Layout::degree, true);
-        for (std::size_t p = 0; p < of_file.size(); ++p) {
-          const ExchangePlan &there = of_file[p].plan, &here = of_memory[p].plan;
-          CHECK(std::ranges::equal(there.owned().ids(), here.owned().ids()));
-          CHECK(there.edges() == here.edges());
-          CHECK(there.destinations() == here.destinations());
-          for (std::size_t s = 0; s < there.streams().size(); ++s) {
-            CHECK(there.streams()[s].slots == here.streams()[s].slots);
-            CHECK(std::ranges::equal(there.slot_sources(s), here.slot_sources(s)));
-            CHECK(std::ranges::equal(there.slot_weights(s), here.slot_weights(s)));
-          }
-          for (int q = 0; q < 3; ++q) CHECK(std::ranges::equal(there.mirrors(q), here.mirrors(q)));
-          EdgeRows expected, found;
-          for (std::uint32_t first = 0; first < there.sources(); first += ExchangePlan::kRowBlock) {
-            const auto last = std::min(there.sources(), first + ExchangePlan::kRowBlock);
-            there.read(first, last, expected);
-            here.read(first, last, found);
-            REQUIRE(found.ends == expected.ends);
-            REQUIRE(found.destinations == expected.destinations);
-            REQUIRE(found.weights == expected.weights);
-          }
-        }
-      }
-    }
   }
 }
 
