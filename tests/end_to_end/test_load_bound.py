@@ -123,7 +123,7 @@ def test_loads_on_a_thousand_machines_are_simulated(edgewire):
         assert near(row["wire_bytes"] * row["machines"], row["bytes_sent"] + row["id_bytes_sent"], 0.08)  # headers
         assert row["largest_share"] == 1
         for at in row["at"]:
-            assert at["seconds"] <= at["simulated"]["seconds"] <= 1.1 * at["seconds"], (row["machines"], at)
+            assert at["seconds"] * (1 - 1e-9) <= at["simulated"]["seconds"] <= 1.1 * at["seconds"], (row["machines"], at)
             assert at["limited_by"] == at["simulated"]["limited_by"]
     slow, fast = rows[1]["at"]
     assert (slow["limited_by"], fast["limited_by"]) == ("wire", "disk")
