@@ -15,6 +15,7 @@
 #include "graph/labelled_parts.h"
 #include "graph/readers.h"
 #include "graph/third_column.h"
+#include "graph/trimmed.h"
 
 namespace edgewire::graph {
 
@@ -31,12 +32,6 @@ struct Columns {
   std::size_t fields = 0;
   char separator = ',';
 };
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  if (first == text.npos) return text.substr(text.size());  // a place, for messages
-  return text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
-}
 
 /// Takes away blanks that stand within quotes as well.
 void trim_all(Line& fields) {

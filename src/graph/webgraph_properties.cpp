@@ -12,6 +12,7 @@
 
 #include "error.h"
 #include "graph/format.h"
+#include "graph/trimmed.h"
 
 namespace edgewire::graph {
 
@@ -72,11 +73,6 @@ std::optional<std::string> small_text(const std::string& path) {
 
 [[noreturn]] void refuse_properties(const std::string& path, std::string_view what) {
   throw Error(fmt::format("{}: {}", path, what));
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = std::min(text.find_first_not_of(" \t"), text.size());
-  return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
 }
 
 const std::string* value_of(const Properties& properties, const std::string& key) {

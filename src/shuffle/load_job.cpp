@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "error.h"
+#include "exchange/barrier.h"
 #include "exchange/exchange.h"
 #include "exchange/record_stream.h"
 #include "graph/edge_list.h"
@@ -203,6 +204,7 @@ void LoadJob::exchange_ids() {
       if (peer != rank()) stream->send(0, peer, record.data(), stream->record_bytes(), take);
   }
   stream->finish(0, take);
+  exchange::barrier(bootstrap_, seat_.link());  // what was sent has left this process
 }
 
 /// Ids turned out to be sparse: finds those that occur, which are in the records.

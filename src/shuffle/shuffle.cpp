@@ -51,6 +51,7 @@ void Shuffle::spill(Worker& worker) const {
 
 /// Where anything was spilled everything is, so that merging has the memory of the buffers.
 void Shuffle::settle() {
+  if (size_ > 1) exchange::barrier(bootstrap_, seat_.link());  // what was sent has left this process
   const bool spilled =
       std::ranges::any_of(workers_, [](const auto& w) { return !w->spilled->runs().empty(); });
   seat_.pool().run([&](int lane) {
