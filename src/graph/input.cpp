@@ -16,8 +16,6 @@ namespace edgewire::graph {
 
 namespace {
 
-constexpr std::uint64_t kReadAhead = std::uint64_t{4}
-                                     << 20;  // bytes between a piece and what is read meanwhile
 constexpr std::uint64_t kPieceBytes = std::uint64_t{512} << 10;
 constexpr std::uint64_t kLongestLine = std::uint64_t{64} << 20;
 
@@ -207,8 +205,6 @@ void Input::each_piece_of(std::span<Input* const> inputs, int workers, const Pro
         std::uint64_t before = 0;
         while (!failed.load(std::memory_order_relaxed) && next(input, piece)) {
           place.second = piece.offset;
-          if (!input.streamed())
-            input.raw_.read_ahead(piece.offset + piece.text.size() + kReadAhead, piece.text.size());
           work(input, worker, piece);
           place.second = kToEnd;
           if (!input.streamed()) input.raw_.release(piece.offset, piece.offset + piece.text.size());

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "error.h"
@@ -47,14 +46,6 @@ std::span<const std::uint8_t> RawBytes::peek(std::size_t least) {
 void RawBytes::fail(std::uint64_t offset, std::string_view what) const {
   refuse_changed_files();
   throw Error(fmt::format("{}: byte {}: {}", name_, offset, what));
-}
-
-void RawBytes::read_ahead(std::uint64_t begin, std::uint64_t bytes) const noexcept {
-  constexpr std::uint64_t kPages = 4096;  // where advice may begin
-  const auto all = mapped();
-  begin = begin / kPages * kPages;
-  if (begin >= all.size()) return;
-  madvise(const_cast<std::uint8_t*>(&all[begin]), std::min(bytes, all.size() - begin), MADV_WILLNEED);
 }
 
 }  // namespace edgewire::graph

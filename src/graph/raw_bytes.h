@@ -27,9 +27,6 @@ class RawBytes {
   /// Of a file: lets the kernel drop the pages that lie within [begin, end) from this process.
   void release(std::uint64_t begin, std::uint64_t end) const noexcept { file_->release(begin, end); }
 
-  /// Of a file: lets the kernel read these bytes, as far as there are so many, while others are used.
-  void read_ahead(std::uint64_t begin, std::uint64_t bytes) const noexcept;
-
   /// The bytes that are not used yet: at least `least` (up to 64 KiB), fewer only where the input ends. Valid
   /// until the next call. Throws Error when the system cannot read.
   std::span<const std::uint8_t> peek(std::size_t least = 1);
