@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "error.h"
+#include "exchange/barrier.h"
 #include "exchange/exchange.h"
 #include "exchange/record_stream.h"
 #include "graph/edge_list.h"
@@ -151,6 +152,7 @@ void LoadJob::add_vertices(int worker, std::span<const std::uint64_t> ids) {
 void LoadJob::end_reading() {
   if (!std::exchange(reading_, false)) return;
   seat_.pool().run([&](int lane) { shuffle_->finish(lane); });
+  exchange::barrier(bootstrap_, seat_.link());  // others may still need what is queued here
   shuffle_->settle();
   if (shuffle_->stream() != nullptr) bytes_sent_ = shuffle_->stream()->bytes_sent();
 }
@@ -183,6 +185,7 @@ void LoadJob::exchange_ids() {
       if (peer != rank()) stream->send(0, peer, record.data(), stream->record_bytes(), take);
   }
   stream->finish(0, take);
+  exchange::barrier(bootstrap_, seat_.link());
 }
 
 /// Ids turned out to be sparse: finds those that occur, which are in the records.
