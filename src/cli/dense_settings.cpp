@@ -132,6 +132,7 @@ job::DenseOptions DenseSettings::dense(launch::Bootstrap& bootstrap) const {
   options.encoding = sent_as();
   options.weighted = weighted;
   options.ownership = ownership == "range" ? "ranges" : ownership;
+  options.rows = exchange::row_reading_from(rows);
   options.plan_cache = plan_folder();
   options.link_bits_per_s = launch.link_bits_per_s;
   options.layout = layout == "given" ? plan::Layout::given : plan::Layout::degree;

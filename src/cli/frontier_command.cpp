@@ -67,6 +67,7 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
   check_outputs_writable(bootstrap, asked, output_path(asked, runs, 0));
   options.job.seat = asked.seat(bootstrap);
   options.job.ownership = asked.ownership;
+  options.job.rows = exchange::row_reading_from(asked.rows);
   options.job.disks = asked.edge_place.rows(kernel.weighted(), bootstrap, opened.file);
   const bool first = bootstrap.rank() == 0;
   std::optional<InterruptLine> interrupt_line;

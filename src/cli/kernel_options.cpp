@@ -22,6 +22,15 @@ void KernelOptions::add_to(CLI::App& command) {
       "and bc use them with --weighted. The other kernels do not use them.");
   add_graph_input(command, graph_path, reading);
   JobOptions::add_to(command);
+  command.option_defaults()->group("Processes");
+  command
+      .add_option(
+          "--rows", rows,
+          "on several hosts, where vertices of a process lie all over the graph file: own reads them in "
+          "each process, shares reads each row once in all and sends it to its owner; auto is own where "
+          "the file is in the page cache of every host")
+      ->check(CLI::IsMember({"auto", "own", "shares"}))
+      ->capture_default_str();
 }
 
 void KernelOptions::add_output_options(CLI::App& command, const std::string& result, const std::string& check,

@@ -21,6 +21,7 @@ struct KernelOptions : JobOptions {
   std::string graph_path;
   Reading reading;
   std::string ownership = "hash";
+  std::string rows = "auto";
   EdgePlace edge_place{};
   bool deterministic = false;
   std::string output_path;

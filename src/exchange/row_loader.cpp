@@ -282,6 +282,17 @@ plan::Ownership make_ownership(launch::Bootstrap& bootstrap, const graph::GraphF
   });
 }
 
+RowReading row_reading_from(const std::string& name) {
+  for (const auto one : {RowReading::automatic, RowReading::own, RowReading::shares})
+    if (name == to_name(one)) return one;
+  throw UsageError(fmt::format("--rows {}: it is none of auto, own, shares", name));
+}
+
+const char* to_name(RowReading reading) noexcept {
+  if (reading == RowReading::automatic) return "auto";
+  return reading == RowReading::own ? "own" : "shares";
+}
+
 plan::OwnedRows load_rows(launch::Bootstrap& bootstrap, Seat& seat, const graph::GraphFile& graph,
                           const plan::Ownership& ownership, const RowContent& content) {
   if (bootstrap.size() == 1) return graph;
@@ -291,7 +302,12 @@ plan::OwnedRows load_rows(launch::Bootstrap& bootstrap, Seat& seat, const graph:
     own_here = plan::hold_owned(here[p], ownership, p);
   const auto& nodes = bootstrap.nodes();
   const bool one_host = std::ranges::all_of(nodes, [&](int node) { return node == nodes[0]; });
-  if (own_here && (one_host || ownership.is_ranges() || content.in_file_here)) return graph;
+  const auto all_cached = [&] {
+    return launch::allreduce(bootstrap, std::uint64_t{graph.is_cached()}, std::ranges::min) != 0;
+  };
+  if (own_here && (one_host || ownership.is_ranges() || content.reading == RowReading::own ||
+                   (content.reading == RowReading::automatic && all_cached())))
+    return graph;
   return RowLoader(bootstrap, seat, graph, ownership, here).load(content);
 }
 

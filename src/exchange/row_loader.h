@@ -17,16 +17,26 @@ namespace edgewire::exchange {
 plan::Ownership make_ownership(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                                const std::string& how);
 
+/// How processes get rows that lie all over a file, where all of them are on the host of each process.
+enum class RowReading {
+  automatic,  ///< own on one host, and where the file is in the page cache of every host; else shares
+  own,        ///< each process reads its own rows
+  shares      ///< each row is read once in all, and sent to its owner; on one host as own
+};
+/// "auto", "own" or "shares". Throws UsageError where it is none of these.
+RowReading row_reading_from(const std::string& name);
+const char* to_name(RowReading reading) noexcept;
+
 /// What is needed of rows.
 struct RowContent {
-  bool targets = true;        ///< else degrees alone
-  bool weights = false;       ///< beside targets
-  bool in_file_here = false;  ///< rows stay in the file wherever those of each process are on its host
+  bool targets = true;                         ///< else degrees alone
+  bool weights = false;                        ///< beside targets
+  RowReading reading = RowReading::automatic;  ///< the same in all processes
 };
 
 /// The rows of the vertices of this process. They stay in the file, and are not verified, where each process
-/// finds its own rows on its host and they are a range of the file, or all processes are on one host. Else
-/// each process reads a share of the file, each row is read once in all, and verified, and sent to its owner
+/// finds its own rows on its host and they are a range of the file, or `content.reading` says so. Else each
+/// process reads a share of the file, each row is read once in all, and verified, and sent to its owner
 /// through a link of its own. Memory then: an id for each edge of the process, its weight, and 12 bytes for
 /// each owned vertex, 4 of which are given back, and that of RecordStream. Collective, while workers rest;
 /// throws Error. `ownership`: the same in all processes, as is `content`.

@@ -72,6 +72,7 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
                            {"the ownership", plan::fact_of(options.ownership)},
                            {"the transport", std::string(link().name())},
                            {"the number of workers", std::to_string(options.seat.workers)},
+                           {"the reading of rows", exchange::to_name(options.rows)},
                            {"the check of integrity", options.seat.integrity ? "yes" : "no"},
                            {"the number of disks for edges", std::to_string(options.disks.devices.size())}});
   ownership_ = exchange::make_ownership(bootstrap, graph, options.ownership);
@@ -82,8 +83,9 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
     });
   } else {
     const bool from_disks = !options.disks.devices.empty();
-    owned_rows_ = exchange::load_rows(bootstrap, seat_, graph, *ownership_,
-                                      {.weights = weighted_, .in_file_here = from_disks});
+    owned_rows_ = exchange::load_rows(
+        bootstrap, seat_, graph, *ownership_,
+        {.weights = weighted_, .reading = from_disks ? exchange::RowReading::own : options.rows});
     for_each_range([&](int, LocalNumber first, LocalNumber last) {
       const std::uint64_t begin = ownership_->vertex(rank(), first),
                           end = std::uint64_t{ownership_->vertex(rank(), LocalNumber(last - 1))} + 1;

@@ -16,6 +16,7 @@
 #include "base/progress.h"
 #include "disk/read_figures.h"
 #include "exchange/gather_values.h"
+#include "exchange/row_loader.h"
 #include "exchange/seat.h"
 #include "frontier/boundary.h"
 #include "frontier/known_rows.h"
@@ -45,6 +46,7 @@ struct Options {
   exchange::SeatOptions seat{};
   std::string ownership = "hash";             ///< hash, ranges or the path of a partition file
   std::size_t record_bytes = sizeof(Record);  ///< of all records
+  exchange::RowReading rows = exchange::RowReading::automatic;  ///< own, where rows go to disks
   RowDisks disks{};
   /// The link is left to a tasks::TaskJob, which connects it: there are no records(), and all rows are
   /// checked in each process.

@@ -155,6 +155,10 @@ std::vector<RowRange> GraphFile::rows_here() const {
   return ranges;
 }
 
+bool GraphFile::is_cached() const {
+  return std::ranges::all_of(mapping_->parts, [](const auto& part) { return part->file().is_cached(); });
+}
+
 void GraphFile::expect_all_rows() const {
   if (!mapping_->in_parts()) return;
   const auto& parts = mapping_->parts;

@@ -63,6 +63,8 @@ class GraphFile {
   /// The rows that can be read on this host, ascending and apart from each other: of a file all, of a folder
   /// those of the parts that are in it. Whoever touches others crashes; verify_rows() refuses them.
   std::vector<RowRange> rows_here() const;
+  /// Whether what is here lies in the page cache, see MappedFile::is_cached().
+  bool is_cached() const;
   /// To be called where a command reads all rows. Throws Error, with the part that is missing, unless all
   /// are here.
   void expect_all_rows() const;

@@ -23,6 +23,9 @@ class MappedFile {
   const std::string& path() const noexcept { return path_; }
   const std::uint8_t* data() const noexcept { return data_; }
   std::uint64_t bytes() const noexcept { return bytes_; }
+  /// Whether nine tenths of the file, by a sample, lie in the system's page cache. False where the system
+  /// does not say, as of files of other users.
+  bool is_cached() const noexcept;
   /// Why somebody else may have written it; empty: only this user could.
   std::string_view distrust() const noexcept { return distrust_; }
   /// Throws Error: "PATH: byte OFFSET: WHAT", or FileChanged if that is why.

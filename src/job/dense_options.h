@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/progress.h"
+#include "exchange/row_loader.h"
 #include "exchange/seat.h"
 #include "graph/graph_file.h"
 #include "job/order_choice.h"
@@ -31,6 +32,7 @@ struct DenseOptions {
   /// strategy is then `slots` or `cover`. "auto" takes one of these four, "auto,FILE" also the file: the one
   /// that takes the least time on the link and the cores.
   std::string ownership = "hash";
+  exchange::RowReading rows = exchange::RowReading::automatic;  ///< own, where edges are on disks
   plan::Layout layout = plan::Layout::degree;
   bool choose_layout = false;  ///< measure which one is faster
   OrderOptions order;          ///< strips, where edges are on disks

@@ -38,6 +38,7 @@ void agree(const PlanTask& task) {
        {"the link's rate", options.assumed_link_rate > 0 ? "assumed" : "measured"},
        {"the use of a plan cache", yes(!options.plan_cache.empty())},
        {"the use of weights", yes(options.weighted)},
+       {"the reading of rows", exchange::to_name(options.rows)},
        {"the check of integrity", yes(options.seat.integrity)},
        {"the number of disks for edges", std::to_string(options.devices.size())}});
 }

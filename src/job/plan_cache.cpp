@@ -246,10 +246,11 @@ std::optional<ConnectedPlan> PlanCache::take() {
   ranges_.reset();
   if (!kept) return std::nullopt;
   const bool weighted = task_.options.weighted;  // then weights are added up again, and errors name edges
-  plan::OwnedRows rows = plan::owns_edges(kept->choices.ownership)
-                             ? plan::OwnedRows(task_.graph)
-                             : exchange::load_rows(task_.bootstrap, task_.seat, task_.graph, kept->ownership,
-                                                   {.targets = weighted, .weights = weighted});
+  plan::OwnedRows rows =
+      plan::owns_edges(kept->choices.ownership)
+          ? plan::OwnedRows(task_.graph)
+          : exchange::load_rows(task_.bootstrap, task_.seat, task_.graph, kept->ownership,
+                                {.targets = weighted, .weights = weighted, .reading = task_.options.rows});
   if (rows.in_file())
     for_each_rows(task_, plan::span_of_owned(kept->ownership, task_.rank()), for_each_,
                   [&](std::uint64_t first, std::uint64_t last) {

@@ -103,9 +103,10 @@ plan::OwnedVertices order_vertices(const PlanTask& task, const plan::OwnedRows& 
 ConnectedPlan plan_vertices(const PlanTask& task, Rates& rates, Choices choices) {
   auto start = Clock::now();
   auto ownership = exchange::make_ownership(task.bootstrap, task.graph, choices.ownership);
-  auto rows =
-      exchange::load_rows(task.bootstrap, task.seat, task.graph, ownership,
-                          {.weights = task.options.weighted, .in_file_here = !task.options.devices.empty()});
+  auto rows = exchange::load_rows(
+      task.bootstrap, task.seat, task.graph, ownership,
+      {.weights = task.options.weighted,
+       .reading = task.options.devices.empty() ? task.options.rows : exchange::RowReading::own});
   auto owned = order_vertices(task, rows, ownership, choices, task.on_workers("load"));
   const double seconds_load = seconds_since(start);
 

@@ -18,6 +18,7 @@ namespace edgewire::exchange {
 namespace {
 
 using graph::GraphFile;
+constexpr auto kShares = RowReading::shares;
 
 std::vector<std::uint16_t> some_owners(std::uint64_t vertices, int processes) {
   std::vector<std::uint16_t> owners(vertices);
@@ -72,7 +73,8 @@ TEST_CASE("processes of several hosts get the rows of their vertices, however th
          {plan::Ownership::hash(kVertices, cut.processes),
           plan::Ownership::from_table(some_owners(kVertices, cut.processes), cut.processes)})
       for (const RowContent content :
-           {RowContent{}, RowContent{.weights = true}, RowContent{.targets = false}})
+           {RowContent{.reading = kShares}, RowContent{.weights = true, .reading = kShares},
+            RowContent{.targets = false, .reading = kShares}})
         check_rows(files, files[0], ownership, cut, content,
                    [](const auto& rows) { transport::require(!rows.in_file(), "rows in the file"); });
     check_rows(files, files[0], plan::Ownership::ranges(files[0].offsets(), cut.processes), cut, {},
@@ -86,7 +88,7 @@ TEST_CASE("graphs with fewer rows than processes, and without edges") {
         vertices, vertices == 5 ? std::vector<graph::Edge>{} : std::vector<graph::Edge>{{0, 0, 1.0F}});
     std::vector<GraphFile> files;
     files.push_back(GraphFile::open(one.graph.path()));
-    check_rows(files, one.graph, plan::Ownership::hash(vertices, 3), {3, 2}, {});
+    check_rows(files, one.graph, plan::Ownership::hash(vertices, 3), {3, 2}, {.reading = kShares});
   }
 }
 
@@ -132,7 +134,7 @@ TEST_CASE("each process reads its share of the rows, and nobody else does") {
     files.push_back(GraphFile::open(
         damaged_elsewhere(whole, folder / std::to_string(p) + ".ew", bounds[p], bounds[p + 1])));
   const auto ownership = plan::Ownership::hash(kVertices, kProcesses);
-  check_rows(files, whole, ownership, {kProcesses, 2}, {.weights = true});
+  check_rows(files, whole, ownership, {kProcesses, 2}, {.weights = true, .reading = kShares});
   // The test would notice: a process that reads more finds the damage.
   for (std::size_t p = 0; p < kProcesses; ++p) {
     CHECK_THROWS_AS(files[p].verify_rows(0, kVertices), Error);
