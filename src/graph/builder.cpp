@@ -168,8 +168,9 @@ void Builder::sort_bucket(std::uint64_t bucket, WeightType type, Scratch& scratc
   });
 }
 
-/// Adds how many edges each row has to the counts of the rows behind them. Whether all edges are in order.
-bool Builder::count_rows(std::uint64_t bucket, std::span<std::uint64_t> counts) const {
+/// Adds how many edges each row has to the counts of the rows behind them, and writes the targets as they
+/// come. Whether all edges are in order, so that the targets are, too.
+bool Builder::count_rows(std::uint64_t bucket, std::span<std::uint64_t> counts, PlainId* targets) const {
   const std::uint64_t first = bucket << shift_;
   bool sorted = true;
   Edge before = 0;
@@ -180,6 +181,7 @@ bool Builder::count_rows(std::uint64_t bucket, std::span<std::uint64_t> counts) 
       do {
         sorted &= before <= edges[i];
         before = edges[i];
+        *targets++ = static_cast<PlainId>(edges[i]);
       } while (++i < edges.size() && static_cast<PlainId>(edges[i] >> kIdBits) == source);
       counts[source - first + 1] += i - start;
     }
@@ -217,16 +219,17 @@ void Builder::sort_keys(std::uint64_t bucket, Scratch& scratch) {
   const std::uint64_t rows = std::min(vertices_ - first, std::uint64_t{1} << shift_);
   std::vector<std::uint64_t>& ends = scratch.ends;
   ends.assign(rows + 1, 0);
-  // Edges in order give keys in order: they are where they belong.
-  const bool sorted = count_rows(bucket, ends) && std::is_same_v<Keys, TargetKeys>;
+  std::uint64_t edges = 0;
+  each_block(bucket, [&](std::span<const Edge> some, Weights) { edges += some.size(); });
+  auto* const keys = scratch.template keys_of<typename Keys::Key>(edges);
+  const bool sorted = count_rows(bucket, ends, reinterpret_cast<PlainId*>(keys)) && !options_.weighted;
   std::partial_sum(ends.begin(), ends.end(), ends.begin());
-  auto* const keys = scratch.template keys_of<typename Keys::Key>(ends[rows]);
-  place_keys<Keys>(bucket, ends, keys);
+  if (!sorted) place_keys<Keys>(bucket, std::span(ends).first(rows), keys);
   free_streams(bucket);
   std::uint64_t kept = 0;
   std::uint64_t begin = 0;
   for (std::uint64_t row = 0; row < rows; ++row) {
-    const std::uint64_t end = ends[row];
+    const std::uint64_t end = ends[sorted ? row + 1 : row];
     if (!sorted && !std::is_sorted(keys + begin, keys + end)) std::sort(keys + begin, keys + end);
     const std::uint64_t row_start = kept;
     if (!options_.simple) kept = end;

@@ -157,7 +157,7 @@ class Builder {
   void sort_bucket(std::uint64_t bucket, WeightType type, Scratch& scratch);
   template <class Keys>
   void sort_keys(std::uint64_t bucket, Scratch& scratch);
-  bool count_rows(std::uint64_t bucket, std::span<std::uint64_t> counts) const;
+  bool count_rows(std::uint64_t bucket, std::span<std::uint64_t> counts, PlainId* targets) const;
   template <class Keys>
   void place_keys(std::uint64_t bucket, std::span<std::uint64_t> starts, typename Keys::Key* keys) const;
   template <class Keys>

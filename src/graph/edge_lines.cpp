@@ -222,7 +222,6 @@ class EdgeParser {
     const bool may_be_plain = !shape_.weighted && !shape_.vertex && !shape_.no_loops && shape_.mark == 0 &&
                               (shape_.fields == 0 || shape_.fields == 2);
     if (!may_be_plain) {
-      refuse_cr();
       while (next_line()) {
       }
       return;
@@ -230,7 +229,6 @@ class EdgeParser {
     constexpr int kLines = 32;  // so many, where lines are not plain
     do {
       parse_plain();
-      if (!reader_.done()) refuse_cr();
       for (int line = 0; line < kLines; ++line)
         if (!next_line()) break;
     } while (!reader_.done());
@@ -252,6 +250,7 @@ class EdgeParser {
 
   /// False at the end.
   bool next_line() {
+    refuse_cr();
     if (!reader_.next_edge()) return false;
     const std::uint64_t source = reader_.id();
     const std::uint64_t target = shape_.vertex ? source : reader_.id();
@@ -273,11 +272,15 @@ class EdgeParser {
     edges_.is_wide = true;
   }
 
-  /// Of the whole piece, once. Plain lines have none.
+  /// Looks for a CR within a line in what comes next, some KB at a time. Plain lines have none.
   void refuse_cr() {
-    if (std::exchange(looked_for_cr_, true)) return;
-    if (const std::size_t cr = cr_within_line(piece_.text); cr != piece_.text.npos)
-      input_.fail_line(piece_, piece_.text.data() + cr, kCrAlone);
+    constexpr std::size_t kBytes = 16 << 10;
+    const auto at = static_cast<std::size_t>(reader_.at() - piece_.text.data());
+    if (at < cr_free_) return;
+    cr_free_ = std::min(at + kBytes, piece_.text.size());
+    while (cr_free_ < piece_.text.size() && piece_.text[cr_free_ - 1] == '\r') ++cr_free_;
+    if (const std::size_t cr = cr_within_line(piece_.text.substr(at, cr_free_ - at)); cr != piece_.text.npos)
+      input_.fail_line(piece_, piece_.text.data() + at + cr, kCrAlone);
   }
 
   const Input& input_;
@@ -285,7 +288,7 @@ class EdgeParser {
   const LineShape& shape_;
   ParsedEdges& edges_;
   Reader reader_;
-  bool looked_for_cr_ = false;
+  std::size_t cr_free_ = 0;  // up to here no CR is within a line, of those that are not plain
 };
 
 }  // namespace
