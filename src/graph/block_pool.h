@@ -1,4 +1,5 @@
-// Memory in blocks of one size that goes from hand to hand: what one step of a build frees, the next one takes.
+// Memory in blocks of one size that goes from hand to hand: what one step of a build frees, the next one
+// takes.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +12,8 @@
 
 namespace edgewire::graph {
 
-/// Hands out blocks. Asks the system for large pages, whose first use costs a fraction of that of small ones.
-/// Nothing goes back to the system before the pool goes. Thread safe.
+/// Hands out blocks. Nothing goes back to the system before the pool goes. Thread safe. It does not ask for
+/// large pages: on a busy machine they took the system longer than small ones (measured on Zen 4).
 class BlockPool {
  public:
   static constexpr std::size_t kBytes = 16 << 10;
