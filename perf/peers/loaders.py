@@ -1,6 +1,6 @@
 """Reads an edge list with a library from PyPI, for comparison; run by loading.py, one library a process.
 
-Prints one line of JSON: `edges`, `version`, and the wall and processor seconds of the reading alone, without the start
+Prints one line of JSON: `edges` (null: it does not say), `version`, and the wall and processor seconds of the reading alone, without the start
 of Python and of the library.
 """
 
@@ -9,19 +9,25 @@ import json
 import time
 
 
+def separator_of(path):
+    """A tab or a space: what is between the ids of the first line."""
+    with open(path) as file:
+        return "\t" if "\t" in file.readline() else " "
+
+
 def networkit(path, threads):
     import networkit
 
     networkit.setNumberOfThreads(threads)
-    reader = networkit.graphio.EdgeListReader("\t", 0, "#", continuous=True, directed=True)
-    return networkit, lambda: reader.read(str(path)).numberOfEdges()
+    reader = networkit.graphio.EdgeListReader(separator_of(path), 0, "#", continuous=True, directed=True)
+    return networkit, lambda: reader.read(str(path)) and None  # it does not keep all duplicates, so their number says nothing
 
 
 def polars(path, threads):  # the threads are those that POLARS_MAX_THREADS says
     import polars
 
     schema = {"source": polars.UInt32, "target": polars.UInt32}
-    return polars, lambda: polars.read_csv(path, separator="\t", has_header=False, schema=schema).height
+    return polars, lambda: polars.read_csv(path, separator=separator_of(path), has_header=False, schema=schema).height
 
 
 def main():

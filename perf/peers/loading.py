@@ -3,7 +3,7 @@
 
 Edgewire and GAPBS's converter write a graph file, NetworKit builds a graph in memory, polars makes a table of two columns,
 igzip (ISA-L) only inflates. Of programs all is measured from their start to their end; of libraries the reading alone. The
-file is tab-separated text, read once before, so that it is in the page cache; .gz files are made of it by gzip and bgzip.
+file is text with a space or a tab between ids, read once before, so that it is in the page cache; .gz files are made of it by gzip and bgzip.
 Libraries are packages of PyPI, put into BUILD/peers. What cannot be had is named with the reason.
 """
 
@@ -41,7 +41,7 @@ def library(python, name, path, threads, timeout_s):
     text = run([python, LOADERS, name, path, "--threads", threads], timeout_s, env=environment)
     try:
         figures = json.loads(text.strip().splitlines()[-1])
-        return {name: figures[name] for name in ("seconds", "processor_seconds")}
+        return {name: figures[name] for name in ("seconds", "processor_seconds", "edges")}
     except (ValueError, KeyError, IndexError) as error:
         raise Failed(f"no figures in its output: {text.strip()[-100:]!r}") from error
 
@@ -109,6 +109,8 @@ def compare(options, programs, edges, missing):
                     continue
                 try:
                     figures = measure(threads)
+                    if figures.get("edges") not in (None, edges):
+                        raise Failed(f"it read {figures['edges']} edges of {edges}")
                 except Failed as error:
                     missing[key] = str(error)
                     continue
@@ -124,7 +126,7 @@ def compare(options, programs, edges, missing):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", metavar="DIR")
-    parser.add_argument("--text", type=pathlib.Path, metavar="FILE", help="tab-separated ids; by default a Kronecker graph")
+    parser.add_argument("--text", type=pathlib.Path, metavar="FILE", help="lines of two ids with a space or a tab between; by default a Kronecker graph")
     parser.add_argument("--scale", type=int, default=21, help="of that graph (default: 21)")
     parser.add_argument("--edge-factor", type=int, default=20, help="of that graph (default: 20)")
     parser.add_argument("--gapbs", type=pathlib.Path, metavar="DIR", help="where GAPBS's built converter is")
