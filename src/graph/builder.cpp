@@ -235,8 +235,7 @@ void Builder::sort_keys(std::uint64_t bucket, Scratch& scratch) {
     if (!options_.simple) kept = end;
     for (std::uint64_t i = begin; options_.simple && i < end; ++i) {
       const PlainId target = Keys::target(keys[i]);
-      const bool drop =
-          target == first + row || (kept > row_start && target == Keys::target(keys[kept - 1]));
+      const bool drop = target == first + row || (kept > row_start && target == Keys::target(keys[kept - 1]));
       if (!drop) keys[kept++] = keys[i];
     }
     offsets_[first + row + 1] = kept - row_start;

@@ -57,7 +57,8 @@ class IdSet {
                                         sorted_.begin());
     }
     const RankedWord& word = ranks_[id / 64];
-    return word.before + static_cast<std::uint64_t>(std::popcount(word.bits & ((std::uint64_t{1} << id % 64) - 1)));
+    return word.before +
+           static_cast<std::uint64_t>(std::popcount(word.bits & ((std::uint64_t{1} << id % 64) - 1)));
   }
 
   std::vector<std::uint64_t> sorted() const {

@@ -28,9 +28,8 @@ BuildSummary read_lines(Conversion& conversion, LineShape shape, const Piece& fi
   graph.name = conversion.input.path();
   sink.start(graph,
              sink.wants_sample() ? sample_sources(conversion.inputs, shape) : std::vector<std::uint64_t>());
-  each_edge_piece(
-      conversion.inputs, options.workers, shape, first, conversion.progress, sink.rank(), sink.size(),
-      [&](int worker, const ParsedEdges& edges) { edges.add_to(sink, worker); });
+  each_edge_piece(conversion.inputs, options.workers, shape, first, conversion.progress, sink.rank(),
+                  sink.size(), [&](int worker, const ParsedEdges& edges) { edges.add_to(sink, worker); });
   if (conversion.vertices != nullptr) {
     LineShape lone;
     lone.vertex = true;

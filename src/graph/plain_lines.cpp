@@ -97,7 +97,8 @@ class Ids32 {
       _mm_store_si128(reinterpret_cast<__m128i*>(lanes.data()), from);
       return lanes[static_cast<std::size_t>(index)];
     };
-    return lane(wide_, 1) == 0 && lane(wide_, 3) == 0 && std::min(lane(least_, 0), lane(least_, 1)) >= least &&
+    return lane(wide_, 1) == 0 && lane(wide_, 3) == 0 &&
+           std::min(lane(least_, 0), lane(least_, 1)) >= least &&
            std::max(lane(most_, 0), lane(most_, 2)) <= most;
   }
 
@@ -184,7 +185,8 @@ PlainLines<Id> parse_plain_lines(std::string_view text, std::uint64_t least, std
 #else
 
 template <class Id>
-PlainLines<Id> parse_plain_lines(std::string_view text, std::uint64_t, std::uint64_t, std::uint64_t, Id* ids) {
+PlainLines<Id> parse_plain_lines(std::string_view text, std::uint64_t, std::uint64_t, std::uint64_t,
+                                 Id* ids) {
   return {text.data(), ids};
 }
 
