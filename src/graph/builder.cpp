@@ -72,8 +72,9 @@ std::uint32_t flags_of(const BuildOptions& options, const WeightFacts& weights) 
   return times ? flags | kDoubtfulWeights : flags;
 }
 
-Builder::Builder(std::uint64_t vertices, std::uint64_t expected_edges, const BuildOptions& options)
-    : vertices_(vertices), options_(options) {
+Builder::Builder(std::uint64_t vertices, std::uint64_t expected_edges, const BuildOptions& options,
+                 std::shared_ptr<BlockPool> pool)
+    : vertices_(vertices), options_(options), pool_(std::move(pool)) {
   if (vertices > kMaxVertices) {
     throw Error(fmt::format("{} vertices are more than the {} that are supported{}", vertices, kMaxVertices,
                             kMoreVertices));
@@ -88,7 +89,9 @@ Builder::Builder(std::uint64_t vertices, std::uint64_t expected_edges, const Bui
   buckets_.resize(buckets);
 }
 
-Builder::~Builder() = default;
+Builder::~Builder() {
+  for (std::uint64_t bucket = 0; bucket < buckets_.size(); ++bucket) free_streams(bucket);
+}
 
 /// Packs the weights of the last block.
 void Builder::close(Worker& worker, Stream& stream) const {
@@ -96,14 +99,16 @@ void Builder::close(Worker& worker, Stream& stream) const {
   const Weights weights = stream.weights.view();
   WeightFacts facts;
   facts.add(weights);
-  stream.blocks.back()->weights = PackedWeights(weights, facts.type());
+  stream.blocks.back().weights = PackedWeights(weights, facts.type());
   worker.weights.add(facts);
   stream.weights.clear();
 }
 
 void Builder::grow(Worker& worker, Stream& stream) const {
   close(worker, stream);
-  stream.edges = stream.blocks.emplace_back(new Block)->edges.data();  // not make_unique: it needs no zeros
+  stream.blocks.reserve(stream.blocks.size() + 1);  // so that no block is lost
+  stream.edges = static_cast<Edge*>(pool_->take());
+  stream.blocks.push_back({stream.edges, {}});
   stream.filled = 0;
 }
 
@@ -125,82 +130,136 @@ template <class Visit>
 void Builder::each_block(std::uint64_t bucket, const Visit& visit) const {
   for (const Worker& worker : workers_) {
     const Stream& stream = worker.streams[bucket];
-    for (const auto& block : stream.blocks) {
-      const bool last = block->edges.data() == stream.edges;
-      visit(std::span(block->edges).first(last ? stream.filled : kBlockEdges), block->weights.view());
+    for (const Block& block : stream.blocks) {
+      const bool last = block.edges == stream.edges;
+      visit(std::span<const Edge>(block.edges, last ? stream.filled : kBlockEdges), block.weights.view());
     }
   }
 }
 
 void Builder::free_streams(std::uint64_t bucket) {
-  for (Worker& worker : workers_) worker.streams[bucket] = Stream{};
+  for (Worker& worker : workers_) {
+    for (const Block& block : worker.streams[bucket].blocks) pool_->give_back(block.edges);
+    worker.streams[bucket] = Stream{};
+  }
 }
 
-void Builder::sort_bucket(std::uint64_t bucket, WeightType type) {
-  if (!options_.weighted) return sort_keys<TargetKeys>(bucket);
+/// Kept from bucket to bucket, so that its memory is asked for once.
+struct Builder::Scratch {
+  std::vector<std::uint64_t> ends;
+  std::vector<std::byte> keys;
+
+  /// Not filled with anything.
+  template <class Key>
+  Key* keys_of(std::uint64_t count) {
+    // The alignment of operator new is enough for all kinds of keys.
+    if (keys.size() < count * sizeof(Key)) {
+      keys = {};
+      keys.resize(count * sizeof(Key) * 9 / 8);
+    }
+    return reinterpret_cast<Key*>(keys.data());
+  }
+};
+
+void Builder::sort_bucket(std::uint64_t bucket, WeightType type, Scratch& scratch) {
+  if (!options_.weighted) return sort_keys<TargetKeys>(bucket, scratch);
   Weights(type, nullptr, 0).visit([&]<class Number>(std::span<const Number>) {
-    sort_keys<WeightedKeys<Number>>(bucket);
+    sort_keys<WeightedKeys<Number>>(bucket, scratch);
+  });
+}
+
+/// Adds how many edges each row has to the counts of the rows behind them, and writes the targets as they
+/// come. Whether all edges are in order, so that the targets are, too.
+bool Builder::count_rows(std::uint64_t bucket, std::span<std::uint64_t> counts, PlainId* targets) const {
+  const std::uint64_t first = bucket << shift_;
+  bool sorted = true;
+  Edge before = 0;
+  each_block(bucket, [&](std::span<const Edge> edges, Weights) {
+    for (std::size_t i = 0; i < edges.size();) {
+      const auto source = static_cast<PlainId>(edges[i] >> kIdBits);
+      const std::size_t start = i;
+      do {
+        sorted &= before <= edges[i];
+        before = edges[i];
+        *targets++ = static_cast<PlainId>(edges[i]);
+      } while (++i < edges.size() && static_cast<PlainId>(edges[i] >> kIdBits) == source);
+      counts[source - first + 1] += i - start;
+    }
+  });
+  return sorted;
+}
+
+/// Puts the key of each edge into its row. Moves the start of each row to its end.
+template <class Keys>
+void Builder::place_keys(std::uint64_t bucket, std::span<std::uint64_t> starts,
+                         typename Keys::Key* keys) const {
+  const std::uint64_t first = bucket << shift_;
+  each_block(bucket, [&](std::span<const Edge> edges, Weights weights) {
+    const auto place = [&](const auto&... weight) {
+      for (std::size_t i = 0; i < edges.size();) {
+        const auto source = static_cast<PlainId>(edges[i] >> kIdBits);
+        std::uint64_t& start = starts[source - first];
+        auto* to = keys + start;
+        do {
+          *to++ = Keys::key(static_cast<PlainId>(edges[i]), weight[i]...);
+        } while (++i < edges.size() && static_cast<PlainId>(edges[i] >> kIdBits) == source);
+        start = static_cast<std::uint64_t>(to - keys);
+      }
+    };
+    if constexpr (std::is_same_v<Keys, TargetKeys>)
+      place();
+    else
+      weights.visit(place);
   });
 }
 
 template <class Keys>
-void Builder::sort_keys(std::uint64_t bucket) {
+void Builder::sort_keys(std::uint64_t bucket, Scratch& scratch) {
   const std::uint64_t first = bucket << shift_;
   const std::uint64_t rows = std::min(vertices_ - first, std::uint64_t{1} << shift_);
-  std::vector<std::uint64_t> ends(rows + 1);
-  each_block(bucket, [&](std::span<const Edge> edges, Weights) {
-    for (const Edge edge : edges) ++ends[static_cast<std::uint64_t>(edge >> kIdBits) - first + 1];
-  });
+  std::vector<std::uint64_t>& ends = scratch.ends;
+  ends.assign(rows + 1, 0);
+  std::uint64_t edges = 0;
+  each_block(bucket, [&](std::span<const Edge> some, Weights) { edges += some.size(); });
+  auto* const keys = scratch.template keys_of<typename Keys::Key>(edges);
+  const bool sorted = count_rows(bucket, ends, reinterpret_cast<PlainId*>(keys)) && !options_.weighted;
   std::partial_sum(ends.begin(), ends.end(), ends.begin());
-  std::vector<typename Keys::Key> keys(ends[rows]);
-  // Filling moves each row's start to its end.
-  each_block(bucket, [&](std::span<const Edge> edges, Weights weights) {
-    const auto fill = [&](const auto&... weight) {
-      for (std::size_t i = 0; i < edges.size(); ++i)
-        keys[ends[static_cast<std::uint64_t>(edges[i] >> kIdBits) - first]++] =
-            Keys::key(static_cast<PlainId>(edges[i]), weight[i]...);
-    };
-    if constexpr (std::is_same_v<Keys, TargetKeys>)
-      fill();
-    else
-      weights.visit(fill);
-  });
+  if (!sorted) place_keys<Keys>(bucket, std::span(ends).first(rows), keys);
   free_streams(bucket);
   std::uint64_t kept = 0;
   std::uint64_t begin = 0;
   for (std::uint64_t row = 0; row < rows; ++row) {
-    const std::uint64_t end = ends[row];
-    std::sort(keys.begin() + static_cast<std::ptrdiff_t>(begin),
-              keys.begin() + static_cast<std::ptrdiff_t>(end));
+    const std::uint64_t end = ends[sorted ? row + 1 : row];
+    if (!sorted && !std::is_sorted(keys + begin, keys + end)) std::sort(keys + begin, keys + end);
     const std::uint64_t row_start = kept;
-    for (std::uint64_t i = begin; i < end; ++i) {
+    if (!options_.simple) kept = end;
+    for (std::uint64_t i = begin; options_.simple && i < end; ++i) {
       const PlainId target = Keys::target(keys[i]);
-      const bool drop = options_.simple && (target == first + row ||
-                                            (kept > row_start && target == Keys::target(keys[kept - 1])));
+      const bool drop = target == first + row || (kept > row_start && target == Keys::target(keys[kept - 1]));
       if (!drop) keys[kept++] = keys[i];
     }
     offsets_[first + row + 1] = kept - row_start;
     begin = end;
   }
-  keys.resize(kept);
-  take_rows<Keys>(bucket, keys);
+  take_rows<Keys>(bucket, {keys, kept});
 }
 
 template <class Keys>
-void Builder::take_rows(std::uint64_t bucket, std::vector<typename Keys::Key>& keys) {
+void Builder::take_rows(std::uint64_t bucket, std::span<const typename Keys::Key> keys) {
   Bucket& sorted = buckets_[bucket];
   if constexpr (std::is_same_v<Keys, TargetKeys>) {
-    if (options_.simple) keys.shrink_to_fit();
-    sorted.targets = std::move(keys);
+    sorted.targets = PooledNumbers<PlainId>(*pool_, keys);
   } else {
     using Number = typename Keys::Weight;
-    sorted.targets.reserve(keys.size());
+    std::vector<PlainId> targets;
+    targets.reserve(keys.size());
     sorted.weights = PackedWeights(weight_type_of<Number>(), keys.size());
     Number* weight = sorted.weights.template data<Number>();
     for (const auto key : keys) {
-      sorted.targets.push_back(Keys::target(key));
+      targets.push_back(Keys::target(key));
       *weight++ = Keys::weight(key);
     }
+    sorted.targets = PooledNumbers<PlainId>(*pool_, targets);
   }
 }
 
@@ -212,10 +271,16 @@ void Builder::copy_edges(std::uint32_t section, std::uint64_t first, std::uint64
     const std::uint64_t skip = first - bucket_starts_[bucket];
     const std::uint64_t taken = std::min(count, bucket_starts_[bucket + 1] - first);
     if (taken == 0) continue;
-    const auto from = section == kTargets
-                          ? std::as_bytes(std::span(buckets_[bucket].targets).subspan(skip, taken))
-                          : buckets_[bucket].weights.view().subspan(skip, taken).bytes();
-    to = std::copy(from.begin(), from.end(), to);
+    if (section == kWeights) {
+      const auto from = buckets_[bucket].weights.view().subspan(skip, taken).bytes();
+      to = std::copy(from.begin(), from.end(), to);
+    }
+    for (std::uint64_t done = 0; section == kTargets && done < taken;) {
+      const auto some = buckets_[bucket].targets.from(skip + done);
+      const auto from = std::as_bytes(some.first(std::min<std::uint64_t>(some.size(), taken - done)));
+      to = std::copy(from.begin(), from.end(), to);
+      done += from.size() / sizeof(PlainId);
+    }
     first += taken;
     count -= taken;
   }
@@ -232,9 +297,15 @@ BuildSummary Builder::write(OutputFile& output, std::span<const std::uint64_t> o
     throw Error(fmt::format("{} edges are more than the {} that are supported", added, kMaxEdges));
   offsets_.resize(vertices_ + 1);
   const WeightFacts weights = close_all();
-  parallel_for(
-      options_.workers, buckets_.size(),
-      [&](int, std::uint64_t bucket) { sort_bucket(bucket, weights.type()); }, "sorting edges", progress);
+  {
+    std::vector<Scratch> scratch(workers_.size());
+    parallel_for(
+        options_.workers, buckets_.size(),
+        [&](int worker, std::uint64_t bucket) {
+          sort_bucket(bucket, weights.type(), scratch[static_cast<std::size_t>(worker)]);
+        },
+        "sorting edges", progress);
+  }
   bucket_starts_.assign(1, 0);
   for (const Bucket& bucket : buckets_)
     bucket_starts_.push_back(bucket_starts_.back() + bucket.targets.size());
@@ -255,7 +326,8 @@ BuildSummary Builder::write(OutputFile& output, std::span<const std::uint64_t> o
         const std::uint64_t start = (number - first_block(header, section)) * kBlockBytes;
         const std::uint64_t bytes = std::min(kBlockBytes, entry.bytes - start);
         std::vector<std::byte>& buffer = buffers[static_cast<std::size_t>(worker)];
-        buffer.assign(padded(bytes), std::byte{0});
+        buffer.resize(padded(bytes));
+        std::fill(buffer.begin() + static_cast<std::ptrdiff_t>(bytes), buffer.end(), std::byte{0});
         if (section == kOffsets) std::memcpy(buffer.data(), offsets_.data() + start / 8, bytes);
         if (section == kIds) std::memcpy(buffer.data(), original_ids.data() + start / 8, bytes);
         if (section == kTargets || section == kWeights) {

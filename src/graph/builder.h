@@ -1,7 +1,7 @@
 // Turns edges in any order, from several threads, into an .ew file.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/numbering.h"
+#include "graph/block_pool.h"
 #include "graph/output_file.h"
 #include "graph/parallel.h"
 #include "graph/weight_list.h"
@@ -62,11 +63,13 @@ struct BuildSummary {
 /// Collects edges in buckets by the high bits of their source, sorts the buckets in parallel and writes the
 /// file. The same edges give the same bytes, whatever the order and the number of workers. Memory: about 9
 /// bytes for each stored edge (13 with weights, 17 where these have 8 bytes; 8 more where ids have 64 bits)
-/// plus 8 for each vertex; the largest bucket, for each worker, twice.
+/// plus 8 for each vertex; the largest bucket, for each worker, once.
 class Builder {
  public:
-  /// `expected_edges` only guides the number of buckets. Throws Error when there are too many vertices.
-  Builder(std::uint64_t vertices, std::uint64_t expected_edges, const BuildOptions& options);
+  /// `expected_edges` only guides the number of buckets. `pool`: where memory for edges is taken from, if
+  /// others take some from there, too. Throws Error when there are too many vertices.
+  Builder(std::uint64_t vertices, std::uint64_t expected_edges, const BuildOptions& options,
+          std::shared_ptr<BlockPool> pool = std::make_shared<BlockPool>());
   ~Builder();
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
@@ -80,6 +83,7 @@ class Builder {
   /// is empty.
   template <class Id, class VertexOf>
   void add(int worker, std::span<const Id> ids, Weights weights, const VertexOf& vertex_of) {
+    if (!options_.weighted && !options_.undirected) return add_directed(worker, ids, vertex_of);
     const auto add_all = [&](const auto& weight_of) {
       for (std::size_t i = 0; i < ids.size() / 2; ++i)
         add(worker, vertex_of(ids[2 * i]), vertex_of(ids[2 * i + 1]), weight_of(i));
@@ -94,27 +98,28 @@ class Builder {
                      const Progress& progress);
 
  private:
-  static constexpr std::uint32_t kBlockEdges = 2048;
   static constexpr int kIdBits = 8 * sizeof(PlainId);
   __extension__ using Edge = std::conditional_t<kIds64, unsigned __int128, std::uint64_t>;  // source, target
+  static constexpr std::uint32_t kBlockEdges = BlockPool::kBytes / sizeof(Edge);
   struct Block {
-    std::array<Edge, kBlockEdges> edges;
+    Edge* edges;
     PackedWeights weights;  // once the block is closed
   };
   struct Stream {  // what one worker has put into one bucket
     Edge* edges = nullptr;
     std::uint32_t filled = kBlockEdges;
     WeightList weights;  // of the last block, until it is closed
-    std::vector<std::unique_ptr<Block>> blocks;
+    std::vector<Block> blocks;
   };
   struct alignas(128) Worker {
     std::vector<Stream> streams;  // [bucket]
     WeightFacts weights;          // of closed blocks
   };
   struct Bucket {  // sorted
-    std::vector<PlainId> targets;
+    PooledNumbers<PlainId> targets;
     PackedWeights weights;
   };
+  struct Scratch;  // what a worker needs to sort buckets
 
   void put(int worker, PlainId source, PlainId target, Weight weight) {
     Worker& mine = workers_[static_cast<std::size_t>(worker)];
@@ -123,21 +128,45 @@ class Builder {
     stream.edges[stream.filled++] = Edge{source} << kIdBits | target;
     if (options_.weighted) stream.weights.add(weight);
   }
+  template <class Id, class VertexOf>
+  void add_directed(int worker, std::span<const Id> ids, const VertexOf& vertex_of) {
+    Worker& mine = workers_[static_cast<std::size_t>(worker)];
+    // Many edges in a row often have the same source.
+    for (std::size_t i = 0; i < ids.size();) {
+      const Id source_id = ids[i];
+      const PlainId source = vertex_of(source_id);
+      Stream& stream = mine.streams[source >> shift_];
+      do {
+        if (stream.filled == kBlockEdges) grow(mine, stream);
+        const std::size_t end = std::min(ids.size(), i + 2 * std::size_t{kBlockEdges - stream.filled});
+        Edge* to = stream.edges + stream.filled;
+        do {
+          *to++ = Edge{source} << kIdBits | PlainId{vertex_of(ids[i + 1])};
+          i += 2;
+        } while (i < end && ids[i] == source_id);
+        stream.filled = static_cast<std::uint32_t>(to - stream.edges);
+      } while (i < ids.size() && ids[i] == source_id);
+    }
+  }
   void close(Worker& worker, Stream& stream) const;
   void grow(Worker& worker, Stream& stream) const;
   WeightFacts close_all();
   template <class Visit>
   void each_block(std::uint64_t bucket, const Visit& visit) const;
   void free_streams(std::uint64_t bucket);
-  void sort_bucket(std::uint64_t bucket, WeightType type);
+  void sort_bucket(std::uint64_t bucket, WeightType type, Scratch& scratch);
   template <class Keys>
-  void sort_keys(std::uint64_t bucket);
+  void sort_keys(std::uint64_t bucket, Scratch& scratch);
+  bool count_rows(std::uint64_t bucket, std::span<std::uint64_t> counts, PlainId* targets) const;
   template <class Keys>
-  void take_rows(std::uint64_t bucket, std::vector<typename Keys::Key>& keys);
+  void place_keys(std::uint64_t bucket, std::span<std::uint64_t> starts, typename Keys::Key* keys) const;
+  template <class Keys>
+  void take_rows(std::uint64_t bucket, std::span<const typename Keys::Key> keys);
   void copy_edges(std::uint32_t section, std::uint64_t first, std::uint64_t count, std::byte* to) const;
 
   std::uint64_t vertices_;
   BuildOptions options_;
+  std::shared_ptr<BlockPool> pool_;
   int shift_ = 0;
   std::vector<Worker> workers_;
   std::vector<Bucket> buckets_;

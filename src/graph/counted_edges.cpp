@@ -28,7 +28,7 @@ namespace {
 
 /// Each edge the other way, its weight negated.
 void add_negated(EdgeSink& sink, int worker, const ParsedEdges& edges) {
-  std::vector<std::uint64_t> ids(edges.ids.begin(), edges.ids.end());
+  std::vector<std::uint64_t> ids = edges.all_ids();
   WeightList weights;
   for (std::size_t i = 0; i < ids.size(); i += 2) std::swap(ids[i], ids[i + 1]);
   for (std::size_t i = 0; i < edges.weights.view().size(); ++i) weights.add(-edges.weights.view()[i]);
@@ -60,9 +60,9 @@ BuildSummary read_counted_edges(Conversion& conversion, const Piece& first, Coun
              sink.wants_sample() ? sample_sources(conversion.inputs, shape) : std::vector<std::uint64_t>());
   std::atomic<std::uint64_t> entries{0};  // read after the workers have ended
   const auto take = [&](int worker, const ParsedEdges& edges) {
-    sink.add(worker, edges.ids, edges.weights.view());
+    edges.add_to(sink, worker);
     if (counted.negated) add_negated(sink, worker, edges);
-    entries.fetch_add(edges.ids.size() / 2, std::memory_order_relaxed);
+    entries.fetch_add(edges.size(), std::memory_order_relaxed);
   };
   each_edge_piece(conversion.inputs, options.workers, shape, first, conversion.progress, sink.rank(),
                   sink.size(), take);

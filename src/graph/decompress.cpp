@@ -1,19 +1,19 @@
 #include "graph/decompress.h"
 
 #include <fmt/core.h>
+#include <isa-l/igzip_lib.h>
 
 #include <algorithm>
 #include <cstring>
 #include <initializer_list>
 #include <limits>
 #include <new>
+#include <utility>
 
 #include "error.h"
+#include "graph/packed_parts.h"
 #include "topology/vector_registers.h"
 
-#ifdef EDGEWIRE_ZLIB
-#include <zlib.h>
-#endif
 #ifdef EDGEWIRE_ZSTD
 #include <zstd.h>
 #endif
@@ -64,14 +64,19 @@ class Decoder : public ByteStream {
       raw_.use(step.used);
       made += step.made;
       if (step.member_ended) {
-        if (may_be_padded()) skip_zeros();
-        ended_ = raw_.peek().empty();
+        end_member();
         if (!ended_) restart();
       } else if (in.empty() && step.made == 0) {
         raw_.fail(raw_.used(), fmt::format("the {} data is cut short", format_));
       }
     }
     return made;
+  }
+
+  /// What there is has been read up to the end of a member.
+  void end_member() {
+    if (may_be_padded()) skip_zeros();
+    ended_ = raw_.peek().empty();
   }
 
  protected:
@@ -107,38 +112,37 @@ class Decoder : public ByteStream {
   return static_cast<unsigned>(std::min<std::size_t>(bytes, std::numeric_limits<unsigned>::max()));
 }
 
-#ifdef EDGEWIRE_ZLIB
 /// RFC 1952
 class GzipReader final : public Decoder {
  public:
-  explicit GzipReader(RawBytes& raw) : Decoder(raw, "gzip") {
-    constexpr int kGzipOnly = 16;
-    if (inflateInit2(&stream_, MAX_WBITS + kGzipOnly) != Z_OK) throw std::bad_alloc();
-  }
-  ~GzipReader() override { inflateEnd(&stream_); }
+  explicit GzipReader(RawBytes& raw) : Decoder(raw, "gzip"), state_(new inflate_state) { restart(); }
 
  private:
   Step decode(std::span<const std::uint8_t> in, char* to, std::size_t room) override {
-    stream_.next_in = const_cast<Bytef*>(in.data());
-    stream_.avail_in = limited(in.size());
-    stream_.next_out = reinterpret_cast<Bytef*>(to);
-    stream_.avail_out = limited(room);
-    const int result = inflate(&stream_, Z_NO_FLUSH);
-    const Step step = {in.empty() ? 0 : static_cast<std::size_t>(stream_.next_in - in.data()),
-                       static_cast<std::size_t>(reinterpret_cast<char*>(stream_.next_out) - to),
-                       result == Z_STREAM_END};
-    if (result == Z_MEM_ERROR) throw std::bad_alloc();
-    if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR) {
-      damaged(step.used, stream_.msg == nullptr ? "unknown kind" : stream_.msg);
-    }
+    if (!in.empty() && std::exchange(at_header_, false) &&
+        (in[0] != 0x1F || (in.size() > 1 && in[1] != 0x8B)))
+      damaged(0, "incorrect header check");  // it would wait for a whole header
+    state_->next_in = const_cast<std::uint8_t*>(in.data());
+    state_->avail_in = limited(in.size());
+    state_->next_out = reinterpret_cast<std::uint8_t*>(to);
+    state_->avail_out = limited(room);
+    const int result = isal_inflate(state_.get());
+    const Step step = {in.empty() ? 0 : static_cast<std::size_t>(state_->next_in - in.data()),
+                       static_cast<std::size_t>(reinterpret_cast<char*>(state_->next_out) - to),
+                       state_->block_state == ISAL_BLOCK_FINISH};
+    if (result < 0) damaged(step.used, inflate_fault(result));
     return step;
   }
-  void restart() override { inflateReset(&stream_); }
+  void restart() override {
+    isal_inflate_init(state_.get());
+    state_->crc_flag = ISAL_GZIP;
+    at_header_ = true;
+  }
   bool may_be_padded() const override { return true; }
 
-  z_stream stream_{};
+  std::unique_ptr<inflate_state> state_;
+  bool at_header_ = true;
 };
-#endif
 
 #ifdef EDGEWIRE_ZSTD
 /// RFC 8878
@@ -238,7 +242,7 @@ Packing packing_of(RawBytes& raw) {
     return first.size() >= magic.size() && std::equal(magic.begin(), magic.end(), first.begin());
   };
   if (begins_with({0x1F, 0x8B})) return Packing::gzip;
-  if (begins_with({0x28, 0xB5, 0x2F, 0xFD})) return Packing::zstandard;
+  if (is_zstandard(first)) return Packing::zstandard;
   if (begins_with({0xFD, '7', 'z', 'X', 'Z', 0})) return Packing::xz;
   if (begins_with({'B', 'Z', 'h'}) && first.size() > 3 && first[3] >= '1' && first[3] <= '9') {
     return Packing::bzip2;
@@ -253,18 +257,31 @@ Packing packing_of(RawBytes& raw) {
 
 }  // namespace
 
+bool is_zstandard(std::span<const std::uint8_t> bytes) {
+  if (bytes.size() < 4) return false;
+  const bool frame = bytes[0] == 0x28 && bytes[1] == 0xB5 && bytes[2] == 0x2F && bytes[3] == 0xFD;
+  const bool skipped = bytes[0] >> 4 == 5 && bytes[1] == 0x2A && bytes[2] == 0x4D && bytes[3] == 0x18;
+  return frame || skipped;
+}
+
 bool is_compressed(RawBytes& raw) { return packing_of(raw) != Packing::none; }
+
+std::unique_ptr<ByteStream> more_members(RawBytes& raw, bool gzip) {
+  std::unique_ptr<Decoder> members;
+  if (gzip) members = std::make_unique<GzipReader>(raw);
+#ifdef EDGEWIRE_ZSTD
+  if (!gzip) members = std::make_unique<ZstdReader>(raw);
+#endif
+  members->end_member();
+  return members;
+}
 
 std::unique_ptr<ByteStream> plain_bytes(RawBytes& raw) {
   switch (packing_of(raw)) {
     case Packing::none:
       break;
     case Packing::gzip:
-#ifdef EDGEWIRE_ZLIB
       return std::make_unique<GzipReader>(raw);
-#else
-      refuse(raw, "gzip", "zlib");
-#endif
     case Packing::zstandard:
 #ifdef EDGEWIRE_ZSTD
       return std::make_unique<ZstdReader>(raw);

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 
 #include "graph/raw_bytes.h"
 
@@ -25,6 +27,12 @@ class ByteStream {
 /// a format above, whatever its name, else as they are. Throws Error for a compressed file that this build
 /// cannot read.
 std::unique_ptr<ByteStream> plain_bytes(RawBytes& raw);
+
+/// The same for a file whose first gzip members, or Zstandard frames, have been read.
+std::unique_ptr<ByteStream> more_members(RawBytes& raw, bool gzip);
+
+/// Whether a Zstandard frame begins here, one that is skipped (RFC 8878, section 3.1.2) among them.
+bool is_zstandard(std::span<const std::uint8_t> bytes);
 
 /// True when `raw` begins with one of these magic numbers.
 bool is_compressed(RawBytes& raw);

@@ -2,12 +2,15 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "graph/format.h"
 #include "graph/formats.h"
+#include "graph/plain_lines.h"
 
 namespace edgewire::graph {
 
@@ -79,6 +82,14 @@ class Reader {
       if (*at_ != '\n' && !skipped()) return true;
       at_ = skip_line(at_, end_);
     }
+  }
+
+  const char* at() const { return at_; }
+  bool done() const { return at_ == end_; }
+  /// Somebody else has read edges up to a line that begins at `at`.
+  void go_on_at(const char* at) {
+    at_ = at;
+    any_edge_ = true;
   }
 
   std::uint64_t id() {
@@ -194,6 +205,92 @@ class Reader {
   bool any_edge_ = false;
 };
 
+/// Reads the edges of one piece.
+class EdgeParser {
+ public:
+  EdgeParser(const Input& input, const Piece& piece, const LineShape& shape, ParsedEdges& edges)
+      : input_(input), piece_(piece), shape_(shape), edges_(edges), reader_(input, piece, shape) {
+    const std::size_t most = piece.text.size() / (shape.vertex ? 2 : 4) + 1;  // "1\n", "1 2\n"
+    if (edges.narrow.size() < most * 2) edges.narrow.resize(most * 2);
+    edges.is_wide = false;
+    edges.ids = 0;
+    edges.weights.clear();
+  }
+
+  void parse() {
+    // Only lines of two ids are often plain.
+    const bool may_be_plain = !shape_.weighted && !shape_.vertex && !shape_.no_loops && shape_.mark == 0 &&
+                              (shape_.fields == 0 || shape_.fields == 2);
+    if (!may_be_plain) {
+      while (next_line()) {
+      }
+      return;
+    }
+    constexpr int kLines = 32;  // so many, where lines are not plain
+    do {
+      parse_plain();
+      for (int line = 0; line < kLines; ++line)
+        if (!next_line()) break;
+    } while (!reader_.done());
+  }
+
+ private:
+  void parse_plain() {
+    const char* const at = reader_.at();
+    if (at - piece_.text.data() < static_cast<std::ptrdiff_t>(kBeforePlainLines)) return;
+    const std::string_view left = piece_.text.substr(static_cast<std::size_t>(at - piece_.text.data()));
+    const auto parse = [&](auto& ids) {
+      const auto read =
+          parse_plain_lines(left, shape_.min_id, shape_.max_id, shape_.origin, ids.data() + edges_.ids);
+      edges_.ids = static_cast<std::size_t>(read.ids_end - ids.data());
+      if (read.next != at) reader_.go_on_at(read.next);
+    };
+    edges_.is_wide ? parse(edges_.wide) : parse(edges_.narrow);
+  }
+
+  /// False at the end.
+  bool next_line() {
+    refuse_cr();
+    if (!reader_.next_edge()) return false;
+    const std::uint64_t source = reader_.id();
+    const std::uint64_t target = shape_.vertex ? source : reader_.id();
+    if (shape_.no_loops && source == target) reader_.refuse_loop();
+    if (!edges_.is_wide && (source | target) >> 32 != 0) widen();
+    const auto put = [&]<class Id>(std::vector<Id>& ids) {
+      ids[edges_.ids++] = static_cast<Id>(source);
+      ids[edges_.ids++] = static_cast<Id>(target);
+    };
+    edges_.is_wide ? put(edges_.wide) : put(edges_.narrow);
+    if (shape_.weighted) edges_.weights.add(reader_.weight());
+    reader_.finish_line();
+    return true;
+  }
+
+  void widen() {
+    if (edges_.wide.size() < edges_.narrow.size()) edges_.wide.resize(edges_.narrow.size());
+    std::copy_n(edges_.narrow.begin(), edges_.ids, edges_.wide.begin());
+    edges_.is_wide = true;
+  }
+
+  /// Looks for a CR within a line in what comes next, some KB at a time. Plain lines have none.
+  void refuse_cr() {
+    constexpr std::size_t kBytes = 16 << 10;
+    const auto at = static_cast<std::size_t>(reader_.at() - piece_.text.data());
+    if (at < cr_free_) return;
+    cr_free_ = std::min(at + kBytes, piece_.text.size());
+    while (cr_free_ < piece_.text.size() && piece_.text[cr_free_ - 1] == '\r') ++cr_free_;
+    if (const std::size_t cr = cr_within_line(piece_.text.substr(at, cr_free_ - at)); cr != piece_.text.npos)
+      input_.fail_line(piece_, piece_.text.data() + at + cr, kCrAlone);
+  }
+
+  const Input& input_;
+  const Piece& piece_;
+  const LineShape& shape_;
+  ParsedEdges& edges_;
+  Reader reader_;
+  std::size_t cr_free_ = 0;  // up to here no CR is within a line, of those that are not plain
+};
+
 }  // namespace
 
 std::size_t cr_within_line(std::string_view text) {
@@ -211,22 +308,7 @@ bool is_comment(const char* at, const char* end) {
 }
 
 void parse_edge_lines(const Input& input, const Piece& piece, const LineShape& shape, ParsedEdges& edges) {
-  if (const std::size_t cr = cr_within_line(piece.text); cr != piece.text.npos)
-    input.fail_line(piece, piece.text.data() + cr, kCrAlone);
-  const std::size_t most = piece.text.size() / (shape.vertex ? 2 : 4) + 1;  // "1\n", "1 2\n"
-  if (edges.id_storage.size() < most * 2) edges.id_storage.resize(most * 2);
-  std::uint64_t* ids = edges.id_storage.data();
-  edges.weights.clear();
-  Reader reader(input, piece, shape);
-  while (reader.next_edge()) {
-    ids[0] = reader.id();
-    ids[1] = shape.vertex ? ids[0] : reader.id();
-    if (shape.no_loops && ids[0] == ids[1]) reader.refuse_loop();
-    ids += 2;
-    if (shape.weighted) edges.weights.add(reader.weight());
-    reader.finish_line();
-  }
-  edges.ids = {edges.id_storage.data(), ids};
+  EdgeParser(input, piece, shape, edges).parse();
 }
 
 void each_edge_piece(std::span<Input* const> inputs, int workers, const LineShape& shape, const Piece& first,
@@ -252,7 +334,8 @@ std::vector<std::uint64_t> sample_sources(std::span<Input* const> inputs, LineSh
   for (Input* const input : inputs)
     input->sample(0, [&](const Piece& piece) {
       parse_edge_lines(*input, piece, shape, edges);
-      for (std::size_t i = 0; i < edges.ids.size(); i += 2) sources.push_back(edges.ids[i]);
+      const std::vector<std::uint64_t> ids = edges.all_ids();
+      for (std::size_t i = 0; i < ids.size(); i += 2) sources.push_back(ids[i]);
     });
   return sources;
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/edge_sink.h"
 #include "graph/input.h"
 #include "graph/weight_list.h"
 #include "graph/weight_text.h"
@@ -29,11 +30,25 @@ struct LineShape {
   RoundedWeights* rounded = nullptr;  ///< is told of weights that are; may be null
 };
 
-/// The edges of one piece of text.
+/// The edges of one piece of text: ids of 32 bits, or of 64 where some need them.
 struct ParsedEdges {
-  std::span<const std::uint64_t> ids;  ///< source and target of each, less the origin
-  WeightList weights;                  ///< one for each when weighted, else empty
-  std::vector<std::uint64_t> id_storage;
+  // They only grow, so that they are filled with zeros once. Source and target of each edge, less the origin.
+  std::vector<std::uint32_t> narrow;
+  std::vector<std::uint64_t> wide;
+  std::size_t ids = 0;   ///< of one of the two
+  bool is_wide = false;  ///< they are in `wide`
+  WeightList weights;    ///< one for each edge when weighted, else empty
+
+  std::size_t size() const noexcept { return ids / 2; }
+  void add_to(EdgeSink& sink, int worker) const {
+    if (is_wide) return sink.add(worker, std::span(wide).first(ids), weights.view());
+    sink.add_narrow(worker, std::span(narrow).first(ids), weights.view());
+  }
+  std::vector<std::uint64_t> all_ids() const {
+    const auto end = static_cast<std::ptrdiff_t>(ids);
+    if (is_wide) return {wide.begin(), wide.begin() + end};
+    return {narrow.begin(), narrow.begin() + end};
+  }
 };
 
 /// Parses a piece into `edges`, replacing what is there. Throws Error with path, line and byte offset.

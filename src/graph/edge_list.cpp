@@ -23,7 +23,15 @@ namespace {
 
 template <class Chunk, class Visit>
 void each_id(const Chunk& chunk, const Visit& visit) {
-  for (const std::uint32_t id : chunk.narrow) visit(std::uint64_t{id});
+  for (std::size_t at = 0; at < chunk.narrow.size();) {
+    const auto ids = chunk.narrow.from(at);
+    std::uint64_t last = ~std::uint64_t{0};
+    for (std::size_t i = 0; i < ids.size(); i += 2) {
+      if (ids[i] != last) visit(last = ids[i]);  // many edges in a row often have the same source
+      visit(std::uint64_t{ids[i + 1]});
+    }
+    at += ids.size();
+  }
   for (const std::uint64_t id : chunk.wide) visit(id);
 }
 
@@ -44,20 +52,21 @@ class IdSet {
 
   /// `id` must be in the set.
   std::uint64_t rank(std::uint64_t id) const {
-    if (bits_.words() == 0) {
+    if (ranks_.empty()) {
       return static_cast<std::uint64_t>(std::lower_bound(sorted_.begin(), sorted_.end(), id) -
                                         sorted_.begin());
     }
-    const std::uint64_t below = bits_.word(id / 64) & ((std::uint64_t{1} << id % 64) - 1);
-    return ranks_[id / 64] + bit_count(below);
+    const RankedWord& word = ranks_[id / 64];
+    return word.before +
+           static_cast<std::uint64_t>(std::popcount(word.bits & ((std::uint64_t{1} << id % 64) - 1)));
   }
 
   std::vector<std::uint64_t> sorted() const {
-    if (bits_.words() == 0) return sorted_;
+    if (ranks_.empty()) return sorted_;
     std::vector<std::uint64_t> ids;
     ids.reserve(size_);
-    for (std::uint64_t word = 0; word < bits_.words(); ++word) {
-      for (std::uint64_t left = bits_.word(word); left != 0; left &= left - 1) {
+    for (std::uint64_t word = 0; word < ranks_.size(); ++word) {
+      for (std::uint64_t left = ranks_[word].bits; left != 0; left &= left - 1) {
         ids.push_back(word * 64 + static_cast<std::uint64_t>(std::countr_zero(left)));
       }
     }
@@ -66,13 +75,13 @@ class IdSet {
 
  private:
   void mark(const std::vector<Chunk>& chunks, std::uint64_t max_id, int workers) {
-    bits_ = Bits(max_id + 1);
+    Bits bits(max_id + 1);
     parallel_for(workers, chunks.size(), [&](int, std::uint64_t index) {
-      each_id(chunks[index], [&](std::uint64_t id) { bits_.set(id); });
+      each_id(chunks[index], [&](std::uint64_t id) { bits.set(id); });
     });
-    ranks_.reserve(bits_.words());
-    for (const std::uint64_t word : bits_.all_words()) {
-      ranks_.push_back(size_);
+    ranks_.reserve(bits.words());
+    for (const std::uint64_t word : bits.all_words()) {
+      ranks_.push_back({word, size_});
       size_ += bit_count(word);
     }
   }
@@ -119,9 +128,10 @@ class IdSet {
   }
 
   std::uint64_t size_ = 0;
-  // Set and read in different runs of the workers, which order them.
-  Bits bits_{0};
-  std::vector<std::uint64_t> ranks_;
+  struct RankedWord {  // in one cache line
+    std::uint64_t bits, before;
+  };
+  std::vector<RankedWord> ranks_;
   std::vector<std::uint64_t> sorted_;
 };
 
@@ -132,22 +142,28 @@ void EdgeList::add(int worker, std::span<const std::uint64_t> ids, Weights weigh
   Chunk& chunk = chunks_[static_cast<std::size_t>(worker)].emplace_back();
   chunk.max_id = *std::max_element(ids.begin(), ids.end());
   if (chunk.max_id <= std::numeric_limits<std::uint32_t>::max()) {
-    chunk.narrow.resize(ids.size());
-    std::transform(ids.begin(), ids.end(), chunk.narrow.begin(),
+    std::vector<std::uint32_t> narrow(ids.size());
+    std::transform(ids.begin(), ids.end(), narrow.begin(),
                    [](std::uint64_t id) { return static_cast<std::uint32_t>(id); });
+    chunk.narrow = PooledNumbers<std::uint32_t>(*pool_, narrow);
   } else {
     chunk.wide.assign(ids.begin(), ids.end());
   }
-  WeightFacts facts;
-  facts.add(weights);
-  chunk.weights = PackedWeights(weights, facts.type());
+  chunk.keep(weights);
 }
 
-void EdgeList::add(int worker, std::span<const std::uint32_t> ids) {
+void EdgeList::Chunk::keep(Weights some) {
+  WeightFacts facts;
+  facts.add(some);
+  weights = PackedWeights(some, facts.type());
+}
+
+void EdgeList::add(int worker, std::span<const std::uint32_t> ids, Weights weights) {
   if (ids.empty()) return;
   Chunk& chunk = chunks_[static_cast<std::size_t>(worker)].emplace_back();
   chunk.max_id = *std::max_element(ids.begin(), ids.end());
-  chunk.narrow.assign(ids.begin(), ids.end());
+  chunk.narrow = PooledNumbers(*pool_, ids);
+  chunk.keep(weights);
 }
 
 void EdgeList::add_vertices(int worker, std::span<const std::uint64_t> ids) {
@@ -184,7 +200,7 @@ BuildSummary EdgeList::build(OutputFile& output, Numbering numbering, const Buil
   std::vector<std::uint64_t> original_ids;
   const auto build_with = [&](const auto& vertex_of) {
     require_memory(output.path(), vertices * 8);
-    Builder builder(vertices, edges, options);
+    Builder builder(vertices, edges, options, pool_);
     parallel_for(
         options.workers, chunks.size(),
         [&](int worker, std::uint64_t index) {
@@ -192,7 +208,12 @@ BuildSummary EdgeList::build(OutputFile& output, Numbering numbering, const Buil
               std::exchange(chunks[index], {});  // freed as soon as its edges have been copied
           if (chunk.vertices) return;
           const Weights weights = options.weighted ? chunk.weights.view() : Weights();
-          if (!chunk.narrow.empty()) builder.add(worker, std::span(chunk.narrow), weights, vertex_of);
+          for (std::size_t at = 0; at < chunk.narrow.size();) {
+            const auto ids = chunk.narrow.from(at);
+            builder.add(worker, ids, weights.empty() ? weights : weights.subspan(at / 2, ids.size() / 2),
+                        vertex_of);
+            at += ids.size();
+          }
           if (!chunk.wide.empty()) builder.add(worker, std::span(chunk.wide), weights, vertex_of);
         },
         "numbering vertices", progress);

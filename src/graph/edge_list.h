@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "graph/block_pool.h"
 #include "graph/builder.h"
 #include "graph/weight_list.h"
 
@@ -25,7 +27,7 @@ class EdgeList {
 
   /// Each worker calls these for itself. `ids` holds source and target of each edge.
   void add(int worker, std::span<const std::uint64_t> ids, Weights weights);
-  void add(int worker, std::span<const std::uint32_t> ids);
+  void add(int worker, std::span<const std::uint32_t> ids, Weights weights = {});
   /// Vertices that exist whether they have edges or not, each twice.
   void add_vertices(int worker, std::span<const std::uint64_t> ids);
 
@@ -40,12 +42,15 @@ class EdgeList {
 
  private:
   struct Chunk {
-    std::vector<std::uint32_t> narrow;  // one of the two is empty
+    PooledNumbers<std::uint32_t> narrow;  // one of the two is empty
     std::vector<std::uint64_t> wide;
     PackedWeights weights;
     std::uint64_t max_id = 0;
     bool vertices = false;  ///< no edges, see add_vertices
+
+    void keep(Weights some);
   };
+  std::shared_ptr<BlockPool> pool_ = std::make_shared<BlockPool>();
   std::vector<std::vector<Chunk>> chunks_;  // [worker]
 };
 

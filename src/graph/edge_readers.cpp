@@ -28,15 +28,14 @@ BuildSummary read_lines(Conversion& conversion, LineShape shape, const Piece& fi
   graph.name = conversion.input.path();
   sink.start(graph,
              sink.wants_sample() ? sample_sources(conversion.inputs, shape) : std::vector<std::uint64_t>());
-  each_edge_piece(
-      conversion.inputs, options.workers, shape, first, conversion.progress, sink.rank(), sink.size(),
-      [&](int worker, const ParsedEdges& edges) { sink.add(worker, edges.ids, edges.weights.view()); });
+  each_edge_piece(conversion.inputs, options.workers, shape, first, conversion.progress, sink.rank(),
+                  sink.size(), [&](int worker, const ParsedEdges& edges) { edges.add_to(sink, worker); });
   if (conversion.vertices != nullptr) {
     LineShape lone;
     lone.vertex = true;
     each_edge_piece(std::span(&conversion.vertices, 1), options.workers, lone, {}, conversion.progress,
                     sink.rank(), sink.size(), [&](int worker, const ParsedEdges& vertices) {
-                      sink.add_vertices(worker, vertices.ids);
+                      sink.add_vertices(worker, vertices.all_ids());
                     });
   }
   return sink.write(0, conversion.progress);

@@ -7,6 +7,12 @@
 
 namespace edgewire::graph {
 
+void EdgeSink::add_narrow(int worker, std::span<const std::uint32_t> ids, Weights weights) {
+  static thread_local std::vector<std::uint64_t> wide;  // kept for the next call
+  wide.assign(ids.begin(), ids.end());
+  add(worker, wide, weights);
+}
+
 void MemorySink::start(const GraphShape& shape, std::span<const std::uint64_t> /*sources*/) {
   shape_ = shape;
   if (shape.numbering == GraphShape::Numbering::counted) {
@@ -20,6 +26,11 @@ void MemorySink::start(const GraphShape& shape, std::span<const std::uint64_t> /
 void MemorySink::add(int worker, std::span<const std::uint64_t> ids, Weights weights) {
   if (list_) return list_->add(worker, ids, weights);
   builder_->add(worker, ids, weights, [](std::uint64_t id) { return static_cast<PlainId>(id); });
+}
+
+void MemorySink::add_narrow(int worker, std::span<const std::uint32_t> ids, Weights weights) {
+  if (list_) return list_->add(worker, ids, weights);
+  builder_->add(worker, ids, weights, [](std::uint32_t id) { return PlainId{id}; });
 }
 
 void MemorySink::add_vertices(int worker, std::span<const std::uint64_t> ids) {

@@ -44,6 +44,8 @@ class EdgeSink {
   /// Each worker calls these for itself. `ids` holds source and target of each edge; `weights` is empty or
   /// holds one for each.
   virtual void add(int worker, std::span<const std::uint64_t> ids, Weights weights) = 0;
+  /// The same of ids of 32 bits. Where it is not overridden, they are handed to add().
+  virtual void add_narrow(int worker, std::span<const std::uint32_t> ids, Weights weights);
   /// Numbering::dense: vertices that exist whether they have edges or not, each twice.
   virtual void add_vertices(int worker, std::span<const std::uint64_t> ids) = 0;
   /// The sum over all readers. All call it, after their last edge.
@@ -60,6 +62,7 @@ class MemorySink : public EdgeSink {
   explicit MemorySink(OutputFile& output) : output_(output) {}
   void start(const GraphShape& shape, std::span<const std::uint64_t> sources) override;
   void add(int worker, std::span<const std::uint64_t> ids, Weights weights) override;
+  void add_narrow(int worker, std::span<const std::uint32_t> ids, Weights weights) override;
   void add_vertices(int worker, std::span<const std::uint64_t> ids) override;
   BuildSummary write(std::uint32_t flags, const Progress& progress) override;
 

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::uint64_t kPieceBytes = std::uint64_t{512} << 10;
 constexpr std::uint64_t kLongestLine = std::uint64_t{64} << 20;
+constexpr std::size_t kCarryRoom = std::size_t{4} << 10;  // usual lines are shorter
 
 }  // namespace
 
@@ -27,13 +28,19 @@ Input::Input(const std::string& path) : raw_(path) {
     const auto bytes = raw_.mapped();
     if (!is_tar({reinterpret_cast<const char*>(bytes.data()), bytes.size()})) return;
   }
-  stream_ = plain_bytes(raw_);
+  if (auto parts = PartReader::of(raw_)) {
+    parts_ = parts.get();
+    stream_ = std::move(parts);
+  } else {
+    stream_ = plain_bytes(raw_);
+  }
   carry_.resize(kTarBlock);
   carry_.resize(stream_->read(carry_.data(), carry_.size()));
   const std::string_view first(carry_.data(), carry_.size());
   if (!is_tar(first)) return;
   auto graph = std::make_unique<TarReader>(std::move(stream_), path_, first);
   path_ += ": " + graph->member();
+  parts_ = nullptr;
   carry_.clear();
   stream_ = std::move(graph);
 }
@@ -134,8 +141,76 @@ void Input::sample(std::uint64_t record_bytes, const std::function<void(const Pi
   }
 }
 
+/// Unpacks the parts into the piece, behind room for what is carried over.
+void Input::unpack(std::span<const PackedPart> parts, Piece& piece, std::size_t plain, std::uint64_t turn) {
+  try {
+    if (piece.storage.size() < kCarryRoom + plain + 1) piece.storage.resize(kCarryRoom + plain + 1);
+    parts_->unpack(parts, piece.storage.data() + kCarryRoom);
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    failed_turn_ = std::min(failed_turn_, turn);
+    turn_changed_.notify_all();
+    throw;
+  }
+}
+
+/// The next piece of a file in parts. False where there are none: what is left comes from the stream.
+bool Input::next_part_lines(Piece& piece, std::unique_lock<std::mutex>& lock) {
+  for (;;) {
+    const std::vector<char> rest = parts_->take_rest();
+    const std::vector<PackedPart> parts = parts_->take(kPieceBytes);
+    // Nobody has a turn when there is a rest: what leaves one, peek(), is called before the workers begin.
+    carry_.insert(carry_.end(), rest.begin(), rest.end());
+    if (parts.empty()) {
+      turn_changed_.wait(lock, [&] { return turn_ == turns_ || failed_turn_ != kToEnd; });
+      return false;
+    }
+    const std::uint64_t turn = turns_++, used = raw_.used();
+    std::size_t plain = 0;
+    for (const PackedPart& part : parts) plain += part.plain_bytes;
+    lock.unlock();
+    unpack(parts, piece, plain, turn);
+    const std::string_view unpacked(piece.storage.data() + kCarryRoom, plain);
+    const auto lines = static_cast<std::uint64_t>(std::count(unpacked.begin(), unpacked.end(), '\n'));
+    lock.lock();
+    turn_changed_.wait(lock, [&] { return turn_ == turn || failed_turn_ < turn; });
+    if (failed_turn_ < turn) return false;
+    const std::size_t whole = unpacked.rfind('\n') + 1;  // 0 when no line ends here
+    const std::string behind(unpacked.substr(whole));
+    if (whole > 0) hand_out(piece, whole, lines);
+    carry_.insert(carry_.end(), behind.begin(), behind.end());
+    piece.file_bytes_used = used;
+    ++turn_;
+    turn_changed_.notify_all();
+    if (whole > 0) return true;
+    if (carry_.size() >= kLongestLine) refuse_long_line();
+  }
+}
+
+/// Makes what was carried over, and the first `whole` bytes of what was unpacked, the text of the piece.
+void Input::hand_out(Piece& piece, std::size_t whole, std::uint64_t lines) {
+  piece.offset = offset_;
+  piece.line = line_;
+  line_ += lines + static_cast<std::uint64_t>(std::count(carry_.begin(), carry_.end(), '\n'));
+  offset_ += carry_.size() + whole;
+  if (carry_.size() <= kCarryRoom) {
+    char* const begin = piece.storage.data() + kCarryRoom - carry_.size();
+    std::copy(carry_.begin(), carry_.end(), begin);
+    piece.text = {begin, carry_.size() + whole};
+  } else {
+    piece.storage.insert(piece.storage.begin() + static_cast<std::ptrdiff_t>(kCarryRoom), carry_.begin(),
+                         carry_.end());
+    piece.text = {piece.storage.data() + kCarryRoom, carry_.size() + whole};
+  }
+  carry_.clear();
+}
+
 bool Input::next_lines(Piece& piece) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  if (parts_ != nullptr && offset_ < share_end_) {
+    if (next_part_lines(piece, lock)) return true;
+    if (failed_turn_ != kToEnd) return false;
+  }
   std::uint64_t wanted = kPieceBytes;
   std::uint64_t count = 0;
   for (;; wanted *= 2) {
@@ -144,7 +219,7 @@ bool Input::next_lines(Piece& piece) {
     count = found < wanted ? found : line_end + 1;  // 0 when no line ends here
     if (found == 0) return false;
     if (count > 0) break;
-    if (wanted >= kLongestLine) fail(offset_, fmt::format("a line is longer than {} bytes", kLongestLine));
+    if (wanted >= kLongestLine) refuse_long_line();
   }
   take(piece, count);
   if (!streamed()) return true;
@@ -233,6 +308,10 @@ void Input::each_piece_of(std::span<Input* const> inputs, int workers, const Pro
 void Input::fail(std::uint64_t offset, std::string_view what) const {
   refuse_changed_files();  // that may be why
   throw Error(fmt::format("{}: byte {}: {}", path(), offset, what));
+}
+
+void Input::refuse_long_line() const {
+  fail(offset_, fmt::format("a line is longer than {} bytes", kLongestLine));
 }
 
 std::uint64_t Input::line_at(std::uint64_t offset) const {

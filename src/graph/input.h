@@ -2,6 +2,7 @@
 // workers.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "graph/decompress.h"
+#include "graph/packed_parts.h"
 #include "graph/parallel.h"
 #include "graph/raw_bytes.h"
 
@@ -30,7 +32,7 @@ struct Piece {
 
 /// A file, or standard input, read front to back. Whichever worker asks for the next piece of a compressed
 /// file decompresses it, while the others parse theirs; so memory stays bounded by a piece for each worker.
-/// Offsets are those of the plain file.
+/// Workers decompress side by side what comes in parts (packed_parts.h). Offsets are those of the plain file.
 class Input {
  public:
   static constexpr std::uint64_t kToEnd = ~std::uint64_t{0};  ///< as an offset
@@ -92,6 +94,10 @@ class Input {
  private:
   std::uint64_t fill(Piece& piece, std::uint64_t wanted);
   void take(Piece& piece, std::uint64_t count);
+  void hand_out(Piece& piece, std::size_t whole, std::uint64_t lines);
+  [[noreturn]] void refuse_long_line() const;
+  bool next_part_lines(Piece& piece, std::unique_lock<std::mutex>& lock);
+  void unpack(std::span<const PackedPart> parts, Piece& piece, std::size_t plain, std::uint64_t turn);
 
   std::string path_;
   RawBytes raw_;
@@ -101,6 +107,12 @@ class Input {
   std::uint64_t share_end_ = kToEnd;  // see take_share()
   std::uint64_t line_ = 1;            // streamed
   std::vector<char> carry_;           // streamed, not yet handed out
+  // Of a file in parts: workers take parts in turns, and hand out lines in the same order.
+  PartReader* parts_ = nullptr;  // the stream, if it is one
+  std::uint64_t turns_ = 0;      // that were taken
+  std::uint64_t turn_ = 0;       // that hands out lines next
+  std::uint64_t failed_turn_ = kToEnd;
+  std::condition_variable turn_changed_;
 };
 
 }  // namespace edgewire::graph

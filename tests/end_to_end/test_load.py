@@ -137,7 +137,7 @@ def write_large(path, edges):
 @pytest.mark.slow
 def test_an_input_larger_than_memory(edgewire, tmp_path):
     """Peak memory stays within the limit, where the same graph in memory takes more."""
-    write_large(tmp_path / "g.txt", 8_000_000)
+    write_large(tmp_path / "g.txt", 10_000_000)
 
     def peak(*options):
         process = edgewire.start("convert", tmp_path / "g.txt", "-w", 1, *options)

@@ -66,6 +66,20 @@ def test_a_suite_that_is_there_is_measured(edgewire, tmp_path):
     assert sorted(path.name for path in suite.iterdir()) == ["bfs", "cc"]
 
 
+def test_loading_is_measured_with_what_is_there(tmp_path):
+    write_program(tmp_path / "suite/converter", "touch \"$4\"")
+    result = run("loading.py", "--build", BUILD, "--gapbs", tmp_path / "suite", "--scale", 8, "--threads", 1, "--rounds", 2,
+                 "--programs", "edgewire .el", "edgewire .txt", "gapbs", "--json", tmp_path / "table.json")
+    assert result.returncode == 0, result.stderr
+    table = json.loads((tmp_path / "table.json").read_text())
+    assert [row["program"] for row in table["rows"]] == ["edgewire .el", "edgewire .txt", "gapbs"]
+    assert table["edges"] == 20 << 8 and all(row["seconds"]["min"] > 0 for row in table["rows"])
+
+
+def test_a_converter_that_is_not_named_is_asked_for(tmp_path):
+    assert_fails(run("loading.py", "--build", BUILD, "--programs", "gapbs"), 1, "no gapbs: ", "--gapbs DIR")
+
+
 def test_a_peer_that_is_asked_for_and_missing_is_named(tmp_path):
     result = run("compare.py", "--build", tmp_path, "--peers", "pull", "timely", PATH=str(tmp_path))
     assert result.returncode == 1

@@ -50,6 +50,9 @@ std::size_t edges_in_properties(const std::string& properties) {
 std::string lines(bool weighted) { return edge_lines(weighted, 0); }
 
 TEST_CASE("damaged edge lists") { convert_all("g.txt", {lines(false), lines(true), "# a comment\n0 1\n"}); }
+TEST_CASE("damaged files in parts that are unpacked side by side") {
+  convert_all("g.txt", {bgzf(lines(false), 9), bgzf(lines(true), 1000)}, {.workers = 2}, [](std::string&) {});
+}
 TEST_CASE("damaged edge lists with names") {
   convert_all("g.tsv", {"Ada\tBob\n\"B, b\"\tAda\n", "a b 1\nb c 2\n", "# x\na,b\n"}, {.labels = true});
 }

@@ -44,6 +44,37 @@ inline std::string gzipped([[maybe_unused]] const std::string& plain) {
 #endif
 }
 
+/// Blocks of BGZF with so many plain bytes each, and the empty one at the end, as bgzip writes them.
+inline std::string bgzf([[maybe_unused]] const std::string& plain,
+                        [[maybe_unused]] std::size_t block_bytes = 65280) {
+  std::string packed;
+#ifdef EDGEWIRE_ZLIB
+  std::vector<std::string> blocks;
+  for (std::size_t at = 0; at < plain.size(); at += block_bytes)
+    blocks.push_back(plain.substr(at, block_bytes));
+  blocks.emplace_back();
+  for (const std::string& block : blocks) {
+    z_stream stream{};
+    REQUIRE(deflateInit2(&stream, 6, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+    std::string raw(deflateBound(&stream, block.size()), '\0');
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(block.data()));
+    stream.avail_in = static_cast<uInt>(block.size());
+    stream.next_out = reinterpret_cast<Bytef*>(raw.data());
+    stream.avail_out = static_cast<uInt>(raw.size());
+    REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
+    raw.resize(stream.total_out);
+    deflateEnd(&stream);
+    const auto little = [](std::uint64_t number, std::size_t bytes) {
+      return std::string(reinterpret_cast<const char*>(&number), bytes);
+    };
+    const auto crc = crc32(0, reinterpret_cast<const Bytef*>(block.data()), static_cast<uInt>(block.size()));
+    packed += std::string("\x1F\x8B\x08\x04\0\0\0\0\0\xFF\x06\0BC\x02\0", 16) +
+              little(18 + raw.size() + 8 - 1, 2) + raw + little(crc, 4) + little(block.size(), 4);
+  }
+#endif
+  return packed;
+}
+
 inline std::string zstandard([[maybe_unused]] const std::string& plain) {
 #ifdef EDGEWIRE_ZSTD
   std::string packed(ZSTD_compressBound(plain.size()), '\0');

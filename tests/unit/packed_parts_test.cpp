@@ -1,0 +1,139 @@
+#include "graph/packed_parts.h"
+
+#include <string>
+#include <vector>
+
+#include "graph/random.h"
+#include "graph_inputs.h"
+
+namespace edgewire::graph {
+
+namespace {
+
+std::string many_lines(std::uint64_t count) {
+  std::string text;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    IndexedRandom random(7, i);
+    text += fmt::format("{} {}\n", random.below(5000), random.below(5000));
+    if (i % 1000 == 500) text += "# " + std::string(random.below(300), 'x') + "\n";
+  }
+  return text;
+}
+
+/// Whatever a file is packed in, and by however many workers it is read, the graph is that of the plain text.
+void check_same(const Converter& converter, const std::string& text, const std::string& packed) {
+  if (packed.empty()) return;
+  converter("g.txt", text, {.workers = 1});
+  const std::string expected = converter.output_bytes();
+  for (const int workers : {1, 2, 4}) {
+    converter("g.txt", packed, {.workers = workers});
+    CHECK(converter.output_bytes() == expected);
+  }
+}
+
+#ifdef EDGEWIRE_ZSTD
+std::string frames(const std::string& text, std::size_t bytes) {
+  std::string packed;
+  for (std::size_t at = 0; at < text.size(); at += bytes) packed += zstandard(text.substr(at, bytes));
+  return packed;
+}
+#endif
+
+}  // namespace
+
+TEST_CASE("packed parts: blocks of BGZF of any size") {
+  const Converter converter;
+  const std::string text = many_lines(200'000);  // some pieces
+  check_same(converter, text, bgzf(text));
+  check_same(converter, text, bgzf(text, 4096));
+  const std::string few = many_lines(2000);
+  for (const std::size_t bytes : {1, 7, 100, 65280}) check_same(converter, few, bgzf(few, bytes));
+  check_same(converter, few + "8 9", bgzf(few + "8 9", 300));  // no line end
+}
+
+TEST_CASE("packed parts: lines that are longer than parts and pieces") {
+  const Converter converter;
+  const std::string text = "1 2\n# " + std::string(3'000'000, 'x') + "\n2 3\n" + many_lines(100'000);
+  check_same(converter, text, bgzf(text));
+}
+
+TEST_CASE("packed parts: other members, padding and archives behind or inside") {
+  if (bgzf("").empty()) return;
+  const Converter converter;
+  const std::string text = many_lines(100'000);
+  const std::string half = text.substr(0, text.size() / 2), rest = text.substr(text.size() / 2);
+  check_same(converter, text, bgzf(half) + gzipped(rest));
+  check_same(converter, text, gzipped(half) + bgzf(rest));
+  check_same(converter, text, bgzf(half) + gzipped(rest) + bgzf(""));
+  check_same(converter, text, bgzf(text) + std::string(1000, '\0'));
+  CHECK(contains(converter.error("g.txt", bgzf(text) + "garbage"), "the gzip data is damaged"));
+  const GraphFile graph = converter("g.mtx", bgzf(tar({{"g/g.mtx", matrix_market(false)}}), 700),
+                                    {.format = Format::matrix_market});
+  CHECK(edges_of(graph) == without_weights(kEdges));
+}
+
+TEST_CASE("packed parts: Zstandard frames that say how much they hold") {
+#ifdef EDGEWIRE_ZSTD
+  const Converter converter;
+  const std::string text = many_lines(200'000);
+  for (const std::size_t bytes : {10'000, 700'000, 100'000'000})
+    check_same(converter, text, frames(text, bytes));
+  // A frame that is skipped before each, as pzstd writes them.
+  const std::string skipped("\x50\x2A\x4D\x18\x04\0\0\0\x01\x02\x03\x04", 12);
+  check_same(converter, text, skipped + zstandard(text));
+  check_same(converter, text,
+             skipped + zstandard(text.substr(0, 1000)) + skipped + zstandard(text.substr(1000)));
+  std::string damaged = frames(text, 10'000);
+  damaged[zstandard(text.substr(0, 10'000)).size()] ^= 1;  // of the second frame's magic number
+  CHECK(contains(converter.error("g.txt", damaged, {.workers = 2}), "the Zstandard data is damaged"));
+  CHECK(contains(converter.error("g.txt", frames(text, 10'000).substr(0, 50'000), {.workers = 2}),
+                 "cut short"));
+#endif
+}
+
+TEST_CASE("packed parts: a wrong line is named as in the plain file, with any number of workers") {
+  if (bgzf("").empty()) return;
+  const Converter converter;
+  std::string text = many_lines(300'000);
+  const std::size_t at = text.find('\n', text.size() / 3 * 2) + 1;
+  text.insert(at, "1 -1\n");
+  text.insert(text.find('\n', text.size() / 10 * 9) + 1, "x\n");
+  const std::string expected = converter.error("g.txt", text, {.workers = 1});
+  CHECK(contains(expected, fmt::format("byte {}: a vertex id is negative", at + 2)));
+  for (const int workers : {1, 2, 4})
+    CHECK(converter.error("g.txt", bgzf(text), {.workers = workers}) == expected);
+}
+
+TEST_CASE("packed parts: damaged blocks are named by their offset") {
+  if (bgzf("").empty()) return;
+  const Converter converter;
+  const std::string text = many_lines(100'000);
+  const std::string whole = bgzf(text, 10'000);
+  const std::size_t second =
+      1 + (static_cast<unsigned char>(whole[16]) | static_cast<unsigned char>(whole[17]) << 8);
+  for (const int workers : {1, 2, 4}) {
+    const auto error = [&](const std::string& bytes) {
+      return converter.error("g.txt", bytes, {.workers = workers});
+    };
+    const auto changed = [&](std::size_t at, int bit = 1) {
+      std::string bytes = whole;
+      bytes[at] = static_cast<char>(bytes[at] ^ bit);
+      return error(bytes);
+    };
+    const std::string place = fmt::format("byte {}: the gzip data is damaged", second);
+    CHECK(contains(changed(second + 200), place));
+    CHECK(contains(changed(second + 16), place));         // a wrong length
+    CHECK(contains(changed(second + 17, 0x80), "byte"));  // far behind
+    const std::size_t third = second + 1 +
+                              (static_cast<unsigned char>(whole[second + 16]) |
+                               static_cast<unsigned char>(whole[second + 17]) << 8);
+    CHECK(contains(changed(third - 8), place + " (incorrect data check)"));
+    CHECK(contains(changed(third - 4), place));      // how much it holds
+    CHECK(contains(changed(third - 2), "damaged"));  // more than a block can
+    CHECK(contains(changed(third), "damaged"));
+    for (const std::size_t length : {second + 1, second + 17, third - 1, whole.size() - 29, whole.size() - 1})
+      CHECK(contains(error(whole.substr(0, length)), "cut short"));
+  }
+}
+
+}  // namespace edgewire::graph
