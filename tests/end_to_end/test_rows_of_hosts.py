@@ -11,6 +11,7 @@ from reference import write_graph
 
 needs_hosts = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("ip"), reason="local hosts need root and iproute2")
 pytestmark = [needs_hosts, pytest.mark.links]
+HOSTS = ["--local-hosts", "--rows", "shares"]  # by default they are read where they are, since the file was written just now
 OWNERSHIPS = ["hash", "ranges", "file"]
 
 
@@ -33,7 +34,7 @@ def test_kernels_that_follow_a_frontier(edgewire, made, tmp_path, kernel, proces
         source = graph.ids()[0]
         alone, _ = run(edgewire, tmp_path, kernel, path, "-p", 1, "-w", 2, source=source)
         for ownership in OWNERSHIPS:
-            found, report = run(edgewire, tmp_path, kernel, path, "-p", processes, "-w", 1 + (processes == 2), "--local-hosts",
+            found, report = run(edgewire, tmp_path, kernel, path, "-p", processes, "-w", 1 + (processes == 2), *HOSTS,
                                 *owners(ownership, tmp_path, graph, processes), source=source)
             check(kernel, found, alone)
             assert report["transport"] == "tcp", name
@@ -45,7 +46,7 @@ def test_kernels_that_follow_a_frontier(edgewire, made, tmp_path, kernel, proces
 def test_dense_kernels(edgewire, made, tmp_path, kernel, options, strategy):
     path, graph = made["parts"]
     outputs = []
-    for number, where in enumerate([["-p", 1], *(["-p", 2 + i % 2, "--local-hosts", "--strategy", strategy,
+    for number, where in enumerate([["-p", 1], *(["-p", 2 + i % 2, *HOSTS, "--strategy", strategy,
                                                   *owners(ownership, tmp_path, graph, 2 + i % 2)] for i, ownership in enumerate(OWNERSHIPS))]):
         output = tmp_path / f"{number}.tsv"
         edgewire.ok(kernel, path, *options, *where, "-w", 1, "--precision", "f64", "-o", output)
@@ -58,7 +59,7 @@ def test_dense_kernels(edgewire, made, tmp_path, kernel, options, strategy):
 @pytest.mark.parametrize("options", [[], ["--weighted", "--precision", "f64"]], ids=["without weights", "weighted"])
 def test_a_plan_that_was_kept(edgewire, made, tmp_path, options):
     path, _ = made["parts"]
-    options = [*options, "-p", 2, "-w", 1, "--local-hosts", f"--plan-cache={tmp_path}/cache", "--deterministic"]
+    options = [*options, "-p", 2, "-w", 1, *HOSTS, f"--plan-cache={tmp_path}/cache", "--deterministic"]
     first, second = Job(edgewire, tmp_path, path, *options), Job(edgewire, tmp_path, path, *options)
     assert first.report["plan_cache"] == "written" and second.report["plan_cache"] == "used"
     assert first.text == second.text
@@ -69,7 +70,7 @@ def test_rows_on_disks(edgewire, made, tmp_path):
     (tmp_path / "disk").mkdir()
     source = graph.ids()[0]
     alone, _ = run(edgewire, tmp_path, "bfs", path, source=source)
-    found, _ = run(edgewire, tmp_path, "bfs", path, "-p", 2, "-w", 1, "--local-hosts", *on(tmp_path / "disk"), source=source)
+    found, _ = run(edgewire, tmp_path, "bfs", path, "-p", 2, "-w", 1, *HOSTS, *on(tmp_path / "disk"), source=source)
     check("bfs", found, alone)
 
 
@@ -79,5 +80,5 @@ def test_a_damaged_row_is_named_by_the_process_that_reads_it(edgewire, tmp_path)
     data[-200_000] ^= 1  # among the last targets, which the last process reads
     (tmp_path / "g.ew").write_bytes(data)
     for kernel in (["pagerank"], ["wcc"]):
-        line = edgewire.refused(*kernel, tmp_path / "g.ew", "-p", 2, "-w", 1, "--local-hosts")
+        line = edgewire.refused(*kernel, tmp_path / "g.ew", "-p", 2, "-w", 1, *HOSTS)
         assert "is damaged (its checksum differs)" in line and "rank 1" in line, line

@@ -8,8 +8,10 @@
 #include <memory>
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -62,6 +64,24 @@ int state_after(const std::string& path, int number, const std::function<void()>
 }
 
 }  // namespace
+
+TEST_CASE("a file is in the page cache after it was read, and not after the system dropped it") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "file";
+  write_file(path, std::string(4 << 20, 'x'));
+  CHECK(MappedFile(path).is_cached());
+  const int file = open(path.c_str(), O_RDONLY);
+  REQUIRE(file >= 0);
+  REQUIRE(fsync(file) == 0);
+  REQUIRE(posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) == 0);
+  struct statfs where {};
+  REQUIRE(fstatfs(file, &where) == 0);
+  close(file);
+  if (where.f_type == TMPFS_MAGIC) return;  // its files lie nowhere else
+  CHECK_FALSE(MappedFile(path).is_cached());
+  CHECK(read_file(path).size() == 4 << 20);
+  CHECK(MappedFile(path).is_cached());
+}
 
 TEST_CASE("a mapped file that is written is noticed") {
   const TemporaryDirectory directory;
