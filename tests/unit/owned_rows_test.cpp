@@ -12,8 +12,6 @@ namespace {
 
 using graph::GraphFile;
 
-const ForEach kOneWorker = graph::in_turn;
-
 /// A copy of the rows of process p.
 OwnedRows in_memory(const GraphFile& graph, const Ownership& ownership, int p) {
   const auto rank = static_cast<std::uint32_t>(p);
@@ -37,14 +35,15 @@ OwnedRows in_memory(const GraphFile& graph, const Ownership& ownership, int p) {
 
 /// Slots stay in the order of entries.
 ExchangePlan plan_of(const OwnedRows& rows, const Ownership& ownership, int p, Strategy strategy) {
-  PlanDraft draft(rows, ownership, p, OwnedVertices(rows, ownership, p, Layout::degree, kOneWorker), strategy,
-                  2, kOneWorker, rows.graph().weighted());
+  PlanDraft draft(rows, ownership, p, OwnedVertices(rows, ownership, p, Layout::degree, graph::in_turn),
+                  strategy, 2, graph::in_turn, rows.graph().weighted());
   std::vector<std::size_t> entries;
   for (std::size_t s = 0; s < draft.streams().size(); ++s) entries.push_back(draft.entries(s).size());
   std::vector<std::uint32_t> positions(rows.graph().vertices());
   std::iota(positions.begin(), positions.end(), 0U);
   return std::move(draft).in_order(
-      [&](std::size_t s) { return std::span<const std::uint32_t>(positions).first(entries[s]); }, kOneWorker);
+      [&](std::size_t s) { return std::span<const std::uint32_t>(positions).first(entries[s]); },
+      graph::in_turn);
 }
 
 void check_same(const ExchangePlan& there, const ExchangePlan& here) {
