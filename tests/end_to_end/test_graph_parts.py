@@ -13,6 +13,7 @@ import pytest
 
 import every_command
 import reference
+from frontier import values
 from processes import PATIENCE_S, check_ended, check_loss, children, has_file_in, wait_for
 
 HEADER = struct.Struct("<8sIIQQ" + 5 * "QQ" + "Q" + "IIII" + "QQQQ" + "Q")
@@ -145,6 +146,24 @@ def test_plans_and_edges_lie_beside_the_folder(edgewire, both, tmp_path):
     assert sorted(os.listdir(tmp_path / "g.ew")) == before
 
 
+def check_kernel(edgewire, kernel, here, hosts):
+    """Three processes that see a part each find what one process finds in the whole file."""
+    options = {"pagerank": ["--precision", "f64", "--iterations", 5], "spmv": ["--precision", "f64", "--iterations", 1],
+               "bfs": ["--source", 0], "sssp": ["--source", 0, "--unit-weights"], "bc": ["--sources", 0]}.get(kernel, [])
+    if kernel in ("bfs", "sssp", "bc"):
+        options[1] = edgewire.ok("wcc", here / "known.ew", "-w", 1, "-o", "-").split()[0]  # the first vertex, as results call it
+    known = values(edgewire.ok(kernel, here / "known.ew", "-w", 1, *options, "-o", "-"))
+    for ownership in ("hash", "ranges"):
+        ranks = [edgewire.start(kernel, "g.ew", "-w", 1, *options, *hosts, "--rank", rank, "--ownership", ownership, "-o", "values.tsv",
+                                cwd=here / str(rank)) for rank in range(3)]
+        for rank in ranks:
+            _, errors = rank.communicate(timeout=PATIENCE_S)
+            assert rank.returncode == 0, errors
+        found = values((here / "0/values.tsv").read_text())
+        assert [id_ for id_, _ in found] == [id_ for id_, _ in known]
+        assert [value for _, value in found] == pytest.approx([value for _, value in known], rel=1e-9), (kernel, ownership)
+
+
 def test_each_host_has_its_parts(edgewire, inputs, several, hosts, tmp_path):
     """Every process sees a folder of its own of that name, as on a disk of its host."""
     for name in ("dense.el", "sparse.txt"):
@@ -159,11 +178,14 @@ def test_each_host_has_its_parts(edgewire, inputs, several, hosts, tmp_path):
         for rank in range(3):
             assert os.listdir(here / f"{rank}/g.ew") == [f"{rank:04}-of-0003"]
         assert edgewire.refused("info", here / "0/g.ew") == f"{here}/0/g.ew: part 0001-of-0003 is not here"
-        assert edgewire.refused("pagerank", here / "1/g.ew", "-p", 2, "-w", 1).endswith("1/g.ew: part 0000-of-0003 is not here")
+        assert "all parts of the graph must lie on hosts of this job" in edgewire.refused("pagerank", here / "1/g.ew", "-p", 2, "-w", 1)
+        assert edgewire.refused("pagerank", here / "1/g.ew", "-w", 1).endswith("1/g.ew: part 0000-of-0003 is not here")
+        edgewire.ok("convert", inputs / name, "-o", here / "known.ew")
+        for kernel in ("pagerank", "spmv", "bfs", "sssp", "wcc", "scc", "bc", "cdlp", "lcc"):
+            check_kernel(edgewire, kernel, here, hosts(3))
         for rank in (1, 2):
             shutil.move(here / f"{rank}/g.ew/{rank:04}-of-0003", here / "0/g.ew")
         edgewire.ok("convert", here / "0/g.ew", "-o", here / "found.ew")
-        edgewire.ok("convert", inputs / name, "-o", here / "known.ew")
         assert filecmp.cmp(here / "found.ew", here / "known.ew", shallow=False)
 
 
