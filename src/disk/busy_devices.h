@@ -16,7 +16,7 @@ class BusyDevices {
   bool known() const noexcept { return !devices_.empty(); }
 
   struct Use {
-    double seconds = 0;                                ///< of the busiest device
+    double seconds = 0;                               ///< of the busiest device
     std::uint64_t bytes_read = 0, bytes_written = 0;  ///< of all
   };
   /// Since this was made.

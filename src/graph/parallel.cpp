@@ -19,8 +19,7 @@ thread_local const ReadyWorkers* ready_workers = nullptr;
 
 }  // namespace
 
-ReadyWorkers::ReadyWorkers(Run run)
-    : run_(std::move(run)), before_(std::exchange(ready_workers, this)) {}
+ReadyWorkers::ReadyWorkers(Run run) : run_(std::move(run)), before_(std::exchange(ready_workers, this)) {}
 
 ReadyWorkers::~ReadyWorkers() { ready_workers = before_; }
 

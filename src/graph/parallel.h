@@ -29,8 +29,8 @@ class ReadyWorkers {
   const ReadyWorkers* before_;
 };
 
-/// Runs work(w) for w in [0, workers), worker 0 on the calling thread, and returns when all have returned. There
-/// may be fewer workers. Rethrows the exception of the lowest worker.
+/// Runs work(w) for w in [0, workers), worker 0 on the calling thread, and returns when all have returned.
+/// There may be fewer workers. Rethrows the exception of the lowest worker.
 void run_workers(int workers, const std::function<void(int worker)>& work);
 
 /// Hands out 0..count-1 in order to whichever worker is free. After a failure no more are handed out, and the
