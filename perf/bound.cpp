@@ -209,8 +209,8 @@ void check(const BoundOptions& options) {
 }
 
 std::uint64_t setup_messages(int processes, int workers) {
-  constexpr int kCollectiveCalls = 12;  // command, workers, nodes, options, layout, sizes, addresses, places,
-                                        // order, chunks, traffic, tiles' order
+  constexpr int kCollectiveCalls = 13;  // command, workers, nodes, options, rows here, layout, sizes,
+                                        // addresses, places, order, chunks, traffic, tiles' order
   constexpr int kLists = 2;             // the values that are sent, and the order in which they are taken
   const int connections = 1 + workers;
   const int a_peer =

@@ -39,8 +39,8 @@ struct BoundOptions {
 void check(const BoundOptions& options);
 
 /// Messages that rank 0, the process with most of them, sends before the first iteration of a job over a host
-/// list or a launcher, TCP, with a strategy that is given: handshakes, collective calls, lists of the plan.
-/// The run report's setup_messages.
+/// list or a launcher, TCP, with a strategy that is given, where no rows are sent to their owners:
+/// handshakes, collective calls, lists of the plan. The run report's setup_messages.
 std::uint64_t setup_messages(int processes, int workers);
 
 /// What is known of the covers for one number of processes.

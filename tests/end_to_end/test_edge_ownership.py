@@ -208,9 +208,9 @@ def test_kernels_with_a_frontier_refuse_it(edgewire, made):
     assert "hilbert" in line and "ranges" in line
 
 
-@pytest.mark.parametrize("ownership", ["ranges", "hilbert", "grid"])
+@pytest.mark.parametrize("ownership", ["hilbert", "grid"])
 def test_offsets_that_are_damaged_on_one_host_are_found_there(edgewire, several, hosts, tmp_path, ownership):
-    """Owners and slots follow from the offsets of all vertices, so each process checks all of them, not only those of its rows."""
+    """Blocks of edges follow from the offsets of all vertices, so each process checks all of them, not only those of its rows."""
     good, bad = tmp_path / "good.ew", tmp_path / "bad.ew"
     edgewire.ok("generate", "uniform", "--vertices", 300_000, "--edge-factor", 2, "-o", good)
     whole = bytearray(good.read_bytes())
