@@ -9,8 +9,8 @@
 #include <type_traits>
 
 #include "error.h"
-#include "graph/checksum.h"
 #include "graph/edge_list.h"
+#include "graph/file_sections.h"
 #include "graph/format.h"
 #include "graph/mapped_file.h"
 #include "graph/weight_key.h"
@@ -314,34 +314,12 @@ BuildSummary Builder::write(OutputFile& output, std::span<const std::uint64_t> o
   flags |= flags_of(options_, weights) | (original_ids.empty() ? 0U : std::uint32_t{kOriginalIds});
   Header header = lay_out(vertices_, offsets_.back(), flags);
   note_size(options_, vertices_, header.edges, file_bytes(header));
-  output.reserve(file_bytes(header));
-  std::vector<std::uint64_t> checksums(header.checksums.bytes / 8);
-  std::vector<std::vector<std::byte>> buffers(workers_.size());
-  parallel_for(
-      options_.workers, checksums.size(),
-      [&](int worker, std::uint64_t number) {
-        std::uint32_t section = 0;
-        while (number >= first_block(header, section + 1)) ++section;
-        const SectionEntry& entry = header.sections[section];
-        const std::uint64_t start = (number - first_block(header, section)) * kBlockBytes;
-        const std::uint64_t bytes = std::min(kBlockBytes, entry.bytes - start);
-        std::vector<std::byte>& buffer = buffers[static_cast<std::size_t>(worker)];
-        buffer.resize(padded(bytes));
-        std::fill(buffer.begin() + static_cast<std::ptrdiff_t>(bytes), buffer.end(), std::byte{0});
-        if (section == kOffsets) std::memcpy(buffer.data(), offsets_.data() + start / 8, bytes);
-        if (section == kIds) std::memcpy(buffer.data(), original_ids.data() + start / 8, bytes);
-        if (section == kTargets || section == kWeights) {
-          const std::uint64_t size = section == kTargets ? sizeof(PlainId) : bytes_of(weights.type());
-          copy_edges(section, start / size, bytes / size, buffer.data());
-        }
-        checksums[number] = graph::checksum(buffer.data(), buffer.size());
-        output.write(buffer.data(), buffer.size(), entry.offset + start);
-      },
-      "writing", progress);
-  output.write(checksums.data(), header.checksums.bytes, header.checksums.offset);
-  header.checksums_checksum = graph::checksum(checksums.data(), header.checksums.bytes);
-  header.checksum = header_checksum(header);
-  output.write(&header, sizeof header, 0);
+  const auto fill = [&](std::uint32_t section, std::uint64_t at, std::uint64_t count, std::byte* to) {
+    if (section == kOffsets) std::memcpy(to, offsets_.data() + at, count * 8);
+    if (section == kIds) std::memcpy(to, original_ids.data() + at, count * 8);
+    if (section == kTargets || section == kWeights) copy_edges(section, at, count, to);
+  };
+  write_sections(output, header, options_.workers, fill, "writing", progress);
   refuse_changed_files();  // that edges were read from
   output.commit();
   return {

@@ -84,6 +84,12 @@ std::uint64_t graph_checksum(std::span<const Header> parts) {
   return graph::checksum(std::span<const std::uint64_t>(facts));
 }
 
+std::uint32_t section_of(const Header& header, std::uint64_t block) {
+  std::uint32_t section = 0;
+  while (block >= first_block(header, section + 1)) ++section;
+  return section;
+}
+
 std::uint64_t first_block(const Header& header, std::uint32_t section) {
   std::uint64_t block = 0;
   for (std::uint32_t before = 0; before < section; ++before) block += blocks_of(header.sections[before]);

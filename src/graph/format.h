@@ -155,6 +155,8 @@ Elements elements_of(const Header& header, std::uint32_t section);
 std::uint64_t header_checksum(const Header& header);
 /// What all parts of a graph have as the checksum of the graph. Expects their headers in order.
 std::uint64_t graph_checksum(std::span<const Header> parts);
+/// The section that has a block, by the block's number among all blocks.
+std::uint32_t section_of(const Header& header, std::uint64_t block);
 /// The number of the section's first block among all blocks; for kSections the number of all blocks.
 std::uint64_t first_block(const Header& header, std::uint32_t section);
 /// Where the file ends: after the checksums.

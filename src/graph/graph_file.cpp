@@ -129,19 +129,19 @@ std::uint64_t GraphFile::file_bytes() const {
 }
 std::uint64_t GraphFile::vertices() const { return mapping_->header().vertices; }
 std::uint64_t GraphFile::edges() const { return mapping_->header().edges; }
-bool GraphFile::weighted() const { return (mapping_->header().flags & kWeighted) != 0; }
+std::uint32_t GraphFile::flags() const { return mapping_->header().flags; }
+bool GraphFile::weighted() const { return (flags() & kWeighted) != 0; }
 bool GraphFile::float_weights() const {
-  return weighted() &&
-         (weights_.type() == WeightType::f32 || (mapping_->header().flags & kFloatWeights) != 0);
+  return weighted() && (weights_.type() == WeightType::f32 || (flags() & kFloatWeights) != 0);
 }
-bool GraphFile::weights_doubtful() const { return (mapping_->header().flags & kDoubtfulWeights) != 0; }
-bool GraphFile::simple() const { return (mapping_->header().flags & kSimple) != 0; }
-bool GraphFile::symmetric() const { return (mapping_->header().flags & kSymmetric) != 0; }
+bool GraphFile::weights_doubtful() const { return (flags() & kDoubtfulWeights) != 0; }
+bool GraphFile::simple() const { return (flags() & kSimple) != 0; }
+bool GraphFile::symmetric() const { return (flags() & kSymmetric) != 0; }
 std::uint64_t GraphFile::checksum() const {
   return mapping_->in_parts() ? mapping_->header().part.graph_checksum : mapping_->header().checksum;
 }
-bool GraphFile::labelled() const { return (mapping_->header().flags & kLabels) != 0; }
-bool GraphFile::has_original_ids() const { return (mapping_->header().flags & kOriginalIds) != 0; }
+bool GraphFile::labelled() const { return (flags() & kLabels) != 0; }
+bool GraphFile::has_original_ids() const { return (flags() & kOriginalIds) != 0; }
 
 std::vector<RowRange> GraphFile::rows_here() const {
   std::vector<RowRange> ranges;

@@ -40,6 +40,8 @@ class GraphFile {
   std::uint64_t file_bytes() const;
   std::uint64_t vertices() const;
   std::uint64_t edges() const;
+  /// As the header has them: see Flag in format.h.
+  std::uint32_t flags() const;
   bool weighted() const;
   /// Whether a float holds each weight as well as a double does, whatever the type of weights.
   bool float_weights() const;

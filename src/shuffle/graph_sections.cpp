@@ -15,8 +15,7 @@ namespace edgewire::shuffle {
 using graph::kBlockBytes;
 
 std::pair<std::uint64_t, std::uint64_t> GraphSections::place_of(std::uint64_t block) const {
-  std::uint32_t section = 0;
-  while (block >= graph::first_block(header, section + 1)) ++section;
+  const std::uint32_t section = graph::section_of(header, block);
   const std::uint64_t start = (block - graph::first_block(header, section)) * kBlockBytes;
   const graph::SectionEntry pages = graph::pages_of(header.sections[section]);
   return {pages.offset + start, std::min(kBlockBytes, pages.bytes - start)};

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "error.h"
+#include "graph/file_sections.h"
 #include "graph/graph_file.h"
 #include "graph/graph_parts.h"
 #include "launch/packing.h"
@@ -52,8 +53,7 @@ void LoadJob::finish_part() {
   std::vector<graph::Header> parts;
   for (const auto& part : launch::allgather(bootstrap_, std::vector{header})) parts.push_back(part[0]);
   header.part.graph_checksum = graph::graph_checksum(parts);
-  header.checksum = graph::header_checksum(header);
-  output_->write(&header, sizeof header, 0);
+  graph::write_header(*output_, header);
   bootstrap_.allgather("written");
   bool named = false;
   try {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "error.h"
-#include "graph/checksum.h"
+#include "graph/file_sections.h"
 #include "graph/mapped_file.h"
 #include "launch/packing.h"
 #include "shuffle/edge_record.h"
@@ -171,10 +171,8 @@ graph::BuildSummary LoadJob::finish() {
 
 /// The table of checksums, and its checksum in the header.
 void LoadJob::write_checksums() {
-  graph::Header& header = sections_.header;
   sections_.complete_checksums();
-  output_->write(sections_.checksums.data(), header.checksums.bytes, header.checksums.offset);
-  header.checksums_checksum = graph::checksum(sections_.checksums.data(), header.checksums.bytes);
+  graph::write_checksums(*output_, sections_.header, sections_.checksums);
 }
 
 void LoadJob::finish_file() {
@@ -193,8 +191,7 @@ void LoadJob::finish_file() {
     }
   if (rank() == 0) {
     write_checksums();
-    header.checksum = graph::header_checksum(header);
-    output_->write(&header, sizeof header, 0);
+    graph::write_header(*output_, header);
     output_->commit();
   }
   bootstrap_.allgather("written");
