@@ -7,12 +7,12 @@ import random
 import shutil
 import signal
 import struct
-import subprocess
 
 import pytest
 
 import every_command
 import reference
+from disks import small_disk
 from frontier import values
 from processes import PATIENCE_S, check_ended, check_loss, children, has_file_in, wait_for
 
@@ -263,15 +263,8 @@ def test_a_lost_process_leaves_nothing(edgewire, large, transport):
 
 
 def test_a_full_disk_leaves_nothing(edgewire, large):
-    if os.geteuid() != 0:
-        pytest.skip("only root can mount a small file system")
     disk = large / "disk"
-    disk.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=9M", "none", disk], capture_output=True).returncode != 0:
-        pytest.skip("mounting is not allowed here")
-    try:
+    with small_disk(disk, "9M"):
         line = edgewire.refused("convert", *[large / "g.txt"] * 4, "-o", disk / "g.ew", "--parts", "--temp", large, "-w", 1, "-p", 2)
         assert "cannot write: No space left on device" in line and f"{disk}/g.ew/000" in line
         assert os.listdir(disk) == []
-    finally:
-        subprocess.run(["umount", disk], check=True)

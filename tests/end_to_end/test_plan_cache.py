@@ -3,12 +3,12 @@
 import itertools
 import os
 import pathlib
-import subprocess
 
 import pytest
 
 import graphs
 import reference
+from disks import small_disk
 from job import Job
 from processes import PATIENCE_S, children, cpu_seconds, wait_for
 
@@ -217,17 +217,10 @@ def test_a_file_that_is_cut_short_while_it_is_used(edgewire, path, processes):
 
 
 def test_a_full_disk(run, tmp_path):
-    if os.geteuid() != 0:
-        pytest.skip("only root can mount a small disk")
     disk = tmp_path / "disk"
-    disk.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "none", disk], capture_output=True).returncode != 0:
-        pytest.skip("no tmpfs can be mounted here")
-    try:
+    with small_disk(disk, "16k"):
         plain = run("-p", 2)[0]
         text, source, note = run("-p", 2, f"--plan-cache={disk}")
         assert (text, source) == (plain, "none")
         assert note.startswith(f"plan cache not written: {disk}/g.ew.plan-") and "No space left on device" in note
         assert list(disk.iterdir()) == []
-    finally:
-        subprocess.run(["umount", disk], check=True)

@@ -26,10 +26,11 @@
 
 namespace edgewire::graph {
 
-inline std::string gzipped([[maybe_unused]] const std::string& plain) {
 #ifdef EDGEWIRE_ZLIB
+/// `window_bits`: as deflateInit2() takes them, which say what is around the deflated bytes.
+inline std::string deflated(const std::string& plain, int window_bits) {
   z_stream stream{};
-  REQUIRE(deflateInit2(&stream, 6, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+  REQUIRE(deflateInit2(&stream, 6, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY) == Z_OK);
   std::string packed(deflateBound(&stream, plain.size()), '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(plain.data()));
   stream.avail_in = static_cast<uInt>(plain.size());
@@ -39,6 +40,12 @@ inline std::string gzipped([[maybe_unused]] const std::string& plain) {
   packed.resize(stream.total_out);
   deflateEnd(&stream);
   return packed;
+}
+#endif
+
+inline std::string gzipped([[maybe_unused]] const std::string& plain) {
+#ifdef EDGEWIRE_ZLIB
+  return deflated(plain, MAX_WBITS + 16);
 #else
   return {};
 #endif
@@ -54,16 +61,7 @@ inline std::string bgzf([[maybe_unused]] const std::string& plain,
     blocks.push_back(plain.substr(at, block_bytes));
   blocks.emplace_back();
   for (const std::string& block : blocks) {
-    z_stream stream{};
-    REQUIRE(deflateInit2(&stream, 6, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-    std::string raw(deflateBound(&stream, block.size()), '\0');
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(block.data()));
-    stream.avail_in = static_cast<uInt>(block.size());
-    stream.next_out = reinterpret_cast<Bytef*>(raw.data());
-    stream.avail_out = static_cast<uInt>(raw.size());
-    REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
-    raw.resize(stream.total_out);
-    deflateEnd(&stream);
+    const std::string raw = deflated(block, -MAX_WBITS);
     const auto little = [](std::uint64_t number, std::size_t bytes) {
       return std::string(reinterpret_cast<const char*>(&number), bytes);
     };
