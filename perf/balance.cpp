@@ -163,7 +163,7 @@ BalanceWatch::BalanceWatch(launch::Bootstrap& bootstrap, exchange::Seat& seat,
                          static_cast<double>(kPiece);
   }
   cpu_before_ = process_cpu_seconds();
-  for (int peer = 0; peer < bootstrap.size(); ++peer) bytes_before_.push_back(0);
+  bytes_before_.resize(static_cast<std::size_t>(bootstrap.size()));
   for (int peer = 0; peer < bootstrap.size(); ++peer)
     bytes_before_[static_cast<std::size_t>(peer)] = wire_bytes_to(peer);
   bootstrap.allgather("");  // all begin

@@ -241,7 +241,8 @@ std::optional<KeptPlan> PlanCache::read_all() {
 /// are copied, because nobody can say on which one a file's pages lie.
 std::optional<ConnectedPlan> PlanCache::take() {
   auto start = Clock::now();
-  ranges_ = exchange::make_ownership(task_.bootstrap, task_.graph, "ranges");  // the cache may want them
+  if (task_.options.ownership != "hash")  // else the cache wants no ranges
+    ranges_ = exchange::make_ownership(task_.bootstrap, task_.graph, "ranges");
   auto kept = read_all();
   ranges_.reset();
   if (!kept) return std::nullopt;
