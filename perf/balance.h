@@ -66,7 +66,7 @@ class BalanceWatch {
   Balance gather();
 
  private:
-  /// What this process has used since some moment.
+  /// The resources that this process has used since some moment.
   struct Used {
     double seconds = 0, disk_s = 0, cores_s = 0;
     std::uint64_t disk_bytes_read = 0, disk_bytes_written = 0, wire_bytes = 0;

@@ -102,7 +102,7 @@ class ComponentsCount : public FrontierCount {
     Component of_p, of_q;
     bool named;  ///< both name them for a boundary vertex
   };
-  /// Process 0 links all components where it has room for this: what each process tells it.
+  /// What each process tells process 0, where that one has room to link all components.
   struct Told {
     std::vector<std::set<Component>> components;  ///< [process]
     std::vector<std::uint64_t> names;             ///< [process]: how many boundary vertices it names

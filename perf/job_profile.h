@@ -18,7 +18,7 @@ ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const job::DenseJob& j
 ProcessFacts facts_of(frontier::FrontierJob& job, std::span<const frontier::Superstep> steps,
                       const disk::ReadFigures& disk, bool at_rank_0);
 
-/// What this process moved in a sort or a load of so many steps.
+/// The records and bytes that this process moved in a sort or a load, and in how many steps.
 struct LoadWork {
   std::uint64_t records = 0;  ///< that it read
   std::uint64_t bytes_read = 0, bytes_spilled = 0, bytes_written = 0;

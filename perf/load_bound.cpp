@@ -42,7 +42,8 @@ std::uint64_t id_bytes(const LoadTask& task, std::uint64_t processes) {
   return static_cast<std::uint64_t>(met) * task.shape.stride() * processes * (processes - 1);
 }
 
-/// What each machine does, where `first_runs` are the bytes of all records, if they are spilled.
+/// The work of one machine, for the simulation. `first_runs`: the bytes of all records where these are
+/// spilled, else 0.
 SimulatedMachine to_simulate(const LoadBound& bound, const LoadTask& task, const LoadRates& rates,
                              std::uint64_t first_runs) {
   constexpr double kHalf = 0.5;  // of the time before merging: parsing or hashing, and sorting

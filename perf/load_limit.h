@@ -2,7 +2,7 @@
 
 namespace edgewire::perf {
 
-/// What a load or a sort waits for.
+/// The resource that limits a load or a sort.
 enum class LoadLimit { disk, wire, cores };
 const char* to_name(LoadLimit limit) noexcept;
 

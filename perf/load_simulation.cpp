@@ -175,7 +175,8 @@ class Sending {
     events_.add(servers(m).disk.serve(now, work_.disk_spill_s * share(m) / kRounds), m, What::spilled);
   }
 
-  /// Where all buffers are full, what has arrived waits.
+  /// Takes the rounds that were sorted out of the rings. While all buffers are full, it takes none, and
+  /// senders wait.
   void take(int m, double now) {
     State& own = state(m);
     const int waiting = own.pieces - own.spilled + own.under_way;

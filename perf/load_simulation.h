@@ -10,7 +10,7 @@
 
 namespace edgewire::perf {
 
-/// What a machine with an equal share of the records does: seconds of its resources. The disk reads or
+/// The work of a machine with an equal share of the records, in seconds of each resource. The disk reads or
 /// writes, one at a time; the wire sends and receives at once; the cores work together.
 struct SimulatedMachine {
   // While records are sent:

@@ -47,8 +47,8 @@ struct Prediction {
 /// Predicts the time of one iteration. Computing, streaming memory and sending overlap, so only the slowest
 /// counts. The cost of a message is its latency plus the time for its bytes (Hockney: The communication
 /// challenge for MPP, 1994). Where processes take turns on the cores, a link may wait for the turn of its
-/// process: at worst for all turns of the others, which is 1 - turn of the computing. On average it is half
-/// of that, of what could overlap.
+/// process: at worst for all turns of the others, which is 1 - turn of the computing. This
+/// counts half of that, times the shorter of computing and sending, which is what could overlap.
 Prediction predict(const Demand& demand, const Rates& rates);
 
 /// Bytes that a process reads and writes in an iteration: 4 for each edge (two 16-bit offsets in a tile), 8

@@ -98,7 +98,8 @@ Moved gather_moved(launch::Bootstrap& bootstrap, const shuffle::LoadJob& job,
   return moved;
 }
 
-/// What this process moved, in equal shares where it is not counted.
+/// The records and bytes that this process moved. Bytes that are not counted for each process are shared
+/// out evenly.
 perf::ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const shuffle::LoadJob& job,
                             const ConvertSettings& settings, const graph::BuildSummary& summary,
                             double disk_s) {
