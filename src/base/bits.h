@@ -10,7 +10,7 @@
 namespace edgewire {
 
 /// Sets bit `number` of `word`, also while other threads set others there. Whether this call has set it.
-inline bool set_bit(std::uint64_t& word, std::uint64_t number) noexcept {
+[[gnu::always_inline]] inline bool set_bit(std::uint64_t& word, std::uint64_t number) noexcept {
   const std::atomic_ref shared(word);
   const std::uint64_t mask = std::uint64_t{1} << number;
   // Relaxed: bits are independent, and say nothing of other memory.
