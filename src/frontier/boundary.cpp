@@ -197,4 +197,22 @@ VertexId Boundary::vertex(KnownNumber number) const noexcept {
   return ownership_.vertex(at.owner, at.local);
 }
 
+plan::VertexNumbers Boundary::numbers() const {
+  const auto each = [this](const auto& work) {
+    ownership_.visit([&](const auto& scheme) {
+      for (LocalNumber local{}; local < owned_; ++local)
+        work(scheme.vertex(rank_, local), std::uint32_t{local});
+      for (std::uint32_t owner = 0; owner < processes_; ++owner)
+        for (std::uint32_t number = first(owner); number < first(owner + 1); ++number)
+          work(scheme.vertex(owner, locals_[number - owned_]), number);
+    });
+  };
+  const std::uint64_t vertices = ownership_.vertices();
+  plan::VertexSet known(vertices, owned_,
+                        [&](const auto& take) { each([&](VertexId v, std::uint32_t) { take(v); }); });
+  plan::VertexNumbers numbers(std::move(known), vertices, owned_);
+  each([&](VertexId v, std::uint32_t number) { numbers[v] = number; });
+  return numbers;
+}
+
 }  // namespace edgewire::frontier

@@ -1,38 +1,39 @@
 #include "frontier/known_rows.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
-#include <type_traits>
+#include <optional>
 #include <utility>
+
+#include "plan/look_up.h"
 
 namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::uint64_t kNumberedAtOnce = 1 << 12;
+constexpr std::uint64_t kRowsNumberedAtOnce = 1 << 12;
+constexpr std::size_t kIdsNumberedAtOnce = 1 << 12;
 
-/// Calls work(known) with the numbers of vertices; `boundary` is null where this process owns all of them.
-template <class Work>
-void with_known(const Boundary* boundary, const Work& work) {
-  if (boundary != nullptr)
-    boundary->visit(work);
-  else
-    work(AllKnown{});
-}
+/// Gives ids of known vertices their numbers.
+class Numbering {
+ public:
+  /// `boundary`: null where this process owns all vertices, whose ids are numbers.
+  explicit Numbering(const Boundary* boundary) {
+    if (boundary != nullptr) numbers_ = boundary->numbers();
+  }
+  /// The numbers of so many ids; they may lie in the memory of the ids where both are as wide.
+  void number(std::span<const PlainId> ids, std::span<std::uint32_t> numbers) const {
+    if (numbers_)
+      plan::look_up(*numbers_, ids, numbers);
+    else
+      std::ranges::transform(ids, numbers.begin(), [](PlainId id) { return static_cast<std::uint32_t>(id); });
+  }
 
-/// Calls work(known, first, last) for ranges of owned vertices, by all workers.
-template <class Work>
-void for_each_rows(std::uint32_t owned, const Boundary* boundary, topology::WorkerPool& pool,
-                   const Work& work) {
-  pool.for_each((owned + kNumberedAtOnce - 1) / kNumberedAtOnce, [&](int, std::uint64_t piece) {
-    const auto last =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(owned, (piece + 1) * kNumberedAtOnce));
-    with_known(boundary, [&](const auto& known) {
-      work(known, LocalNumber(static_cast<std::uint32_t>(piece * kNumberedAtOnce)), LocalNumber(last));
-    });
-  });
-}
+ private:
+  std::optional<plan::VertexNumbers> numbers_;
+};
 
 RowMemory make_rows(std::uint32_t owned, const Boundary* boundary, topology::WorkerPool& pool,
                     const OwnKnownRows::RowOf& row_of) {
@@ -42,11 +43,19 @@ RowMemory make_rows(std::uint32_t owned, const Boundary* boundary, topology::Wor
   for (LocalNumber local{}; local < owned; ++local)
     begins[local + std::size_t{1}] = begins[local] + row_of(local).size();
   memory.entries = topology::NodeMemory(begins.back() * sizeof(KnownNumber), -1, "rows of known vertices");
-  const auto entries = memory.entries.as<KnownNumber>();
-  for_each_rows(owned, boundary, pool, [&](const auto& known, LocalNumber first, LocalNumber last) {
-    for (LocalNumber local = first; local < last; ++local) {
-      KnownNumber* out = entries.data() + begins[local];
-      for (const VertexId v : row_of(local)) *out++ = known.number(v);
+  const auto entries = memory.entries.as<std::uint32_t>();
+  const Numbering numbering(boundary);
+  pool.for_each((owned + kRowsNumberedAtOnce - 1) / kRowsNumberedAtOnce, [&](int, std::uint64_t piece) {
+    const std::uint64_t last = std::min<std::uint64_t>(owned, (piece + 1) * kRowsNumberedAtOnce);
+    std::vector<PlainId> ids;  // of several rows, so that look-ups can be fetched ahead
+    std::uint64_t done = begins[piece * kRowsNumberedAtOnce];
+    for (std::uint64_t local = piece * kRowsNumberedAtOnce; local < last; ++local) {
+      const auto row = plain(row_of(LocalNumber(static_cast<std::uint32_t>(local))));
+      ids.insert(ids.end(), row.begin(), row.end());
+      if (ids.size() < kIdsNumberedAtOnce && local + 1 < last) continue;
+      numbering.number(ids, entries.subspan(done, ids.size()));
+      done += ids.size();
+      ids.clear();
     }
   });
   return memory;
@@ -62,45 +71,38 @@ OwnKnownRows::OwnKnownRows(std::uint32_t owned, topology::WorkerPool& pool, cons
 
 OwnKnownRows::OwnKnownRows(RowMemory ids, const Boundary* boundary, topology::WorkerPool& pool)
     : memory_(std::move(ids)) {
-  to_numbers<PlainId>(boundary, pool);
+  to_numbers(boundary, pool);
 }
 
-/// Where ids are wider, each worker packs a part of the entries to the front of that part, and then the parts
-/// move together.
-template <class Id>
+/// Each worker turns a part of the ids into numbers, at the front of that part. Where ids are wider, the
+/// parts then move together.
 void OwnKnownRows::to_numbers(const Boundary* boundary, topology::WorkerPool& pool) {
-  if constexpr (std::is_same_v<Id, std::uint32_t>) {
-    if (boundary == nullptr) return;  // ids are numbers
-    const auto entries = memory_.entries.as<std::uint32_t>();
-    for_each_rows(boundary->owned(), boundary, pool,
-                  [&](const auto& known, LocalNumber first, LocalNumber last) {
-                    for (std::uint64_t e = memory_.begins[first]; e < memory_.begins[last]; ++e)
-                      entries[e] = known.number(VertexId(entries[e]));
-                  });
-  } else {
-    const auto bytes = memory_.entries.as<std::byte>();
-    const std::uint64_t count = memory_.begins.back();
-    const auto number_of = [&](std::uint64_t part) { return bytes.data() + part * sizeof(Id); };
-    pool.run([&](int lane) {
-      const auto part = pool.part(lane, count);
-      with_known(boundary, [&](const auto& known) {
-        std::byte* out = number_of(part.first);
-        for (std::uint64_t e = part.first; e < part.last; ++e, out += sizeof(KnownNumber)) {
-          Id id;
-          std::memcpy(&id, bytes.data() + e * sizeof id, sizeof id);
-          const KnownNumber number = known.number(VertexId(id));
-          std::memcpy(out, &number, sizeof number);
-        }
-      });
-    });
-    for (int lane = 0; lane < pool.workers(); ++lane) {
-      const auto part = pool.part(lane, count);
-      if (part.first == part.last) continue;
-      std::memmove(bytes.data() + part.first * sizeof(KnownNumber), number_of(part.first),
-                   (part.last - part.first) * sizeof(KnownNumber));
+  constexpr bool kAsWide = sizeof(PlainId) == sizeof(KnownNumber);
+  if (kAsWide && boundary == nullptr) return;  // ids are numbers
+  const auto bytes = memory_.entries.as<std::byte>();
+  const std::uint64_t count = memory_.begins.back();
+  const Numbering numbering(boundary);
+  pool.run([&](int lane) {
+    const auto part = pool.part(lane, count);
+    std::array<PlainId, kIdsNumberedAtOnce> ids;
+    std::array<std::uint32_t, kIdsNumberedAtOnce> numbers;
+    std::byte* out = bytes.data() + part.first * sizeof(PlainId);
+    for (std::uint64_t e = part.first; e < part.last; e += kIdsNumberedAtOnce) {
+      const std::size_t some = std::min<std::uint64_t>(part.last - e, kIdsNumberedAtOnce);
+      std::memcpy(ids.data(), bytes.data() + e * sizeof(PlainId), some * sizeof(PlainId));
+      numbering.number(std::span(ids).first(some), std::span(numbers).first(some));
+      std::memcpy(out, numbers.data(), some * sizeof(KnownNumber));
+      out += some * sizeof(KnownNumber);
     }
-    memory_.entries.shrink(count * sizeof(KnownNumber));
+  });
+  if (kAsWide) return;
+  for (int lane = 0; lane < pool.workers(); ++lane) {
+    const auto part = pool.part(lane, count);
+    if (part.first == part.last) continue;
+    std::memmove(bytes.data() + part.first * sizeof(KnownNumber), bytes.data() + part.first * sizeof(PlainId),
+                 (part.last - part.first) * sizeof(KnownNumber));
   }
+  memory_.entries.shrink(count * sizeof(KnownNumber));
 }
 
 }  // namespace edgewire::frontier

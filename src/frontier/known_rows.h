@@ -66,7 +66,7 @@ class KnownWeights {
 
 using plan::RowMemory;
 
-/// Rows of known vertices in memory of their own.
+/// Rows of known vertices in memory of their own. While they are made, Boundary::numbers() are there, too.
 class OwnKnownRows {
  public:
   using RowOf = std::function<std::span<const VertexId>(LocalNumber)>;
@@ -83,7 +83,6 @@ class OwnKnownRows {
   }
 
  private:
-  template <class Id>
   void to_numbers(const Boundary* boundary, topology::WorkerPool& pool);
   RowMemory memory_;
 };

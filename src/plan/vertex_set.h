@@ -27,7 +27,8 @@ class VertexSet {
   /// visit(take) calls take(v) for all vertices of the set, in any order, also several times and from several
   /// threads. It may be called twice. All are less than `vertices`. `affordable`: 16 bytes for each of so
   /// many vertices may be taken. Where the graph has at most 64 times as many, all words are in memory, and
-  /// one step less leads to each; until they are there, a bit for each vertex is as well. Throws Error where the set has 2^32 - 1 vertices or more.
+  /// one step less leads to each; until they are there, a bit for each vertex is as well. Throws Error where
+  /// the set has 2^32 - 1 vertices or more.
   template <class Visit>
   VertexSet(std::uint64_t vertices, std::uint64_t affordable, const Visit& visit) {
     if (vertices / (2 * kBits) <= affordable) {
