@@ -31,6 +31,8 @@ class BlockPool {
   struct Free {
     Free* next;
   };
+  void add_batch(std::unique_lock<std::mutex>& lock);
+
   std::mutex mutex_;
   Free* free_ = nullptr;
   std::vector<std::pair<void*, std::size_t>> regions_;  // as they were mapped
