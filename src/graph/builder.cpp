@@ -125,14 +125,19 @@ WeightFacts Builder::close_all() {
   return all;
 }
 
-/// Calls visit(edges, weights) for the closed blocks of a bucket.
+/// Calls visit(edges, weights) for the closed blocks of a bucket. The stream with the least first edge comes
+/// first: where each worker has added its part in order, and the parts do not overlap, all edges are in
+/// order.
 template <class Visit>
 void Builder::each_block(std::uint64_t bucket, const Visit& visit) const {
-  for (const Worker& worker : workers_) {
-    const Stream& stream = worker.streams[bucket];
-    for (const Block& block : stream.blocks) {
-      const bool last = block.edges == stream.edges;
-      visit(std::span<const Edge>(block.edges, last ? stream.filled : kBlockEdges), block.weights.view());
+  std::vector<const Stream*> streams;
+  for (const Worker& worker : workers_)
+    if (!worker.streams[bucket].blocks.empty()) streams.push_back(&worker.streams[bucket]);
+  std::ranges::sort(streams, {}, [](const Stream* stream) { return *stream->blocks.front().edges; });
+  for (const Stream* const stream : streams) {
+    for (const Block& block : stream->blocks) {
+      const bool last = block.edges == stream->edges;
+      visit(std::span<const Edge>(block.edges, last ? stream->filled : kBlockEdges), block.weights.view());
     }
   }
 }
@@ -172,21 +177,27 @@ void Builder::sort_bucket(std::uint64_t bucket, WeightType type, Scratch& scratc
 /// come. Whether all edges are in order, so that the targets are, too.
 bool Builder::count_rows(std::uint64_t bucket, std::span<std::uint64_t> counts, PlainId* targets) const {
   const std::uint64_t first = bucket << shift_;
-  bool sorted = true;
-  Edge before = 0;
+  bool all_sorted = true;
+  Edge last = 0;
   each_block(bucket, [&](std::span<const Edge> edges, Weights) {
+    bool sorted = true;  // this and what follows: in registers
+    Edge before = last;
+    PlainId* to = targets;
     for (std::size_t i = 0; i < edges.size();) {
       const auto source = static_cast<PlainId>(edges[i] >> kIdBits);
       const std::size_t start = i;
       do {
         sorted &= before <= edges[i];
         before = edges[i];
-        *targets++ = static_cast<PlainId>(edges[i]);
+        *to++ = static_cast<PlainId>(edges[i]);
       } while (++i < edges.size() && static_cast<PlainId>(edges[i] >> kIdBits) == source);
       counts[source - first + 1] += i - start;
     }
+    all_sorted &= sorted;
+    last = before;
+    targets = to;
   });
-  return sorted;
+  return all_sorted;
 }
 
 /// Puts the key of each edge into its row. Moves the start of each row to its end.

@@ -21,6 +21,8 @@ namespace edgewire::graph {
 
 namespace {
 
+constexpr std::size_t kGroups = 16;  // of chunks, for each worker: the last ones end at about the same time
+
 template <class Chunk, class Visit>
 void each_id(const Chunk& chunk, const Visit& visit) {
   for (std::size_t at = 0; at < chunk.narrow.size();) {
@@ -140,6 +142,7 @@ class IdSet {
 void EdgeList::add(int worker, std::span<const std::uint64_t> ids, Weights weights) {
   if (ids.empty()) return;
   Chunk& chunk = chunks_[static_cast<std::size_t>(worker)].emplace_back();
+  chunk.first_id = ids.front();
   chunk.max_id = *std::max_element(ids.begin(), ids.end());
   if (chunk.max_id <= std::numeric_limits<std::uint32_t>::max()) {
     std::vector<std::uint32_t> narrow(ids.size());
@@ -161,6 +164,7 @@ void EdgeList::Chunk::keep(Weights some) {
 void EdgeList::add(int worker, std::span<const std::uint32_t> ids, Weights weights) {
   if (ids.empty()) return;
   Chunk& chunk = chunks_[static_cast<std::size_t>(worker)].emplace_back();
+  chunk.first_id = ids.front();
   chunk.max_id = *std::max_element(ids.begin(), ids.end());
   chunk.narrow = PooledNumbers(*pool_, ids);
   chunk.keep(weights);
@@ -179,6 +183,8 @@ BuildSummary EdgeList::build(OutputFile& output, Numbering numbering, const Buil
     std::move(of_worker.begin(), of_worker.end(), std::back_inserter(chunks));
     of_worker.clear();
   }
+  // What was in order in the input comes in order to the builder, which then need not sort it.
+  std::ranges::sort(chunks, {}, &Chunk::first_id);
   std::uint64_t max_id = 0;
   std::uint64_t edges = 0;
   for (const Chunk& chunk : chunks) {
@@ -201,20 +207,25 @@ BuildSummary EdgeList::build(OutputFile& output, Numbering numbering, const Buil
   const auto build_with = [&](const auto& vertex_of) {
     require_memory(output.path(), vertices * 8);
     Builder builder(vertices, edges, options, pool_);
+    const auto take = [&](int worker, const Chunk& chunk) {
+      if (chunk.vertices) return;
+      const Weights weights = options.weighted ? chunk.weights.view() : Weights();
+      for (std::size_t at = 0; at < chunk.narrow.size();) {
+        const auto ids = chunk.narrow.from(at);
+        builder.add(worker, ids, weights.empty() ? weights : weights.subspan(at / 2, ids.size() / 2),
+                    vertex_of);
+        at += ids.size();
+      }
+      if (!chunk.wide.empty()) builder.add(worker, std::span(chunk.wide), weights, vertex_of);
+    };
+    // A worker takes many chunks in a row, so that hardly a bucket gets some of two workers in turns.
+    const std::uint64_t groups = std::min(chunks.size(), kGroups * static_cast<std::size_t>(options.workers));
     parallel_for(
-        options.workers, chunks.size(),
-        [&](int worker, std::uint64_t index) {
-          const Chunk chunk =
-              std::exchange(chunks[index], {});  // freed as soon as its edges have been copied
-          if (chunk.vertices) return;
-          const Weights weights = options.weighted ? chunk.weights.view() : Weights();
-          for (std::size_t at = 0; at < chunk.narrow.size();) {
-            const auto ids = chunk.narrow.from(at);
-            builder.add(worker, ids, weights.empty() ? weights : weights.subspan(at / 2, ids.size() / 2),
-                        vertex_of);
-            at += ids.size();
-          }
-          if (!chunk.wide.empty()) builder.add(worker, std::span(chunk.wide), weights, vertex_of);
+        options.workers, groups,
+        [&](int worker, std::uint64_t group) {
+          for (std::uint64_t i = chunks.size() * group / groups; i < chunks.size() * (group + 1) / groups;
+               ++i)
+            take(worker, std::exchange(chunks[i], {}));  // freed as soon as its edges have been copied
         },
         "numbering vertices", progress);
     BuildSummary summary = builder.write(output, original_ids, 0, progress);

@@ -45,7 +45,7 @@ class EdgeList {
     PooledNumbers<std::uint32_t> narrow;  // one of the two is empty
     std::vector<std::uint64_t> wide;
     PackedWeights weights;
-    std::uint64_t max_id = 0;
+    std::uint64_t first_id = 0, max_id = 0;
     bool vertices = false;  ///< no edges, see add_vertices
 
     void keep(Weights some);
