@@ -61,7 +61,8 @@ class PooledNumbers {
     return *this;
   }
   ~PooledNumbers() {
-    for (Number* const block : blocks_) pool_->give_back(block);
+    // The last one first, so that whoever takes them gets them in the order of their addresses.
+    for (; !blocks_.empty(); blocks_.pop_back()) pool_->give_back(blocks_.back());
   }
 
   std::size_t size() const noexcept { return size_; }

@@ -125,16 +125,20 @@ WeightFacts Builder::close_all() {
   return all;
 }
 
-/// Calls visit(edges, weights) for the closed blocks of a bucket. The stream with the least first edge comes
-/// first: where each worker has added its part in order, and the parts do not overlap, all edges are in
-/// order.
-template <class Visit>
-void Builder::each_block(std::uint64_t bucket, const Visit& visit) const {
+/// What is in a bucket. The stream with the least first edge comes first: where each worker has added its
+/// part in order, and the parts do not overlap, all edges are in order.
+std::vector<const Builder::Stream*> Builder::streams_of(std::uint64_t bucket) const {
   std::vector<const Stream*> streams;
   for (const Worker& worker : workers_)
     if (!worker.streams[bucket].blocks.empty()) streams.push_back(&worker.streams[bucket]);
   std::ranges::sort(streams, {}, [](const Stream* stream) { return *stream->blocks.front().edges; });
-  for (const Stream* const stream : streams) {
+  return streams;
+}
+
+/// Calls visit(edges, weights) for the closed blocks of a bucket.
+template <class Visit>
+void Builder::each_block(std::uint64_t bucket, const Visit& visit) const {
+  for (const Stream* const stream : streams_of(bucket)) {
     for (const Block& block : stream->blocks) {
       const bool last = block.edges == stream->edges;
       visit(std::span<const Edge>(block.edges, last ? stream->filled : kBlockEdges), block.weights.view());
@@ -144,8 +148,9 @@ void Builder::each_block(std::uint64_t bucket, const Visit& visit) const {
 
 void Builder::free_streams(std::uint64_t bucket) {
   for (Worker& worker : workers_) {
-    for (const Block& block : worker.streams[bucket].blocks) pool_->give_back(block.edges);
-    worker.streams[bucket] = Stream{};
+    Stream& stream = worker.streams[bucket];
+    for (; !stream.blocks.empty(); stream.blocks.pop_back()) pool_->give_back(stream.blocks.back().edges);
+    stream = Stream{};
   }
 }
 
@@ -180,22 +185,25 @@ bool Builder::count_rows(std::uint64_t bucket, std::span<std::uint64_t> counts, 
   bool all_sorted = true;
   Edge last = 0;
   each_block(bucket, [&](std::span<const Edge> edges, Weights) {
-    bool sorted = true;  // this and what follows: in registers
-    Edge before = last;
-    PlainId* to = targets;
-    for (std::size_t i = 0; i < edges.size();) {
+    const std::size_t size = edges.size();
+    std::uint64_t falls = last > edges[0] ? 1 : 0;
+    for (std::size_t i = 1; i < size; ++i) falls |= edges[i - 1] > edges[i] ? 1 : 0;
+    all_sorted &= falls == 0;
+    last = edges[size - 1];
+    for (std::size_t i = 0; i < size; ++i) targets[i] = static_cast<PlainId>(edges[i]);
+    targets += size;
+    for (std::size_t i = 0; i < size;) {
+      constexpr std::size_t kStride = 16;  // what lies between two edges of one source has this source, too
       const auto source = static_cast<PlainId>(edges[i] >> kIdBits);
+      const auto has_source = [&](std::size_t at) {
+        return at < size && static_cast<PlainId>(edges[at] >> kIdBits) == source;
+      };
       const std::size_t start = i;
-      do {
-        sorted &= before <= edges[i];
-        before = edges[i];
-        *to++ = static_cast<PlainId>(edges[i]);
-      } while (++i < edges.size() && static_cast<PlainId>(edges[i] >> kIdBits) == source);
+      while (falls == 0 && has_source(i + kStride)) i += kStride;
+      while (has_source(++i)) {
+      }
       counts[source - first + 1] += i - start;
     }
-    all_sorted &= sorted;
-    last = before;
-    targets = to;
   });
   return all_sorted;
 }

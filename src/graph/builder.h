@@ -151,6 +151,7 @@ class Builder {
   void close(Worker& worker, Stream& stream) const;
   void grow(Worker& worker, Stream& stream) const;
   WeightFacts close_all();
+  std::vector<const Stream*> streams_of(std::uint64_t bucket) const;
   template <class Visit>
   void each_block(std::uint64_t bucket, const Visit& visit) const;
   void free_streams(std::uint64_t bucket);

@@ -23,12 +23,15 @@ namespace {
 
 constexpr std::size_t kGroups = 16;  // of chunks, for each worker: the last ones end at about the same time
 
+constexpr std::size_t kAhead = 512;  // ids that the processor is asked to load before they are needed
+
 template <class Chunk, class Visit>
 void each_id(const Chunk& chunk, const Visit& visit) {
   for (std::size_t at = 0; at < chunk.narrow.size();) {
     const auto ids = chunk.narrow.from(at);
     std::uint64_t last = ~std::uint64_t{0};
     for (std::size_t i = 0; i < ids.size(); i += 2) {
+      __builtin_prefetch(ids.data() + i + kAhead);
       if (ids[i] != last) visit(last = ids[i]);  // many edges in a row often have the same source
       visit(std::uint64_t{ids[i + 1]});
     }
@@ -44,7 +47,7 @@ class IdSet {
  public:
   IdSet(std::vector<Chunk>& chunks, std::uint64_t max_id, std::uint64_t edges, int workers) {
     if (max_id / 32 <= edges) {
-      mark(chunks, max_id, workers);
+      mark(chunks, max_id, edges, workers);
     } else {
       collect(chunks, workers);
     }
@@ -76,13 +79,20 @@ class IdSet {
   }
 
  private:
-  void mark(const std::vector<Chunk>& chunks, std::uint64_t max_id, int workers) {
-    Bits bits(max_id + 1);
-    parallel_for(workers, chunks.size(), [&](int, std::uint64_t index) {
-      each_id(chunks[index], [&](std::uint64_t id) { bits.set(id); });
+  void mark(const std::vector<Chunk>& chunks, std::uint64_t max_id, std::uint64_t edges, int workers) {
+    // A bitmap for each worker, where all together take at most a byte for each edge: cores that write the
+    // same cache lines in turns wait for each other.
+    const std::uint64_t all_bytes = max_id / 8 * static_cast<std::uint64_t>(workers);
+    const bool shared = workers > 1 && all_bytes > edges;
+    std::vector<SharedBits> maps(shared ? 1 : static_cast<std::size_t>(workers), {max_id + 1, shared});
+    parallel_for(workers, chunks.size(), [&](int worker, std::uint64_t index) {
+      SharedBits& bits = maps[shared ? 0 : static_cast<std::size_t>(worker)];
+      each_id(chunks[index], [&](std::uint64_t id) { bits.add(id); });
     });
-    ranks_.reserve(bits.words());
-    for (const std::uint64_t word : bits.all_words()) {
+    ranks_.reserve(maps[0].words());
+    for (std::size_t i = 0; i < maps[0].words(); ++i) {
+      std::uint64_t word = 0;
+      for (const SharedBits& bits : maps) word |= bits.word(i);
       ranks_.push_back({word, size_});
       size_ += bit_count(word);
     }
