@@ -84,7 +84,8 @@ class IdSet {
     // same cache lines in turns wait for each other.
     const std::uint64_t all_bytes = max_id / 8 * static_cast<std::uint64_t>(workers);
     const bool shared = workers > 1 && all_bytes > edges;
-    std::vector<SharedBits> maps(shared ? 1 : static_cast<std::size_t>(workers), {max_id + 1, shared});
+    std::vector<SharedBits> maps(shared ? 1 : static_cast<std::size_t>(workers),
+                                 SharedBits(max_id + 1, shared));
     parallel_for(workers, chunks.size(), [&](int worker, std::uint64_t index) {
       SharedBits& bits = maps[shared ? 0 : static_cast<std::size_t>(worker)];
       each_id(chunks[index], [&](std::uint64_t id) { bits.add(id); });

@@ -43,6 +43,7 @@ struct Separators {
   void find(const char* text, std::size_t words) {
     std::uint16_t* next = at.data();
     for (std::size_t word = 0; word < words; ++word) {
+      __builtin_prefetch(text + word * kWord + kChunk);  // the next chunk
       std::uint64_t left = separators_of(text + word * kWord);
       const auto found = static_cast<std::size_t>(std::popcount(left));
       // A fixed number of turns is foreseen by the processor; most words need no more.

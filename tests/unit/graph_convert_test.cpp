@@ -63,6 +63,28 @@ TEST_CASE("every format tells the same graph, plain and compressed") {
   }
 }
 
+TEST_CASE("edges in order become the same graph as in disorder, from any number of workers") {
+  const Converter converter;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> edges;
+  for (std::uint64_t i = 0; i < 150'000; ++i) {  // text of some pieces; rows of one edge and of many
+    IndexedRandom random(2, i);
+    const std::uint64_t source = random.below(4) == 0 ? random.below(20'000) : random.below(20);
+    edges.emplace_back(source * 3, random.below(20'000) * 3);
+  }
+  const auto text = [&] {
+    std::string lines;
+    for (const auto& [source, target] : edges) lines += fmt::format("{} {}\n", source, target);
+    return lines;
+  };
+  converter("g.txt", text(), {.workers = 1});
+  const std::string bytes = converter.output_bytes();
+  std::sort(edges.begin(), edges.end());
+  for (const int workers : {1, 2, 4}) {
+    converter("g.txt", text(), {.workers = workers});
+    CHECK(converter.output_bytes() == bytes);
+  }
+}
+
 TEST_CASE("sparse ids are renumbered in ascending order") {
   const Converter converter;
   const GraphFile small = converter("g.txt", "10 7\n7 1000\n");
@@ -167,8 +189,9 @@ TEST_CASE("the graph of an archive") {
 
 TEST_CASE("large files are the same from any number of workers, however their ids are spread") {
   const Converter converter;
-  // The same edges with ids close together, far apart (sorted set instead of a bitmap), and beyond 32 bits.
-  for (const std::uint64_t spread : {1ULL, 3'000ULL, 5'000'000'007ULL}) {
+  // The same edges with ids close together, less so (workers share a bitmap), far apart (sorted set instead
+  // of a bitmap), and beyond 32 bits.
+  for (const std::uint64_t spread : {1ULL, 50ULL, 3'000ULL, 5'000'000'007ULL}) {
     std::string text = "# a\n";
     for (std::uint64_t i = 0; i < 60'000; ++i) {
       IndexedRandom random(1, i);
