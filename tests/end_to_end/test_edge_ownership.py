@@ -112,7 +112,7 @@ def test_values_of_16_bits(edgewire, made, tmp_path, wire, value_bytes):
     """--verify holds the error below the bound that the run prints; mirrors and sums are both rounded."""
     path, _ = made("kronecker")
     report = tmp_path / "report.json"
-    edgewire.ok("pagerank", path, "-p", 4, "-w", 2, "--ownership", "hilbert", "--wire", wire, "--verify", "--json", report)
+    edgewire.ok("pagerank", path, "-p", 4, "-w", 2, "--ownership", "hilbert", "--strategy", "slots", "--wire", wire, "--verify", "--json", report)
     found = json.loads(report.read_text())
     jobs.check_report(found)
     assert found["bound"]["payload_bytes"] == counted(edgewire, path, 4, "hilbert")["values_sent_total"] * value_bytes
