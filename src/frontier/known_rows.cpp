@@ -23,7 +23,7 @@ class Numbering {
   explicit Numbering(const Boundary* boundary) {
     if (boundary != nullptr) numbers_ = boundary->numbers();
   }
-  /// The numbers of so many ids; they may lie in the memory of the ids where both are as wide.
+  /// Sets the numbers of as many ids. The numbers may lie in the memory of the ids where both are as wide.
   void number(std::span<const PlainId> ids, std::span<std::uint32_t> numbers) const {
     if (numbers_)
       plan::look_up(*numbers_, ids, numbers);

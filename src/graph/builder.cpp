@@ -125,8 +125,8 @@ WeightFacts Builder::close_all() {
   return all;
 }
 
-/// What is in a bucket. The stream with the least first edge comes first: where each worker has added its
-/// part in order, and the parts do not overlap, all edges are in order.
+/// The streams of a bucket, sorted by their first edges. All edges of the bucket are in order if each worker
+/// has added its edges in order and the ranges of the workers do not overlap.
 std::vector<const Builder::Stream*> Builder::streams_of(std::uint64_t bucket) const {
   std::vector<const Stream*> streams;
   for (const Worker& worker : workers_)
@@ -193,7 +193,7 @@ bool Builder::count_rows(std::uint64_t bucket, std::span<std::uint64_t> counts, 
     for (std::size_t i = 0; i < size; ++i) targets[i] = static_cast<PlainId>(edges[i]);
     targets += size;
     for (std::size_t i = 0; i < size;) {
-      constexpr std::size_t kStride = 16;  // what lies between two edges of one source has this source, too
+      constexpr std::size_t kStride = 16;  // in sorted edges, all between two edges of one source have it
       const auto source = static_cast<PlainId>(edges[i] >> kIdBits);
       const auto has_source = [&](std::size_t at) {
         return at < size && static_cast<PlainId>(edges[at] >> kIdBits) == source;

@@ -194,7 +194,8 @@ BuildSummary EdgeList::build(OutputFile& output, Numbering numbering, const Buil
     std::move(of_worker.begin(), of_worker.end(), std::back_inserter(chunks));
     of_worker.clear();
   }
-  // What was in order in the input comes in order to the builder, which then need not sort it.
+  // The builder gets the chunks in the order of their first ids. So it gets sorted edges if the input is
+  // sorted, and need not sort them.
   std::ranges::sort(chunks, {}, &Chunk::first_id);
   std::uint64_t max_id = 0;
   std::uint64_t edges = 0;

@@ -32,7 +32,7 @@ class VertexSet {
   template <class Visit>
   VertexSet(std::uint64_t vertices, std::uint64_t affordable, const Visit& visit) {
     if (vertices / (2 * kBits) <= affordable) {
-      // In half the memory of the words, so that more of it stays in the caches.
+      // The marks take half the memory of the words, so more of them stay in the caches.
       std::vector<std::uint64_t> marks(vertices / (2 * kBits) + 1);
       visit([data = marks.data()](VertexId v) { set_bit(data[v / (2 * kBits)], v % (2 * kBits)); });
       words_.resize(vertices / kBits + 1);

@@ -332,7 +332,7 @@ def test_a_failing_run_ends_the_comparison(edgewire, graph, tmp_path, nothing_re
 
 @needs_hosts
 def test_an_interrupted_comparison_leaves_nothing(edgewire, graph, tmp_path, nothing_remains):
-    # Short runs, since the first one is without hosts; and so many of them that they do not end before the signal.
+    # The first run has no hosts, so runs are short. There are so many of them that they do not end before the signal.
     process = edgewire.start("compare", graph, "-p", 2, "--iterations", 2000, "--repeat", 100, "-o", tmp_path / "r.html")
     wait_for(lambda: any(namespace_of(grandchild) not in (namespace_of(process.pid), None) for child in children(process.pid)
                          for grandchild in children(child)), "the hosts")
