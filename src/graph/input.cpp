@@ -129,6 +129,7 @@ void Input::sample(std::uint64_t record_bytes, const std::function<void(const Pi
   if (streamed()) return take_whole(peek());
   const auto bytes = raw_.mapped().subspan(offset_);
   const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  raw_.expect_scattered_reads(true);
   const std::uint64_t places = std::clamp<std::uint64_t>(all.size() / kBytes, 1, kPlaces);
   for (std::uint64_t place = 0; place < places; ++place) {
     std::uint64_t at = all.size() / places * place;
@@ -139,6 +140,7 @@ void Input::sample(std::uint64_t record_bytes, const std::function<void(const Pi
     take_whole(all.substr(at, kBytes));
     raw_.release(offset_, offset_ + bytes.size());  // the kernel may have mapped much around the place
   }
+  raw_.expect_scattered_reads(false);
 }
 
 /// Unpacks the parts into the piece, behind room for what is carried over.

@@ -257,6 +257,10 @@ bool MappedFile::is_cached() const noexcept {
   return found * 10 >= looked_at * 9;
 }
 
+void MappedFile::expect_scattered_reads(bool scattered) const noexcept {
+  madvise(const_cast<std::uint8_t*>(data_), bytes_, scattered ? MADV_RANDOM : MADV_NORMAL);
+}
+
 void MappedFile::release(std::uint64_t begin, std::uint64_t end) const noexcept {
   release(data_ + begin, data_ + end);
 }

@@ -34,6 +34,9 @@ class MappedFile {
   /// pages; the pages must not be used when this object has gone. At most kPlaces times. Throws Error.
   void map_at(void* address, std::uint64_t offset, std::uint64_t bytes);
   static constexpr std::size_t kPlaces = 4;
+  /// Whether few bytes in many places will be read next: then the kernel reads no more than these from the
+  /// disk. Else it reads ahead, as at first.
+  void expect_scattered_reads(bool scattered) const noexcept;
   /// Lets the kernel drop the pages that lie within [begin, end) from this process.
   void release(std::uint64_t begin, std::uint64_t end) const noexcept;
   /// The same where a file is mapped, by addresses.

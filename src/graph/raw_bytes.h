@@ -24,6 +24,8 @@ class RawBytes {
   /// All bytes of a file. Empty for standard input.
   std::span<const std::uint8_t> mapped() const noexcept;
 
+  /// Of a file: see MappedFile.
+  void expect_scattered_reads(bool scattered) const noexcept { file_->expect_scattered_reads(scattered); }
   /// Of a file: lets the kernel drop the pages that lie within [begin, end) from this process.
   void release(std::uint64_t begin, std::uint64_t end) const noexcept { file_->release(begin, end); }
 
