@@ -4,12 +4,18 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <thread>
+#include <utility>
 
 namespace edgewire::disk {
 
 namespace {
 
 constexpr unsigned kEntries = 64;  // that are handed over at a time; more may be under way
+// The system is asked again where it lacks memory or has too many completions to tell: for about a second.
+constexpr int kMostRefusals = 1000;
+constexpr std::chrono::milliseconds kPause{1};
 
 }  // namespace
 
@@ -28,7 +34,15 @@ Queue::~Queue() = default;
 
 void Queue::wait_for_one() noexcept {
   io_uring_cqe* done = nullptr;
-  while (io_uring_peek_cqe(ring_.get(), &done) != 0) io_uring_submit_and_wait(ring_.get(), 1);
+  for (int refusals = 0; io_uring_peek_cqe(ring_.get(), &done) != 0;) {
+    const int result = io_uring_submit_and_wait(ring_.get(), 1);
+    if (result >= 0 || result == -EINTR) continue;
+    if ((result != -EAGAIN && result != -EBUSY) || ++refusals == kMostRefusals) {
+      error_ = -result;
+      return;
+    }
+    std::this_thread::sleep_for(kPause);
+  }
   auto* const transfer = static_cast<Transfer*>(io_uring_cqe_get_data(done));
   const int result = done->res;
   io_uring_cqe_seen(ring_.get(), done);
@@ -55,8 +69,8 @@ void Transfer::write(int descriptor, std::span<const std::byte> from, std::uint6
 }
 
 void Transfer::start() noexcept {
-  error_ = 0;
-  under_way_ = left_ > 0;
+  error_ = queue_.error_;
+  under_way_ = left_ > 0 && error_ == 0;
   if (!under_way_) return;
   io_uring* const ring = queue_.ring_.get();
   if (ring == nullptr) {
@@ -69,8 +83,9 @@ void Transfer::start() noexcept {
     return;
   }
   io_uring_sqe* entry = io_uring_get_sqe(ring);
-  for (; entry == nullptr; entry = io_uring_get_sqe(ring))
+  for (; entry == nullptr && queue_.error_ == 0; entry = io_uring_get_sqe(ring))
     if (io_uring_submit(ring) < 0) queue_.wait_for_one();  // the system has too many completions to tell
+  if (entry == nullptr) return;                            // wait() says why
   const auto bytes = static_cast<unsigned>(left_);
   if (writes_)
     io_uring_prep_write(entry, descriptor_, memory_, bytes, offset_);
@@ -96,8 +111,9 @@ int Transfer::wait() noexcept {
   if (!under_way_) return error_;
   const topology::WorkerPool* const pool = queue_.pool_;
   topology::Asides asides(pool == nullptr ? nullptr : pool->observer(), queue_.worker_, -1);
-  while (under_way_) queue_.wait_for_one();
+  while (under_way()) queue_.wait_for_one();
   asides.was(topology::Phase::wait);
+  if (std::exchange(under_way_, false)) error_ = queue_.error_;
   return error_;
 }
 

@@ -29,7 +29,7 @@ class Queue {
   /// Whether transfers go through io_uring.
   bool asynchronous() const noexcept { return ring_ != nullptr; }
   /// Waits until the system has done some work for one of the transfers, and starts what is left of it. At
-  /// least one is under way.
+  /// least one is under way. When the system takes no more requests, all transfers end with its error.
   void wait_for_one() noexcept;
   /// From here on an observer of the pool is told how long this worker waits for transfers. `pool` outlives
   /// this.
@@ -44,6 +44,7 @@ class Queue {
     void operator()(io_uring* ring) const noexcept;
   };
   std::unique_ptr<io_uring, Close> ring_;  ///< null: there is none
+  int error_ = 0;                          ///< why the system takes no more requests; 0: it does
   const topology::WorkerPool* pool_ = nullptr;
   int worker_ = 0;
 };
@@ -64,7 +65,7 @@ class Transfer {
   /// file ends before.
   int wait() noexcept;
   /// Whether it was started and has not ended, as far as this process has seen.
-  bool under_way() const noexcept { return under_way_; }
+  bool under_way() const noexcept { return under_way_ && queue_.error_ == 0; }
   Queue& queue() const noexcept { return queue_; }
 
  private:
@@ -75,7 +76,8 @@ class Transfer {
 
   Queue& queue_;
   int descriptor_ = -1, error_ = 0;
-  bool writes_ = false, under_way_ = false;
+  bool writes_ = false;
+  bool under_way_ = false;  ///< as far as the queue has said
   std::byte* memory_ = nullptr;
   std::size_t left_ = 0;
   std::uint64_t offset_ = 0;

@@ -2,15 +2,21 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <deque>
 #include <filesystem>
 #include <string>
+#include <thread>
 
 #include "disk/busy_devices.h"
 #include "disk/read_probe.h"
@@ -76,6 +82,49 @@ TEST_CASE("a transfer that fails says why, and the next one is none the worse") 
     CHECK(transfer.wait() == 0);
     transfer.read(file.descriptor, {}, 0);
     CHECK(transfer.wait() == 0);
+  }
+}
+
+/// From now on the system answers this thread's requests to io_uring with an error.
+void refuse_requests(int error) {
+  constexpr std::uint32_t kAllow = SECCOMP_RET_ALLOW, kRefuse = SECCOMP_RET_ERRNO;
+  std::array<sock_filter, 4> steps{{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                                    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_io_uring_enter, 0, 1),
+                                    BPF_STMT(BPF_RET | BPF_K, kRefuse | static_cast<std::uint32_t>(error)),
+                                    BPF_STMT(BPF_RET | BPF_K, kAllow)}};
+  const sock_fprog program{steps.size(), steps.data()};
+  REQUIRE(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+  REQUIRE(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+}
+
+TEST_CASE("when the system takes no more requests, all transfers end with its error") {
+  for (const int error : {EIO, EAGAIN}) {
+    std::thread other([error] {
+      constexpr std::size_t kBlocks = 70;  // more than the ring takes at a time
+      const Scratch file;
+      const topology::NodeMemory memory(kBlocks * kAlignment, -1, "blocks");
+      const auto bytes = memory.as<std::byte>();
+      REQUIRE(pwrite(file.descriptor, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
+      Queue queue;
+      if (!queue.asynchronous()) {
+        MESSAGE("skipped: no io_uring here");
+        return;
+      }
+      std::deque<Transfer> transfers;
+      const auto read = [&](std::size_t b) {
+        transfers[b].read(file.descriptor, bytes.subspan(b * kAlignment, kAlignment), b * kAlignment);
+      };
+      for (std::size_t b = 0; b < kBlocks; ++b) transfers.emplace_back(queue);
+      read(0);
+      CHECK(transfers[0].wait() == 0);
+      refuse_requests(error);
+      for (std::size_t b = 0; b < kBlocks; ++b) read(b);
+      for (auto& transfer : transfers) CHECK(transfer.wait() == error);
+      read(0);
+      CHECK(!transfers[0].under_way());
+      CHECK(transfers[0].wait() == error);
+    });
+    other.join();
   }
 }
 
