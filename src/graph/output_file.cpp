@@ -40,7 +40,9 @@ void write_at(int descriptor, const std::string& path, const void* data, std::ui
   while (bytes > 0) {
     const ssize_t written = pwrite(descriptor, from, bytes, static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) fail_write(path, written == 0 ? ENOSPC : errno);
+    if (written <= 0)
+      throw Error(
+          fmt::format("{}: byte {}: cannot write: {}", path, offset, reason(written == 0 ? ENOSPC : errno)));
     from += written;
     offset += static_cast<std::uint64_t>(written);
     bytes -= static_cast<std::uint64_t>(written);

@@ -61,7 +61,7 @@ class OutputFile {
   int descriptor_ = -1;
 };
 
-/// Writes to a descriptor; thread safe. Throws Error with the path and the system's reason.
+/// Writes to a descriptor; thread safe. Throws Error with the path, the byte and the system's reason.
 void write_at(int descriptor, const std::string& path, const void* data, std::uint64_t bytes,
               std::uint64_t offset);
 

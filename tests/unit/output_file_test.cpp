@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -47,6 +48,14 @@ int status_of_child(const Work& work) {
   int status = -1;
   REQUIRE(waitpid(child, &status, 0) == child);
   return status;
+}
+
+TEST_CASE("what cannot be written is named with file and byte") {
+  const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+  REQUIRE(full >= 0);
+  CHECK(error_of([&] { write_at(full, "name", "text", 4, 8192); }) ==
+        "name: byte 8192: cannot write: No space left on device");
+  close(full);
 }
 
 TEST_CASE("a file that is replaced hands down its permissions and its owner") {
