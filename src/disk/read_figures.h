@@ -2,8 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <vector>
+
+#include "disk/segment_file.h"
 
 namespace edgewire::disk {
 
@@ -15,15 +15,16 @@ std::size_t read_ahead_bytes(std::uint64_t memory_bytes, std::size_t workers) no
 struct ReadFigures {
   std::uint64_t stored_bytes = 0;  ///< what an iteration over all edges reads
   std::uint64_t bytes_read = 0;
-  double seconds = 0;       ///< of all iterations or supersteps
+  std::uint64_t bytes_written = 0;  ///< before the run, by this process; 0: an earlier one wrote them
+  double seconds = 0;               ///< of all iterations or supersteps
   double seconds_busy = 0;  ///< of them, the busiest device had requests under way, whoever's; 0: unknown
-  double limit_bytes_per_s = 0;   ///< what this process reads when all processes only read
+  double limit_bytes_per_s = 0;   ///< what this process reads when all processes only read; 0: unknown
   std::uint64_t block_bytes = 0;  ///< of the reads that measured the limit
   std::uint64_t depth = 0;        ///< how many were under way
 
   /// Measures the limit, from these files, with what so many workers read ahead. Where others read the same
-  /// devices, all do so at the same time. Throws Error with the path.
-  void measure_limit(const std::vector<std::string>& paths, std::size_t workers);
+  /// devices, all do so at the same time. The limit is 0 where the files cannot be read any more.
+  void measure_limit(const SegmentFiles& files, std::size_t workers);
 };
 
 }  // namespace edgewire::disk

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -82,19 +81,17 @@ ReadProbe::ReadProbe(const std::vector<std::string>& folders, std::uint64_t byte
   for (const auto& folder : folders_) fill(folder);
 }
 
-ReadProbe::ReadProbe(const std::vector<std::string>& paths, OfFiles)
-    : folders_(paths), bytes_(std::numeric_limits<std::uint64_t>::max()) {
-  for (const auto& path : paths) {
-    const File& file = files_.emplace_back(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    struct stat status {};
-    if (file.descriptor() < 0 || fstat(file.descriptor(), &status) != 0)
-      throw Error(fmt::format("{}: cannot read: {}", path, reason(errno)));
-    bytes_ = std::min(bytes_, static_cast<std::uint64_t>(status.st_size));
+ReadProbe::ReadProbe(const SegmentFiles& files)
+    : folders_(files.paths()), bytes_(std::numeric_limits<std::uint64_t>::max()) {
+  for (std::size_t f = 0; f < folders_.size(); ++f) {
+    const File& file = files_.emplace_back(fcntl(files.descriptor(f), F_DUPFD_CLOEXEC, 0));
+    if (file.descriptor() < 0) throw Error(fmt::format("{}: cannot read: {}", folders_[f], reason(errno)));
+    bytes_ = std::min(bytes_, files.bytes(f));
     direct_ = bypass_page_cache(file) && direct_;
   }
 }
 
-ReadProbe ReadProbe::of_files(const std::vector<std::string>& paths) { return {paths, OfFiles()}; }
+ReadProbe ReadProbe::of_files(const SegmentFiles& files) { return ReadProbe(files); }
 
 /// Past the page cache where it can be, so that nothing of the file is in there.
 void ReadProbe::fill(const std::string& folder) {

@@ -8,6 +8,7 @@
 
 #include "disk/file.h"
 #include "disk/queue.h"
+#include "disk/segment_file.h"
 
 namespace edgewire::disk {
 
@@ -38,8 +39,9 @@ class ReadProbe {
   /// Writes the files. `bytes`: of each, rounded up to whole MiB. Throws Error that names the folder.
   ReadProbe(const std::vector<std::string>& folders, std::uint64_t bytes);
 
-  /// Reads these files instead, from their start to the end of the shortest one. Throws Error with the path.
-  static ReadProbe of_files(const std::vector<std::string>& paths);
+  /// Reads these files instead, from their start to the end of the shortest one, whatever has become of their
+  /// names. Throws Error with the path.
+  static ReadProbe of_files(const SegmentFiles& files);
 
   /// Whether reads pass by the page cache in all folders.
   bool direct() const noexcept { return direct_; }
@@ -53,8 +55,7 @@ class ReadProbe {
   double write_again();
 
  private:
-  struct OfFiles {};
-  ReadProbe(const std::vector<std::string>& paths, OfFiles);
+  explicit ReadProbe(const SegmentFiles& files);
   void fill(const std::string& folder);
 
   std::vector<std::string> folders_;

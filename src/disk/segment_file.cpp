@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <numeric>
 #include <utility>
 
 #include "disk/queue.h"
@@ -100,6 +101,10 @@ void SegmentFiles::open(const std::string& path, std::uint64_t generation) {
   fcntl(file.descriptor(), F_SETFL, O_DIRECT);  // where the file system cannot, reads use the page cache
   files_.push_back(std::move(file));
   bytes_.push_back(bytes);
+}
+
+std::uint64_t SegmentFiles::bytes() const noexcept {
+  return std::accumulate(bytes_.begin(), bytes_.end(), std::uint64_t{0});
 }
 
 void SegmentFiles::check(const Segment& segment) const {

@@ -71,6 +71,8 @@ class SegmentFiles {
   const std::vector<std::string>& paths() const noexcept { return paths_; }
   int descriptor(std::size_t file) const noexcept { return files_[file].descriptor(); }
   std::uint64_t bytes(std::size_t file) const noexcept { return bytes_[file]; }
+  /// Of all files.
+  std::uint64_t bytes() const noexcept;
   /// Throws Error when the segment is not within its file.
   void check(const Segment& segment) const;
   /// What is wrong with bytes that are not those that were written.

@@ -11,24 +11,6 @@
 
 namespace edgewire::frontier {
 
-Boundary::Boundary(const graph::GraphFile& graph, const IdsOf& ids_of, const plan::Ownership& ownership,
-                   std::uint32_t rank, topology::WorkerPool& pool, Records& records, const InRows* in)
-    : ownership_(ownership),
-      rank_(rank),
-      processes_(static_cast<std::uint32_t>(ownership.processes())),
-      owned_(ownership.count(rank)) {
-  std::size_t bits = 0;
-  for (std::uint32_t p = 0; p < processes_; ++p) {
-    starts_.push_back(bits);
-    bits += (ownership.count(p) + kBits - 1) / kBits * kBits;
-  }
-  starts_.push_back(bits);
-  groups_.resize(bits / kGroup + 1);
-  find(graph, ids_of, pool, in);
-  for (std::uint32_t owner = 0; owner < processes_; ++owner) make_blocks(owner);
-  tell_owners(records);
-}
-
 namespace {
 
 constexpr std::uint64_t kOwnedAtOnce = 1 << 12;
@@ -48,27 +30,31 @@ void for_each_row(const IdsOf& ids_of, std::uint32_t owned, topology::WorkerPool
   });
 }
 
-}  // namespace
+/// The rows of a process.
+struct Rows {
+  const graph::GraphFile& graph;
+  const IdsOf& ids_of;
+  const plan::Ownership& ownership;
+  std::uint32_t rank;
+  topology::WorkerPool& pool;
+  const InRows* in;
+};
 
-/// The neighbours of owned vertices, those of other processes, become locals_. They are gathered as a bit for
+/// Calls take(v) for the neighbours of owned vertices, in ascending order. They are gathered as a bit for
 /// each id, or as ids where the process has so few edges that this is less.
-void Boundary::find(const graph::GraphFile& graph, const IdsOf& ids_of, topology::WorkerPool& pool,
-                    const InRows* in) {
-  std::vector<std::vector<LocalNumber>> found(processes_);  // by owner; ids ascend, so local numbers do, too
-  const auto add = [&](VertexId v) {
-    const plan::Place place = ownership_.place(v);
-    if (place.owner != rank_) found[place.owner].push_back(place.local);
-  };
-  if (graph.vertices() / kIdBits <= graph.edges() / processes_) {
-    SharedBits ids(graph.vertices(), pool.workers() > 1);
-    for_each_row(ids_of, owned_, pool, in, [&](int, const auto& row) { ids.add_all(row); });
+void each_neighbour(const Rows& rows, const std::function<void(VertexId)>& take) {
+  const std::uint32_t owned = rows.ownership.count(rows.rank);
+  const auto processes = static_cast<std::uint64_t>(rows.ownership.processes());
+  if (rows.graph.vertices() / kIdBits <= rows.graph.edges() / processes) {
+    SharedBits ids(rows.graph.vertices(), rows.pool.workers() > 1);
+    for_each_row(rows.ids_of, owned, rows.pool, rows.in, [&](int, const auto& row) { ids.add_all(row); });
     for (std::size_t w = 0; w < ids.words(); ++w)
       for (Bits::Word left = ids.word(w); left != 0; left &= left - 1)
-        add(VertexId(static_cast<PlainId>(w * Bits::kBits) +
-                     static_cast<std::uint32_t>(std::countr_zero(left))));
+        take(VertexId(static_cast<PlainId>(w * Bits::kBits) +
+                      static_cast<std::uint32_t>(std::countr_zero(left))));
   } else {
-    std::vector<std::vector<VertexId>> of_worker(static_cast<std::size_t>(pool.workers()));
-    for_each_row(ids_of, owned_, pool, in, [&](int worker, const auto& row) {
+    std::vector<std::vector<VertexId>> of_worker(static_cast<std::size_t>(rows.pool.workers()));
+    for_each_row(rows.ids_of, owned, rows.pool, rows.in, [&](int worker, const auto& row) {
       auto& ids = of_worker[static_cast<std::size_t>(worker)];
       ids.insert(ids.end(), row.begin(), row.end());
     });
@@ -79,8 +65,59 @@ void Boundary::find(const graph::GraphFile& graph, const IdsOf& ids_of, topology
     }
     std::ranges::sort(ids);
     ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-    std::ranges::for_each(ids, add);
+    std::ranges::for_each(ids, take);
   }
+}
+
+}  // namespace
+
+std::vector<VertexId> boundary_ids(const graph::GraphFile& graph, const IdsOf& ids_of,
+                                   const plan::Ownership& ownership, std::uint32_t rank,
+                                   topology::WorkerPool& pool) {
+  std::vector<VertexId> ids;
+  each_neighbour({graph, ids_of, ownership, rank, pool, nullptr}, [&](VertexId v) {
+    if (ownership.place(v).owner != rank) ids.push_back(v);
+  });
+  return ids;
+}
+
+Boundary::Boundary(const graph::GraphFile& graph, const IdsOf& ids_of, const plan::Ownership& ownership,
+                   std::uint32_t rank, topology::WorkerPool& pool, Records& records, const InRows* in)
+    : Boundary(
+          [&](const auto& take) {
+            each_neighbour({graph, ids_of, ownership, rank, pool, in}, take);
+          },
+          ownership, rank, records) {}
+
+Boundary::Boundary(std::span<const VertexId> ids, const plan::Ownership& ownership, std::uint32_t rank,
+                   Records& records)
+    : Boundary([&](const auto& take) { std::ranges::for_each(ids, take); }, ownership, rank, records) {}
+
+Boundary::Boundary(const EachId& each_id, const plan::Ownership& ownership, std::uint32_t rank,
+                   Records& records)
+    : ownership_(ownership),
+      rank_(rank),
+      processes_(static_cast<std::uint32_t>(ownership.processes())),
+      owned_(ownership.count(rank)) {
+  std::size_t bits = 0;
+  for (std::uint32_t p = 0; p < processes_; ++p) {
+    starts_.push_back(bits);
+    bits += (ownership.count(p) + kBits - 1) / kBits * kBits;
+  }
+  starts_.push_back(bits);
+  groups_.resize(bits / kGroup + 1);
+  find(each_id);
+  for (std::uint32_t owner = 0; owner < processes_; ++owner) make_blocks(owner);
+  tell_owners(records);
+}
+
+/// The vertices of other processes become locals_.
+void Boundary::find(const EachId& each_id) {
+  std::vector<std::vector<LocalNumber>> found(processes_);  // by owner; ids ascend, so local numbers do, too
+  each_id([&](VertexId v) {
+    const plan::Place place = ownership_.place(v);
+    if (place.owner != rank_) found[place.owner].push_back(place.local);
+  });
   firsts_ = {owned_};
   std::size_t all = 0;
   for (const auto& of_owner : found) all += of_owner.size();

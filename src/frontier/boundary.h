@@ -57,6 +57,9 @@ class Boundary {
   /// of edges that lead to owned vertices are known, too.
   Boundary(const graph::GraphFile& graph, const IdsOf& ids_of, const plan::Ownership& ownership,
            std::uint32_t rank, topology::WorkerPool& pool, Records& records, const InRows* in = nullptr);
+  /// The same of boundary vertices that are known, as boundary_ids() gives them.
+  Boundary(std::span<const VertexId> ids, const plan::Ownership& ownership, std::uint32_t rank,
+           Records& records);
 
   /// Numbers below owned() are those of owned vertices, and numbers below known() of all that are known.
   std::uint32_t owned() const noexcept { return owned_; }
@@ -116,8 +119,13 @@ class Boundary {
     return blocks_[group.before + ones_below(group.blocks, block_in_group(at))];
   }
 
+  /// Calls take(v) for vertices in ascending order, among them all boundary vertices and no others but owned
+  /// ones.
+  using EachId = std::function<void(const std::function<void(VertexId)>& take)>;
+
   class Told;
-  void find(const graph::GraphFile& graph, const IdsOf& ids_of, topology::WorkerPool& pool, const InRows* in);
+  Boundary(const EachId& each_id, const plan::Ownership& ownership, std::uint32_t rank, Records& records);
+  void find(const EachId& each_id);
   void make_blocks(std::uint32_t owner);
   void add_block(std::size_t at, const Block& block);
   void tell_owners(Records& records);
@@ -132,5 +140,10 @@ class Boundary {
   std::vector<std::size_t> known_firsts_;  ///< [peer]: in known_by_; and the end
   std::vector<LocalNumber> known_by_;
 };
+
+/// The boundary vertices of process `rank`, ascending: see the first constructor of Boundary.
+std::vector<VertexId> boundary_ids(const graph::GraphFile& graph, const IdsOf& ids_of,
+                                   const plan::Ownership& ownership, std::uint32_t rank,
+                                   topology::WorkerPool& pool);
 
 }  // namespace edgewire::frontier

@@ -99,7 +99,10 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
   if (!options.for_tasks) {
     records_.emplace(bootstrap, seat_, options.record_bytes);
     if (bootstrap.size() > 1) {
-      boundary_.emplace(graph, all_ids(), *ownership_, rank(), pool(), *records_);
+      if (pages_)
+        boundary_.emplace(pages_->take_boundary(), *ownership_, rank(), *records_);
+      else
+        boundary_.emplace(graph, all_ids(), *ownership_, rank(), pool(), *records_);
       wait_for_all();  // what was sent has arrived before this process waits for anything else
     }
   }
@@ -203,9 +206,10 @@ disk::ReadFigures FrontierJob::measure_disks() {
   disk::ReadFigures figures;
   figures.stored_bytes = pages_->bytes();
   figures.bytes_read = bytes_read();
+  figures.bytes_written = pages_->bytes_written();
   readers_.clear();
   bootstrap_.allgather("");  // all read at the same time
-  figures.measure_limit(pages_->files().paths(), static_cast<std::size_t>(pool().workers()));
+  figures.measure_limit(pages_->files(), static_cast<std::size_t>(pool().workers()));
   return figures;
 }
 

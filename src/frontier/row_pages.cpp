@@ -7,6 +7,7 @@
 
 #include "disk/queue.h"
 #include "error.h"
+#include "frontier/boundary.h"
 #include "frontier/row_writer.h"
 #include "graph/checksum.h"
 #include "plan/plan_file.h"
@@ -23,6 +24,7 @@ void sections(File& file, Index& index) {
   file(index.lengths);
   file(index.checksums);
   file.value(index.weights);
+  file(index.boundary);
 }
 
 plan::ForEach on(topology::WorkerPool& pool) {
@@ -76,10 +78,21 @@ bool RowPages::open(const Names& names) {
 void RowPages::write(const Names& names, const RowDisks& disks) {
   const std::uint64_t generation = checksum_of(names.key);
   index_ = write_rows(pool_, {rows_, ownership_, rank_}, disks, names.paths, generation);
+  if (ownership_.processes() > 1)
+    index_.boundary = boundary_ids(
+        graph_, [this](LocalNumber local, auto&) { return rows_.row(ownership_.vertex(rank_, local)); },
+        ownership_, rank_, pool_);
   plan::PlanFileWriter file;
   sections(file, index_);
-  file.write(index_path_, names.key, generation, on(pool_));
+  try {
+    file.write(index_path_, names.key, generation, on(pool_));
+  } catch (const Error&) {  // pages alone are of no use
+    std::error_code none;
+    for (const auto& path : names.paths) std::filesystem::remove(path, none);
+    throw;
+  }
   files_.emplace(names.paths, generation);
+  bytes_written_ = files_->bytes();
 }
 
 /// Checksums detect damage, but not a file that somebody forged or a faulty program wrote.
@@ -92,6 +105,10 @@ void RowPages::check() {
             index_.lengths[local] <= bytes() - index_.begins[local];
     longest_ = std::max<std::uint64_t>(longest_, index_.lengths[local]);
   }
+  const auto& ids = index_.boundary;
+  right = right && std::ranges::adjacent_find(ids, std::ranges::greater_equal()) == ids.end() &&
+          (ids.empty() || ids.back() < graph_.vertices()) &&
+          std::ranges::none_of(ids, [&](VertexId v) { return ownership_.place(v).owner == rank_; });
   if (!right)
     throw Error(
         fmt::format("{}: faulty rows; remove the file, and the next run writes it anew", index_path_));

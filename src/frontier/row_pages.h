@@ -3,7 +3,8 @@
 // of this stream are dealt to a file on each device:
 //
 //   GRAPH.rows-RANK-of-PROCESSES-disk-D    the pages, in stripes of 64 KiB: see disk/segment_file.h
-//   GRAPH.rows-RANK-of-PROCESSES           where rows are, and the checksums of pages: see plan/plan_file.h
+//   GRAPH.rows-RANK-of-PROCESSES           where rows are, the checksums of pages, and the boundary vertices:
+//                                          see plan/plan_file.h
 //
 // Files of weighted kernels have "weighted-rows" in their names; there the weights follow the code of a row.
 #pragma once
@@ -48,6 +49,7 @@ struct RowIndex {
   std::vector<std::uint32_t> lengths;    ///< [local]: in bytes
   std::vector<std::uint64_t> checksums;  ///< [page]: XXH3-64
   WeightFigures weights;                 ///< zeros where rows have none
+  std::vector<VertexId> boundary{};      ///< see boundary_ids()
 };
 
 class RowPages {
@@ -74,6 +76,10 @@ class RowPages {
   std::uint64_t checksum(std::uint64_t page) const noexcept { return index_.checksums[page]; }
   const disk::SegmentFiles& files() const noexcept { return *files_; }
   const WeightFigures& weights() const noexcept { return index_.weights; }
+  /// The boundary vertices of these rows, ascending. They are not here afterwards.
+  std::vector<VertexId> take_boundary() noexcept { return std::move(index_.boundary); }
+  /// By this run: 0, or bytes() and what their files have besides.
+  std::uint64_t bytes_written() const noexcept { return bytes_written_; }
 
  private:
   struct Names {
@@ -94,7 +100,7 @@ class RowPages {
   std::size_t devices_;
   std::string index_path_;
   RowIndex index_;
-  std::uint64_t longest_ = 0;
+  std::uint64_t longest_ = 0, bytes_written_ = 0;
   std::optional<disk::SegmentFiles> files_;
 };
 

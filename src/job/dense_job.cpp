@@ -61,13 +61,14 @@ engine::IterationResult DenseJob::iterate(engine::Loops& loops, engine::Iteratio
     count_memory(loops, result);
     return result;
   }
-  const disk::BusyDevices devices(disks->paths());
+  const disk::BusyDevices devices(disks->files().paths());
   const auto start = Clock::now();
   auto result = run();
   disk_figures_.seconds = seconds_since(start);
   disk_figures_.seconds_busy = devices.use().seconds;
   disk_figures_.bytes_read = disks->bytes_read();
   disk_figures_.stored_bytes = disks->where().padded_bytes();
+  if (plan_.cache.source != PlanSource::used) disk_figures_.bytes_written = disks->files().bytes();
   count_memory(loops, result);
   return result;
 }
@@ -75,7 +76,7 @@ engine::IterationResult DenseJob::iterate(engine::Loops& loops, engine::Iteratio
 void DenseJob::measure_disks() {
   plan_.tiles.disks->stop_reads();
   bootstrap_.allgather("");  // all read at the same time
-  disk_figures_.measure_limit(disk_tiles()->paths(), static_cast<std::size_t>(seat_.pool().workers()));
+  disk_figures_.measure_limit(disk_tiles()->files(), static_cast<std::size_t>(seat_.pool().workers()));
 }
 
 }  // namespace edgewire::job

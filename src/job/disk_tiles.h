@@ -70,7 +70,7 @@ class DiskTiles final : public tiles::ColumnReader {
   DiskTiles(std::vector<std::string> paths, TileSegments segments, transport::Health& health);
 
   const TileSegments& where() const noexcept { return where_; }
-  const std::vector<std::string>& paths() const noexcept { return files_.paths(); }
+  const disk::SegmentFiles& files() const noexcept { return files_; }
   /// What is to come. `columns`: [worker], in the order in which it computes them. `sources`: of tiles;
   /// `widths`: of columns. `memory_bytes`: for what each worker reads.
   void plan_reads(const std::vector<std::vector<std::size_t>>& columns, std::uint64_t sources,

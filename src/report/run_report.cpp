@@ -138,12 +138,17 @@ std::string RunReport::to_json() const {
   json["tile_bytes"] = tile_bytes;
   json["setup_messages"] = setup_messages;
   if (disk) {
-    json["disk"] = {
-        {"devices", disk->devices},           {"stored_bytes", disk->stored_bytes},
-        {"bytes_read", disk->bytes_read},     {"seconds", disk->seconds},
-        {"seconds_busy", disk->seconds_busy}, {"limit_bytes_per_second", disk->limit_bytes_per_second},
-        {"block_bytes", disk->block_bytes},   {"depth", disk->depth},
-        {"limited_by", disk->limited_by()}};
+    json["disk"] = {{"edges", disk->bytes_written > 0 ? "written" : "found"},
+                    {"bytes_written", disk->bytes_written},
+                    {"devices", disk->devices},
+                    {"stored_bytes", disk->stored_bytes},
+                    {"bytes_read", disk->bytes_read},
+                    {"seconds", disk->seconds},
+                    {"seconds_busy", disk->seconds_busy},
+                    {"limit_bytes_per_second", disk->limit_bytes_per_second},
+                    {"block_bytes", disk->block_bytes},
+                    {"depth", disk->depth},
+                    {"limited_by", disk->limited_by()}};
   }
   if (!memory.empty()) json["memory"] = memory_json(*this);
   auto& limits = json["bound"];
@@ -235,14 +240,17 @@ double RunReport::Disk::share_of_limit() const {
 
 const char* RunReport::Disk::limited_by() const {
   constexpr double kNearLimit = 0.8, kBeyondLimit = 1.1;
-  if (share_of_limit() > kBeyondLimit) return "unknown";
+  if (limit_bytes_per_second == 0 || share_of_limit() > kBeyondLimit) return "unknown";
   return share_of_limit() >= kNearLimit ? "disk" : "computing or sending";
 }
 
 std::string RunReport::describe_disk() const {
   const double bytes = static_cast<double>(disk->bytes_read),
                stored = static_cast<double>(disk->stored_bytes);
-  std::string text = fmt::format(
+  std::string text = disk->bytes_written > 0 ? fmt::format("edges on disk: this run wrote {}\n",
+                                                           readable_bytes(disk->bytes_written))
+                                             : "edges on disk: found, an earlier run wrote them\n";
+  text += fmt::format(
       "edges from disk: {} in {:.3f} s, {:.0f} % of the {:.3f} GB/s that {} device{} gave to reads of {} "
       "KiB, {} "
       "under way; limited by {}\n",

@@ -64,19 +64,21 @@ struct RunReport : JobReport {
   };
   /// What iterations or supersteps read from disks, where edges are there.
   struct Disk {
-    std::size_t devices = 0;            ///< folders of each process
-    std::uint64_t stored_bytes = 0;     ///< of all edges, summed over processes
-    std::uint64_t bytes_read = 0;       ///< summed over processes
-    double seconds = 0;                 ///< of all iterations or runs, of the slowest process
-    double seconds_busy = 0;            ///< of the busiest device; 0: the system does not tell
-    double limit_bytes_per_second = 0;  ///< of all processes when they only read, measured after the run
-    std::uint64_t block_bytes = 0;      ///< of the reads that measured it
-    std::uint64_t depth = 0;            ///< that each process had under way then
+    std::size_t devices = 0;          ///< folders of each process
+    std::uint64_t stored_bytes = 0;   ///< of all edges, summed over processes
+    std::uint64_t bytes_read = 0;     ///< summed over processes
+    std::uint64_t bytes_written = 0;  ///< before the run, summed; 0: earlier runs wrote them
+    double seconds = 0;               ///< of all iterations or runs, of the slowest process
+    double seconds_busy = 0;          ///< of the busiest device; 0: the system does not tell
+    double limit_bytes_per_second =
+        0;  ///< of all processes when they only read, measured after the run; 0: unknown
+    std::uint64_t block_bytes = 0;  ///< of the reads that measured it
+    std::uint64_t depth = 0;        ///< that each process had under way then
 
     /// Bytes read in a second, as a part of the limit.
     double share_of_limit() const;
-    /// What the iterations waited for, in a word; "unknown" when others disturbed the measurement: the run
-    /// read faster.
+    /// What the iterations waited for, in a word; "unknown" when the limit is, or when others disturbed its
+    /// measurement: the run read faster.
     const char* limited_by() const;
   };
   /// Where the pages of a process's memory lie; summed over processes.

@@ -42,17 +42,21 @@ report::RunReport::Disk gather_disk(launch::Bootstrap& bootstrap, std::size_t de
                                     const disk::ReadFigures& mine) {
   report::RunReport::Disk disk;
   disk.devices = devices;
+  bool limit_known = true;
   const auto all = bootstrap.gather(launch::pack(std::vector{mine}));
   for (std::size_t p = 0; p < all.size(); ++p) {
     const auto one = launch::unpack<disk::ReadFigures>(all[p], p, 1)[0];
     disk.stored_bytes += one.stored_bytes;
     disk.bytes_read += one.bytes_read;
+    disk.bytes_written += one.bytes_written;
     disk.seconds = std::max(disk.seconds, one.seconds);
     disk.seconds_busy = std::max(disk.seconds_busy, one.seconds_busy);
     disk.limit_bytes_per_second += one.limit_bytes_per_s;
+    limit_known = limit_known && one.limit_bytes_per_s > 0;
     disk.block_bytes = std::max(disk.block_bytes, one.block_bytes);
     disk.depth = std::max(disk.depth, one.depth);
   }
+  if (!limit_known) disk.limit_bytes_per_second = 0;
   return disk;
 }
 

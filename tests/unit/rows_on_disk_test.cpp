@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <random>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -205,6 +206,43 @@ TEST_CASE("rows from disks are those of the graph") {
       }
     }
   }
+}
+
+TEST_CASE("rows that were found are read without the graph's targets") {
+  Scratch scratch;
+  const auto boundary = [&] {
+    const auto graph = graph::GraphFile::open(scratch.folder / "g.ew");
+    std::vector<std::vector<std::uint32_t>> ids(2);
+    auto bootstraps = launch::bootstraps(2);
+    const auto process = [&](std::size_t p) {
+      FrontierJob job(*bootstraps[p], graph,
+                      {.seat = {.workers = 2}, .disks = scratch.disks, .kernel = "test"});
+      for (KnownNumber n(job.owned()); n < job.known(); ++n) ids[p].push_back(job.boundary().vertex(n));
+      exchange::barrier(*bootstraps[p], job.link());
+    };
+    std::thread other(process, 1);
+    process(0);
+    other.join();
+    return ids;
+  };
+  std::string file;
+  {
+    const auto graph = scratch.graph(false);
+    file = graph.path();
+  }
+  const auto right = boundary();
+  CHECK(right[0].size() + right[1].size() > kVertices / 2);
+  const auto owners = plan::Ownership::hash(kVertices, 2);
+  std::vector<std::set<std::uint32_t>> ends(2);
+  for (const auto& [u, v, weight] : make_edges())
+    if (const auto owner = owners.place(VertexId(u)).owner; owner != owners.place(VertexId(v)).owner)
+      ends[owner].insert(v);
+  for (std::size_t p = 0; p < 2; ++p) CHECK(std::set(right[p].begin(), right[p].end()) == ends[p]);
+  std::string damaged = graph::read_file(file);
+  const std::size_t targets = 4096 + ((kVertices + 1) * 8 + 4095) / 4096 * 4096;
+  std::fill_n(damaged.begin() + targets, 4096, '\xff');
+  graph::write_file(file, damaged);
+  CHECK((boundary() == right));
 }
 
 TEST_CASE("damaged rows end the job with file and byte") {

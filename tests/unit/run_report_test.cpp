@@ -147,6 +147,21 @@ TEST_CASE("the disk is the limit where a run reads nearly as fast as it can") {
   CHECK(with(2.4e9) == "unknown");  // faster than what was measured
   disk.limit_bytes_per_second = 0;
   CHECK(disk.share_of_limit() == 0);
+  CHECK(with(1) == "unknown");
+}
+
+TEST_CASE("a report says whether edges on disk were written or found") {
+  auto report = example(1);
+  report.disk.emplace();
+  report.disk->devices = 1;
+  const auto disk = [&] { return nlohmann::json::parse(report.to_json())["disk"]; };
+  CHECK(report.to_text().find("\nedges on disk: found, an earlier run wrote them\n") != std::string::npos);
+  CHECK(disk()["edges"] == "found");
+  CHECK(disk()["bytes_written"] == 0);
+  report.disk->bytes_written = 12345678;
+  CHECK(report.to_text().find("\nedges on disk: this run wrote 12.35 MB\n") != std::string::npos);
+  CHECK(disk()["edges"] == "written");
+  CHECK(disk()["bytes_written"] == 12345678);
 }
 
 TEST_CASE("the vertices of highest value have numbers or labels") {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "disk/read_figures.h"
 #include "disk/read_probe.h"
 #include "disk/segment_file.h"
 #include "disk/segment_reader.h"
@@ -126,6 +127,20 @@ TEST_CASE("a changed byte, and a file that is cut short meanwhile, are named wit
   CHECK_THROWS_WITH_AS(again.next(), (place + "the file was cut short").c_str(), Error);
 }
 
+TEST_CASE("the limit is that of the open files, and unknown where they were cut short") {
+  SegmentScratch scratch;
+  scratch.write(odd_sizes(30, 50000), 7);
+  const SegmentFiles files(scratch.paths, 7);
+  ReadFigures figures;
+  std::filesystem::rename(scratch.paths[0], scratch.folder + "/elsewhere");
+  std::filesystem::remove(scratch.paths[1]);
+  figures.measure_limit(files, 1);
+  CHECK(figures.limit_bytes_per_s > 0);
+  REQUIRE(truncate((scratch.folder + "/elsewhere").c_str(), 0) == 0);
+  figures.measure_limit(files, 1);
+  CHECK(figures.limit_bytes_per_s == 0);
+}
+
 TEST_CASE("files that do not belong together are refused") {
   SegmentScratch scratch;
   scratch.write({5000, 5000, 5000}, 9);
@@ -163,10 +178,9 @@ TEST_CASE("files that are not written are not there, and a probe reads those tha
   }
   CHECK(std::filesystem::is_empty(scratch.folder));
   scratch.write({100000, 100000}, 1);
-  auto probe = ReadProbe::of_files(scratch.paths);
+  auto probe = ReadProbe::of_files(SegmentFiles(scratch.paths, 1));
   CHECK(probe.bytes() == std::filesystem::file_size(scratch.paths[0]));
   CHECK(probe.measure({kAlignment, 4, false}, 0.01).reads >= 4);
-  CHECK_THROWS_AS(ReadProbe::of_files({scratch.folder + "/none"}), Error);
 }
 
 }  // namespace
