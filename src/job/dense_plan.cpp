@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <atomic>
+#include <filesystem>
 #include <optional>
 
 #include "job/ownership_choice.h"
@@ -100,6 +101,11 @@ tiles::TileSizes PlanTask::tile_sizes() const noexcept {
 std::uint64_t PlanTask::column_edges(std::uint64_t edges) const noexcept {
   return std::max<std::uint64_t>(edges / (tiles::kColumnsPerWorker * static_cast<std::uint64_t>(workers())),
                                  1 << 16);
+}
+
+std::string PlanTask::kept_name(std::string_view kind) const {
+  return fmt::format("{}.{}-{}-of-{}", std::filesystem::path(graph.path()).filename().string(), kind,
+                     bootstrap.rank(), bootstrap.size());
 }
 
 plan::ForEach PlanTask::on_workers(const char* step) const {

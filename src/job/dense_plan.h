@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "exchange/exchange.h"
@@ -105,6 +106,8 @@ struct PlanTask {
   tiles::TileSizes tile_sizes() const noexcept;
   /// How many edges a column of a process with so many edges gets at most, where its width allows.
   std::uint64_t column_edges(std::uint64_t edges) const noexcept;
+  /// The name of a file that this process keeps for the next run: GRAPH.KIND-RANK-of-PROCESSES.
+  std::string kept_name(std::string_view kind) const;
   /// Tells of the progress of `step`, a literal. The task outlives it.
   plan::ForEach on_workers(const char* step) const;
 };
@@ -129,7 +132,11 @@ void for_each_rows(const PlanTask& task, const graph::RowRange& rows, const plan
 void release_rows(const PlanTask& task, plan::OwnedRows& rows, const plan::Ownership& ownership,
                   const plan::ForEach& for_each);
 
-/// Writes the tiles of the edges to disks.
+/// The name of the files of edges on disks, without what says on which disk:
+/// GRAPH.edges-DIGITS-RANK-of-PROCESSES. The digits are those of subject_of_plan(), so that runs with other
+/// options do not overwrite each other's files.
+std::string edges_name(const PlanTask& task);
+/// Writes the tiles of the edges to disks. First removes those of others, all but the latest ones.
 EdgeTiles build_on_disks(const PlanTask& task, const plan::ExchangeColumns& edges, const Columns& columns);
 /// Tiles that are there.
 EdgeTiles open_disk_tiles(const PlanTask& task, TileSegments segments, std::span<const std::uint32_t> bounds);

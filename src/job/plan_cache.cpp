@@ -22,36 +22,25 @@ std::uint64_t content_checksum(const std::string& path) {
   return graph::checksum(file.data(), file.bytes());
 }
 
+template <class Value>
+std::string line(const char* name, const Value& value) {
+  return fmt::format("{} {}\n", name, value);
+}
+
 /// All that the plan depends on, a line each.
 std::string to_key(const PlanTask& task) {
-  const DenseOptions& options = task.options;
   const tiles::TileSizes sizes = task.tile_sizes();
   std::string key;
-  const auto line = [&key](const char* name, const auto& value) {
-    key += fmt::format("{} {}\n", name, value);
-  };
-  line("program", EDGEWIRE_VERSION);
-  line("tiles of", fmt::format("{} ({}) x {}, bundles of {}", sizes.strip_width, sizes.narrow_sources,
-                               sizes.column_width, tiles::kBundle));
-  line("graph", fmt::format("{:016x}", task.graph.checksum()));
-  line("vertices", task.graph.vertices());
-  line("edges", task.graph.edges());
-  line("processes", task.bootstrap.size());
-  line("rank", task.bootstrap.rank());
-  line("workers", task.workers());
-  line("ownership", options.ownership);
-  if (const auto path = plan::partition_file(options.ownership); !path.empty())
-    line("partition file", fmt::format("{:016x}", content_checksum(path)));
-  line("layout", options.choose_layout ? "auto" : options.layout == plan::Layout::given ? "given" : "degree");
-  line("strategy", options.choose_strategy ? "auto" : plan::to_name(options.strategy));
-  line("wire", plan::to_name(options.encoding));
-  line("weighted", options.weighted);
-  if (!options.devices.empty()) line("edges on disks", options.devices.size());
-  if (options.choose_strategy || options.ownership.starts_with("auto")) {
-    line("transport", task.seat.link().name());
-    line("compute rate", options.assumed_compute_rate);
-    line("link rate", fmt::format("{} ({} bit/s)", options.assumed_link_rate, options.link_bits_per_s));
-  }
+  key += line("program", EDGEWIRE_VERSION);
+  key += line("tiles of", fmt::format("{} ({}) x {}, bundles of {}", sizes.strip_width, sizes.narrow_sources,
+                                      sizes.column_width, tiles::kBundle));
+  key += subject_of_plan(task);
+  key += line("vertices", task.graph.vertices());
+  key += line("edges", task.graph.edges());
+  key += line("processes", task.bootstrap.size());
+  key += line("rank", task.bootstrap.rank());
+  if (const auto path = plan::partition_file(task.options.ownership); !path.empty())
+    key += line("partition file", fmt::format("{:016x}", content_checksum(path)));
   return key;
 }
 
@@ -150,14 +139,34 @@ std::string_view to_name(PlanSource source) noexcept {
   return source == PlanSource::used ? "used" : source == PlanSource::written ? "written" : "none";
 }
 
+std::string subject_of_plan(const PlanTask& task) {
+  const DenseOptions& options = task.options;
+  std::string lines = line("graph", fmt::format("{:016x}", task.graph.checksum()));
+  lines += line("workers", task.workers());
+  lines += line("ownership", options.ownership);
+  lines += line("layout", options.choose_layout                   ? "auto"
+                          : options.layout == plan::Layout::given ? "given"
+                                                                  : "degree");
+  lines += line("strategy", options.choose_strategy ? "auto" : plan::to_name(options.strategy));
+  lines += line("wire", plan::to_name(options.encoding));
+  lines += line("weighted", options.weighted);
+  if (!options.devices.empty()) lines += line("edges on disks", options.devices.size());
+  if (options.choose_strategy || options.ownership.starts_with("auto")) {
+    lines += line("transport", task.seat.link().name());
+    lines += line("compute rate", options.assumed_compute_rate);
+    lines +=
+        line("link rate", fmt::format("{} ({} bit/s)", options.assumed_link_rate, options.link_bits_per_s));
+  }
+  return lines;
+}
+
 PlanCache::PlanCache(const PlanTask& task)
     : task_(task),
       for_each_([&task](std::uint64_t count, const std::function<void(int, std::uint64_t)>& work) {
         task.seat.pool().for_each(count, work);
       }),
       path_(std::filesystem::path(task.options.plan_cache) /
-            fmt::format("{}.plan-{}-of-{}", std::filesystem::path(task.graph.path()).filename().string(),
-                        task.bootstrap.rank(), task.bootstrap.size())),
+            (task.options.devices.empty() ? task.kept_name("plan") : edges_name(task))),
       key_(to_key(task)) {}
 
 KeptPlan PlanCache::read() const {

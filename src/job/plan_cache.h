@@ -22,10 +22,13 @@ struct KeptPlan {
   std::vector<exchange::OutgoingStream> outgoing;
 };
 
-/// The file of one process: FOLDER/GRAPH.plan-RANK-of-PROCESSES. It is used when it was written by this user
-/// for the same graph, options and program, its checksums are right, and all its indexes are in range. Tiles
-/// stay mapped from it; as with the graph, nobody may cut the file short meanwhile (it is replaced by
-/// renaming).
+/// The graph, in the direction in which it is followed, and the options that a plan depends on, a line each.
+std::string subject_of_plan(const PlanTask& task);
+
+/// The file of one process: FOLDER/GRAPH.plan-RANK-of-PROCESSES, or edges_name() where edges are on disks. It
+/// is used when it was written by this user for the same graph, options and program, its checksums are right,
+/// and all its indexes are in range. Tiles stay mapped from it; as with the graph, nobody may cut the file
+/// short meanwhile (it is replaced by renaming).
 class PlanCache {
  public:
   /// `task` outlives it. Throws Error when a partition file cannot be read.

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <bit>
+#include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <random>
 
 #include "graph_test.h"
@@ -334,6 +336,45 @@ TEST_CASE("another graph or other options need another plan") {
   replaced("made with partition file");
   graph::build(jobs.path, 3000, {{1, 2, 0.0F}}, {});
   replaced("made with graph");
+}
+
+TEST_CASE("tiles on disk stay for each of the latest options") {
+  Jobs jobs;
+  const std::string devices[] = {jobs.directory / "a", jobs.directory / "b"};
+  for (const auto& device : devices) std::filesystem::create_directory(device);
+  jobs.options.devices = {devices[0], devices[1]};
+  const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+  auto age = long_ago - std::chrono::hours(1);
+  const auto run = [&](int workers) {
+    jobs.options.seat.workers = workers;
+    jobs.run();
+    CHECK(jobs.note.empty());
+    age += std::chrono::seconds(1);  // a file system's clock may be too coarse
+    for (const auto& file : std::filesystem::recursive_directory_iterator(jobs.directory / ""))
+      if (file.last_write_time() > long_ago) std::filesystem::last_write_time(file.path(), age);
+    return jobs.source;
+  };
+  const auto files = [&](const std::string& folder) {
+    std::size_t count = 0;
+    for (const auto& file : std::filesystem::directory_iterator(folder))
+      count += file.path().filename().string().starts_with("g.ew.edges-") ? 1 : 0;
+    return count;
+  };
+  for (const std::string other : {"g.ew.edges-0-of-1-disk-0", "h.ew.edges-0123456789abcdef-0-of-1-disk-0",
+                                  "g.ew.edges-0123456789abcdef-1-of-2-disk-0"})
+    write_file(devices[0] + "/" + other, "another's");
+  for (const int workers : {1, 2, 3, 4}) CHECK(run(workers) == PlanSource::written);
+  for (const int workers : {1, 2, 3, 4}) CHECK(run(workers) == PlanSource::used);
+  CHECK(run(5) == PlanSource::written);
+  CHECK(files(devices[0]) == 4 + 2);
+  CHECK(files(devices[1]) == 4);
+  CHECK(files(jobs.directory / "") == 4);
+  CHECK(std::filesystem::exists(devices[0] + "/h.ew.edges-0123456789abcdef-0-of-1-disk-0"));
+  for (const int workers : {2, 3, 4, 5}) CHECK(run(workers) == PlanSource::used);
+  CHECK(run(1) == PlanSource::written);  // the eldest were removed
+  graph::build(jobs.path, 3000, {{1, 2, 0.0F}}, {});
+  CHECK(run(1) == PlanSource::written);
+  CHECK(files(devices[1]) == 4);
 }
 
 TEST_CASE("a run whose plan cannot be written goes on") {
