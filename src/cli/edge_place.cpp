@@ -37,6 +37,15 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
+/// An option that goes with edges in memory only; or empty.
+std::string needs_memory(const job::DenseOptions& options) {
+  if (options.strategy == plan::Strategy::cover) return "--strategy cover";
+  if (plan::owns_edges(options.ownership)) return fmt::format("--ownership {}", options.ownership);
+  if (options.order.order != tiles::Order::strips)
+    return fmt::format("--order {}", to_name(options.order.order));
+  return "";
+}
+
 }  // namespace
 
 void EdgePlace::add_to(CLI::App& command, launch::LaunchOptions& launch) {
@@ -68,8 +77,10 @@ void EdgePlace::check() const {
   if (edges == "memory" && !devices.empty()) throw UsageError("--devices needs --edges disk or auto");
 }
 
-/// `bytes_in_memory`: what all processes together need for edges in memory.
-bool EdgePlace::on_disks(double bytes_in_memory, launch::Bootstrap& bootstrap) const {
+/// `bytes_in_memory`: what all processes together need for edges in memory. `option`: one that does not go
+/// with edges on disks, to which auto gives way; or empty.
+bool EdgePlace::on_disks(double bytes_in_memory, launch::Bootstrap& bootstrap,
+                         const std::string& option) const {
   if (edges != "auto") return edges == "disk";
   const auto free = memory_bytes > 0
                         ? static_cast<double>(memory_bytes)
@@ -79,18 +90,16 @@ bool EdgePlace::on_disks(double bytes_in_memory, launch::Bootstrap& bootstrap) c
   const bool disk = std::ranges::find(answers, "disk") != answers.end();
   if (disk && bootstrap.rank() == 0)
     note(fmt::format(
-        "edges are on disk: in memory a process would need about {:.0f} MB, and a process has not that much "
+        "{}: in memory a process would need about {:.0f} MB, and a process has not that much "
         "(rank 0: {:.0f} MB)",
+        option.empty() ? "edges are on disk" : fmt::format("edges stay in memory, as {} needs it", option),
         needed / 1e6, free / 1e6));
-  return disk;
+  return disk && option.empty();
 }
 
 void EdgePlace::apply_to_tiles(job::DenseOptions& options, launch::Bootstrap& bootstrap,
                                const graph::GraphFile& graph) const {
-  if (edges == "auto" && (options.strategy == plan::Strategy::cover || plan::owns_edges(options.ownership) ||
-                          options.order.order != tiles::Order::strips))
-    return;
-  if (!on_disks(kNeedOfTiles.of(graph, options.weighted), bootstrap)) return;
+  if (!on_disks(kNeedOfTiles.of(graph, options.weighted), bootstrap, needs_memory(options))) return;
   options.choose_strategy = false;  // of slots and cover
   options.memory_bytes = memory_bytes;
   if (options.plan_cache.empty()) options.plan_cache = folder_of(graph.path());

@@ -22,14 +22,14 @@ struct EdgePlace {
   void add_to(CLI::App& command, launch::LaunchOptions& launch);
   /// Throws UsageError when options do not go together.
   void check() const;
-  /// Sets where tiles are. Rank 0 says on stderr what auto takes. Collective.
+  /// Sets where tiles are. Rank 0 says on stderr what auto takes, where memory does not suffice. Collective.
   void apply_to_tiles(job::DenseOptions& options, launch::Bootstrap& bootstrap,
                       const graph::GraphFile& graph) const;
   /// The same for rows, which have their weights if `weighted`.
   frontier::RowDisks rows(bool weighted, launch::Bootstrap& bootstrap, const graph::GraphFile& graph) const;
 
  private:
-  bool on_disks(double bytes_in_memory, launch::Bootstrap& bootstrap) const;
+  bool on_disks(double bytes_in_memory, launch::Bootstrap& bootstrap, const std::string& option = {}) const;
 };
 
 }  // namespace edgewire::cli
