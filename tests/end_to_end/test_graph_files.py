@@ -8,7 +8,6 @@ import json
 import lzma
 import os
 import pathlib
-import re
 import resource
 import signal
 import subprocess
@@ -262,7 +261,7 @@ def test_a_full_disk_leaves_nothing_behind(refused, tmp_path):
     if os.geteuid() == 0 and subprocess.run(["mount", *small], capture_output=True, check=False).returncode == 0:
         try:
             line = refused("generate", "kronecker", "--scale", 12, "-o", disk / "g.ew")
-            assert re.fullmatch(rf"{disk}/g\.ew: byte \d+: cannot write: No space left on device", line)
+            assert line == f"{disk}/g.ew: cannot write: No space left on device"
             assert os.listdir(disk) == []
         finally:
             subprocess.run(["umount", disk], check=True)
@@ -272,7 +271,7 @@ def test_a_full_disk_leaves_nothing_behind(refused, tmp_path):
             resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
 
         line = refused("generate", "kronecker", "--scale", 12, "-o", disk / "g.ew", preexec_fn=limit)
-        assert re.fullmatch(rf"{disk}/g\.ew: byte \d+: cannot write: File too large", line)
+        assert line == f"{disk}/g.ew: cannot write: File too large"
         assert os.listdir(disk) == []
 
 

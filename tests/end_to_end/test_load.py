@@ -5,7 +5,6 @@ import filecmp
 import gzip
 import pathlib
 import random
-import re
 import signal
 import struct
 import time
@@ -222,7 +221,7 @@ def large(tmp_path):
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-@pytest.mark.parametrize("full, words", [("out/g.ew", r"byte \d+: cannot write: No"), ("temp", "cannot write a sorted run: No")])
+@pytest.mark.parametrize("full, words", [("out/g.ew", "cannot write: No"), ("temp", "cannot write a sorted run: No")])
 def test_a_full_disk_leaves_what_was_there(edgewire, large, full, words, processes):
     for name in ("out", "temp"):
         (large / name).mkdir()
@@ -231,7 +230,7 @@ def test_a_full_disk_leaves_what_was_there(edgewire, large, full, words, process
         (large / "out/g.ew").write_text("before")
         line = edgewire.refused("convert", *[large / "g.txt"] * 4, "-o", large / "out/g.ew", "--temp", large / "temp", "-w", 1,
                                 "--memory", "75M", "-p", processes)
-        assert re.search(f"{large / full}: {words} space left on device", line)
+        assert f"{large / full}: {words} space left on device" in line
         assert (large / "out/g.ew").read_text() == "before"
         assert [path.name for path in (large / "out").iterdir()] == ["g.ew"] and list((large / "temp").iterdir()) == []
 

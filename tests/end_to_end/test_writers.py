@@ -219,6 +219,6 @@ def test_a_full_disk_keeps_the_older_file(edgewire, tmp_path):
         for ending in ("csv", "csv.gz", "el", "mtx", "sg"):
             (disk / f"g.{ending}").write_text("older")
             line = refused(edgewire("convert", "g.ew", "-o", disk / f"g.{ending}"))
-            assert re.fullmatch(rf"{disk}/g\.{ending}: byte \d+: cannot write: No space left on device", line)
+            assert re.fullmatch(rf"{disk}/g\.{ending}: (byte \d+: )?cannot write: No space left on device", line)
             assert (disk / f"g.{ending}").read_text() == "older"
         assert sorted(os.listdir(disk)) == ["g.csv", "g.csv.gz", "g.el", "g.mtx", "g.sg"]
