@@ -16,7 +16,7 @@ import pytest
 import frontier
 from conftest import Edgewire
 from iterating import iterating
-from job import Job, check_tasks
+from job import Job, check_tasks, on
 from processes import PATIENCE_S
 from test_failures import check_survivors
 
@@ -137,6 +137,25 @@ def test_kernels_that_follow_a_frontier(network, made_graph, tmp_path, kernel, h
                                  "--transport", "dpdk", "--dpdk-port", ports(hosts), *more, source=source)
     frontier.check(kernel, found, frontier.expected(kernel, graph, source))
     assert report["transport"] == "dpdk" and sum(step["wire_bytes_sent"] for step in report["supersteps"]) > 0
+
+
+@pytest.mark.parametrize("more", [[], ["--dpdk-faults", FAULTS]], ids=["plain", "faults"])
+def test_tiles_on_disk(edgewire, network, graph, tmp_path, devices, more):
+    """The other job has its edges in memory."""
+    report = compare_with_shm(edgewire, network(3), tmp_path, graph, 3, "--strategy", "slots",
+                              more=[*more, f"--plan-cache={devices[0]}", *on(*devices)])
+    assert report["disk"]["edges"] == "written" and report["disk"]["bytes_read"] > 0
+
+
+@pytest.mark.parametrize("kernel", ["bfs", "sssp", "wcc", "bc"])
+def test_rows_on_disk(network, made_graph, tmp_path, devices, kernel):
+    path, graph = made_graph("kronecker both ways")
+    source = int(graph.sources[0])
+    for edges in ("written", "found"):
+        found, report = frontier.run(network(2), tmp_path, kernel, path, "-p", 2, "-w", 1, "--peer-timeout", PATIENCE_S, "--transport", "dpdk",
+                                     "--dpdk-port", ports(2), *on(*devices), source=source)
+        frontier.check(kernel, found, frontier.expected(kernel, graph, source))
+        assert report["transport"] == "dpdk" and report["disk"]["edges"] == edges
 
 
 @pytest.mark.parametrize("hosts, more", [(2, []), (3, ["--dpdk-faults", FAULTS])])

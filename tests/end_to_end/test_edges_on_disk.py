@@ -1,6 +1,7 @@
 """Edges on disks: the same result as with edges in memory, whatever the job, and one line for every damage."""
 
 import json
+import re
 import resource
 
 import pytest
@@ -26,7 +27,7 @@ def run(edgewire, tmp_path, path):
 
 
 def files(folder):
-    return sorted(folder.glob("g.ew.edges-*"))
+    return sorted(folder.glob("g.ew.edges-*-disk-*"))
 
 
 @pytest.mark.sanitize
@@ -39,11 +40,13 @@ def test_the_result_is_that_of_edges_in_memory(run, devices, options):
     strategy = [] if "--strategy" in options else ["--strategy", "slots"]
     memory = [one for one in options if one not in ("--memory", "1M")]
     expected = run(*memory, *strategy).text
-    for source in ("written", "used"):
+    for source, edges in (("written", "written"), ("used", "found")):
         job = run(*options, *strategy, *on(*devices))
         assert job.text == expected
         assert job.report["plan_cache"] == source
         disk = job.report["disk"]
+        stored = sum(file.stat().st_size for folder in devices for file in files(folder))
+        assert (disk["edges"], disk["bytes_written"]) == (edges, stored if edges == "written" else 0)
         assert disk["devices"] == 2
         # Segments are padded to 4 KiB.
         iterations = len(job.report["iterations"])
@@ -67,6 +70,34 @@ def test_weights_travel_through_disks(edgewire, tmp_path, devices):
                     *more)
         texts.append(output.read_text())
     assert texts[0] == texts[1] == texts[2]
+
+
+@pytest.mark.matrix(1 / 2)
+@pytest.mark.parametrize("job", [["-p", 1, "-w", 2], ["-p", 3, "-w", 1], ["-p", 2, "-w", 1, "--transport", "tcp"]])
+@pytest.mark.parametrize("kernel", [["ppr", "--sources", "0,7"], ["spmv", "--iterations", 3], ["spmv", "--direction", "in"],
+                                    ["spmv", "--precision", "f64", "--iterations", 3]], ids=lambda kernel: " ".join(map(str, kernel)))
+def test_other_kernels_with_tiles(edgewire, path, tmp_path, devices, kernel, job):
+    results = []
+    for more in ([], on(*devices), on(*devices)):
+        output, report = tmp_path / "values.tsv", tmp_path / "report.json"
+        edgewire.ok(kernel[0], path, *kernel[1:], *job, "--strategy", "slots", "--deterministic", "--verify", "-o", output, "--json", report,
+                    *more)
+        results.append((output.read_text(), json.loads(report.read_text()).get("disk", {}).get("edges")))
+    text = results[0][0]
+    assert results == [(text, None), (text, "written"), (text, "found")]
+
+
+def test_runs_with_other_options_keep_each_others_tiles(edgewire, path, tmp_path, devices):
+    report = tmp_path / "report.json"
+    variants = [["pagerank", "-w", 1], ["pagerank", "-w", 2], ["spmv", "-w", 1, "--direction", "in"]]
+    for edges in ("written", "found"):
+        for kernel, *options in variants:
+            edgewire.ok(kernel, path, *options, *on(*devices), "--json", report)
+            assert json.loads(report.read_text())["disk"]["edges"] == edges
+    assert len(files(devices[0])) == len(files(devices[1])) == len(variants)
+    for strategy in ("slots", "process", "worker", "edge"):
+        edgewire.ok("pagerank", path, "--strategy", strategy, *on(*devices))
+    assert len(files(devices[0])) == len(files(devices[1])) == 4
 
 
 @pytest.mark.matrix(1 / 2)
@@ -121,13 +152,13 @@ def test_a_device_that_is_no_folder(edgewire, path, tmp_path, make, why):
     folder = tmp_path / "odd"
     make(folder)
     error = edgewire.refused("pagerank", path, *on(folder))
-    assert f"odd/g.ew.edges-0-of-1-disk-0: cannot write: {why}" in error
+    assert re.search(rf"odd/g\.ew\.edges-[0-9a-f]{{16}}-0-of-1-disk-0: cannot write: {why}", error)
 
 
 def test_a_disk_that_fills_while_tiles_are_written(edgewire, path, tmp_path):
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
     error = edgewire.refused("pagerank", path, "--edges", "disk", preexec_fn=limit)
-    assert "edges-0-of-1-disk-0: cannot write: File too large" in error
+    assert re.search(r"-0-of-1-disk-0: byte \d+: cannot write: File too large", error)
     assert not files(tmp_path)
 
 
@@ -141,6 +172,17 @@ def test_auto_takes_disk_where_memory_does_not_suffice(edgewire, path, tmp_path,
         assert ("disk" in json.loads(report.read_text())) == disk
 
 
+@pytest.mark.parametrize("option", ["--strategy cover", "--ownership hilbert", "--order hilbert"])
+def test_auto_says_which_option_keeps_edges_in_memory(edgewire, path, option):
+    for memory, said in (("1M", True), ("1G", False)):
+        result = edgewire("pagerank", path, "-p", 2, "--edges", "auto", "--memory", memory, *option.split())
+        assert result.returncode == 0 and "edges from disk" not in result.stdout
+        lines = [line for line in result.stderr.splitlines() if "edges stay in memory, as " in line]
+        assert len(lines) == said
+        if said:
+            assert re.search(rf"edges stay in memory, as {option} needs it: in memory a process would need about \d+ MB, ", lines[0])
+
+
 def test_options_that_do_not_go_together(edgewire, path, tmp_path):
     for options, why in ((["--devices", tmp_path], "--devices needs --edges disk or auto"),
                          (["--edges", "disk", "--strategy", "cover"], "--strategy cover needs --edges memory"),
@@ -149,5 +191,7 @@ def test_options_that_do_not_go_together(edgewire, path, tmp_path):
 
 
 def test_the_report_names_the_disk_as_a_bound(edgewire, path):
-    text = edgewire.ok("pagerank", path, "--edges", "disk", "-w", 1)
+    for edges in ("this run wrote ", "found, an earlier run wrote them\n"):
+        text = edgewire.ok("pagerank", path, "--edges", "disk", "-w", 1)
+        assert f"\nedges on disk: {edges}" in text
     assert "edges from disk: " in text and "time on the disk at that rate: " in text and "limited by " in text

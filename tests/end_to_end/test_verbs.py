@@ -17,7 +17,7 @@ import pytest
 import frontier
 import lab
 from iterating import iterating
-from job import Job, check_report, check_tasks
+from job import Job, check_report, check_tasks, on
 from processes import PATIENCE_S, wait_for
 from test_failures import check_survivors
 
@@ -141,6 +141,26 @@ def test_kernels_that_follow_a_frontier(edgewire, made_graph, tmp_path, kernel, 
                                  "--peer-timeout", PATIENCE_S, source=source)
     frontier.check(kernel, found, frontier.expected(kernel, graph, source))
     assert report["transport"] == "verbs" and sum(step["wire_bytes_sent"] for step in report["supersteps"]) > 0
+
+
+@pytest.mark.machine
+def test_tiles_on_disk(edgewire, graph, tmp_path, devices):
+    """The other job has its edges in memory."""
+    report = same_as_over_shm(edgewire, tmp_path, graph, ["-p", 3, "-w", 1, "--strategy", "slots", "--peer-timeout", PATIENCE_S],
+                              ["--transport", "verbs", f"--plan-cache={devices[0]}", *on(*devices)])
+    assert report["disk"]["edges"] == "written" and report["disk"]["bytes_read"] > 0
+
+
+@pytest.mark.machine
+@pytest.mark.parametrize("kernel", ["bfs", "sssp", "wcc", "bc"])
+def test_rows_on_disk(edgewire, made_graph, tmp_path, devices, kernel):
+    path, graph = made_graph("kronecker both ways")
+    source = int(graph.sources[0])
+    for edges in ("written", "found"):
+        found, report = frontier.run(edgewire, tmp_path, kernel, path, "-p", 2, "-w", 1, "--transport", "verbs", "--peer-timeout", PATIENCE_S,
+                                     *on(*devices), source=source)
+        frontier.check(kernel, found, frontier.expected(kernel, graph, source))
+        assert report["transport"] == "verbs" and report["disk"]["edges"] == edges
 
 
 @pytest.mark.machine
