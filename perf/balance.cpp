@@ -83,6 +83,21 @@ std::string Balance::to_line() const {
       disk, wire, times_busiest(), to_name(busiest()));
 }
 
+std::string Balance::to_times() const {
+  std::string text =
+      fmt::format("busy over time, in tenths, {} times {:.2f} s:\n", intervals.size(), interval_s);
+  const auto add = [&](const char* name, bool known, double Interval::*share) {
+    if (!known) return;
+    text += fmt::format("  {:<6}", name);
+    for (const Interval& one : intervals) text += fmt::format("{}", std::min(9, int(10 * one.*share)));
+    text += '\n';
+  };
+  add("disk", disk_known, &Interval::disk);
+  add("wire", has_wire(), &Interval::wire);
+  add("cores", true, &Interval::cores);
+  return text;
+}
+
 std::string Balance::to_table() const {
   constexpr double kMega = 1e6;
   std::string text = fmt::format("\n{:<14}{:>10}{:>8}{:>8}{:>8}{:>12}{:>12}{:>12}\n", "step", "seconds",

@@ -44,6 +44,8 @@ struct Balance {
   double times_busiest() const noexcept;
   /// The same as a line for people, ending with a newline.
   std::string to_line() const;
+  /// How busy each resource was over time, in tenths: a line for each.
+  std::string to_times() const;
   /// A table of the steps, ending with a newline.
   std::string to_table() const;
   /// The section `balance` of a report.

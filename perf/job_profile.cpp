@@ -7,7 +7,8 @@
 
 namespace edgewire::perf {
 
-ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const job::DenseJob& job) {
+ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const job::DenseJob& job,
+                      const disk::ReadFigures& disk, std::size_t iterations) {
   ProcessFacts facts;
   std::uint64_t edges = job.tiles().edges(), tiles = job.sweep_bytes(), values = 0;
   for (int p = 0; p < bootstrap.size(); ++p) {
@@ -26,6 +27,9 @@ ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const job::DenseJob& j
   facts.items = static_cast<double>(edges);
   facts.memory_bytes = tiles + kBytesAVertex * job.owned().count() + 8 * values;
   facts.working_set_bytes = tiles + 16 * std::uint64_t{job.owned().count()} + 8 * values;
+  const auto count = std::max<std::uint64_t>(iterations, 1);
+  facts.disk_bytes = disk.bytes_read / count;
+  facts.disk_s = disk.seconds_busy / static_cast<double>(count);
   return facts;
 }
 

@@ -71,7 +71,7 @@ void SegmentWriter::commit() {
 }
 
 SegmentFiles::SegmentFiles(std::vector<std::string> paths, std::uint64_t generation)
-    : paths_(std::move(paths)) {
+    : paths_(std::move(paths)), read_(paths_.size()) {
   for (const auto& path : paths_) open(path, generation);
 }
 
@@ -98,7 +98,8 @@ void SegmentFiles::open(const std::string& path, std::uint64_t generation) {
   if (header.file_bytes != bytes)
     refuse(std::min(bytes, header.file_bytes),
            fmt::format("the file has {} bytes but its header says {}", bytes, header.file_bytes));
-  fcntl(file.descriptor(), F_SETFL, O_DIRECT);  // where the file system cannot, reads use the page cache
+  // Where the file system cannot, reads use the page cache.
+  direct_ = fcntl(file.descriptor(), F_SETFL, O_DIRECT) == 0 && direct_;
   files_.push_back(std::move(file));
   bytes_.push_back(bytes);
 }

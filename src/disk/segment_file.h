@@ -6,9 +6,11 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -82,12 +84,26 @@ class SegmentFiles {
   [[noreturn]] void fail(const Segment& segment, const std::string& what) const;
   /// Why a read of the segment failed.
   std::string cause_of(const Segment& segment, int error) const;
+  /// Whether reads of all files pass by the page cache.
+  bool direct() const noexcept { return direct_; }
+  /// To be told of each segment that was read. Thread safe.
+  void count_read(const Segment& segment) const noexcept {
+    read_[segment.file].fetch_add(segment.padded_bytes(), std::memory_order_relaxed);
+  }
+  /// [file]: how many bytes were read, as far as count_read() was told.
+  std::vector<std::uint64_t> bytes_read() const { return {read_.begin(), read_.end()}; }
+  /// The same of all files.
+  std::uint64_t all_bytes_read() const {
+    return std::accumulate(read_.begin(), read_.end(), std::uint64_t{0});
+  }
 
  private:
   void open(const std::string& path, std::uint64_t generation);
   std::vector<std::string> paths_;
   std::vector<File> files_;
   std::vector<std::uint64_t> bytes_;
+  bool direct_ = true;
+  mutable std::vector<std::atomic<std::uint64_t>> read_;  ///< [file]: in bytes
 };
 
 }  // namespace edgewire::disk

@@ -37,7 +37,7 @@ SegmentReader::Item SegmentReader::next() {
   const std::span<const std::byte> bytes(read.memory, segment.bytes);
   if (graph::checksum(bytes.data(), bytes.size()) != segment.checksum)
     files_.fail(segment, SegmentFiles::kDamaged);
-  bytes_read_ += segment.padded_bytes();
+  files_.count_read(segment);
   return {read.number, bytes};
 }
 

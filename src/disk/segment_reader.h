@@ -30,8 +30,6 @@ class SegmentReader {
   /// The next segment, which is there until the next call. Its checksum is right. The first call starts to
   /// read. Throws Error with path and byte offset.
   Item next();
-  /// Of all segments that next() gave. No thread is in next().
-  std::uint64_t bytes_read() const noexcept { return bytes_read_; }
 
  private:
   struct Read {
@@ -46,7 +44,6 @@ class SegmentReader {
   std::vector<Segment> order_;
   BlockRing memory_;
   std::size_t next_ = 0;  ///< in the order: what is to be read
-  std::uint64_t bytes_read_ = 0;
   Queue queue_;
   std::deque<Read> reads_;  ///< oldest first; the first one is in use if `in_use_`
   bool in_use_ = false;

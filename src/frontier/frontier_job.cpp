@@ -196,16 +196,10 @@ void FrontierJob::open_rows(const RowDisks& disks) {
   }
 }
 
-std::uint64_t FrontierJob::bytes_read() const noexcept {
-  std::uint64_t bytes = 0;
-  for (const auto& reader : readers_) bytes += reader->bytes_read();
-  return bytes;
-}
-
 disk::ReadFigures FrontierJob::measure_disks() {
   disk::ReadFigures figures;
   figures.stored_bytes = pages_->bytes();
-  figures.bytes_read = bytes_read();
+  figures.bytes_read = pages_->files().all_bytes_read();
   figures.bytes_written = pages_->bytes_written();
   readers_.clear();
   bootstrap_.allgather("");  // all read at the same time

@@ -192,8 +192,6 @@ class FrontierJob {
   bool on_disks() const noexcept { return pages_ != nullptr; }
   /// Where rows are on disks; or null.
   const RowPages* pages() const noexcept { return pages_.get(); }
-  /// From disks so far, before measure_disks(). Not while workers read.
-  std::uint64_t bytes_read() const noexcept;
   /// After the kernel, where rows are on disks: what was read, and the limit. Collective.
   disk::ReadFigures measure_disks();
 

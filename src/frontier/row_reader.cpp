@@ -104,9 +104,10 @@ void RowReader::read(Request& request) {
 /// Waits until all has been read, and checks it.
 void RowReader::finish(Request& request) {
   for (Read& one : request.reads) {
+    const disk::Segment segment = pages_.piece(one.first, one.count).first;
     if (const int error = one.transfer.wait(); error != 0)
-      fail(one.first, pages_.files().cause_of(pages_.piece(one.first, one.count).first, error));
-    bytes_read_ += one.count * kPageBytes;
+      fail(one.first, pages_.files().cause_of(segment, error));
+    pages_.files().count_read(segment);
   }
   for (std::uint64_t page = request.first; page < request.end; ++page) {
     const std::byte* const bytes = request.memory + (page - request.first) * kPageBytes;

@@ -37,8 +37,6 @@ class RowReader {
             const std::function<void(const Edges&)>& work);
   /// See disk::Queue::watch().
   void watch(const topology::WorkerPool& pool, int worker) noexcept { queue_.watch(pool, worker); }
-  /// From disks, since the start.
-  std::uint64_t bytes_read() const noexcept { return bytes_read_; }
 
  private:
   /// Pages [first, first + count), which lie in one piece in a file.
@@ -73,7 +71,6 @@ class RowReader {
   std::deque<Request> requests_;     ///< oldest first
   std::vector<VertexId> targets_;
   std::vector<std::uint64_t> weights_;  ///< memory for those of a row
-  std::uint64_t bytes_read_ = 0;
 };
 
 }  // namespace edgewire::frontier

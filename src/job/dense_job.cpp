@@ -2,7 +2,6 @@
 
 #include <malloc.h>
 
-#include "disk/busy_devices.h"
 #include "error.h"
 #include "seconds.h"
 
@@ -51,32 +50,22 @@ engine::IterationResult DenseJob::iterate(engine::Loops& loops, engine::Iteratio
   options.column_workers = plan_.column_workers;
   options.worker_nodes = plan_.columns.worker_nodes;
   setup_messages_ = bootstrap_.messages_sent() + seat_.handshake_messages() + plan_.exchange.setup_messages();
-  const auto run = [&] {
-    return engine::iterate(seat_.pool(), plan_.exchange, plan_.columns.bounds, plan_.owned.indexes(), loops,
-                           options);
-  };
-  const DiskTiles* const disks = disk_tiles();
-  if (disks == nullptr) {
-    auto result = run();
-    count_memory(loops, result);
-    return result;
-  }
-  const disk::BusyDevices devices(disks->files().paths());
-  const auto start = Clock::now();
-  auto result = run();
-  disk_figures_.seconds = seconds_since(start);
-  disk_figures_.seconds_busy = devices.use().seconds;
-  disk_figures_.bytes_read = disks->bytes_read();
-  disk_figures_.stored_bytes = disks->where().padded_bytes();
-  if (plan_.cache.source != PlanSource::used) disk_figures_.bytes_written = disks->files().bytes();
+  auto result = engine::iterate(seat_.pool(), plan_.exchange, plan_.columns.bounds, plan_.owned.indexes(),
+                                loops, options);
   count_memory(loops, result);
   return result;
 }
 
-void DenseJob::measure_disks() {
+disk::ReadFigures DenseJob::measure_disks() {
+  disk::ReadFigures figures;
+  const auto& files = disk_tiles()->files();
+  figures.stored_bytes = disk_tiles()->where().padded_bytes();
+  figures.bytes_read = files.all_bytes_read();
+  if (plan_.cache.source != PlanSource::used) figures.bytes_written = files.bytes();
   plan_.tiles.disks->stop_reads();
   bootstrap_.allgather("");  // all read at the same time
-  disk_figures_.measure_limit(disk_tiles()->files(), static_cast<std::size_t>(seat_.pool().workers()));
+  figures.measure_limit(files, static_cast<std::size_t>(seat_.pool().workers()));
+  return figures;
 }
 
 }  // namespace edgewire::job

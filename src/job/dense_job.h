@@ -66,10 +66,9 @@ class DenseJob {
   /// After iterate(): where the pages of this process were.
   const MemoryFigures& memory_figures() const noexcept { return memory_figures_; }
 
-  /// After iterate(), where edges are on disks. Measures what all processes read at the same time from the
-  /// same files when they do nothing else. Collective.
-  void measure_disks();
-  const disk::ReadFigures& disk_figures() const noexcept { return disk_figures_; }
+  /// After iterate(), where edges are on disks: what was read, and what all processes read at the same time
+  /// from the same files when they do nothing else. Times are left to the caller. Collective.
+  disk::ReadFigures measure_disks();
   /// Null where edges are in memory.
   const DiskTiles* disk_tiles() const noexcept { return plan_.tiles.disks.get(); }
 
@@ -98,7 +97,6 @@ class DenseJob {
   DensePlan plan_;
   bool rows_released_ = false;
   MemoryFigures memory_figures_;
-  disk::ReadFigures disk_figures_;
   std::uint64_t setup_messages_ = 0;
 };
 

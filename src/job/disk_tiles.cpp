@@ -67,15 +67,7 @@ std::span<const std::uint16_t> DiskTiles::read(Worker& worker, std::size_t colum
   return words;
 }
 
-void DiskTiles::stop_reads() {
-  read_before_ = bytes_read();
-  workers_.clear();
-}
-
-std::uint64_t DiskTiles::bytes_read() const noexcept {
-  return std::accumulate(workers_.begin(), workers_.end(), read_before_,
-                         [](std::uint64_t sum, const auto& one) { return sum + one->reader.bytes_read(); });
-}
+void DiskTiles::stop_reads() { workers_.clear(); }
 
 std::vector<std::vector<std::size_t>> share_columns(const tiles::Tiles& tiles,
                                                     std::vector<std::vector<std::size_t>> sent,

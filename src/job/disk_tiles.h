@@ -78,8 +78,6 @@ class DiskTiles final : public tiles::ColumnReader {
   std::span<const std::uint16_t> part(int worker, std::size_t column, std::size_t number) noexcept override;
   /// Ends reads that are under way. Nothing can be read afterwards.
   void stop_reads();
-  /// By all workers so far. No worker is in part().
-  std::uint64_t bytes_read() const noexcept;
 
  private:
   struct Worker {
@@ -95,7 +93,6 @@ class DiskTiles final : public tiles::ColumnReader {
   std::uint64_t sources_ = 0;
   std::vector<std::uint32_t> widths_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::uint64_t read_before_ = 0;  ///< by those that were stopped
 };
 
 /// [worker]: the columns that it computes, in order. First those of `sent`, which it has to send; then its

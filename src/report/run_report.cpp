@@ -140,15 +140,19 @@ std::string RunReport::to_json() const {
   if (disk) {
     json["disk"] = {{"edges", disk->bytes_written > 0 ? "written" : "found"},
                     {"bytes_written", disk->bytes_written},
-                    {"devices", disk->devices},
+                    {"devices", disk->read_of_devices.size()},
+                    {"direct", disk->direct},
                     {"stored_bytes", disk->stored_bytes},
                     {"bytes_read", disk->bytes_read},
+                    {"bytes_read_of_devices", disk->read_of_devices},
                     {"seconds", disk->seconds},
                     {"seconds_busy", disk->seconds_busy},
                     {"limit_bytes_per_second", disk->limit_bytes_per_second},
                     {"block_bytes", disk->block_bytes},
                     {"depth", disk->depth},
                     {"limited_by", disk->limited_by()}};
+    if (!disk->balance_json.empty())
+      json["disk"]["balance"] = nlohmann::ordered_json::parse(disk->balance_json);
   }
   if (!memory.empty()) json["memory"] = memory_json(*this);
   auto& limits = json["bound"];
@@ -241,7 +245,8 @@ double RunReport::Disk::share_of_limit() const {
 const char* RunReport::Disk::limited_by() const {
   constexpr double kNearLimit = 0.8, kBeyondLimit = 1.1;
   if (limit_bytes_per_second == 0 || share_of_limit() > kBeyondLimit) return "unknown";
-  return share_of_limit() >= kNearLimit ? "disk" : "computing or sending";
+  if (share_of_limit() >= kNearLimit) return "disk";
+  return seconds_wire >= kNearLimit * seconds && seconds_wire > 0 ? "sending" : "computing";
 }
 
 std::string RunReport::describe_disk() const {
@@ -255,17 +260,14 @@ std::string RunReport::describe_disk() const {
       "KiB, {} "
       "under way; limited by {}\n",
       readable_bytes(disk->bytes_read), disk->seconds, 100 * disk->share_of_limit(),
-      disk->limit_bytes_per_second * 1e-9, disk->devices, disk->devices == 1 ? "" : "s",
-      disk->block_bytes >> 10, disk->depth, disk->limited_by());
+      disk->limit_bytes_per_second * 1e-9, disk->read_of_devices.size(),
+      disk->read_of_devices.size() == 1 ? "" : "s", disk->block_bytes >> 10, disk->depth, disk->limited_by());
   if (disk->limit_bytes_per_second > 0)
     text += fmt::format(
         "time on the disk at that rate: {:.6f} s; all edges ({:.3f} bytes each) were read {:.2f} times\n",
         bytes / disk->limit_bytes_per_second, edges == 0 ? 0 : stored / static_cast<double>(edges),
         stored > 0 ? bytes / stored : 0);
-  if (disk->seconds_busy > 0)
-    text += fmt::format("the busiest device had requests for {:.3f} s, {:.0f} % of the time\n",
-                        disk->seconds_busy, 100 * disk->seconds_busy / disk->seconds);
-  return text;
+  return text + disk->balance_text;
 }
 
 std::string RunReport::describe_runs() const {

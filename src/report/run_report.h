@@ -64,7 +64,9 @@ struct RunReport : JobReport {
   };
   /// What iterations or supersteps read from disks, where edges are there.
   struct Disk {
-    std::size_t devices = 0;          ///< folders of each process
+    bool direct = false;  ///< reads passed by the page cache
+    /// [folder of each process]: bytes read, summed over processes.
+    std::vector<std::uint64_t> read_of_devices;
     std::uint64_t stored_bytes = 0;   ///< of all edges, summed over processes
     std::uint64_t bytes_read = 0;     ///< summed over processes
     std::uint64_t bytes_written = 0;  ///< before the run, summed; 0: earlier runs wrote them
@@ -74,6 +76,9 @@ struct RunReport : JobReport {
         0;  ///< of all processes when they only read, measured after the run; 0: unknown
     std::uint64_t block_bytes = 0;  ///< of the reads that measured it
     std::uint64_t depth = 0;        ///< that each process had under way then
+    double seconds_wire = 0;        ///< that what a process sent, or received, takes at the line rate
+    std::string balance_json{};     ///< how busy disks, wire and cores were, over time: perf::Balance
+    std::string balance_text{};     ///< the same for people: lines
 
     /// Bytes read in a second, as a part of the limit.
     double share_of_limit() const;

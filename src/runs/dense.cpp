@@ -10,9 +10,11 @@
 #include "exchange/checksum.h"
 #include "graph/mapped_file.h"
 #include "job/gather.h"
+#include "perf/balance.h"
 #include "perf/job_profile.h"
 #include "plan/block_plan.h"
 #include "runs/dense_report.h"
+#include "runs/job_report.h"
 #include "seconds.h"
 
 namespace edgewire::runs {
@@ -135,20 +137,32 @@ report::RunReport run_dense(launch::Bootstrap& bootstrap, const graph::GraphFile
   auto profiler = make_profiler(bootstrap, job, kernel, options);
   DenseStage stage{bootstrap, job, tools};
   stage.run.observer = profiler ? profiler->observer() : nullptr;
+  std::optional<perf::BalanceWatch> watch;
+  if (const auto* const disks = job.disk_tiles())
+    watch.emplace(bootstrap, job.seat(), disks->files().paths(),
+                  static_cast<double>(options.job.link_bits_per_s));
   const DenseOutcome outcome = iterate(bootstrap, job, kernel, options, stage);
+  if (watch) watch->end_step("iterations");
+  const double busy_s = watch ? watch->disk_s() : 0;
   if (tools.progress) tools.progress({});
   const double seconds_total = seconds_since(tools.start);
-  if (job.disk_tiles() != nullptr) job.measure_disks();
+  disk::ReadFigures disk;
+  if (watch) {
+    disk = job.measure_disks();
+    disk.seconds_busy = busy_s;
+    for (const auto& one : outcome.iterations) disk.seconds += one.seconds;
+  }
   DenseFinished done{
       job,
       kernel,
       outcome.values,
       {},
       gather_report(job, options.job, outcome.iterations, seconds_total, checksum(job, outcome.values))};
+  if (watch) done.report.disk = gather_disk(bootstrap, job.disk_tiles()->files(), disk, *watch);
   const auto rounding = rounding_of(job, kernel, options.job.encoding);
   describe(done.report, kernel, stage, outcome, rounding, names);
   if (profiler) {
-    auto profile = profiler->gather(perf::facts_of(bootstrap, job));
+    auto profile = profiler->gather(perf::facts_of(bootstrap, job, disk, outcome.iterations.size()));
     if (first) perf::add_to(done.report, std::move(profile));
   }
   if (!bootstrap.allgather(tools.verify || tools.gather ? "wanted" : "")[0].empty())

@@ -133,8 +133,6 @@ report::RunReport gather_report(const job::DenseJob& job, const job::DenseOption
   const auto summaries = bootstrap.gather(
       launch::pack(std::vector{DenseFigures{job.sweep_bytes(), job.matching(), job.setup_messages()}}));
   add_memory(bootstrap, job, report);
-  if (job.disk_tiles() != nullptr)
-    report.disk = gather_disk(bootstrap, options.devices.size(), job.disk_figures());
   for (std::size_t p = 0; p < summaries.size(); ++p) {
     const auto iterations = launch::unpack<engine::IterationRecord>(records[p], p, report.iterations.size());
     for (std::size_t i = 0; i < iterations.size(); ++i) {

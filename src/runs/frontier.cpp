@@ -8,12 +8,13 @@
 #include <optional>
 #include <utility>
 
-#include "disk/busy_devices.h"
 #include "error.h"
 #include "exchange/barrier.h"
 #include "graph/mapped_file.h"
+#include "perf/balance.h"
 #include "perf/job_profile.h"
 #include "runs/frontier_report.h"
+#include "runs/job_report.h"
 #include "seconds.h"
 
 namespace edgewire::runs {
@@ -22,13 +23,11 @@ namespace {
 
 void run_one(frontier::FrontierJob& job, Kernel& kernel, perf::Profiler* profiler, FrontierRuns& runs) {
   exchange::barrier(job.bootstrap(), job.link());  // no run waits for the end of the one before
-  const disk::BusyDevices devices(job.on_disks() ? job.pages()->files().paths() : std::vector<std::string>());
   const perf::ProfiledRun profiled(profiler);
   const auto start = Clock::now();
   const auto supersteps = kernel.run(job);
   runs.add(supersteps, seconds_since(start));
   runs.seconds_kernel += runs.seconds.back();
-  runs.seconds_busy += devices.use().seconds;
 }
 
 /// All runs at once, if the kernel can; they are one superstep for a profile.
@@ -77,11 +76,11 @@ FrontierRuns run_all(frontier::FrontierJob& job, const graph::VertexNames& verte
 }
 
 /// What was read from disks, where rows are there. Collective.
-disk::ReadFigures read_figures(frontier::FrontierJob& job, const FrontierRuns& runs) {
+disk::ReadFigures read_figures(frontier::FrontierJob& job, double seconds, double seconds_busy) {
   if (!job.on_disks()) return {};
   auto figures = job.measure_disks();
-  figures.seconds = runs.seconds_kernel;
-  figures.seconds_busy = runs.seconds_busy;
+  figures.seconds = seconds;
+  figures.seconds_busy = seconds_busy;
   return figures;
 }
 
@@ -134,11 +133,16 @@ report::RunReport run_frontier(launch::Bootstrap& bootstrap, const graph::GraphF
     told = &profiler.emplace(perf::profiled(bootstrap, job.seat()), asked);
   }
   if (progress) progress({"running"});  // from here on its time counts
+  std::optional<perf::BalanceWatch> watch;
+  if (job.on_disks()) watch.emplace(bootstrap, job.seat(), job.pages()->files().paths(), 0);
   const auto runs = run_all(job, names, kernel, options, told);
+  if (watch) watch->end_step("runs");
+  const double busy_s = watch ? watch->disk_s() : 0;
   if (progress) progress({});
-  const auto disk = read_figures(job, runs);
-  auto report = gather_report(job, kernel, runs, disk, seconds_before + runs.seconds_kernel,
+  const auto disk = read_figures(job, runs.seconds_kernel, busy_s);
+  auto report = gather_report(job, kernel, runs, seconds_before + runs.seconds_kernel,
                               options.job.seat.transport_reason);
+  if (watch) report.disk = gather_disk(bootstrap, job.pages()->files(), disk, *watch);
   report.graph = graph.path();
   report.ownership = options.job.ownership;
   if (profiler) {

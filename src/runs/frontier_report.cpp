@@ -31,8 +31,7 @@ void sum_up(report::RunReport& report, const std::vector<std::string>& names, co
 }  // namespace
 
 report::RunReport gather_report(frontier::FrontierJob& job, const Kernel& kernel, const FrontierRuns& runs,
-                                const disk::ReadFigures& disk, double seconds_total,
-                                const std::string& transport_reason) {
+                                double seconds_total, const std::string& transport_reason) {
   const auto& supersteps = runs.supersteps;
   auto& bootstrap = job.bootstrap();
   report::RunReport report;
@@ -47,7 +46,6 @@ report::RunReport gather_report(frontier::FrontierJob& job, const Kernel& kernel
   const auto steps = bootstrap.gather(launch::pack(supersteps));
   const auto run_seconds = bootstrap.gather(launch::pack(runs.seconds));
   const auto kernel_seconds = bootstrap.gather(launch::pack(std::vector{runs.seconds_kernel}));
-  if (job.on_disks()) report.disk = gather_disk(bootstrap, job.pages()->files().paths().size(), disk);
   std::vector<std::vector<double>> seconds;  // [process][run]
   for (std::size_t p = 0; p < steps.size(); ++p) {
     seconds.push_back(launch::unpack<double>(run_seconds[p], p, runs.seconds.size()));

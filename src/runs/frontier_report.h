@@ -20,7 +20,6 @@ struct FrontierRuns {
   std::vector<double> seconds;                  ///< [run]
   double seconds_kernel = 0;                    ///< of all runs, which may overlap
   std::uint64_t checksum = 0;
-  double seconds_busy = 0;              ///< of the disks that rows are on
   std::vector<report::Answer> answers;  ///< [run]: at rank 0
   /// [run]: what it had to send at least, at rank 0, where that was asked for; else empty.
   std::vector<std::optional<LeastRecords>> least;
@@ -36,9 +35,8 @@ struct FrontierRuns {
   }
 };
 
-/// At rank 0 the report of all processes. `disk`: what this one read, where rows are on disks. Collective.
+/// At rank 0 the report of all processes. Collective.
 report::RunReport gather_report(frontier::FrontierJob& job, const Kernel& kernel, const FrontierRuns& runs,
-                                const disk::ReadFigures& disk, double seconds_total,
-                                const std::string& transport_reason);
+                                double seconds_total, const std::string& transport_reason);
 
 }  // namespace edgewire::runs

@@ -1,5 +1,7 @@
 #include "runs/job_report.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 
 #include "base/usage.h"
@@ -38,19 +40,27 @@ report::JobReport gather_job(launch::Bootstrap& bootstrap, const exchange::Seat&
   return report;
 }
 
-report::RunReport::Disk gather_disk(launch::Bootstrap& bootstrap, std::size_t devices,
-                                    const disk::ReadFigures& mine) {
+report::RunReport::Disk gather_disk(launch::Bootstrap& bootstrap, const disk::SegmentFiles& files,
+                                    const disk::ReadFigures& mine, perf::BalanceWatch& watch) {
+  const perf::Balance balance = watch.gather();
   report::RunReport::Disk disk;
-  disk.devices = devices;
+  disk.direct = files.direct();
+  disk.read_of_devices.resize(files.paths().size());
+  disk.seconds_busy = balance.all.disk_s;
+  disk.seconds_wire = balance.all.wire_s;
+  disk.balance_json = balance.to_json().dump();
+  disk.balance_text = balance.to_line() + balance.to_times();
   bool limit_known = true;
   const auto all = bootstrap.gather(launch::pack(std::vector{mine}));
+  const auto by_device = bootstrap.gather(launch::pack(files.bytes_read()));
   for (std::size_t p = 0; p < all.size(); ++p) {
     const auto one = launch::unpack<disk::ReadFigures>(all[p], p, 1)[0];
     disk.stored_bytes += one.stored_bytes;
     disk.bytes_read += one.bytes_read;
+    const auto read = launch::unpack<std::uint64_t>(by_device[p], p, disk.read_of_devices.size());
+    for (std::size_t d = 0; d < read.size(); ++d) disk.read_of_devices[d] += read[d];
     disk.bytes_written += one.bytes_written;
     disk.seconds = std::max(disk.seconds, one.seconds);
-    disk.seconds_busy = std::max(disk.seconds_busy, one.seconds_busy);
     disk.limit_bytes_per_second += one.limit_bytes_per_s;
     limit_known = limit_known && one.limit_bytes_per_s > 0;
     disk.block_bytes = std::max(disk.block_bytes, one.block_bytes);

@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "disk/read_figures.h"
+#include "disk/segment_file.h"
 #include "exchange/seat.h"
 #include "launch/bootstrap.h"
+#include "perf/balance.h"
 #include "report/run_report.h"
 
 namespace edgewire::runs {
@@ -24,8 +26,8 @@ report::JobReport gather_job(launch::Bootstrap& bootstrap, const exchange::Seat&
                              const std::string& reason, const ProcessFigures& mine);
 
 /// At rank 0 what the processes of a job read from disks; elsewhere nothing. Processes run at the same time;
-/// those of a host share its devices. `devices`: of each process. Collective.
-report::RunReport::Disk gather_disk(launch::Bootstrap& bootstrap, std::size_t devices,
-                                    const disk::ReadFigures& mine);
+/// those of a host share its devices. `files`: what was read; `watch`: since before that. Collective.
+report::RunReport::Disk gather_disk(launch::Bootstrap& bootstrap, const disk::SegmentFiles& files,
+                                    const disk::ReadFigures& mine, perf::BalanceWatch& watch);
 
 }  // namespace edgewire::runs

@@ -141,7 +141,9 @@ TEST_CASE("the disk is the limit where a run reads nearly as fast as it can") {
     disk.bytes_read = static_cast<std::uint64_t>(bytes);
     return std::string(disk.limited_by());
   };
-  CHECK(with(0.4e9) == "computing or sending");
+  CHECK(with(0.4e9) == "computing");
+  disk.seconds_wire = 1.7;
+  CHECK(with(0.4e9) == "sending");
   CHECK(with(1.9e9) == "disk");
   CHECK(disk.share_of_limit() == doctest::Approx(0.95));
   CHECK(with(2.4e9) == "unknown");  // faster than what was measured
@@ -153,11 +155,13 @@ TEST_CASE("the disk is the limit where a run reads nearly as fast as it can") {
 TEST_CASE("a report says whether edges on disk were written or found") {
   auto report = example(1);
   report.disk.emplace();
-  report.disk->devices = 1;
+  report.disk->read_of_devices = {30, 40};
   const auto disk = [&] { return nlohmann::json::parse(report.to_json())["disk"]; };
   CHECK(report.to_text().find("\nedges on disk: found, an earlier run wrote them\n") != std::string::npos);
   CHECK(disk()["edges"] == "found");
   CHECK(disk()["bytes_written"] == 0);
+  CHECK(disk()["devices"] == 2);
+  CHECK(disk()["bytes_read_of_devices"] == nlohmann::json::array({30, 40}));
   report.disk->bytes_written = 12345678;
   CHECK(report.to_text().find("\nedges on disk: this run wrote 12.35 MB\n") != std::string::npos);
   CHECK(disk()["edges"] == "written");
