@@ -1,0 +1,122 @@
+"""perf/peers/disk.py: that a small run works and leaves nothing behind, and its arithmetic. How fast anything is, is not tested."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import types
+
+import pytest
+
+import graphs
+import reference
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.path.abspath(os.environ["EDGEWIRE"])).parent
+MAPPED_PULL = BUILD / "perf/bench/mapped_pull"
+sys.path[:0] = [str(ROOT / "perf/peers"), str(ROOT / "perf")]
+
+import disk  # noqa: E402
+
+
+def run(*command):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=600)
+
+
+@pytest.fixture(scope="module")
+def bench():
+    if not MAPPED_PULL.exists():
+        pytest.skip(f"{BUILD} is built without benchmarks (-Dbench=true)")
+
+
+def check_beside_blaze(table):
+    """521 M edges both ways; PageRank by the 4-byte edges in 9.3 GB; a device of 1.42 GB/s."""
+    published = {"spmv": 521e6 / 1.46 / 1.42e9, "wcc": 521e6 / 5.5 / 1.42e9, "bc": 521e6 / 7.4 / 1.42e9, "pagerank": 9.3e9 / 4 / 7.9 / 1.42e9}
+    seconds = {row["kernel"]: row["seconds"]["median"] for row in table["rows"] if row["program"] == "edgewire, disk"}
+    bandwidth = (table["fio_bytes_per_second"] or table["edgewire_bytes_per_second"])["median"]
+    assert {row["kernel"] for row in table["blaze"]} == set(published)
+    for row in table["blaze"]:
+        assert row["blaze"] == pytest.approx(published[row["kernel"]])
+        assert row["edgewire"] == pytest.approx(table["edges"] / seconds[row["kernel"]] / bandwidth)
+        assert row["ratio"] == pytest.approx(row["edgewire"] / row["blaze"])
+
+
+def test_a_small_run(bench, tmp_path):
+    result = run(ROOT / "perf/peers/disk.py", "--build", BUILD, "--scale", 11, "--rounds", 1, "--iterations", 2, "--fio-seconds", 1,
+                 "--cache", tmp_path / "cache", "--folder", tmp_path, "--json", tmp_path / "table.json")
+    if "no control group" in result.stderr:
+        pytest.skip(result.stderr.strip())
+    assert result.returncode == 0, result.stderr
+    table = json.loads((tmp_path / "table.json").read_text())
+    kernels = ["bc", "bfs", "pagerank", "spmv", "wcc"]
+    assert {(row["kernel"], row["program"]) for row in table["rows"]} == {
+        (kernel, f"edgewire, {place}") for kernel in kernels for place in ("disk", "memory")} | {
+        (kernel, f"mapped pull, {advice}") for kernel in ("pagerank", "spmv") for advice in ("normal", "sequential")}
+    for row in table["rows"]:
+        assert row["seconds"]["median"] > 0
+        if row["program"] == "edgewire, memory":
+            assert row["limit_bytes"] is None and row["bytes_read"]["median"] == 0
+        else:
+            bytes_of_values = disk.BYTES_OF_VALUES["mapped pull" if "pull" in row["program"] else row["kernel"]]
+            assert row["limit_bytes"] == bytes_of_values * table["vertices"] + 4 * table["edges"] // 4 + (64 << 20)
+    assert all(difference < 1e-5 for difference in table["difference"].values()) and set(table["difference"]) == {"pagerank", "spmv"}
+    check_beside_blaze(table)
+    lacks = set() if shutil.which("fio") else {"reads fio"}
+    if "two devices" in table["missing"]:  # no root, no loop devices, or no limit of reads
+        lacks.add("two devices")
+        assert "missing two devices: " in result.stdout
+    else:
+        assert table["two_devices"]["ratio"] > 0 and set(table["two_devices"]["differences"]) == {"bfs", "wcc"}
+    assert set(table["missing"]) == lacks
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cache", "table.json"]
+    assert str(tmp_path) not in run("losetup", "--list", "--output", "BACK-FILE").stdout if shutil.which("losetup") else True
+
+
+def test_bytes_of_a_device_are_those_of_the_kernel(monkeypatch):
+    """800 and 1000 bytes were read, 1200 of them by the kernel; of the other 600, half came from each."""
+    counts = iter([50, 70, 850, 1070])
+    monkeypatch.setattr(disk, "bytes_of_device", lambda device: next(counts))
+    monkeypatch.setattr(disk, "edgewire", lambda *words, group: {"disk": {"bytes_read": 1200}})
+    assert disk.on_two(None, "bfs", [], ["7:0", "7:1"], None)["by_device"] == [500, 700]
+
+
+def test_values_that_are_not_edgewires_are_refused(bench, edgewire, tmp_path):
+    graph = reference.write_graph(tmp_path / "g.ew", graphs.make("dangling"))
+    options = types.SimpleNamespace(build=BUILD, graph=graph, iterations=3)
+    for kernel in ("pagerank", "spmv"):
+        file, values = tmp_path / "g.csr", tmp_path / "values"
+        assert run(MAPPED_PULL, "write", graph, file).returncode == 0
+        result = run(MAPPED_PULL, file, "--kernel", kernel, "--advice", "normal", "--threads", 2, "--iterations", 3, "--values", values)
+        assert result.returncode == 0 and len(json.loads(result.stdout)["seconds"]) == 3
+        assert disk.check_values(options, kernel, values, tmp_path) < 1e-5
+        values.write_bytes(b"\0" * values.stat().st_size)
+        with pytest.raises(disk.Failed, match="differ from edgewire's"):
+            disk.check_values(options, kernel, values, tmp_path)
+
+
+@pytest.mark.parametrize("change, why", [(lambda content: content[:-1], "is not a whole file of `mapped_pull write`"),
+                                         (lambda content: b"x" * len(content), "is not a whole file of `mapped_pull write`"),
+                                         (lambda content: b"", "is cut short")])
+def test_a_damaged_file_is_not_mapped(bench, tmp_path, change, why):
+    graph, file = reference.write_graph(tmp_path / "g.ew", graphs.make("star out")), tmp_path / "g.csr"
+    assert run(MAPPED_PULL, "write", graph, file).returncode == 0
+    file.write_bytes(change(file.read_bytes()))
+    result = run(MAPPED_PULL, file, "--kernel", "spmv", "--advice", "normal", "--threads", 1, "--iterations", 1, "--values", tmp_path / "v")
+    assert result.returncode == 1 and result.stderr == f"mapped_pull: {file} {why}\n"
+
+
+def test_a_program_that_fails_is_named_and_left_out():
+    turns = disk.Turns(2)
+    runs = []
+
+    def failing():
+        runs.append("failing")
+        raise disk.Failed("ended by SIGKILL")
+
+    turns.add(("bfs", "failing"), failing)
+    turns.add(("bfs", "good"), lambda: {"seconds": 1.0})
+    turns.run(lambda: runs.append("before"))
+    assert runs == ["before", "failing", "before", "before"] and turns.missing == {("bfs", "failing"): "ended by SIGKILL"}
+    assert turns.of(("bfs", "good"), "seconds")["max"] == 1.0 and turns.of(("bfs", "failing"), "seconds") is None
