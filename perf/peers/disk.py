@@ -53,9 +53,9 @@ def edgewire(options, kernel, *words, group=None):
     return {"seconds": seconds, "bytes_read": disk.get("bytes_read", 0) / times(options, kernel), "disk": disk}
 
 
-def on_disk(folder, *more):
-    """The options that keep edges and plan in a folder, and edges also in `more`."""
-    return ["--edges", "disk", "--devices", ",".join(map(str, [folder, *more])), f"--plan-cache={folder}"]
+def on_disk(kernel, *folders):
+    """The options that keep edges in these folders, and the plan in the first."""
+    return ["--edges", "disk", "--devices", ",".join(map(str, folders)), *[f"--plan-cache={folders[0]}"] * (kernel in DENSE)]
 
 
 def mapped_pull(options, file, kernel, advice, group, values):
@@ -137,9 +137,9 @@ def compare(options, folder, found, missing, groups):
     limited = {kernel: groups.enter_context(memory_group(limit)) for kernel, limit in limits.items()}
     for kernel in options.kernels:
         (files / kernel).mkdir(parents=True)
-        disks[kernel] = edgewire(options, kernel, *on_disk(files / kernel))["disk"]
+        disks[kernel] = edgewire(options, kernel, *on_disk(kernel, files / kernel))["disk"]
         turns.add((kernel, "edgewire, disk"), lambda kernel=kernel: edgewire(
-            options, kernel, *on_disk(files / kernel), "--memory", limits[kernel], group=limited[kernel]))
+            options, kernel, *on_disk(kernel, files / kernel), "--memory", limits[kernel], group=limited[kernel]))
         turns.add((kernel, "edgewire, memory"), lambda kernel=kernel: edgewire(options, kernel))
     file = folder / "graph.csr"
     dense = [kernel for kernel in options.kernels if kernel in DENSE]
@@ -228,8 +228,8 @@ def two_devices(options, folder, edges):
         for key, folders in runs.items():
             for path in folders:
                 path.mkdir()
-            edgewire(options, key[0], *on_disk(*folders))
-            turns.add(key, lambda key=key, folders=folders: on_two(options, key[0], on_disk(*folders), [one, other], group))
+            edgewire(options, key[0], *on_disk(key[0], *folders))
+            turns.add(key, lambda key=key, folders=folders: on_two(options, key[0], on_disk(key[0], *folders), [one, other], group))
         turns.run(lambda: forget(first, second, options.graph))
     if turns.missing:
         raise Failed("; ".join(f"{' '.join(key)}: {reason}" for key, reason in turns.missing.items()))

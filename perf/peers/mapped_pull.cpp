@@ -1,10 +1,11 @@
-// The program to compare edges on a disk with: PageRank and SpMV as a plain pull over CSR by in-edges (pull.h),
-// whose sources are in a mapped file. Values, offsets and degrees are in memory, 20 bytes a vertex.
+// The program to compare edges on a disk with: PageRank and SpMV as a plain pull over CSR by in-edges
+// (pull.h), whose sources are in a mapped file. Values, offsets and degrees are in memory, 20 bytes a vertex.
 //
 // Usage: mapped_pull write GRAPH.ew FILE
-//        mapped_pull FILE --kernel pagerank|spmv --advice normal|sequential --threads N --iterations N --values OUT
-// The first makes the FILE that the second maps. OUT gets the values, f32 of pagerank, f64 of spmv; stdout one
-// line of JSON.
+//        mapped_pull FILE --kernel pagerank|spmv --advice normal|sequential --threads N --iterations N
+//        --values OUT
+// The first makes the FILE that the second maps. OUT gets the values, f32 of pagerank, f64 of spmv; stdout
+// one line of JSON.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -37,10 +38,10 @@ void write_file(const std::string& from, const std::string& to) {
   const pull::OwnInEdges edges(graph);
   const std::array header{Header{kMagic, graph.vertices(), graph.edges()}};
   pull::OutputBytes out(to);
-  out.write(std::span(header));
-  out.write(std::span(edges.offsets));
-  out.write(std::span(edges.out_degrees));
-  out.write(std::span(edges.sources));
+  out.write(header);
+  out.write(edges.offsets);
+  out.write(edges.out_degrees);
+  out.write(edges.sources);
   out.close();
 }
 
@@ -50,7 +51,8 @@ class Mapped {
   Mapped(const std::string& path, int advice) {
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     struct stat status {};
-    if (file < 0 || ::fstat(file, &status) != 0) throw Error(fmt::format("{}: {}", path, std::strerror(errno)));
+    if (file < 0 || ::fstat(file, &status) != 0)
+      throw Error(fmt::format("{}: {}", path, std::strerror(errno)));
     bytes_ = static_cast<std::size_t>(status.st_size);
     if (bytes_ < sizeof(Header)) throw Error(fmt::format("{} is cut short", path));
     begin_ = ::mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, file, 0);
@@ -100,7 +102,8 @@ void run_kernel(pull::InEdges edges, std::span<char* const> words) {
 
 void run(std::span<char* const> words) {
   if (words.size() == 4 && std::string_view(words[1]) == "write") return write_file(words[2], words[3]);
-  if (words.size() < 2) throw Error("usage: mapped_pull write GRAPH.ew FILE, or mapped_pull FILE --kernel K ...");
+  if (words.size() < 2)
+    throw Error("usage: mapped_pull write GRAPH.ew FILE, or mapped_pull FILE --kernel K ...");
   const std::string advice = pull::option(words, 2, "--advice");
   const Mapped file(words[1], advice == "sequential" ? MADV_SEQUENTIAL : MADV_NORMAL);
   const Header& header = file.header();
@@ -108,7 +111,8 @@ void run(std::span<char* const> words) {
   const auto degrees = file.at<std::uint32_t>(sizeof(Header) + offsets.size_bytes(), header.vertices);
   const std::vector<std::uint64_t> own_offsets(offsets.begin(), offsets.end());
   const std::vector<std::uint32_t> own_degrees(degrees.begin(), degrees.end());
-  const pull::InEdges edges{own_offsets, file.at<std::uint32_t>(header.sources_at(), header.edges), own_degrees};
+  const pull::InEdges edges{own_offsets, file.at<std::uint32_t>(header.sources_at(), header.edges),
+                            own_degrees};
   if (pull::option(words, 2, "--kernel") == "spmv") return run_kernel<pull::SpMV>(edges, words);
   run_kernel<pull::PageRank>(edges, words);
 }

@@ -1,5 +1,5 @@
-// What the yardsticks share: passes of a plain pull over CSR by in-edges, with several threads that take chunks
-// of destinations in turn, as GAPBS's pr_spmv does.
+// What the yardsticks share: passes of a plain pull over CSR by in-edges, with several threads that take
+// chunks of destinations in turn, as GAPBS's pr_spmv does.
 #pragma once
 
 #include <fmt/core.h>
@@ -91,7 +91,8 @@ class PageRank {
   std::vector<float> values_, shares_;
 };
 
-/// Products of the matrix of the graph and a vector that is 1 everywhere at first: double values, float messages.
+/// Products of the matrix of the graph and a vector that is 1 everywhere at first: double values, float
+/// messages.
 class SpMV {
  public:
   explicit SpMV(InEdges in) : in_(in), values_(in.vertices(), 1.0), messages_(in.vertices()) {}
@@ -163,9 +164,10 @@ class OutputBytes {
  public:
   explicit OutputBytes(const std::string& path) : path_(path), file_(path, std::ios::binary) {}
 
-  template <class T>
-  void write(std::span<const T> values) {
-    file_.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size_bytes()));
+  template <class Values>
+  void write(const Values& values) {
+    const auto bytes = std::as_bytes(std::span(values));
+    file_.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   }
 
   void close() {
