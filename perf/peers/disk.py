@@ -2,7 +2,7 @@
 """Measures kernels whose edges are on a disk beside fio, a mapped file, edges in memory, and Blaze's published figures, in turns.
 
 Programs with edges on the disk run in a control group whose memory is limited to what their values need, a quarter of the bytes of the
-edges (4 bytes each), and 64 MiB for the program itself. The page cache that they fill counts. Files are taken out of the page cache
+edges (4 bytes each), and 32 MiB for the program itself. The page cache that they fill counts. Files are taken out of the page cache
 before each run. Edges are written before, without that limit. Then PageRank runs on one and on two loop devices, each throttled to a
 known rate. What the machine lacks is named with the reason.
 """
@@ -24,8 +24,9 @@ from limits import memory_group, read_group, within  # noqa: E402
 from measure import ROOT, Failed, machine, machine_line, print_table, run, run_script, spread, to_text  # noqa: E402
 from packages import system_program  # noqa: E402
 
-BYTES_OF_VALUES = {"pagerank": 56, "spmv": 56, "wcc": 56, "bfs": 56, "bc": 56, "mapped pull": 20}  # in memory, of a vertex
-BYTES_OF_PROGRAM = 64 << 20
+BYTES_OF_VALUES = {"edgewire": 48, "mapped pull": 20}  # of a vertex, besides edges
+BYTES_OF_PROGRAM = 32 << 20  # with its reads ahead
+KERNELS = ["pagerank", "spmv", "wcc", "bfs", "bc"]
 DENSE = ("pagerank", "spmv")
 ADVICE = ("normal", "sequential")
 LARGEST_DIFFERENCE = 1e-3
@@ -130,16 +131,14 @@ class Turns:
 def compare(options, folder, found, missing, groups):
     """Adds to `found` what one disk gives: `rows`, and `bytes_per_second` of the disk."""
     turns = Turns(options.rounds)
-    limits, files, disks = {}, folder / "edges", {}
-    quarter = found["edges"]
-    for kernel, bytes_ in BYTES_OF_VALUES.items():
-        limits[kernel] = bytes_ * found["vertices"] + quarter + BYTES_OF_PROGRAM
-    limited = {kernel: groups.enter_context(memory_group(limit)) for kernel, limit in limits.items()}
+    files, disks = folder / "edges", {}
+    limits = {name: bytes_ * found["vertices"] + 4 * found["edges"] // 4 + BYTES_OF_PROGRAM for name, bytes_ in BYTES_OF_VALUES.items()}
+    limited = {name: groups.enter_context(memory_group(limit)) for name, limit in limits.items()}
     for kernel in options.kernels:
         (files / kernel).mkdir(parents=True)
         disks[kernel] = edgewire(options, kernel, *on_disk(kernel, files / kernel))["disk"]
         turns.add((kernel, "edgewire, disk"), lambda kernel=kernel: edgewire(
-            options, kernel, *on_disk(kernel, files / kernel), "--memory", limits[kernel], group=limited[kernel]))
+            options, kernel, *on_disk(kernel, files / kernel), "--memory", limits["edgewire"], group=limited["edgewire"]))
         turns.add((kernel, "edgewire, memory"), lambda kernel=kernel: edgewire(options, kernel))
     file = folder / "graph.csr"
     dense = [kernel for kernel in options.kernels if kernel in DENSE]
@@ -162,8 +161,8 @@ def compare(options, folder, found, missing, groups):
     found["block_bytes"], found["depth"] = disk["block_bytes"], disk["depth"]
     found["fio_bytes_per_second"] = turns.of(("reads", "fio"), "bytes_per_second")
     found["rows"] = [{"kernel": key[0], "program": key[1], "seconds": turns.of(key, "seconds"), "bytes_read": turns.of(key, "bytes_read"),
-                      "limit_bytes": None if key[1] == "edgewire, memory" else limits["mapped pull" if "pull" in key[1] else key[0]]}
-                     for key in sorted(turns.measured) if key[0] != "reads"]
+                      "limit_bytes": None if key[1] == "edgewire, memory" else limits[key[1].split(",")[0]]}
+                     for kernel in options.kernels for key in turns.measured if key[0] == kernel]
     rates = [figures["disk"]["limit_bytes_per_second"] for key, all_ in turns.measured.items() if key[1] == "edgewire, disk" for figures in all_]
     found["edgewire_bytes_per_second"] = spread(rates) if rates else None
 
@@ -183,7 +182,8 @@ def beside_blaze(options, found):
 
 @contextlib.contextmanager
 def loop_device(folder, name, bytes_):
-    """A file system on a loop device over a file of that size: its folder, and `major:minor` of the device. Raises Failed without root."""
+    """A file system on a loop device over a sparse file of that size: its folder, and `major:minor` of the device. Raises Failed without
+    root."""
     image, place = folder / f"{name}.img", folder / name
     place.mkdir()
     with open(image, "wb") as file:
@@ -221,7 +221,7 @@ def two_devices(options, folder, edges):
     """How much faster PageRank is on two devices, and how even the bytes are that BFS and WCC read from each."""
     turns = Turns(options.rounds)
     with contextlib.ExitStack() as stack:
-        (first, one), (second, other) = (stack.enter_context(loop_device(folder, name, 5 * edges + (64 << 20))) for name in "ab")
+        (first, one), (second, other) = (stack.enter_context(loop_device(folder, name, 16 * edges + (256 << 20))) for name in "ab")
         group = stack.enter_context(read_group([one, other], options.device_rate * 10**6))
         runs = {("pagerank", "1 device"): [first / "alone"]}
         runs |= {(kernel, "2 devices"): [first / kernel, second / kernel] for kernel in ("pagerank", "bfs", "wcc")}
@@ -245,8 +245,8 @@ def print_all(options, found, missing):
     megabytes = lambda bytes_: "-" if bytes_ is None else f"{bytes_ / 1e6:.0f}"
     print(f"machine: {machine_line(found['machine'])}\ngraph: {options.graph.name}, {found['vertices']} vertices, {found['edges']} edges; "
           f"{options.threads} workers or threads, {options.rounds} rounds; median [min to max]\n"
-          f"limit of memory: a quarter of the edges' {4 * found['edges'] / 1e6:.0f} MB, {BYTES_OF_PROGRAM >> 20} MiB, and values: " +
-          ", ".join(f"{name} {bytes_}" for name, bytes_ in BYTES_OF_VALUES.items()) + " bytes a vertex")
+          f"limit of memory: a quarter of the edges' {4 * found['edges'] / 1e6:.0f} MB, {BYTES_OF_PROGRAM >> 20} MiB, and values, in bytes a "
+          "vertex: " + ", ".join(f"{name} {bytes_}" for name, bytes_ in BYTES_OF_VALUES.items()))
     for name, rate in (("fio", found["fio_bytes_per_second"]), ("edgewire's own measurement", found["edgewire_bytes_per_second"])):
         if rate:
             print(f"the disk gives {to_text(rate, 1e-9, 3)} GB/s to {name}, reads of {found['block_bytes'] >> 10} KiB, {found['depth']} under way")
@@ -274,8 +274,7 @@ def main():
     parser.add_argument("--scale", type=int, default=22, help="of the Kronecker graph, edges both ways, none twice (default: 22)")
     parser.add_argument("--cache", type=pathlib.Path, metavar="DIR", help="of the graph file (default: BUILD/bench-graphs)")
     parser.add_argument("--folder", type=pathlib.Path, metavar="DIR", help="on the disk to measure (default: BUILD)")
-    parser.add_argument("--kernels", nargs="+", choices=["pagerank", "spmv", "wcc", "bfs", "bc"],
-                        default=["pagerank", "spmv", "wcc", "bfs", "bc"])
+    parser.add_argument("--kernels", nargs="+", choices=KERNELS, default=KERNELS)
     parser.add_argument("--iterations", type=int, default=10, help="of pagerank; spmv has at most 5 (default: 10)")
     parser.add_argument("--source", type=int, default=1, help="of bfs and bc (default: 1)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
