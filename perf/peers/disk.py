@@ -207,14 +207,16 @@ def bytes_of_device(device):
     return int(pathlib.Path(f"/sys/dev/block/{device}/stat").read_text().split()[2]) * 512
 
 
-def on_two(options, kernel, words, devices, group):
-    """The figures of a run, with `by_device`: the bytes that the kernel read from each. The devices count also the reads that measure
-    their rate at the end of the run, the same from each: what the kernel did not read is halved."""
+def on_two(options, kernel, folders, devices, group):
+    """The figures of a run, with `by_device`: the bytes that the kernel read from each. A device counts all reads. Of them it takes the
+    files that are not edges, which a run reads once, and the reads that measure the rate at its end, the same from each device."""
     before = [bytes_of_device(device) for device in devices]
-    figures = edgewire(options, kernel, *words, group=group)
+    figures = edgewire(options, kernel, *on_disk(kernel, *folders), group=group)
     counted = [bytes_of_device(device) - bytes_ for device, bytes_ in zip(devices, before)]
-    others = (sum(counted) - figures["disk"]["bytes_read"]) / 2
-    return {**figures, "by_device": [bytes_ - others for bytes_ in counted]}
+    edges = [bytes_ - sum(file.stat().st_size for file in folder.iterdir() if "-disk-" not in file.name)
+             for bytes_, folder in zip(counted, folders)]
+    rate = (sum(edges) - figures["disk"]["bytes_read"]) / len(edges)
+    return {**figures, "by_device": [bytes_ - rate for bytes_ in edges]}
 
 
 def two_devices(options, folder, edges):
@@ -229,7 +231,7 @@ def two_devices(options, folder, edges):
             for path in folders:
                 path.mkdir()
             edgewire(options, key[0], *on_disk(key[0], *folders))
-            turns.add(key, lambda key=key, folders=folders: on_two(options, key[0], on_disk(key[0], *folders), [one, other], group))
+            turns.add(key, lambda key=key, folders=folders: on_two(options, key[0], folders, [one, other], group))
         turns.run(lambda: forget(first, second, options.graph))
     if turns.missing:
         raise Failed("; ".join(f"{' '.join(key)}: {reason}" for key, reason in turns.missing.items()))

@@ -74,12 +74,15 @@ def test_a_small_run(bench, tmp_path):
     assert str(tmp_path) not in run("losetup", "--list", "--output", "BACK-FILE").stdout if shutil.which("losetup") else True
 
 
-def test_bytes_of_a_device_are_those_of_the_kernel(monkeypatch):
-    """800 and 1000 bytes were read, 1200 of them by the kernel; of the other 600, half came from each."""
-    counts = iter([50, 70, 850, 1070])
+def test_bytes_of_a_device_are_those_of_the_kernel(monkeypatch, tmp_path):
+    """1100 and 1000 bytes were read. 300 of the first are an index; of the other 1800, the kernel read 1200, and half of the rest came from each."""
+    for name, bytes_ in (("a/rows", 300), ("a/rows-disk-0", 5000), ("b/rows-disk-1", 5000)):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"x" * bytes_)
+    counts = iter([50, 70, 1150, 1070])
     monkeypatch.setattr(disk, "bytes_of_device", lambda device: next(counts))
     monkeypatch.setattr(disk, "edgewire", lambda *words, group: {"disk": {"bytes_read": 1200}})
-    assert disk.on_two(None, "bfs", [], ["7:0", "7:1"], None)["by_device"] == [500, 700]
+    assert disk.on_two(None, "bfs", [tmp_path / "a", tmp_path / "b"], ["7:0", "7:1"], None)["by_device"] == [500, 700]
 
 
 def test_values_that_are_not_edgewires_are_refused(bench, edgewire, tmp_path):
