@@ -123,51 +123,74 @@ class Turns:
                 shown = ", ".join(f"{figures[name]:.4g} {name}" for name in ("seconds", "bytes_read", "bytes_per_second") if name in figures)
                 print(f"round {round_ + 1} of {self.rounds}: {' '.join(key)}: {shown}", file=sys.stderr, flush=True)
 
+    def names_of_missing(self):
+        return {" ".join(key): reason for key, reason in self.missing.items()}
+
     def of(self, key, name):
         """The spread of a figure; None where it was not measured."""
         return spread([figures[name] for figures in self.measured[key]]) if key in self.measured else None
 
 
-def compare(options, folder, found, missing, groups):
-    """Adds to `found` what one disk gives: `rows`, and `bytes_per_second` of the disk."""
-    turns = Turns(options.rounds)
-    files, disks = folder / "edges", {}
-    limits = {name: bytes_ * found["vertices"] + 4 * found["edges"] // 4 + BYTES_OF_PROGRAM for name, bytes_ in BYTES_OF_VALUES.items()}
-    limited = {name: groups.enter_context(memory_group(limit)) for name, limit in limits.items()}
+def add_edgewire(options, turns, files, limit, group):
+    """Writes the edges of each kernel, and adds the runs that read them and those with edges in memory; the `disk` of the last report."""
     for kernel in options.kernels:
         (files / kernel).mkdir(parents=True)
-        disks[kernel] = edgewire(options, kernel, *on_disk(kernel, files / kernel))["disk"]
+        disk = edgewire(options, kernel, *on_disk(kernel, files / kernel))["disk"]
         turns.add((kernel, "edgewire, disk"), lambda kernel=kernel: edgewire(
-            options, kernel, *on_disk(kernel, files / kernel), "--memory", limits["edgewire"], group=limited["edgewire"]))
+            options, kernel, *on_disk(kernel, files / kernel), "--memory", limit, group=group))
         turns.add((kernel, "edgewire, memory"), lambda kernel=kernel: edgewire(options, kernel))
-    file = folder / "graph.csr"
-    dense = [kernel for kernel in options.kernels if kernel in DENSE]
-    if dense:
-        run([options.mapped_pull, "write", options.graph, file])
-    for kernel in dense:
-        mapped_pull(options, file, kernel, "normal", limited["mapped pull"], folder / "values")
-        found["difference"] = {**found.get("difference", {}), kernel: check_values(options, kernel, folder / "values", folder)}
+    return disk
+
+
+def add_mapped_pull(options, turns, file, group):
+    """Writes the file that is mapped, checks the values, and adds the runs; {kernel: largest difference of a value from edgewire's}."""
+    differences, values = {}, file.with_name("values")
+    for kernel in (kernel for kernel in options.kernels if kernel in DENSE):
+        if not file.exists():
+            run([options.mapped_pull, "write", options.graph, file])
+        mapped_pull(options, file, kernel, ADVICE[0], group, values)
+        differences[kernel] = check_values(options, kernel, values, file.parent)
         for advice in ADVICE:
             turns.add((kernel, f"mapped pull, {advice}"), lambda kernel=kernel, advice=advice: mapped_pull(
-                options, file, kernel, advice, limited["mapped pull"], folder / "values"))
-    edges, disk = max((path for path in files.rglob("*-disk-0")), key=lambda path: path.stat().st_size), disks[options.kernels[0]]
+                options, file, kernel, advice, group, values))
+    return differences
+
+
+def add_fio(options, turns, files, disk):
+    """Adds reads of the largest file of edges; {name: reason} where fio is missing."""
     try:
         program = system_program("fio", "fio")
-        turns.add(("reads", "fio"), lambda: {"bytes_per_second": fio(options, program, edges, disk)})
     except Failed as error:
-        missing["reads fio"] = str(error)
-    turns.run(lambda: forget(files, options.graph, file) if dense else forget(files, options.graph))
-    missing.update({" ".join(key): reason for key, reason in turns.missing.items()})
-    found["block_bytes"], found["depth"] = disk["block_bytes"], disk["depth"]
-    found["fio_bytes_per_second"] = turns.of(("reads", "fio"), "bytes_per_second")
-    found["rows"] = [{"kernel": key[0], "program": key[1], "seconds": turns.of(key, "seconds"), "bytes_read": turns.of(key, "bytes_read"),
-                      "limit_bytes": None if key[1] == "edgewire, memory" else limits[key[1].split(",")[0]]}
-                     for kernel in options.kernels for key in turns.measured if key[0] == kernel]
-    rates = [figures["disk"]["limit_bytes_per_second"] for key, all_ in turns.measured.items() if key[1] == "edgewire, disk" for figures in all_]
-    found["edgewire_bytes_per_second"] = spread(rates) if rates else None
+        return {"reads fio": str(error)}
+    largest = max(files.rglob("*-disk-0"), key=lambda path: path.stat().st_size)
+    turns.add(("reads", "fio"), lambda: {"bytes_per_second": fio(options, program, largest, disk)})
+    return {}
 
 
-def beside_blaze(options, found):
+def one_disk(options, folder, vertices, edges):
+    """The `rows`, and what fio and edgewire itself measured of the disk; {name: reason} of what is missing."""
+    turns, files, mapped = Turns(options.rounds), folder / "edges", folder / "mapped"
+    mapped.mkdir()
+    limits = {name: bytes_ * vertices + 4 * edges // 4 + BYTES_OF_PROGRAM for name, bytes_ in BYTES_OF_VALUES.items()}
+    with contextlib.ExitStack() as stack:
+        groups = {name: stack.enter_context(memory_group(limit)) for name, limit in limits.items()}
+        disk = add_edgewire(options, turns, files, limits["edgewire"], groups["edgewire"])
+        differences = add_mapped_pull(options, turns, mapped / "graph.csr", groups["mapped pull"])
+        missing = add_fio(options, turns, files, disk)
+        turns.run(lambda: forget(files, mapped, options.graph))
+    for path in (files, mapped):
+        shutil.rmtree(path)
+    rows = [{"kernel": key[0], "program": key[1], "seconds": turns.of(key, "seconds"), "bytes_read": turns.of(key, "bytes_read"),
+             "limit_bytes": None if key[1] == "edgewire, memory" else limits[key[1].split(",")[0]]}
+            for kernel in options.kernels for key in turns.measured if key[0] == kernel]
+    rates = [figures["disk"]["limit_bytes_per_second"] for key, runs in turns.measured.items() if key[1] == "edgewire, disk"
+             for figures in runs]
+    return {"rows": rows, "difference": differences, "block_bytes": disk["block_bytes"], "depth": disk["depth"],
+            "fio_bytes_per_second": turns.of(("reads", "fio"), "bytes_per_second"),
+            "edgewire_bytes_per_second": spread(rates) if rates else None}, missing | turns.names_of_missing()
+
+
+def beside_blaze(graph_edges, found):
     """Edges for each byte that the disk could have given meanwhile, for both."""
     bandwidth = found["fio_bytes_per_second"] or found["edgewire_bytes_per_second"]
     rows = []
@@ -175,7 +198,7 @@ def beside_blaze(options, found):
         if row["program"] == "edgewire, disk" and row["kernel"] in BLAZE:
             edges, seconds = BLAZE[row["kernel"]]
             theirs = edges / (seconds * BLAZE_BYTES_PER_SECOND)
-            ours = found["edges"] / (row["seconds"]["median"] * bandwidth["median"])
+            ours = graph_edges / (row["seconds"]["median"] * bandwidth["median"])
             rows.append({"kernel": row["kernel"], "blaze": theirs, "edgewire": ours, "ratio": ours / theirs, "wanted": WANTED[row["kernel"]]})
     return rows
 
@@ -234,7 +257,7 @@ def two_devices(options, folder, edges):
             turns.add(key, lambda key=key, folders=folders: on_two(options, key[0], folders, [one, other], group))
         turns.run(lambda: forget(first, second, options.graph))
     if turns.missing:
-        raise Failed("; ".join(f"{' '.join(key)}: {reason}" for key, reason in turns.missing.items()))
+        raise Failed("; ".join(f"{name}: {reason}" for name, reason in turns.names_of_missing().items()))
     seconds = {key: turns.of(key, "seconds") for key in turns.measured}
     differences = {kernel: spread([1 - min(bytes_) / max(bytes_) for bytes_ in (one["by_device"] for one in turns.measured[kernel, "2 devices"])])
                    for kernel in ("bfs", "wcc")}
@@ -295,13 +318,11 @@ def main():
         options.graph.parent.mkdir(parents=True, exist_ok=True)
         run([options.build / "edgewire", "generate", "kronecker", "--scale", options.scale, "--simple", "--undirected", "-o", options.graph])
     info = json.loads(run([options.build / "edgewire", "info", options.graph, "--json", "-"]))
-    found, missing = {"machine": machine(), "graph": str(options.graph), "vertices": info["vertices"], "edges": info["edges"]}, {}
+    found = {"machine": machine(), "graph": str(options.graph), "vertices": info["vertices"], "edges": info["edges"]}
     with tempfile.TemporaryDirectory(dir=(options.folder or options.build).resolve(), prefix="disk-") as folder:
-        with contextlib.ExitStack() as groups:
-            compare(options, pathlib.Path(folder), found, missing, groups)
-        found["blaze"] = beside_blaze(options, found)
+        figures, missing = one_disk(options, pathlib.Path(folder), found["vertices"], found["edges"])
+        found |= figures | {"blaze": beside_blaze(found["edges"], figures)}
         if options.device_rate:
-            shutil.rmtree(pathlib.Path(folder, "edges"))
             try:
                 found["two_devices"] = two_devices(options, pathlib.Path(folder), found["edges"])
             except Failed as error:
