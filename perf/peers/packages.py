@@ -31,3 +31,11 @@ def timely_program(build):
     target = build / "peers/timely"
     run(["cargo", "build", "--release", "--manifest-path", ROOT / "perf/peers/timely/Cargo.toml", "--target-dir", target])
     return target / "release/timely-pagerank"
+
+
+def system_program(name, package):
+    """The path of a program of the system's package."""
+    path = shutil.which(name)
+    if not path:
+        raise Failed(f"{name} is not here (apt-get install {package})")
+    return path
