@@ -86,6 +86,10 @@ bool BreadthFirst::wants_pull(const graph::GraphFile& graph, const State& state)
   return state.frontier_edges > state.unseen_edges / kPullEdges;
 }
 
+bool BreadthFirst::wants_pull_from_disks(const graph::GraphFile& graph, const State& state) {
+  return graph.symmetric() && state.unseen_edges < state.frontier_edges;
+}
+
 bool BreadthFirst::goes_on(const graph::GraphFile& graph, const State& state) {
   return state.frontier_edges <= std::clamp(graph.edges() / kFewEdgesOf, kLeastFew, kMostFew);
 }
@@ -111,7 +115,8 @@ Superstep BreadthFirst::begin_level(PushNote& mine) noexcept {
 
 /// Adds one to `all`, or those of all levels that a process follows alone.
 void BreadthFirst::superstep(std::vector<Superstep>& all) {
-  state_.pulled = counted_ && wants_pull(job_.graph(), state_);
+  state_.pulled = counted_ && (job_.on_disks() ? wants_pull_from_disks(job_.graph(), state_)
+                                               : wants_pull(job_.graph(), state_));
   const bool one = several_ && !counted_ && active_.is_one(), alone = one && active_.is_only(rank_);
   noted_at_once_ = one && !alone ? ~std::size_t{0} : kNotedAtOnce;
   PushNote mine;

@@ -104,10 +104,11 @@ void BreadthFirst::pull_from_disks(int lane, std::atomic<std::size_t>& next) {
   };
   job_.each_row(lane, take_rows, [&](const KnownEdges& edges) {
     const LocalNumber local = edges.vertex;
-    if (!look(worker, local, edges.targets)) return;
+    if (!look(worker, local, edges.targets)) return false;
     const Word bit = Word{1} << local % kBits;
     next_bits_[local / kBits] |= bit;
     unseen_[local / kBits].fetch_and(~bit, std::memory_order_relaxed);
+    return true;
   });
 }
 

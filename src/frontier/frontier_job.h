@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/progress.h"
@@ -21,6 +22,7 @@
 #include "frontier/boundary.h"
 #include "frontier/known_rows.h"
 #include "frontier/records.h"
+#include "frontier/row_cache.h"
 #include "frontier/row_pages.h"
 #include "frontier/row_reader.h"
 #include "graph/graph_file.h"
@@ -164,7 +166,8 @@ class FrontierJob {
 
   /// Calls work(known edges) for the rows of the vertices that take() gives, in this order: spans of owned
   /// vertices, each of which stays until the next call; an empty one is the last. By a worker, after
-  /// make_rows(). Edges have weights where Options::disks says so. Throws Error.
+  /// make_rows(). Edges have weights where Options::disks says so. Where work() returns false, the row will be
+  /// asked for again, which it is good to know where rows are on disks. Throws Error.
   template <class Take, class Work>
   void each_row(int worker, const Take& take, const Work& work) {
     if (on_disks()) {
@@ -224,7 +227,13 @@ class FrontierJob {
           [&](const Edges& edges) {
             numbers.clear();
             for (const VertexId v : edges.targets) numbers.push_back(known.number(v));
-            work(KnownEdges{known.place(edges.vertex).local, numbers, edges.weights});
+            const KnownEdges one{known.place(edges.vertex).local, numbers, edges.weights};
+            if constexpr (std::is_void_v<decltype(work(one))>) {
+              work(one);
+              return true;
+            } else {
+              return work(one);
+            }
           });
     });
   }
@@ -250,7 +259,7 @@ class FrontierJob {
   std::vector<std::uint64_t> weights_begin_;  ///< [local], of several processes: see KnownWeights
   KnownWeights weights_;
   std::unique_ptr<RowPages> pages_;
-  std::optional<disk::PageCache> cache_;
+  std::optional<RowCache> cache_;
   double seconds_load_ = 0;
   std::vector<std::unique_ptr<RowReader>> readers_;  ///< [worker], where rows are on disks
 };

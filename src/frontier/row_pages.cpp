@@ -51,6 +51,7 @@ RowPages::RowPages(topology::WorkerPool& pool, plan::OwnedRows rows, const plan:
   const Names names{disk::device_paths(disks.devices, name), key()};
   if (!open(names)) write(names, disks);
   check();
+  find_firsts();
 }
 
 /// All that the pages depend on, a line each.
@@ -115,6 +116,20 @@ void RowPages::check() {
   const std::uint64_t pages = index_.checksums.size();
   for (std::uint64_t page = 0; page < pages; page += kStripePages)
     files_->check(piece(page, pages - page).first);
+}
+
+void RowPages::find_firsts() {
+  firsts_.resize(index_.checksums.size());
+  long_begin_ = bytes();
+  std::uint64_t page = 0;  // the first one that no row has reached yet
+  for (const bool short_ones : {true, false}) {
+    for (LocalNumber local{}; local < index_.begins.size(); ++local) {
+      if (index_.lengths[local] == 0 || is_short_row(rows_.degree(ownership_.vertex(rank_, local))) != short_ones) continue;
+      const std::uint64_t begin = index_.begins[local], end = begin + index_.lengths[local];
+      if (!short_ones) long_begin_ = std::min(long_begin_, begin);
+      for (; page * kPageBytes < end; ++page) firsts_[page] = local;
+    }
+  }
 }
 
 std::pair<disk::Segment, std::uint64_t> RowPages::piece(std::uint64_t first,

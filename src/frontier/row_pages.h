@@ -9,6 +9,7 @@
 // Files of weighted kernels have "weighted-rows" in their names; there the weights follow the code of a row.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -68,6 +69,28 @@ class RowPages {
     const LocalNumber local = ownership_.place(vertex).local;
     return {index_.begins[local], index_.begins[local] + index_.lengths[local]};
   }
+  std::uint32_t owned() const noexcept { return ownership_.count(rank_); }
+  LocalNumber local(VertexId vertex) const noexcept { return ownership_.place(vertex).local; }
+  /// Calls work(local number, begin, bytes) for the rows on a page, in the order in which they lie there: where
+  /// they are on the page, as far as they are on it.
+  template <class Work>
+  void each_on(std::uint64_t page, const Work& work) const {
+    const std::uint64_t first = page * kPageBytes, last = first + kPageBytes;
+    bool short_ones = index_.begins[firsts_[page]] < long_begin_;
+    for (LocalNumber local = firsts_[page];; ++local) {
+      if (local >= index_.begins.size()) {
+        if (!short_ones) return;
+        short_ones = false;
+        local = LocalNumber{};
+      }
+      const std::uint64_t at = index_.begins[local];
+      if (index_.lengths[local] == 0 || (at < long_begin_) != short_ones) continue;
+      if (at >= last) return;
+      const std::uint64_t begin = std::max(at, first), end = std::min(at + index_.lengths[local], last);
+      if (begin < end)
+        work(local, static_cast<std::uint16_t>(begin - first), static_cast<std::uint16_t>(end - begin));
+    }
+  }
   std::uint64_t bytes() const noexcept { return index_.checksums.size() * kPageBytes; }
   /// Of any row.
   std::uint64_t longest() const noexcept { return longest_; }
@@ -90,6 +113,7 @@ class RowPages {
   bool open(const Names& names);
   void write(const Names& names, const RowDisks& disks);
   void check();
+  void find_firsts();
 
   topology::WorkerPool& pool_;
   plan::OwnedRows rows_;
@@ -101,6 +125,8 @@ class RowPages {
   std::string index_path_;
   RowIndex index_;
   std::uint64_t longest_ = 0, bytes_written_ = 0;
+  std::uint64_t long_begin_ = 0;     ///< of the rows that are not short, in bytes of the stream
+  std::vector<LocalNumber> firsts_;  ///< [page]: whose row is the first one on it
   std::optional<disk::SegmentFiles> files_;
 };
 

@@ -18,7 +18,7 @@ static_assert(kCodeSlack <= disk::kAlignment);
 
 }  // namespace
 
-RowReader::RowReader(const RowPages& pages, disk::PageCache& cache, std::size_t memory_bytes,
+RowReader::RowReader(const RowPages& pages, RowCache& cache, std::size_t memory_bytes,
                      transport::Health& health)
     : pages_(pages),
       cache_(cache),
@@ -26,11 +26,13 @@ RowReader::RowReader(const RowPages& pages, disk::PageCache& cache, std::size_t 
       memory_(std::max(memory_bytes, pages.longest() + 2 * kRequestPages * kPageBytes)) {}
 
 void RowReader::each(const std::function<std::span<const VertexId>()>& take,
-                     const std::function<void(const Edges&)>& work) {
+                     const std::function<bool(const Edges&)>& work) {
   for (fill(take); !requests_.empty(); fill(take)) {
     Request& request = requests_.front();
     finish(request);
-    for (const VertexId v : request.vertices) work(decode(request, v));
+    for (const VertexId v : request.vertices)
+      if (work(decode(request, v))) cache_.follow(v);
+    keep(request);
     if (request.memory != nullptr) memory_.give_back();
     requests_.pop_front();
   }
@@ -84,16 +86,34 @@ bool RowReader::start(Request& request) {
   return true;
 }
 
+/// Takes from the cache what is there.
+void RowReader::find(const Request& request) {
+  found_.clear();
+  for (std::uint64_t page = request.first; page < request.end; ++page)
+    found_.push_back(cache_.find(page, request.memory + (page - request.first) * kPageBytes));
+  for (const VertexId v : request.vertices) {
+    if (!cache_.followed(v)) continue;
+    const auto [begin, end] = pages_.range(v);
+    for (std::uint64_t page = begin / kPageBytes; begin < end && page * kPageBytes < end; ++page)
+      if (auto& found = found_[page - request.first]; found == RowCache::Found::rows)
+        found = RowCache::Found::nothing;
+  }
+}
+
 /// Takes pages from the cache, and starts to read the others.
 void RowReader::read(Request& request) {
+  find(request);
+  const auto missing = [&](std::uint64_t page) {
+    return found_[page - request.first] == RowCache::Found::nothing;
+  };
   const auto memory = [&](std::uint64_t page) {
     return request.memory + (page - request.first) * kPageBytes;
   };
   for (std::uint64_t page = request.first; page < request.end; ++page) {
-    if (cache_.find(page, memory(page))) continue;
+    if (!missing(page)) continue;
     const auto [segment, most] = pages_.piece(page, request.end - page);
     std::uint64_t count = 1;
-    while (count < most && !cache_.find(page + count, memory(page + count))) ++count;
+    while (count < most && missing(page + count)) ++count;
     Read& one = request.reads.emplace_back(page, count, queue_);
     one.transfer.read(pages_.files().descriptor(segment.file), {memory(page), count * kPageBytes},
                       segment.offset);
@@ -108,12 +128,18 @@ void RowReader::finish(Request& request) {
     if (const int error = one.transfer.wait(); error != 0)
       fail(one.first, pages_.files().cause_of(segment, error));
     pages_.files().count_read(segment);
+    for (std::uint64_t page = one.first; page < one.first + one.count; ++page)
+      if (graph::checksum(request.memory + (page - request.first) * kPageBytes, kPageBytes) !=
+          pages_.checksum(page))
+        fail(page, disk::SegmentFiles::kDamaged);
   }
-  for (std::uint64_t page = request.first; page < request.end; ++page) {
-    const std::byte* const bytes = request.memory + (page - request.first) * kPageBytes;
-    if (graph::checksum(bytes, kPageBytes) != pages_.checksum(page)) fail(page, disk::SegmentFiles::kDamaged);
-    cache_.keep(page, bytes);
-  }
+}
+
+/// Gives what was read to the cache.
+void RowReader::keep(const Request& request) {
+  for (const Read& one : request.reads)
+    for (std::uint64_t page = one.first; page < one.first + one.count; ++page)
+      cache_.keep(page, request.memory + (page - request.first) * kPageBytes);
 }
 
 Edges RowReader::decode(const Request& request, VertexId vertex) {

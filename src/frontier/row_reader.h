@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "disk/block_ring.h"
-#include "disk/page_cache.h"
 #include "disk/queue.h"
+#include "frontier/row_cache.h"
 #include "frontier/row_pages.h"
 #include "transport/health.h"
 
@@ -29,12 +29,12 @@ class RowReader {
  public:
   /// `memory_bytes`: what rows under way may take; more when the longest one needs more. What goes wrong with
   /// a read fails the job. All outlive it.
-  RowReader(const RowPages& pages, disk::PageCache& cache, std::size_t memory_bytes,
+  RowReader(const RowPages& pages, RowCache& cache, std::size_t memory_bytes,
             transport::Health& health);
 
-  /// As FrontierJob::each_row(). Throws Error with path and byte offset. Not again after it has thrown.
+  /// As FrontierJob::each_row(). What work() returns: see RowCache::follow(). Throws Error with path and byte offset. Not again after it has thrown.
   void each(const std::function<std::span<const VertexId>()>& take,
-            const std::function<void(const Edges&)>& work);
+            const std::function<bool(const Edges&)>& work);
   /// See disk::Queue::watch().
   void watch(const topology::WorkerPool& pool, int worker) noexcept { queue_.watch(pool, worker); }
 
@@ -55,20 +55,23 @@ class RowReader {
   bool ask(VertexId vertex);
   bool add(Request& request, VertexId vertex) const;
   bool start(Request& request);
+  void find(const Request& request);
   void read(Request& request);
   void fill(const std::function<std::span<const VertexId>()>& take);
   void finish(Request& request);
+  void keep(const Request& request);
   Edges decode(const Request& request, VertexId vertex);
   [[noreturn]] void fail(std::uint64_t page, const std::string& what);
 
   const RowPages& pages_;
-  disk::PageCache& cache_;
+  RowCache& cache_;
   transport::Health& health_;
   disk::BlockRing memory_;
   disk::Queue queue_;
   std::span<const VertexId> chunk_;  ///< vertices that were taken, and are in no request yet
   std::array<Request, 2> open_;      ///< of long and of short rows; more rows may be added
   std::deque<Request> requests_;     ///< oldest first
+  std::vector<RowCache::Found> found_;  ///< [page of a request]
   std::vector<VertexId> targets_;
   std::vector<std::uint64_t> weights_;  ///< memory for those of a row
 };

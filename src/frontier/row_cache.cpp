@@ -1,0 +1,144 @@
+#include "frontier/row_cache.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace edgewire::frontier {
+
+namespace {
+
+constexpr std::uint32_t kBits = 64;
+constexpr int kVisits = 64;  // pages that are looked at for the room of one
+
+}  // namespace
+
+RowCache::RowCache(const RowPages& pages, std::uint64_t bytes)
+    : rows_(pages),
+      capacity_(bytes),
+      ample_(bytes >= pages.bytes()),
+      kept_(pages.bytes() / kPageBytes),
+      followed_(ample_ ? 0 : pages.owned() / kBits + 1) {}
+
+RowCache::Found RowCache::find(std::uint64_t page, std::byte* to) noexcept {
+  Kept& kept = kept_[page];
+  if (kept.taken.test_and_set(std::memory_order_acquire)) return Found::nothing;  // it is just being replaced
+  const Found found = copy(kept, to);
+  kept.taken.clear(std::memory_order_release);
+  return found;
+}
+
+RowCache::Found RowCache::copy(const Kept& kept, std::byte* to) noexcept {
+  const std::byte* from = kept.memory.get();
+  if (from == nullptr) return Found::nothing;
+  if (kept.pieces == 0) {
+    std::memcpy(to, from, kPageBytes);
+    return Found::page;
+  }
+  const std::byte* bytes = from + kept.pieces * sizeof(Piece);
+  for (std::uint16_t p = 0; p < kept.pieces; ++p) {
+    Piece piece{};
+    std::memcpy(&piece, from + p * sizeof(Piece), sizeof(Piece));
+    std::memcpy(to + piece.begin, bytes, piece.bytes);
+    bytes += piece.bytes;
+  }
+  return Found::rows;
+}
+
+void RowCache::keep(std::uint64_t page, const std::byte* from) {
+  if (capacity_ < kPageBytes) return;
+  if (used_.load(std::memory_order_relaxed) + kPageBytes > capacity_) make_room();
+  Kept& kept = kept_[page];
+  if (kept.taken.test_and_set(std::memory_order_acquire)) return;
+  if (!kept.memory || kept.pieces > 0) {
+    release(kept);
+    if (reserve(kPageBytes))
+      keep_whole(kept, from);
+    else
+      keep_rows(page, from);
+  }
+  kept.taken.clear(std::memory_order_release);
+}
+
+void RowCache::keep_whole(Kept& kept, const std::byte* from) {
+  kept.memory = std::make_unique_for_overwrite<std::byte[]>(kPageBytes);  // NOLINT(*-avoid-c-arrays)
+  std::memcpy(kept.memory.get(), from, kPageBytes);
+  kept.pieces = 0;
+  kept.bytes = kPageBytes;
+  kept.older.store(true, std::memory_order_relaxed);
+}
+
+/// Keeps what has not been followed, where there is room.
+void RowCache::keep_rows(std::uint64_t page, const std::byte* from) {
+  Kept& kept = kept_[page];
+  kept.older.store(false, std::memory_order_relaxed);
+  std::array<Piece, kPageBytes / 2> pieces;  // between two there is a row that has been followed
+  std::size_t count = 0, bytes = 0;
+  rows_.each_on(page, [&](LocalNumber local, std::uint16_t begin, std::uint16_t size) {
+    if ((followed_[local / kBits].load(std::memory_order_relaxed) >> local % kBits & 1) != 0) return;
+    if (count > 0 && pieces[count - 1].begin + pieces[count - 1].bytes == begin)
+      pieces[count - 1].bytes = static_cast<std::uint16_t>(pieces[count - 1].bytes + size);
+    else if (count < pieces.size())
+      pieces[count++] = {begin, size};
+    else
+      return;
+    bytes += size;
+  });
+  bytes += count * sizeof(Piece);
+  if (count == 0 || bytes > kPageBytes || !reserve(bytes)) return;
+  kept.memory = std::make_unique_for_overwrite<std::byte[]>(bytes);  // NOLINT(*-avoid-c-arrays)
+  std::memcpy(kept.memory.get(), pieces.data(), count * sizeof(Piece));
+  std::byte* to = kept.memory.get() + count * sizeof(Piece);
+  for (const Piece& piece : std::span(pieces).first(count)) {
+    std::memcpy(to, from + piece.begin, piece.bytes);
+    to += piece.bytes;
+  }
+  kept.pieces = static_cast<std::uint16_t>(count);
+  kept.bytes = static_cast<std::uint16_t>(bytes);
+}
+
+/// Drops rows that have been followed, from some of the pages in turn.
+void RowCache::make_room() {
+  std::array<std::byte, kPageBytes> bytes;
+  for (int i = 0; i < kVisits && used_.load(std::memory_order_relaxed) + kPageBytes > capacity_; ++i) {
+    const std::uint64_t page = hand_.fetch_add(1, std::memory_order_relaxed) % kept_.size();
+    Kept& kept = kept_[page];
+    if (!kept.older.load(std::memory_order_relaxed)) continue;
+    if (kept.taken.test_and_set(std::memory_order_acquire)) continue;
+    if (copy(kept, bytes.data()) != Found::nothing) {
+      release(kept);
+      keep_rows(page, bytes.data());
+    }
+    kept.taken.clear(std::memory_order_release);
+  }
+}
+
+/// False when there is no room.
+bool RowCache::reserve(std::uint64_t bytes) noexcept {
+  if (used_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= capacity_) return true;
+  used_.fetch_sub(bytes, std::memory_order_relaxed);
+  return false;
+}
+
+void RowCache::release(Kept& kept) noexcept {
+  if (!kept.memory) return;
+  kept.memory.reset();
+  used_.fetch_sub(kept.bytes, std::memory_order_relaxed);
+}
+
+void RowCache::follow(VertexId vertex) noexcept {
+  if (ample_) return;
+  const LocalNumber local = rows_.local(vertex);
+  followed_[local / kBits].fetch_or(std::uint64_t{1} << local % kBits, std::memory_order_relaxed);
+  const auto [begin, end] = rows_.range(vertex);
+  for (std::uint64_t page = begin / kPageBytes; begin < end && page * kPageBytes < end; ++page)
+    kept_[page].older.store(true, std::memory_order_relaxed);
+}
+
+bool RowCache::followed(VertexId vertex) const noexcept {
+  if (ample_) return false;
+  const LocalNumber local = rows_.local(vertex);
+  return (followed_[local / kBits].load(std::memory_order_relaxed) >> local % kBits & 1) != 0;
+}
+
+}  // namespace edgewire::frontier
