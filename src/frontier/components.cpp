@@ -113,17 +113,22 @@ void Components::link_all() {
       for (std::uint32_t i = 0; i < taken.size(); ++i) taken[i] = LocalNumber(first + i);
       return std::span<const LocalNumber>(taken);
     };
-    job_.each_row(w, take, [&](const KnownEdges& edges) {
-      const std::uint32_t source = edges.vertex;
-      for (std::size_t e = 0; e < edges.targets.size(); ++e) {
-        if (skips && e % kLinkedAtOnce == kSampledEdges &&
-            forest_.root(source) == forest_.root(static_cast<std::uint32_t>(top)))
-          break;
-        forest_.link(source, edges.targets[e]);
-      }
-      worker.vertices += edges.targets.empty() ? 0 : 1;
-      worker.edges += edges.targets.size();
-    });
+    const auto hangs_on_hub = [&](LocalNumber local) {
+      return skips && forest_.root(local) == forest_.root(static_cast<std::uint32_t>(top));
+    };
+    std::uint32_t last = Forest::kNone;
+    job_.each_row_once(
+        w, take, skips ? kSampledEdges : ~std::size_t{0},
+        [&](LocalNumber local) { return !hangs_on_hub(local); },
+        [&](const KnownEdges& edges) {
+          for (std::size_t e = 0; e < edges.targets.size(); ++e) {
+            if (e % kLinkedAtOnce == kLinkedAtOnce - 1 && hangs_on_hub(edges.vertex)) break;
+            forest_.link(edges.vertex, edges.targets[e]);
+          }
+          worker.vertices += edges.targets.empty() || edges.vertex == last ? 0 : 1;
+          worker.edges += edges.targets.size();
+          last = edges.vertex;
+        });
   });
   compress();
 }

@@ -166,8 +166,8 @@ class FrontierJob {
 
   /// Calls work(known edges) for the rows of the vertices that take() gives, in this order: spans of owned
   /// vertices, each of which stays until the next call; an empty one is the last. By a worker, after
-  /// make_rows(). Edges have weights where Options::disks says so. Where work() returns false, the row will be
-  /// asked for again, which it is good to know where rows are on disks. Throws Error.
+  /// make_rows(). Edges have weights where Options::disks says so. Where work() returns false, the row will
+  /// be asked for again, which it is good to know where rows are on disks. Throws Error.
   template <class Take, class Work>
   void each_row(int worker, const Take& take, const Work& work) {
     if (on_disks()) {
@@ -189,6 +189,15 @@ class FrontierJob {
         work(KnownEdges{chunk[i], targets, weights.of(chunk[i], targets.size())});
       }
     }
+  }
+  /// The same from disks, for a kernel that reads each row once and seldom needs all of it: work() gets the
+  /// first targets of the row, and then the others where wants(local) says so.
+  template <class Take, class Wants, class Work>
+  void each_row_once(int worker, const Take& take, std::size_t first, const Wants& wants, const Work& work) {
+    visit_rows(take, work, [&](const auto& take_ids, const auto& work_on, const auto& known) {
+      readers_[static_cast<std::size_t>(worker)]->each_once(
+          take_ids, first, [&](VertexId v) { return wants(known.place(v).local); }, work_on);
+    });
   }
   /// How many vertices take() best gives at a time. From disks, rows side by side are read at once.
   std::size_t rows_at_once() const noexcept { return on_disks() ? 4096 : 64; }
@@ -215,10 +224,24 @@ class FrontierJob {
   bool ids_are_numbers() const noexcept { return own_rows_ && !owned_rows_.in_file(); }
   template <class Take, class Work>
   void each_row_on_disks(int worker, const Take& take, const Work& work) {
+    visit_rows(take, work, [&](const auto& take_ids, const auto& work_on, const auto& /*known*/) {
+      readers_[static_cast<std::size_t>(worker)]->each(take_ids, [&](const Edges& edges) {
+        if constexpr (std::is_void_v<decltype(work_on(edges))>) {
+          work_on(edges);
+          return true;
+        } else {
+          return work_on(edges);
+        }
+      });
+    });
+  }
+  /// Calls read(take, work, known) with what a RowReader takes, and the numbering.
+  template <class Take, class Work, class Read>
+  void visit_rows(const Take& take, const Work& work, const Read& read) {
     std::vector<VertexId> taken;
     std::vector<KnownNumber> numbers;  // of a row
     visit_known([&](const auto& known) {
-      readers_[static_cast<std::size_t>(worker)]->each(
+      read(
           [&] {
             taken.clear();
             for (const LocalNumber local : take()) taken.push_back(known.vertex(local));
@@ -227,14 +250,9 @@ class FrontierJob {
           [&](const Edges& edges) {
             numbers.clear();
             for (const VertexId v : edges.targets) numbers.push_back(known.number(v));
-            const KnownEdges one{known.place(edges.vertex).local, numbers, edges.weights};
-            if constexpr (std::is_void_v<decltype(work(one))>) {
-              work(one);
-              return true;
-            } else {
-              return work(one);
-            }
-          });
+            return work(KnownEdges{known.place(edges.vertex).local, numbers, edges.weights});
+          },
+          known);
     });
   }
 

@@ -107,8 +107,10 @@ class BitReader {
     at_ += rest + 1 + k;
     return std::uint64_t{rest} << k | (next >> (rest + 1) & ((std::uint64_t{1} << k) - 1));
   }
-  /// Whether no more was read than there is, and no whole byte is left.
-  bool ended() const noexcept { return at_ <= end_ && end_ - at_ < 8; }
+  /// Whether no more was read than there is.
+  bool within() const noexcept { return at_ <= end_; }
+  /// Whether no whole byte is left besides.
+  bool ended() const noexcept { return within() && end_ - at_ < 8; }
 
  private:
   /// The next 57 bits at least.
@@ -136,7 +138,7 @@ void encode_row(VertexId vertex, std::span<const VertexId> targets, std::vector<
 }
 
 bool decode_row(VertexId vertex, std::span<const std::byte> code, std::uint64_t vertices,
-                std::span<VertexId> targets) noexcept {
+                std::span<VertexId> targets, bool more) noexcept {
   BitReader bits(code);
   const auto k = static_cast<unsigned>(bits.get(kBitsOfK));
   const auto start = static_cast<std::uint32_t>(bits.get(kBitsOfStart));
@@ -148,7 +150,7 @@ bool decode_row(VertexId vertex, std::span<const std::byte> code, std::uint64_t 
     target += bits.gap(k);
     targets[e] = VertexId(static_cast<PlainId>(target));
   }
-  return bits.ended() && target < vertices;
+  return (more ? bits.within() : bits.ended()) && target < vertices;
 }
 
 }  // namespace edgewire::frontier

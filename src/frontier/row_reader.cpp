@@ -25,21 +25,39 @@ RowReader::RowReader(const RowPages& pages, RowCache& cache, std::size_t memory_
       health_(health),
       memory_(std::max(memory_bytes, pages.longest() + 2 * kRequestPages * kPageBytes)) {}
 
-void RowReader::each(const std::function<std::span<const VertexId>()>& take,
-                     const std::function<bool(const Edges&)>& work) {
+/// Calls work(request) for each request when all its pages are there.
+template <class Work>
+void RowReader::each_request(const Take& take, const Work& work) {
   for (fill(take); !requests_.empty(); fill(take)) {
     Request& request = requests_.front();
     finish(request);
-    for (const VertexId v : request.vertices)
-      if (work(decode(request, v))) cache_.follow(v);
-    keep(request);
+    work(request);
     if (request.memory != nullptr) memory_.give_back();
     requests_.pop_front();
   }
 }
 
+void RowReader::each(const Take& take, const std::function<bool(const Edges&)>& work) {
+  each_request(take, [&](const Request& request) {
+    for (const VertexId v : request.vertices)
+      if (work(decode(request, v))) cache_.follow(v);
+    keep(request);
+  });
+}
+
+void RowReader::each_once(const Take& take, std::size_t first, const std::function<bool(VertexId)>& wants,
+                          const std::function<void(const Edges&)>& work) {
+  each_request(take, [&](const Request& request) {
+    for (const VertexId v : request.vertices) {
+      const std::uint64_t degree = pages_.degree(v);
+      work(decode(request, v, std::min<std::uint64_t>(first, degree)));
+      if (degree > first && wants(v)) work({v, decode(request, v, degree).targets.subspan(first), {}});
+    }
+  });
+}
+
 /// Starts requests while there is room and something to ask for.
-void RowReader::fill(const std::function<std::span<const VertexId>()>& take) {
+void RowReader::fill(const Take& take) {
   while (requests_.size() < kMostRequests) {
     if (chunk_.empty()) chunk_ = take();
     if (chunk_.empty()) break;
@@ -143,19 +161,24 @@ void RowReader::keep(const Request& request) {
 }
 
 Edges RowReader::decode(const Request& request, VertexId vertex) {
+  return decode(request, vertex, pages_.degree(vertex));
+}
+
+/// The first `count` edges of the row; where rows have weights, all of them.
+Edges RowReader::decode(const Request& request, VertexId vertex, std::uint64_t count) {
   const auto [begin, end] = pages_.range(vertex);
   const std::uint64_t degree = pages_.degree(vertex);
-  if (degree == 0) return {vertex, {}, {}};
+  if (count == 0) return {vertex, {}, {}};
   if (targets_.size() < degree) {
     targets_.resize(degree);
     if (pages_.weighted()) weights_.resize(degree);
   }
   const graph::WeightType type = pages_.graph().weights().type();
   const std::uint64_t tail = pages_.weighted() ? degree * graph::bytes_of(type) : 0;
-  const auto targets = std::span(targets_).first(degree);
+  const auto targets = std::span(targets_).first(count);
   const std::byte* const row = request.memory + (begin - request.first * kPageBytes);
   if (end - begin < tail ||
-      !decode_row(vertex, {row, end - begin - tail}, pages_.graph().vertices(), targets))
+      !decode_row(vertex, {row, end - begin - tail}, pages_.graph().vertices(), targets, count < degree))
     fail(begin / kPageBytes,
          "the row here is out of range; remove the file, and the next run writes it anew");
   if (tail == 0) return {vertex, targets, {}};

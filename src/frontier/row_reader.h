@@ -29,12 +29,15 @@ class RowReader {
  public:
   /// `memory_bytes`: what rows under way may take; more when the longest one needs more. What goes wrong with
   /// a read fails the job. All outlive it.
-  RowReader(const RowPages& pages, RowCache& cache, std::size_t memory_bytes,
-            transport::Health& health);
+  RowReader(const RowPages& pages, RowCache& cache, std::size_t memory_bytes, transport::Health& health);
 
-  /// As FrontierJob::each_row(). What work() returns: see RowCache::follow(). Throws Error with path and byte offset. Not again after it has thrown.
-  void each(const std::function<std::span<const VertexId>()>& take,
-            const std::function<bool(const Edges&)>& work);
+  using Take = std::function<std::span<const VertexId>()>;
+  /// As FrontierJob::each_row(). What work() returns: see RowCache::follow(). Throws Error with path and byte
+  /// offset. Not again after it has thrown.
+  void each(const Take& take, const std::function<bool(const Edges&)>& work);
+  /// As FrontierJob::each_row_once(). Rows have no weights. Throws as each() does.
+  void each_once(const Take& take, std::size_t first, const std::function<bool(VertexId)>& wants,
+                 const std::function<void(const Edges&)>& work);
   /// See disk::Queue::watch().
   void watch(const topology::WorkerPool& pool, int worker) noexcept { queue_.watch(pool, worker); }
 
@@ -57,10 +60,13 @@ class RowReader {
   bool start(Request& request);
   void find(const Request& request);
   void read(Request& request);
-  void fill(const std::function<std::span<const VertexId>()>& take);
+  void fill(const Take& take);
+  template <class Work>
+  void each_request(const Take& take, const Work& work);
   void finish(Request& request);
   void keep(const Request& request);
   Edges decode(const Request& request, VertexId vertex);
+  Edges decode(const Request& request, VertexId vertex, std::uint64_t count);
   [[noreturn]] void fail(std::uint64_t page, const std::string& what);
 
   const RowPages& pages_;
@@ -68,9 +74,9 @@ class RowReader {
   transport::Health& health_;
   disk::BlockRing memory_;
   disk::Queue queue_;
-  std::span<const VertexId> chunk_;  ///< vertices that were taken, and are in no request yet
-  std::array<Request, 2> open_;      ///< of long and of short rows; more rows may be added
-  std::deque<Request> requests_;     ///< oldest first
+  std::span<const VertexId> chunk_;     ///< vertices that were taken, and are in no request yet
+  std::array<Request, 2> open_;         ///< of long and of short rows; more rows may be added
+  std::deque<Request> requests_;        ///< oldest first
   std::vector<RowCache::Found> found_;  ///< [page of a request]
   std::vector<VertexId> targets_;
   std::vector<std::uint64_t> weights_;  ///< memory for those of a row
