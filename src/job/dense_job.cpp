@@ -75,7 +75,7 @@ engine::IterationResult DenseJob::iterate(engine::Loops& loops, engine::Iteratio
 void DenseJob::measure_disks() {
   plan_.tiles.disks->stop_reads();
   bootstrap_.allgather("");  // all read at the same time
-  disk_figures_.measure_limit(disk_tiles()->paths(), static_cast<std::size_t>(seat_.pool().workers()));
+  disk_figures_.measure_limit(disk_tiles()->paths(), plan_.read_ahead);
 }
 
 }  // namespace edgewire::job
