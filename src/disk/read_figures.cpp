@@ -12,7 +12,7 @@ void ReadFigures::measure_limit(const std::vector<std::string>& paths, std::uint
   auto probe = ReadProbe::of_files(paths);
   constexpr std::uint64_t kBlockBytes = 1 << 20;
   block_bytes = std::min(kBlockBytes, probe.bytes() / kAlignment * kAlignment);
-  depth = std::clamp<std::uint64_t>(bytes_under_way / kBlockBytes, 4, 64);
+  depth = std::clamp<std::uint64_t>(bytes_under_way / kBlockBytes, 16, 64);
   for (int i = 0; i < kTimes; ++i) {
     const ReadPattern pattern{block_bytes, static_cast<int>(depth), false};
     limit_bytes_per_s = std::max(limit_bytes_per_s, probe.measure(pattern, kSeconds).bytes_per_s());

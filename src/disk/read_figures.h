@@ -20,7 +20,7 @@ struct ReadFigures {
   std::uint64_t block_bytes = 0;  ///< of the reads that measured the limit
   std::uint64_t depth = 0;        ///< how many were under way
 
-  /// Measures the limit, from these files, with so many bytes under way, 4 MiB at least and 64 MiB at most.
+  /// Measures the limit, from these files, with so many bytes under way, 16 MiB at least and 64 MiB at most.
   /// Where others read the same devices, all do so at the same time. Throws Error with the path.
   void measure_limit(const std::vector<std::string>& paths, std::uint64_t bytes_under_way);
 };
