@@ -17,11 +17,9 @@ struct VertexCounts {
 
 /// The memory of a process whose edges are on disks. What it keeps of vertices comes first. Edges on their
 /// way to the disks and from there share the rest. Not in it: the program and what its workers need at least,
-/// for which a process may take kSlack more.
+/// for which a process may take 64 MiB more.
 class MemoryBudget {
  public:
-  static constexpr std::uint64_t kSlack = std::uint64_t{64} << 20;
-
   /// Memory is ample.
   MemoryBudget() = default;
   /// `memory_bytes`: of the process; 0: ample. Throws Error where the vertices need more.

@@ -31,7 +31,7 @@ constexpr std::uint64_t kStripePages = 16;
 /// Where rows are on disks.
 struct RowDisks {
   std::vector<std::string> devices{};  ///< a folder on each device; empty: rows are in memory
-  std::uint64_t memory_bytes = 0;      ///< of a process, within which rows are written and read; 0: ample
+  std::uint64_t memory_bytes = 0;      ///< of a process, see disk::MemoryBudget; 0: ample
   bool weighted = false;               ///< with their weights
   disk::VertexBytes kernel{};          ///< what the kernel keeps of a vertex
 
