@@ -44,6 +44,7 @@ class Queue {
     void operator()(io_uring* ring) const noexcept;
   };
   std::unique_ptr<io_uring, Close> ring_;  ///< null: there is none
+  unsigned under_way_ = 0;                 ///< transfers in the ring
   const topology::WorkerPool* pool_ = nullptr;
   int worker_ = 0;
 };

@@ -55,7 +55,7 @@ TEST_CASE("vertices come first, and edges share the rest") {
 }
 
 TEST_CASE("many transfers are under way at a time, with io_uring and without") {
-  constexpr std::size_t kBlocks = 300;  // more than the ring takes at a time
+  constexpr std::size_t kBlocks = 1500;  // more than the ring takes at a time
   for (const bool allowed : {true, false}) {
     const Scratch file;
     const topology::NodeMemory written(kBlocks * kAlignment, -1, "blocks"),
