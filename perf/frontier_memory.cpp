@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "error.h"
 #include "graph/format.h"
@@ -97,14 +98,21 @@ std::uint64_t triangles(const GraphShares& graph, const ProcessShare& share) {
   return of(kOriented, share) + (kEntry + kBothWays) * share.edges + std::max(of(kInRows, share), later);
 }
 
+/// Of kernels that have the same in graphs of all kinds, without rows; else nothing.
+std::optional<Bytes> simple_kernel(std::string_view kernel) {
+  if (kernel == "bfs") return kBreadthFirst;
+  if (kernel == "sssp") return kShortestPaths;
+  if (kernel == "bc") return kBetweenness;
+  if (kernel == "wcc") return kComponents;
+  return {};
+}
+
 std::uint64_t kernel_bytes(std::string_view kernel, const GraphShares& graph, const ProcessShare& share) {
   const bool several = graph.processes.size() > 1;
   // One process reads those of the file, unless ids are wider than numbers.
   const Bytes rows = several || kIds64 ? kKnownRows : Bytes{};
-  if (kernel == "bfs") return of(rows + kBreadthFirst, share);
-  if (kernel == "sssp") return of(rows + kShortestPaths, share);
-  if (kernel == "bc") return of(rows + kBetweenness, share);
-  if (kernel == "wcc" || (kernel == "scc" && graph.symmetric)) return of(rows + kComponents, share);
+  if (const auto simple = simple_kernel(kernel)) return of(rows + *simple, share);
+  if (kernel == "scc" && graph.symmetric) return of(rows + kComponents, share);
   if (kernel == "scc") return of(rows + kStrong, share);
   if (kernel != "cdlp" && kernel != "lcc")
     throw UsageError(fmt::format("there is no prediction of the memory of {}", kernel));
@@ -189,6 +197,12 @@ GraphShares estimate_shares(std::uint64_t vertices, std::uint64_t edges, bool sy
   share.boundary_both = share.told_both =
       symmetric ? share.boundary : at_boundary(2 * static_cast<double>(share.edges));
   return {vertices, edges, symmetric, std::vector<ProcessShare>(static_cast<std::size_t>(processes), share)};
+}
+
+disk::VertexBytes vertex_bytes(std::string_view kernel) {
+  const Bytes bytes = simple_kernel(kernel).value() + kBoundary;
+  constexpr std::uint64_t kFewBlocks = 1;
+  return {bytes.owned, bytes.boundary + bytes.told + kFewBlocks};
 }
 
 std::uint64_t frontier_memory(std::string_view kernel, const GraphShares& shares) {

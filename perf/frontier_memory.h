@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "disk/memory_budget.h"
 #include "graph/graph_file.h"
 #include "plan/ownership.h"
 
@@ -46,6 +47,10 @@ GraphShares estimate_shares(std::uint64_t vertices, std::uint64_t edges, bool sy
 /// of directed graphs without the edges that its first search leaves over, of which nobody knows beforehand
 /// how many there are. `kernel`: one of kFrontierKernels; else throws UsageError.
 std::uint64_t frontier_memory(std::string_view kernel, const GraphShares& shares);
+
+/// What a process keeps of a vertex while rows are on disks, for `bfs`, `sssp`, `wcc` and `bc`, with the
+/// boundary where there are several processes; else as frontier_memory().
+disk::VertexBytes vertex_bytes(std::string_view kernel);
 
 /// Of such estimates, for people, ending with a newline.
 std::string memory_text(std::string_view kernel, const std::vector<GraphShares>& estimates);

@@ -67,8 +67,8 @@ void EdgePlace::add_to(CLI::App& command, launch::LaunchOptions& launch) {
       Form::folder, inside(kept_names()));
   command
       .add_option("--memory", memory_bytes,
-                  "of a process, such as 2G: what auto goes by, and what building and reading edges on disk "
-                  "keeps to; by default what is free")
+                  "of a process, such as 2G: what auto goes by, and what a process with edges on disk takes "
+                  "at most, beside 64M; by default what is free")
       ->transform(sizes())
       ->check(CLI::Range(std::uint64_t{1} << 20, std::uint64_t{1} << 60));
 }

@@ -16,6 +16,9 @@ constexpr unsigned kEntries = 64;  // that are handed over at a time; more may b
 // The system is asked again where it lacks memory or has too many completions to tell: for about a second.
 constexpr int kMostRefusals = 1000;
 constexpr std::chrono::milliseconds kPause{1};
+/// Transfers under way at most. The ring has room to tell of all of them: where it has not, the kernel takes
+/// more memory, and in a control group without any the end of a transfer is lost.
+constexpr unsigned kMostUnderWay = 1024;
 
 }  // namespace
 
@@ -27,7 +30,10 @@ void Queue::Close::operator()(io_uring* ring) const noexcept {
 Queue::Queue(bool allowed) {
   if (!allowed) return;
   auto ring = std::make_unique<io_uring>();
-  if (io_uring_queue_init(kEntries, ring.get(), 0) == 0) ring_.reset(ring.release());
+  io_uring_params params{};
+  params.flags = IORING_SETUP_CQSIZE;
+  params.cq_entries = kMostUnderWay;
+  if (io_uring_queue_init_params(kEntries, ring.get(), &params) == 0) ring_.reset(ring.release());
 }
 
 Queue::~Queue() = default;
@@ -46,6 +52,7 @@ void Queue::wait_for_one() noexcept {
   auto* const transfer = static_cast<Transfer*>(io_uring_cqe_get_data(done));
   const int result = done->res;
   io_uring_cqe_seen(ring_.get(), done);
+  --under_way_;
   transfer->advance(result);
   if (transfer->under_way_) transfer->start();
 }
@@ -82,6 +89,8 @@ void Transfer::start() noexcept {
     }
     return;
   }
+  while (queue_.under_way_ == kMostUnderWay && queue_.error_ == 0) queue_.wait_for_one();
+  ++queue_.under_way_;
   io_uring_sqe* entry = io_uring_get_sqe(ring);
   for (; entry == nullptr && queue_.error_ == 0; entry = io_uring_get_sqe(ring))
     if (io_uring_submit(ring) < 0) queue_.wait_for_one();  // the system has too many completions to tell

@@ -45,6 +45,7 @@ class Queue {
   };
   std::unique_ptr<io_uring, Close> ring_;  ///< null: there is none
   int error_ = 0;                          ///< why the system takes no more requests; 0: it does
+  unsigned under_way_ = 0;                 ///< transfers in the ring
   const topology::WorkerPool* pool_ = nullptr;
   int worker_ = 0;
 };

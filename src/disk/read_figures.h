@@ -7,9 +7,8 @@
 
 namespace edgewire::disk {
 
-/// How much each worker reads ahead, in bytes. `memory_bytes`: of its process, which has so many workers; 0:
-/// ample.
-std::size_t read_ahead_bytes(std::uint64_t memory_bytes, std::size_t workers) noexcept;
+/// How much each worker reads ahead at least, and where memory is ample, in bytes.
+inline constexpr std::uint64_t kLeastReadAhead = std::uint64_t{1} << 20, kReadAhead = 16 * kLeastReadAhead;
 
 /// What one process read from disks in a run.
 struct ReadFigures {
@@ -22,9 +21,10 @@ struct ReadFigures {
   std::uint64_t block_bytes = 0;  ///< of the reads that measured the limit
   std::uint64_t depth = 0;        ///< how many were under way
 
-  /// Measures the limit, from these files, with what so many workers read ahead. Where others read the same
-  /// devices, all do so at the same time. The limit is 0 where the files cannot be read any more.
-  void measure_limit(const SegmentFiles& files, std::size_t workers);
+  /// Measures the limit, from these files, with so many bytes under way, 16 MiB at least and 64 MiB at most.
+  /// Where others read the same devices, all do so at the same time. The limit is 0 where the files cannot be
+  /// read any more.
+  void measure_limit(const SegmentFiles& files, std::uint64_t bytes_under_way);
 };
 
 }  // namespace edgewire::disk

@@ -75,6 +75,11 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
                            {"the reading of rows", exchange::to_name(options.rows)},
                            {"the check of integrity", options.seat.integrity ? "yes" : "no"},
                            {"the number of disks for edges", std::to_string(options.disks.devices.size())}});
+  if (!options.disks.devices.empty()) {
+    const auto processes = static_cast<std::uint64_t>(bootstrap.size());
+    options.disks.budget(
+        {(graph.vertices() + processes - 1) / processes, 0});  // says where it does not suffice
+  }
   ownership_ = exchange::make_ownership(bootstrap, graph, options.ownership);
   owned_ = ownership_->count(rank());
   if (options.for_tasks) {
@@ -94,7 +99,8 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
       else if (owned_rows_.in_file())
         graph.verify_offsets(begin, end);
     });
-    if (from_disks) open_rows(options.disks);
+    if (from_disks)
+      pages_ = std::make_unique<RowPages>(pool(), owned_rows_, *ownership_, bootstrap.rank(), options.disks);
   }
   if (!options.for_tasks) {
     records_.emplace(bootstrap, seat_, options.record_bytes);
@@ -106,7 +112,10 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
       wait_for_all();  // what was sent has arrived before this process waits for anything else
     }
   }
-  if (on_disks()) owned_rows_.forget_edges();
+  if (on_disks()) {
+    owned_rows_.forget_edges();
+    make_readers(options.disks);
+  }
   seconds_load_ = seconds_since(start_);
 }
 
@@ -184,12 +193,13 @@ void FrontierJob::expect_tasks() const {
   if (records_) throw UsageError("searches that are tasks need a job with Options::for_tasks");
 }
 
-void FrontierJob::open_rows(const RowDisks& disks) {
+void FrontierJob::make_readers(const RowDisks& disks) {
   constexpr std::uint64_t kCache = std::uint64_t{256} << 20;
   const auto workers = static_cast<std::size_t>(pool().workers());
-  pages_ = std::make_unique<RowPages>(pool(), owned_rows_, *ownership_, bootstrap_.rank(), disks);
-  cache_.emplace(*pages_, std::min(pages_->bytes(), disks.memory_bytes == 0 ? kCache : disks.memory_bytes / 2));
-  const std::size_t ahead = disk::read_ahead_bytes(disks.memory_bytes, workers);
+  const auto budget = disks.budget({owned(), known() - owned()});
+  cache_.emplace(*pages_, std::min(pages_->bytes(), budget.rest_or(2 * kCache) / 2));
+  const std::uint64_t ahead = budget.read_ahead(workers);
+  read_ahead_ = ahead * workers;
   for (std::size_t w = 0; w < workers; ++w) {
     readers_.push_back(std::make_unique<RowReader>(*pages_, *cache_, ahead, bootstrap_.health()));
     readers_.back()->watch(pool(), static_cast<int>(w));
@@ -202,8 +212,9 @@ disk::ReadFigures FrontierJob::measure_disks() {
   figures.bytes_read = pages_->files().all_bytes_read();
   figures.bytes_written = pages_->bytes_written();
   readers_.clear();
+  cache_.reset();
   bootstrap_.allgather("");  // all read at the same time
-  figures.measure_limit(pages_->files(), static_cast<std::size_t>(pool().workers()));
+  figures.measure_limit(pages_->files(), read_ahead_);
   return figures;
 }
 

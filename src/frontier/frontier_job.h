@@ -220,7 +220,8 @@ class FrontierJob {
     __builtin_prefetch(row);
     if (edges > kAhead) __builtin_prefetch(static_cast<const std::byte*>(row) + 64);
   }
-  void open_rows(const RowDisks& disks);
+  /// Makes what reads the rows of pages_, in the memory that vertices leave.
+  void make_readers(const RowDisks& disks);
   bool ids_are_numbers() const noexcept { return own_rows_ && !owned_rows_.in_file(); }
   template <class Take, class Work>
   void each_row_on_disks(int worker, const Take& take, const Work& work) {
@@ -278,6 +279,7 @@ class FrontierJob {
   KnownWeights weights_;
   std::unique_ptr<RowPages> pages_;
   std::optional<RowCache> cache_;
+  std::uint64_t read_ahead_ = 0;  ///< bytes, of all readers
   double seconds_load_ = 0;
   std::vector<std::unique_ptr<RowReader>> readers_;  ///< [worker], where rows are on disks
 };

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "disk/memory_budget.h"
 #include "disk/segment_file.h"
 #include "graph/graph_file.h"
 #include "plan/owned_rows.h"
@@ -32,8 +33,16 @@ constexpr std::uint64_t kStripePages = 16;
 /// Where rows are on disks.
 struct RowDisks {
   std::vector<std::string> devices{};  ///< a folder on each device; empty: rows are in memory
-  std::uint64_t memory_bytes = 0;      ///< of a process, within which rows are written and read; 0: ample
+  std::uint64_t memory_bytes = 0;      ///< of a process, see disk::MemoryBudget; 0: ample
   bool weighted = false;               ///< with their weights
+  disk::VertexBytes kernel{};          ///< what the kernel keeps of a vertex
+
+  /// What is left beside so many vertices: what the kernel keeps of them, and where rows are, which are 12
+  /// bytes of the index and 8 of the mapped graph. Throws Error where their memory does not suffice.
+  disk::MemoryBudget budget(const disk::VertexCounts& vertices) const {
+    constexpr std::uint64_t kPlaces = 20;
+    return {memory_bytes, {kernel.owned + kPlaces, kernel.other}, vertices};
+  }
 };
 
 /// What is known of the weights of a process's edges.

@@ -18,22 +18,20 @@ namespace edgewire::frontier {
 namespace {
 
 constexpr std::uint64_t kStripeBytes = kStripePages * kPageBytes;
-constexpr std::uint64_t kEdgesAtOnce = 1 << 20;  // that a worker encodes before all are written
+// Edges that a worker encodes before all are written.
+constexpr std::uint64_t kEdgesAtOnce = 1 << 20, kLeastEdgesAtOnce = 1 << 14;
 constexpr std::uint64_t kBytesAnEdge = 16;  // that this takes at most: codes, and what they are copied to
 
 class RowWriter {
  public:
   RowWriter(topology::WorkerPool& pool, const ProcessRows& rows, const RowDisks& disks,
             const std::vector<std::string>& paths, std::uint64_t generation)
-      : pool_(pool),
-        rows_(rows),
-        weighted_(disks.weighted),
-        edges_at_once_(kEdgesAtOnce),
-        files_(paths, generation) {
+      : pool_(pool), rows_(rows), weighted_(disks.weighted), files_(paths, generation) {
     const auto workers = static_cast<std::uint64_t>(pool.workers());
-    if (disks.memory_bytes > 0)
-      edges_at_once_ =
-          std::clamp<std::uint64_t>(disks.memory_bytes / 4 / kBytesAnEdge / workers, 1 << 12, kEdgesAtOnce);
+    const std::uint64_t rest =
+        disks.budget({rows.count(), 0}).rest_or(2 * kBytesAnEdge * kEdgesAtOnce * workers);
+    edges_at_once_ =
+        std::clamp<std::uint64_t>(rest / 2 / kBytesAnEdge / workers, kLeastEdgesAtOnce, kEdgesAtOnce);
     index_.begins.resize(rows.count());
     index_.lengths.resize(rows.count());
   }
@@ -147,7 +145,7 @@ class RowWriter {
   topology::WorkerPool& pool_;
   ProcessRows rows_;
   bool weighted_;
-  std::uint64_t edges_at_once_;
+  std::uint64_t edges_at_once_ = 0;
   disk::SegmentWriter files_;
   RowIndex index_;
   std::vector<std::byte> stream_;  ///< what is not written yet

@@ -64,7 +64,7 @@ disk::ReadFigures DenseJob::measure_disks() {
   if (plan_.cache.source != PlanSource::used) figures.bytes_written = files.bytes();
   plan_.tiles.disks->stop_reads();
   bootstrap_.allgather("");  // all read at the same time
-  figures.measure_limit(files, static_cast<std::size_t>(seat_.pool().workers()));
+  figures.measure_limit(files, plan_.read_ahead);
   return figures;
 }
 

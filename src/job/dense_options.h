@@ -42,8 +42,9 @@ struct DenseOptions {
   /// Edges are on disks, in a file in each of these folders; empty: in memory. Needs a plan cache. Not with
   /// strategy `cover`.
   std::vector<std::string> devices;
-  std::uint64_t memory_bytes =
-      0;  ///< of a process with edges on disks, within which tiles are built and read; 0: ample
+  /// Of a process with edges on disks, see disk::MemoryBudget; 0: ample. Where it does not hold the graph,
+  /// `choose_layout` takes the given order, so that rows are read one after the other.
+  std::uint64_t memory_bytes = 0;
   std::uint64_t link_bits_per_s = 0;  ///< line rate of shaped links, 0: as they are; for the plan cache only
   Progress progress;                  ///< told by any worker how far loading and planning have come
   std::string kernel;                 ///< what is computed, in words: must be the same in all processes

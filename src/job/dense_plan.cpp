@@ -136,6 +136,7 @@ void release_rows(const PlanTask& task, plan::OwnedRows& rows, const plan::Owner
 
 DensePlan make_dense_plan(const PlanTask& task) {
   agree(task);
+  if (!task.options.devices.empty()) check_memory(task);
   std::optional<PlanCache> cache;
   if (!task.options.plan_cache.empty()) cache.emplace(task);
   const auto make = [&] {

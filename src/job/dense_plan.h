@@ -90,6 +90,7 @@ struct DensePlan : ConnectedPlan {
   plan::Traffic traffic;  ///< values from every process to every other one in an iteration; the same in all
   CacheUse cache{};
   std::vector<int> column_workers{};  ///< [local column], with tiles on disks
+  std::uint64_t read_ahead = 0;       ///< bytes that all workers read ahead, with tiles on disks
 };
 
 /// What plans are made of. All outlive the plan, but for `options` and `machine`.
@@ -132,6 +133,11 @@ void for_each_rows(const PlanTask& task, const graph::RowRange& rows, const plan
 void release_rows(const PlanTask& task, plan::OwnedRows& rows, const plan::Ownership& ownership,
                   const plan::ForEach& for_each);
 
+/// With edges on disks: throws Error where the memory of a process does not suffice for its vertices.
+void check_memory(const PlanTask& task);
+/// With edges on disks: whether the memory of processes holds the rows of the graph, so that they can be read
+/// in any order.
+bool memory_holds_rows(const PlanTask& task);
 /// The name of the files of edges on disks, without what says on which disk:
 /// GRAPH.edges-DIGITS-RANK-of-PROCESSES. The digits are those of subject_of_plan(), so that runs with other
 /// options do not overwrite each other's files.

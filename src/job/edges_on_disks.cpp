@@ -7,8 +7,9 @@
 #include <string_view>
 #include <system_error>
 
-#include "disk/read_figures.h"
+#include "disk/memory_budget.h"
 #include "graph/checksum.h"
+#include "job/dense_plan.h"
 #include "job/plan_cache.h"
 #include "launch/agreement.h"
 #include "tiles/plan_readers.h"
@@ -21,9 +22,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kOthers = 3;  // whose files stay beside those of a run, in a folder
 constexpr std::string_view kKind = "edges-";
-constexpr std::size_t kDigits = 16;  // behind it, which say for what
-constexpr std::uint64_t kMiB = 1 << 20;
-constexpr std::uint64_t kTilesInMemory = 256 * kMiB;  // before they are written
+constexpr std::size_t kDigits = 16;                            // behind it, which say for what
+constexpr std::uint64_t kBuilding = std::uint64_t{256} << 20;  // bytes for building tiles, at most
 
 /// In each of the devices' folders; processes may share these.
 std::vector<std::string> edge_files(const PlanTask& task) {
@@ -62,11 +62,43 @@ void remove_old_files(const PlanTask& task, const fs::path& folder) {
     for (const auto& path : others[i].paths) fs::remove(path, none);
 }
 
+/// Of the largest process at least.
+std::uint64_t owned_vertices(const PlanTask& task) {
+  return (task.graph.vertices() + task.processes() - 1) / task.processes();
+}
+
+/// What building tiles leaves beside vertices.
+disk::MemoryBudget building_budget(const PlanTask& task, const disk::VertexCounts& vertices) {
+  constexpr std::uint64_t kOwned = 8, kOther = 18;
+  return {task.options.memory_bytes, {kOwned, kOther}, vertices};
+}
+
+/// What iterating leaves beside vertices: their order, their values, constants and messages, and what is
+/// sent.
+disk::MemoryBudget iterating_budget(const PlanTask& task, const disk::VertexCounts& vertices) {
+  constexpr std::uint64_t kOwned = 16, kOther = 8, kValues = 4;
+  return {task.options.memory_bytes,
+          {kOwned + kValues * plan::message_bytes(task.options.encoding), kOther},
+          vertices};
+}
+
 }  // namespace
 
 std::string edges_name(const PlanTask& task) {
   const std::string subject = subject_of_plan(task);
   return task.kept_name(fmt::format("{}{:016x}", kKind, graph::checksum(subject.data(), subject.size())));
+}
+
+void check_memory(const PlanTask& task) { iterating_budget(task, {owned_vertices(task), 0}); }
+
+bool memory_holds_rows(const PlanTask& task) {
+  const std::uint64_t bytes =
+      task.graph.edges() *
+      (sizeof(VertexId) + (task.options.weighted ? bytes_of(task.graph.weights().type()) : 0));
+  const std::uint64_t mine = bytes / static_cast<std::uint64_t>(task.bootstrap.local_size());
+  const bool holds = mine <= building_budget(task, {owned_vertices(task), 0}).rest_or(mine);
+  const auto all = task.bootstrap.allgather(holds ? "yes" : "no");
+  return std::ranges::find(all, "no") == all.end();
 }
 
 EdgeTiles build_on_disks(const PlanTask& task, const plan::ExchangeColumns& edges, const Columns& columns) {
@@ -75,10 +107,9 @@ EdgeTiles build_on_disks(const PlanTask& task, const plan::ExchangeColumns& edge
   auto& pool = task.seat.pool();
   DiskTilesWriter writer(pool, edge_files(task), columns.bounds.size() - 1,
                          launch::new_generation(task.bootstrap));
-  const std::uint64_t memory_bytes = task.options.memory_bytes;
-  const std::uint64_t budget =
-      memory_bytes == 0 ? kTilesInMemory : std::clamp(memory_bytes / 8, 16 * kMiB, kTilesInMemory);
-  tiles::build_tiles(pool, tiles::PlanReader(edges), columns.bounds, task.tile_sizes(), writer, budget);
+  const auto budget = building_budget(task, {edges.sources(), columns.bounds.back() - edges.sources()});
+  tiles::build_tiles(pool, tiles::PlanReader(edges), columns.bounds, task.tile_sizes(), writer,
+                     std::min(budget.rest_or(kBuilding), kBuilding));
   return open_disk_tiles(task, writer.finish(), columns.bounds);
 }
 
@@ -100,8 +131,12 @@ void plan_reads(const PlanTask& task, DensePlan& plan) {
   const auto columns = share_columns(tiles, std::move(sent), plan.columns.local(), plan.column_workers);
   std::vector<std::uint32_t> widths;
   for (std::size_t c = 0; c < tiles.columns(); ++c) widths.push_back(tiles.column_width(c));
+  std::uint64_t values = 0;
+  for (const auto& stream : plan.exchange.outgoing()) values += stream.slots;
+  const auto budget = iterating_budget(task, {plan.owned.count(), values});
   plan.tiles.disks->plan_reads(columns, plan.owned.count(), std::move(widths),
-                               disk::read_ahead_bytes(task.options.memory_bytes, columns.size()));
+                               budget.read_ahead(columns.size()));
+  plan.read_ahead = budget.read_ahead(columns.size()) * columns.size();
 }
 
 }  // namespace edgewire::job

@@ -93,7 +93,18 @@ plan::OwnedVertices order_vertices(const PlanTask& task, const plan::OwnedRows& 
                                    const plan::Ownership& ownership, Choices& choices,
                                    const plan::ForEach& for_each) {
   choices.layout = task.options.layout;
-  if (!task.options.choose_layout) return {rows, ownership, task.bootstrap.rank(), choices.layout, for_each};
+  const bool anyhow = task.options.devices.empty() || memory_holds_rows(task);
+  if (task.options.choose_layout && !anyhow) {
+    choices.layout = plan::Layout::given;
+    choices.layout_reason = "given: --memory does not hold the graph, whose rows are then read in order";
+  } else if (choices.layout == plan::Layout::degree && !anyhow) {
+    choices.layout_reason =
+        "degree: --memory does not hold the graph, whose rows are then read from all over the file; --layout "
+        "given "
+        "reads them in order";
+  }
+  if (!task.options.choose_layout || !anyhow)
+    return {rows, ownership, task.bootstrap.rank(), choices.layout, for_each};
   auto choice = choose_layout(task.bootstrap, rows, ownership, task.seat.pool(), task.tile_sizes(), for_each);
   choices.layout = choice.layout;
   choices.layout_reason = std::move(choice.reason);

@@ -12,6 +12,7 @@
 #include "frontier/betweenness.h"
 #include "frontier/betweenness_apart.h"
 #include "kernels/verify.h"
+#include "perf/frontier_memory.h"
 #include "runs/digest.h"
 #include "runs/kernels.h"
 #include "runs/vertex_kernel.h"
@@ -32,6 +33,7 @@ class BcKernel : public VertexKernel<double> {
                        asked_.endpoints ? ", endpoints" : "", asked_.normalized ? ", normalized" : "");
   }
   bool weighted() const override { return asked_.weighted; }
+  disk::VertexBytes vertex_bytes() const override { return perf::vertex_bytes("bc"); }
   std::size_t record_bytes() const override { return sizeof(frontier::WideRecord); }
   bool choose_tasks(const graph::GraphFile& graph, int processes, int workers, bool on_disks) override {
     return apart_ = frontier::BetweennessApart::chosen({asked_.apart, graph.vertices(), graph.edges(),

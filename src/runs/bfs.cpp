@@ -11,6 +11,7 @@
 #include "frontier/breadth_first_apart.h"
 #include "kernels/verify.h"
 #include "launch/packing.h"
+#include "perf/frontier_memory.h"
 #include "runs/digest.h"
 #include "runs/kernels.h"
 #include "runs/vertex_kernel.h"
@@ -38,6 +39,15 @@ class BfsKernel : public Kernel {
                        asked_.parents ? ", parents" : "",
                        asked_.target.vertex ? fmt::format(", target {}", *asked_.target.vertex) : "",
                        asked_.deterministic ? ", deterministic" : "");
+  }
+  disk::VertexBytes vertex_bytes() const override {
+    auto bytes = perf::vertex_bytes("bfs");
+    if (needs_parents(asked_)) bytes.owned += sizeof(PlainId);
+    if (asked_parents(asked_) == BreadthFirst::Parents::smallest) {  // candidates
+      bytes.owned += sizeof(PlainId);
+      bytes.other += sizeof(PlainId);
+    }
+    return bytes;
   }
   std::vector<std::string> runs() const override { return asked_.sources.names; }
   bool choose_tasks(const graph::GraphFile& graph, int processes, int workers, bool on_disks) override {

@@ -92,6 +92,7 @@ frontier::Options job_options_of(const launch::Bootstrap& bootstrap, const graph
   auto asked = options.job;
   asked.record_bytes = kernel.record_bytes();
   asked.disks.weighted = kernel.weighted();
+  asked.disks.kernel = kernel.vertex_bytes();
   asked.kernel = kernel.describe() + (options.tools.profile ? ", profiled" : "") +
                  (options.tools.parts ? ", output in parts" : "");
   asked.for_tasks =

@@ -38,6 +38,8 @@ class Kernel {
   virtual std::size_t record_bytes() const { return sizeof(frontier::Record); }
   /// Whether it uses weights.
   virtual bool weighted() const { return false; }
+  /// What it keeps of a vertex where rows are on disks; nothing where they cannot be there.
+  virtual disk::VertexBytes vertex_bytes() const { return {}; }
   /// Whether it follows FrontierJob::rows(), which are then made before its time counts.
   virtual bool follows_rows(const graph::GraphFile&) const { return true; }
   /// Whether it leaves its work to tasks, see frontier::Options::for_tasks. The same in all processes.

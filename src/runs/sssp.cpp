@@ -10,6 +10,7 @@
 #include "frontier/path.h"
 #include "frontier/settle.h"
 #include "kernels/verify.h"
+#include "perf/frontier_memory.h"
 #include "runs/digest.h"
 #include "runs/kernels.h"
 #include "runs/vertex_kernel.h"
@@ -49,6 +50,7 @@ class SsspKernel : public VertexKernel<Distance> {
     return frontier::Settling<kernels::Sssp<Distance>>::kRecordBytes;
   }
   bool weighted() const override { return !asked_.unit_weights; }
+  disk::VertexBytes vertex_bytes() const override { return perf::vertex_bytes("sssp"); }
   /// Chooses delta, and checks the weights.
   void prepare(frontier::FrontierJob& job, const Tools&) override {
     program_.emplace(job, asked_.delta, asked_.unit_weights);

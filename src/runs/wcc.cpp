@@ -4,6 +4,7 @@
 #include <string>
 
 #include "kernels/verify.h"
+#include "perf/frontier_memory.h"
 #include "runs/kernels.h"
 #include "runs/vertex_kernel.h"
 
@@ -15,6 +16,7 @@ class WccKernel : public LabelKernel {
  public:
   WccKernel() : LabelKernel("component", "components") {}
   std::string describe() const override { return "wcc"; }
+  disk::VertexBytes vertex_bytes() const override { return perf::vertex_bytes("wcc"); }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
     frontier::Components components(job);
     auto supersteps = components.run();

@@ -145,7 +145,9 @@ class TileSink {
 Tiles build_tiles(topology::WorkerPool& pool, const EdgeReader& reader,
                   std::span<const std::uint32_t> column_bounds, std::span<const int> column_nodes = {},
                   const TileSizes& sizes = {});
-/// The same tiles for a sink, which takes them whenever they have more than `budget` bytes, and at the end.
+/// The same tiles for a sink, which takes them before they have more than `budget` bytes together with the
+/// edges that are dealt to columns at a time, and at the end. The edges dealt at a time, and the tiles made
+/// of them, take 0.35 bytes an edge at most, and 28 bytes a source, but 22 MB at least.
 void build_tiles(topology::WorkerPool& pool, const EdgeReader& reader,
                  std::span<const std::uint32_t> column_bounds, const TileSizes& sizes, TileSink& sink,
                  std::uint64_t budget);

@@ -28,9 +28,12 @@ constexpr std::uint64_t kLeastWidth = 4096;  ///< of a column or strip, even if 
 constexpr std::uint64_t kPieceEdges = 1 << 17;
 static_assert(kLeastWidth % kPieceWidth == 0 && kPieceWidth % kRowBlock == 0);
 /// A band has at most this part of all edges. Its pairs of 4 bytes then take 0.2 bytes for each edge of the
-/// graph.
-constexpr std::uint64_t kBandShare = 20;
+/// graph. Nor do its pairs take more than so many bytes for each source: then pairs and tiles of a band take
+/// less than the values of the vertices, which come later.
+constexpr std::uint64_t kBandShare = 20, kBandBytesOfSource = 16;
 constexpr std::uint64_t kLeastBandEdges = 3 << 20;
+/// About how many bytes an edge without its weight takes in a tile.
+constexpr std::uint64_t kTileBytesOfEdge = 3;
 
 constexpr std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
@@ -60,8 +63,9 @@ class TileBuilder {
   }
 
   void build(TileSink& sink, std::uint64_t budget) {
+    const std::uint64_t band = band_edges() * (2 * sizeof(Pair) - sizeof(tiles::Pair) + kTileBytesOfEdge);
     build_bands([&] {
-      if (tiles_.bytes() > budget) hand_over(sink);
+      if (tiles_.bytes() + band > budget) hand_over(sink);
     });
     hand_over(sink);
   }
@@ -74,9 +78,15 @@ class TileBuilder {
   }
 
  private:
+  /// How many edges a band has at most, unless a block of rows has more.
+  std::uint64_t band_edges() const {
+    return std::max(std::min(edges_ / kBandShare, kBandBytesOfSource * reader_.sources() / sizeof(Pair)),
+                    kLeastBandEdges);
+  }
+
   template <class AfterBand>
   void build_bands(const AfterBand& after_band) {
-    const std::uint64_t most_edges = std::max(edges_ / kBandShare, kLeastBandEdges);
+    const std::uint64_t most_edges = band_edges();
     for (std::size_t first = 0, last = 0; first < pieces_.size(); first = last) {
       const std::uint32_t strip = pieces_[first].first / sizes_.strip_width;
       std::uint64_t edges = 0;

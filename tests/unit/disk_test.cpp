@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "disk/busy_devices.h"
+#include "disk/memory_budget.h"
 #include "disk/read_probe.h"
 #include "error.h"
 #include "topology/memory.h"
@@ -42,8 +43,25 @@ struct Scratch {
   int descriptor;
 };
 
+TEST_CASE("vertices come first, and edges share the rest") {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  CHECK(MemoryBudget().rest_or(7) == 7);
+  CHECK(MemoryBudget(0, {8, 4}, {1 << 30, 1 << 30}).ample());
+  const MemoryBudget budget(100 * kMiB, {40, 16}, {kMiB, kMiB});
+  CHECK(budget.rest_or(7) == 44 * kMiB);
+  CHECK(budget.read_ahead(1) == 11 * kMiB);
+  CHECK(budget.read_ahead(100) == kMiB);
+  CHECK(MemoryBudget().read_ahead(100) == 16 * kMiB);
+  CHECK(MemoryBudget(56 * kMiB, {40, 16}, {kMiB, kMiB}).rest_or(7) == 0);
+  CHECK_THROWS_WITH_AS(
+      MemoryBudget(kMiB, {40, 16}, {kMiB, 3}),
+      "--memory 1M does not suffice: a process needs at least 41M for its 1048576 vertices and "
+      "the 3 of others that its edges lead to; give at least that, or more processes",
+      Error);
+}
+
 TEST_CASE("many transfers are under way at a time, with io_uring and without") {
-  constexpr std::size_t kBlocks = 300;  // more than the ring takes at a time
+  constexpr std::size_t kBlocks = 1500;  // more than the ring takes at a time
   for (const bool allowed : {true, false}) {
     const Scratch file;
     const topology::NodeMemory written(kBlocks * kAlignment, -1, "blocks"),

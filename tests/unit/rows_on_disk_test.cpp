@@ -178,7 +178,7 @@ TEST_CASE("rows from disks are those of the graph") {
     }
     for (const std::string ownership : {"hash", "ranges"}) {
       CAPTURE(ownership);
-      for (const std::uint64_t memory : {std::uint64_t{0}, std::uint64_t{1}}) {
+      for (const std::uint64_t memory : {std::uint64_t{0}, 20 * graph.vertices()}) {
         scratch.disks.memory_bytes = memory;
         Rows found;
         auto bootstraps = launch::bootstraps(2);
