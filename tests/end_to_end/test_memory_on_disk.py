@@ -11,7 +11,7 @@ from frontier import asked
 
 SCALE, SLACK = 19, 64 << 20
 # By kernel: about what its vertices take, and a little more.
-MEMORY = {"pagerank": 18 << 20, "bfs": 15 << 20, "wcc": 15 << 20}
+MEMORY = {"pagerank": 18 << 20, "bfs": 15 << 20, "wcc": 15 << 20, "sssp": 21 << 20}
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,8 @@ def leave_page_cache(path):
 
 
 @pytest.mark.parametrize("kernel, options", [
-    ("pagerank", ["--iterations", 3, "--layout", "given", "--deterministic"]), ("bfs", asked("bfs", 7)), ("wcc", [])], ids=["pagerank", "bfs", "wcc"])
+    ("pagerank", ["--iterations", 3, "--layout", "given", "--deterministic"]), ("bfs", asked("bfs", 7)), ("wcc", []),
+    ("sssp", [*asked("sssp", 7), "--unit-weights"])], ids=["pagerank", "bfs", "wcc", "sssp"])
 def test_a_process_keeps_to_its_memory(edgewire, large, tmp_path, kernel, options):
     report = tmp_path / "report.json"
     run = (kernel, large, *options, "-p", 1, "-w", 2, "--json", report)
