@@ -185,7 +185,8 @@ void FrontierJob::open_rows(const RowDisks& disks) {
   constexpr std::uint64_t kCache = std::uint64_t{256} << 20;
   const auto workers = static_cast<std::size_t>(pool().workers());
   pages_ = std::make_unique<RowPages>(pool(), owned_rows_, *ownership_, bootstrap_.rank(), disks);
-  cache_.emplace(*pages_, std::min(pages_->bytes(), disks.memory_bytes == 0 ? kCache : disks.memory_bytes / 2));
+  cache_.emplace(*pages_,
+                 std::min(pages_->bytes(), disks.memory_bytes == 0 ? kCache : disks.memory_bytes / 4 * 3));
   const std::size_t ahead = disk::read_ahead_bytes(disks.memory_bytes, workers);
   for (std::size_t w = 0; w < workers; ++w) {
     readers_.push_back(std::make_unique<RowReader>(*pages_, *cache_, ahead, bootstrap_.health()));

@@ -166,8 +166,8 @@ class FrontierJob {
 
   /// Calls work(known edges) for the rows of the vertices that take() gives, in this order: spans of owned
   /// vertices, each of which stays until the next call; an empty one is the last. By a worker, after
-  /// make_rows(). Edges have weights where Options::disks says so. Where work() returns false, the row will be
-  /// asked for again, which it is good to know where rows are on disks. Throws Error.
+  /// make_rows(). Edges have weights where Options::disks says so. Where work() returns false, the row will
+  /// be asked for again, which it is good to know where rows are on disks. Throws Error.
   template <class Take, class Work>
   void each_row(int worker, const Take& take, const Work& work) {
     if (on_disks()) {

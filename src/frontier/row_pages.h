@@ -69,8 +69,8 @@ class RowPages {
   }
   std::uint32_t owned() const noexcept { return ownership_.count(rank_); }
   LocalNumber local(VertexId vertex) const noexcept { return ownership_.place(vertex).local; }
-  /// Calls work(local number, begin, bytes) for the rows on a page, in the order in which they lie there: where
-  /// they are on the page, as far as they are on it.
+  /// Calls work(local number, begin, bytes) for the rows on a page, in the order in which they lie there:
+  /// where they are on the page, as far as they are on it.
   template <class Work>
   void each_on(std::uint64_t page, const Work& work) const {
     const std::uint64_t first = page * kPageBytes, last = first + kPageBytes;
@@ -119,8 +119,8 @@ class RowPages {
   std::string index_path_;
   RowIndex index_;
   std::uint64_t longest_ = 0;
-  std::uint64_t long_begin_ = 0;      ///< of the rows that are not short, in bytes of the stream
-  std::vector<LocalNumber> firsts_;   ///< [page]: whose row is the first one on it
+  std::uint64_t long_begin_ = 0;     ///< of the rows that are not short, in bytes of the stream
+  std::vector<LocalNumber> firsts_;  ///< [page]: whose row is the first one on it
   std::optional<disk::SegmentFiles> files_;
 };
 

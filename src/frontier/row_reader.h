@@ -29,10 +29,10 @@ class RowReader {
  public:
   /// `memory_bytes`: what rows under way may take; more when the longest one needs more. What goes wrong with
   /// a read fails the job. All outlive it.
-  RowReader(const RowPages& pages, RowCache& cache, std::size_t memory_bytes,
-            transport::Health& health);
+  RowReader(const RowPages& pages, RowCache& cache, std::size_t memory_bytes, transport::Health& health);
 
-  /// As FrontierJob::each_row(). What work() returns: see RowCache::follow(). Throws Error with path and byte offset. Not again after it has thrown.
+  /// As FrontierJob::each_row(). What work() returns: see RowCache::follow(). Throws Error with path and byte
+  /// offset. Not again after it has thrown.
   void each(const std::function<std::span<const VertexId>()>& take,
             const std::function<bool(const Edges&)>& work);
   /// See disk::Queue::watch().
@@ -70,9 +70,9 @@ class RowReader {
   transport::Health& health_;
   disk::BlockRing memory_;
   disk::Queue queue_;
-  std::span<const VertexId> chunk_;  ///< vertices that were taken, and are in no request yet
-  std::array<Request, 2> open_;      ///< of long and of short rows; more rows may be added
-  std::deque<Request> requests_;     ///< oldest first
+  std::span<const VertexId> chunk_;     ///< vertices that were taken, and are in no request yet
+  std::array<Request, 2> open_;         ///< of long and of short rows; more rows may be added
+  std::deque<Request> requests_;        ///< oldest first
   std::vector<RowCache::Found> found_;  ///< [page of a request]
   std::vector<VertexId> targets_;
   std::vector<std::uint64_t> weights_;  ///< memory for those of a row
