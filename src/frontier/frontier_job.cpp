@@ -197,7 +197,7 @@ void FrontierJob::make_readers(const RowDisks& disks) {
   constexpr std::uint64_t kCache = std::uint64_t{256} << 20;
   const auto workers = static_cast<std::size_t>(pool().workers());
   const auto budget = disks.budget({owned(), known() - owned()});
-  cache_.emplace(*pages_, std::min(pages_->bytes(), budget.rest_or(2 * kCache) / 2));
+  cache_.emplace(*pages_, std::min(pages_->bytes(), budget.rest_or(kCache / 3 * 4) / 4 * 3));
   const std::uint64_t ahead = budget.read_ahead(workers);
   read_ahead_ = ahead * workers;
   for (std::size_t w = 0; w < workers; ++w) {

@@ -11,22 +11,22 @@
 
 namespace edgewire::frontier {
 
-/// Copies of pages that were read, for those who need rows on them later. A page is kept whole as long as there
-/// is room. When room is short, rows that have been followed are dropped from all pages, and no others are: a
-/// kernel that follows each row once needs no page again that was ever kept. Thread safe.
+/// Copies of pages that were read, for those who need rows on them later. A page is kept whole as long as
+/// there is room. When room is short, rows that have been followed are dropped from all pages, and no others
+/// are: a kernel that follows each row once needs no page again that was ever kept. Thread safe.
 class RowCache {
  public:
   enum class Found { nothing, rows, page };
 
-  /// `bytes`: for copies; with less than a page nothing is kept. Besides, it takes 16 bytes for each page of the
-  /// rows, and a bit for each vertex. `pages` outlive it.
+  /// `bytes`: for copies; with less than a page nothing is kept. Besides, it takes 16 bytes for each page of
+  /// the rows, and a bit for each vertex. `pages` outlive it.
   RowCache(const RowPages& pages, std::uint64_t bytes);
 
   /// Copies what there is of a page to its place in `to`. Where this is `rows`, all rows are there that
   /// followed() says no of after the call.
   Found find(std::uint64_t page, std::byte* to) noexcept;
-  /// Keeps a page, if there is room; if not, those of its rows that have not been followed. Its other rows may
-  /// be dropped later.
+  /// Keeps a page, if there is room; if not, those of its rows that have not been followed. Its other rows
+  /// may be dropped later.
   void keep(std::uint64_t page, const std::byte* from);
 
   /// Says that the row of an owned vertex has been followed, and is hardly needed again.
@@ -34,7 +34,8 @@ class RowCache {
   bool followed(VertexId vertex) const noexcept;
 
  private:
-  using Memory = std::unique_ptr<std::byte[]>;  // NOLINT(cppcoreguidelines-avoid-c-arrays): a span without its size
+  using Memory =
+      std::unique_ptr<std::byte[]>;  // NOLINT(cppcoreguidelines-avoid-c-arrays): a span without its size
   /// Bytes side by side on a page.
   struct Piece {
     std::uint16_t begin, bytes;
@@ -57,7 +58,7 @@ class RowCache {
   std::uint64_t capacity_;
   bool ample_;  ///< all pages fit
   std::atomic<std::uint64_t> used_{0}, hand_{0};
-  std::vector<Kept> kept_;  ///< [page]
+  std::vector<Kept> kept_;                            ///< [page]
   std::vector<std::atomic<std::uint64_t>> followed_;  ///< a bit for each owned vertex
 };
 

@@ -124,7 +124,9 @@ void RowPages::find_firsts() {
   std::uint64_t page = 0;  // the first one that no row has reached yet
   for (const bool short_ones : {true, false}) {
     for (LocalNumber local{}; local < index_.begins.size(); ++local) {
-      if (index_.lengths[local] == 0 || is_short_row(rows_.degree(ownership_.vertex(rank_, local))) != short_ones) continue;
+      if (index_.lengths[local] == 0 ||
+          is_short_row(rows_.degree(ownership_.vertex(rank_, local))) != short_ones)
+        continue;
       const std::uint64_t begin = index_.begins[local], end = begin + index_.lengths[local];
       if (!short_ones) long_begin_ = std::min(long_begin_, begin);
       for (; page * kPageBytes < end; ++page) firsts_[page] = local;

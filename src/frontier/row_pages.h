@@ -80,8 +80,8 @@ class RowPages {
   }
   std::uint32_t owned() const noexcept { return ownership_.count(rank_); }
   LocalNumber local(VertexId vertex) const noexcept { return ownership_.place(vertex).local; }
-  /// Calls work(local number, begin, bytes) for the rows on a page, in the order in which they lie there: where
-  /// they are on the page, as far as they are on it.
+  /// Calls work(local number, begin, bytes) for the rows on a page, in the order in which they lie there:
+  /// where they are on the page, as far as they are on it.
   template <class Work>
   void each_on(std::uint64_t page, const Work& work) const {
     const std::uint64_t first = page * kPageBytes, last = first + kPageBytes;
