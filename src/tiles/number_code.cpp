@@ -96,19 +96,24 @@ void encode_block(std::array<std::uint16_t, kBlock>& numbers, std::vector<std::b
   put_packed(numbers, choice.width, code);
 }
 
+Lanes load(const std::byte* in) noexcept {
+  Lanes lanes;
+  std::memcpy(&lanes, in, sizeof lanes);
+  return lanes;
+}
+
 /// Unpacks a block, and adds `plus` to each number.
 template <unsigned Width>
 void unpack(const std::byte* in, std::uint16_t plus, std::uint16_t* out) noexcept {
-  std::array<Lanes, Width + 1> words{};
-  std::memcpy(words.data(), in, packed_bytes(Width));
   constexpr auto kMask = static_cast<std::uint16_t>((1U << Width) - 1);
 #pragma GCC unroll 16
   for (unsigned row = 0; row < kRows; ++row) {
-    const unsigned word = row * Width / kWordBits;
+    const std::byte* const from = in + row * Width / kWordBits * sizeof(Lanes);
     const auto shift = static_cast<std::uint16_t>(row * Width % kWordBits);
-    Lanes numbers = words[word] >> shift;
+    Lanes numbers{};
+    if (Width > 0) numbers = load(from) >> shift;
     if (shift + Width > kWordBits)
-      numbers |= words[word + 1] << static_cast<std::uint16_t>(kWordBits - shift);
+      numbers |= load(from + sizeof(Lanes)) << static_cast<std::uint16_t>(kWordBits - shift);
     numbers = (numbers & kMask) + plus;
     std::memcpy(out + row * kLanes, &numbers, sizeof numbers);
   }
