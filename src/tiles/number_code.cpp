@@ -156,8 +156,7 @@ bool NumberReader::decode_block(std::uint16_t* out) noexcept {
   if (width > kWordBits) return false;
   std::size_t bytes = 1, count = 0;
   unsigned extra = 0;
-  if ((head & kExceptions) != 0) {
-    if (left < 3) return false;
+  if ((head & kExceptions) != 0) {  // what is read here may be slack
     count = std::to_integer<std::size_t>(next_[1]);
     extra = std::to_integer<unsigned>(next_[2]);
     if (extra > kWordBits - width) return false;

@@ -4,7 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <numeric>
+#include <array>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -122,28 +123,58 @@ TEST_CASE("others that follow each other take hardly any bytes") {
   CHECK(check_round_trip(words) < words.size() * 2 / 20);
 }
 
-TEST_CASE("damaged codes stay within their arrays") {
-  std::mt19937 random(7);
-  Words words;
-  for (const unsigned flags : {0U, 1U | kFloatWeights})
-    add_tile(
-        3, flags, {40, 30, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30},
-        [&] { return static_cast<std::uint16_t>(random() % 8 == 0 ? random() % 5000 : random() % 9); },
-        words);
-  std::vector<std::byte> code;
-  encode_tiles(words, code);
-  REQUIRE(code.size() < words.size() * 2);
-  int other = 0;
-  for (std::size_t i = 0; i < code.size(); ++i) {
-    for (const unsigned flip : {0x01U, 0x10U, 0x40U, 0x80U, 0xffU}) {
-      auto damaged = code;
+/// Calls `visit` with the bytes after each of several changes to each byte.
+template <class Visit>
+void each_damage(const std::vector<std::byte>& bytes, const Visit& visit) {
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    for (const unsigned flip : {0x01U, 0x02U, 0x04U, 0x08U, 0x10U, 0x20U, 0x40U, 0x80U, 0xffU}) {
+      auto damaged = bytes;
       damaged[i] ^= static_cast<std::byte>(flip);
-      other += decoded(damaged) != words;
+      visit(damaged);
     }
   }
-  CHECK(other > 0);
-  for (std::size_t end = 0; end < code.size(); ++end)
-    CHECK(decoded(std::vector(code.begin(), code.begin() + static_cast<std::ptrdiff_t>(end))) != words);
+}
+
+TEST_CASE("damaged codes stay within their arrays") {
+  std::mt19937 random(7);
+  const auto next_word = [&] {
+    return static_cast<std::uint16_t>(random() % 8 == 0 ? random() % 5000 : random() % 9);
+  };
+  std::vector<std::uint32_t> wholes(kBundle);
+  wholes.back() = 100;
+  Words with_weights, without;
+  add_tile(3, 0, {40, 30, 0, 2}, next_word, with_weights);
+  add_tile(3, 1 | kFloatWeights, wholes, next_word, with_weights);
+  add_tile(0, 0, wholes, next_word, without);
+  for (const Words& words : {with_weights, without}) {
+    std::vector<std::byte> code;
+    encode_tiles(words, code);
+    REQUIRE(code.size() < words.size() * 2);
+    int other = 0;
+    each_damage(code, [&](const auto& damaged) { other += decoded(damaged) != words; });
+    CHECK(other > 0);
+    for (std::size_t end = 0; end < code.size(); ++end)
+      CHECK(decoded({code.begin(), code.begin() + static_cast<std::ptrdiff_t>(end)}) != words);
+  }
+}
+
+TEST_CASE("damaged codes of numbers stay within their arrays") {
+  constexpr std::size_t kNumbers = NumberReader::kMostTaken + NumberReader::kBlock;
+  std::mt19937 random(9);
+  Words numbers(kNumbers);
+  for (auto& number : numbers)
+    number = static_cast<std::uint16_t>(random() % 20 == 0 ? random() : random() % 3);
+  std::vector<std::byte> code;
+  encode_numbers(numbers, code);
+  code.resize(code.size() + kNumberSlack);
+  each_damage(code, [&](const auto& damaged) {
+    const auto reader =
+        std::make_unique<NumberReader>(std::span(damaged).first(damaged.size() - kNumberSlack));
+    std::size_t taken = 0;
+    for (const std::size_t some : {std::size_t{1}, NumberReader::kMostTaken, NumberReader::kBlock - 1})
+      taken += reader->take(some) != nullptr ? some : 0;
+    CHECK(taken <= kNumbers);
+  });
 }
 
 TEST_CASE("numbers of any width come back, in pieces of any size") {
