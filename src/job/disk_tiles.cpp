@@ -8,6 +8,7 @@
 
 #include "error.h"
 #include "tiles/tile_check.h"
+#include "tiles/tile_code.h"
 
 namespace edgewire::job {
 
@@ -18,13 +19,10 @@ DiskTiles::DiskTiles(std::vector<std::string> paths, TileSegments segments, tran
       (where_.ends.empty() ? 0 : where_.ends.back()) != where_.segments.size())
     refuse();
   for (std::size_t c = 0; c < where_.sizes.size(); ++c) {
-    std::uint64_t bytes = 0;
     for (const auto& segment : where_.of(c)) {
       files_.check(segment);
-      if (segment.bytes == 0 || segment.bytes % sizeof(std::uint16_t) != 0) refuse();
-      bytes += segment.bytes;
+      if (segment.bytes == 0) refuse();
     }
-    if (bytes != where_.sizes[c].words * sizeof(std::uint16_t)) refuse();
   }
 }
 
@@ -57,13 +55,16 @@ std::span<const std::uint16_t> DiskTiles::part(int worker, std::size_t column, s
 
 std::span<const std::uint16_t> DiskTiles::read(Worker& worker, std::size_t column) const {
   const auto [number, bytes] = worker.reader.next();
-  const std::span words(reinterpret_cast<const std::uint16_t*>(bytes.data()),
-                        bytes.size() / sizeof(std::uint16_t));
+  const std::size_t count = tiles::decoded_words(bytes);
+  if (worker.words.size() < count) worker.words.resize(count);
+  const std::span words(worker.words.data(), count);
+  bool right = tiles::decode_tiles(bytes, words);
   if (worker.seen < worker.segments) {  // checksums detect damage, but not what a faulty program wrote
     ++worker.seen;
-    if (!tiles::are_tiles(words, sources_, widths_[column]))
-      throw Error(fmt::format("{}: the tiles of column {} are out of range", files_.paths()[0], column));
+    right = right && tiles::are_tiles(words, sources_, widths_[column]);
   }
+  if (!right)
+    throw Error(fmt::format("{}: the tiles of column {} are out of range", files_.paths()[0], column));
   return words;
 }
 

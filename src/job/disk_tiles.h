@@ -1,5 +1,5 @@
-// Tiles on disks: `--edges disk`. The words of a column are segments of whole tiles, about 1 MiB each, dealt
-// to a file on each device.
+// Tiles on disks: `--edges disk`. The words of a column are cut into whole tiles of about 1 MiB together. A
+// segment has the code of such a piece (tiles/tile_code.h). The segments are dealt to a file on each device.
 #pragma once
 
 #include <cstdint>
@@ -54,6 +54,7 @@ class DiskTilesWriter final : public tiles::TileSink {
     disk::Segment segment{};
   };
   static void cut(const tiles::Tiles& tiles, std::size_t column, std::vector<Piece>& pieces);
+  void write(std::span<Piece> pieces);
 
   topology::WorkerPool& pool_;
   disk::SegmentWriter files_;
@@ -82,8 +83,9 @@ class DiskTiles final : public tiles::ColumnReader {
  private:
   struct Worker {
     disk::SegmentReader reader;
-    std::size_t segments = 0;  ///< of an iteration
-    std::size_t seen = 0;      ///< of these; each is checked before it is first swept
+    std::size_t segments = 0;            ///< of an iteration
+    std::size_t seen = 0;                ///< of these; each is checked before it is first swept
+    std::vector<std::uint16_t> words{};  ///< the tiles of the segment that was read last, and what is behind
   };
   std::span<const std::uint16_t> read(Worker& worker, std::size_t column) const;
 

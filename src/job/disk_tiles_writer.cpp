@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <new>
 
 #include "disk/queue.h"
 #include "job/disk_tiles.h"
+#include "tiles/tile_code.h"
 #include "tiles/tile_format.h"
 
 namespace edgewire::job {
@@ -15,6 +15,7 @@ namespace {
 constexpr std::uint64_t kSegmentWords =
     (std::uint64_t{1} << 20) / sizeof(std::uint16_t);  // a larger tile has
                                                        // its own segment
+constexpr std::size_t kPiecesPerWorker = 8;            // whose codes are in memory at the same time
 }  // namespace
 
 DiskTilesWriter::DiskTilesWriter(topology::WorkerPool& pool, const std::vector<std::string>& paths,
@@ -49,19 +50,27 @@ void DiskTilesWriter::take(const tiles::Tiles& tiles) {
     sizes_[c].edges += tiles.edges(c);
     sizes_[c].words += tiles.bytes(c) / sizeof(std::uint16_t);
   }
-  for (Piece& piece : pieces)
-    piece.segment = files_.place(static_cast<std::uint32_t>(piece.words * sizeof(std::uint16_t)));
-  pool_.for_each(pieces.size(), [&](int, std::uint64_t p) {
-    Piece& piece = pieces[p];
-    std::vector<std::byte> bytes(piece.segment.padded_bytes());
-    std::size_t at = 0;
-    for (const auto part : piece.parts) {
-      std::memcpy(bytes.data() + at, part.data(), part.size_bytes());
-      at += part.size_bytes();
-    }
-    files_.write(piece.segment, bytes);
-  });
+  const std::size_t at_once = kPiecesPerWorker * static_cast<std::size_t>(pool_.workers());
+  for (std::size_t p = 0; p < pieces.size(); p += at_once)
+    write(std::span(pieces).subspan(p, std::min(at_once, pieces.size() - p)));
   for (const Piece& piece : pieces) segments_[piece.column].push_back(piece.segment);
+}
+
+/// Encodes and writes pieces, in the order in which they are.
+void DiskTilesWriter::write(std::span<Piece> pieces) {
+  std::vector<std::vector<std::byte>> codes(pieces.size());
+  pool_.for_each(pieces.size(), [&](int, std::uint64_t p) {
+    std::vector<std::uint16_t> words;
+    words.reserve(pieces[p].words);
+    for (const auto part : pieces[p].parts) words.insert(words.end(), part.begin(), part.end());
+    tiles::encode_tiles(words, codes[p]);
+  });
+  for (std::size_t p = 0; p < pieces.size(); ++p)
+    pieces[p].segment = files_.place(static_cast<std::uint32_t>(codes[p].size()));
+  pool_.for_each(pieces.size(), [&](int, std::uint64_t p) {
+    codes[p].resize(pieces[p].segment.padded_bytes());
+    files_.write(pieces[p].segment, codes[p]);
+  });
 }
 
 TileSegments DiskTilesWriter::finish() {

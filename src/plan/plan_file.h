@@ -28,7 +28,7 @@ namespace edgewire::plan {
 
 struct PlanFileHeader {
   static constexpr std::array<char, 8> kMagic{'E', 'W', 'P', 'L', 'A', 'N', '\r', '\n'};
-  static constexpr std::uint32_t kVersion = 6;  ///< grows when the layout or the meaning of a section changes
+  static constexpr std::uint32_t kVersion = 7;  ///< grows when the layout or the meaning of a section changes
   std::array<char, 8> magic = kMagic;
   std::uint32_t version = kVersion;
   std::uint32_t sections = 0;
