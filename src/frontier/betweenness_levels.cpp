@@ -45,7 +45,6 @@ BetweennessLevels<Number>::BetweennessLevels(FrontierJob& job, bool endpoints)
       workers_(static_cast<std::size_t>(job.pool().workers())) {
   job.expect_records(sizeof(WideRecord));
   job.make_rows();
-  if (!alone_) bins_ = std::make_unique<Bins<Number>>(job.pool().workers(), job.known(), sizeof(Number));
   for (Worker& worker : workers_) worker.halves.resize(static_cast<std::size_t>(job.bootstrap().size()));
 }
 
@@ -190,18 +189,16 @@ void BetweennessLevels<Number>::forward_level(std::size_t l, bool pull) {
 template <class Number>
 void BetweennessLevels<Number>::push_paths(int lane, List frontier) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  const auto change = [&](KnownNumber v, const Number& paths) {
-    if (is_zero(add(sigma_[v], paths))) (is_mine(v) ? worker.reached : worker.others).push_back(v);
-  };
   share_out_rows(lane, frontier, [&](KnownNumber u, List targets) {
     const Number paths = sigma_[u];
     worker.followed += targets.size();
     for (std::size_t e = 0; e < targets.size(); ++e) {
-      if (alone_ && targets.size() - e > kAhead) __builtin_prefetch(&sigma_[targets[e + kAhead]], 1);
-      if (!settled_.test(targets[e])) give(lane, targets[e], paths, change);
+      if (targets.size() - e > kAhead) __builtin_prefetch(&sigma_[targets[e + kAhead]], 1);
+      const KnownNumber v = targets[e];
+      if (settled_.test(v) || !is_zero(add(sigma_[v], paths))) continue;
+      (is_mine(v) ? worker.reached : worker.others).push_back(v);
     }
   });
-  finish_bins(lane, change);
 }
 
 /// Whether it is best to look at all boundary vertices, in the order that they and their owners have them in
@@ -221,7 +218,7 @@ void BetweennessLevels<Number>::send_paths(int lane) {
     const LocalNumber v = owned(peer, index);
     if (settled_.test(v)) return;
     worker.asked.push_back({v, index, peer});
-    if (is_zero(add_with_others(sigma_[v], paths))) worker.reached.emplace_back(std::uint32_t{v});
+    if (is_zero(add(sigma_[v], paths))) worker.reached.emplace_back(std::uint32_t{v});
   };
   if (many_others_) {
     for_each_boundary(lane, [&](int owner, std::uint32_t index, KnownNumber v) {

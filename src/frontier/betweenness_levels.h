@@ -14,13 +14,11 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "base/bits.h"
 #include "error.h"
-#include "frontier/bins.h"
 #include "frontier/frontier_job.h"
 #include "frontier/scaled.h"
 #include "frontier/superstep.h"
@@ -46,8 +44,8 @@ class BetweennessLevels {
 
   /// Memory: two Numbers for each vertex that the process knows and one for each owned one, and for each
   /// vertex that a source reaches 4, and 8 more where another process has it as a neighbour. The job has
-  /// WideRecords; a Scaled takes two. Several workers have Bins, see there. `endpoints`: a path lies on its
-  /// first and its last vertex, too. `job` outlives it.
+  /// WideRecords; a Scaled takes two. `endpoints`: a path lies on its first and its last vertex, too. `job`
+  /// outlives it.
   BetweennessLevels(FrontierJob& job, bool endpoints);
 
   /// Adds the paths that start at this vertex to `sums`, whose scores are there. False, and nothing is added
@@ -130,25 +128,12 @@ class BetweennessLevels {
   /// Whether workers wake up to follow so many edges.
   bool wakes(std::uint64_t edges) const noexcept { return several_ || edges >= kFewEdges; }
   bool is_mine(KnownNumber v) const noexcept { return v < job_.owned(); }
-  /// Both return what the sum was before. Other workers may add to it at the same time, or not.
-  Number add_with_others(Number& sum, const Number& more) const noexcept {
-    return alone_ ? add(sum, more) : add_shared(sum, more);
-  }
-  static Number add(Number& sum, const Number& more) noexcept {
+  /// Adds to a sum that several workers share; returns what it was before.
+  Number add(Number& sum, const Number& more) const noexcept {
+    if (!alone_) return add_shared(sum, more);
     const Number before = sum;
     sum = before + more;
     return before;
-  }
-  /// Calls change(vertex, number) at once or, where there are several workers, by the one that gathers: until
-  /// all have returned from finish_bins(), which is given the same `change`.
-  template <class Change>
-  void give(int lane, KnownNumber v, const Number& number, const Change& change) {
-    if (alone_) return change(v, number);
-    bins_->put(lane, {v, number}, [&](const Offer<Number>& one) { change(one.vertex, one.value); });
-  }
-  template <class Change>
-  void finish_bins(int lane, const Change& change) {
-    if (!alone_) bins_->finish(lane, [&](const Offer<Number>& one) { change(one.vertex, one.value); });
   }
   /// Calls work(i) for all of so many items that the workers share.
   template <class Work>
@@ -205,7 +190,6 @@ class BetweennessLevels {
   bool too_many_ = false;                           ///< paths, in any process
   bool many_others_ = false;                        ///< vertices of other processes, reached in this level
   std::vector<Worker> workers_;
-  std::unique_ptr<Bins<Number>> bins_;  ///< of what goes along edges; null where alone_
   std::atomic<std::size_t> next_{0};
 };
 

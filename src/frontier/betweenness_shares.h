@@ -86,22 +86,20 @@ void BetweennessLevels<Number>::pull_shares(int lane, List level) {
 template <class Number>
 void BetweennessLevels<Number>::push_shares(int lane, List from) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  const auto change = [&](KnownNumber v, const Number& share) { add(shares_[v], share); };
   // Every edge is stored both ways.
   share_out_rows(lane, from, [&](KnownNumber w, List targets) {
     worker.followed += targets.size();
     const Number share = shares_[w];
     for (const KnownNumber v : targets)
-      if (marked_.test(v)) give(lane, v, share, change);
+      if (marked_.test(v)) add(shares_[v], share);
   });
-  finish_bins(lane, change);
 }
 
 /// To the owners, of the marked vertices that are theirs.
 template <class Number>
 void BetweennessLevels<Number>::send_sums(int lane, List mirrored) {
   const auto take = [&](int peer, std::uint32_t index, const Number& sum) {
-    add_with_others(shares_[owned(peer, index)], sum);
+    add(shares_[owned(peer, index)], sum);
   };
   share_out(mirrored.size(), [&](std::size_t i) {
     const Number sum = std::exchange(shares_[mirrored[i]], Number());
