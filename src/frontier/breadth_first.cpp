@@ -33,6 +33,11 @@ BreadthFirst::BreadthFirst(FrontierJob& job, Parents parents)
       topology::NodeMemory((job.known() / kBits + std::size_t{2}) * sizeof(Word), -1, "vertices not reached");
   unseen_ = unseen_memory_.as<std::atomic<Word>>();
   if (parents == Parents::smallest) candidates_ = std::vector<std::atomic<PlainId>>(job.known());
+  // Elsewhere a vertex of another process is sent as soon as it is found.
+  if (workers_.size() > 1 && (!several_ || job.on_disks()))
+    bins_ = std::make_unique<Bins<PlainId>>(
+        job.pool().workers(), job.known(),
+        sizeof(std::uint32_t) + (parents == Parents::none ? 0 : sizeof(PlainId)));
 }
 
 void BreadthFirst::reset() {

@@ -7,7 +7,8 @@
 //
 // Within a process, workers that push along few edges claim no vertices of others: each keeps some of the
 // bits, and is handed what the others have found for it. Cores would pass on the cache lines of the bits for
-// nearly each vertex otherwise, since a line has the bits of 512 vertices.
+// nearly each vertex otherwise, since a line has the bits of 512 vertices. Along more edges, workers put what
+// they find into bins (bins.h), so that each line is changed by one worker at a time.
 //
 // Between processes a push sends (vertex, parent) records, and a process names each vertex at most once in
 // the whole search. A pull first sends the frontier, a bit for each boundary vertex of the receiver. Where
@@ -24,11 +25,13 @@
 #include <bit>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "base/bits.h"
 #include "base/mixing.h"
+#include "frontier/bins.h"
 #include "frontier/frontier_job.h"
 #include "frontier/push_note.h"
 #include "frontier/superstep.h"
@@ -75,7 +78,7 @@ class BreadthFirst {
 
   /// Memory: a bit for each vertex that the process knows, or two where it pulls, and 4 bytes for each owned
   /// vertex; with parents those of an id more, and as many for each known vertex for the smallest ones; about
-  /// 2 for each vertex where the workers of a single process hand over. `job` outlives it.
+  /// 2 for each vertex where the workers of a single process hand over, and their Bins. `job` outlives it.
   BreadthFirst(FrontierJob& job, Parents parents);
 
   /// Searches from `source`. May be called again. `enough`: is asked before each superstep, and answers the
@@ -96,15 +99,16 @@ class BreadthFirst {
   static constexpr std::uint32_t kBits = Bits::kBits;
   static constexpr std::size_t kNotedAtOnce = 64;  ///< vertices; what they need stays in the nearest cache
   static constexpr std::size_t kKept = 1024;  ///< bits side by side that one worker keeps: two cache lines
+  using Found = Offer<PlainId>;               ///< a vertex, and its parent
   /// What a worker has reached in a superstep.
   struct alignas(128) Worker {
     std::vector<LocalNumber> list;     ///< its part of the frontier
     std::vector<LocalNumber> reached;  ///< the same of the next frontier, in a push
     std::vector<std::vector<Record>>
-        handed;                       ///< [worker]: (local number, parent) that this one has found for it
-    std::vector<LocalNumber> taken;   ///< whose rows are read
-    std::vector<KnownNumber> others;  ///< of other processes, to be sent
-    std::size_t noted = 0;            ///< of reached: whose levels are written
+        handed;                      ///< [worker]: (local number, parent) that this one has found for it
+    std::vector<LocalNumber> taken;  ///< whose rows are read
+    std::vector<Found> others;       ///< vertices of other processes, to be told when all have pushed
+    std::size_t noted = 0;           ///< of reached: whose levels are written
     std::uint64_t vertices = 0, edges = 0;
     std::uint64_t followed = 0;  ///< edges
     Active told;                 ///< processes that got records of it
@@ -146,12 +150,17 @@ class BreadthFirst {
   void add_to_frontier(std::uint32_t number, Word bits);
   void next_lists();
   void reach(Worker& worker, LocalNumber local, PlainId parent);
-  /// For the vertex with this number, with Parents::smallest.
-  void propose(std::size_t number, PlainId parent) noexcept;
+  /// For the vertex with this number, with Parents::smallest. `shared`: as for claim().
+  void propose(std::size_t number, PlainId parent, bool shared) noexcept;
   /// Of the lowest bit of a word of owned vertices.
   static LocalNumber lowest(std::size_t word, Word bits) noexcept {
     return LocalNumber(static_cast<std::uint32_t>(word * kBits) +
                        static_cast<std::uint32_t>(std::countr_zero(bits)));
+  }
+  /// Whether it may change anything to reach the vertex with this number from this parent. False is final.
+  bool is_news(std::size_t number, PlainId parent) const noexcept {
+    if (!candidates_.empty()) return parent < candidates_[number].load(std::memory_order_relaxed);
+    return (unseen_[number / kBits].load(std::memory_order_relaxed) >> number % kBits & 1) != 0;
   }
   /// Whether this call was the first that reaches the vertex with this number. `shared`: other workers may
   /// claim vertices of the same word at this time.
@@ -185,7 +194,8 @@ class BreadthFirst {
   bool in_bits_ = false;         ///< the frontier is in bits_, otherwise in the lists of the workers
   std::vector<std::uint32_t> levels_;
   std::vector<PlainId> parents_;
-  std::uint32_t level_ = 0;  ///< of the vertices that the superstep reaches
+  std::unique_ptr<Bins<PlainId>> bins_;  ///< of parents, where workers push into them; else null
+  std::uint32_t level_ = 0;              ///< of the vertices that the superstep reaches
   std::vector<Worker> workers_;
   bool has_pulled_ = false;
   State state_;

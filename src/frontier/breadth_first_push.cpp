@@ -100,9 +100,13 @@ void BreadthFirst::note_held_back() {
   }
 }
 
-void BreadthFirst::propose(std::size_t number, PlainId parent) noexcept {
+void BreadthFirst::propose(std::size_t number, PlainId parent, bool shared) noexcept {
   auto& best = candidates_[number];
   PlainId before = best.load(std::memory_order_relaxed);
+  if (!shared) {
+    if (parent < before) best.store(parent, std::memory_order_relaxed);
+    return;
+  }
   while (parent < before && !best.compare_exchange_weak(before, parent, std::memory_order_relaxed)) {
   }
 }
@@ -131,8 +135,9 @@ std::span<const LocalNumber> BreadthFirst::take_rows(int lane) {
 inline void BreadthFirst::take_record(Worker& worker, Record record) {
   if (record.vertex >= job_.owned() || record.value >= job_.graph().vertices())
     throw Error("a process has sent a vertex that does not exist");
-  if (!candidates_.empty()) propose(record.vertex, record.value);
-  if (claim(record.vertex, workers_.size() > 1)) reach(worker, local_of(record), record.value);
+  const bool shared = workers_.size() > 1;
+  if (!candidates_.empty()) propose(record.vertex, record.value, shared);
+  if (claim(record.vertex, shared)) reach(worker, local_of(record), record.value);
 }
 
 /// Follows the edges of the frontier. `woken`: all workers are at it.
@@ -140,30 +145,41 @@ template <class Known>
 void BreadthFirst::push_from(int lane, bool woken, const Known& known) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   const bool smallest = !candidates_.empty(), shared = woken && workers_.size() > 1;
+  const bool binned = shared && bins_ != nullptr, later = smallest || (binned && several_);
   const std::uint32_t owned = job_.owned();
   const auto take = [&](Record record) { take_record(worker, record); };
   const auto tell = [&](plan::Place place, PlainId parent) {
     worker.told.add(place.owner);
     job_.records().send(lane, static_cast<int>(place.owner), {place.local, parent}, take);
   };
+  const auto find = [&](KnownNumber number, PlainId parent, bool with_others) {
+    if (smallest) propose(number, parent, with_others);
+    if (!claim(number, with_others)) return;
+    if (number < owned)
+      reach(worker, LocalNumber(number), parent);
+    else if (later)
+      worker.others.push_back({number, parent});
+    else
+      tell(job_.boundary().place(number), parent);
+  };
+  const auto gather = [&](const Found& one) { find(one.vertex, one.value, false); };
   const auto follow = [&](const KnownEdges& edges) {
     const VertexId u = known.vertex(edges.vertex);
     worker.followed += edges.targets.size();
-    for (const KnownNumber number : edges.targets) {
-      if (smallest) propose(number, u);
-      if (!claim(number, shared)) continue;
-      if (number < owned)
-        reach(worker, LocalNumber(number), u);
-      else if (smallest)
-        worker.others.push_back(number);
-      else
-        tell(job_.boundary().place(number), u);
+    if (binned) {
+      for (const KnownNumber number : edges.targets)
+        if (is_news(number, u)) bins_->put(lane, {number, u}, gather);
+    } else {
+      for (const KnownNumber number : edges.targets) find(number, u, shared);
     }
   };
   job_.each_row(
       lane, [&] { return take_rows(lane); }, follow);
-  if (smallest && woken) job_.pool().barrier();  // all candidates of this process are known
-  for (const KnownNumber number : worker.others) tell(job_.boundary().place(number), candidates_[number]);
+  if (binned) bins_->finish(lane, gather);
+  if (later && woken) job_.pool().barrier();  // this process has found all, and nobody gathers
+  for (const auto& [number, parent] : worker.others)
+    tell(job_.boundary().place(number),
+         smallest ? candidates_[number].load(std::memory_order_relaxed) : parent);
   worker.others.clear();
 }
 
@@ -222,7 +238,7 @@ void BreadthFirst::push_to_keepers(int lane, const Known& known) {
   const bool smallest = !candidates_.empty();
   for (const Worker& from : workers_) {
     for (const Record one : from.handed[static_cast<std::size_t>(lane)]) {
-      if (smallest) propose(one.vertex, one.value);
+      if (smallest) propose(one.vertex, one.value, false);
       if (claim(one.vertex, false)) reach(worker, local_of(one), one.value);
     }
   }
