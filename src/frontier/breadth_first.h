@@ -69,8 +69,8 @@ class BreadthFirst {
   };
   /// Whether the next superstep pulls, when all that the last one has reached is counted.
   static bool wants_pull(const graph::GraphFile& graph, const State& state);
-  /// The same where rows are on disks. A row is read as a whole, even if its first edge leads to the frontier,
-  /// so the direction counts that reads fewer edges.
+  /// The same where rows are on disks. A row is read as a whole, even if its first edge leads to the
+  /// frontier, so the direction counts that reads fewer edges.
   static bool wants_pull_from_disks(const graph::GraphFile& graph, const State& state);
   /// Whether processes that have pushed from this frontier push again, and do not count first what they have
   /// reached.
