@@ -47,11 +47,11 @@ RowCache::Found RowCache::copy(const Kept& kept, std::byte* to) noexcept {
 
 void RowCache::keep(std::uint64_t page, const std::byte* from) {
   if (capacity_ < kPageBytes) return;
-  if (used_.load(std::memory_order_relaxed) + kPageBytes > capacity_) make_room();
   Kept& kept = kept_[page];
   if (kept.taken.test_and_set(std::memory_order_acquire)) return;
   if (!kept.memory || kept.pieces > 0) {
     release(kept);
+    if (!ample_) make_room();
     if (reserve(kPageBytes))
       keep_whole(kept, from);
     else

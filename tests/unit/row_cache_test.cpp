@@ -21,7 +21,7 @@ namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::uint32_t kVertices = 6000;
+constexpr std::uint32_t kRowVertices = 6000;
 
 using Bytes = std::array<std::byte, kPageBytes>;
 
@@ -31,12 +31,12 @@ class RowCacheFixture {
   RowCacheFixture() {
     std::mt19937 random(7);
     std::vector<graph::Edge> edges;
-    for (std::uint32_t u = 0; u < kVertices; ++u)
+    for (std::uint32_t u = 0; u < kRowVertices; ++u)
       for (std::uint32_t e = u == 4001 ? 20000 : u % 3 * (u % 20); e > 0; --e)
-        edges.emplace_back(u, static_cast<std::uint32_t>(random() % kVertices), 1.0F);
-    graph::build(folder_ / "g.ew", kVertices, edges, {});
+        edges.emplace_back(u, static_cast<std::uint32_t>(random() % kRowVertices), 1.0F);
+    graph::build(folder_ / "g.ew", kRowVertices, edges, {});
     graph_.emplace(graph::GraphFile::open(folder_ / "g.ew"));
-    ownership_.emplace(plan::Ownership::hash(kVertices, 1));
+    ownership_.emplace(plan::Ownership::hash(kRowVertices, 1));
     rows_.emplace(seat_.pool(), plan::OwnedRows(*graph_), *ownership_, 0,
                   RowDisks{.devices = {folder_ / "."}});
     REQUIRE(pages() > 30);
@@ -63,7 +63,7 @@ class RowCacheFixture {
   /// vertices.
   std::vector<VertexId> on(std::uint64_t page) const {
     std::vector<VertexId> all;
-    for (VertexId v{}; v < kVertices; ++v)
+    for (VertexId v{}; v < kRowVertices; ++v)
       if (const auto [begin, end] = rows_->range(v);
           begin < end && begin < (page + 1) * kPageBytes && end > page * kPageBytes)
         all.push_back(v);
@@ -154,7 +154,7 @@ TEST_CASE_FIXTURE(RowCacheFixture, "pages with rows left stay when others come")
 TEST_CASE_FIXTURE(RowCacheFixture, "pages whose rows were all followed make room for the next ones") {
   constexpr std::uint64_t kRoom = 10;
   RowCache cache(*rows_, kRoom * kPageBytes);
-  for (VertexId v{}; v < kVertices; ++v) cache.follow(v);
+  for (VertexId v{}; v < kRowVertices; ++v) cache.follow(v);
   for (std::uint64_t page = 0; page < pages(); ++page) cache.keep(page, page_of(page).data());
   Bytes found{};
   CHECK(cache.find(pages() - 1, found.data()) == RowCache::Found::page);
