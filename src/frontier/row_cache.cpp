@@ -85,7 +85,11 @@ void RowCache::keep_rows(std::uint64_t page, const std::byte* from) {
     bytes += size;
   });
   bytes += count * sizeof(Piece);
-  if (count == 0 || bytes > kPageBytes || !reserve(bytes)) return;
+  if (bytes >= kPageBytes) {
+    if (reserve(kPageBytes)) keep_whole(kept, from);
+    return;
+  }
+  if (count == 0 || !reserve(bytes)) return;
   kept.memory = std::make_unique_for_overwrite<std::byte[]>(bytes);  // NOLINT(*-avoid-c-arrays)
   std::memcpy(kept.memory.get(), pieces.data(), count * sizeof(Piece));
   std::byte* to = kept.memory.get() + count * sizeof(Piece);

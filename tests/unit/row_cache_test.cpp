@@ -21,7 +21,7 @@ namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::uint32_t kRowVertices = 6000;
+constexpr std::uint32_t kRowVertices = 15000;
 
 using Bytes = std::array<std::byte, kPageBytes>;
 
