@@ -80,7 +80,7 @@ TEST_CASE("tiles come from two files as they were, again and again") {
     }
   }
   CHECK_FALSE(health.failed());
-  CHECK(disks.bytes_read() == 3 * disks.where().padded_bytes());
+  CHECK(disks.files().all_bytes_read() == 3 * disks.where().padded_bytes());
 }
 
 TEST_CASE("faulty codes with right checksums end the job, and name the file") {
