@@ -170,7 +170,7 @@ void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   const std::uint64_t silent = arguments.block * (arguments.blocks / 2);  // iterations
   mine.calls = static_cast<double>(switched.calls()) / static_cast<double>(silent) / options.seat.workers;
   const double gather_from_s = seconds(CLOCK_MONOTONIC);
-  const auto profile = profiler.gather(perf::facts_of(bootstrap, job));
+  const auto profile = profiler.gather(perf::facts_of(bootstrap, job, {}, 1));
   if (bootstrap.rank() == 0) (void)(profile.to_json() + profile.to_text());
   mine.gather_s = seconds(CLOCK_MONOTONIC) - gather_from_s;
 
