@@ -30,7 +30,7 @@ def path(edgewire, tmp_path):
 def asked(kernel, path, folders, processes=1, rounds=1):
     """The arguments of a run that reads all edges so often: most rows are not kept in memory."""
     of_kernel = {TILES: ["--iterations", rounds, "--strategy", "slots", "--deterministic", f"--plan-cache={folders[0]}"],
-                 ROWS: ["--samples", rounds, "--memory", "1M"]}[kernel]
+                 ROWS: ["--samples", rounds, "--memory", "6M"]}[kernel]
     return [kernel, path, *of_kernel, "-p", processes, "-w", 1, "--peer-timeout", PATIENCE_S, *on(*folders)]
 
 

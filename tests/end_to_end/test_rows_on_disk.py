@@ -54,7 +54,8 @@ def test_edges_are_read_hardly_more_than_once(edgewire, tmp_path, kernel, most, 
     edgewire.ok("generate", "kronecker", "--scale", 17, *(["--undirected"] if ways == "both ways" else []), "-o", path)
     graph = reference.read_graph(path)
     hub = np.bincount(graph.sources).argmax()
-    for memory in ([], ["--memory", f"{graph.targets.size // 2048}K"]):  # ample, and a quarter of about two bytes an edge
+    vertices, quarter = 28 << 17, graph.targets.size // 2  # in bytes; rows take about two bytes an edge
+    for memory in ([], ["--memory", f"{(vertices + quarter) >> 10}K"]):
         edgewire.ok(kernel, path, *frontier.asked(kernel, hub), "--edges", "disk", "-w", 2, *memory, "--verify", "--json", report)
         disk = json.loads(report.read_text())["disk"]
         assert disk["stored_bytes"] < 2.4 * graph.targets.size
