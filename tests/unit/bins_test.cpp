@@ -40,12 +40,15 @@ TEST_CASE("sums and minima are those of all offers, whoever gathers them") {
     std::size_t bytes;
     std::size_t offers;  ///< of each worker, in each of three steps
   };
-  for (const auto& [workers, numbers, bytes, offers] : {Case{1, 5000, 8, 20'000},
-                                                        {2, 1, 8, 5000},
-                                                        {3, 40'000, 1 << 18, 100'000},
-                                                        {4, 3'000'000, 8, 200'000},
-                                                        {4, 700, 8, 200'000},
-                                                        {2, 5000, 8, 3}}) {
+  for (const Case& tried : {Case{1, 5000, 8, 20'000},
+                            {2, 1, 8, 5000},
+                            {3, 40'000, 1 << 18, 100'000},
+                            {4, 3'000'000, 8, 200'000},
+                            {4, 700, 8, 200'000},
+                            {2, 5000, 8, 3}}) {
+    const int workers = tried.workers;
+    const std::uint32_t numbers = tried.numbers;
+    const std::size_t bytes = tried.bytes, offers = tried.offers;
     CAPTURE(workers);
     CAPTURE(numbers);
     Bins<std::uint64_t> bins(workers, numbers, bytes);
