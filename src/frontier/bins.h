@@ -146,12 +146,10 @@ class Bins {
     for (std::size_t i = 0; i < size; ++i) apply(bin.offers[i]);
   }
 
-  static Bin new_bin() {
-    // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the bin owns it, also when it is moved
-    return {std::make_unique_for_overwrite<Offer<Value>[]>(kOffers), 0};
-  }
+  static Bin new_bin() { return {std::make_unique_for_overwrite<Offer<Value>[]>(kOffers), 0}; }
   Bin spare() {
     const std::lock_guard lock(spare_mutex_);
+    // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the bin owns its memory, also when it is moved
     if (spare_.empty()) return new_bin();
     Bin bin = std::move(spare_.back());
     spare_.pop_back();
