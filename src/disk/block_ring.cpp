@@ -11,14 +11,15 @@ void BlockRing::Free::operator()(std::byte* memory) const noexcept {
   std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc): so it was taken
 }
 
-BlockRing::BlockRing(std::size_t capacity)
-    : capacity_((capacity + kAlignment - 1) / kAlignment * kAlignment) {}
+BlockRing::BlockRing(std::size_t capacity, Queue& queue)
+    : capacity_((capacity + kAlignment - 1) / kAlignment * kAlignment), queue_(queue) {}
 
 std::byte* BlockRing::take(std::size_t bytes) {
   if (!memory_) {
     // Readers of codes look a little behind the end of a block.
     memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, capacity_ + kAlignment)));
     if (!memory_) throw std::bad_alloc();
+    queue_.register_memory({memory_.get(), capacity_});
   }
   std::size_t begin = 0;
   if (!blocks_.empty()) {

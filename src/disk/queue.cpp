@@ -3,6 +3,7 @@
 #include <liburing.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <thread>
@@ -37,6 +38,26 @@ Queue::Queue(bool allowed) {
 }
 
 Queue::~Queue() = default;
+
+void Queue::register_memory(std::span<std::byte> memory) noexcept {
+  const iovec one{memory.data(), memory.size()};
+  if (ring_ && io_uring_register_buffers(ring_.get(), &one, 1) == 0) memory_ = memory;
+}
+
+void Queue::register_files(std::span<const int> descriptors) noexcept {
+  if (ring_ && io_uring_register_files(ring_.get(), descriptors.data(),
+                                       static_cast<unsigned>(descriptors.size())) == 0)
+    files_.assign(descriptors.begin(), descriptors.end());
+}
+
+bool Queue::has_registered(std::span<const std::byte> memory) const noexcept {
+  return memory.data() >= memory_.data() && memory.data() + memory.size() <= memory_.data() + memory_.size();
+}
+
+/// What is not handed over now will be by the next call, or when a transfer is waited for.
+void Queue::submit() noexcept {
+  if (ring_ && batches_ == 0) io_uring_submit(ring_.get());
+}
 
 void Queue::wait_for_one() noexcept {
   io_uring_cqe* done = nullptr;
@@ -98,10 +119,16 @@ void Transfer::start() noexcept {
   const auto bytes = static_cast<unsigned>(left_);
   if (writes_)
     io_uring_prep_write(entry, descriptor_, memory_, bytes, offset_);
+  else if (queue_.has_registered({memory_, left_}))
+    io_uring_prep_read_fixed(entry, descriptor_, memory_, bytes, offset_, 0);
   else
     io_uring_prep_read(entry, descriptor_, memory_, bytes, offset_);
+  if (const auto file = std::ranges::find(queue_.files_, descriptor_); file != queue_.files_.end()) {
+    entry->fd = static_cast<int>(file - queue_.files_.begin());
+    entry->flags |= IOSQE_FIXED_FILE;
+  }
   io_uring_sqe_set_data(entry, this);
-  io_uring_submit(ring);
+  queue_.submit();
 }
 
 void Transfer::advance(int result) noexcept {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "topology/worker_pool.h"
 
@@ -31,6 +32,24 @@ class Queue {
   /// Waits until the system has done some work for one of the transfers, and starts what is left of it. At
   /// least one is under way. When the system takes no more requests, all transfers end with its error.
   void wait_for_one() noexcept;
+  /// Tells the system of the memory and of the files that reads will use, so that it need not look them up
+  /// for each read (io_uring_register(2)). Each at most once. Other memory and files can be used as well.
+  /// Where the system refuses, as with a low limit of locked memory, reads work as without.
+  void register_memory(std::span<std::byte> memory) noexcept;
+  void register_files(std::span<const int> descriptors) noexcept;
+  /// Transfers that are started while it lives go to the system together, at its end at the latest.
+  class Batch {
+   public:
+    explicit Batch(Queue& queue) noexcept : queue_(queue) { ++queue_.batches_; }
+    ~Batch() {
+      if (--queue_.batches_ == 0) queue_.submit();
+    }
+    Batch(const Batch&) = delete;
+    Batch& operator=(const Batch&) = delete;
+
+   private:
+    Queue& queue_;
+  };
   /// From here on an observer of the pool is told how long this worker waits for transfers. `pool` outlives
   /// this.
   void watch(const topology::WorkerPool& pool, int worker) noexcept {
@@ -40,12 +59,17 @@ class Queue {
 
  private:
   friend class Transfer;
+  void submit() noexcept;
+  bool has_registered(std::span<const std::byte> memory) const noexcept;
   struct Close {
     void operator()(io_uring* ring) const noexcept;
   };
   std::unique_ptr<io_uring, Close> ring_;  ///< null: there is none
   int error_ = 0;                          ///< why the system takes no more requests; 0: it does
   unsigned under_way_ = 0;                 ///< transfers in the ring
+  int batches_ = 0;                        ///< that live
+  std::span<std::byte> memory_;            ///< that is registered
+  std::vector<int> files_;                 ///< the same
   const topology::WorkerPool* pool_ = nullptr;
   int worker_ = 0;
 };

@@ -104,6 +104,12 @@ void SegmentFiles::open(const std::string& path, std::uint64_t generation) {
   bytes_.push_back(bytes);
 }
 
+std::vector<int> SegmentFiles::descriptors() const {
+  std::vector<int> all;
+  for (const File& file : files_) all.push_back(file.descriptor());
+  return all;
+}
+
 std::uint64_t SegmentFiles::bytes() const noexcept {
   return std::accumulate(bytes_.begin(), bytes_.end(), std::uint64_t{0});
 }

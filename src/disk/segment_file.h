@@ -72,6 +72,7 @@ class SegmentFiles {
 
   const std::vector<std::string>& paths() const noexcept { return paths_; }
   int descriptor(std::size_t file) const noexcept { return files_[file].descriptor(); }
+  std::vector<int> descriptors() const;
   std::uint64_t bytes(std::size_t file) const noexcept { return bytes_[file]; }
   /// Of all files.
   std::uint64_t bytes() const noexcept;

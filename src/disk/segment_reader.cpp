@@ -11,16 +11,23 @@ namespace {
 
 constexpr std::size_t kMostReads = 64;  // under way, or read ahead
 
-/// Two of the largest one at least, so that one is read while another is used.
+/// Two of the largest one at least, so that one is read while another is used; no more than all of them
+/// twice.
 std::size_t needed(std::size_t bytes, const std::vector<Segment>& order) {
-  for (const auto& segment : order) bytes = std::max(bytes, 2 * segment.padded_bytes());
-  return bytes;
+  std::size_t all = 0, largest = 0;
+  for (const auto& segment : order) {
+    all += segment.padded_bytes();
+    largest = std::max(largest, segment.padded_bytes());
+  }
+  return std::max(std::min(bytes, 2 * all), 2 * largest);
 }
 
 }  // namespace
 
 SegmentReader::SegmentReader(const SegmentFiles& files, std::vector<Segment> order, std::size_t memory_bytes)
-    : files_(files), order_(std::move(order)), memory_(needed(memory_bytes, order_)) {}
+    : files_(files), order_(std::move(order)), memory_(needed(memory_bytes, order_), queue_) {
+  queue_.register_files(files.descriptors());
+}
 
 SegmentReader::Item SegmentReader::next() {
   if (in_use_) {
@@ -42,6 +49,7 @@ SegmentReader::Item SegmentReader::next() {
 }
 
 void SegmentReader::fill() {
+  const Queue::Batch batch(queue_);
   const std::size_t most = std::clamp<std::size_t>(order_.size(), 2, kMostReads);
   while (reads_.size() < most) {
     const Segment& segment = order_[next_];

@@ -42,9 +42,9 @@ class SegmentReader {
 
   const SegmentFiles& files_;
   std::vector<Segment> order_;
-  BlockRing memory_;
   std::size_t next_ = 0;  ///< in the order: what is to be read
   Queue queue_;
+  BlockRing memory_;
   std::deque<Read> reads_;  ///< oldest first; the first one is in use if `in_use_`
   bool in_use_ = false;
 };

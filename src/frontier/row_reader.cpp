@@ -23,7 +23,11 @@ RowReader::RowReader(const RowPages& pages, RowCache& cache, std::size_t memory_
     : pages_(pages),
       cache_(cache),
       health_(health),
-      memory_(std::max(memory_bytes, pages.longest() + 2 * kRequestPages * kPageBytes)) {}
+      memory_(std::max(std::min(memory_bytes, 2 * pages.bytes()),
+                       pages.longest() + 2 * kRequestPages * kPageBytes),
+              queue_) {
+  queue_.register_files(pages.files().descriptors());
+}
 
 /// Calls work(request) for each request when all its pages are there.
 template <class Work>
@@ -58,6 +62,7 @@ void RowReader::each_once(const Take& take, std::size_t first, const std::functi
 
 /// Starts requests while there is room and something to ask for.
 void RowReader::fill(const Take& take) {
+  const disk::Queue::Batch batch(queue_);
   while (requests_.size() < kMostRequests) {
     if (chunk_.empty()) chunk_ = take();
     if (chunk_.empty()) break;

@@ -72,8 +72,8 @@ class RowReader {
   const RowPages& pages_;
   RowCache& cache_;
   transport::Health& health_;
-  disk::BlockRing memory_;
   disk::Queue queue_;
+  disk::BlockRing memory_;
   std::span<const VertexId> chunk_;     ///< vertices that were taken, and are in no request yet
   std::array<Request, 2> open_;         ///< of long and of short rows; more rows may be added
   std::deque<Request> requests_;        ///< oldest first

@@ -14,7 +14,8 @@ namespace edgewire::disk {
 
 TEST_CASE("blocks of a ring are aligned, apart from each other, and come back in order") {
   constexpr std::size_t kBlocks = 16;
-  BlockRing ring(kBlocks * kAlignment);
+  Queue queue;
+  BlockRing ring(kBlocks * kAlignment, queue);
   std::mt19937 random(7);
   std::deque<std::pair<std::byte*, std::size_t>> taken;
   std::size_t refused = 0;

@@ -82,6 +82,33 @@ TEST_CASE("many transfers are under way at a time, with io_uring and without") {
   }
 }
 
+TEST_CASE("memory and files may be registered, and others used beside them") {
+  constexpr std::size_t kBlocks = 200, kRegistered = 120;
+  for (const bool allowed : {true, false}) {
+    const std::array<Scratch, 2> files;
+    const topology::NodeMemory written(kBlocks * kAlignment, -1, "blocks"),
+        read(kBlocks * kAlignment, -1, "blocks");
+    const auto from = written.as<std::byte>(), to = read.as<std::byte>();
+    for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 11 + i / kAlignment);
+    for (const auto& file : files)
+      REQUIRE(pwrite(file.descriptor, from.data(), from.size(), 0) == static_cast<ssize_t>(from.size()));
+    Queue queue(allowed);
+    queue.register_memory(to.first(kRegistered * kAlignment + 100));  // ends within a block
+    queue.register_files(std::array{files[0].descriptor});
+    std::deque<Transfer> transfers;
+    {
+      const Queue::Batch batch(queue);
+      for (std::size_t b = 0; b < kBlocks; ++b) {
+        transfers.emplace_back(queue);
+        transfers.back().read(files[b % 2].descriptor, to.subspan(b * kAlignment, kAlignment),
+                              b * kAlignment);
+      }
+    }
+    for (auto& transfer : transfers) CHECK(transfer.wait() == 0);
+    CHECK(std::ranges::equal(from, to));
+  }
+}
+
 TEST_CASE("a transfer that fails says why, and the next one is none the worse") {
   for (const bool allowed : {true, false}) {
     const Scratch file;
