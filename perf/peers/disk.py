@@ -3,7 +3,8 @@
 
 Programs with edges on the disk run in a control group whose memory is limited to what their values need, a quarter of the bytes of the
 edges (4 bytes each), and 32 MiB for the program itself. The page cache that they fill counts. Files are taken out of the page cache
-before each run. Edges are written before, without that limit. Then PageRank runs on one and on two loop devices, each throttled to a
+before each run. Edges are written before, without that limit. With --rate, all that reads the disk is throttled to that rate, as on a
+slower disk, so that cores are not the limit. Then PageRank runs on one and on two loop devices, each throttled to a
 known rate. What the machine lacks is named with the reason.
 """
 
@@ -43,12 +44,18 @@ def times(options, kernel):
     return {"pagerank": options.iterations, "spmv": min(options.iterations, 5)}.get(kernel, 1)
 
 
-def edgewire(options, kernel, *words, group=None):
+def within_all(groups, command):
+    for group in groups:
+        command = within(group, command)
+    return command
+
+
+def edgewire(options, kernel, *words, groups=()):
     """{seconds, bytes_read, disk} of a run: of one pass of dense kernels, of the whole kernel of others; `disk` as the report has it."""
     asked = {"bfs": ["--source", options.source], "bc": ["--sources", options.source], "wcc": []}
     command = [options.build / "edgewire", kernel, options.graph, *asked.get(kernel, ["--iterations", times(options, kernel)]), "-p", 1,
                "-w", options.threads, *words, "--json", "-"]
-    report = json.loads(run(within(group, command) if group else command, options.timeout))
+    report = json.loads(run(within_all(groups, command), options.timeout))
     seconds = report["seconds_kernel"] if kernel not in DENSE else statistics.mean(one["seconds"] for one in report["iterations"])
     disk = report.get("disk", {})
     return {"seconds": seconds, "bytes_read": disk.get("bytes_read", 0) / times(options, kernel), "disk": disk}
@@ -59,18 +66,18 @@ def on_disk(kernel, *folders):
     return ["--edges", "disk", "--devices", ",".join(map(str, folders)), *[f"--plan-cache={folders[0]}"] * (kernel in DENSE)]
 
 
-def mapped_pull(options, file, kernel, advice, group, values):
+def mapped_pull(options, file, kernel, advice, groups, values):
     command = [options.mapped_pull, file, "--kernel", kernel, "--advice", advice, "--threads", options.threads, "--iterations",
                times(options, kernel), "--values", values]
-    figures = json.loads(run(within(group, command), options.timeout))
+    figures = json.loads(run(within_all(groups, command), options.timeout))
     return {"seconds": statistics.mean(figures["seconds"]), "bytes_read": figures["bytes_read"] / times(options, kernel)}
 
 
-def fio(options, program, file, disk):
+def fio(options, program, file, disk, groups):
     """Bytes a second that fio reads from a file, with as many reads of the same size under way."""
-    text = run([program, "--name=reads", f"--filename={file}", "--readonly", "--allow_file_create=0", "--rw=read", "--direct=1",
+    text = run(within_all(groups, [program, "--name=reads", f"--filename={file}", "--readonly", "--allow_file_create=0", "--rw=read", "--direct=1",
                 "--ioengine=io_uring", f"--bs={disk['block_bytes']}", f"--iodepth={disk['depth']}", "--time_based",
-                f"--runtime={options.fio_seconds}", "--output-format=json"], options.timeout)
+                f"--runtime={options.fio_seconds}", "--output-format=json"]), options.timeout)
     return json.loads(text[text.index("{"):])["jobs"][0]["read"]["bw_bytes"]
 
 
@@ -131,40 +138,49 @@ class Turns:
         return spread([figures[name] for figures in self.measured[key]]) if key in self.measured else None
 
 
-def add_edgewire(options, turns, files, limit, group):
+def add_edgewire(options, turns, files, limit, groups):
     """Writes the edges of each kernel, and adds the runs that read them and those with edges in memory; the `disk` of the last report."""
     for kernel in options.kernels:
         (files / kernel).mkdir(parents=True)
         disk = edgewire(options, kernel, *on_disk(kernel, files / kernel))["disk"]
         turns.add((kernel, "edgewire, disk"), lambda kernel=kernel: edgewire(
-            options, kernel, *on_disk(kernel, files / kernel), "--memory", limit, group=group))
+            options, kernel, *on_disk(kernel, files / kernel), "--memory", limit, groups=groups))
         turns.add((kernel, "edgewire, memory"), lambda kernel=kernel: edgewire(options, kernel))
     return disk
 
 
-def add_mapped_pull(options, turns, file, group):
+def add_mapped_pull(options, turns, file, groups):
     """Writes the file that is mapped, checks the values, and adds the runs; {kernel: largest difference of a value from edgewire's}."""
     differences, values = {}, file.with_name("values")
     for kernel in (kernel for kernel in options.kernels if kernel in DENSE):
         if not file.exists():
             run([options.mapped_pull, "write", options.graph, file])
-        mapped_pull(options, file, kernel, ADVICE[0], group, values)
+        mapped_pull(options, file, kernel, ADVICE[0], groups, values)
         differences[kernel] = check_values(options, kernel, values, file.parent)
         for advice in ADVICE:
             turns.add((kernel, f"mapped pull, {advice}"), lambda kernel=kernel, advice=advice: mapped_pull(
-                options, file, kernel, advice, group, values))
+                options, file, kernel, advice, groups, values))
     return differences
 
 
-def add_fio(options, turns, files, disk):
+def add_fio(options, turns, files, disk, groups):
     """Adds reads of the largest file of edges; {name: reason} where fio is missing."""
     try:
         program = system_program("fio", "fio")
     except Failed as error:
         return {"reads fio": str(error)}
     largest = max(files.rglob("*-disk-0"), key=lambda path: path.stat().st_size)
-    turns.add(("reads", "fio"), lambda: {"bytes_per_second": fio(options, program, largest, disk)})
+    turns.add(("reads", "fio"), lambda: {"bytes_per_second": fio(options, program, largest, disk, groups)})
     return {}
+
+
+def disk_of(folder):
+    """`major:minor` of the whole disk that a folder is on. Raises Failed where it is on none."""
+    number = os.stat(folder).st_dev
+    device = pathlib.Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}").resolve()
+    if not device.exists():
+        raise Failed(f"{folder}: it is on no block device that could be throttled")
+    return ((device.parent if (device / "partition").exists() else device) / "dev").read_text().strip()
 
 
 def one_disk(options, folder, vertices, edges):
@@ -173,10 +189,11 @@ def one_disk(options, folder, vertices, edges):
     mapped.mkdir()
     limits = {name: bytes_ * vertices + 4 * edges // 4 + BYTES_OF_PROGRAM for name, bytes_ in BYTES_OF_VALUES.items()}
     with contextlib.ExitStack() as stack:
-        groups = {name: stack.enter_context(memory_group(limit)) for name, limit in limits.items()}
+        slow = [stack.enter_context(read_group([disk_of(folder)], options.rate * 10**6))] if options.rate else []
+        groups = {name: [stack.enter_context(memory_group(limit)), *slow] for name, limit in limits.items()}
         disk = add_edgewire(options, turns, files, limits["edgewire"], groups["edgewire"])
         differences = add_mapped_pull(options, turns, mapped / "graph.csr", groups["mapped pull"])
-        missing = add_fio(options, turns, files, disk)
+        missing = add_fio(options, turns, files, disk, slow)
         turns.run(lambda: forget(files, mapped, options.graph))
     for path in (files, mapped):
         shutil.rmtree(path)
@@ -234,7 +251,7 @@ def on_two(options, kernel, folders, devices, group):
     """The figures of a run, with `by_device`: the bytes that the kernel read from each. A device counts all reads. Of them it takes the
     files that are not edges, which a run reads once, and the reads that measure the rate at its end, the same from each device."""
     before = [bytes_of_device(device) for device in devices]
-    figures = edgewire(options, kernel, *on_disk(kernel, *folders), group=group)
+    figures = edgewire(options, kernel, *on_disk(kernel, *folders), groups=[group])
     counted = [bytes_of_device(device) - bytes_ for device, bytes_ in zip(devices, before)]
     edges = [bytes_ - sum(file.stat().st_size for file in folder.iterdir() if "-disk-" not in file.name)
              for bytes_, folder in zip(counted, folders)]
@@ -277,9 +294,11 @@ def print_all(options, found, missing):
             print(f"the disk gives {to_text(rate, 1e-9, 3)} GB/s to {name}, reads of {found['block_bytes'] >> 10} KiB, {found['depth']} under way")
     ours = {row["kernel"]: row["seconds"]["median"] for row in found["rows"] if row["program"] == "edgewire, disk"}
     print("\nseconds of a pass (pagerank, spmv) or of the whole kernel")
-    print_table(["kernel", "program", "limit MB", "seconds", "MB read", "x edgewire, disk"],
+    fio_rate = found["fio_bytes_per_second"] and found["fio_bytes_per_second"]["median"]
+    share = lambda row: f"{100 * row['bytes_read']['median'] / row['seconds']['median'] / fio_rate:.0f}" if fio_rate else "-"
+    print_table(["kernel", "program", "limit MB", "seconds", "MB read", "% of fio", "x edgewire, disk"],
                 [[row["kernel"], row["program"], megabytes(row["limit_bytes"]), to_text(row["seconds"], digits=3),
-                  megabytes(row["bytes_read"]["median"]), f"{row['seconds']['median'] / ours[row['kernel']]:.2f}" if row["kernel"] in ours else "-"]
+                  megabytes(row["bytes_read"]["median"]), share(row), f"{row['seconds']['median'] / ours[row['kernel']]:.2f}" if row["kernel"] in ours else "-"]
                  for row in found["rows"]])
     print("\nedges for each byte that the disk could have given in that time; Blaze's figures are published ones")
     print_table(["kernel", "Blaze", "edgewire", "ratio", "wanted"], [[row["kernel"], f"{row['blaze']:.3f}", f"{row['edgewire']:.3f}",
@@ -304,6 +323,7 @@ def main():
     parser.add_argument("--source", type=int, default=1, help="of bfs and bc (default: 1)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rate", type=int, default=0, metavar="MB/s", help="of the disk; 0: as fast as it is (default: 0)")
     parser.add_argument("--device-rate", type=int, default=200, metavar="MB/s", help="of each of two devices; 0: leave them out (default: 200)")
     parser.add_argument("--fio-seconds", type=int, default=2, help="that fio reads in each round (default: 2)")
     parser.add_argument("--timeout", type=float, default=1800, metavar="S", help="for one run (default: 1800)")

@@ -37,7 +37,11 @@ Queue::Queue(bool allowed) {
   if (io_uring_queue_init_params(kEntries, ring.get(), &params) == 0) ring_.reset(ring.release());
 }
 
-Queue::~Queue() = default;
+/// The system gives registered files back some time after the ring is closed, even after the process has
+/// ended, and a disk cannot be unmounted until then.
+Queue::~Queue() {
+  if (!files_.empty()) io_uring_unregister_files(ring_.get());
+}
 
 void Queue::register_memory(std::span<std::byte> memory) noexcept {
   const iovec one{memory.data(), memory.size()};
@@ -145,8 +149,7 @@ void Transfer::advance(int result) noexcept {
 
 int Transfer::wait() noexcept {
   if (!under_way_) return error_;
-  const topology::WorkerPool* const pool = queue_.pool_;
-  topology::Asides asides(pool == nullptr ? nullptr : pool->observer(), queue_.worker_, -1);
+  topology::Asides asides(queue_.observer(), queue_.worker_, -1);
   while (under_way()) queue_.wait_for_one();
   asides.was(topology::Phase::wait);
   if (std::exchange(under_way_, false)) error_ = queue_.error_;

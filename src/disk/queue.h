@@ -33,8 +33,9 @@ class Queue {
   /// least one is under way. When the system takes no more requests, all transfers end with its error.
   void wait_for_one() noexcept;
   /// Tells the system of the memory and of the files that reads will use, so that it need not look them up
-  /// for each read (io_uring_register(2)). Each at most once. Other memory and files can be used as well.
-  /// Where the system refuses, as with a low limit of locked memory, reads work as without.
+  /// for each read (io_uring_register(2)). Each at most once. Registered files stay open while this lives.
+  /// Other memory and files can be used as well. Where the system refuses, as with a low limit of locked
+  /// memory, reads work as without.
   void register_memory(std::span<std::byte> memory) noexcept;
   void register_files(std::span<const int> descriptors) noexcept;
   /// Transfers that are started while it lives go to the system together, at its end at the latest.
@@ -50,8 +51,13 @@ class Queue {
    private:
     Queue& queue_;
   };
-  /// From here on an observer of the pool is told how long this worker waits for transfers. `pool` outlives
-  /// this.
+  /// From here on the observer is told how long this worker waits for transfers. Null: nobody is told.
+  void watch(topology::Observer* observer, int worker) noexcept {
+    observer_ = observer;
+    pool_ = nullptr;
+    worker_ = worker;
+  }
+  /// The same of the observer that the pool has at the time. `pool` outlives this.
   void watch(const topology::WorkerPool& pool, int worker) noexcept {
     pool_ = &pool;
     worker_ = worker;
@@ -60,6 +66,7 @@ class Queue {
  private:
   friend class Transfer;
   void submit() noexcept;
+  topology::Observer* observer() const noexcept { return pool_ != nullptr ? pool_->observer() : observer_; }
   bool has_registered(std::span<const std::byte> memory) const noexcept;
   struct Close {
     void operator()(io_uring* ring) const noexcept;
@@ -70,6 +77,7 @@ class Queue {
   int batches_ = 0;                        ///< that live
   std::span<std::byte> memory_;            ///< that is registered
   std::vector<int> files_;                 ///< the same
+  topology::Observer* observer_ = nullptr;
   const topology::WorkerPool* pool_ = nullptr;
   int worker_ = 0;
 };

@@ -18,10 +18,11 @@ struct ReadFigures {
   double seconds = 0;               ///< of all iterations or supersteps
   double seconds_busy = 0;  ///< of them, the busiest device had requests under way, whoever's; 0: unknown
   double limit_bytes_per_s = 0;   ///< what this process reads when all processes only read; 0: unknown
-  std::uint64_t block_bytes = 0;  ///< of the reads that measured the limit
+  std::uint64_t block_bytes = 0;  ///< of the reads that reached the limit
   std::uint64_t depth = 0;        ///< how many were under way
 
-  /// Measures the limit, from these files, with so many bytes under way, 16 MiB at least and 64 MiB at most.
+  /// Measures the limit, from these files, with so many bytes under way, 16 MiB at least and 64 MiB at most,
+  /// in blocks of three sizes: the best one counts.
   /// Where others read the same devices, all do so at the same time. The limit is 0 where the files cannot be
   /// read any more.
   void measure_limit(const SegmentFiles& files, std::uint64_t bytes_under_way);

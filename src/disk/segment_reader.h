@@ -30,6 +30,8 @@ class SegmentReader {
   /// The next segment, which is there until the next call. Its checksum is right. The first call starts to
   /// read. Throws Error with path and byte offset.
   Item next();
+  /// See Queue::watch().
+  void watch(topology::Observer* observer, int worker) noexcept { queue_.watch(observer, worker); }
 
  private:
   struct Read {

@@ -49,6 +49,7 @@ engine::IterationResult DenseJob::iterate(engine::Loops& loops, engine::Iteratio
   options.column_nodes = plan_.columns.nodes;
   options.column_workers = plan_.column_workers;
   options.worker_nodes = plan_.columns.worker_nodes;
+  if (plan_.tiles.disks) plan_.tiles.disks->watch(options.observer);
   setup_messages_ = bootstrap_.messages_sent() + seat_.handshake_messages() + plan_.exchange.setup_messages();
   auto result = engine::iterate(seat_.pool(), plan_.exchange, plan_.columns.bounds, plan_.owned.indexes(),
                                 loops, options);

@@ -77,6 +77,8 @@ class DiskTiles final : public tiles::ColumnReader {
   void plan_reads(const std::vector<std::vector<std::size_t>>& columns, std::uint64_t sources,
                   std::vector<std::uint32_t> widths, std::size_t memory_bytes);
   std::span<const std::uint16_t> part(int worker, std::size_t column, std::size_t number) noexcept override;
+  /// After plan_reads(): from here on the observer is told how long workers wait for disks. Null: nobody is.
+  void watch(topology::Observer* observer) noexcept;
   /// Ends reads that are under way. Nothing can be read afterwards.
   void stop_reads();
 

@@ -96,7 +96,7 @@ def test_bytes_of_a_device_are_those_of_the_kernel(monkeypatch, tmp_path):
         (tmp_path / name).write_bytes(b"x" * bytes_)
     counts = iter([50, 70, 1150, 1070])
     monkeypatch.setattr(disk, "bytes_of_device", lambda device: next(counts))
-    monkeypatch.setattr(disk, "edgewire", lambda *words, group: {"disk": {"bytes_read": 1200}})
+    monkeypatch.setattr(disk, "edgewire", lambda *words, groups: {"disk": {"bytes_read": 1200}})
     assert disk.on_two(None, "bfs", [tmp_path / "a", tmp_path / "b"], ["7:0", "7:1"], None)["by_device"] == [500, 700]
 
 
@@ -143,4 +143,4 @@ def test_a_program_that_fails_is_named_and_left_out():
 def test_fio_that_is_missing_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     turns = disk.Turns(1)
-    assert disk.add_fio(None, turns, tmp_path, {}) == {"reads fio": "fio is not here (apt-get install fio)"} and not turns.programs
+    assert disk.add_fio(None, turns, tmp_path, {}, []) == {"reads fio": "fio is not here (apt-get install fio)"} and not turns.programs

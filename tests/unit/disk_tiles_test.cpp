@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "graph_test.h"
+#include "phase_listener.h"
 #include "tile_edges.h"
 #include "tiles/tile_code.h"
 
@@ -81,6 +82,23 @@ TEST_CASE("tiles come from two files as they were, again and again") {
   }
   CHECK_FALSE(health.failed());
   CHECK(disks.files().all_bytes_read() == 3 * disks.where().padded_bytes());
+}
+
+TEST_CASE("an observer is told how long a worker waits for tiles") {
+  SomeTiles some;
+  const graph::TemporaryDirectory folder;
+  DiskTilesWriter writer(some.pool, {folder / "a"}, some.tiles.columns(), kGeneration);
+  writer.take(some.tiles);
+  transport::Health health;
+  DiskTiles disks({folder / "a"}, writer.finish(), health);
+  topology::PhaseListener listener(2);
+  for (const bool watched : {false, true}) {
+    disks.plan_reads({{0}, {1}}, kVertices, {kWidth, kWidth}, 1 << 20);
+    if (watched) disks.watch(&listener);
+    CHECK_FALSE(disks.part(1, 1, 0).empty());
+    CHECK(listener.aside_ns[0] == std::array<std::uint64_t, topology::kPhases>{});
+    CHECK((listener.aside_ns[1][static_cast<std::size_t>(topology::Phase::wait)] > 0) == watched);
+  }
 }
 
 TEST_CASE("faulty codes with right checksums end the job, and name the file") {
