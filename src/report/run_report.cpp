@@ -243,7 +243,8 @@ double RunReport::Disk::share_of_limit() const {
 }
 
 const char* RunReport::Disk::limited_by() const {
-  constexpr double kNearLimit = 0.8, kBeyondLimit = 1.1;
+  constexpr double kNearLimit = 0.8, kBeyondLimit = 1.1, kAlways = 0.95;
+  if (seconds_busy > kAlways * seconds && seconds_cores < kNearLimit * seconds) return "disk";
   if (limit_bytes_per_second == 0 || share_of_limit() > kBeyondLimit) return "unknown";
   if (share_of_limit() >= kNearLimit) return "disk";
   return seconds_wire >= kNearLimit * seconds && seconds_wire > 0 ? "sending" : "computing";

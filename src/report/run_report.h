@@ -76,14 +76,16 @@ struct RunReport : JobReport {
         0;  ///< of all processes when they only read, measured after the run; 0: unknown
     std::uint64_t block_bytes = 0;  ///< of the reads that measured it
     std::uint64_t depth = 0;        ///< that each process had under way then
+    double seconds_cores = 0;       ///< that the busiest process's cores computed
     double seconds_wire = 0;        ///< that what a process sent, or received, takes at the line rate
     std::string balance_json{};     ///< how busy disks, wire and cores were, over time: perf::Balance
     std::string balance_text{};     ///< the same for people: lines
 
     /// Bytes read in a second, as a part of the limit.
     double share_of_limit() const;
-    /// What the iterations waited for, in a word; "unknown" when the limit is, or when others disturbed its
-    /// measurement: the run read faster.
+    /// What the iterations waited for, in a word: the disk, if it had requests all the time while cores had
+    /// not always work, or if the run read nearly as fast as it can. "unknown" when the limit is, or when
+    /// others disturbed its measurement: the run read faster.
     const char* limited_by() const;
   };
   /// Where the pages of a process's memory lie; summed over processes.

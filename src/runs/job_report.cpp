@@ -47,6 +47,7 @@ report::RunReport::Disk gather_disk(launch::Bootstrap& bootstrap, const disk::Se
   disk.direct = files.direct();
   disk.read_of_devices.resize(files.paths().size());
   disk.seconds_busy = balance.all.disk_s;
+  disk.seconds_cores = balance.all.cores_s;
   disk.seconds_wire = balance.all.wire_s;
   disk.balance_json = balance.to_json().dump();
   disk.balance_text = balance.to_line() + balance.to_times();

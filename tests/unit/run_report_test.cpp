@@ -147,6 +147,12 @@ TEST_CASE("the disk is the limit where a run reads nearly as fast as it can") {
   CHECK(with(1.9e9) == "disk");
   CHECK(disk.share_of_limit() == doctest::Approx(0.95));
   CHECK(with(2.4e9) == "unknown");  // faster than what was measured
+  disk.seconds_busy = 1.95;
+  disk.seconds_cores = 1.2;
+  CHECK(with(2.4e9) == "disk");
+  CHECK(with(0.4e9) == "disk");
+  disk.seconds_cores = 1.7;
+  CHECK(with(0.4e9) == "sending");
   disk.limit_bytes_per_second = 0;
   CHECK(disk.share_of_limit() == 0);
   CHECK(with(1) == "unknown");
