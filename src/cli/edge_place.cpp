@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <set>
+#include <system_error>
 
 #include "cli/files.h"
 #include "cli/job_options.h"
@@ -75,6 +77,12 @@ void EdgePlace::add_to(CLI::App& command, launch::LaunchOptions& launch) {
 
 void EdgePlace::check() const {
   if (edges == "memory" && !devices.empty()) throw UsageError("--devices needs --edges disk or auto");
+  std::set<std::filesystem::path> seen;
+  for (const auto& folder : devices) {
+    std::error_code none;  // a folder that is not there is refused later
+    if (!seen.insert(std::filesystem::weakly_canonical(folder + "/", none)).second && !none)
+      throw UsageError(fmt::format("--devices: {} is named twice; name a folder on each disk", folder));
+  }
 }
 
 /// `bytes_in_memory`: what all processes together need for edges in memory. `option`: one that does not go

@@ -36,10 +36,13 @@ std::vector<std::string> device_paths(const std::vector<std::string>& folders, c
 }
 
 SegmentWriter::SegmentWriter(const std::vector<std::string>& paths, std::uint64_t generation)
-    : ends_(paths.size(), kAlignment), generation_(generation) {
-  for (const auto& path : paths)
+    : paths_(paths), ends_(paths.size(), kAlignment), generation_(generation) {
+  const std::array<char, kAlignment> page{};
+  for (const auto& path : paths) {
     files_.push_back(
         std::make_unique<graph::OutputFile>(path, 0644));  // so it is trusted, whatever the umask
+    files_.back()->write(page.data(), page.size(), 0);     // takes the room that the header will need
+  }
 }
 
 Segment SegmentWriter::place(std::uint32_t bytes) {
@@ -56,7 +59,7 @@ void SegmentWriter::write(Segment& segment, std::span<std::byte> bytes) {
   files_[segment.file]->write(bytes.data(), segment.padded_bytes(), segment.offset);
 }
 
-void SegmentWriter::commit() {
+SegmentFiles SegmentWriter::commit() {
   for (std::size_t f = 0; f < files_.size(); ++f) {
     SegmentFileHeader header;
     header.file = static_cast<std::uint32_t>(f);
@@ -67,11 +70,18 @@ void SegmentWriter::commit() {
     std::memcpy(page.data(), &header, sizeof header);
     files_[f]->write(page.data(), page.size(), 0);
   }
-  for (auto& file : files_) file->commit();
+  SegmentFiles written(paths_);
+  for (std::size_t f = 0; f < files_.size(); ++f) {
+    File file(fcntl(files_[f]->descriptor(), F_DUPFD_CLOEXEC, 0));
+    if (file.descriptor() < 0) throw Error(fmt::format("{}: cannot read: {}", paths_[f], reason(errno)));
+    files_[f]->commit();
+    written.add(std::move(file), ends_[f]);
+  }
+  return written;
 }
 
 SegmentFiles::SegmentFiles(std::vector<std::string> paths, std::uint64_t generation)
-    : paths_(std::move(paths)), read_(paths_.size()) {
+    : SegmentFiles(std::move(paths)) {
   for (const auto& path : paths_) open(path, generation);
 }
 
@@ -98,6 +108,10 @@ void SegmentFiles::open(const std::string& path, std::uint64_t generation) {
   if (header.file_bytes != bytes)
     refuse(std::min(bytes, header.file_bytes),
            fmt::format("the file has {} bytes but its header says {}", bytes, header.file_bytes));
+  add(std::move(file), bytes);
+}
+
+void SegmentFiles::add(File file, std::uint64_t bytes) {
   // Where the file system cannot, reads use the page cache.
   direct_ = fcntl(file.descriptor(), F_SETFL, O_DIRECT) == 0 && direct_;
   files_.push_back(std::move(file));

@@ -13,6 +13,7 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "disk/file.h"
@@ -43,6 +44,8 @@ static_assert(sizeof(SegmentFileHeader) == 32);
 /// FOLDER/NAME-disk-D in each of the devices' folders.
 std::vector<std::string> device_paths(const std::vector<std::string>& folders, const std::string& name);
 
+class SegmentFiles;
+
 /// Writes segments to files, one for each device.
 class SegmentWriter {
  public:
@@ -54,10 +57,12 @@ class SegmentWriter {
   /// Writes a segment to its place, and sets its checksum. `bytes`: with room for its padding, which is set
   /// to zeros. Thread safe. Throws Error with the path.
   void write(Segment& segment, std::span<std::byte> bytes);
-  /// Gives the files their names. Throws Error with the path.
-  void commit();
+  /// Gives the files their names. These files are returned, whatever others have given the same names
+  /// meanwhile. Once. Throws Error with the path.
+  SegmentFiles commit();
 
  private:
+  std::vector<std::string> paths_;
   std::vector<std::unique_ptr<graph::OutputFile>> files_;
   std::vector<std::uint64_t> ends_;
   std::uint64_t generation_;
@@ -69,6 +74,11 @@ class SegmentFiles {
   /// Throws Error that names the file when one is missing, another user's, cut short or of another
   /// generation.
   SegmentFiles(std::vector<std::string> paths, std::uint64_t generation);
+  SegmentFiles(SegmentFiles&&) noexcept = default;
+  SegmentFiles& operator=(SegmentFiles&&) noexcept = default;
+  SegmentFiles(const SegmentFiles&) = delete;
+  SegmentFiles& operator=(const SegmentFiles&) = delete;
+  ~SegmentFiles() = default;
 
   const std::vector<std::string>& paths() const noexcept { return paths_; }
   int descriptor(std::size_t file) const noexcept { return files_[file].descriptor(); }
@@ -99,7 +109,10 @@ class SegmentFiles {
   }
 
  private:
+  friend class SegmentWriter;
+  explicit SegmentFiles(std::vector<std::string> paths) : paths_(std::move(paths)), read_(paths_.size()) {}
   void open(const std::string& path, std::uint64_t generation);
+  void add(File file, std::uint64_t bytes);
   std::vector<std::string> paths_;
   std::vector<File> files_;
   std::vector<std::uint64_t> bytes_;

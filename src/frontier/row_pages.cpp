@@ -49,7 +49,7 @@ RowPages::RowPages(topology::WorkerPool& pool, plan::OwnedRows rows, const plan:
                   weighted_ ? "weighted-" : "", rank, ownership.processes());
   index_path_ = std::filesystem::path(disks.devices[0]) / name;
   const Names names{disk::device_paths(disks.devices, name), key()};
-  if (!open(names)) write(names, disks);
+  if (const std::string why = open(names); !why.empty()) write(names, disks, why);
   check();
   find_firsts();
 }
@@ -64,21 +64,30 @@ std::string RowPages::key() const {
                      graph::checksum(owned.data(), owned.size() * sizeof owned[0]), devices_);
 }
 
-/// False when something is missing, damaged or of something else.
-bool RowPages::open(const Names& names) {
+/// Why not: something is missing, damaged or of something else; or empty.
+std::string RowPages::open(const Names& names) {
   try {
     plan::PlanFileReader file(index_path_, names.key, on(pool_));
     sections(file, index_);
     files_.emplace(names.paths, checksum_of(names.key));
-  } catch (const Error&) {
-    return false;
+  } catch (const Error& error) {
+    return error.what();
   }
-  return true;
+  return "";
 }
 
-void RowPages::write(const Names& names, const RowDisks& disks) {
+/// `why`: rows that are there cannot be used.
+void RowPages::write(const Names& names, const RowDisks& disks, const std::string& why) {
   const std::uint64_t generation = checksum_of(names.key);
-  index_ = write_rows(pool_, {rows_, ownership_, rank_}, disks, names.paths, generation);
+  try {
+    auto [index, files] = write_rows(pool_, {rows_, ownership_, rank_}, disks, names.paths, generation);
+    index_ = std::move(index);
+    files_.emplace(std::move(files));
+  } catch (const Error& error) {
+    std::error_code none;
+    if (!std::filesystem::exists(index_path_, none)) throw;
+    throw Error(fmt::format("{}; the rows that are there are of no use: {}", error.what(), why));
+  }
   if (ownership_.processes() > 1)
     index_.boundary = boundary_ids(
         graph_, [this](LocalNumber local, auto&) { return rows_.row(ownership_.vertex(rank_, local)); },
@@ -92,7 +101,6 @@ void RowPages::write(const Names& names, const RowDisks& disks) {
     for (const auto& path : names.paths) std::filesystem::remove(path, none);
     throw;
   }
-  files_.emplace(names.paths, generation);
   bytes_written_ = files_->bytes();
 }
 

@@ -119,8 +119,8 @@ class RowPages {
     std::string key;                 ///< what the pages depend on; its checksum is the files' generation
   };
   std::string key() const;
-  bool open(const Names& names);
-  void write(const Names& names, const RowDisks& disks);
+  std::string open(const Names& names);
+  void write(const Names& names, const RowDisks& disks, const std::string& why);
   void check();
   void find_firsts();
 

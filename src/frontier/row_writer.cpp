@@ -36,13 +36,13 @@ class RowWriter {
     index_.lengths.resize(rows.count());
   }
 
-  RowIndex write() {
+  std::pair<RowIndex, disk::SegmentFiles> write() {
     for (const bool short_ones : {true, false})
       for (LocalNumber first{}; first < rows_.count();) first = write_some(first, short_ones);
     stream_.resize((stream_.size() + kPageBytes - 1) / kPageBytes * kPageBytes);
     keep(stream_);
-    files_.commit();
-    return std::move(index_);
+    auto files = files_.commit();
+    return {std::move(index_), std::move(files)};
   }
 
  private:
@@ -154,8 +154,10 @@ class RowWriter {
 
 }  // namespace
 
-RowIndex write_rows(topology::WorkerPool& pool, const ProcessRows& rows, const RowDisks& disks,
-                    const std::vector<std::string>& paths, std::uint64_t generation) {
+std::pair<RowIndex, disk::SegmentFiles> write_rows(topology::WorkerPool& pool, const ProcessRows& rows,
+                                                   const RowDisks& disks,
+                                                   const std::vector<std::string>& paths,
+                                                   std::uint64_t generation) {
   return RowWriter(pool, rows, disks, paths, generation).write();
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "frontier/row_pages.h"
@@ -23,7 +24,9 @@ struct ProcessRows {
 
 /// Encodes rows and writes them to these files, a file on each device; reads the rows twice. Throws Error
 /// with the path of what cannot be written, or of a damaged graph.
-RowIndex write_rows(topology::WorkerPool& pool, const ProcessRows& rows, const RowDisks& disks,
-                    const std::vector<std::string>& paths, std::uint64_t generation);
+std::pair<RowIndex, disk::SegmentFiles> write_rows(topology::WorkerPool& pool, const ProcessRows& rows,
+                                                   const RowDisks& disks,
+                                                   const std::vector<std::string>& paths,
+                                                   std::uint64_t generation);
 
 }  // namespace edgewire::frontier

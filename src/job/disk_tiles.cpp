@@ -12,8 +12,8 @@
 
 namespace edgewire::job {
 
-DiskTiles::DiskTiles(std::vector<std::string> paths, TileSegments segments, transport::Health& health)
-    : files_(std::move(paths), segments.generation), where_(std::move(segments)), health_(health) {
+DiskTiles::DiskTiles(disk::SegmentFiles files, TileSegments segments, transport::Health& health)
+    : files_(std::move(files)), where_(std::move(segments)), health_(health) {
   const auto refuse = [&] { throw Error(fmt::format("{}: faulty segments of tiles", files_.paths()[0])); };
   if (where_.ends.size() != where_.sizes.size() || !std::ranges::is_sorted(where_.ends) ||
       (where_.ends.empty() ? 0 : where_.ends.back()) != where_.segments.size())

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "disk/segment_file.h"
@@ -42,8 +43,8 @@ class DiskTilesWriter final : public tiles::TileSink {
   DiskTilesWriter(topology::WorkerPool& pool, const std::vector<std::string>& paths, std::size_t columns,
                   std::uint64_t generation);
   void take(const tiles::Tiles& tiles) override;
-  /// Gives the files their names. Says where everything is.
-  TileSegments finish();
+  /// Gives the files their names. The files, and where everything is.
+  std::pair<disk::SegmentFiles, TileSegments> finish();
 
  private:
   /// A segment, and the tiles that go there.
@@ -66,9 +67,9 @@ class DiskTilesWriter final : public tiles::TileSink {
 /// Reads tiles from disks, for workers that compute columns in an order that is known before.
 class DiskTiles final : public tiles::ColumnReader {
  public:
-  /// Opens the files. `health` outlives it: what goes wrong with a read fails the job. Throws Error with the
-  /// path when files are missing, cut short or of another plan, or segments are not within them.
-  DiskTiles(std::vector<std::string> paths, TileSegments segments, transport::Health& health);
+  /// `health` outlives it: what goes wrong with a read fails the job. Throws Error with the path when
+  /// segments are not within the files.
+  DiskTiles(disk::SegmentFiles files, TileSegments segments, transport::Health& health);
 
   const TileSegments& where() const noexcept { return where_; }
   const disk::SegmentFiles& files() const noexcept { return files_; }

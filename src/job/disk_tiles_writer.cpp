@@ -73,14 +73,13 @@ void DiskTilesWriter::write(std::span<Piece> pieces) {
   });
 }
 
-TileSegments DiskTilesWriter::finish() {
-  files_.commit();
+std::pair<disk::SegmentFiles, TileSegments> DiskTilesWriter::finish() {
   TileSegments where{generation_, std::move(sizes_), {}, {}};
   for (const auto& column : segments_) {
     where.segments.insert(where.segments.end(), column.begin(), column.end());
     where.ends.push_back(where.segments.size());
   }
-  return where;
+  return {files_.commit(), std::move(where)};
 }
 
 }  // namespace edgewire::job

@@ -82,6 +82,14 @@ disk::MemoryBudget iterating_budget(const PlanTask& task, const disk::VertexCoun
           vertices};
 }
 
+EdgeTiles from_disks(const PlanTask& task, disk::SegmentFiles files, TileSegments segments,
+                     std::span<const std::uint32_t> bounds) {
+  EdgeTiles tiles;
+  tiles.disks = std::make_unique<DiskTiles>(std::move(files), std::move(segments), task.bootstrap.health());
+  tiles.own = tiles::Tiles(bounds, tiles.disks->where().sizes, *tiles.disks);
+  return tiles;
+}
+
 }  // namespace
 
 std::string edges_name(const PlanTask& task) {
@@ -110,15 +118,15 @@ EdgeTiles build_on_disks(const PlanTask& task, const plan::ExchangeColumns& edge
   const auto budget = building_budget(task, {edges.sources(), columns.bounds.back() - edges.sources()});
   tiles::build_tiles(pool, tiles::PlanReader(edges), columns.bounds, task.tile_sizes(), writer,
                      std::min(budget.rest_or(kBuilding), kBuilding));
-  return open_disk_tiles(task, writer.finish(), columns.bounds);
+  task.bootstrap.allgather("");  // no file gets its name unless all processes have written theirs
+  auto [files, segments] = writer.finish();
+  return from_disks(task, std::move(files), std::move(segments), columns.bounds);
 }
 
 EdgeTiles open_disk_tiles(const PlanTask& task, TileSegments segments,
                           std::span<const std::uint32_t> bounds) {
-  EdgeTiles tiles;
-  tiles.disks = std::make_unique<DiskTiles>(edge_files(task), std::move(segments), task.bootstrap.health());
-  tiles.own = tiles::Tiles(bounds, tiles.disks->where().sizes, *tiles.disks);
-  return tiles;
+  disk::SegmentFiles files(edge_files(task), segments.generation);
+  return from_disks(task, std::move(files), std::move(segments), bounds);
 }
 
 void plan_reads(const PlanTask& task, DensePlan& plan) {

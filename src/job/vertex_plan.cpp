@@ -96,7 +96,8 @@ plan::OwnedVertices order_vertices(const PlanTask& task, const plan::OwnedRows& 
   const bool anyhow = task.options.devices.empty() || memory_holds_rows(task);
   if (task.options.choose_layout && !anyhow) {
     choices.layout = plan::Layout::given;
-    choices.layout_reason = "given: --memory does not hold the graph, whose rows are then read in order";
+    choices.layout_reason =
+        "given: --memory did not hold the graph when its edges were written, so rows were read in order";
   } else if (choices.layout == plan::Layout::degree && !anyhow) {
     choices.layout_reason =
         "degree: --memory does not hold the graph, whose rows are then read from all over the file; --layout "

@@ -51,8 +51,8 @@ def breakable_disk(folder):
     mounted(["mount", "-o", "loop", image, folder], folder, "a file system on a block device")
     try:
         yield BreakableDisk(folder, image)
-    finally:
-        subprocess.run(["umount", folder], check=True)
+    finally:  # the system gives files of a killed process's io_uring back some time after the process has ended
+        wait_for(lambda: subprocess.run(["umount", folder], capture_output=True).returncode == 0, "a file system without open files")
 
 
 def processes_of(job):
@@ -69,6 +69,11 @@ def open_files(job):
     return names
 
 
+def tell(pid, number):
+    with contextlib.suppress(ProcessLookupError):  # it has ended by itself
+        os.kill(pid, number)
+
+
 @contextlib.contextmanager
 def held(edgewire, files, *arguments, **options):
     """A job once it has all of these files open; it stands still as long as the context lasts. None when the job has ended before."""
@@ -77,10 +82,10 @@ def held(edgewire, files, *arguments, **options):
         wait_for(lambda: set(map(str, files)) <= open_files(job) or job.poll() is not None, "a job that uses its files")
         stopped = [] if job.poll() is not None else processes_of(job)
         for pid in stopped:
-            os.kill(pid, signal.SIGSTOP)
+            tell(pid, signal.SIGSTOP)
         yield job if stopped else None
         for pid in stopped:
-            os.kill(pid, signal.SIGCONT)
+            tell(pid, signal.SIGCONT)
     except BaseException:
         os.killpg(job.pid, signal.SIGKILL)
         job.communicate()

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 
 import pytest
 
@@ -141,6 +142,28 @@ def test_a_disk_that_fills_while_edges_are_written(edgewire, path, tmp_path, dev
         cause = refused_job(edgewire, *asked(kernel, path, folders, processes), "-o", tmp_path / "none.tsv")
         assert re.fullmatch(rf"{disk}/g\.ew\..*-of-{processes}-disk-{full}: byte \d+: cannot write: No space left on device", cause)
         assert names(folders) == [] and not (tmp_path / "none.tsv").exists()
+
+
+def test_a_disk_with_room_for_some_processes_leaves_no_tiles(edgewire, path, tmp_path, devices):
+    edgewire.ok(*asked(TILES, path, devices, 3))
+    together = sum(file.stat().st_size for file in files(devices[:1]))
+    with small_disk(tmp_path / "disk", together - 4096) as disk:
+        (tmp_path / "other").mkdir()
+        folders = [disk, tmp_path / "other"]
+        cause = refused_job(edgewire, *asked(TILES, path, folders, 3))
+        assert cause.startswith(f"{disk}/g.ew.edges-") and cause.endswith(": cannot write: No space left on device")
+        assert names(folders) == []
+
+
+def test_rows_of_somebody_else_are_named_where_none_can_be_written(edgewire, path, tmp_path):
+    with small_disk(tmp_path / "disk", "8m") as disk:
+        edgewire.ok(*asked(ROWS, path, [disk]))
+        index = disk / "g.ew.rows-0-of-1"
+        os.chown(index, 1, 1)
+        subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+        cause = refused_job(edgewire, *asked(ROWS, path, [disk]))
+        assert cause == (f"{index}-disk-0: cannot write: Read-only file system; the rows that are there are of no use: "
+                         f"{index}: it belongs to another user")
 
 
 def test_an_index_without_room_leaves_no_rows(edgewire, path, tmp_path, devices):

@@ -184,7 +184,9 @@ def test_auto_says_which_option_keeps_edges_in_memory(edgewire, path, option):
 
 
 def test_options_that_do_not_go_together(edgewire, path, tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path)
     for options, why in ((["--devices", tmp_path], "--devices needs --edges disk or auto"),
+                         (on(tmp_path, tmp_path / "link"), f"--devices: {tmp_path}/link is named twice; name a folder on each disk"),
                          (["--edges", "disk", "--strategy", "cover"], "--strategy cover needs --edges memory"),
                          (["--edges", "disk", "--ownership", "hilbert", "-p", 2], "--ownership hilbert needs --edges memory")):
         assert why in edgewire("pagerank", path, *options).stderr

@@ -53,7 +53,7 @@ def test_rows_are_read_in_order_where_memory_does_not_hold_them(edgewire, large,
     for memory, layout in (("12M", "given"), ("1G", "degree")):
         edgewire.ok(*run, "--memory", memory)
         found = json.loads(report.read_text())
-        assert found["layout"] == layout and ("--memory does not hold the graph" in found["layout_reason"]) == (layout == "given")
+        assert found["layout"] == layout and ("--memory did not hold the graph" in found["layout_reason"]) == (layout == "given")
         for file in tmp_path.glob("g.ew.*"):
             file.unlink()
 

@@ -41,18 +41,19 @@ struct SomeTiles {
 };
 
 /// Column 0 as a segment of `bytes`, and no other.
-TileSegments with_segment(const std::vector<std::string>& paths, std::vector<std::byte> bytes) {
+std::pair<disk::SegmentFiles, TileSegments> with_segment(const std::vector<std::string>& paths,
+                                                         std::vector<std::byte> bytes) {
   disk::SegmentWriter writer(paths, kGeneration);
   auto segment = writer.place(static_cast<std::uint32_t>(bytes.size()));
   bytes.resize(segment.padded_bytes());
   writer.write(segment, bytes);
-  writer.commit();
-  return {kGeneration, {{}}, {1}, {segment}};
+  return {writer.commit(), TileSegments{kGeneration, {{}}, {1}, {segment}}};
 }
 
 std::string fault_of(const std::vector<std::string>& paths, const std::vector<std::byte>& bytes) {
   transport::Health health;
-  DiskTiles disks(paths, with_segment(paths, bytes), health);
+  auto [files, segments] = with_segment(paths, bytes);
+  DiskTiles disks(std::move(files), std::move(segments), health);
   disks.plan_reads({{0}}, kVertices, {kWidth}, 1 << 20);
   const bool none = disks.part(0, 0, 0).empty();
   CHECK(none == health.failed());
@@ -66,7 +67,8 @@ TEST_CASE("tiles come from two files as they were, again and again") {
   DiskTilesWriter writer(some.pool, paths, some.tiles.columns(), kGeneration);
   writer.take(some.tiles);
   transport::Health health;
-  DiskTiles disks(paths, writer.finish(), health);
+  auto [files, segments] = writer.finish();
+  DiskTiles disks(std::move(files), std::move(segments), health);
   CHECK(disks.where().padded_bytes() < some.tiles.bytes());
   disks.plan_reads({{2, 0, 1}}, kVertices, {kWidth, kWidth, kWidth}, 1 << 20);
   for (int round = 0; round < 3; ++round) {
@@ -90,7 +92,8 @@ TEST_CASE("an observer is told how long a worker waits for tiles") {
   DiskTilesWriter writer(some.pool, {folder / "a"}, some.tiles.columns(), kGeneration);
   writer.take(some.tiles);
   transport::Health health;
-  DiskTiles disks({folder / "a"}, writer.finish(), health);
+  auto [files, segments] = writer.finish();
+  DiskTiles disks(std::move(files), std::move(segments), health);
   topology::PhaseListener listener(2);
   for (const bool watched : {false, true}) {
     disks.plan_reads({{0}, {1}}, kVertices, {kWidth, kWidth}, 1 << 20);

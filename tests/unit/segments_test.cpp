@@ -170,6 +170,22 @@ TEST_CASE("a segment must be within its file") {
     CHECK_THROWS_AS(files.check(wrong), Error);
 }
 
+TEST_CASE("a writer returns its own files, whoever has given others the same names") {
+  const SegmentScratch scratch;
+  std::vector<std::byte> first(kAlignment, std::byte{1}), second(kAlignment, std::byte{2});
+  SegmentWriter writer(scratch.paths, 1), other(scratch.paths, 2);
+  Segment segment = writer.place(kAlignment);
+  writer.write(segment, first);
+  const SegmentFiles files = writer.commit();
+  Segment of_other = other.place(kAlignment);
+  other.write(of_other, second);
+  other.commit();
+  SegmentReader reader(files, {segment}, 0);
+  CHECK(std::ranges::equal(reader.next().bytes, first));
+  CHECK(files.bytes(0) == 2 * kAlignment);
+  CHECK(SegmentFiles(scratch.paths, 2).bytes() == files.bytes());
+}
+
 TEST_CASE("files that are not written are not there, and a probe reads those that are") {
   SegmentScratch scratch;
   {
