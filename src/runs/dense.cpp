@@ -149,8 +149,8 @@ report::RunReport run_dense(launch::Bootstrap& bootstrap, const graph::GraphFile
   disk::ReadFigures disk;
   if (watch) {
     disk = job.measure_disks();
-    disk.seconds_busy = busy_s;
     for (const auto& one : outcome.iterations) disk.seconds += one.seconds;
+    disk.seconds_busy = std::min(busy_s, disk.seconds);  // the disk may have been busy before
   }
   DenseFinished done{
       job,

@@ -80,7 +80,7 @@ disk::ReadFigures read_figures(frontier::FrontierJob& job, double seconds, doubl
   if (!job.on_disks()) return {};
   auto figures = job.measure_disks();
   figures.seconds = seconds;
-  figures.seconds_busy = seconds_busy;
+  figures.seconds_busy = std::min(seconds_busy, seconds);  // the disk may have been busy before
   return figures;
 }
 

@@ -67,6 +67,7 @@ report::RunReport::Disk gather_disk(launch::Bootstrap& bootstrap, const disk::Se
     disk.block_bytes = std::max(disk.block_bytes, one.block_bytes);
     disk.depth = std::max(disk.depth, one.depth);
   }
+  disk.seconds_busy = std::min(disk.seconds_busy, disk.seconds);  // the disk may have been busy before
   if (!limit_known) disk.limit_bytes_per_second = 0;
   return disk;
 }
