@@ -58,7 +58,8 @@ bool Queue::has_registered(std::span<const std::byte> memory) const noexcept {
   return memory.data() >= memory_.data() && memory.data() + memory.size() <= memory_.data() + memory_.size();
 }
 
-/// What is not handed over now will be by the next call, or when a transfer is waited for.
+/// Hands requests to the system, unless a batch is open. If the system takes none now, the next call hands
+/// them over, or the next wait for a transfer.
 void Queue::submit() noexcept {
   if (ring_ && batches_ == 0) io_uring_submit(ring_.get());
 }

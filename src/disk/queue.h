@@ -74,9 +74,9 @@ class Queue {
   std::unique_ptr<io_uring, Close> ring_;  ///< null: there is none
   int error_ = 0;                          ///< why the system takes no more requests; 0: it does
   unsigned under_way_ = 0;                 ///< transfers in the ring
-  int batches_ = 0;                        ///< that live
-  std::span<std::byte> memory_;            ///< that is registered
-  std::vector<int> files_;                 ///< the same
+  int batches_ = 0;                        ///< how many are open
+  std::span<std::byte> memory_;            ///< the registered memory
+  std::vector<int> files_;                 ///< the registered files
   topology::Observer* observer_ = nullptr;
   const topology::WorkerPool* pool_ = nullptr;
   int worker_ = 0;

@@ -64,7 +64,8 @@ std::string RowPages::key() const {
                      graph::checksum(owned.data(), owned.size() * sizeof owned[0]), devices_);
 }
 
-/// Why not: something is missing, damaged or of something else; or empty.
+/// Returns why the files cannot be used: something is missing, damaged or made of something else. Returns an
+/// empty text if all are open.
 std::string RowPages::open(const Names& names) {
   try {
     plan::PlanFileReader file(index_path_, names.key, on(pool_));
@@ -76,7 +77,7 @@ std::string RowPages::open(const Names& names) {
   return "";
 }
 
-/// `why`: rows that are there cannot be used.
+/// `why`: the reason why rows that are there cannot be used.
 void RowPages::write(const Names& names, const RowDisks& disks, const std::string& why) {
   const std::uint64_t generation = checksum_of(names.key);
   try {

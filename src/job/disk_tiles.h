@@ -43,7 +43,7 @@ class DiskTilesWriter final : public tiles::TileSink {
   DiskTilesWriter(topology::WorkerPool& pool, const std::vector<std::string>& paths, std::size_t columns,
                   std::uint64_t generation);
   void take(const tiles::Tiles& tiles) override;
-  /// Gives the files their names. The files, and where everything is.
+  /// Gives the files their names. Returns the files, and where everything is in them.
   std::pair<disk::SegmentFiles, TileSegments> finish();
 
  private:
@@ -67,8 +67,8 @@ class DiskTilesWriter final : public tiles::TileSink {
 /// Reads tiles from disks, for workers that compute columns in an order that is known before.
 class DiskTiles final : public tiles::ColumnReader {
  public:
-  /// `health` outlives it: what goes wrong with a read fails the job. Throws Error with the path when
-  /// segments are not within the files.
+  /// A read that goes wrong fails the job through `health`, which outlives this object. Throws Error with the
+  /// path when a segment does not lie within its file.
   DiskTiles(disk::SegmentFiles files, TileSegments segments, transport::Health& health);
 
   const TileSegments& where() const noexcept { return where_; }

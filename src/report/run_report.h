@@ -83,9 +83,9 @@ struct RunReport : JobReport {
 
     /// Bytes read in a second, as a part of the limit.
     double share_of_limit() const;
-    /// What the iterations waited for, in a word: the disk, if it had requests all the time while cores had
-    /// not always work, or if the run read nearly as fast as it can. "unknown" when the limit is, or when
-    /// others disturbed its measurement: the run read faster.
+    /// What the iterations waited for, in a word. It is the disk if the disk had requests all the time and
+    /// the cores were idle for a part of it, or if the run read nearly as fast as it can. "unknown" when the
+    /// limit is, or when others disturbed its measurement: the run read faster.
     const char* limited_by() const;
   };
   /// Where the pages of a process's memory lie; summed over processes.
