@@ -5,10 +5,10 @@
 #include <functional>
 #include <limits>
 
+#include "base/options.h"
 #include "kernels/pagerank.h"
 #include "kernels/ppr.h"
 #include "kernels/spmv.h"
-#include "options.h"
 
 namespace edgewire::kernels {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "error.h"
+#include "base/error.h"
 #include "graph/row.h"
 #include "kernels/convergence.h"
 #include "kernels/weighted_sum.h"

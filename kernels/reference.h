@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "dense/plan/volume.h"
 #include "graph/graph_file.h"
 #include "kernels/pagerank.h"
-#include "plan/volume.h"
 
 namespace edgewire::kernels {
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/options.h"
 #include "graph/row.h"
 #include "graph/vertex_names.h"
-#include "options.h"
 
 namespace edgewire::kernels {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "error.h"
+#include "base/error.h"
 #include "graph/row.h"
 #include "kernels/verify.h"
 

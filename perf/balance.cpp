@@ -6,10 +6,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/seconds.h"
 #include "base/usage.h"
 #include "launch/packing.h"
 #include "perf/profile.h"
-#include "seconds.h"
 
 namespace edgewire::perf {
 
@@ -166,7 +166,7 @@ std::vector<double> in_intervals(const std::vector<std::uint64_t>& ends_ns, cons
   return means;
 }
 
-BalanceWatch::BalanceWatch(launch::Bootstrap& bootstrap, exchange::Seat& seat,
+BalanceWatch::BalanceWatch(launch::Bootstrap& bootstrap, process::Seat& seat,
                            const std::vector<std::string>& paths, double given_bits_per_s)
     : bootstrap_(bootstrap), seat_(seat), disks_(paths), cores_(cores_of(bootstrap, seat.pool())) {
   const auto& link = seat.link();

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "disk/busy_devices.h"
-#include "exchange/seat.h"
 #include "launch/bootstrap.h"
 #include "perf/load_limit.h"
 #include "perf/sampler.h"
+#include "process/seat.h"
 
 namespace edgewire::perf {
 
@@ -58,7 +58,7 @@ class BalanceWatch {
   /// `paths`: files and folders that the job reads and writes. `given_bits_per_s`: the line rate that the
   /// user gave to the link; without one it is measured, where there is a wire. The links are connected. Both
   /// outlive this. Collective; throws Error.
-  BalanceWatch(launch::Bootstrap& bootstrap, exchange::Seat& seat, const std::vector<std::string>& paths,
+  BalanceWatch(launch::Bootstrap& bootstrap, process::Seat& seat, const std::vector<std::string>& paths,
                double given_bits_per_s);
   /// By the thread that runs the job.
   void end_step(const std::string& name);
@@ -79,7 +79,7 @@ class BalanceWatch {
   std::uint64_t wire_bytes() const;
 
   launch::Bootstrap& bootstrap_;
-  exchange::Seat& seat_;
+  process::Seat& seat_;
   disk::BusyDevices disks_;
   double cores_, line_bits_per_s_ = 0;
   double cpu_before_ = 0;

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include "options.h"
+#include "base/options.h"
+#include "dense/plan/balance.h"
+#include "dense/plan/count_blocks.h"
+#include "partition/ownership.h"
 #include "perf/dense_memory.h"
 #include "perf/ownership_list.h"
-#include "plan/balance.h"
-#include "plan/count_blocks.h"
-#include "plan/ownership.h"
 #include "transport/handshake.h"
 
 namespace edgewire::perf {
@@ -51,7 +51,7 @@ class Calculator {
   Bound run() {
     for (const int processes : options_.processes) {
       for (const auto& ownership : options_.ownerships) {
-        if (plan::owns_edges(ownership)) {
+        if (partition::owns_edges(ownership)) {
           add_edge_owners(ownership, processes);
         } else {
           add_vertex_owners(ownership, processes);
@@ -70,7 +70,8 @@ class Calculator {
   }
 
   void add_vertex_owners(const std::string& how, int processes) {
-    const auto ownership = plan::Ownership::create(partition_path(how, processes), rows_.offsets, processes);
+    const auto ownership =
+        partition::Ownership::create(partition_path(how, processes), rows_.offsets, processes);
     const auto owned = plan::count_owned(rows_, ownership, count_);
     note(owned.memory_bytes, owned.passes);
     const auto at_source = plan::computed_edges(owned.edges);
@@ -192,7 +193,7 @@ void check(const BoundOptions& options) {
   some(!options.strategies.empty(), "strategies");
   some(!options.encodings.empty(), "encodings");
   for (const int processes : options.processes)
-    check_range("processes", processes, 1, static_cast<int>(plan::kMaxProcesses));
+    check_range("processes", processes, 1, static_cast<int>(partition::kMaxProcesses));
   check_ownerships(options.ownerships, options.processes, false);
   check_range("workers", options.workers, 1, kMaxWorkers);
   check_range("threads", options.threads, 1, kMaxWorkers);

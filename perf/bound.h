@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/progress.h"
+#include "dense/plan/count.h"
+#include "dense/plan/volume.h"
 #include "perf/model.h"
-#include "plan/count.h"
-#include "plan/volume.h"
 
 namespace edgewire::perf {
 

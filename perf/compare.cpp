@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/error.h"
 #include "base/median.h"
-#include "error.h"
+#include "dense/plan/block_plan.h"
 #include "perf/bound.h"
 #include "perf/ownership_list.h"
-#include "plan/block_plan.h"
 
 namespace edgewire::perf {
 

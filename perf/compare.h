@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "dense/plan/count.h"
+#include "dense/plan/volume.h"
 #include "graph/graph_file.h"
 #include "perf/core_watch.h"
 #include "perf/frontier_count.h"
 #include "perf/model.h"
-#include "plan/count.h"
-#include "plan/volume.h"
 
 namespace edgewire::perf {
 

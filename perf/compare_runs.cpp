@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <csignal>
 
-#include "error.h"
+#include "base/error.h"
 #include "launch/local_hosts.h"
 #include "launch/program.h"
 #include "topology/machine.h"

@@ -1,6 +1,6 @@
 #include "perf/core_watch.h"
+#include "base/seconds.h"
 #include "base/usage.h"
-#include "seconds.h"
 
 #include <unistd.h>
 
@@ -8,8 +8,8 @@
 #include <array>
 #include <fstream>
 
+#include "base/seconds.h"
 #include "base/usage.h"
-#include "seconds.h"
 
 namespace edgewire::perf {
 

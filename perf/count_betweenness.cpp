@@ -20,7 +20,7 @@ class BetweennessCount : public FrontierCount {
   Exactness exactness(int) const override { return Exactness::exact; }
   std::uint64_t record_bytes() const override { return sizeof(frontier::WideRecord); }
 
-  std::vector<CountedStep> count(const plan::Ownership& ownership) const override {
+  std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
     const auto processes = static_cast<std::size_t>(ownership.processes());
     const auto pulls = choose(ownership.processes());
     std::vector<CountedStep> forward, backward;

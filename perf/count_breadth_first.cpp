@@ -24,7 +24,7 @@ class BreadthFirstCount : public FrontierCount {
   Exactness exactness(int) const override { return Exactness::exact; }
   std::uint64_t record_bytes() const override { return sizeof(frontier::Record); }
 
-  std::vector<CountedStep> count(const plan::Ownership& ownership) const override {
+  std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
     const auto processes = static_cast<std::size_t>(ownership.processes());
     const auto pulls = choose(processes > 1);
     std::vector<CountedStep> steps;
@@ -88,7 +88,7 @@ class ShortestPathsCount : public FrontierCount {
     return sizeof(frontier::ShortRecord::vertex) + distance_bytes_;
   }
 
-  std::vector<CountedStep> count(const plan::Ownership& ownership) const override {
+  std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
     const auto processes = static_cast<std::uint32_t>(ownership.processes());
     CountedStep whole{"all distances", reached_.size(), RecordLoad(processes)};
     Names names(graph_, ownership);

@@ -59,7 +59,7 @@ class ComponentsCount : public FrontierCount {
   Exactness exactness(int) const override { return Exactness::at_least; }
   std::uint64_t record_bytes() const override { return sizeof(frontier::Record); }
 
-  std::vector<CountedStep> count(const plan::Ownership& ownership) const override {
+  std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
     const auto processes = static_cast<std::uint32_t>(ownership.processes());
     CountedStep whole{"all labels", graph_.vertices(), RecordLoad(processes)};
     if (processes == 1) return {whole};
@@ -92,7 +92,7 @@ class ComponentsCount : public FrontierCount {
   }
 
  private:
-  Part part_of(std::uint32_t process, const plan::Ownership& ownership, const Names& names,
+  Part part_of(std::uint32_t process, const partition::Ownership& ownership, const Names& names,
                std::size_t edges) const;
   static std::uint32_t count_bits(std::vector<Part>& parts, RecordLoad& load);
   static void link_said(std::vector<Part>& parts, std::uint32_t process);
@@ -107,23 +107,23 @@ class ComponentsCount : public FrontierCount {
     std::vector<std::set<Component>> components;  ///< [process]
     std::vector<std::uint64_t> names;             ///< [process]: how many boundary vertices it names
 
-    std::uint64_t values(std::uint32_t p, const plan::Ownership& ownership) const;
+    std::uint64_t values(std::uint32_t p, const partition::Ownership& ownership) const;
   };
   std::array<std::vector<PlainId>, 2> open_between(const std::vector<Part>& parts, std::uint32_t p,
                                                    std::uint32_t q) const;
   std::vector<Link> links_of(const std::vector<Part>& parts, std::uint32_t reference) const;
   static Told told_of(const std::vector<Link>& links, std::uint32_t processes);
-  static bool fits(const std::vector<Part>& parts, const Told& told, const plan::Ownership& ownership);
+  static bool fits(const std::vector<Part>& parts, const Told& told, const partition::Ownership& ownership);
   static void count_gathered(const std::vector<Link>& links, const Told& told,
-                             const plan::Ownership& ownership, RecordLoad& load);
+                             const partition::Ownership& ownership, RecordLoad& load);
   static void count_told(const std::vector<Link>& links, const Names& names, RecordLoad& load);
 
   const graph::GraphFile& graph_;
 };
 
 /// `edges`: of each vertex that are linked.
-Part ComponentsCount::part_of(std::uint32_t process, const plan::Ownership& ownership, const Names& names,
-                              std::size_t edges) const {
+Part ComponentsCount::part_of(std::uint32_t process, const partition::Ownership& ownership,
+                              const Names& names, std::size_t edges) const {
   // Owned vertices have lower numbers than others, so that an owned one gives the name.
   std::vector<PlainId> above(graph_.vertices());
   std::iota(above.begin(), above.end(), PlainId{0});
@@ -247,7 +247,7 @@ ComponentsCount::Told ComponentsCount::told_of(const std::vector<Link>& links, s
 
 /// All tell process 0, which answers.
 void ComponentsCount::count_gathered(const std::vector<Link>& links, const Told& told,
-                                     const plan::Ownership& ownership, RecordLoad& load) {
+                                     const partition::Ownership& ownership, RecordLoad& load) {
   const auto processes = static_cast<std::uint32_t>(ownership.processes());
   const auto& components = told.components;
   Sets sets;
@@ -270,7 +270,7 @@ void ComponentsCount::count_gathered(const std::vector<Link>& links, const Told&
 
 /// Values of 4 bytes that a process sends: a head, which of its vertices name components, and names of so
 /// many bits as its components and none need.
-std::uint64_t ComponentsCount::Told::values(std::uint32_t p, const plan::Ownership& ownership) const {
+std::uint64_t ComponentsCount::Told::values(std::uint32_t p, const partition::Ownership& ownership) const {
   const auto packed = [](std::uint64_t count, std::uint64_t largest) {
     std::uint64_t bits = 1;
     while (largest >> bits != 0) ++bits;
@@ -282,7 +282,7 @@ std::uint64_t ComponentsCount::Told::values(std::uint32_t p, const plan::Ownersh
 
 /// Whether process 0 has room for the components and names that all processes tell it.
 bool ComponentsCount::fits(const std::vector<Part>& parts, const Told& told,
-                           const plan::Ownership& ownership) {
+                           const partition::Ownership& ownership) {
   std::uint64_t bytes = 0, known = ownership.count(0);
   for (std::uint32_t p = 0; p < parts.size(); ++p) {
     bytes += 4 * (told.values(p, ownership) + 1) + (4 + sizeof(VertexId)) * told.components[p].size();

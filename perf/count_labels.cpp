@@ -29,7 +29,7 @@ class LabelsCount : public FrontierCount {
   Exactness exactness(int) const override { return Exactness::exact; }
   std::uint64_t record_bytes() const override { return sizeof(frontier::Record); }
 
-  std::vector<CountedStep> count(const plan::Ownership& ownership) const override {
+  std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
     const auto processes = static_cast<std::size_t>(ownership.processes());
     const Names names(graph_, ownership);
     std::vector<CountedStep> steps;

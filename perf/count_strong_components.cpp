@@ -31,7 +31,7 @@ class FewEdgesCount : public FrontierCount {
   Exactness exactness(int) const override { return Exactness::exact; }
   std::uint64_t record_bytes() const override { return sizeof(frontier::Record); }
 
-  std::vector<CountedStep> count(const plan::Ownership& ownership) const override {
+  std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
     const auto processes = static_cast<std::size_t>(ownership.processes());
     std::vector<CountedStep> steps{{"keep the edges that are left, both ways", 0, RecordLoad(processes)}};
     for (VertexId u{}; u < graph_.vertices(); ++u)
@@ -66,7 +66,7 @@ class ManyEdgesCount : public FrontierCount {
   Exactness exactness(int) const override { return Exactness::about; }
   std::uint64_t record_bytes() const override { return sizeof(frontier::Record); }
 
-  std::vector<CountedStep> count(const plan::Ownership& ownership) const override {
+  std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
     return {{"all components", graph_.vertices(), StrongComponentsRun(graph_, ownership).count()}};
   }
 

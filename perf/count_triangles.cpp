@@ -44,7 +44,7 @@ std::uint64_t records_of(std::uint64_t words) { return (words + 1) / 2; }
 /// Counts the records that a run with this ownership sends.
 class Sending {
  public:
-  Sending(const graph::GraphFile& graph, const Neighbours& neighbours, const plan::Ownership& ownership)
+  Sending(const graph::GraphFile& graph, const Neighbours& neighbours, const partition::Ownership& ownership)
       : graph_(graph), neighbours_(neighbours), ownership_(ownership), rows_(graph.vertices()) {
     for (VertexId v{}; v < graph.vertices(); ++v) owners_.push_back(ownership.place(v).owner);
     order_vertices();
@@ -126,7 +126,7 @@ class Sending {
     std::iota(order.begin(), order.end(), VertexId{});
     if (!as_is)
       std::ranges::sort(order, {}, [&](VertexId v) {
-        const plan::Place place = ownership_.place(v);
+        const partition::Place place = ownership_.place(v);
         return std::tuple(kMostEdges - std::min(kMostEdges, neighbours_.edges[v]), place.owner,
                           std::uint32_t{place.local});
       });
@@ -162,7 +162,7 @@ class Sending {
 
   const graph::GraphFile& graph_;
   const Neighbours& neighbours_;
-  const plan::Ownership& ownership_;
+  const partition::Ownership& ownership_;
   std::vector<std::vector<VertexId>> rows_;  ///< [vertex]: the neighbours that come before it
   std::vector<std::uint32_t> owners_;        ///< [vertex]
   std::vector<PlainId> ranks_;               ///< likewise
@@ -176,7 +176,7 @@ class TrianglesCount : public FrontierCount {
   Exactness exactness(int) const override { return Exactness::exact; }
   std::uint64_t record_bytes() const override { return sizeof(frontier::Record); }
 
-  std::vector<CountedStep> count(const plan::Ownership& ownership) const override {
+  std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
     const RecordLoad nothing(static_cast<std::size_t>(ownership.processes()));
     const Sending sending(graph_, neighbours_, ownership);
     std::vector<CountedStep> steps{

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "plan/volume.h"
+#include "dense/plan/volume.h"
 
 namespace edgewire::perf {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "partition/ownership.h"
 #include "perf/frontier_memory.h"
 #include "perf/ownership_list.h"
-#include "plan/ownership.h"
 
 namespace edgewire::perf {
 
@@ -35,7 +35,7 @@ std::vector<FrontierBound> frontier_bound(const graph::GraphFile& graph, const F
       bound.exactness = count.exactness(processes);
       bound.seconds_at.resize(options.rates.size());
       const auto ownership =
-          plan::Ownership::create(partition_path(how, processes), graph.offsets(), processes);
+          partition::Ownership::create(partition_path(how, processes), graph.offsets(), processes);
       bound.memory_bytes = frontier_memory(count.kernel(), count_shares(graph, ownership));
       for (const auto& counted : count.count(ownership)) {
         const auto& step = bound.supersteps.emplace_back(superstep(counted, count.record_bytes()));

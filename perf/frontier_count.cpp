@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "error.h"
+#include "base/error.h"
 #include "graph/row.h"
 #include "graph/vertex_names.h"
 
@@ -15,7 +15,7 @@ void RecordLoad::add(const RecordLoad& other) {
   }
 }
 
-RecordLoad bits_of_known(const graph::GraphFile& graph, const plan::Ownership& ownership) {
+RecordLoad bits_of_known(const graph::GraphFile& graph, const partition::Ownership& ownership) {
   constexpr std::uint64_t kVerticesARecord = 64;
   const auto processes = static_cast<std::uint32_t>(ownership.processes());
   RecordLoad bits(processes);
@@ -40,7 +40,7 @@ void check_source(const graph::GraphFile& graph, VertexId source) {
                                  graph.vertices()));
 }
 
-Names::Names(const graph::GraphFile& graph, const plan::Ownership& ownership)
+Names::Names(const graph::GraphFile& graph, const partition::Ownership& ownership)
     : owners_(graph.vertices()), namers_(graph.vertices(), kNobody) {
   for (VertexId v{}; v < owners_.size(); ++v) owners_[v] = ownership.place(v).owner;
 }
@@ -56,7 +56,7 @@ void check_frontier_ownerships(std::string_view kernel, const std::vector<std::s
     if (one == "auto")
       throw UsageError(
           "--ownership auto counts what pagerank would send: name hash, ranges or a partition file");
-    if (plan::owns_edges(one))
+    if (partition::owns_edges(one))
       throw UsageError(fmt::format(
           "--ownership {}: {} needs owners of vertices: hash, ranges or a partition file", one, kernel));
   }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "graph/graph_file.h"
-#include "plan/ownership.h"
+#include "partition/ownership.h"
 
 namespace edgewire::perf {
 
@@ -47,7 +47,7 @@ struct CountedStep {
 };
 
 /// Owners tell each process a bit for each of their vertices that its edges lead to, 64 in a record.
-RecordLoad bits_of_known(const graph::GraphFile& graph, const plan::Ownership& ownership);
+RecordLoad bits_of_known(const graph::GraphFile& graph, const partition::Ownership& ownership);
 
 /// A kernel, its graph and its source or iterations; the graph outlives it.
 class FrontierCount {
@@ -55,7 +55,7 @@ class FrontierCount {
   virtual ~FrontierCount() = default;
   /// One for each superstep that a run on so many processes reports; sssp, wcc and most of scc have one in
   /// all.
-  virtual std::vector<CountedStep> count(const plan::Ownership& ownership) const = 0;
+  virtual std::vector<CountedStep> count(const partition::Ownership& ownership) const = 0;
   virtual Exactness exactness(int processes) const = 0;
   /// The name of the kernel; of scc where edges are stored both ways that of wcc, which does the same.
   virtual std::string_view kernel() const = 0;
@@ -110,7 +110,7 @@ void check_frontier_ownerships(std::string_view kernel, const std::vector<std::s
 /// come one after the other.
 class Names {
  public:
-  Names(const graph::GraphFile& graph, const plan::Ownership& ownership);
+  Names(const graph::GraphFile& graph, const partition::Ownership& ownership);
 
   std::uint32_t owner(VertexId vertex) const noexcept { return owners_[vertex]; }
   /// Whether the process has a reason to name the vertex: another one owns it, and this is the first time.

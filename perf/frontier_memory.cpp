@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-#include "error.h"
+#include "base/error.h"
 #include "graph/format.h"
 #include "graph/row.h"
 #include "perf/frontier_count.h"
@@ -141,7 +141,7 @@ std::vector<std::vector<VertexId>> sources_of(const graph::GraphFile& graph, con
 
 }  // namespace
 
-GraphShares count_shares(const graph::GraphFile& graph, const plan::Ownership& ownership) {
+GraphShares count_shares(const graph::GraphFile& graph, const partition::Ownership& ownership) {
   GraphShares all{graph.vertices(), graph.edges(), graph.symmetric(),
                   std::vector<ProcessShare>(static_cast<std::size_t>(ownership.processes()))};
   auto& shares = all.processes;

@@ -9,7 +9,7 @@
 
 #include "disk/memory_budget.h"
 #include "graph/graph_file.h"
-#include "plan/ownership.h"
+#include "partition/ownership.h"
 
 namespace edgewire::perf {
 
@@ -34,7 +34,7 @@ struct GraphShares {
 
 /// Reads all rows. Memory: 8 bytes for each vertex, and unless the graph is symmetric 4 for each process and
 /// vertex of others from which an edge leads to it.
-GraphShares count_shares(const graph::GraphFile& graph, const plan::Ownership& ownership);
+GraphShares count_shares(const graph::GraphFile& graph, const partition::Ownership& ownership);
 
 /// Without a graph: each of `processes` is given as many vertices and edges, and edges lead to any vertex
 /// equally often. Then as many vertices are at a boundary as can be expected, V (1 - (1 - 1 / V)^E) for the

@@ -3,9 +3,9 @@
 
 #include <span>
 
+#include "dense/job/dense_job.h"
 #include "disk/read_figures.h"
 #include "frontier/frontier_job.h"
-#include "job/dense_job.h"
 #include "perf/profile.h"
 
 namespace edgewire::perf {

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "dense/plan/volume.h"
 #include "perf/load_limit.h"
 #include "perf/load_simulation.h"
-#include "plan/volume.h"
 #include "shuffle/record.h"
 
 namespace edgewire::perf {

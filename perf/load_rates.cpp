@@ -12,14 +12,14 @@
 #include <random>
 #include <string_view>
 
+#include "base/checksum.h"
+#include "base/output_file.h"
+#include "base/seconds.h"
 #include "base/usage.h"
 #include "disk/read_probe.h"
-#include "exchange/seat.h"
-#include "graph/checksum.h"
 #include "graph/convert.h"
-#include "graph/output_file.h"
 #include "launch/bootstrap.h"
-#include "seconds.h"
+#include "process/seat.h"
 #include "shuffle/load_job.h"
 #include "shuffle/record_input.h"
 #include "shuffle/shuffle.h"
@@ -41,7 +41,7 @@ constexpr double kSampleIds = 1e8;                    // which have room for the
 /// Writes front to back through a buffer.
 class Appender {
  public:
-  explicit Appender(graph::OutputFile& file) : file_(file) { buffer_.reserve(kMiB + 4096); }
+  explicit Appender(OutputFile& file) : file_(file) { buffer_.reserve(kMiB + 4096); }
   void add(const void* data, std::size_t bytes) {
     const char* const from = static_cast<const char*>(data);
     buffer_.insert(buffer_.end(), from, from + bytes);
@@ -54,13 +54,13 @@ class Appender {
   }
 
  private:
-  graph::OutputFile& file_;
+  OutputFile& file_;
   std::vector<char> buffer_;
   std::uint64_t offset_ = 0;
 };
 
 /// Records from all over the input, a MiB at each place, or random ones.
-void write_records(const LoadTask& task, graph::OutputFile& file) {
+void write_records(const LoadTask& task, OutputFile& file) {
   const std::size_t bytes = task.shape.bytes;
   const std::uint64_t records = kMiB / bytes;
   const std::uint64_t places = std::min(kSampleBytes / kMiB, task.records / records);
@@ -89,14 +89,14 @@ struct CoreTime {
 /// Of a byte: reads it, sorts it and writes it to one part, as SortJob does.
 CoreTime seconds_of_byte(const LoadTask& task, bool spills, const std::string& folder) {
   const shuffle::RecordShape& shape = task.shape;
-  const auto sample = graph::OutputFile::nameless(folder), output = graph::OutputFile::nameless(folder);
+  const auto sample = OutputFile::nameless(folder), output = OutputFile::nameless(folder);
   write_records(task, *sample);
   const shuffle::RecordInput input({sample->path_for_others()}, shape.bytes);
   const auto plan = shuffle::plan_memory(shuffle::sort_needs(shape, 1, 1, 1, input.records()),
                                          spills ? kLittleForSort : kRoomy);
   const double before = process_cpu_seconds();
   const auto bootstrap = launch::alone();
-  exchange::Seat seat(*bootstrap, exchange::SeatOptions{});
+  process::Seat seat(*bootstrap, process::SeatOptions{});
   shuffle::Shuffle shuffle(*bootstrap, seat, {shape, 1, folder, plan});
   shuffle.choose_splitters({});
   seat.pool().run([&](int lane) {
@@ -107,7 +107,7 @@ CoreTime seconds_of_byte(const LoadTask& task, bool spills, const std::string& f
       const std::uint64_t count = std::min(records, input.records() - at);
       input.read(at, count, block.data());
       for (std::uint64_t i = 0; i < count; ++i) {
-        checksum += graph::checksum(&block[i * shape.bytes], shape.bytes);
+        checksum += edgewire::checksum(&block[i * shape.bytes], shape.bytes);
         shuffle.add(lane, &block[i * shape.bytes]);
       }
     }
@@ -127,7 +127,7 @@ CoreTime seconds_of_byte(const LoadTask& task, bool spills, const std::string& f
 
 /// Edges with random ids that take about as many bytes as those of the task, and have as many vertices for
 /// each edge; returns how many there are.
-std::uint64_t write_edges(const LoadTask& task, graph::OutputFile& file) {
+std::uint64_t write_edges(const LoadTask& task, OutputFile& file) {
   constexpr double kUsualDegree = 16;  // where it is not known
   const bool weighted = task.shape.bytes > shuffle::RecordShape::kPairBytes;
   const auto all = static_cast<double>(task.edges);
@@ -161,7 +161,7 @@ std::uint64_t write_edges(const LoadTask& task, graph::OutputFile& file) {
 }
 
 CoreTime seconds_of_edge(const LoadTask& task, bool spills, const std::string& folder) {
-  const auto sample = graph::OutputFile::nameless(folder);
+  const auto sample = OutputFile::nameless(folder);
   const std::uint64_t edges = write_edges(task, *sample);
   const double before = process_cpu_seconds();
   const auto bootstrap = launch::alone();

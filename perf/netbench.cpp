@@ -6,14 +6,13 @@
 #include <chrono>
 #include <utility>
 
+#include "base/error.h"
 #include "base/median.h"
+#include "base/seconds.h"
 #include "base/usage.h"
-#include "error.h"
-#include "exchange/barrier.h"
-#include "exchange/exchange.h"
 #include "launch/agreement.h"
 #include "launch/packing.h"
-#include "seconds.h"
+#include "process/barrier.h"
 #include "transport/transport.h"
 
 namespace edgewire::perf {
@@ -92,7 +91,7 @@ class Bench {
   const NetbenchOptions& options_;
   int peer_;
   std::size_t lane_bytes_;
-  exchange::Seat seat_;
+  process::Seat seat_;
   transport::Transport& link_ = seat_.link();
   std::span<std::byte> region_, source_;
   std::vector<Lane> lanes_;
@@ -118,7 +117,7 @@ Bench::Bench(launch::Bootstrap& bootstrap, const NetbenchOptions& options)
 
 /// Both processes' shares. While they wait for each other here, one may still need the other's transport.
 std::vector<Share> Bench::gather(const Share& mine) {
-  const exchange::LinkProgress progress(link_);
+  const process::LinkProgress progress(link_);
   std::vector<Share> shares;
   for (const auto& one : launch::allgather(bootstrap_, std::vector{mine})) shares.push_back(one[0]);
   return shares;

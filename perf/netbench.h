@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/progress.h"
-#include "exchange/seat.h"
 #include "launch/bootstrap.h"
+#include "process/seat.h"
 
 namespace edgewire::perf {
 
@@ -27,7 +27,7 @@ constexpr int kMaxLanes = 64;
 
 struct NetbenchOptions {
   /// Each worker is a lane: a sending thread. netbench() itself takes no transport "auto".
-  exchange::SeatOptions seat{.transport = "auto"};
+  process::SeatOptions seat{.transport = "auto"};
   std::vector<NetbenchTest> tests;
   std::vector<std::size_t> sizes;  ///< payload bytes of a message
   double seconds = 0.25;           ///< of each measurement

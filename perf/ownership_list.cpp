@@ -1,7 +1,7 @@
 #include "perf/ownership_list.h"
 
-#include "error.h"
-#include "plan/ownership.h"
+#include "base/error.h"
+#include "partition/ownership.h"
 
 namespace edgewire::perf {
 
@@ -14,12 +14,12 @@ std::string partition_path(const std::string& ownership, int processes) {
 
 void check_ownerships(std::span<const std::string> ownerships, std::span<const int> processes,
                       bool may_be_auto) {
-  const std::span all(plan::kOwnershipNames);
+  const std::span all(partition::kOwnershipNames);
   const auto offered = may_be_auto ? all : all.first(all.size() - 1);
   for (const std::string& one : ownerships) {
     if (one == "auto" && !may_be_auto)
       throw UsageError("--ownership auto: each one is counted: name them, as in hash,ranges");
-    for (const int p : processes) plan::check_ownership_name(partition_path(one, p), offered);
+    for (const int p : processes) partition::check_ownership_name(partition_path(one, p), offered);
   }
 }
 
@@ -27,8 +27,8 @@ void check_partition_files(std::span<const std::string> ownerships, std::span<co
                            std::uint64_t vertices) {
   for (const int p : processes)
     for (const std::string& one : ownerships)
-      if (const auto path = plan::partition_file(partition_path(one, p)); !path.empty())
-        plan::Ownership::from_file(path, vertices, p);
+      if (const auto path = partition::partition_file(partition_path(one, p)); !path.empty())
+        partition::Ownership::from_file(path, vertices, p);
 }
 
 }  // namespace edgewire::perf

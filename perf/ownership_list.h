@@ -12,7 +12,7 @@ namespace edgewire::perf {
 std::string partition_path(const std::string& ownership, int processes);
 
 /// Throws UsageError where one of them is no name of an ownership and no file, see
-/// plan::check_ownership_name(), or is "auto" and may not be.
+/// partition::check_ownership_name(), or is "auto" and may not be.
 void check_ownerships(std::span<const std::string> ownerships, std::span<const int> processes,
                       bool may_be_auto);
 

@@ -11,8 +11,8 @@
 #include <sstream>
 #include <utility>
 
+#include "base/seconds.h"
 #include "launch/packing.h"
-#include "seconds.h"
 #include "topology/machine.h"
 #include "topology/memory.h"
 
@@ -164,7 +164,7 @@ double measure_memory_rate(topology::WorkerPool& pool) {
   return static_cast<double>(bytes) * kSweeps * pool.workers() / *std::max_element(took.begin(), took.end());
 }
 
-ProfiledJob profiled(launch::Bootstrap& bootstrap, exchange::Seat& seat) {
+ProfiledJob profiled(launch::Bootstrap& bootstrap, process::Seat& seat) {
   return {bootstrap, seat.pool(), seat.link(), [&] { return seat.measure_link(bootstrap); }};
 }
 

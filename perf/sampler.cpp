@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-#include "seconds.h"
+#include "base/seconds.h"
 
 namespace edgewire::perf {
 

@@ -19,7 +19,7 @@ constexpr PlainId kIsGone = 0, kIsMerged = kNoVertex;
 
 }  // namespace
 
-StrongComponentsRun::StrongComponentsRun(const graph::GraphFile& graph, const plan::Ownership& ownership)
+StrongComponentsRun::StrongComponentsRun(const graph::GraphFile& graph, const partition::Ownership& ownership)
     : graph_(graph),
       ownership_(ownership),
       processes_(static_cast<std::uint32_t>(ownership.processes())),

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "graph/graph_file.h"
+#include "partition/ownership.h"
 #include "perf/frontier_count.h"
-#include "plan/ownership.h"
 
 namespace edgewire::perf {
 
@@ -18,7 +18,7 @@ class StrongComponentsRun {
  public:
   /// For a directed graph. Memory: about 40 bytes for each vertex and 8 for each edge that may be on another
   /// cycle than those of the largest component, and what count_breadth_first() takes. Both outlive it.
-  StrongComponentsRun(const graph::GraphFile& graph, const plan::Ownership& ownership);
+  StrongComponentsRun(const graph::GraphFile& graph, const partition::Ownership& ownership);
 
   /// Once.
   RecordLoad count();
@@ -60,7 +60,7 @@ class StrongComponentsRun {
   void name_members();
 
   const graph::GraphFile& graph_;
-  const plan::Ownership& ownership_;
+  const partition::Ownership& ownership_;
   std::uint32_t processes_;
   std::uint64_t vertices_;
   RecordLoad load_;

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <utility>
 
-#include "seconds.h"
+#include "base/seconds.h"
 
 namespace edgewire::perf {
 

@@ -8,11 +8,11 @@
 #include <sstream>
 #include <string>
 
+#include "base/error.h"
 #include "cli/common.h"
 #include "cli/help.h"
 #include "cli/program.h"
 #include "cli/suggest.h"
-#include "error.h"
 #include "topology/cpu_level.h"
 #include "topology/shell.h"
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "error.h"
+#include "base/error.h"
 
 namespace edgewire::topology {
 namespace {

@@ -19,8 +19,8 @@
 #include <mutex>
 #include <set>
 
-#include "error.h"
-#include "topology/control_group.h"
+#include "base/control_group.h"
+#include "base/error.h"
 
 namespace edgewire::topology {
 namespace {

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "error.h"
+#include "base/error.h"
 #include "topology/page_nodes.h"
 
 namespace edgewire::topology {

@@ -11,7 +11,7 @@
 #include <csignal>
 #include <cstdio>
 
-#include "error.h"
+#include "base/error.h"
 
 namespace edgewire::topology {
 namespace {

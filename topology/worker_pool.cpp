@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "error.h"
+#include "base/error.h"
 #include "topology/cpu_level.h"
 
 namespace edgewire::topology {

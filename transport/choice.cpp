@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "error.h"
+#include "base/error.h"
 #include "topology/placement.h"
 #ifdef EDGEWIRE_VERBS
 #include "transport/verbs/make_verbs.h"

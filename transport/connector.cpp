@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "error.h"
+#include "base/error.h"
 #include "transport/sockets.h"
 
 namespace edgewire::transport {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "topology/vector_registers.h"
+#include "base/vector_registers.h"
 
 namespace edgewire::transport {
 
@@ -15,8 +15,7 @@ std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t before) noe
     const auto part = bytes.first(std::min(bytes.size(), kCallBytes));
     // It does not change what it reads.
     auto* data = const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(part.data()));
-    crc =
-        topology::with_clean_registers([&] { return crc32_iscsi(data, static_cast<int>(part.size()), crc); });
+    crc = with_clean_registers([&] { return crc32_iscsi(data, static_cast<int>(part.size()), crc); });
     bytes = bytes.subspan(part.size());
   }
   return ~crc;

@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "error.h"
-#include "topology/vector_registers.h"
+#include "base/error.h"
+#include "base/vector_registers.h"
 
 namespace edgewire::transport {
 namespace {
@@ -91,7 +91,7 @@ Handshake::State Handshake::refused(std::string reason) {
 std::string Handshake::proof(std::string_view role) const {
   const std::string text = fmt::format("{}{}{}", role, hello_, other_challenge_);
   std::string mac(kProofBytes, '\0');
-  topology::with_clean_registers([&] {
+  with_clean_registers([&] {
     return crypto_auth_hmacsha256(reinterpret_cast<unsigned char*>(mac.data()), raw(text), text.size(),
                                   raw(secret_));
   });

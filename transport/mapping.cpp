@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstdint>
 
-#include "error.h"
+#include "base/error.h"
 
 namespace edgewire::transport {
 namespace {

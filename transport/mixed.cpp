@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "error.h"
+#include "base/error.h"
 #include "transport/shm.h"
 #include "transport/wakeup.h"
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "error.h"
+#include "base/error.h"
 #include "transport/transport.h"
 
 namespace edgewire::transport {

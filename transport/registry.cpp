@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "error.h"
-#include "options.h"
+#include "base/error.h"
+#include "base/options.h"
 #include "topology/shell.h"
 #include "transport/mixed.h"
 #include "transport/shm.h"

@@ -2,8 +2,8 @@
 
 #include <sodium.h>
 
-#include "error.h"
-#include "topology/vector_registers.h"
+#include "base/error.h"
+#include "base/vector_registers.h"
 
 namespace edgewire::transport {
 namespace {
@@ -15,7 +15,7 @@ const unsigned char* bytes_of(const std::string& text) {
 std::string key_for(const std::string& secret, const std::string& use) {
   if (sodium_init() < 0) throw Error("libsodium does not start");
   std::string key(crypto_secretbox_KEYBYTES, '\0');
-  topology::with_clean_registers([&] {
+  with_clean_registers([&] {
     return crypto_generichash(reinterpret_cast<unsigned char*>(key.data()), key.size(), bytes_of(use),
                               use.size() + 1, bytes_of(secret), secret.size());
   });
@@ -29,7 +29,7 @@ std::string seal(const std::string& text, const std::string& secret, const std::
   auto* bytes = reinterpret_cast<unsigned char*>(sealed.data());
   const std::string key = key_for(secret, use);
   randombytes_buf(bytes, crypto_secretbox_NONCEBYTES);
-  topology::with_clean_registers([&] {
+  with_clean_registers([&] {
     return crypto_secretbox_easy(bytes + crypto_secretbox_NONCEBYTES, bytes_of(text), text.size(), bytes,
                                  bytes_of(key));
   });
@@ -42,7 +42,7 @@ std::string unseal(const std::string& sealed, const std::string& secret, const s
   std::string text(sealed.size() - kOverhead, '\0');
   const auto* bytes = bytes_of(sealed);
   const std::string key = key_for(secret, use);
-  const bool good = topology::with_clean_registers([&] {
+  const bool good = with_clean_registers([&] {
                       return crypto_secretbox_open_easy(
                           reinterpret_cast<unsigned char*>(text.data()), bytes + crypto_secretbox_NONCEBYTES,
                           sealed.size() - crypto_secretbox_NONCEBYTES, bytes, bytes_of(key));

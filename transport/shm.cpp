@@ -18,7 +18,7 @@
 #include <cstring>
 #include <thread>
 
-#include "error.h"
+#include "base/error.h"
 #include "topology/page_nodes.h"
 #include "transport/file_descriptor.h"
 #include "transport/lane_counters.h"

@@ -14,7 +14,7 @@
 #include <cerrno>
 #include <memory>
 
-#include "error.h"
+#include "base/error.h"
 
 namespace edgewire::transport {
 namespace {

@@ -12,7 +12,7 @@
 #include <sstream>
 #include <thread>
 
-#include "error.h"
+#include "base/error.h"
 #include "topology/page_nodes.h"
 #include "transport/connector.h"
 #include "transport/parts.h"

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "dense/tiles/tile.h"
+#include "partition/column_addresses.h"
 #include "perf/bench/graphs.h"
-#include "plan/column_addresses.h"
-#include "tiles/tile.h"
 #include "topology/worker_pool.h"
 
 namespace edgewire::perf {
@@ -27,7 +27,7 @@ class GraphReader final : public tiles::EdgeReader {
 
  private:
   const Graph& graph_;
-  plan::ColumnAddresses address_;
+  partition::ColumnAddresses address_;
 };
 
 /// A pool of so many pinned workers.

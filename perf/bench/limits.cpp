@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "seconds.h"
+#include "base/seconds.h"
 #include "topology/memory.h"
 
 namespace {

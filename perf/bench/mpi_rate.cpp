@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "base/seconds.h"
 #include "perf/bench/records.h"
-#include "seconds.h"
 
 namespace {
 

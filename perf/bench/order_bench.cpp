@@ -1,6 +1,6 @@
-// The orders in which tiles are swept (tiles/tile_order.h) in random turns: strip by strip, along the Hilbert
-// curve, and with bins for thin cells, on a graph in degree order. Before it is timed, each order must give
-// exactly the sums of a plain loop over the edges.
+// The orders in which tiles are swept (dense/tiles/tile_order.h) in random turns: strip by strip, along the
+// Hilbert curve, and with bins for thin cells, on a graph in degree order. Before it is timed, each order
+// must give exactly the sums of a plain loop over the edges.
 //
 // EDGEWIRE_BENCH_SHAPE        the shape of the graph, of those in graphs.h (default kronecker)
 // EDGEWIRE_BENCH_SCALE        its scale (default 22)
@@ -22,14 +22,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/median.h"
-#include "error.h"
+#include "base/seconds.h"
+#include "dense/tiles/bins.h"
+#include "dense/tiles/sweep.h"
+#include "dense/tiles/tile_order.h"
 #include "perf/bench/graph_tiles.h"
 #include "perf/bench/graphs.h"
-#include "seconds.h"
-#include "tiles/bins.h"
-#include "tiles/sweep.h"
-#include "tiles/tile_order.h"
 #include "topology/page_vector.h"
 #include "topology/worker_pool.h"
 
@@ -163,12 +163,12 @@ void print_cells(const perf::Graph& graph, std::span<const std::uint32_t> bounds
   constexpr std::array kLimits{
       1.0 / 64, 1.0 / 16, tiles::kThinEdges, 1.0, 4.0, 16.0, std::numeric_limits<double>::max()};
   std::array<std::uint64_t, kLimits.size()> cells{}, edges{};
-  const plan::ColumnAddresses address(bounds);
+  const partition::ColumnAddresses address(bounds);
   for (std::uint64_t first = 0; first < graph.vertices(); first += tiles::kStripWidth) {
     const auto last = std::min<std::uint64_t>(first + tiles::kStripWidth, graph.vertices());
     std::vector<std::uint64_t> edges_to(bounds.size() - 1);  // [column]
     for (std::uint64_t e = graph.offsets[first]; e < graph.offsets[last]; ++e)
-      ++edges_to[address(graph.targets[e]) >> plan::kOffsetBits];
+      ++edges_to[address(graph.targets[e]) >> partition::kOffsetBits];
     for (const std::uint64_t count : edges_to) {
       if (count == 0) continue;
       const double thickness = static_cast<double>(count) / static_cast<double>(last - first);

@@ -13,14 +13,14 @@
 #include <string_view>
 #include <vector>
 
+#include "base/seconds.h"
+#include "dense/job/dense_job.h"
 #include "graph/graph_file.h"
-#include "job/dense_job.h"
 #include "kernels/runs.h"
 #include "launch/launch.h"
 #include "launch/packing.h"
 #include "perf/job_profile.h"
 #include "report/json_text.h"
-#include "seconds.h"
 
 namespace {
 

@@ -5,12 +5,12 @@
 #include <string_view>
 #include <thread>
 
-#include "error.h"
-#include "exchange/barrier.h"
-#include "exchange/ring.h"
+#include "base/error.h"
+#include "base/seconds.h"
+#include "channel/ring.h"
 #include "launch/launch.h"
 #include "perf/bench/records.h"
-#include "seconds.h"
+#include "process/barrier.h"
 
 namespace {
 
@@ -25,7 +25,7 @@ std::uint64_t number(std::string_view text) {
 }
 
 /// Sends `records` to the other process and takes as many from it.
-void exchange_records(exchange::Rings& rings, transport::Transport& link, transport::Health& health, int peer,
+void exchange_records(channel::Rings& rings, transport::Transport& link, transport::Health& health, int peer,
                       std::size_t record_bytes, std::uint64_t records) {
   std::uint64_t sent = 0, arrived = 0, sum = 0;
   for (bool ended = false; !ended || !rings.finished(1);) {
@@ -50,22 +50,22 @@ void exchange_records(exchange::Rings& rings, transport::Transport& link, transp
 void run(launch::Bootstrap& bootstrap, const std::string& transport, std::size_t record_bytes,
          std::uint64_t records) {
   const auto link =
-      transport::create(transport, {bootstrap.rank(), 2, 1, exchange::kinds_for_rings(1), bootstrap.secret(),
+      transport::create(transport, {bootstrap.rank(), 2, 1, process::kinds_for_rings(1), bootstrap.secret(),
                                     bootstrap.address(), 10, &bootstrap.health()});
-  const exchange::RingSettings settings{bootstrap.rank(), 2, 1, 0, record_bytes};
-  exchange::RegionPlan plan(2);
+  const channel::RingSettings settings{bootstrap.rank(), 2, 1, 0, record_bytes};
+  channel::RegionPlan plan(2);
   const std::size_t part = plan.add("rings", {settings.part_bytes(), settings.part_bytes()});
-  const exchange::Region region = plan.expose(bootstrap, *link);
+  const channel::Region region = plan.expose(bootstrap, *link);
   std::vector<std::uint64_t> writes(2);
-  exchange::Rings rings(*link, bootstrap.health(), settings, region.bytes(),
-                        exchange::ring_places(region, part, settings), writes);
+  channel::Rings rings(*link, bootstrap.health(), settings, region.bytes(),
+                       channel::ring_places(region, part, settings), writes);
   bootstrap.allgather("");
   const auto start = Clock::now();
   exchange_records(rings, *link, bootstrap.health(), 1 - bootstrap.rank(), record_bytes, records);
   const double seconds = seconds_since(start);
   if (bootstrap.rank() == 0)
     bench::print_rate(("rings, " + transport).c_str(), record_bytes, records, seconds);
-  exchange::barrier(bootstrap, *link);  // what the peer waits for must leave
+  process::barrier(bootstrap, *link);  // what the peer waits for must leave
 }
 
 }  // namespace

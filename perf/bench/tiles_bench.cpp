@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "base/seconds.h"
+#include "dense/tiles/sweep.h"
+#include "dense/tiles/tile.h"
 #include "perf/bench/graph_tiles.h"
 #include "perf/bench/graphs.h"
-#include "seconds.h"
-#include "tiles/sweep.h"
-#include "tiles/tile.h"
 #include "topology/memory.h"
 #include "topology/worker_pool.h"
 

@@ -18,9 +18,9 @@
 #include <thread>
 #include <vector>
 
-#include "error.h"
+#include "base/error.h"
+#include "base/seconds.h"
 #include "graph/graph_file.h"
-#include "seconds.h"
 
 namespace pull {
 

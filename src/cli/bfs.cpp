@@ -2,10 +2,10 @@
 #include <string>
 #include <utility>
 
+#include "base/error.h"
 #include "cli/commands.h"
 #include "cli/frontier_command.h"
 #include "cli/sources.h"
-#include "error.h"
 
 namespace edgewire::cli {
 

@@ -4,6 +4,8 @@
 #include <limits>
 #include <memory>
 
+#include "base/error.h"
+#include "base/parallel.h"
 #include "cli/bound_load.h"
 #include "cli/bound_memory.h"
 #include "cli/commands.h"
@@ -11,13 +13,11 @@
 #include "cli/files.h"
 #include "cli/graph_files.h"
 #include "cli/kernel_name.h"
-#include "error.h"
 #include "graph/graph_file.h"
-#include "graph/parallel.h"
+#include "partition/ownership.h"
 #include "perf/bound.h"
 #include "perf/frontier_bound.h"
 #include "perf/ownership_list.h"
-#include "plan/ownership.h"
 #include "report/progress.h"
 
 namespace edgewire::cli {
@@ -76,7 +76,7 @@ perf::Rates model_rates(const BoundArguments& arguments, int workers) {
 std::vector<int> processes_of(const BoundArguments& arguments) {
   std::vector<int> processes;
   for (const auto& item : split(arguments.processes, "--processes"))
-    processes.push_back(whole_number(item, 1, static_cast<int>(plan::kMaxProcesses), "--processes"));
+    processes.push_back(whole_number(item, 1, static_cast<int>(partition::kMaxProcesses), "--processes"));
   std::sort(processes.begin(), processes.end());
   return processes;
 }
@@ -99,7 +99,7 @@ perf::BoundOptions understand(const BoundArguments& arguments) {
     options.encodings = {plan::Encoding::f32};
   options.framing = framing_index(arguments.framing);
   options.as_published_2015 = arguments.as_published_2015;
-  options.threads = graph::workers_or_default(whole_number(arguments.threads, 0, 1024, "--threads"));
+  options.threads = workers_or_default(whole_number(arguments.threads, 0, 1024, "--threads"));
   const double memory =
       with_unit(arguments.memory, {{"k", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"T", 0x1p40}}, "--memory",
                 "512M or 4G");
@@ -117,10 +117,9 @@ perf::BoundOptions understand(const BoundArguments& arguments) {
 void verify(const graph::GraphFile& file, int threads) {
   constexpr std::uint64_t kRows = 1 << 16;
   file.expect_all_rows();
-  graph::parallel_for(threads, (file.vertices() + kRows - 1) / kRows,
-                      [&](int /*thread*/, std::uint64_t block) {
-                        file.verify_rows(block * kRows, std::min(file.vertices(), (block + 1) * kRows));
-                      });
+  parallel_for(threads, (file.vertices() + kRows - 1) / kRows, [&](int /*thread*/, std::uint64_t block) {
+    file.verify_rows(block * kRows, std::min(file.vertices(), (block + 1) * kRows));
+  });
 }
 
 perf::Bound count(const graph::GraphFile& file, const perf::BoundOptions& options) {

@@ -7,10 +7,10 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "base/error.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/job_options.h"
-#include "error.h"
 #include "graph/format.h"
 #include "graph/formats.h"
 #include "graph/input.h"

@@ -6,8 +6,8 @@
 #include <array>
 #include <string_view>
 
+#include "base/error.h"
 #include "cli/common.h"
-#include "error.h"
 #include "perf/frontier_count.h"
 #include "perf/frontier_memory.h"
 

@@ -13,11 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "error.h"
+#include "base/error.h"
+#include "base/mapped_file.h"
+#include "base/output_file.h"
+#include "base/output_target.h"
 #include "graph/compress.h"
-#include "graph/mapped_file.h"
-#include "graph/output_file.h"
-#include "graph/output_target.h"
 #include "topology/shell.h"
 
 namespace edgewire::cli {
@@ -31,7 +31,7 @@ namespace {
 /// Whether `path` is to be written as a file that appears whole. Throws Error when it cannot be written.
 bool is_file(const std::string& path) {
   if (path == "-") return false;
-  const std::string target = graph::output_target(path);
+  const std::string target = output_target(path);
   struct stat status {};
   if (target.starts_with("/proc/")) return false;  // a descriptor
   if (stat(target.c_str(), &status) != 0) return true;
@@ -59,15 +59,15 @@ double above_zero(double number, const std::string& text, const char* option) {
 }
 
 void write_whole(const std::string& path, const std::string& plain) {
-  graph::refuse_changed_files();
+  refuse_changed_files();
   const std::string text = path == "-" ? plain : graph::packed(path, plain);
   if (is_file(path)) {
-    graph::OutputFile file(path);
+    OutputFile file(path);
     file.write(text.data(), text.size(), 0);
     return file.commit();
   }
   if (path == "-") return topology::write_stdout(text);
-  std::FILE* file = std::fopen(graph::output_target(path).c_str(), "we");
+  std::FILE* file = std::fopen(output_target(path).c_str(), "we");
   if (file == nullptr) fail(path, errno);
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   const int cause = errno;
@@ -78,7 +78,7 @@ void write_whole(const std::string& path, const std::string& plain) {
 
 void check_writable(const std::string& path) {
   if (path == "-" && (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY) fail(path, EBADF);
-  if (!path.empty() && is_file(path)) const graph::OutputFile file(path);
+  if (!path.empty() && is_file(path)) const OutputFile file(path);
 }
 
 std::vector<std::string> split(const std::string& list, const char* option) {

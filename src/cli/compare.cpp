@@ -9,20 +9,20 @@
 #include <optional>
 #include <utility>
 
+#include "base/error.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/graph_files.h"
 #include "cli/job_options.h"
 #include "cli/kernel_name.h"
-#include "error.h"
+#include "dense/plan/volume.h"
 #include "graph/graph_file.h"
 #include "launch/hosts.h"
 #include "launch/launcher.h"
 #include "perf/compare.h"
 #include "perf/compare_runs.h"
 #include "perf/ownership_list.h"
-#include "plan/volume.h"
 
 namespace edgewire::cli {
 

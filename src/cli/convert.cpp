@@ -4,11 +4,11 @@
 #include <memory>
 #include <string>
 
+#include "base/error.h"
 #include "cli/commands.h"
 #include "cli/convert_settings.h"
 #include "cli/files.h"
 #include "cli/profile_files.h"
-#include "error.h"
 #include "graph/export.h"
 
 namespace edgewire::cli {

@@ -5,16 +5,16 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/error.h"
+#include "base/output_folder.h"
 #include "base/usage.h"
 #include "cli/convert_settings.h"
-#include "cli/interrupt.h"
 #include "cli/load_watch.h"
 #include "cli/output_parts.h"
 #include "cli/profile_files.h"
-#include "error.h"
-#include "graph/output_folder.h"
 #include "launch/packing.h"
 #include "perf/job_profile.h"
+#include "process/interrupt.h"
 #include "report/json_text.h"
 #include "report/progress.h"
 #include "runs/job_report.h"
@@ -144,11 +144,11 @@ void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings,
   auto reading = settings.reading(input_format);
   reading.workers = options.seat.workers;
   const bool first = bootstrap.rank() == 0;
-  std::optional<InterruptLine> interrupt_line;
+  std::optional<process::InterruptLine> interrupt_line;
   Progress progress;
   if (first) {
     interrupt_line.emplace();
-    progress = InterruptLine::listen(report::progress_on_terminal());
+    progress = process::InterruptLine::listen(report::progress_on_terminal());
   }
   const auto summary = graph::convert_to(job, settings.input, settings.output.path, reading, progress);
   progress = {};  // takes the line away
@@ -164,13 +164,13 @@ void load_in_memory(const ConvertSettings& settings, Format input_format, Clock:
   report_conversion(settings,
                     graph::convert(settings.input, settings.output.path, settings.reading(input_format),
                                    report::progress_on_terminal()),
-                    {graph::workers_or_default(settings.output.workers)}, start);
+                    {workers_or_default(settings.output.workers)}, start);
 }
 
 void load_in_parts(const ConvertSettings& settings, Format input_format, Clock::time_point start) {
   if (settings.input == "-" && (settings.job.launch.processes > 1 || !settings.job.launch.hosts_file.empty()))
     throw UsageError("-: only one process can read stdin: leave -p and --hosts out");
-  std::optional<graph::OutputFolder> folder;  // here, so that it goes where processes are lost
+  std::optional<OutputFolder> folder;  // here, so that it goes where processes are lost
   if (settings.parts) folder.emplace(settings.output.path);
   const int status = run_job(settings.job.launch, [&](launch::Bootstrap& bootstrap) {
     if (folder) adopt_folder(bootstrap, *folder);

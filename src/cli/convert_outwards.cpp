@@ -5,11 +5,11 @@
 #include <memory>
 #include <utility>
 
+#include "base/error.h"
+#include "base/output_file.h"
+#include "base/temporary_folder.h"
 #include "cli/convert_settings.h"
-#include "error.h"
 #include "graph/export.h"
-#include "graph/output_file.h"
-#include "graph/temporary_folder.h"
 #include "graph/vertex_names.h"
 #include "report/progress.h"
 
@@ -22,7 +22,7 @@ namespace {
 /// A graph to be written in another format.
 struct Source {
   graph::GraphFile graph;
-  std::unique_ptr<graph::OutputFile> names{};  ///< of its vertices, where they are not beside it
+  std::unique_ptr<OutputFile> names{};  ///< of its vertices, where they are not beside it
 };
 
 /// The input as a graph file that nobody else sees and that is gone with the result. `names`: what is written
@@ -30,10 +30,10 @@ struct Source {
 Source read_aside(const ConvertSettings& settings, Format input_format, bool is_ours, bool names) {
   const std::string& output = settings.output.path;
   const std::string folder =
-      output == "-" ? graph::temporary_folder() : std::filesystem::absolute(output).parent_path().string();
+      output == "-" ? temporary_folder() : std::filesystem::absolute(output).parent_path().string();
   graph::BuildSummary read;
-  const auto nameless = graph::OutputFile::nameless(folder);
-  auto table = names ? graph::OutputFile::nameless(folder) : nullptr;
+  const auto nameless = OutputFile::nameless(folder);
+  auto table = names ? OutputFile::nameless(folder) : nullptr;
   auto reading = settings.reading(input_format);
   reading.table = table.get();
   if (is_ours) reading.labels = false;  // it has its names

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
+#include "base/seconds.h"
 #include "cli/common.h"
 #include "cli/graph_files.h"
 #include "cli/job_options.h"
-#include "error.h"
 #include "graph/convert.h"
 #include "graph/formats.h"
-#include "seconds.h"
 
 namespace edgewire::cli {
 

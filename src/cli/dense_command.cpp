@@ -6,14 +6,14 @@
 #include <span>
 #include <vector>
 
+#include "base/error.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/graph_files.h"
-#include "cli/interrupt.h"
 #include "cli/output_parts.h"
 #include "cli/profile_files.h"
-#include "error.h"
 #include "graph/vertex_names.h"
+#include "process/interrupt.h"
 #include "report/progress.h"
 
 namespace edgewire::cli {
@@ -66,10 +66,10 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
   if (first && opened.file.weighted() && !options.job.weighted)
     note(fmt::format("{} has weights, which are ignored{}", opened.file.path(),
                      opened.file.weights_doubtful() ? "" : ": --weighted uses them"));
-  std::optional<InterruptLine> interrupt_line;
+  std::optional<process::InterruptLine> interrupt_line;
   if (first) {
     interrupt_line.emplace("the first iteration");
-    options.tools.progress = InterruptLine::listen(report::progress_on_terminal());
+    options.tools.progress = process::InterruptLine::listen(report::progress_on_terminal());
   }
   options.ready = [&](const job::DenseJob& job) {
     if (first && !job.cache_use().note.empty()) note("warning: " + job.cache_use().note);

@@ -5,11 +5,11 @@
 #include <memory>
 #include <vector>
 
+#include "base/error.h"
 #include "cli/dense_command.h"
 #include "cli/files.h"
 #include "cli/output_parts.h"
-#include "error.h"
-#include "plan/block_plan.h"
+#include "dense/plan/block_plan.h"
 
 namespace edgewire::cli {
 
@@ -49,7 +49,7 @@ void DenseSettings::add_to(CLI::App& command) {
                 "auto,FILE count the bytes of each and take the best; hilbert, grid: processes own edges, a "
                 "stretch of the Hilbert curve over the edge matrix or a block of a grid")
             ->check([](const std::string& how) {
-              plan::check_ownership_name(how);
+              partition::check_ownership_name(how);
               return std::string();
             })
             ->capture_default_str(),
@@ -132,7 +132,7 @@ job::DenseOptions DenseSettings::dense(launch::Bootstrap& bootstrap) const {
   options.encoding = sent_as();
   options.weighted = weighted;
   options.ownership = ownership == "range" ? "ranges" : ownership;
-  options.rows = exchange::row_reading_from(rows);
+  options.rows = partition::row_reading_from(rows);
   options.plan_cache = plan_folder();
   options.link_bits_per_s = launch.link_bits_per_s;
   options.layout = layout == "given" ? plan::Layout::given : plan::Layout::degree;

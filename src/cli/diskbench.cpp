@@ -5,12 +5,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/job_options.h"
 #include "disk/read_probe.h"
-#include "error.h"
 #include "report/json_text.h"
 
 namespace edgewire::cli {

@@ -8,11 +8,11 @@
 #include <set>
 #include <system_error>
 
+#include "base/available_memory.h"
+#include "base/error.h"
 #include "cli/files.h"
 #include "cli/job_options.h"
-#include "error.h"
-#include "graph/available_memory.h"
-#include "plan/block_plan.h"
+#include "dense/plan/block_plan.h"
 
 namespace edgewire::cli {
 
@@ -42,7 +42,7 @@ std::string folder_of(const std::string& path) {
 /// An option that goes with edges in memory only; or empty.
 std::string needs_memory(const job::DenseOptions& options) {
   if (options.strategy == plan::Strategy::cover) return "--strategy cover";
-  if (plan::owns_edges(options.ownership)) return fmt::format("--ownership {}", options.ownership);
+  if (partition::owns_edges(options.ownership)) return fmt::format("--ownership {}", options.ownership);
   if (options.order.order != tiles::Order::strips)
     return fmt::format("--order {}", to_name(options.order.order));
   return "";
@@ -90,9 +90,8 @@ void EdgePlace::check() const {
 bool EdgePlace::on_disks(double bytes_in_memory, launch::Bootstrap& bootstrap,
                          const std::string& option) const {
   if (edges != "auto") return edges == "disk";
-  const auto free = memory_bytes > 0
-                        ? static_cast<double>(memory_bytes)
-                        : static_cast<double>(graph::available_memory()) / bootstrap.local_size();
+  const auto free = memory_bytes > 0 ? static_cast<double>(memory_bytes)
+                                     : static_cast<double>(available_memory()) / bootstrap.local_size();
   const double needed = bytes_in_memory / bootstrap.size();
   const auto answers = bootstrap.allgather(needed > free ? "disk" : "memory");
   const bool disk = std::ranges::find(answers, "disk") != answers.end();

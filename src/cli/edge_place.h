@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "dense/job/dense_job.h"
 #include "frontier/row_pages.h"
 #include "graph/graph_file.h"
-#include "job/dense_job.h"
 #include "launch/launch.h"
 
 namespace edgewire::cli {

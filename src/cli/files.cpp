@@ -14,12 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "cli/common.h"
-#include "error.h"
 #include "graph/compress.h"
 #include "graph/vertex_names.h"
+#include "partition/ownership.h"
 #include "perf/ownership_list.h"
-#include "plan/ownership.h"
 
 namespace edgewire::cli {
 
@@ -241,7 +241,7 @@ std::vector<NamedFile> listed_in(const std::string& value) {
 }
 
 std::vector<NamedFile> partition_files(const std::string& value) {
-  const std::string file = plan::partition_file(value);
+  const std::string file = partition::partition_file(value);
   if (file.empty()) return {};
   return {{file}};
 }

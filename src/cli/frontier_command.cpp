@@ -5,14 +5,14 @@
 #include <memory>
 #include <optional>
 
+#include "base/error.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/graph_files.h"
-#include "cli/interrupt.h"
 #include "cli/output_parts.h"
 #include "cli/profile_files.h"
-#include "error.h"
 #include "graph/vertex_names.h"
+#include "process/interrupt.h"
 #include "report/progress.h"
 
 namespace edgewire::cli {
@@ -67,13 +67,13 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
   check_outputs_writable(bootstrap, asked, output_path(asked, runs, 0));
   options.job.seat = asked.seat(bootstrap);
   options.job.ownership = asked.ownership;
-  options.job.rows = exchange::row_reading_from(asked.rows);
+  options.job.rows = partition::row_reading_from(asked.rows);
   options.job.disks = asked.edge_place.rows(kernel.weighted(), bootstrap, opened.file);
   const bool first = bootstrap.rank() == 0;
-  std::optional<InterruptLine> interrupt_line;
+  std::optional<process::InterruptLine> interrupt_line;
   if (first) {
     interrupt_line.emplace("the first superstep");
-    options.tools.progress = InterruptLine::listen(report::progress_on_terminal());
+    options.tools.progress = process::InterruptLine::listen(report::progress_on_terminal());
   }
   options.finished = [&](frontier::FrontierJob& job, runs::Kernel&, std::size_t r) {
     write_values(job, kernel, output_path(asked, runs, r), asked.parts());
@@ -113,7 +113,7 @@ void add_frontier_options(CLI::App& command, KernelOptions& options, const std::
             .add_option("--ownership", options.ownership,
                         "who owns a vertex: hash, ranges, or a partition file with a part for each line")
             ->check([](const std::string& how) {
-              plan::check_ownership_name(how, plan::kVertexOwnershipNames);
+              partition::check_ownership_name(how, partition::kVertexOwnershipNames);
               return std::string();
             })
             ->capture_default_str(),

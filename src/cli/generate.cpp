@@ -1,14 +1,14 @@
 #include <memory>
 
+#include "base/error.h"
+#include "base/seconds.h"
 #include "cli/commands.h"
 #include "cli/files.h"
 #include "cli/graph_files.h"
 #include "cli/job_options.h"
-#include "error.h"
 #include "graph/format.h"
 #include "graph/generator.h"
 #include "report/progress.h"
-#include "seconds.h"
 #include "shuffle/generator.h"
 
 namespace edgewire::cli {

@@ -6,19 +6,19 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/mapped_file.h"
+#include "base/output_file.h"
+#include "base/seconds.h"
+#include "base/temporary_folder.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/job_options.h"
-#include "error.h"
 #include "graph/direction.h"
 #include "graph/formats.h"
-#include "graph/mapped_file.h"
-#include "graph/output_file.h"
-#include "graph/temporary_folder.h"
 #include "launch/bootstrap.h"
 #include "launch/launcher.h"
 #include "report/progress.h"
-#include "seconds.h"
 #include "shuffle/load_job.h"
 
 namespace edgewire::cli {
@@ -89,7 +89,7 @@ void note_doubtful_weights(std::span<const std::string> inputs) {
       inputs[0] == "-" ? "stdin" : inputs[0], inputs.size() > 1 ? "--format wel" : "--columns 1,2,3"));
 }
 
-graph::GraphFile convert_aside(const std::string& input, graph::OutputFile& nameless,
+graph::GraphFile convert_aside(const std::string& input, OutputFile& nameless,
                                const graph::ConvertOptions& options, graph::BuildSummary& summary) {
   summary = graph::convert(input, nameless, options, report::progress_on_terminal());
   return graph::GraphFile::open(nameless.path_for_others(), input);
@@ -98,7 +98,7 @@ graph::GraphFile convert_aside(const std::string& input, graph::OutputFile& name
 namespace {
 
 struct Conversion {
-  std::unique_ptr<graph::OutputFile> file, names;
+  std::unique_ptr<OutputFile> file, names;
   graph::GraphFile graph;
 };
 
@@ -126,7 +126,7 @@ Conversion convert_in(std::uint64_t memory_bytes, const std::string& path, graph
                       const std::string& folder, graph::BuildSummary& summary) {
   const auto alone = launch::alone();
   shuffle::LoadOptions options;
-  options.seat.workers = graph::workers_or_default(0);
+  options.seat.workers = workers_or_default(0);
   options.temp = folder;
   options.memory_bytes = memory_bytes;
   shuffle::LoadJob job(*alone, options);
@@ -140,14 +140,14 @@ Conversion convert_in(std::uint64_t memory_bytes, const std::string& path, graph
 /// Throws Error, which says whose options it names.
 Conversion convert_for_this_run(const std::string& path, const Reading& reading, std::uint64_t memory_bytes,
                                 graph::BuildSummary& summary) {
-  const std::string folder = graph::temporary_folder();
+  const std::string folder = temporary_folder();
   graph::ConvertOptions options = convert_options(reading);
   const auto told = reading.format == "auto" ? graph::format_of_file(path) : options.format;
   try {
     if (memory_bytes > 0 && told != graph::Format::metis && !reading.labels)
       return convert_in(memory_bytes, path, options, folder, summary);
-    auto file = graph::OutputFile::nameless(folder);
-    auto names = reading.labels && reading.keeps_names ? graph::OutputFile::nameless(folder) : nullptr;
+    auto file = OutputFile::nameless(folder);
+    auto names = reading.labels && reading.keeps_names ? OutputFile::nameless(folder) : nullptr;
     options.table = names.get();
     auto graph = convert_aside(path, *file, options, summary);
     if (names) graph.set_table(names->path_for_others());
@@ -166,7 +166,7 @@ int run_job(const launch::LaunchOptions& options, const std::function<void(launc
     try {
       body(bootstrap);
     } catch (...) {
-      graph::refuse_changed_files();
+      refuse_changed_files();
       throw;
     }
   });
@@ -206,8 +206,8 @@ OpenGraph open_graph(const std::string& path, const Reading& reading, const std:
                                             : graph::Direction::out;
   OpenGraph opened = open_graph(path, reading, memory_bytes);
   if (wanted == graph::Direction::out || opened.file.symmetric()) return opened;
-  opened.file = graph::view(std::move(opened.file), wanted, graph::temporary_folder(),
-                            graph::workers_or_default(0), report::progress_on_terminal());
+  opened.file = graph::view(std::move(opened.file), wanted, temporary_folder(), workers_or_default(0),
+                            report::progress_on_terminal());
   return opened;
 }
 

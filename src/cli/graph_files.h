@@ -8,14 +8,14 @@
 #include <span>
 #include <string>
 
+#include "base/output_file.h"
+#include "base/parallel.h"
+#include "base/seconds.h"
 #include "graph/builder.h"
 #include "graph/convert.h"
 #include "graph/formats.h"
 #include "graph/graph_file.h"
-#include "graph/output_file.h"
-#include "graph/parallel.h"
 #include "launch/launch.h"
-#include "seconds.h"
 
 namespace edgewire::cli {
 
@@ -54,8 +54,8 @@ struct OpenGraph {
   graph::GraphFile file;
   std::optional<double> seconds_convert;  ///< where the input was in another format
   std::string path_for_others;            ///< where other processes can open it, as long as this is here
-  std::unique_ptr<graph::OutputFile> converted;
-  std::unique_ptr<graph::OutputFile> names;  ///< of the vertices, where the input was to have some
+  std::unique_ptr<OutputFile> converted;
+  std::unique_ptr<OutputFile> names;  ///< of the vertices, where the input was to have some
 };
 
 /// Opens a graph file (.ew), or what a file in another format is converted to, with a line on stderr. That
@@ -68,7 +68,7 @@ OpenGraph open_graph(const std::string& path, const Reading& reading, const std:
 /// As launch::run. Where a process fails after a file that it has mapped was written anew, that is why.
 int run_job(const launch::LaunchOptions& options, const std::function<void(launch::Bootstrap&)>& body);
 /// What the converter made of `input`, in a nameless file.
-graph::GraphFile convert_aside(const std::string& input, graph::OutputFile& nameless,
+graph::GraphFile convert_aside(const std::string& input, OutputFile& nameless,
                                const graph::ConvertOptions& options, graph::BuildSummary& summary);
 /// What --help says of an input that open_graph() opens.
 inline constexpr const char* kGraphHelp =

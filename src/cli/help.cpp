@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/error.h"
+#include "base/version.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/suggest.h"
-#include "error.h"
 #include "topology/cpu_level.h"
 
 namespace edgewire::cli {
@@ -109,7 +110,8 @@ void add_help(CLI::App& app) {
 
 void add_version(CLI::App& app) {
   CLI::Option* option = app.set_version_flag("--version", [] {
-    return std::string("edgewire " EDGEWIRE_VERSION " for ") + name_of(topology::cpu_level());
+    const std::string commit = *kCommit == '\0' ? "" : fmt::format(" ({})", kCommit);
+    return fmt::format("edgewire " EDGEWIRE_VERSION "{} for {}", commit, name_of(topology::cpu_level()));
   });
   if (app.get_parent() != nullptr) option->group("");
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) add_version(*command);

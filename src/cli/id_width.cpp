@@ -9,8 +9,8 @@
 #include <iterator>
 #include <vector>
 
+#include "base/error.h"
 #include "base/numbering.h"
-#include "error.h"
 #include "graph/graph_file.h"
 
 namespace edgewire::cli {

@@ -5,20 +5,20 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
+#include "base/mapped_file.h"
+#include "base/parallel.h"
+#include "base/random.h"
+#include "base/seconds.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/graph_files.h"
 #include "cli/job_options.h"
-#include "error.h"
 #include "graph/graph_file.h"
-#include "graph/mapped_file.h"
-#include "graph/parallel.h"
-#include "graph/random.h"
 #include "graph/vertex_names.h"
 #include "report/json_text.h"
 #include "report/progress.h"
-#include "seconds.h"
 
 namespace edgewire::cli {
 
@@ -47,7 +47,7 @@ Counts count_rows(const graph::GraphFile& file, std::uint64_t first, std::uint64
       if (i > 0 && row[i] == row[i - 1]) ++counts.duplicates;
       const auto weight = file.weighted() ? file.weights().at(file.offsets()[v] + i) : graph::Weight();
       const VertexId source(static_cast<PlainId>(v));
-      counts.asymmetry += graph::edge_hash(source, row[i], weight) - graph::edge_hash(row[i], source, weight);
+      counts.asymmetry += edge_hash(source, row[i], weight) - edge_hash(row[i], source, weight);
     }
   }
   return counts;
@@ -73,7 +73,7 @@ Counts count_all(const graph::GraphFile& file, int workers) {
   file.verify_rows(0, 0);
   Counts total;
   std::mutex mutex;
-  graph::parallel_for(
+  parallel_for(
       workers, (file.vertices() + kRows - 1) / kRows,
       [&](int, std::uint64_t task) {
         const Counts counts = count_rows(file, task * kRows, std::min(file.vertices(), (task + 1) * kRows));
@@ -135,7 +135,7 @@ void add_info(CLI::App& app) {
     const OpenGraph opened = open_graph(settings->path, settings->reading);
     const graph::GraphFile& file = opened.file;
     file.expect_all_rows();
-    const Counts counts = count_all(file, graph::workers_or_default(settings->workers));
+    const Counts counts = count_all(file, workers_or_default(settings->workers));
     if (settings->verify) check_promises(file, counts);
     const graph::VertexNames names(file);
     const double seconds = seconds_since(start);
@@ -160,7 +160,7 @@ void add_info(CLI::App& app) {
       write_whole(settings->json, report::json_text(json, 2) + "\n");
       if (settings->json == "-") return;
     }
-    graph::refuse_changed_files();
+    refuse_changed_files();
     const auto yes = [](bool value) { return value ? "yes" : "no"; };
     write_whole("-", fmt::format("{}: {}, {:.1f} MB, read in {:.2f} s\n"
                                  "  vertices            {}\n"

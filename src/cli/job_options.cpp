@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/available_memory.h"
+#include "base/error.h"
 #include "cli/alike.h"
 #include "cli/common.h"
 #include "cli/files.h"
-#include "error.h"
-#include "graph/available_memory.h"
+#include "dense/plan/volume.h"
 #include "launch/packing.h"
-#include "plan/volume.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
 
@@ -58,7 +58,7 @@ std::uint64_t usual_share(std::uint64_t available_bytes, int processes_of_host) 
 }
 
 std::uint64_t usual_memory(launch::Bootstrap& bootstrap, std::uint64_t least) {
-  const auto mine = usual_share(graph::available_memory(), bootstrap.local_size());
+  const auto mine = usual_share(available_memory(), bootstrap.local_size());
   return std::max(least, launch::allreduce(bootstrap, mine, std::ranges::min));
 }
 
@@ -201,8 +201,8 @@ void add_workers_option(CLI::App& command, int& workers) {
       ->check(CLI::Range(1, 1024));
 }
 
-exchange::SeatOptions JobOptions::seat(launch::Bootstrap& bootstrap) const {
-  exchange::SeatOptions options;
+process::SeatOptions JobOptions::seat(launch::Bootstrap& bootstrap) const {
+  process::SeatOptions options;
   const auto machine = topology::discover();
   const int cores = topology::usable_cores(machine);
   options.workers = workers > 0 ? workers : std::max(1, cores / bootstrap.local_size());

@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
-#include "exchange/seat.h"
 #include "launch/launch.h"
+#include "process/seat.h"
 #include "transport/choice.h"
 
 namespace edgewire::cli {
@@ -66,7 +66,7 @@ struct JobOptions {
   void add_to(CLI::App& command);
   /// The same for one process, "auto" resolved. Rank 0 warns on stderr where workers share cores. Throws
   /// UsageError. Collective.
-  exchange::SeatOptions seat(launch::Bootstrap& bootstrap) const;
+  process::SeatOptions seat(launch::Bootstrap& bootstrap) const;
 };
 
 }  // namespace edgewire::cli

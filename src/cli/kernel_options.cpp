@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/error.h"
+#include "base/output_folder.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/output_parts.h"
 #include "cli/profile_files.h"
-#include "error.h"
-#include "graph/output_folder.h"
 
 namespace edgewire::cli {
 
@@ -109,9 +109,9 @@ runs::Tools KernelOptions::tools() const {
 }
 
 int run_keeping(const KernelOptions& options, const std::function<void(launch::Bootstrap&)>& process) {
-  std::optional<graph::OutputFolder> folder;
+  std::optional<OutputFolder> folder;
   if (!options.checkpoints.folder.empty())
-    folder.emplace(options.checkpoints.folder, graph::OutputFolder::Parents::are_made);
+    folder.emplace(options.checkpoints.folder, OutputFolder::Parents::are_made);
   return run_job(options.launch, [&](launch::Bootstrap& bootstrap) {
     if (folder) adopt_folder(bootstrap, *folder);
     process(bootstrap);

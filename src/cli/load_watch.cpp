@@ -6,9 +6,8 @@
 
 namespace edgewire::cli {
 
-LoadWatch::LoadWatch(launch::Bootstrap& bootstrap, exchange::Seat& seat,
-                     const std::vector<std::string>& paths, const JobOptions& options,
-                     const std::string& items)
+LoadWatch::LoadWatch(launch::Bootstrap& bootstrap, process::Seat& seat, const std::vector<std::string>& paths,
+                     const JobOptions& options, const std::string& items)
     : profiler_(options.profiled()
                     ? std::optional<perf::Profiler>(std::in_place, perf::profiled(bootstrap, seat),
                                                     profile_options(options, {"step", items}))

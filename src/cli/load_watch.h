@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "cli/job_options.h"
-#include "exchange/seat.h"
 #include "launch/bootstrap.h"
 #include "perf/balance.h"
 #include "perf/profile.h"
+#include "process/seat.h"
 #include "report/job_report.h"
 
 namespace edgewire::cli {
@@ -20,7 +20,7 @@ class LoadWatch {
  public:
   /// Just before the job runs, when its links are connected; `paths` are those that it reads and writes.
   /// `items`: what it loads, for profiles. Collective; throws Error.
-  LoadWatch(launch::Bootstrap& bootstrap, exchange::Seat& seat, const std::vector<std::string>& paths,
+  LoadWatch(launch::Bootstrap& bootstrap, process::Seat& seat, const std::vector<std::string>& paths,
             const JobOptions& options, const std::string& items);
 
   /// By the thread that runs the job, while its workers rest.

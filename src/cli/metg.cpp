@@ -10,15 +10,15 @@
 #include <optional>
 #include <vector>
 
+#include "base/error.h"
 #include "base/median.h"
+#include "base/seconds.h"
 #include "cli/common.h"
 #include "cli/task_command.h"
 #include "cli/task_watch.h"
-#include "error.h"
 #include "launch/packing.h"
 #include "report/json_text.h"
 #include "runs/job_report.h"
-#include "seconds.h"
 #include "tasks/grains.h"
 #include "tasks/task_job.h"
 

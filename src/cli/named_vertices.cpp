@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/error.h"
 #include "cli/common.h"
-#include "error.h"
 #include "graph/input.h"
 #include "graph/vertex_names.h"
 

@@ -7,13 +7,13 @@
 #include <memory>
 #include <optional>
 
+#include "base/error.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/files.h"
-#include "cli/interrupt.h"
 #include "cli/job_options.h"
-#include "error.h"
 #include "launch/launcher.h"
+#include "process/interrupt.h"
 #include "report/progress.h"
 
 namespace edgewire::cli {
@@ -53,12 +53,12 @@ void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
     check_writable(arguments.json_path);
     options.seat.warn = [](const std::string& line) { note("warning: " + line); };
   }
-  std::optional<InterruptLine> interrupt_line;
+  std::optional<process::InterruptLine> interrupt_line;
   std::optional<report::Ticker> ticker;
   if (bootstrap.rank() == 0) {
     interrupt_line.emplace();
-    ticker.emplace(InterruptLine::listen_if_shown(report::progress_on_terminal()));
-    options.progress = InterruptLine::listen([&](const Step& step) { ticker->tell(step); });
+    ticker.emplace(process::InterruptLine::listen_if_shown(report::progress_on_terminal()));
+    options.progress = process::InterruptLine::listen([&](const Step& step) { ticker->tell(step); });
   }
   std::string section;
   const auto show = [&](const perf::NetbenchRow& row) {

@@ -6,11 +6,11 @@
 #include <functional>
 #include <optional>
 
+#include "base/error.h"
+#include "base/mapped_file.h"
+#include "base/output_file.h"
 #include "cli/common.h"
-#include "error.h"
 #include "graph/compress.h"
-#include "graph/mapped_file.h"
-#include "graph/output_file.h"
 
 namespace edgewire::cli {
 
@@ -34,7 +34,7 @@ void together(launch::Bootstrap& bootstrap, const std::function<void()>& work) {
 
 }  // namespace
 
-void adopt_folder(launch::Bootstrap& bootstrap, graph::OutputFolder& folder) {
+void adopt_folder(launch::Bootstrap& bootstrap, OutputFolder& folder) {
   const std::string number = std::to_string(folder.number());
   const auto made = bootstrap.allgather(folder.made() ? number : "");
   if (std::ranges::find(made, number) != made.end()) folder.adopt();
@@ -46,9 +46,9 @@ void check_part_writable(launch::Bootstrap& bootstrap, const std::string& path) 
 
 void write_part(launch::Bootstrap& bootstrap, const std::string& path, const std::string& text) {
   const std::string part = part_path(path, bootstrap.rank(), bootstrap.size());
-  std::optional<graph::OutputFile> file;
+  std::optional<OutputFile> file;
   together(bootstrap, [&] {
-    graph::refuse_changed_files();
+    refuse_changed_files();
     file.emplace(part);
     const std::string content = graph::packed(path, text);
     file->write(content.data(), content.size(), 0);

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "graph/output_folder.h"
+#include "base/output_folder.h"
 #include "launch/bootstrap.h"
 
 namespace edgewire::cli {
@@ -11,7 +11,7 @@ namespace edgewire::cli {
 std::string part_path(const std::string& path, int rank, int size);
 
 /// Where a process of a host list has made the folder, it goes also if only others are left. Collective.
-void adopt_folder(launch::Bootstrap& bootstrap, graph::OutputFolder& folder);
+void adopt_folder(launch::Bootstrap& bootstrap, OutputFolder& folder);
 
 /// As check_writable, of the parts of all processes. Collective.
 void check_part_writable(launch::Bootstrap& bootstrap, const std::string& path);

@@ -1,9 +1,9 @@
 #include <memory>
 
+#include "base/error.h"
 #include "cli/commands.h"
 #include "cli/dense_command.h"
 #include "cli/sources.h"
-#include "error.h"
 
 namespace edgewire::cli {
 

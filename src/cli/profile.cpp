@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/nearest.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/program.h"
 #include "cli/suggest.h"
-#include "error.h"
 
 namespace edgewire::cli {
 

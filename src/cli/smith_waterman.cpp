@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/task_command.h"
-#include "error.h"
 #include "runs/digest.h"
 #include "tasks/alignment.h"
 #include "tasks/sequence.h"

@@ -9,23 +9,23 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
+#include "base/output_folder.h"
+#include "base/seconds.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/files.h"
-#include "cli/interrupt.h"
 #include "cli/job_options.h"
 #include "cli/load_watch.h"
 #include "cli/output_parts.h"
 #include "cli/profile_files.h"
-#include "error.h"
-#include "graph/output_folder.h"
 #include "launch/packing.h"
 #include "perf/balance.h"
 #include "perf/job_profile.h"
+#include "process/interrupt.h"
 #include "report/json_text.h"
 #include "report/progress.h"
 #include "runs/job_report.h"
-#include "seconds.h"
 #include "shuffle/check.h"
 #include "shuffle/sort_job.h"
 
@@ -208,7 +208,7 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   if (first) {
     check_writable(settings.job.json_path);
     check_profile_files(settings.job);
-    options.progress = InterruptLine::listen(report::progress_on_terminal());
+    options.progress = process::InterruptLine::listen(report::progress_on_terminal());
   }
   LoadWatch* told = nullptr;
   options.step_done = [&told](const char* step) { told->end_step(step); };
@@ -219,7 +219,7 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
                   "records");  // looks at the job, so it goes first
   told = &watch;
   {
-    std::optional<InterruptLine> interrupt_line;
+    std::optional<process::InterruptLine> interrupt_line;
     if (first) interrupt_line.emplace();
     job.run();
     if (first) options.progress({});
@@ -295,7 +295,7 @@ void add_sort(CLI::App& app) {
   command->callback([settings] {
     shape_of(*settings);  // may refuse
     // Here, so that it goes where processes are lost.
-    graph::OutputFolder folder(settings->output);
+    OutputFolder folder(settings->output);
     const int status = launch::run(settings->job.launch, [&](launch::Bootstrap& bootstrap) {
       adopt_folder(bootstrap, folder);
       sort_process(bootstrap, *settings);

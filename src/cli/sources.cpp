@@ -4,9 +4,9 @@
 
 #include <random>
 
+#include "base/error.h"
 #include "cli/files.h"
 #include "cli/named_vertices.h"
-#include "error.h"
 #include "graph/row.h"
 #include "graph/vertex_names.h"
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/error.h"
 #include "base/nearest.h"
 #include "cli/help.h"
-#include "error.h"
 #include "perf/frontier_count.h"
 
 namespace edgewire::cli {

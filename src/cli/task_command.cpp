@@ -6,17 +6,17 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/error.h"
 #include "base/median.h"
+#include "base/seconds.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/profile_files.h"
 #include "cli/task_watch.h"
-#include "error.h"
 #include "launch/packing.h"
 #include "perf/profile.h"
 #include "report/json_text.h"
 #include "runs/job_report.h"
-#include "seconds.h"
 #include "tasks/task_job.h"
 
 namespace edgewire::cli {

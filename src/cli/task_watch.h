@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "cli/interrupt.h"
+#include "process/interrupt.h"
 #include "report/progress.h"
 #include "tasks/task_job.h"
 
@@ -22,8 +22,8 @@ class TaskWatch {
  private:
   const char* const unit_;
   std::atomic<std::uint64_t> level_{0};  ///< that is measured; 0: there are none
-  InterruptLine::Counting counting_;
-  InterruptLine line_;  // goes before what it counts with
+  process::InterruptLine::Counting counting_;
+  process::InterruptLine line_;  // goes before what it counts with
   report::Ticker ticker_;
   Progress progress_;
 };

@@ -3,11 +3,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
 #include "cli/commands.h"
 #include "cli/metg.h"
 #include "cli/smith_waterman.h"
 #include "cli/task_command.h"
-#include "error.h"
 #include "tasks/shapes.h"
 
 namespace edgewire::cli {

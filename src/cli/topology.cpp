@@ -5,12 +5,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/control_group.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/job_options.h"
 #include "report/json_text.h"
-#include "topology/control_group.h"
 #include "topology/core_claim.h"
 #include "topology/cpu_level.h"
 #include "topology/machine.h"
@@ -85,7 +85,7 @@ struct Memory {
   std::uint64_t installed = 0, of_nodes = 0;
 
   Memory(const Machine& machine, bool this_machine)
-      : installed(this_machine ? topology::installed_memory() : machine.memory_bytes) {
+      : installed(this_machine ? installed_memory() : machine.memory_bytes) {
     for (const auto& node : machine.nodes) of_nodes += node.memory_bytes;
     installed = std::max(installed, machine.memory_bytes);
   }

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <set>
 
+#include "base/error.h"
 #include "cli/job_options.h"
-#include "error.h"
-#include "exchange/shared_memory.h"
+#include "process/shared_memory.h"
 
 namespace edgewire::cli {
 
@@ -56,7 +56,7 @@ transport::Choice choose_transport(const std::string& transport, const transport
     throw UsageError("--transport shm: the processes are on several hosts");
   auto choice = choose_shared(transport, verbs, bootstrap, offers);
   if (bootstrap.size() == 1 || !choice.transport.starts_with("shm")) return choice;
-  const std::string trouble = exchange::shared_memory_trouble(bootstrap);
+  const std::string trouble = process::shared_memory_trouble(bootstrap);
   if (trouble.empty()) return choice;
   // A limit that is met has its own remedy, and TCP needs more files.
   const bool limited = trouble.find("(raise the limit") != trouble.npos;

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string>
 
+#include "base/error.h"
 #include "disk/read_figures.h"
-#include "error.h"
 
 namespace edgewire::disk {
 

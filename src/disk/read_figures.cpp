@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "disk/read_probe.h"
-#include "error.h"
 
 namespace edgewire::disk {
 

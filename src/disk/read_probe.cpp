@@ -13,10 +13,10 @@
 #include <new>
 #include <random>
 
+#include "base/error.h"
 #include "base/median.h"
+#include "base/seconds.h"
 #include "base/usage.h"
-#include "error.h"
-#include "seconds.h"
 
 namespace edgewire::disk {
 

@@ -12,9 +12,9 @@
 #include <numeric>
 #include <utility>
 
+#include "base/checksum.h"
+#include "base/error.h"
 #include "disk/queue.h"
-#include "error.h"
-#include "graph/checksum.h"
 
 namespace edgewire::disk {
 
@@ -39,9 +39,8 @@ SegmentWriter::SegmentWriter(const std::vector<std::string>& paths, std::uint64_
     : paths_(paths), ends_(paths.size(), kAlignment), generation_(generation) {
   const std::array<char, kAlignment> page{};
   for (const auto& path : paths) {
-    files_.push_back(
-        std::make_unique<graph::OutputFile>(path, 0644));  // so it is trusted, whatever the umask
-    files_.back()->write(page.data(), page.size(), 0);     // takes the room that the header will need
+    files_.push_back(std::make_unique<OutputFile>(path, 0644));  // so it is trusted, whatever the umask
+    files_.back()->write(page.data(), page.size(), 0);           // takes the room that the header will need
   }
 }
 
@@ -53,7 +52,7 @@ Segment SegmentWriter::place(std::uint32_t bytes) {
 }
 
 void SegmentWriter::write(Segment& segment, std::span<std::byte> bytes) {
-  segment.checksum = graph::checksum(bytes.data(), segment.bytes);
+  segment.checksum = checksum(bytes.data(), segment.bytes);
   const auto padding = bytes.first(segment.padded_bytes()).subspan(segment.bytes);
   std::ranges::fill(padding, std::byte{0});
   files_[segment.file]->write(bytes.data(), segment.padded_bytes(), segment.offset);

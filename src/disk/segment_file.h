@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/output_file.h"
 #include "disk/file.h"
-#include "graph/output_file.h"
 
 namespace edgewire::disk {
 
@@ -63,7 +63,7 @@ class SegmentWriter {
 
  private:
   std::vector<std::string> paths_;
-  std::vector<std::unique_ptr<graph::OutputFile>> files_;
+  std::vector<std::unique_ptr<OutputFile>> files_;
   std::vector<std::uint64_t> ends_;
   std::uint64_t generation_;
 };

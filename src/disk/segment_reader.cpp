@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "graph/checksum.h"
+#include "base/checksum.h"
 
 namespace edgewire::disk {
 
@@ -42,8 +42,7 @@ SegmentReader::Item SegmentReader::next() {
     files_.fail(segment, files_.cause_of(segment, error));
   in_use_ = true;
   const std::span<const std::byte> bytes(read.memory, segment.bytes);
-  if (graph::checksum(bytes.data(), bytes.size()) != segment.checksum)
-    files_.fail(segment, SegmentFiles::kDamaged);
+  if (checksum(bytes.data(), bytes.size()) != segment.checksum) files_.fail(segment, SegmentFiles::kDamaged);
   files_.count_read(segment);
   return {read.number, bytes};
 }

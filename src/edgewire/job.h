@@ -1,7 +1,7 @@
 // One process's part of a job, and how it runs a program over all edges, iteration by iteration.
 #pragma once
 
-#include "job/checkpoint.h"
-#include "job/dense_job.h"
-#include "job/dense_run.h"
-#include "job/gather.h"
+#include "dense/job/checkpoint.h"
+#include "dense/job/dense_job.h"
+#include "dense/job/dense_run.h"
+#include "dense/job/gather.h"

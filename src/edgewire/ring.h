@@ -1,5 +1,5 @@
 // Records to other processes, over any transport, in bounded memory.
 #pragma once
 
-#include "exchange/region_plan.h"
-#include "exchange/ring.h"
+#include "channel/region_plan.h"
+#include "channel/ring.h"

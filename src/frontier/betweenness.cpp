@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "error.h"
+#include "base/error.h"
 
 namespace edgewire::frontier {
 

@@ -4,11 +4,11 @@
 #include <cstring>
 #include <utility>
 
-#include "error.h"
+#include "base/error.h"
+#include "base/seconds.h"
 #include "frontier/betweenness.h"
 #include "frontier/betweenness_weighted.h"
 #include "launch/packing.h"
-#include "seconds.h"
 
 namespace edgewire::frontier {
 

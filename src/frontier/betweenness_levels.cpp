@@ -69,7 +69,7 @@ void BetweennessLevels<Number>::start(VertexId source) {
   reached_ = 0;
   too_many_ = false;
   Worker& first = workers_[0];
-  const plan::Place place = job_.ownership().place(source);
+  const partition::Place place = job_.ownership().place(source);
   if (place.owner == job_.rank()) {
     sigma_[place.local] = Number(1);
     first.reached.emplace_back(std::uint32_t{place.local});
@@ -315,7 +315,7 @@ void BetweennessLevels<Number>::settle(Worker& worker) {
 template <class Number>
 void BetweennessLevels<Number>::add_endpoints(VertexId source) {
   for (const KnownNumber v : order_) out_->scores[v] += 1;
-  const plan::Place place = job_.ownership().place(source);
+  const partition::Place place = job_.ownership().place(source);
   if (place.owner == job_.rank()) out_->scores[place.local] += static_cast<double>(reached_) - 2;
 }
 

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/bits.h"
-#include "error.h"
+#include "base/error.h"
 #include "frontier/frontier_job.h"
 #include "frontier/scaled.h"
 #include "frontier/superstep.h"

@@ -7,7 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "error.h"
+#include "base/error.h"
 #include "frontier/betweenness.h"
 #include "graph/row.h"
 #include "graph/vertex_names.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/bits.h"
+#include "base/error.h"
 #include "base/release.h"
-#include "error.h"
 #include "frontier/in_rows.h"
 
 namespace edgewire::frontier {
@@ -34,7 +34,7 @@ void for_each_row(const IdsOf& ids_of, std::uint32_t owned, topology::WorkerPool
 struct Rows {
   const graph::GraphFile& graph;
   const IdsOf& ids_of;
-  const plan::Ownership& ownership;
+  const partition::Ownership& ownership;
   std::uint32_t rank;
   topology::WorkerPool& pool;
   const InRows* in;
@@ -72,7 +72,7 @@ void each_neighbour(const Rows& rows, const std::function<void(VertexId)>& take)
 }  // namespace
 
 std::vector<VertexId> boundary_ids(const graph::GraphFile& graph, const IdsOf& ids_of,
-                                   const plan::Ownership& ownership, std::uint32_t rank,
+                                   const partition::Ownership& ownership, std::uint32_t rank,
                                    topology::WorkerPool& pool) {
   std::vector<VertexId> ids;
   each_neighbour({graph, ids_of, ownership, rank, pool, nullptr}, [&](VertexId v) {
@@ -81,7 +81,7 @@ std::vector<VertexId> boundary_ids(const graph::GraphFile& graph, const IdsOf& i
   return ids;
 }
 
-Boundary::Boundary(const graph::GraphFile& graph, const IdsOf& ids_of, const plan::Ownership& ownership,
+Boundary::Boundary(const graph::GraphFile& graph, const IdsOf& ids_of, const partition::Ownership& ownership,
                    std::uint32_t rank, topology::WorkerPool& pool, Records& records, const InRows* in)
     : Boundary(
           [&](const auto& take) {
@@ -89,11 +89,11 @@ Boundary::Boundary(const graph::GraphFile& graph, const IdsOf& ids_of, const pla
           },
           ownership, rank, records) {}
 
-Boundary::Boundary(std::span<const VertexId> ids, const plan::Ownership& ownership, std::uint32_t rank,
+Boundary::Boundary(std::span<const VertexId> ids, const partition::Ownership& ownership, std::uint32_t rank,
                    Records& records)
     : Boundary([&](const auto& take) { std::ranges::for_each(ids, take); }, ownership, rank, records) {}
 
-Boundary::Boundary(const EachId& each_id, const plan::Ownership& ownership, std::uint32_t rank,
+Boundary::Boundary(const EachId& each_id, const partition::Ownership& ownership, std::uint32_t rank,
                    Records& records)
     : ownership_(ownership),
       rank_(rank),
@@ -115,7 +115,7 @@ Boundary::Boundary(const EachId& each_id, const plan::Ownership& ownership, std:
 void Boundary::find(const EachId& each_id) {
   std::vector<std::vector<LocalNumber>> found(processes_);  // by owner; ids ascend, so local numbers do, too
   each_id([&](VertexId v) {
-    const plan::Place place = ownership_.place(v);
+    const partition::Place place = ownership_.place(v);
     if (place.owner != rank_) found[place.owner].push_back(place.local);
   });
   firsts_ = {owned_};
@@ -223,18 +223,18 @@ void Boundary::tell_owners(Records& records) {
   known_firsts_.push_back(known_by_.size());
 }
 
-plan::Place Boundary::place(KnownNumber number) const noexcept {
+partition::Place Boundary::place(KnownNumber number) const noexcept {
   const auto after = std::upper_bound(firsts_.begin(), firsts_.end(), std::uint32_t{number});
   return {static_cast<std::uint32_t>(after - firsts_.begin() - 1), locals_[number - owned_]};
 }
 
 VertexId Boundary::vertex(KnownNumber number) const noexcept {
   if (number < owned_) return ownership_.vertex(rank_, LocalNumber(number));
-  const plan::Place at = place(number);
+  const partition::Place at = place(number);
   return ownership_.vertex(at.owner, at.local);
 }
 
-plan::VertexNumbers Boundary::numbers() const {
+partition::VertexNumbers Boundary::numbers() const {
   const auto each = [this](const auto& work) {
     ownership_.visit([&](const auto& scheme) {
       for (LocalNumber local{}; local < owned_; ++local)
@@ -245,9 +245,9 @@ plan::VertexNumbers Boundary::numbers() const {
     });
   };
   const std::uint64_t vertices = ownership_.vertices();
-  plan::VertexSet known(vertices, owned_,
-                        [&](const auto& take) { each([&](VertexId v, std::uint32_t) { take(v); }); });
-  plan::VertexNumbers numbers(std::move(known), vertices, owned_);
+  partition::VertexSet known(vertices, owned_,
+                             [&](const auto& take) { each([&](VertexId v, std::uint32_t) { take(v); }); });
+  partition::VertexNumbers numbers(std::move(known), vertices, owned_);
   each([&](VertexId v, std::uint32_t number) { numbers[v] = number; });
   return numbers;
 }

@@ -14,8 +14,8 @@
 #include "base/numbering.h"
 #include "frontier/records.h"
 #include "graph/graph_file.h"
-#include "plan/ownership.h"
-#include "plan/vertex_set.h"
+#include "partition/ownership.h"
+#include "partition/vertex_set.h"
 #include "topology/worker_pool.h"
 
 namespace edgewire::frontier {
@@ -24,8 +24,10 @@ class InRows;
 
 /// As Boundary::Known, in a process that owns all vertices.
 struct AllKnown {
-  static plan::Place place(VertexId v) noexcept { return {0, LocalNumber(static_cast<std::uint32_t>(v))}; }
-  static KnownNumber number(plan::Place place) noexcept { return KnownNumber(place.local); }
+  static partition::Place place(VertexId v) noexcept {
+    return {0, LocalNumber(static_cast<std::uint32_t>(v))};
+  }
+  static KnownNumber number(partition::Place place) noexcept { return KnownNumber(place.local); }
   static KnownNumber number(VertexId v) noexcept { return KnownNumber(static_cast<std::uint32_t>(v)); }
   static VertexId vertex(LocalNumber local) noexcept { return VertexId(PlainId{local}); }
 };
@@ -41,8 +43,8 @@ class Boundary {
     const Scheme& scheme;
     const Boundary& boundary;
 
-    plan::Place place(VertexId v) const noexcept { return scheme.place(v); }
-    KnownNumber number(plan::Place place) const noexcept { return boundary.number(place); }
+    partition::Place place(VertexId v) const noexcept { return scheme.place(v); }
+    KnownNumber number(partition::Place place) const noexcept { return boundary.number(place); }
     /// Of a vertex that is known.
     KnownNumber number(VertexId v) const noexcept { return number(place(v)); }
     VertexId vertex(LocalNumber local) const noexcept { return scheme.vertex(boundary.rank_, local); }
@@ -55,10 +57,10 @@ class Boundary {
   /// process where that is less. Collective, while workers rest; throws Error, also where the process would
   /// know more vertices than kMostOfAProcess. `ownership` outlives it. `in`: where it is given, the sources
   /// of edges that lead to owned vertices are known, too.
-  Boundary(const graph::GraphFile& graph, const IdsOf& ids_of, const plan::Ownership& ownership,
+  Boundary(const graph::GraphFile& graph, const IdsOf& ids_of, const partition::Ownership& ownership,
            std::uint32_t rank, topology::WorkerPool& pool, Records& records, const InRows* in = nullptr);
   /// The same of boundary vertices that are known, as boundary_ids() gives them.
-  Boundary(std::span<const VertexId> ids, const plan::Ownership& ownership, std::uint32_t rank,
+  Boundary(std::span<const VertexId> ids, const partition::Ownership& ownership, std::uint32_t rank,
            Records& records);
 
   /// Numbers below owned() are those of owned vertices, and numbers below known() of all that are known.
@@ -68,7 +70,7 @@ class Boundary {
   std::uint32_t first(std::uint32_t owner) const noexcept { return firsts_[owner]; }
   std::uint32_t count(std::uint32_t owner) const noexcept { return firsts_[owner + 1] - firsts_[owner]; }
   /// The place of a boundary vertex at its owner.
-  plan::Place place(KnownNumber number) const noexcept;
+  partition::Place place(KnownNumber number) const noexcept;
   /// Of any number.
   VertexId vertex(KnownNumber number) const noexcept;
   /// The owned vertices that `peer` knows, ascending: entry i has the number first(rank) + i there.
@@ -77,8 +79,8 @@ class Boundary {
   }
 
   /// The number of each known vertex by id: where many edges get numbers, these are found faster than by
-  /// number(). Memory: that of plan::VertexNumbers.
-  plan::VertexNumbers numbers() const;
+  /// number(). Memory: that of partition::VertexNumbers.
+  partition::VertexNumbers numbers() const;
   /// Calls work(known), see Known. For loops over edges.
   template <class Work>
   void visit(const Work& work) const {
@@ -86,13 +88,13 @@ class Boundary {
       work(Known<std::remove_cvref_t<decltype(scheme)>>{scheme, *this});
     });
   }
-  bool knows(plan::Place place) const noexcept {
+  bool knows(partition::Place place) const noexcept {
     const std::size_t at = starts_[place.owner] + place.local;
     const Group& group = groups_[at / kGroup];
     return (group.blocks >> block_in_group(at) & 1) != 0 && (block(at, group).bits >> at % kBits & 1) != 0;
   }
   /// Of a vertex that is known.
-  KnownNumber number(plan::Place place) const noexcept {
+  KnownNumber number(partition::Place place) const noexcept {
     const std::size_t at = starts_[place.owner] + place.local;
     const Block& found = block(at, groups_[at / kGroup]);
     return KnownNumber(found.before + ones_below(found.bits, at % kBits));
@@ -124,13 +126,14 @@ class Boundary {
   using EachId = std::function<void(const std::function<void(VertexId)>& take)>;
 
   class Told;
-  Boundary(const EachId& each_id, const plan::Ownership& ownership, std::uint32_t rank, Records& records);
+  Boundary(const EachId& each_id, const partition::Ownership& ownership, std::uint32_t rank,
+           Records& records);
   void find(const EachId& each_id);
   void make_blocks(std::uint32_t owner);
   void add_block(std::size_t at, const Block& block);
   void tell_owners(Records& records);
 
-  const plan::Ownership& ownership_;
+  const partition::Ownership& ownership_;
   std::uint32_t rank_, processes_, owned_;
   std::vector<std::size_t> starts_;    ///< [owner]: the bit of its vertex 0, a multiple of kBits; and the end
   std::vector<Group> groups_;          ///< [bit / kGroup]
@@ -143,7 +146,7 @@ class Boundary {
 
 /// The boundary vertices of process `rank`, ascending: see the first constructor of Boundary.
 std::vector<VertexId> boundary_ids(const graph::GraphFile& graph, const IdsOf& ids_of,
-                                   const plan::Ownership& ownership, std::uint32_t rank,
+                                   const partition::Ownership& ownership, std::uint32_t rank,
                                    topology::WorkerPool& pool);
 
 }  // namespace edgewire::frontier

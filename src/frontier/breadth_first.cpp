@@ -59,7 +59,7 @@ void BreadthFirst::reset() {
 }
 
 void BreadthFirst::start(VertexId source) {
-  const plan::Place place = job_.ownership().place(source);
+  const partition::Place place = job_.ownership().place(source);
   if (!several_ || job_.boundary().knows(place))
     claim(several_ ? job_.boundary().number(place) : source, false);
   if (place.owner == rank_) {

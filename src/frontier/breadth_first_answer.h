@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "exchange/highest.h"
 #include "frontier/breadth_first.h"
+#include "process/top_k.h"
 
 namespace edgewire::frontier {
 
@@ -16,9 +16,9 @@ struct BreadthFirstQuestion {
 };
 
 struct BreadthFirstAnswer {
-  std::uint64_t edges = 0;                           ///< out of all that was reached
-  std::vector<exchange::WholeCandidate> farthest{};  ///< by level, highest first
-  std::vector<VertexId> path{};                      ///< from the source to the target; empty: there is none
+  std::uint64_t edges = 0;                          ///< out of all that was reached
+  std::vector<process::WholeCandidate> farthest{};  ///< by level, highest first
+  std::vector<VertexId> path{};                     ///< from the source to the target; empty: there is none
 };
 
 /// The part of this process, after search.run(source). The question is the same in all processes. Collective;

@@ -41,8 +41,8 @@ bool BreadthFirstApart::chosen(const SearchPlan& plan, BreadthFirst::Parents par
 BreadthFirstApart::BreadthFirstApart(FrontierJob& job, BreadthFirstApartOptions options)
     : options_(std::move(options)),
       searches_(job, [this](FrontierJob& alone) { return std::make_unique<Searcher>(*this, alone); }) {
-  options_.keep = exchange::count_of_rank_0(job.bootstrap(), options_.keep ? 1 : 0) != 0;
-  options_.question.farthest = exchange::count_of_rank_0(job.bootstrap(), options_.question.farthest);
+  options_.keep = process::count_of_rank_0(job.bootstrap(), options_.keep ? 1 : 0) != 0;
+  options_.question.farthest = process::count_of_rank_0(job.bootstrap(), options_.question.farthest);
   give_ = searches_.registry().add("give", [this](tasks::Context& task) -> tasks::Task {
     const BreadthFirstFound found = std::exchange(found_[task.argument<std::size_t>()], {});
     co_return launch::pack(found.levels) + launch::pack(found.parents);

@@ -1,7 +1,7 @@
 // The supersteps of the search that push.
 #include <algorithm>
 
-#include "error.h"
+#include "base/error.h"
 #include "frontier/breadth_first.h"
 
 namespace edgewire::frontier {
@@ -148,7 +148,7 @@ void BreadthFirst::push_from(int lane, bool woken, const Known& known) {
   const bool binned = shared && bins_ != nullptr, later = smallest || (binned && several_);
   const std::uint32_t owned = job_.owned();
   const auto take = [&](Record record) { take_record(worker, record); };
-  const auto tell = [&](plan::Place place, PlainId parent) {
+  const auto tell = [&](partition::Place place, PlainId parent) {
     worker.told.add(place.owner);
     job_.records().send(lane, static_cast<int>(place.owner), {place.local, parent}, take);
   };

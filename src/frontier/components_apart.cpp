@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "error.h"
+#include "base/error.h"
 #include "frontier/names.h"
 #include "graph/format.h"
 

@@ -110,7 +110,7 @@ class ComponentsApart {
   PlainId id(std::uint32_t n) const noexcept;
   /// What is higher hangs below what is lower. The same in all processes, and never the same for two names.
   std::uint64_t order(std::uint32_t n) const noexcept { return mix64(id(n)); }
-  plan::Place place_of(PlainId vertex) const;
+  partition::Place place_of(PlainId vertex) const;
   void fetch(PlainId vertex) const;
   std::uint32_t number_of(PlainId vertex);
   Slot& slot_of(PlainId vertex) noexcept;

@@ -1,8 +1,8 @@
 // How ComponentsApart links components of several processes.
 #include <algorithm>
 
+#include "base/error.h"
 #include "base/mixing.h"
-#include "error.h"
 #include "frontier/components_apart.h"
 #include "frontier/names.h"
 
@@ -40,14 +40,14 @@ std::uint32_t ComponentsApart::owner_of(std::uint32_t n) const noexcept {
 }
 
 /// Of a component that a process has named.
-plan::Place ComponentsApart::place_of(PlainId vertex) const {
+partition::Place ComponentsApart::place_of(PlainId vertex) const {
   if (vertex >= job_.graph().vertices()) throw Error("a process has sent a vertex that does not exist");
   return job_.ownership().place(VertexId(vertex));
 }
 
 /// Into the cache: what number_of() and link() look at first.
 void ComponentsApart::fetch(PlainId vertex) const {
-  const plan::Place place = place_of(vertex);
+  const partition::Place place = place_of(vertex);
   if (place.owner == rank_)
     forest_.fetch(place.local);
   else if (!table_.empty())
@@ -56,7 +56,7 @@ void ComponentsApart::fetch(PlainId vertex) const {
 
 /// The number of a component that a process has named.
 std::uint32_t ComponentsApart::number_of(PlainId vertex) {
-  const plan::Place place = place_of(vertex);
+  const partition::Place place = place_of(vertex);
   if (place.owner == rank_) return place.local;
   if (far_ids_.size() * 3 >= table_.size() * 2) grow_table();
   Slot& slot = slot_of(vertex);

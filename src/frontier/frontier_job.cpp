@@ -5,14 +5,12 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "error.h"
-#include "exchange/barrier.h"
-#include "exchange/exchange.h"
-#include "exchange/row_loader.h"
+#include "base/error.h"
+#include "base/seconds.h"
 #include "launch/agreement.h"
-#include "plan/block_plan.h"
-#include "plan/row_shares.h"
-#include "seconds.h"
+#include "partition/row_loader.h"
+#include "partition/row_shares.h"
+#include "process/barrier.h"
 
 namespace edgewire::frontier {
 
@@ -37,9 +35,9 @@ KnownRows rows_of_file(const graph::GraphFile& graph) {
 }  // namespace
 
 void check(const Options& options, const graph::GraphFile& graph) {
-  exchange::check(options.seat);
-  plan::check_ownership_name(options.ownership, plan::kVertexOwnershipNames);
-  if (plan::owns_edges(options.ownership))
+  process::check(options.seat);
+  partition::check_ownership_name(options.ownership, partition::kVertexOwnershipNames);
+  if (partition::owns_edges(options.ownership))
     throw UsageError(
         fmt::format("--ownership {}: processes would own edges, which pagerank, ppr and spmv can do: name "
                     "hash, ranges or a partition file",
@@ -69,10 +67,10 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
                           {{"the kernel", options.kernel},
                            {"the graph", fmt::format("{:016x} ({} vertices, {} edges)", graph.checksum(),
                                                      graph.vertices(), graph.edges())},
-                           {"the ownership", plan::fact_of(options.ownership)},
+                           {"the ownership", partition::fact_of(options.ownership)},
                            {"the transport", std::string(link().name())},
                            {"the number of workers", std::to_string(options.seat.workers)},
-                           {"the reading of rows", exchange::to_name(options.rows)},
+                           {"the reading of rows", partition::to_name(options.rows)},
                            {"the check of integrity", options.seat.integrity ? "yes" : "no"},
                            {"the number of disks for edges", std::to_string(options.disks.devices.size())}});
   if (!options.disks.devices.empty()) {
@@ -80,7 +78,7 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
     options.disks.budget(
         {(graph.vertices() + processes - 1) / processes, 0});  // says where it does not suffice
   }
-  ownership_ = exchange::make_ownership(bootstrap, graph, options.ownership);
+  ownership_ = partition::make_ownership(bootstrap, graph, options.ownership);
   owned_ = ownership_->count(rank());
   if (options.for_tasks) {
     pool().for_each((graph.vertices() + kRange - 1) / kRange, [&](int, std::uint64_t piece) {
@@ -88,9 +86,9 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
     });
   } else {
     const bool from_disks = !options.disks.devices.empty();
-    owned_rows_ = exchange::load_rows(
+    owned_rows_ = partition::load_rows(
         bootstrap, seat_, graph, *ownership_,
-        {.weights = weighted_, .reading = from_disks ? exchange::RowReading::own : options.rows});
+        {.weights = weighted_, .reading = from_disks ? partition::RowReading::own : options.rows});
     for_each_range([&](int, LocalNumber first, LocalNumber last) {
       const std::uint64_t begin = ownership_->vertex(rank(), first),
                           end = std::uint64_t{ownership_->vertex(rank(), LocalNumber(last - 1))} + 1;
@@ -125,7 +123,7 @@ FrontierJob::FrontierJob(launch::Bootstrap& alone, const graph::GraphFile& graph
       graph_(graph),
       seat_(alone),
       listener_(Options{}.listener),
-      ownership_(plan::Ownership::hash(graph.vertices(), 1)),
+      ownership_(partition::Ownership::hash(graph.vertices(), 1)),
       owned_rows_(graph),
       owned_(ownership_->count(0)),
       weighted_(false),
@@ -148,7 +146,7 @@ void FrontierJob::make_rows() {
     return;
   }
   if (!weighted_) {
-    const auto [first, last] = plan::span_of_owned(*ownership_, rank());
+    const auto [first, last] = partition::span_of_owned(*ownership_, rank());
     owned_rows_.release_pages(first, last);  // they are not read any more
     return;
   }
@@ -219,8 +217,8 @@ disk::ReadFigures FrontierJob::measure_disks() {
 }
 
 void FrontierJob::wait_for_all() {
-  const exchange::WaitTold wait(pool());
-  exchange::barrier(bootstrap_, link());
+  const process::WaitTold wait(pool());
+  process::barrier(bootstrap_, link());
 }
 
 void FrontierJob::for_each_range(const std::function<void(int, LocalNumber, LocalNumber)>& work) {

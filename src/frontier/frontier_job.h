@@ -15,10 +15,8 @@
 #include <vector>
 
 #include "base/progress.h"
+#include "base/seconds.h"
 #include "disk/read_figures.h"
-#include "exchange/gather_values.h"
-#include "exchange/row_loader.h"
-#include "exchange/seat.h"
 #include "frontier/boundary.h"
 #include "frontier/known_rows.h"
 #include "frontier/records.h"
@@ -28,9 +26,11 @@
 #include "graph/graph_file.h"
 #include "graph/row.h"
 #include "launch/bootstrap.h"
-#include "plan/owned_rows.h"
-#include "plan/ownership.h"
-#include "seconds.h"
+#include "partition/gather_values.h"
+#include "partition/owned_rows.h"
+#include "partition/ownership.h"
+#include "partition/row_loader.h"
+#include "process/seat.h"
 
 namespace edgewire::frontier {
 
@@ -45,10 +45,10 @@ struct Superstep {
 };
 
 struct Options {
-  exchange::SeatOptions seat{};
+  process::SeatOptions seat{};
   std::string ownership = "hash";             ///< hash, ranges or the path of a partition file
   std::size_t record_bytes = sizeof(Record);  ///< of all records
-  exchange::RowReading rows = exchange::RowReading::automatic;  ///< own, where rows go to disks
+  partition::RowReading rows = partition::RowReading::automatic;  ///< own, where rows go to disks
   RowDisks disks{};
   /// The link is left to a tasks::TaskJob, which connects it: there are no records(), and all rows are
   /// checked in each process.
@@ -84,10 +84,10 @@ class FrontierJob {
 
   launch::Bootstrap& bootstrap() noexcept { return bootstrap_; }
   const graph::GraphFile& graph() const noexcept { return graph_; }
-  const plan::Ownership& ownership() const noexcept { return *ownership_; }
-  /// Of the owned vertices, see exchange::load_rows(): degrees and weights; and ids, which ids_of() has in
+  const partition::Ownership& ownership() const noexcept { return *ownership_; }
+  /// Of the owned vertices, see partition::load_rows(): degrees and weights; and ids, which ids_of() has in
   /// any case.
-  const plan::OwnedRows& owned_rows() const noexcept { return owned_rows_; }
+  const partition::OwnedRows& owned_rows() const noexcept { return owned_rows_; }
   /// The row of an owned vertex. `room`: where rows in memory have become numbers, the ids are put there.
   std::span<const VertexId> ids_of(LocalNumber local, std::vector<VertexId>& room) const {
     if (!ids_are_numbers()) return owned_rows_.row(ownership_->vertex(rank(), local));
@@ -102,7 +102,7 @@ class FrontierJob {
   /// Vertices of this process; they have the local numbers 0 to owned() - 1.
   std::uint32_t owned() const noexcept { return owned_; }
   std::uint32_t rank() const noexcept { return static_cast<std::uint32_t>(bootstrap_.rank()); }
-  exchange::Seat& seat() noexcept { return seat_; }
+  process::Seat& seat() noexcept { return seat_; }
   topology::WorkerPool& pool() noexcept { return seat_.pool(); }
   transport::Transport& link() noexcept { return seat_.link(); }
   Records& records() noexcept { return *records_; }
@@ -143,7 +143,7 @@ class FrontierJob {
     for (std::size_t i = 0; i < all.size(); ++i) sum[i % Count] += all[i];
     return sum;
   }
-  /// Returns when all processes have called it, see exchange::barrier(). Collective, while workers rest.
+  /// Returns when all processes have called it, see process::barrier(). Collective, while workers rest.
   void wait_for_all();
   void tell(Superstep done) const {
     done.kind = told_kind_.value_or(done.kind);
@@ -260,12 +260,12 @@ class FrontierJob {
   launch::Bootstrap& bootstrap_;
   const graph::GraphFile& graph_;
   Clock::time_point start_ = Clock::now();
-  exchange::Seat seat_;
+  process::Seat seat_;
   std::function<void(const Superstep&)> listener_;
   Progress progress_;
   std::optional<std::uint64_t> told_kind_;
-  std::optional<plan::Ownership> ownership_;
-  plan::OwnedRows owned_rows_;
+  std::optional<partition::Ownership> ownership_;
+  partition::OwnedRows owned_rows_;
   std::uint32_t owned_ = 0;
   std::optional<Records> records_;
   std::optional<Boundary> boundary_;
@@ -287,7 +287,7 @@ class FrontierJob {
 /// At rank 0 the values of all vertices, by vertex; elsewhere nothing. `mine`: by local number. Collective.
 template <class Value>
 std::vector<Value> gather_values(FrontierJob& job, const std::vector<Value>& mine) {
-  return exchange::gather_values(job.bootstrap(), job.ownership(), mine);
+  return partition::gather_values(job.bootstrap(), job.ownership(), mine);
 }
 
 }  // namespace edgewire::frontier

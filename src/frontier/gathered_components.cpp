@@ -4,7 +4,7 @@
 #include <bit>
 #include <numeric>
 
-#include "error.h"
+#include "base/error.h"
 #include "frontier/known_values.h"
 #include "frontier/names.h"
 

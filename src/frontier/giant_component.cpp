@@ -24,7 +24,7 @@ constexpr std::uint32_t kOfOther = ~std::uint32_t{0};
 /// Of the vertices of process `rank`: it has their rows. row_of(local): a row. local_of(entry): the local
 /// number of what is in it, or kOfOther.
 template <class RowOf, class LocalOf>
-GiantComponent::Candidate choose_candidate(const plan::Ownership& ownership, std::uint32_t rank,
+GiantComponent::Candidate choose_candidate(const partition::Ownership& ownership, std::uint32_t rank,
                                            const RowOf& row_of, const LocalOf& local_of) {
   std::vector<std::uint32_t> targets;
   const std::uint32_t owned = ownership.count(rank), stride = owned / kSampledRows + 1;
@@ -60,7 +60,7 @@ GiantComponent::GiantComponent(FrontierJob& job)
 bool GiantComponent::find(SuperstepLog& log, Kinds kinds) {
   if (!choose_pivot()) return false;
   search_forward(log, kinds.forward);
-  if (const plan::Place at = job_.ownership().place(pivot_); at.owner == rank_) joined_.add(at.local);
+  if (const partition::Place at = job_.ownership().place(pivot_); at.owner == rank_) joined_.add(at.local);
   for (std::uint64_t round = 1;; ++round) {
     std::array<std::uint64_t, 3> sums{};  // vertices that have joined, those that have not; edges read
     log.step(kinds.backward, [&](Superstep& done) {
@@ -102,13 +102,14 @@ bool GiantComponent::pays(std::uint64_t round, std::uint64_t joined, std::uint64
 }
 
 GiantComponent::Candidate GiantComponent::candidate(const graph::GraphFile& graph,
-                                                    const plan::Ownership& ownership, std::uint32_t rank) {
+                                                    const partition::Ownership& ownership,
+                                                    std::uint32_t rank) {
   return ownership.visit([&](const auto& scheme) {
     const auto row_of = [&](LocalNumber local) {
       return graph::Row{graph, scheme.vertex(rank, local)}.targets();
     };
     return choose_candidate(ownership, rank, row_of, [&](VertexId v) {
-      const plan::Place place = scheme.place(v);
+      const partition::Place place = scheme.place(v);
       return place.owner == rank ? std::uint32_t{place.local} : kOfOther;
     });
   });
@@ -146,7 +147,7 @@ void GiantComponent::search_forward(SuperstepLog& log, std::uint64_t kind) {
 
 void GiantComponent::note_reached(const std::vector<std::uint32_t>& levels) {
   left_.resize((levels.size() + kBits - 1) / kBits);
-  const plan::Place pivot = job_.ownership().place(pivot_);
+  const partition::Place pivot = job_.ownership().place(pivot_);
   job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
     for (LocalNumber begin = first; begin < last; begin += kBits) {
       Word reached = 0, left = 0;

@@ -32,7 +32,7 @@ class GiantComponent {
   };
   /// What the process proposes: the vertex with the largest product; 0 where its sample has no edge. The
   /// first one with the largest product of all processes is searched from.
-  static Candidate candidate(const graph::GraphFile& graph, const plan::Ownership& ownership,
+  static Candidate candidate(const graph::GraphFile& graph, const partition::Ownership& ownership,
                              std::uint32_t rank);
 
   /// Processes wait for one another at each level. So many levels of so few vertices are enough.

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "plan/look_up.h"
+#include "partition/look_up.h"
 
 namespace edgewire::frontier {
 
@@ -26,13 +26,13 @@ class Numbering {
   /// Sets the numbers of as many ids. The numbers may lie in the memory of the ids where both are as wide.
   void number(std::span<const PlainId> ids, std::span<std::uint32_t> numbers) const {
     if (numbers_)
-      plan::look_up(*numbers_, ids, numbers);
+      partition::look_up(*numbers_, ids, numbers);
     else
       std::ranges::transform(ids, numbers.begin(), [](PlainId id) { return static_cast<std::uint32_t>(id); });
   }
 
  private:
-  std::optional<plan::VertexNumbers> numbers_;
+  std::optional<partition::VertexNumbers> numbers_;
 };
 
 RowMemory make_rows(std::uint32_t owned, const Boundary* boundary, topology::WorkerPool& pool,

@@ -8,7 +8,7 @@
 #include "base/numbering.h"
 #include "frontier/boundary.h"
 #include "graph/weights.h"
-#include "plan/owned_rows.h"
+#include "partition/owned_rows.h"
 #include "topology/memory.h"
 #include "topology/worker_pool.h"
 
@@ -64,7 +64,7 @@ class KnownWeights {
   graph::Weights all_;
 };
 
-using plan::RowMemory;
+using partition::RowMemory;
 
 /// Rows of known vertices in memory of their own. While they are made, Boundary::numbers() are there, too.
 class OwnKnownRows {

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "error.h"
+#include "base/error.h"
 #include "frontier/boundary.h"
 #include "frontier/frontier_job.h"
 

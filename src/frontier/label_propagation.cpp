@@ -7,7 +7,7 @@
 #include <bit>
 #include <utility>
 
-#include "error.h"
+#include "base/error.h"
 #include "graph/row.h"
 
 namespace edgewire::frontier {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/options.h"
 #include "base/release.h"
-#include "options.h"
 #include "topology/cpu_level.h"
 
 namespace edgewire::frontier {
@@ -306,7 +306,7 @@ void LocalClustering::send_pieces(int lane, unsigned shift) {
     const std::uint64_t credit = credits_[rows_->number_of(known)].load(std::memory_order_relaxed);
     const auto piece = static_cast<std::uint32_t>(credit >> shift & mask);
     if (piece == 0) continue;
-    const plan::Place place = boundary.place(known);
+    const partition::Place place = boundary.place(known);
     ++worker.vertices;
     job_.records().send(lane, static_cast<int>(place.owner), Record{place.local, piece}, take);
   }

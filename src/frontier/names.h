@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/numbering.h"
-#include "error.h"
 #include "frontier/records.h"
 
 namespace edgewire::frontier {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "error.h"
+#include "base/error.h"
 #include "frontier/breadth_first.h"
 #include "launch/packing.h"
 
@@ -20,7 +20,7 @@ std::vector<VertexId> follow(const FrontierJob& job, std::span<const PlainId> pa
                              VertexId vertex) {
   std::vector<VertexId> piece;
   while (vertex != source && vertex != kNone && piece.size() <= job.graph().vertices()) {
-    const plan::Place place = job.ownership().place(vertex);
+    const partition::Place place = job.ownership().place(vertex);
     if (place.owner != job.rank()) break;
     piece.push_back(vertex = VertexId(parents[place.local]));
   }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/numbering.h"
-#include "exchange/record_stream.h"
+#include "channel/record_stream.h"
 #include "launch/bootstrap.h"
 #include "transport/transport.h"
 
@@ -68,10 +68,10 @@ struct Sent {
 /// `Any` below: Record, ShortRecord or WideRecord.
 class Records {
  public:
-  using Note = exchange::RingNote;
+  using Note = channel::RingNote;
 
-  /// As exchange::RecordStream. `record_bytes`: of a Record, a ShortRecord or a WideRecord.
-  Records(launch::Bootstrap& bootstrap, exchange::Seat& seat, std::size_t record_bytes)
+  /// As channel::RecordStream. `record_bytes`: of a Record, a ShortRecord or a WideRecord.
+  Records(launch::Bootstrap& bootstrap, process::Seat& seat, std::size_t record_bytes)
       : stream_(bootstrap, seat, record_bytes) {}
 
   /// Takes a record for a vertex of `peer`. While there is no room, take(record) is called for those that
@@ -136,7 +136,7 @@ class Records {
     };
   }
 
-  exchange::RecordStream stream_;
+  channel::RecordStream stream_;
 };
 
 }  // namespace edgewire::frontier

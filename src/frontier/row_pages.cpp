@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/array_file.h"
+#include "base/checksum.h"
+#include "base/error.h"
 #include "disk/queue.h"
-#include "error.h"
 #include "frontier/boundary.h"
 #include "frontier/row_writer.h"
-#include "graph/checksum.h"
-#include "plan/plan_file.h"
 
 namespace edgewire::frontier {
 
@@ -27,16 +27,16 @@ void sections(File& file, Index& index) {
   file(index.boundary);
 }
 
-plan::ForEach on(topology::WorkerPool& pool) {
+ForEach on(topology::WorkerPool& pool) {
   return [&pool](std::uint64_t count, const auto& work) { pool.for_each(count, work); };
 }
 
-std::uint64_t checksum_of(const std::string& text) { return graph::checksum(text.data(), text.size()); }
+std::uint64_t checksum_of(const std::string& text) { return checksum(text.data(), text.size()); }
 
 }  // namespace
 
-RowPages::RowPages(topology::WorkerPool& pool, plan::OwnedRows rows, const plan::Ownership& ownership,
-                   int rank, const RowDisks& disks)
+RowPages::RowPages(topology::WorkerPool& pool, partition::OwnedRows rows,
+                   const partition::Ownership& ownership, int rank, const RowDisks& disks)
     : pool_(pool),
       rows_(std::move(rows)),
       graph_(rows_.graph()),
@@ -61,14 +61,14 @@ std::string RowPages::key() const {
   return fmt::format("program {}\nweights {}\ngraph {:016x}\nowned vertices {} ({:016x})\ndevices {}\n",
                      EDGEWIRE_VERSION, weighted_ ? graph::name_of(graph_.weights().type()) : "no",
                      graph_.checksum(), owned.size(),
-                     graph::checksum(owned.data(), owned.size() * sizeof owned[0]), devices_);
+                     edgewire::checksum(owned.data(), owned.size() * sizeof owned[0]), devices_);
 }
 
 /// Returns why the files cannot be used: something is missing, damaged or made of something else. Returns an
 /// empty text if all are open.
 std::string RowPages::open(const Names& names) {
   try {
-    plan::PlanFileReader file(index_path_, names.key, on(pool_));
+    ArrayFileReader file(index_path_, names.key, on(pool_));
     sections(file, index_);
     files_.emplace(names.paths, checksum_of(names.key));
   } catch (const Error& error) {
@@ -93,7 +93,7 @@ void RowPages::write(const Names& names, const RowDisks& disks, const std::strin
     index_.boundary = boundary_ids(
         graph_, [this](LocalNumber local, auto&) { return rows_.row(ownership_.vertex(rank_, local)); },
         ownership_, rank_, pool_);
-  plan::PlanFileWriter file;
+  ArrayFileWriter file;
   sections(file, index_);
   try {
     file.write(index_path_, names.key, generation, on(pool_));

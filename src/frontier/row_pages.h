@@ -4,7 +4,7 @@
 //
 //   GRAPH.rows-RANK-of-PROCESSES-disk-D    the pages, in stripes of 64 KiB: see disk/segment_file.h
 //   GRAPH.rows-RANK-of-PROCESSES           where rows are, the checksums of pages, and the boundary vertices:
-//                                          see plan/plan_file.h
+//                                          see base/array_file.h
 //
 // Files of weighted kernels have "weighted-rows" in their names; there the weights follow the code of a row.
 #pragma once
@@ -21,8 +21,8 @@
 #include "disk/memory_budget.h"
 #include "disk/segment_file.h"
 #include "graph/graph_file.h"
-#include "plan/owned_rows.h"
-#include "plan/ownership.h"
+#include "partition/owned_rows.h"
+#include "partition/ownership.h"
 #include "topology/worker_pool.h"
 
 namespace edgewire::frontier {
@@ -67,8 +67,8 @@ class RowPages {
   /// Opens the files of process `rank`. Where one is missing or was made of something else, all are written
   /// first, of these rows, which are checked then where they are in the file. Not collective. All outlive it.
   /// Throws Error with the path.
-  RowPages(topology::WorkerPool& pool, plan::OwnedRows rows, const plan::Ownership& ownership, int rank,
-           const RowDisks& disks);
+  RowPages(topology::WorkerPool& pool, partition::OwnedRows rows, const partition::Ownership& ownership,
+           int rank, const RowDisks& disks);
 
   const graph::GraphFile& graph() const noexcept { return graph_; }
   std::uint64_t degree(VertexId vertex) const noexcept { return rows_.degree(vertex); }
@@ -125,9 +125,9 @@ class RowPages {
   void find_firsts();
 
   topology::WorkerPool& pool_;
-  plan::OwnedRows rows_;
+  partition::OwnedRows rows_;
   const graph::GraphFile& graph_;
-  const plan::Ownership& ownership_;
+  const partition::Ownership& ownership_;
   std::uint32_t rank_;
   bool weighted_;
   std::size_t devices_;

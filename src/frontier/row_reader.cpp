@@ -4,9 +4,9 @@
 #include <cstring>
 #include <utility>
 
-#include "error.h"
+#include "base/checksum.h"
+#include "base/error.h"
 #include "frontier/row_code.h"
-#include "graph/checksum.h"
 
 namespace edgewire::frontier {
 
@@ -152,8 +152,7 @@ void RowReader::finish(Request& request) {
       fail(one.first, pages_.files().cause_of(segment, error));
     pages_.files().count_read(segment);
     for (std::uint64_t page = one.first; page < one.first + one.count; ++page)
-      if (graph::checksum(request.memory + (page - request.first) * kPageBytes, kPageBytes) !=
-          pages_.checksum(page))
+      if (checksum(request.memory + (page - request.first) * kPageBytes, kPageBytes) != pages_.checksum(page))
         fail(page, disk::SegmentFiles::kDamaged);
   }
 }

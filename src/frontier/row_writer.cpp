@@ -7,10 +7,10 @@
 #include <limits>
 #include <span>
 
+#include "base/checksum.h"
+#include "base/error.h"
 #include "disk/segment_file.h"
-#include "error.h"
 #include "frontier/row_code.h"
-#include "graph/checksum.h"
 #include "graph/row.h"
 
 namespace edgewire::frontier {
@@ -136,8 +136,7 @@ class RowWriter {
     pool_.for_each(stripes.size(), [&](int, std::uint64_t s) {
       const auto stripe = pages.subspan(s * kStripeBytes, stripes[s].bytes);
       for (std::uint64_t at = 0; at < stripe.size(); at += kPageBytes)
-        index_.checksums[before + (s * kStripeBytes + at) / kPageBytes] =
-            graph::checksum(&stripe[at], kPageBytes);
+        index_.checksums[before + (s * kStripeBytes + at) / kPageBytes] = checksum(&stripe[at], kPageBytes);
       files_.write(stripes[s], stripe);
     });
   }

@@ -6,16 +6,16 @@
 #include <vector>
 
 #include "frontier/row_pages.h"
-#include "plan/owned_rows.h"
-#include "plan/ownership.h"
+#include "partition/owned_rows.h"
+#include "partition/ownership.h"
 #include "topology/worker_pool.h"
 
 namespace edgewire::frontier {
 
 /// The rows of one process, by local number.
 struct ProcessRows {
-  plan::OwnedRows rows;
-  const plan::Ownership& ownership;
+  partition::OwnedRows rows;
+  const partition::Ownership& ownership;
   std::uint32_t rank;
 
   std::uint32_t count() const noexcept { return ownership.count(rank); }

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "error.h"
+#include "base/error.h"
 #include "launch/packing.h"
 
 namespace edgewire::frontier {
@@ -40,7 +40,7 @@ Searches::Searches(FrontierJob& job, Make make)
         "together (--parallel levels), which weighted and --deterministic bc cannot",
         job.graph().path(), job.graph().vertices(), kMostOfAProcess));
   if (kIds64)
-    rows_.emplace(plan::Ownership::hash(job.graph().vertices(), 1).count(0), job.pool(),
+    rows_.emplace(partition::Ownership::hash(job.graph().vertices(), 1).count(0), job.pool(),
                   [&job](LocalNumber v) {
                     return graph::Row{job.graph(), VertexId(PlainId{v})}.targets();
                   });

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "error.h"
+#include "base/error.h"
 #include "frontier/buckets.h"
 #include "frontier/frontier_job.h"
 #include "frontier/push_note.h"
@@ -75,7 +75,7 @@ class Settling {
   std::vector<Superstep> run(VertexId source, Value start) {
     job_.expect_vertex(source);
     std::vector<Superstep> supersteps;
-    const plan::Place place = job_.ownership().place(source);
+    const partition::Place place = job_.ownership().place(source);
     if (place.owner == rank_) improve(workers_[0], KnownNumber(place.local), start);
     active_.add(place.owner);
     for (auto bucket = program_.bucket(start); bucket != kNoBucket;) {
@@ -218,7 +218,7 @@ class Settling {
     for (const KnownNumber number : waiting) {
       const Value value = values_[number].load(std::memory_order_relaxed);
       if (!fell(sent_[number - owned_], value)) continue;
-      const plan::Place place = job_.boundary().place(number);
+      const partition::Place place = job_.boundary().place(number);
       worker.told.add(place.owner);
       job_.records().send(w, static_cast<int>(place.owner),
                           Record{place.local, std::bit_cast<decltype(Record::value)>(value)}, take);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error.h"
 #include "base/release.h"
-#include "error.h"
 #include "frontier/collected_components.h"
 #include "frontier/giant_component.h"
 
@@ -100,7 +100,7 @@ std::vector<std::uint8_t> StrongComponents::start_with_giant() {
       if (i < labels_.size()) labels_[i] = giant_;
     }
   });
-  if (const plan::Place place = job_.ownership().place(giant_); merged_ && place.owner == rank_)
+  if (const partition::Place place = job_.ownership().place(giant_); merged_ && place.owner == rank_)
     labels_[place.local] = kNone;
   return sides;
 }
@@ -145,7 +145,7 @@ void StrongComponents::trim() {
             lower(worker, LocalNumber(n), way);
             continue;
           }
-          const plan::Place place = scheme.place(rows_->other(n));
+          const partition::Place place = scheme.place(rows_->other(n));
           job_.records().send(lane, static_cast<int>(place.owner), {place.local, way}, take);
         }
       };
@@ -200,7 +200,7 @@ void StrongComponents::collect() {
     }
     const CollectedComponents found(std::move(edges));
     for (std::size_t at = 0; at < found.vertices().size(); ++at) {
-      const plan::Place place = job_.ownership().place(VertexId(found.vertices()[at]));
+      const partition::Place place = job_.ownership().place(VertexId(found.vertices()[at]));
       if (place.owner == rank_) label(place.local, found.labels()[at]);
     }
   });
@@ -209,7 +209,7 @@ void StrongComponents::collect() {
 /// Gives those that were one with a vertex the label of that vertex.
 void StrongComponents::name_merged() {
   step(kFirst, [this] {
-    const plan::Place place = job_.ownership().place(giant_);
+    const partition::Place place = job_.ownership().place(giant_);
     std::uint64_t first = place.owner == rank_ ? labels_[place.local] : kNone;
     if (several_) first = job_.records().agree(first);
     job_.for_each_range([&](int, LocalNumber begin, LocalNumber end) {

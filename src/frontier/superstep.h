@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/seconds.h"
 #include "frontier/frontier_job.h"
-#include "seconds.h"
 
 namespace edgewire::frontier {
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-#include "graph/mapped_file.h"
+#include "base/mapped_file.h"
 
 namespace edgewire::graph {
 

@@ -8,11 +8,11 @@
 #include <numeric>
 #include <type_traits>
 
-#include "error.h"
+#include "base/error.h"
+#include "base/mapped_file.h"
 #include "graph/edge_list.h"
 #include "graph/file_sections.h"
 #include "graph/format.h"
-#include "graph/mapped_file.h"
 #include "graph/weight_key.h"
 
 namespace edgewire::graph {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/numbering.h"
+#include "base/output_file.h"
+#include "base/parallel.h"
 #include "graph/block_pool.h"
-#include "graph/output_file.h"
-#include "graph/parallel.h"
 #include "graph/weight_list.h"
 #include "graph/weights.h"
 

@@ -10,8 +10,8 @@
 
 #include <strings.h>
 
-#include "error.h"
-#include "topology/vector_registers.h"
+#include "base/error.h"
+#include "base/vector_registers.h"
 
 #ifdef EDGEWIRE_ZLIB
 #include <zlib.h>
@@ -97,7 +97,7 @@ std::string packed(const std::string& path, std::string text) {
   check_packed_ending(path);
   const std::string_view ending = packed_ending(path);
   if (ending.empty()) return text;
-  return topology::with_clean_registers([&] { return ending == ".gz" ? gzip(text) : zstandard(text); });
+  return with_clean_registers([&] { return ending == ".gz" ? gzip(text) : zstandard(text); });
 }
 
 }  // namespace edgewire::graph

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "error.h"
+#include "base/error.h"
 #include "graph/format.h"
 #include "graph/graph_file.h"
 #include "graph/join_parts.h"

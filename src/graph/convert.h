@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "base/output_file.h"
+#include "base/parallel.h"
 #include "graph/builder.h"
 #include "graph/edge_sink.h"
 #include "graph/formats.h"
-#include "graph/output_file.h"
-#include "graph/parallel.h"
 
 namespace edgewire::graph {
 

@@ -10,9 +10,9 @@
 #include <new>
 #include <utility>
 
-#include "error.h"
+#include "base/error.h"
+#include "base/vector_registers.h"
 #include "graph/packed_parts.h"
-#include "topology/vector_registers.h"
 
 #ifdef EDGEWIRE_ZSTD
 #include <zstd.h>
@@ -60,7 +60,7 @@ class Decoder : public ByteStream {
     std::size_t made = 0;
     while (made < room && !ended_) {
       const auto in = raw_.peek();
-      const Step step = topology::with_clean_registers([&] { return decode(in, to + made, room - made); });
+      const Step step = with_clean_registers([&] { return decode(in, to + made, room - made); });
       raw_.use(step.used);
       made += step.made;
       if (step.member_ended) {

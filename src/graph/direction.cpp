@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "error.h"
+#include "base/error.h"
+#include "base/output_file.h"
 #include "graph/builder.h"
 #include "graph/format.h"
-#include "graph/output_file.h"
 #include "graph/row.h"
 
 namespace edgewire::graph {

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "base/parallel.h"
 #include "graph/graph_file.h"
-#include "graph/parallel.h"
 
 namespace edgewire::graph {
 

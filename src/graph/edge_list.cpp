@@ -11,10 +11,10 @@
 #include <numeric>
 #include <utility>
 
+#include "base/available_memory.h"
 #include "base/bit_count.h"
 #include "base/bits.h"
-#include "error.h"
-#include "graph/available_memory.h"
+#include "base/error.h"
 #include "graph/format.h"
 
 namespace edgewire::graph {

@@ -3,7 +3,7 @@
 #include <numeric>
 #include <vector>
 
-#include "graph/available_memory.h"
+#include "base/available_memory.h"
 
 namespace edgewire::graph {
 

@@ -7,10 +7,10 @@
 #include <span>
 #include <string>
 
+#include "base/output_file.h"
+#include "base/parallel.h"
 #include "graph/builder.h"
 #include "graph/edge_list.h"
-#include "graph/output_file.h"
-#include "graph/parallel.h"
 
 namespace edgewire::graph {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <new>
 
-#include "error.h"
+#include "base/error.h"
 #include "graph/compress.h"
 #include "graph/writers.h"
 

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "base/parallel.h"
 #include "graph/convert.h"
 #include "graph/graph_file.h"
-#include "graph/parallel.h"
 
 namespace edgewire::graph {
 

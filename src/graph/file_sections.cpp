@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "graph/checksum.h"
+#include "base/checksum.h"
 
 namespace edgewire::graph {
 

@@ -6,9 +6,9 @@
 #include <functional>
 #include <span>
 
+#include "base/output_file.h"
+#include "base/parallel.h"
 #include "graph/format.h"
-#include "graph/output_file.h"
-#include "graph/parallel.h"
 
 namespace edgewire::graph {
 

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <vector>
 
-#include "graph/checksum.h"
+#include "base/checksum.h"
 
 namespace edgewire::graph {
 
@@ -69,9 +69,7 @@ Elements elements_of(const Header& header, std::uint32_t section) {
   }
 }
 
-std::uint64_t header_checksum(const Header& header) {
-  return graph::checksum(&header, offsetof(Header, checksum));
-}
+std::uint64_t header_checksum(const Header& header) { return checksum(&header, offsetof(Header, checksum)); }
 
 std::uint64_t graph_checksum(std::span<const Header> parts) {
   std::vector<std::uint64_t> facts;
@@ -81,7 +79,7 @@ std::uint64_t graph_checksum(std::span<const Header> parts) {
                  {header.part.number, header.part.parts, header.flags, header.vertices, header.edges,
                   held.first_row, held.last_row, held.first_edge, held.last_edge, header.checksums_checksum});
   }
-  return graph::checksum(std::span<const std::uint64_t>(facts));
+  return checksum(std::span<const std::uint64_t>(facts));
 }
 
 std::uint32_t section_of(const Header& header, std::uint64_t block) {

@@ -32,6 +32,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "base/mapped_file.h"
 #include "base/numbering.h"
 #include "graph/weights.h"
 
@@ -39,7 +40,6 @@ namespace edgewire::graph {
 
 static_assert(std::endian::native == std::endian::little, "files are mapped as they are");
 
-inline constexpr std::uint64_t kPageBytes = 4096;
 inline constexpr std::uint64_t kBlockBytes = 1 << 20;
 inline constexpr std::array<char, 8> kMagic = {'E', 'D', 'G', 'E', 'W', 'I', 'R', 'E'};
 inline constexpr std::uint32_t kVersion = 1;
@@ -111,9 +111,6 @@ static_assert(sizeof(Header) == kPageBytes && std::is_trivially_copyable_v<Heade
 static_assert(offsetof(Header, sections) == 32 && offsetof(Header, checksum) == kPageBytes - 8);
 static_assert(kBlockBytes % kPageBytes == 0);
 
-constexpr std::uint64_t padded(std::uint64_t bytes) {
-  return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
-}
 constexpr std::uint64_t blocks_of(std::uint64_t bytes) {
   return (padded(bytes) + kBlockBytes - 1) / kBlockBytes;
 }

@@ -6,7 +6,7 @@
 #include <array>
 #include <cctype>
 
-#include "error.h"
+#include "base/error.h"
 #include "graph/edge_lines.h"
 #include "graph/format.h"
 #include "graph/metis_guess.h"

@@ -5,11 +5,11 @@
 #include <cstring>
 #include <vector>
 
-#include "error.h"
-#include "graph/available_memory.h"
+#include "base/available_memory.h"
+#include "base/error.h"
+#include "base/random.h"
 #include "graph/format.h"
 #include "graph/gap_format.h"
-#include "graph/random.h"
 #include "graph/readers.h"
 
 namespace edgewire::graph {

@@ -10,10 +10,10 @@
 #include <numeric>
 #include <vector>
 
-#include "error.h"
-#include "graph/available_memory.h"
+#include "base/available_memory.h"
+#include "base/error.h"
+#include "base/mapped_file.h"
 #include "graph/gap_format.h"
-#include "graph/mapped_file.h"
 #include "graph/text_output.h"
 #include "graph/writers.h"
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <new>
 
-#include "error.h"
-#include "graph/available_memory.h"
+#include "base/available_memory.h"
+#include "base/error.h"
+#include "base/options.h"
+#include "base/random.h"
 #include "graph/format.h"
-#include "graph/random.h"
-#include "options.h"
 
 namespace edgewire::graph {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/parallel.h"
 #include "graph/builder.h"
-#include "graph/parallel.h"
 
 namespace edgewire::graph {
 

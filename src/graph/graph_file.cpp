@@ -8,7 +8,7 @@
 #include <fstream>
 #include <utility>
 
-#include "error.h"
+#include "base/error.h"
 #include "graph/format.h"
 #include "graph/graph_parts.h"
 

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "error.h"
-#include "graph/checksum.h"
+#include "base/checksum.h"
+#include "base/error.h"
 #include "topology/cpu_level.h"
 
 namespace edgewire::graph {
@@ -83,7 +83,7 @@ void GraphPart::check_header(Kind kind) {
         std::min(bytes, graph::file_bytes(header_)),
         fmt::format("the file has {} bytes but its header says {}", bytes, graph::file_bytes(header_)));
   }
-  if (graph::checksum(file_.data() + header_.checksums.offset, header_.checksums.bytes) !=
+  if (checksum(file_.data() + header_.checksums.offset, header_.checksums.bytes) !=
       header_.checksums_checksum) {
     file_.fail(header_.checksums.offset, "the table of checksums is damaged");
   }
@@ -117,7 +117,7 @@ void GraphPart::check_block(std::uint32_t section, std::uint64_t block) const {
   const std::uint64_t length = std::min(kBlockBytes, pages.bytes - block * kBlockBytes);
   std::uint64_t stored = 0;
   std::memcpy(&stored, file_.data() + header_.checksums.offset + number * 8, 8);
-  if (graph::checksum(file_.data() + start, length) != stored) {
+  if (checksum(file_.data() + start, length) != stored) {
     file_.fail(start, "the block of the file from here is damaged (its checksum differs)");
   }
   check_content(section, block);

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/mapped_file.h"
 #include "graph/format.h"
-#include "graph/mapped_file.h"
 #include "graph/weights.h"
 
 namespace edgewire::graph {

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "error.h"
+#include "base/error.h"
 
 namespace edgewire::graph {
 

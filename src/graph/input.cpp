@@ -8,8 +8,8 @@
 #include <exception>
 #include <utility>
 
-#include "error.h"
-#include "graph/mapped_file.h"
+#include "base/error.h"
+#include "base/mapped_file.h"
 #include "graph/tar.h"
 
 namespace edgewire::graph {

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/parallel.h"
 #include "graph/decompress.h"
 #include "graph/packed_parts.h"
-#include "graph/parallel.h"
 #include "graph/raw_bytes.h"
 
 namespace edgewire::graph {

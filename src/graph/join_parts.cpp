@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/mapped_file.h"
 #include "graph/file_sections.h"
 #include "graph/format.h"
-#include "graph/mapped_file.h"
 
 namespace edgewire::graph {
 

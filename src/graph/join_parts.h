@@ -1,9 +1,9 @@
 // A graph in parts as one file.
 #pragma once
 
+#include "base/output_file.h"
 #include "graph/builder.h"
 #include "graph/graph_file.h"
-#include "graph/output_file.h"
 
 namespace edgewire::graph {
 

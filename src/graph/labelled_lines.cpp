@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "error.h"
+#include "base/error.h"
 #include "graph/format.h"
 
 namespace edgewire::graph {
@@ -14,7 +14,7 @@ namespace {
 bool is_white(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
-std::string_view trimmed(std::string_view text, char separator) {
+std::string_view trimmed_field(std::string_view text, char separator) {
   const auto goes = [&](char c) { return is_white(c) && !(c == '\t' && separator == '\t'); };
   while (!text.empty() && goes(text.front())) text.remove_prefix(1);
   while (!text.empty() && goes(text.back())) text.remove_suffix(1);
@@ -31,7 +31,7 @@ class Lines {
   bool next() {
     while (!rest_.empty()) {
       const std::size_t end = std::min(rest_.find('\n'), rest_.size());
-      line_ = trimmed(rest_.substr(0, end), separator_);
+      line_ = trimmed_field(rest_.substr(0, end), separator_);
       rest_.remove_prefix(std::min(end + 1, rest_.size()));
       if (!line_.empty() && !is_comment()) return true;
     }
@@ -46,7 +46,7 @@ class Lines {
     if (line_.starts_with('"')) return quoted();
     std::size_t end = 0;
     while (end < line_.size() && !separates(line_[end])) ++end;
-    const std::string_view text = trimmed(line_.substr(0, end), separator_);
+    const std::string_view text = trimmed_field(line_.substr(0, end), separator_);
     check(text, text.data());
     skip_to_next(end);
     return text;
@@ -71,7 +71,7 @@ class Lines {
   void skip_to_next(std::size_t end) {
     const bool more = end < line_.size();
     line_.remove_prefix(more ? end + 1 : end);
-    line_ = trimmed(line_, separator_);
+    line_ = trimmed_field(line_, separator_);
     if (more && line_.empty()) fail(line_.data(), "the line ends with a separator");
   }
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "error.h"
+#include "base/error.h"
 #include "graph/labelled_parts.h"
 #include "graph/readers.h"
 #include "graph/third_column.h"

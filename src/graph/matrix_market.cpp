@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-#include "error.h"
+#include "base/error.h"
 #include "graph/counted_edges.h"
 #include "graph/header_lines.h"
 

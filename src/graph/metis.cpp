@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/available_memory.h"
+#include "base/available_memory.h"
+#include "base/random.h"
 #include "graph/format.h"
 #include "graph/header_lines.h"
-#include "graph/random.h"
 #include "graph/readers.h"
 
 namespace edgewire::graph {

@@ -2,9 +2,9 @@
 
 #include <atomic>
 
-#include "error.h"
-#include "graph/mapped_file.h"
-#include "graph/random.h"
+#include "base/error.h"
+#include "base/mapped_file.h"
+#include "base/random.h"
 #include "graph/text_output.h"
 #include "graph/writers.h"
 

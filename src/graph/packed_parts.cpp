@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "topology/vector_registers.h"
+#include "base/vector_registers.h"
 
 #ifdef EDGEWIRE_ZSTD
 #include <zstd.h>
@@ -167,10 +167,10 @@ void PartReader::unpack(std::span<const PackedPart> parts, char* to) const {
   const std::unique_ptr<inflate_state> state(new inflate_state);
   for (const PackedPart& part : parts) {
     if (part.gzip) {
-      topology::with_clean_registers([&] { unpack_bgzf(raw_, part, to, *state); });
+      with_clean_registers([&] { unpack_bgzf(raw_, part, to, *state); });
     } else {
 #ifdef EDGEWIRE_ZSTD
-      const std::size_t made = topology::with_clean_registers(
+      const std::size_t made = with_clean_registers(
           [&] { return ZSTD_decompress(to, part.plain_bytes, part.packed.data(), part.packed.size()); });
       if (made != part.plain_bytes)
         raw_.fail(part.offset, fmt::format("the Zstandard data is damaged ({})",

@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-#include "error.h"
+#include "base/error.h"
 
 namespace edgewire::graph {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/mapped_file.h"
+#include "base/mapped_file.h"
 
 namespace edgewire::graph {
 

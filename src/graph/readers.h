@@ -4,10 +4,10 @@
 
 #include <string>
 
+#include "base/parallel.h"
 #include "graph/builder.h"
 #include "graph/edge_sink.h"
 #include "graph/input.h"
-#include "graph/parallel.h"
 #include "graph/weight_text.h"
 
 namespace edgewire::graph {

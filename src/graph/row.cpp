@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "error.h"
+#include "base/error.h"
 
 namespace edgewire::graph {
 

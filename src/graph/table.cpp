@@ -9,13 +9,13 @@
 #include <initializer_list>
 #include <string>
 
-#include "error.h"
+#include "base/error.h"
+#include "base/trimmed.h"
 #include "graph/edge_lines.h"
 #include "graph/header_lines.h"
 #include "graph/labelled_parts.h"
 #include "graph/readers.h"
 #include "graph/third_column.h"
-#include "graph/trimmed.h"
 
 namespace edgewire::graph {
 

@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-#include "error.h"
+#include "base/error.h"
 #include "graph/compress.h"
 
 namespace edgewire::graph {

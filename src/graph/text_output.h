@@ -9,9 +9,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/output_file.h"
+#include "base/parallel.h"
 #include "graph/graph_file.h"
-#include "graph/output_file.h"
-#include "graph/parallel.h"
 
 namespace edgewire::graph {
 

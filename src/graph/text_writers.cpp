@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "base/bits.h"
-#include "error.h"
-#include "graph/mapped_file.h"
+#include "base/error.h"
+#include "base/mapped_file.h"
 #include "graph/text_output.h"
 #include "graph/vertex_names.h"
 #include "graph/writers.h"

@@ -11,8 +11,8 @@
 
 #include <unistd.h>
 
-#include "error.h"
-#include "graph/checksum.h"
+#include "base/checksum.h"
+#include "base/error.h"
 #include "graph/format.h"
 
 namespace edgewire::graph {
@@ -64,7 +64,7 @@ void VertexNames::check_table() {
   }
   // The header must be what it would be for this graph and these names.
   const std::string_view body = text.substr(first.size() + 1);
-  const std::uint64_t checksum = graph::checksum(body.data(), body.size());
+  const std::uint64_t checksum = edgewire::checksum(body.data(), body.size());
   const std::string expected = header_line(graph_.vertices(), graph_.checksum(), checksum);
   if (first != std::string_view(expected).substr(0, expected.size() - 1)) {
     const std::size_t names_field = expected.size() - 1 - 17;

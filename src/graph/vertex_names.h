@@ -18,10 +18,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/mapped_file.h"
+#include "base/output_file.h"
 #include "graph/builder.h"
 #include "graph/graph_file.h"
-#include "graph/mapped_file.h"
-#include "graph/output_file.h"
 
 namespace edgewire::graph {
 

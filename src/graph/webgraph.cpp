@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "error.h"
+#include "base/error.h"
 #include "graph/edge_list.h"
 #include "graph/format.h"
 #include "graph/readers.h"

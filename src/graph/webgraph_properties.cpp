@@ -10,9 +10,9 @@
 #include <system_error>
 #include <utility>
 
-#include "error.h"
+#include "base/error.h"
+#include "base/trimmed.h"
 #include "graph/format.h"
-#include "graph/trimmed.h"
 
 namespace edgewire::graph {
 

@@ -3,7 +3,7 @@
 #include <numeric>
 #include <utility>
 
-#include "error.h"
+#include "base/error.h"
 
 namespace edgewire::graph {
 

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/mapped_file.h"
 #include "base/numbering.h"
 #include "graph/bit_code.h"
-#include "graph/mapped_file.h"
 #include "graph/webgraph_properties.h"
 
 namespace edgewire::graph {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "error.h"
+#include "base/error.h"
 #include "graph/format.h"
 
 namespace edgewire::graph {

@@ -11,6 +11,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/mixing.h"
+#include "base/numbering.h"
+
 namespace edgewire::graph {
 
 /// How a graph file stores the weights of its edges: the type that holds the weights of the input without
@@ -145,5 +148,12 @@ struct WeightFacts {
   WeightType type() const noexcept;
   bool like_times() const noexcept { return any && whole && least > kLargestUsualWeight; }
 };
+
+/// A hash of an edge. Edges and reversed edges have the same sum of hashes if they are the same edges, and
+/// but for chance only then.
+constexpr std::uint64_t edge_hash(PlainId source, PlainId target, Weight weight) {
+  if (kIds64) return mix64(mix64(mix64(source) + target) + weight.bits());
+  return mix64(mix64(std::uint64_t{source} << 32 | target) + weight.bits());
+}
 
 }  // namespace edgewire::graph

@@ -7,7 +7,7 @@
 #include <random>
 #include <utility>
 
-#include "error.h"
+#include "base/error.h"
 #include "launch/frames.h"
 
 namespace edgewire::launch {

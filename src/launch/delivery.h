@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "seconds.h"
+#include "base/seconds.h"
 #include "transport/file_descriptor.h"
 
 namespace edgewire::launch {

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/error.h"
 #include "base/release.h"
-#include "error.h"
 #include "transport/crc32c.h"
 
 namespace edgewire::launch {

@@ -14,7 +14,7 @@
 #include <map>
 #include <sstream>
 
-#include "error.h"
+#include "base/error.h"
 #include "launch/interfaces.h"
 #include "launch/rendezvous.h"
 #include "launch/socket_bootstrap.h"

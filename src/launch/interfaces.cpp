@@ -15,7 +15,7 @@
 #include <memory>
 #include <span>
 
-#include "error.h"
+#include "base/error.h"
 
 namespace edgewire::launch {
 namespace {

@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "error.h"
+#include "base/error.h"
+#include "base/options.h"
 #include "launch/hosts.h"
 #include "launch/launcher.h"
 #include "launch/local.h"
-#include "options.h"
 #include "topology/shell.h"
 
 namespace edgewire::launch {

@@ -13,7 +13,7 @@
 #include <memory>
 #include <sstream>
 
-#include "error.h"
+#include "base/error.h"
 #include "launch/frames.h"
 #include "launch/interfaces.h"
 #include "launch/launcher_watch.h"

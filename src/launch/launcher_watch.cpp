@@ -14,7 +14,7 @@
 #include <fstream>
 #include <string>
 
-#include "error.h"
+#include "base/error.h"
 #include "topology/shell.h"
 
 namespace edgewire::launch {

@@ -19,11 +19,11 @@
 #include <optional>
 #include <string_view>
 
-#include "error.h"
+#include "base/control_group.h"
+#include "base/error.h"
+#include "base/seconds.h"
 #include "launch/local_hosts.h"
 #include "launch/socket_bootstrap.h"
-#include "seconds.h"
-#include "topology/control_group.h"
 #include "topology/shell.h"
 
 namespace edgewire::launch {
@@ -89,7 +89,7 @@ class Deaths {
   }
 
  private:
-  topology::ControlGroups groups_;
+  ControlGroups groups_;
   std::string less_memory_;
   std::optional<std::uint64_t> kills_before_;
 };

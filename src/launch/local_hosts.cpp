@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "error.h"
+#include "base/error.h"
 #include "launch/program.h"
 
 namespace edgewire::launch {

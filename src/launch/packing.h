@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "error.h"
+#include "base/error.h"
 #include "launch/bootstrap.h"
 
 namespace edgewire::launch {

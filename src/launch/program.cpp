@@ -14,8 +14,8 @@
 #include <cstring>
 #include <functional>
 
-#include "error.h"
-#include "seconds.h"
+#include "base/error.h"
+#include "base/seconds.h"
 #include "topology/shell.h"
 #include "transport/file_descriptor.h"
 

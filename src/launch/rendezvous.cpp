@@ -12,9 +12,9 @@
 #include <cstdio>
 #include <thread>
 
-#include "error.h"
+#include "base/error.h"
+#include "base/seconds.h"
 #include "launch/frames.h"
-#include "seconds.h"
 #include "transport/connector.h"
 #include "transport/crc32c.h"
 

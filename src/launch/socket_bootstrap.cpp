@@ -15,10 +15,10 @@
 #include <mutex>
 #include <thread>
 
-#include "error.h"
+#include "base/error.h"
+#include "base/seconds.h"
 #include "launch/delivery.h"
 #include "launch/frames.h"
-#include "seconds.h"
 #include "transport/crc32c.h"
 #include "transport/handshake.h"
 

@@ -13,7 +13,7 @@
 #include <memory>
 #include <utility>
 
-#include "seconds.h"
+#include "base/seconds.h"
 
 namespace edgewire::report {
 namespace {

@@ -25,7 +25,7 @@ report::Path named_path(const graph::VertexNames& names, const std::vector<Verte
 report::Answer group_answer(const AnsweredRun& run, std::span<const PlainId> labels, const char* one,
                             const char* several) {
   auto& bootstrap = run.job.bootstrap();
-  const std::uint64_t count = exchange::count_of_rank_0(bootstrap, run.top.value_or(0));
+  const std::uint64_t count = process::count_of_rank_0(bootstrap, run.top.value_or(0));
   auto sizes = frontier::count_groups(run.job, labels, std::max<std::uint64_t>(1, count));
   report::Answer answer;
   if (bootstrap.rank() > 0) return answer;
@@ -57,9 +57,9 @@ template <class Distance>
 report::Answer distance_answer(const AnsweredRun& run, std::span<const Distance> distances,
                                Distance unreached) {
   auto& job = run.job;
-  const std::uint64_t count = exchange::count_of_rank_0(job.bootstrap(), run.top.value_or(0));
+  const std::uint64_t count = process::count_of_rank_0(job.bootstrap(), run.top.value_or(0));
   using Value = std::conditional_t<std::is_integral_v<Distance>, std::uint64_t, double>;
-  using Candidate = exchange::BasicCandidate<Value>;
+  using Candidate = process::BasicCandidate<Value>;
   const auto farthest =
       first_of_all(job.bootstrap(), std::max<std::uint64_t>(1, count), job.owned(), [&](std::uint64_t i) {
         const LocalNumber local(static_cast<std::uint32_t>(i));
@@ -91,12 +91,12 @@ template report::Answer distance_answer(const AnsweredRun&, std::span<const std:
 void set_highest(report::Answer& answer, const AnsweredRun& run, std::span<const double> values,
                  std::uint64_t by_default, bool of_all) {
   auto& job = run.job;
-  const std::uint64_t count = exchange::count_of_rank_0(job.bootstrap(), run.top.value_or(by_default));
+  const std::uint64_t count = process::count_of_rank_0(job.bootstrap(), run.top.value_or(by_default));
   const auto highest = first_of_all(job.bootstrap(), count, values.size(), [&](std::uint64_t i) {
     const VertexId vertex =
         of_all ? VertexId(static_cast<PlainId>(i))
                : job.ownership().vertex(job.rank(), LocalNumber(static_cast<std::uint32_t>(i)));
-    return std::optional(exchange::Candidate{values[i], vertex});
+    return std::optional(process::Candidate{values[i], vertex});
   });
   if (job.rank() == 0 && count > 0) set_top(answer, "highest", highest, run.names, run.top.has_value());
 }

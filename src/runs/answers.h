@@ -8,10 +8,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "exchange/highest.h"
 #include "frontier/frontier_job.h"
 #include "graph/vertex_names.h"
 #include "launch/bootstrap.h"
+#include "process/top_k.h"
 #include "report/answer.h"
 
 namespace edgewire::runs {
@@ -34,12 +34,12 @@ report::VertexName name_of(const graph::VertexNames& names, std::uint64_t vertex
 /// `items`: a Candidate, or nothing, in an std::optional. The count is the same in all. Collective.
 template <class CandidateOf>
 auto first_of_all(launch::Bootstrap& bootstrap, std::uint64_t count, std::uint64_t items,
-                  const CandidateOf& candidate, exchange::Order order = exchange::Order::value) {
+                  const CandidateOf& candidate, process::Order order = process::Order::value) {
   using Value = decltype(candidate(0)->value);
-  exchange::BasicHighest<Value> mine(count, order);
+  process::BasicHighest<Value> mine(count, order);
   for (std::uint64_t i = 0; count > 0 && i < items; ++i)
     if (const auto one = candidate(i)) mine.add(*one);
-  return exchange::highest_of_all(bootstrap, count, mine.take(), order);
+  return process::highest_of_all(bootstrap, count, mine.take(), order);
 }
 
 /// The Euclidean norm of all values; infinite only if it is greater than any double. Collective.

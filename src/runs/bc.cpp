@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "error.h"
+#include "base/error.h"
 #include "frontier/betweenness.h"
 #include "frontier/betweenness_apart.h"
 #include "kernels/verify.h"

@@ -133,7 +133,7 @@ class BfsKernel : public Kernel {
 report::Answer BfsKernel::answer(const AnsweredRun& run) {
   auto& job = run.job;
   auto& bootstrap = job.bootstrap();
-  const std::uint64_t count = exchange::count_of_rank_0(bootstrap, run.top.value_or(0));
+  const std::uint64_t count = process::count_of_rank_0(bootstrap, run.top.value_or(0));
   const auto found = frontier::join_answers(
       bootstrap,
       apart_ ? searches_->answer(run_)

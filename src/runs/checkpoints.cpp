@@ -4,8 +4,8 @@
 
 #include <limits>
 
-#include "error.h"
-#include "options.h"
+#include "base/error.h"
+#include "base/options.h"
 
 namespace edgewire::runs {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "job/checkpoint.h"
+#include "dense/job/checkpoint.h"
 
 namespace edgewire::runs {
 

@@ -6,16 +6,16 @@
 #include <memory>
 #include <optional>
 
-#include "error.h"
-#include "exchange/checksum.h"
-#include "graph/mapped_file.h"
-#include "job/gather.h"
+#include "base/error.h"
+#include "base/mapped_file.h"
+#include "base/seconds.h"
+#include "dense/job/gather.h"
+#include "dense/plan/block_plan.h"
 #include "perf/balance.h"
 #include "perf/job_profile.h"
-#include "plan/block_plan.h"
 #include "runs/dense_report.h"
 #include "runs/job_report.h"
-#include "seconds.h"
+#include "runs/result_checksum.h"
 
 namespace edgewire::runs {
 
@@ -23,7 +23,7 @@ namespace {
 
 kernels::Rounding rounding_of(const job::DenseJob& job, const DenseKernel& kernel, plan::Encoding encoding) {
   return {kernel.doubles(), job.bootstrap().size() > 1 ? encoding : plan::Encoding::f32,
-          plan::owns_edges(job.choices().ownership) ? 2 : 1};
+          partition::owns_edges(job.choices().ownership) ? 2 : 1};
 }
 
 /// At rank 0.
@@ -50,7 +50,7 @@ report::RunReport::Verification verify(const DenseKernel& kernel, const graph::G
 std::uint64_t checksum(const job::DenseJob& job, std::span<const double> values) {
   std::uint64_t sum = 0;
   const auto ids = job.owned().ids();
-  for (OwnedIndex i{}; i < values.size(); ++i) sum += exchange::checksum_of(ids[i], values[i]);
+  for (OwnedIndex i{}; i < values.size(); ++i) sum += runs::checksum_of(ids[i], values[i]);
   return sum;
 }
 
@@ -93,7 +93,7 @@ DenseOutcome iterate(launch::Bootstrap& bootstrap, job::DenseJob& job, DenseKern
   auto outcome = kernel.iterate(stage);
   stage.run.checkpoint = nullptr;
   stage.checkpoints.reset();  // their memory is not needed for what follows
-  graph::refuse_changed_files();
+  refuse_changed_files();
   return outcome;
 }
 
@@ -102,20 +102,20 @@ DenseOutcome iterate(launch::Bootstrap& bootstrap, job::DenseJob& job, DenseKern
 report::Answer DenseKernel::answer(const DenseStage& stage, const DenseOutcome& outcome,
                                    const graph::VertexNames& names) const {
   report::Answer answer;
-  set_top(answer, "highest", exchange::Order::value, stage, outcome, names);
+  set_top(answer, "highest", process::Order::value, stage, outcome, names);
   return answer;
 }
 
-void DenseKernel::set_top(report::Answer& answer, const char* word, exchange::Order order,
+void DenseKernel::set_top(report::Answer& answer, const char* word, process::Order order,
                           const DenseStage& stage, const DenseOutcome& outcome,
                           const graph::VertexNames& names) {
-  const std::uint64_t count = exchange::count_of_rank_0(stage.bootstrap, stage.tools.top.value_or(kTop));
+  const std::uint64_t count = process::count_of_rank_0(stage.bootstrap, stage.tools.top.value_or(kTop));
   const auto ids = stage.job.owned().ids();
   const auto top = first_of_all(
       stage.bootstrap, count, ids.size(),
       [&](std::uint64_t i) {
         const OwnedIndex index(static_cast<std::uint32_t>(i));
-        return std::optional(exchange::Candidate{outcome.values[index], ids[index]});
+        return std::optional(process::Candidate{outcome.values[index], ids[index]});
       },
       order);
   if (stage.bootstrap.rank() == 0 && count > 0)
@@ -132,7 +132,7 @@ report::RunReport run_dense(launch::Bootstrap& bootstrap, const graph::GraphFile
       kernel.describe() + (tools.profile ? ", profiled" : "") + (tools.parts ? ", output in parts" : "");
   job_options.progress = tools.progress;
   job::DenseJob job(bootstrap, graph, job_options);
-  graph::refuse_changed_files();
+  refuse_changed_files();
   if (options.ready) options.ready(job);
   auto profiler = make_profiler(bootstrap, job, kernel, options);
   DenseStage stage{bootstrap, job, tools};

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "dense/job/dense_job.h"
 #include "graph/graph_file.h"
 #include "graph/vertex_names.h"
-#include "job/dense_job.h"
 #include "kernels/pagerank.h"
 #include "launch/bootstrap.h"
 #include "report/run_report.h"

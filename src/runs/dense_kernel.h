@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "dense/job/dense_run.h"
 #include "graph/vertex_names.h"
-#include "job/dense_run.h"
 #include "kernels/reference.h"
 #include "launch/bootstrap.h"
 #include "report/run_report.h"
@@ -76,8 +76,8 @@ class DenseKernel {
 
  protected:
   /// Sets the list of an answer: the vertices that come first in this order, `word`. Collective.
-  static void set_top(report::Answer& answer, const char* word, exchange::Order order,
-                      const DenseStage& stage, const DenseOutcome& outcome, const graph::VertexNames& names);
+  static void set_top(report::Answer& answer, const char* word, process::Order order, const DenseStage& stage,
+                      const DenseOutcome& outcome, const graph::VertexNames& names);
 
   /// Sets `last` to the totals of the last iteration.
   template <class P>

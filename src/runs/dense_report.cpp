@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "dense/plan/volume.h"
 #include "launch/packing.h"
-#include "plan/volume.h"
 #include "runs/job_report.h"
 
 namespace edgewire::runs {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/recorder.h"
-#include "job/dense_job.h"
+#include "dense/engine/recorder.h"
+#include "dense/job/dense_job.h"
 #include "report/run_report.h"
 
 namespace edgewire::runs {

@@ -8,21 +8,21 @@
 #include <optional>
 #include <utility>
 
-#include "error.h"
-#include "exchange/barrier.h"
-#include "graph/mapped_file.h"
+#include "base/error.h"
+#include "base/mapped_file.h"
+#include "base/seconds.h"
 #include "perf/balance.h"
 #include "perf/job_profile.h"
+#include "process/barrier.h"
 #include "runs/frontier_report.h"
 #include "runs/job_report.h"
-#include "seconds.h"
 
 namespace edgewire::runs {
 
 namespace {
 
 void run_one(frontier::FrontierJob& job, Kernel& kernel, perf::Profiler* profiler, FrontierRuns& runs) {
-  exchange::barrier(job.bootstrap(), job.link());  // no run waits for the end of the one before
+  process::barrier(job.bootstrap(), job.link());  // no run waits for the end of the one before
   const perf::ProfiledRun profiled(profiler);
   const auto start = Clock::now();
   const auto supersteps = kernel.run(job);
@@ -64,7 +64,7 @@ FrontierRuns run_all(frontier::FrontierJob& job, const graph::VertexNames& verte
     else
       runs.add(at_once[r], std::accumulate(at_once[r].begin(), at_once[r].end(), 0.0,
                                            [](double sum, const auto& step) { return sum + step.seconds; }));
-    graph::refuse_changed_files();
+    refuse_changed_files();
     runs.checksum = runs.checksum * 31 + kernel.checksum(job);
     runs.answers.push_back(kernel.answer({job, runs.last(), runs.seconds.back(), tools.top, vertex_names}));
     if (wanted) kernel.gather(job);
@@ -99,7 +99,7 @@ frontier::Options job_options_of(const launch::Bootstrap& bootstrap, const graph
       kernel.choose_tasks(graph, bootstrap.size(), asked.seat.workers, !asked.disks.devices.empty());
   asked.progress = options.tools.progress;
   asked.listener = [&, done = std::uint64_t{0}](const frontier::Superstep& one) mutable {
-    graph::refuse_changed_files();
+    refuse_changed_files();
     ++done;
     if (profiler != nullptr) profiler->end_step(kernel.phase(one));
     const auto details = [&] {
@@ -126,7 +126,7 @@ report::RunReport run_frontier(launch::Bootstrap& bootstrap, const graph::GraphF
   std::optional<perf::Profiler> profiler;  // looks at the job, so it goes first
   kernel.prepare(job, options.tools);
   if (kernel.follows_rows(graph)) job.make_rows();
-  graph::refuse_changed_files();
+  refuse_changed_files();
   const double seconds_before = seconds_since(options.tools.start);
   if (options.tools.profile) {
     auto asked = *options.tools.profile;

@@ -19,7 +19,7 @@ struct Summary {
 
 }  // namespace
 
-report::JobReport gather_job(launch::Bootstrap& bootstrap, const exchange::Seat& seat,
+report::JobReport gather_job(launch::Bootstrap& bootstrap, const process::Seat& seat,
                              const std::string& reason, const ProcessFigures& mine) {
   report::JobReport report;
   report.processes = bootstrap.size();

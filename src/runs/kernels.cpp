@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "error.h"
+#include "base/error.h"
 
 namespace edgewire::runs {
 

@@ -27,7 +27,7 @@ std::uint64_t add_to(Supersteps supersteps, const LeastRecords& least) {
 }  // namespace
 
 std::optional<LeastRecords> count_records(const Kernel& kernel, const graph::GraphFile& graph,
-                                          const plan::Ownership& ownership) {
+                                          const partition::Ownership& ownership) {
   const auto counts = kernel.counts(graph);
   if (counts.empty()) return {};
   LeastRecords least;

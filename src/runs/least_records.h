@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "graph/graph_file.h"
+#include "partition/ownership.h"
 #include "perf/frontier_count.h"
-#include "plan/ownership.h"
 #include "report/run_report.h"
 
 namespace edgewire::runs {
@@ -27,7 +27,7 @@ struct LeastRecords {
 /// Of the run that was last; none where nobody counts it. One process does that, by itself: time and memory
 /// are those of `edgewire bound`.
 std::optional<LeastRecords> count_records(const Kernel& kernel, const graph::GraphFile& graph,
-                                          const plan::Ownership& ownership);
+                                          const partition::Ownership& ownership);
 
 /// Adds to a report with all supersteps what was counted of each run. `ends`: [run], of its supersteps.
 void add_least(report::RunReport& report, const std::vector<std::size_t>& ends,

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "error.h"
+#include "base/error.h"
 #include "kernels/runs.h"
 #include "runs/dense.h"
 #include "runs/digest.h"
@@ -42,7 +42,7 @@ class SpmvKernel final : public DenseKernel {
     answer.text = fmt::format("norm {:.9g} (Euclidean, of y after {} iteration{})", norm, outcome.done(),
                               outcome.done() == 1 ? "" : "s");
     answer.fields = {{"norm", norm}};
-    set_top(answer, "largest", exchange::Order::magnitude, stage, outcome, names);
+    set_top(answer, "largest", process::Order::magnitude, stage, outcome, names);
     return answer;
   }
   void add_to(report::RunReport& report, const DenseOutcome&) const override {

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "base/progress.h"
+#include "base/seconds.h"
 #include "perf/profile.h"
-#include "seconds.h"
 
 namespace edgewire::runs {
 

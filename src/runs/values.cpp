@@ -25,7 +25,7 @@ void add_line(VertexLines& lines, VertexId vertex, const Values& values, Number 
 
 }  // namespace
 
-std::vector<VertexId> owned_vertices(const plan::Ownership& ownership, std::uint32_t rank) {
+std::vector<VertexId> owned_vertices(const partition::Ownership& ownership, std::uint32_t rank) {
   std::vector<VertexId> vertices(ownership.count(rank));
   for (LocalNumber i{}; i < vertices.size(); ++i) vertices[i] = ownership.vertex(rank, i);
   return vertices;
@@ -53,7 +53,7 @@ std::string lines_of(const graph::GraphFile& graph, std::span<const VertexId> ve
 }
 
 std::string lines_of_owned(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                           const plan::Ownership& ownership, const Values& all) {
+                           const partition::Ownership& ownership, const Values& all) {
   const auto size = static_cast<std::uint32_t>(bootstrap.size());
   const auto rank = static_cast<std::uint32_t>(bootstrap.rank());
   return std::visit(

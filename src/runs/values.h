@@ -9,7 +9,7 @@
 
 #include "graph/graph_file.h"
 #include "launch/bootstrap.h"
-#include "plan/ownership.h"
+#include "partition/ownership.h"
 
 namespace edgewire::runs {
 
@@ -26,7 +26,7 @@ struct Values {
 };
 
 /// The vertices of a process, by local number.
-std::vector<VertexId> owned_vertices(const plan::Ownership& ownership, std::uint32_t rank);
+std::vector<VertexId> owned_vertices(const partition::Ownership& ownership, std::uint32_t rank);
 
 /// A line for each vertex of the graph, whose values these are.
 std::string lines_of_all(const graph::GraphFile& graph, const Values& all);
@@ -35,6 +35,6 @@ std::string lines_of(const graph::GraphFile& graph, std::span<const VertexId> ve
 /// Sends each process the values of its own vertices, and returns their lines. `all`: of all vertices, at
 /// rank 0; elsewhere none, of the same type. Collective; throws Error.
 std::string lines_of_owned(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                           const plan::Ownership& ownership, const Values& all);
+                           const partition::Ownership& ownership, const Values& all);
 
 }  // namespace edgewire::runs

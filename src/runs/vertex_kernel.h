@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "exchange/checksum.h"
-#include "exchange/gather_values.h"
+#include "partition/gather_values.h"
 #include "runs/kernel.h"
+#include "runs/result_checksum.h"
 
 namespace edgewire::runs {
 
@@ -16,14 +16,14 @@ template <class Value>
 std::uint64_t checksum(const frontier::FrontierJob& job, const std::vector<Value>& values) {
   std::uint64_t sum = 0;
   for (LocalNumber i{}; i < values.size(); ++i)
-    sum += exchange::checksum_of(job.ownership().vertex(job.rank(), i), values[i]);
+    sum += runs::checksum_of(job.ownership().vertex(job.rank(), i), values[i]);
   return sum;
 }
 /// The same of the values of all vertices, which one process has.
 template <class Value>
 std::uint64_t checksum_of_all(std::span<const Value> values) {
   std::uint64_t sum = 0;
-  for (VertexId v{}; v < values.size(); ++v) sum += exchange::checksum_of(v, values[v]);
+  for (VertexId v{}; v < values.size(); ++v) sum += runs::checksum_of(v, values[v]);
   return sum;
 }
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/mapped_file.h"
 #include "graph/graph_file.h"
-#include "graph/mapped_file.h"
 #include "graph/vertex_names.h"
 
 namespace edgewire::runs {
@@ -32,7 +32,7 @@ class VertexLines {
 
   /// All lines. Called once. Throws FileChanged where the names may be wrong.
   std::string take() {
-    graph::refuse_changed_files();
+    refuse_changed_files();
     return fmt::to_string(text_);
   }
 

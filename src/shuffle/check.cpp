@@ -7,8 +7,8 @@
 #include <memory>
 #include <string_view>
 
-#include "error.h"
-#include "graph/checksum.h"
+#include "base/checksum.h"
+#include "base/error.h"
 
 namespace edgewire::shuffle {
 
@@ -40,7 +40,7 @@ PartProof prove_part(const std::string& path, const RecordShape& shape) {
     else if (comes_before(record, proof.last, shape))
       throw Error(fmt::format("{}: byte {}: the record belongs before the one ahead of it", path, at));
     proof.last = record;
-    proof.checksum += graph::checksum(record.data(), record.size());
+    proof.checksum += checksum(record.data(), record.size());
     ++proof.records;
   }
 }

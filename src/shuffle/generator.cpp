@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/mixing.h"
-#include "graph/output_file.h"
-#include "graph/output_folder.h"
-#include "options.h"
+#include "base/options.h"
+#include "base/output_file.h"
+#include "base/output_folder.h"
 
 namespace edgewire::shuffle {
 
@@ -59,12 +59,12 @@ void generate_records(const std::string& folder, const RecordsWanted& wanted) {
   check_range("record_bytes", wanted.record_bytes, kKeyBytes + kNumberBytes + 4, kMostBytes);
   check_range("keys", wanted.keys, std::uint64_t{1}, kMostKeys);
   check_range("files", wanted.files, 1U, 10000U);
-  graph::OutputFolder made(folder);
+  OutputFolder made(folder);
   const std::size_t block = std::max<std::size_t>(1, kWriteBytes / wanted.record_bytes);
   std::vector<char> memory(block * wanted.record_bytes);
-  std::vector<std::unique_ptr<graph::OutputFile>> files;
+  std::vector<std::unique_ptr<OutputFile>> files;
   for (std::uint64_t f = 0; f < wanted.files; ++f) {
-    files.push_back(std::make_unique<graph::OutputFile>(fmt::format("{}/records-{:05}", folder, f)));
+    files.push_back(std::make_unique<OutputFile>(fmt::format("{}/records-{:05}", folder, f)));
     const std::uint64_t begin = scale(wanted.records, f, wanted.files);
     const std::uint64_t end = scale(wanted.records, f + 1, wanted.files);
     if (end > begin) files.back()->reserve((end - begin) * wanted.record_bytes);

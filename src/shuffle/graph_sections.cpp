@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "error.h"
-#include "graph/checksum.h"
-#include "graph/output_file.h"
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/output_file.h"
 
 namespace edgewire::shuffle {
 
@@ -32,7 +32,7 @@ void GraphSections::complete_checksums() {
       if (count <= 0) throw Error(fmt::format("{}: cannot read what was written: {}", path, reason(errno)));
       done += static_cast<std::uint64_t>(count);
     }
-    checksums[block] = graph::checksum(bytes.data(), size);
+    checksums[block] = checksum(bytes.data(), size);
     known[block] = 1;
   }
 }
@@ -57,13 +57,13 @@ void SectionWriter::write_block() {
   const bool last = start + filled_ == graph::lead_of(entry) + entry.bytes;
   if (last) {
     std::fill(block_.begin() + static_cast<std::ptrdiff_t>(filled_), block_.end(), std::byte{0});
-    filled_ = graph::padded(filled_);
+    filled_ = padded(filled_);
   }
-  graph::write_at(sections_.descriptor, sections_.path, &block_[begin_], filled_ - begin_,
-                  graph::pages_of(entry).offset + start + begin_);
+  write_at(sections_.descriptor, sections_.path, &block_[begin_], filled_ - begin_,
+           graph::pages_of(entry).offset + start + begin_);
   if (begin_ == 0 && (last || filled_ == kBlockBytes)) {
     const std::uint64_t block = graph::first_block(sections_.header, section_) + number_;
-    sections_.checksums[block] = graph::checksum(block_.data(), filled_);
+    sections_.checksums[block] = checksum(block_.data(), filled_);
     sections_.known[block] = 1;
   }
   ++number_;

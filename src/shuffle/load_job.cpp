@@ -6,13 +6,12 @@
 #include <functional>
 #include <utility>
 
-#include "error.h"
-#include "exchange/barrier.h"
-#include "exchange/exchange.h"
-#include "exchange/record_stream.h"
+#include "base/error.h"
+#include "channel/record_stream.h"
 #include "graph/edge_list.h"
 #include "launch/agreement.h"
 #include "launch/packing.h"
+#include "process/barrier.h"
 #include "shuffle/edge_record.h"
 
 namespace edgewire::shuffle {
@@ -31,7 +30,7 @@ constexpr std::uint32_t kPartitionsOfWorker = 4;
 std::uint64_t id_limit(std::uint64_t memory) { return std::min(kAllIds, memory / 4 * 8); }
 
 const LoadOptions& checked(const LoadOptions& options) {
-  exchange::check(options.seat);
+  process::check(options.seat);
   if (options.temp.empty()) throw UsageError("temp: it names no folder for sorted runs");
   return options;
 }
@@ -50,7 +49,7 @@ RecordShape edge_record(bool weighted) {
 MemoryNeeds load_needs(const RecordShape& record, int workers, int processes, std::uint64_t memory_bytes,
                        bool renumbers) {
   MemoryNeeds needs{record, workers, load_partitions(workers, processes), 0, 0, 0};
-  needs.ring_bytes = exchange::RecordStream::memory_bytes(workers, processes, record.bytes);
+  needs.ring_bytes = channel::RecordStream::memory_bytes(workers, processes, record.bytes);
   needs.other_bytes = kProgramBytes + static_cast<std::uint64_t>(workers) * kWorkerBytes;
   if (renumbers) needs.other_bytes += IdBits::memory_bytes(id_limit(memory_bytes));
   return needs;
@@ -187,7 +186,7 @@ std::uint64_t LoadJob::least(std::uint64_t mine) {
 
 /// Tells all others the ids that occur here: records of a place and 32 bits.
 void LoadJob::exchange_ids() {
-  exchange::RecordStream* const stream = shuffle_->stream();
+  channel::RecordStream* const stream = shuffle_->stream();
   if (stream == nullptr) return;
   const auto take = [&](int, std::span<const std::byte> bytes) {
     for (; !bytes.empty(); bytes = bytes.subspan(stream->record_bytes()))
@@ -204,7 +203,7 @@ void LoadJob::exchange_ids() {
       if (peer != rank()) stream->send(0, peer, record.data(), stream->record_bytes(), take);
   }
   stream->finish(0, take);
-  exchange::barrier(bootstrap_, seat_.link());  // what was sent has left this process
+  process::barrier(bootstrap_, seat_.link());  // what was sent has left this process
 }
 
 /// Ids turned out to be sparse: finds those that occur, which are in the records.

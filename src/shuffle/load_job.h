@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/output_file.h"
+#include "base/output_folder.h"
+#include "base/parallel.h"
 #include "disk/file.h"
-#include "exchange/seat.h"
 #include "graph/edge_sink.h"
-#include "graph/output_file.h"
-#include "graph/output_folder.h"
-#include "graph/parallel.h"
 #include "graph/weight_key.h"
 #include "launch/bootstrap.h"
+#include "process/seat.h"
 #include "shuffle/blocked_time.h"
 #include "shuffle/graph_sections.h"
 #include "shuffle/id_bits.h"
@@ -26,7 +26,7 @@
 namespace edgewire::shuffle {
 
 struct LoadOptions {
-  exchange::SeatOptions seat{};
+  process::SeatOptions seat{};
   std::string output;              ///< the .ew file, or folder of parts; empty: a file that goes with the job
   bool parts = false;              ///< a part for each process, in the folder that its host sees
   std::string temp;                ///< folder of sorted runs
@@ -64,10 +64,10 @@ class LoadJob final : public graph::EdgeSink {
   graph::BuildSummary write(std::uint32_t flags, const Progress& progress) override;
 
   /// Of a file that got no name; after write(), once.
-  std::unique_ptr<graph::OutputFile> take_output() noexcept { return std::move(output_); }
+  std::unique_ptr<OutputFile> take_output() noexcept { return std::move(output_); }
 
-  exchange::Seat& seat() noexcept { return seat_; }
-  const exchange::Seat& seat() const noexcept { return seat_; }
+  process::Seat& seat() noexcept { return seat_; }
+  const process::Seat& seat() const noexcept { return seat_; }
   std::uint64_t bytes_spilled() const { return shuffle_->bytes_spilled(); }
   std::uint64_t runs() const noexcept { return shuffle_->runs(); }
   /// Of edges that other processes own.
@@ -124,22 +124,22 @@ class LoadJob final : public graph::EdgeSink {
 
   launch::Bootstrap& bootstrap_;
   LoadOptions options_;
-  exchange::Seat seat_;
+  process::Seat seat_;
   graph::GraphShape shape_;
   std::uint32_t partitions_ = 1;
   std::optional<IdBits> ids_;  ///< numbering dense, or sparse ids
   std::optional<Shuffle> shuffle_;
   std::vector<Worker> workers_;
-  std::optional<graph::ReadyWorkers> readers_;  ///< while edges come
+  std::optional<ReadyWorkers> readers_;  ///< while edges come
   bool reading_ = true;
   graph::WeightFacts weights_;  ///< of all processes
   std::uint64_t end_id_ = 0, added_ = 0, vertices_ = 0, bytes_sent_ = 0, file_bytes_ = 0;
-  bool compacted_ = false;                     ///< ids are sparse: see BuildSummary
-  bool renumbered_ = false;                    ///< ids of the input are not vertices
-  std::vector<std::uint64_t> edge_begins_;     ///< of all partitions, and the end
-  std::optional<graph::OutputFolder> folder_;  ///< of parts
-  std::unique_ptr<graph::OutputFile> output_;  ///< at rank 0, and of a part
-  disk::File shared_;                          ///< elsewhere
+  bool compacted_ = false;                  ///< ids are sparse: see BuildSummary
+  bool renumbered_ = false;                 ///< ids of the input are not vertices
+  std::vector<std::uint64_t> edge_begins_;  ///< of all partitions, and the end
+  std::optional<OutputFolder> folder_;      ///< of parts
+  std::unique_ptr<OutputFile> output_;      ///< at rank 0, and of a part
+  disk::File shared_;                       ///< elsewhere
   GraphSections sections_;
 };
 

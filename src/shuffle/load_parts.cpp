@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "error.h"
+#include "base/error.h"
 #include "graph/file_sections.h"
 #include "graph/graph_file.h"
 #include "graph/graph_parts.h"
@@ -41,7 +41,7 @@ void LoadJob::open_part(std::uint32_t flags) {
   file_bytes_ = launch::allreduce(bootstrap_, bytes, std::plus<>());
   if (number == 0) graph::note_size(shape_.options, vertices_, edge_begins_.back(), file_bytes_);
   sections_.path = fmt::format("{}/{}", options_.output, graph::part_name(number, parts));
-  output_ = std::make_unique<graph::OutputFile>(sections_.path);
+  output_ = std::make_unique<OutputFile>(sections_.path);
   output_->reserve(bytes);
   sections_.descriptor = output_->descriptor();
 }

@@ -6,9 +6,9 @@
 #include <cerrno>
 #include <utility>
 
-#include "error.h"
+#include "base/error.h"
+#include "base/mapped_file.h"
 #include "graph/file_sections.h"
-#include "graph/mapped_file.h"
 #include "launch/packing.h"
 #include "shuffle/edge_record.h"
 #include "shuffle/load_job.h"
@@ -80,8 +80,8 @@ void LoadJob::open_file(std::uint32_t flags) {
   std::string path;
   if (rank() == 0) {
     graph::note_size(shape_.options, vertices_, edge_begins_.back(), graph::file_bytes(sections_.header));
-    output_ = options_.output.empty() ? graph::OutputFile::nameless(options_.temp)
-                                      : std::make_unique<graph::OutputFile>(options_.output);
+    output_ = options_.output.empty() ? OutputFile::nameless(options_.temp)
+                                      : std::make_unique<OutputFile>(options_.output);
     output_->reserve(graph::file_bytes(sections_.header));
     sections_.descriptor = output_->descriptor();
     path = output_->path_for_others();
@@ -152,7 +152,7 @@ void LoadJob::write_ids(std::uint32_t partition) {
 }
 
 graph::BuildSummary LoadJob::finish() {
-  graph::refuse_changed_files();  // that edges were read from
+  refuse_changed_files();  // that edges were read from
   if (options_.parts)
     finish_part();
   else

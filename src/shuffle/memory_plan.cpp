@@ -6,7 +6,7 @@
 #include <deque>
 #include <numeric>
 
-#include "error.h"
+#include "base/error.h"
 #include "shuffle/merge.h"
 #include "shuffle/run.h"
 

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "error.h"
-#include "options.h"
+#include "base/error.h"
+#include "base/options.h"
 #include "shuffle/record.h"
 
 namespace edgewire::shuffle {

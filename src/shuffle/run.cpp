@@ -9,7 +9,7 @@
 #include <deque>
 #include <ranges>
 
-#include "error.h"
+#include "base/error.h"
 #include "shuffle/merge.h"
 #include "shuffle/radix_sort.h"
 

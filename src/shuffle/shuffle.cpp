@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <functional>
 
-#include "exchange/barrier.h"
 #include "launch/packing.h"
+#include "process/barrier.h"
 
 namespace edgewire::shuffle {
 
-Shuffle::Shuffle(launch::Bootstrap& bootstrap, exchange::Seat& seat, ShuffleOptions options)
+Shuffle::Shuffle(launch::Bootstrap& bootstrap, process::Seat& seat, ShuffleOptions options)
     : bootstrap_(bootstrap),
       seat_(seat),
       options_(std::move(options)),
@@ -25,7 +25,7 @@ Shuffle::Shuffle(launch::Bootstrap& bootstrap, exchange::Seat& seat, ShuffleOpti
 
 void Shuffle::choose_splitters(const std::vector<std::byte>& sample) {
   std::vector<std::byte> all;
-  std::optional<exchange::WaitTold> wait(seat_.pool());
+  std::optional<process::WaitTold> wait(seat_.pool());
   const auto parts = bootstrap_.allgather(launch::pack(sample));
   wait.reset();
   for (const std::string& part : parts) {
@@ -51,7 +51,7 @@ void Shuffle::spill(Worker& worker) const {
 
 /// Where anything was spilled everything is, so that merging has the memory of the buffers.
 void Shuffle::settle() {
-  if (size_ > 1) exchange::barrier(bootstrap_, seat_.link());  // what was sent has left this process
+  if (size_ > 1) process::barrier(bootstrap_, seat_.link());  // what was sent has left this process
   const bool spilled =
       std::ranges::any_of(workers_, [](const auto& w) { return !w->spilled->runs().empty(); });
   seat_.pool().run([&](int lane) {
@@ -85,7 +85,7 @@ void Shuffle::count_same() {
     if (from->buffer) add_kept(from->cuts);
     for (const auto& run : from->spilled->runs()) add_kept(run);
   }
-  const exchange::WaitTold wait(seat_.pool());
+  const process::WaitTold wait(seat_.pool());
   same_ = launch::allreduce(bootstrap_, mine, std::plus<>());
   for (std::uint32_t p = options_.partitions - 1; p-- > 1;)
     if (splitters_->same(p - 1, p)) same_[p - 1] = same_[p];

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "channel/record_stream.h"
 #include "disk/queue.h"
-#include "exchange/record_stream.h"
-#include "exchange/seat.h"
 #include "launch/bootstrap.h"
+#include "process/seat.h"
 #include "shuffle/memory_plan.h"
 #include "shuffle/merge.h"
 #include "shuffle/record.h"
@@ -39,7 +39,7 @@ struct ShuffleOptions {
 class Shuffle {
  public:
   /// Collective. `bootstrap` and `seat` outlive this.
-  Shuffle(launch::Bootstrap& bootstrap, exchange::Seat& seat, ShuffleOptions options);
+  Shuffle(launch::Bootstrap& bootstrap, process::Seat& seat, ShuffleOptions options);
 
   /// Chooses what separates partitions, from the samples of all processes: records of shape.stride() bytes.
   /// Collective.
@@ -84,7 +84,7 @@ class Shuffle {
   std::uint64_t bytes_spilled() const;
   std::uint64_t runs() const noexcept { return runs_; }  ///< that are merged
   /// The way to other processes, for more supersteps; null in a job of one.
-  exchange::RecordStream* stream() noexcept { return stream_ ? &*stream_ : nullptr; }
+  channel::RecordStream* stream() noexcept { return stream_ ? &*stream_ : nullptr; }
 
  private:
   struct Worker {
@@ -126,12 +126,12 @@ class Shuffle {
   std::deque<Cursor> cursors_of(int lane, std::uint32_t part);
 
   launch::Bootstrap& bootstrap_;
-  exchange::Seat& seat_;
+  process::Seat& seat_;
   ShuffleOptions options_;
   std::uint32_t rank_, size_;
   std::vector<std::uint32_t> owners_;  ///< of partitions
   std::optional<Splitters> splitters_;
-  std::optional<exchange::RecordStream> stream_;
+  std::optional<channel::RecordStream> stream_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::uint64_t runs_ = 0;
   /// [splitter]: records of all processes that are the same, where they are spread. Of several splitters that

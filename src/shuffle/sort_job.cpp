@@ -10,15 +10,14 @@
 #include <cstring>
 #include <random>
 
-#include "error.h"
-#include "exchange/barrier.h"
-#include "exchange/exchange.h"
-#include "exchange/record_stream.h"
-#include "graph/checksum.h"
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/options.h"
+#include "base/seconds.h"
+#include "channel/record_stream.h"
 #include "launch/agreement.h"
 #include "launch/packing.h"
-#include "options.h"
-#include "seconds.h"
+#include "process/barrier.h"
 #include "shuffle/blocked_time.h"
 #include "topology/shell.h"
 
@@ -52,7 +51,7 @@ const SortOptions& checked(const SortOptions& options) {
 
 void check(const SortOptions& options) {
   constexpr std::uint32_t kMostPartitions = 1 << 16;
-  exchange::check(options.seat);
+  process::check(options.seat);
   check(options.shape);
   check_range("partitions", options.partitions, 1U, kMostPartitions);
   if (options.inputs.empty()) throw UsageError("inputs: there are none");
@@ -62,7 +61,7 @@ void check(const SortOptions& options) {
 MemoryNeeds sort_needs(const RecordShape& shape, int workers, int processes, std::uint32_t partitions,
                        std::uint64_t records) {
   MemoryNeeds needs{shape, workers, partitions, records, 0};
-  needs.ring_bytes = exchange::RecordStream::memory_bytes(workers, processes, shape.stride());
+  needs.ring_bytes = channel::RecordStream::memory_bytes(workers, processes, shape.stride());
   return needs;
 }
 
@@ -150,7 +149,7 @@ std::vector<std::byte> SortJob::sample() {
   constexpr std::uint64_t kAtOnce = 64;
   const std::size_t stride = options_.shape.stride(), bytes = options_.shape.bytes;
   const std::uint64_t records = input_.records();
-  std::optional<exchange::WaitTold> wait(seat_.pool());
+  std::optional<process::WaitTold> wait(seat_.pool());
   const std::uint64_t wanted = launch::allreduce(bootstrap_, plan_.sample_records, std::ranges::min);
   wait.reset();
   const std::uint64_t stretches = (wanted + kAtOnce - 1) / kAtOnce;
@@ -218,7 +217,7 @@ void SortJob::read_and_send(int lane, std::atomic<std::uint64_t>& next) {
     worker.records += count;
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::byte* const record = &worker.block[i * shape.bytes];
-      worker.checksum += graph::checksum(record, shape.bytes);
+      worker.checksum += checksum(record, shape.bytes);
       shuffle_->add(lane, record);
     }
     tell("reading", count * shape.bytes, (end - begin) * shape.bytes, "bytes");
@@ -232,7 +231,7 @@ void SortJob::merge_all() {
   seat_.pool().for_each(parts_.size(), [&](int worker, std::uint64_t part) {
     merge_partition(worker, static_cast<std::uint32_t>(part), total);
   });
-  const exchange::WaitTold wait(seat_.pool());
+  const process::WaitTold wait(seat_.pool());
   bootstrap_.allgather("merged");  // before a name appears
   commit_parts();
 }
@@ -243,7 +242,7 @@ void SortJob::merge_partition(int worker, std::uint32_t part, std::uint64_t tota
   Worker& mine = workers_[static_cast<std::size_t>(worker)];
   const std::uint64_t count = shuffle_->records(first_partition() + part);
   counts_[part] = count;
-  auto& file = parts_[part] = std::make_unique<graph::OutputFile>(
+  auto& file = parts_[part] = std::make_unique<OutputFile>(
       partition_file(options_.output, first_partition() + part, options_.partitions));
   if (count > 0) file->reserve(count * shape.bytes);
   const std::size_t room = mine.block.size() / shape.bytes * shape.bytes;

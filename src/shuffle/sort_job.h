@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "base/output_file.h"
+#include "base/output_folder.h"
 #include "base/progress.h"
-#include "exchange/seat.h"
-#include "graph/output_file.h"
-#include "graph/output_folder.h"
 #include "launch/bootstrap.h"
+#include "process/seat.h"
 #include "shuffle/memory_plan.h"
 #include "shuffle/record.h"
 #include "shuffle/record_input.h"
@@ -23,7 +23,7 @@
 namespace edgewire::shuffle {
 
 struct SortOptions {
-  exchange::SeatOptions seat{};
+  process::SeatOptions seat{};
   std::vector<std::string> inputs;  ///< the same in all processes
   std::string output;               ///< folder of the parts; made where it is not there
   std::string temp;                 ///< folder of sorted runs; empty: the output's
@@ -66,7 +66,7 @@ class SortJob {
   /// Parts appear when those of all processes are written.
   void run();
 
-  exchange::Seat& seat() noexcept { return seat_; }
+  process::Seat& seat() noexcept { return seat_; }
   const SortFigures& figures() const noexcept { return figures_; }
   std::uint64_t input_records() const noexcept { return input_.records(); }
   /// Partitions [first, last) of this process, and the records of each after run().
@@ -94,11 +94,11 @@ class SortJob {
   SortOptions options_;
   RecordInput input_;
   MemoryPlan plan_;
-  graph::OutputFolder folder_;
-  exchange::Seat seat_;
+  OutputFolder folder_;
+  process::Seat seat_;
   std::optional<Shuffle> shuffle_;
   std::vector<Worker> workers_;
-  std::vector<std::unique_ptr<graph::OutputFile>> parts_;  ///< [partition - first_partition()]
+  std::vector<std::unique_ptr<OutputFile>> parts_;  ///< [partition - first_partition()]
   std::vector<std::uint64_t> counts_;
   std::atomic<std::uint64_t> told_{0};  ///< units done of the step; for the progress alone
   SortFigures figures_;

@@ -1,6 +1,6 @@
 #include "tasks/future.h"
 
-#include "error.h"
+#include "base/error.h"
 
 namespace edgewire::tasks {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "error.h"
-#include "exchange/region_plan.h"
+#include "base/error.h"
+#include "channel/region_plan.h"
 
 namespace edgewire::tasks {
 
@@ -44,13 +44,13 @@ Mail::Mail(launch::Bootstrap& bootstrap, transport::Transport& link, int lanes, 
     lane.unsent.resize(static_cast<std::size_t>(size_));
     lane.partial.resize(static_cast<std::size_t>(size_));
   }
-  exchange::RingSettings settings;
+  channel::RingSettings settings;
   settings.rank = rank_;
   settings.size = size_;
   settings.lanes = lanes;
   settings.record_bytes = kRecordBytes;
   settings.ring_bytes = ring_bytes(writes_.size());
-  exchange::RegionPlan plan(size_);
+  channel::RegionPlan plan(size_);
   std::vector<std::size_t> bytes(static_cast<std::size_t>(size_), settings.part_bytes());
   bytes[static_cast<std::size_t>(rank_)] = 0;
   const std::size_t part = plan.add("task rings", bytes);
@@ -58,8 +58,8 @@ Mail::Mail(launch::Bootstrap& bootstrap, transport::Transport& link, int lanes, 
   bytes[static_cast<std::size_t>(rank_)] = 0;
   const std::size_t read_part = plan.add("task bodies", std::move(bytes), 4096);
   region_ = plan.expose(bootstrap, link);
-  rings_ = std::make_unique<exchange::Rings>(link, health_, settings, region_.bytes(),
-                                             exchange::ring_places(region_, part, settings), writes_);
+  rings_ = std::make_unique<channel::Rings>(link, health_, settings, region_.bytes(),
+                                            channel::ring_places(region_, part, settings), writes_);
   area_.emplace(link, region_, read_part, lanes, size_);
 }
 

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "exchange/ring.h"
+#include "channel/ring.h"
 #include "launch/bootstrap.h"
 #include "tasks/future.h"
 #include "tasks/read_area.h"
@@ -174,8 +174,8 @@ class Mail {
   std::uint32_t attempt_ = 0;
   int losses_ = 0;  ///< that this attempt knows of
   std::vector<std::uint64_t> writes_;
-  exchange::Region region_;
-  std::unique_ptr<exchange::Rings> rings_;
+  channel::Region region_;
+  std::unique_ptr<channel::Rings> rings_;
   std::optional<ReadArea> area_;
   std::vector<Lane> lanes_;
 };

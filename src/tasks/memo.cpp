@@ -2,7 +2,7 @@
 
 #include <sodium.h>
 
-#include "topology/vector_registers.h"
+#include "base/vector_registers.h"
 
 namespace edgewire::tasks {
 
@@ -12,7 +12,7 @@ Name Memo::name_of(const Name& parent, std::uint64_t number, const Spawn& spawn)
   const std::string text = to_bytes(number) + to_bytes(spawn.function) + spawn.arguments;
   const std::string key = to_bytes(parent);
   unsigned char hash[sizeof(Name)];
-  topology::with_clean_registers([&] {
+  with_clean_registers([&] {
     return crypto_shorthash_siphashx24(hash, reinterpret_cast<const unsigned char*>(text.data()), text.size(),
                                        reinterpret_cast<const unsigned char*>(key.data()));
   });

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "error.h"
+#include "base/error.h"
 
 namespace edgewire::tasks {
 
@@ -26,7 +26,7 @@ std::size_t ReadArea::ring_bytes(const transport::Transport& link, int lanes, in
   return std::min(most / rings, most / 8) / kPage * kPage;
 }
 
-ReadArea::ReadArea(transport::Transport& link, const exchange::Region& region, std::size_t part, int lanes,
+ReadArea::ReadArea(transport::Transport& link, const channel::Region& region, std::size_t part, int lanes,
                    int size)
     : link_(link),
       region_(region),

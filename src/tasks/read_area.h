@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "exchange/region_plan.h"
+#include "channel/region_plan.h"
 #include "transport/transport.h"
 
 namespace edgewire::tasks {
@@ -30,7 +30,7 @@ class ReadArea {
   static std::size_t ring_bytes(const transport::Transport& link, int lanes, int size);
 
   /// `part` has lanes * ring_bytes() for each peer. `link` and `region` outlive it.
-  ReadArea(transport::Transport& link, const exchange::Region& region, std::size_t part, int lanes, int size);
+  ReadArea(transport::Transport& link, const channel::Region& region, std::size_t part, int lanes, int size);
 
   /// Copies a body for the peer. Nothing: it is short, there is no room, or the peer cannot read here.
   std::optional<Placed> place(int lane, int peer, std::string_view body);
@@ -68,7 +68,7 @@ class ReadArea {
   }
 
   transport::Transport& link_;
-  const exchange::Region& region_;
+  const channel::Region& region_;
   std::size_t part_, size_, bytes_;
   std::size_t most_fetched_;    ///< bytes; a longer body is not placed for a peer that must fetch it
   std::span<std::byte> sinks_;  ///< [lane]: of most_fetched_ bytes, where any peer must be fetched from

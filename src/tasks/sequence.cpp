@@ -7,7 +7,7 @@
 #include <fstream>
 #include <random>
 
-#include "error.h"
+#include "base/error.h"
 
 namespace edgewire::tasks {
 

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 
-#include "error.h"
-#include "exchange/barrier.h"
-#include "exchange/exchange.h"
+#include "base/error.h"
 #include "launch/agreement.h"
+#include "process/barrier.h"
 #include "tasks/worker.h"
 
 namespace edgewire::tasks {
@@ -29,12 +28,12 @@ Figures& Figures::operator+=(const Figures& more) {
   return *this;
 }
 
-TaskJob::TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, const exchange::SeatOptions& options,
+TaskJob::TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, const process::SeatOptions& options,
                  const std::string& input, bool retry)
     : bootstrap_(bootstrap),
       registry_(registry),
       retry_(retry && bootstrap.size() > 1),
-      own_seat_(std::make_unique<exchange::Seat>(bootstrap, options)),
+      own_seat_(std::make_unique<process::Seat>(bootstrap, options)),
       seat_(*own_seat_) {
   const auto transport = seat_.link().name();
   if (retry && transport != "shm" && transport != "tcp" && transport != "shm+tcp")
@@ -45,7 +44,7 @@ TaskJob::TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, const e
   if (retry) bootstrap.health().tolerate_losses(bootstrap.size());
 }
 
-TaskJob::TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, exchange::Seat& seat)
+TaskJob::TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, process::Seat& seat)
     : bootstrap_(bootstrap), registry_(registry), retry_(false), seat_(seat) {
   connect({});
 }
@@ -69,7 +68,7 @@ void TaskJob::connect(const std::string& input) {
 TaskJob::~TaskJob() { clear(); }
 
 void TaskJob::barrier() {
-  if (mail_) exchange::barrier(bootstrap_, seat_.link());
+  if (mail_) process::barrier(bootstrap_, seat_.link());
 }
 
 std::string TaskJob::run(FunctionId root, std::string arguments, bool measure_phases) {
@@ -120,7 +119,7 @@ void TaskJob::attempt(FunctionId root, std::string arguments) {
 /// Agrees with the others on who is left, and begins an attempt of theirs. Returns whether rank 0 has
 /// `finished` the run. Collective.
 bool TaskJob::meet(bool finished) {
-  const exchange::LinkProgress progress(seat_.link());
+  const process::LinkProgress progress(seat_.link());
   const auto said = bootstrap_.allgather(finished ? "finished" : "goes on");
   std::vector<bool> lost(said.size());
   peers_.clear();

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "exchange/seat.h"
 #include "launch/bootstrap.h"
+#include "process/seat.h"
 #include "tasks/future.h"
 #include "tasks/mail.h"
 #include "tasks/memo.h"
@@ -50,10 +50,10 @@ class TaskJob {
   /// Collective; throws Error when the processes differ in functions, workers, transport, or `input`: what
   /// else the functions work on, in words. `retry`: from here on the job outlives the loss of processes other
   /// than rank 0, and runs their tasks again in those that are left. Over shm, tcp and shm+tcp.
-  TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, const exchange::SeatOptions& options,
+  TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, const process::SeatOptions& options,
           const std::string& input = {}, bool retry = false);
   /// The same on a seat that others have made, and whose link is not connected yet. `seat` outlives it.
-  TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, exchange::Seat& seat);
+  TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, process::Seat& seat);
   ~TaskJob();
 
   /// Returns when all processes have called it.
@@ -71,7 +71,7 @@ class TaskJob {
     for (const Ended& one : ended_) sum += one.tasks.load(std::memory_order_relaxed);
     return sum;
   }
-  exchange::Seat& seat() noexcept { return seat_; }
+  process::Seat& seat() noexcept { return seat_; }
 
  private:
   friend class Worker;
@@ -93,8 +93,8 @@ class TaskJob {
   launch::Bootstrap& bootstrap_;
   const Registry& registry_;
   const bool retry_;
-  std::unique_ptr<exchange::Seat> own_seat_;
-  exchange::Seat& seat_;
+  std::unique_ptr<process::Seat> own_seat_;
+  process::Seat& seat_;
   std::optional<Mail> mail_;  ///< of more than one process
   std::vector<int> peers_{};  ///< the other processes, without those that are lost
   std::uint32_t attempts_ = 0;

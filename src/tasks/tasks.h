@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "error.h"
+#include "base/error.h"
 #include "tasks/future.h"
 
 namespace edgewire::tasks {

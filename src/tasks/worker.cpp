@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "error.h"
+#include "base/error.h"
 
 namespace edgewire::tasks {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "seconds.h"
+#include "base/seconds.h"
 #include "tasks/deque.h"
 #include "tasks/task_job.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "error.h"
+#include "base/error.h"
 #include "tasks/worker.h"
 
 namespace edgewire::tasks {

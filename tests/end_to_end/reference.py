@@ -132,7 +132,7 @@ def pagerank(graph, iterations=20, damping=0.85, tolerance=0, form_2015=False):
 
 
 def hash_owners(vertices, processes):
-    """Blocks of P ids are dealt out, rotated by a hash of the block (src/plan/ownership.h)."""
+    """Blocks of P ids are dealt out, rotated by a hash of the block (src/partition/ownership.h)."""
     ids = np.arange(vertices, dtype=np.uint64)
     blocks = ids // np.uint64(processes)
     mixed = (blocks + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
@@ -191,7 +191,7 @@ def maximum_matching(lefts, rights):
     match_left = [-1] * len(neighbours)
     match_right = [-1] * (int(rights.max(initial=-1)) + 1)
     while True:
-        # Layers of shortest alternating paths from the free left vertices.
+#Layers of shortest alternating paths from the free left vertices.
         depth = [0 if match == -1 else -1 for match in match_left]
         layer = [left for left, match in enumerate(match_left) if match == -1]
         found = False
@@ -208,7 +208,7 @@ def maximum_matching(lefts, rights):
             layer = following
         if not found:
             return sum(match != -1 for match in match_left)
-        # Disjoint augmenting paths along the layers, depth first.
+#Disjoint augmenting paths along the layers, depth first.
         tried = [0] * len(neighbours)
         for root in [left for left, match in enumerate(match_left) if match == -1]:
             path = [root]

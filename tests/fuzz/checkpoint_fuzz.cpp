@@ -7,8 +7,8 @@
 #include <span>
 
 #include "../unit/graph_test.h"
+#include "dense/job/checkpoint_file.h"
 #include "fuzz.h"
-#include "job/checkpoint_file.h"
 
 namespace edgewire::job {
 

@@ -3,7 +3,7 @@
 #include "../unit/parted_graph.h"
 #include "../unit/webgraph_writer.h"
 #include "fuzz.h"
-#include "plan/ownership.h"
+#include "partition/ownership.h"
 
 namespace edgewire::graph {
 
@@ -170,7 +170,7 @@ TEST_CASE("damaged partition files") {
   const std::vector<std::uint64_t> offsets(7);
   fuzz::feed({"0\n1\n2\n0\n1\n2\n", "0\n0\n0\n1\n2\n1\n"}, [&](const std::string& bytes) {
     write_file(folder / "parts", bytes);
-    const auto ownership = plan::Ownership::create(folder / "parts", offsets, 3);
+    const auto ownership = partition::Ownership::create(folder / "parts", offsets, 3);
     std::uint64_t owned = 0;
     for (std::uint32_t p = 0; p < 3; ++p) owned += ownership.count(p);
     CHECK(owned == 6);

@@ -9,10 +9,10 @@
 
 #include "../unit/bootstraps.h"
 #include "../unit/graph_test.h"
+#include "base/array_file.h"
+#include "dense/job/plan_cache.h"
 #include "fuzz.h"
-#include "job/plan_cache.h"
 #include "kernels/runs.h"
-#include "plan/plan_file.h"
 
 namespace edgewire::job {
 
@@ -29,20 +29,20 @@ struct PlanParts {
   std::vector<std::string> sections;
 
   explicit PlanParts(const std::string& bytes) {
-    plan::PlanFileHeader header;
+    ArrayFileHeader header;
     std::memcpy(&header, bytes.data(), sizeof header);
     key = bytes.substr(sizeof header, header.key_bytes);
     generation = header.generation;
     const std::size_t table = sizeof header + (header.key_bytes + 7) / 8 * 8;
     for (std::uint32_t s = 0; s < header.sections; ++s) {
-      plan::PlanFileSection section;
+      ArrayFileSection section;
       std::memcpy(&section, bytes.data() + table + s * sizeof section, sizeof section);
       sections.push_back(bytes.substr(section.offset, section.bytes));
     }
   }
   /// With right checksums.
   void write(const std::string& path) const {
-    plan::PlanFileWriter writer;
+    ArrayFileWriter writer;
     for (const std::string& section : sections) writer(section);
     writer.write(path, key, generation, [](std::uint64_t count, const auto& work) {
       for (std::uint64_t i = 0; i < count; ++i) work(0, i);

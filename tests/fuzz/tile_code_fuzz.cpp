@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "dense/tiles/tile_check.h"
+#include "dense/tiles/tile_code.h"
+#include "dense/tiles/tile_format.h"
 #include "fuzz.h"
-#include "tiles/tile_check.h"
-#include "tiles/tile_code.h"
-#include "tiles/tile_format.h"
 
 namespace edgewire::tiles {
 

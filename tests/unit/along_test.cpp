@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bootstraps.h"
-#include "job/dense_run.h"
+#include "dense/job/dense_run.h"
 #include "refusals.h"
 
 namespace edgewire {

@@ -1,4 +1,4 @@
-#include "plan/balance.h"
+#include "dense/plan/balance.h"
 
 #include <doctest/doctest.h>
 

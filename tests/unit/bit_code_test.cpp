@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "error.h"
+#include "base/error.h"
 #include "webgraph_writer.h"
 
 namespace edgewire::graph {

@@ -3,13 +3,13 @@
 
 #include <vector>
 
-#include "plan/block_share.h"
+#include "dense/plan/block_share.h"
 
 namespace edgewire::plan {
 
 /// [process][peer], when process p computes computed[p].
 inline std::vector<std::vector<PeerLists>> lists_of_all(const std::vector<BlockEdges>& computed,
-                                                        const Ownership& owners) {
+                                                        const partition::Ownership& owners) {
   std::vector<std::vector<PeerLists>> lists;
   for (const auto& edges : computed)
     lists.push_back(lists_for(edges, owners, static_cast<std::uint32_t>(lists.size())));

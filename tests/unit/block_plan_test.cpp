@@ -1,4 +1,4 @@
-#include "plan/block_plan.h"
+#include "dense/plan/block_plan.h"
 
 #include <algorithm>
 #include <map>
@@ -7,9 +7,9 @@
 #include <tuple>
 
 #include "block_lists.h"
+#include "dense/plan/count_blocks.h"
 #include "graph_test.h"
-#include "plan/column_addresses.h"
-#include "plan/count_blocks.h"
+#include "partition/column_addresses.h"
 
 namespace edgewire::plan {
 namespace {
@@ -20,7 +20,7 @@ using graph::TemporaryDirectory;
 const ForEach kOneThread = graph::in_turn;
 
 struct Process {
-  std::unique_ptr<Ownership> ownership;
+  std::unique_ptr<partition::Ownership> ownership;
   std::unique_ptr<OwnedVertices> owned;
   std::unique_ptr<BlockColumns> columns;
   std::vector<std::uint32_t> bounds;
@@ -36,14 +36,14 @@ Job make_job(const GraphFile& graph, std::string_view how, int processes, Layout
              std::uint32_t width) {
   const Rows rows{graph.offsets(), graph.targets()};
   Job job{partition_edges(how, rows, processes, 2), {}};
-  const Ownership& owners = job.partition.owners();
+  const partition::Ownership& owners = job.partition.owners();
   auto blocks = read_blocks(rows, graph.weights(), job.partition, 0, static_cast<std::uint32_t>(processes), 3,
                             kOneThread);
   auto lists = lists_of_all(blocks, owners);
   for (int p = 0; p < processes; ++p) {
     const auto rank = static_cast<std::size_t>(p);
     Process& side = job.sides.emplace_back();
-    side.ownership = std::make_unique<Ownership>(owners);
+    side.ownership = std::make_unique<partition::Ownership>(owners);
     side.owned = std::make_unique<OwnedVertices>(graph, *side.ownership, p, layout, kOneThread);
     BlockPlan plan(graph, std::move(blocks[rank]), std::move(lists[rank]), *side.ownership, p, *side.owned,
                    layout, 1, kOneThread, graph.weighted());
@@ -59,7 +59,7 @@ using Values = std::map<std::tuple<std::uint32_t, std::uint32_t>, std::set<Verte
 /// sum of that process at the owner of its destination.
 struct Needed {
   Needed(const GraphFile& graph, const Job& job) {
-    const Ownership& ownership = *job.sides[0].ownership;
+    const partition::Ownership& ownership = *job.sides[0].ownership;
     for (VertexId s{}; s < graph.vertices(); ++s) {
       for (std::uint64_t e = graph.offsets()[s]; e < graph.offsets()[s + 1]; ++e) {
         const VertexId t = graph.targets()[e];
@@ -150,8 +150,8 @@ void check_edges(const Job& job, std::uint32_t rank, Needed& needed, bool weight
       for (std::uint32_t s = first; s < last; ++s) {
         for (; e < rows.ends[s - first]; ++e) {
           const std::uint32_t address = rows.destinations[e];
-          const std::uint32_t number = side.bounds.at(address >> kOffsetBits) + (address & 0xFFFF);
-          REQUIRE(number < side.bounds.at((address >> kOffsetBits) + 1));
+          const std::uint32_t number = side.bounds.at(address >> partition::kOffsetBits) + (address & 0xFFFF);
+          REQUIRE(number < side.bounds.at((address >> partition::kOffsetBits) + 1));
           found.emplace_back(numbers.sources[owner].at(s), numbers.destinations.at(number),
                              weighted ? rows.weights.at(e) : 0.0F);
         }

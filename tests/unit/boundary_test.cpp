@@ -4,8 +4,8 @@
 #include <set>
 #include <utility>
 
-#include "exchange/barrier.h"
 #include "frontier_test.h"
+#include "process/barrier.h"
 
 namespace edgewire::frontier {
 
@@ -32,7 +32,7 @@ Seen look(const graph::BuiltGraph& built, const JobCut& cut, const Options& opti
       known.push_back(boundary.vertex(n));
       transport::require(boundary.number(boundary.vertex(n)) == n, "a number leads to another vertex");
       if (n >= boundary.owned()) {
-        const plan::Place place = boundary.place(n);
+        const partition::Place place = boundary.place(n);
         transport::require(job.ownership().vertex(place.owner, place.local) == boundary.vertex(n) &&
                                n >= boundary.first(place.owner) && n < boundary.first(place.owner + 1),
                            "a boundary vertex is not among those of its owner");
@@ -43,7 +43,7 @@ Seen look(const graph::BuiltGraph& built, const JobCut& cut, const Options& opti
       for (const LocalNumber local : boundary.known_by(peer))
         mine.push_back(job.ownership().vertex(job.rank(), local));
     }
-    exchange::barrier(job.bootstrap(), job.link());  // a peer may still be connecting
+    process::barrier(job.bootstrap(), job.link());  // a peer may still be connecting
   });
   return seen;
 }

@@ -1,4 +1,4 @@
-#include "job/checkpoint_file.h"
+#include "dense/job/checkpoint_file.h"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <numeric>
 
-#include "error.h"
+#include "base/error.h"
 
 namespace edgewire::job {
 namespace {

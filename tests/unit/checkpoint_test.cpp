@@ -1,4 +1,4 @@
-#include "job/checkpoint.h"
+#include "dense/job/checkpoint.h"
 
 #include <doctest/doctest.h>
 
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "bootstraps.h"
-#include "error.h"
 #include "graph_test.h"
 #include "topology/machine.h"
 #include "transport_fixture.h"

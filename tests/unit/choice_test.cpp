@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "error.h"
+#include "base/error.h"
 
 namespace edgewire::transport {
 namespace {

@@ -13,13 +13,13 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/nearest.h"
 #include "cli/common.h"
 #include "cli/help.h"
 #include "cli/job_options.h"
 #include "cli/program.h"
 #include "cli/suggest.h"
-#include "error.h"
 
 namespace edgewire::cli {
 namespace {

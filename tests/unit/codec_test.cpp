@@ -1,4 +1,4 @@
-#include "exchange/codec.h"
+#include "dense/exchange/codec.h"
 
 #include <doctest/doctest.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "error.h"
+#include "base/error.h"
 #include "graph_test.h"
 #include "perf/compare.h"
 #include "perf/compare_runs.h"
@@ -212,7 +212,7 @@ TEST_CASE("scc: where edges are few, all processes get those that may be on a cy
       5, {{0, 1, 0.0F}, {1, 2, 0.0F}, {1, 2, 0.0F}, {2, 0, 0.0F}, {3, 0, 0.0F}, {2, 4, 0.0F}, {3, 3, 0.0F}});
   const auto count = count_strong_components(built.graph);
   CHECK(count->exactness(3) == Exactness::exact);
-  const auto steps = count->count(plan::Ownership::create("ranges", built.graph.offsets(), 3));
+  const auto steps = count->count(partition::Ownership::create("ranges", built.graph.offsets(), 3));
   REQUIRE(steps.size() == 2);
   CHECK(steps[1].frontier == 3);  // 0, 1, 2: only they have an edge in and an edge out
   std::uint64_t sent = 0, received = 0;
@@ -224,8 +224,8 @@ TEST_CASE("scc: where edges are few, all processes get those that may be on a cy
   CHECK(received == sent);
 
   const graph::BuiltGraph path(3, {{0, 1, 0.0F}, {2, 1, 0.0F}});
-  const auto none =
-      count_strong_components(path.graph)->count(plan::Ownership::create("hash", path.graph.offsets(), 2));
+  const auto none = count_strong_components(path.graph)
+                        ->count(partition::Ownership::create("hash", path.graph.offsets(), 2));
   CHECK(none.size() == 1);  // nothing is left to collect
 }
 

@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "error.h"
+#include "base/error.h"
+#include "dense/plan/block_plan.h"
 #include "perf/compare_matrix.h"
-#include "plan/block_plan.h"
 
 namespace edgewire::perf {
 namespace {

@@ -1,4 +1,4 @@
-#include "topology/control_group.h"
+#include "base/control_group.h"
 
 #include <doctest/doctest.h>
 #include <sched.h>

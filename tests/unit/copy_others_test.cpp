@@ -1,4 +1,4 @@
-#include "plan/copy_others.h"
+#include "dense/plan/copy_others.h"
 
 #include <doctest/doctest.h>
 

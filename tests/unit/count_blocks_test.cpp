@@ -1,4 +1,4 @@
-#include "plan/count_blocks.h"
+#include "dense/plan/count_blocks.h"
 
 #include <doctest/doctest.h>
 
@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "error.h"
+#include "base/error.h"
+#include "dense/plan/block_share.h"
 #include "graph_test.h"
-#include "plan/block_share.h"
 #include "random_rows.h"
 
 using namespace edgewire::plan;

@@ -1,4 +1,4 @@
-#include "plan/count.h"
+#include "dense/plan/count.h"
 
 #include <doctest/doctest.h>
 
@@ -7,8 +7,8 @@
 #include <set>
 #include <tuple>
 
-#include "error.h"
-#include "plan/balance.h"
+#include "base/error.h"
+#include "dense/plan/balance.h"
 #include "random_rows.h"
 
 using namespace edgewire::plan;

@@ -1,4 +1,4 @@
-#include "plan/cover.h"
+#include "dense/plan/cover.h"
 
 #include <doctest/doctest.h>
 

@@ -18,10 +18,10 @@
 #include <string>
 #include <thread>
 
+#include "base/error.h"
 #include "disk/busy_devices.h"
 #include "disk/memory_budget.h"
 #include "disk/read_probe.h"
-#include "error.h"
 #include "topology/memory.h"
 
 namespace edgewire::disk {

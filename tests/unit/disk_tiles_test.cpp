@@ -1,5 +1,5 @@
 // Tiles that are read from disks are those that were written; faulty ones with right checksums end the job.
-#include "job/disk_tiles.h"
+#include "dense/job/disk_tiles.h"
 
 #include <doctest/doctest.h>
 
@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "dense/tiles/tile_code.h"
 #include "graph_test.h"
 #include "phase_listener.h"
 #include "tile_edges.h"
-#include "tiles/tile_code.h"
 
 namespace edgewire::job {
 

@@ -13,16 +13,16 @@
 
 #include "block_lists.h"
 #include "bootstraps.h"
-#include "engine/iteration.h"
-#include "engine/program_loops.h"
+#include "dense/engine/iteration.h"
+#include "dense/engine/program_loops.h"
+#include "dense/plan/block_plan.h"
+#include "dense/plan/count_blocks.h"
+#include "dense/tiles/plan_readers.h"
 #include "engine_programs.h"
 #include "exchange_checks.h"
 #include "graph/builder.h"
 #include "graph_test.h"
 #include "launch/agreement.h"
-#include "plan/block_plan.h"
-#include "plan/count_blocks.h"
-#include "tiles/plan_readers.h"
 #include "transport_fixture.h"
 
 namespace edgewire::engine {
@@ -102,9 +102,8 @@ inline constexpr std::uint32_t kWidth = 64;
 inline constexpr std::uint64_t kColumnEdges = 200;
 
 inline Part plan_vertices(const GraphFile& graph, const Run& run, launch::Bootstrap& bootstrap,
-                          transport::Transport& link, topology::WorkerPool& pool,
-                          const plan::ForEach& for_each) {
-  const auto ownership = plan::Ownership::hash(graph.vertices(), run.processes);
+                          transport::Transport& link, topology::WorkerPool& pool, const ForEach& for_each) {
+  const auto ownership = partition::Ownership::hash(graph.vertices(), run.processes);
   auto agreed = exchange::Exchange::agree(
       bootstrap, link,
       plan::PlanDraft(graph, ownership, bootstrap.rank(),
@@ -131,8 +130,7 @@ inline Part plan_vertices(const GraphFile& graph, const Run& run, launch::Bootst
 }
 
 inline Part plan_blocks(const GraphFile& graph, const Run& run, launch::Bootstrap& bootstrap,
-                        transport::Transport& link, topology::WorkerPool& pool,
-                        const plan::ForEach& for_each) {
+                        transport::Transport& link, topology::WorkerPool& pool, const ForEach& for_each) {
   const plan::Rows rows{graph.offsets(), graph.targets()};
   const auto partition = plan::partition_edges(run.blocks, rows, run.processes, 1);
   auto blocks = plan::read_blocks(rows, graph.weights(), partition, 0,
@@ -159,7 +157,7 @@ void run_process(P program, const GraphFile& graph, const Run& run, launch::Boot
                  const std::string& job, Outcome& outcome, std::atomic<std::uint64_t>& slots) {
   topology::WorkerPool pool(
       {std::vector<topology::WorkerPlace>(static_cast<std::size_t>(run.workers)), true});
-  const plan::ForEach for_each = [&](std::uint64_t count, const auto& work) { pool.for_each(count, work); };
+  const ForEach for_each = [&](std::uint64_t count, const auto& work) { pool.for_each(count, work); };
   launch::check_agreement(bootstrap, {{"the job", job}});
   transport::Settings settings{bootstrap.rank(),
                                bootstrap.size(),

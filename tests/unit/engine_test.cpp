@@ -77,7 +77,7 @@ TEST_CASE("weights that no float holds arrive without change") {
   graph::Builder builder(kVertexCount, 5000, {.weighted = true});
   for (int e = 0; e < 5000; ++e)
     builder.add(0, below(kVertexCount), below(kVertexCount), kNoFloat * below(4));
-  graph::OutputFile file(directory / "g.ew");
+  OutputFile file(directory / "g.ew");
   builder.write(file, {}, 0, {});
   const auto graph = GraphFile::open(directory / "g.ew");
   REQUIRE(!graph.float_weights());

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "error.h"
-#include "exchange/exchange.h"
+#include "base/error.h"
+#include "dense/exchange/exchange.h"
 
 namespace edgewire::engine {
 

@@ -1,4 +1,4 @@
-#include "plan/exchange_plan.h"
+#include "dense/plan/exchange_plan.h"
 
 #include <algorithm>
 #include <numeric>
@@ -6,7 +6,7 @@
 #include <set>
 
 #include "graph_test.h"
-#include "plan/column_addresses.h"
+#include "partition/column_addresses.h"
 
 namespace edgewire::plan {
 namespace {
@@ -26,7 +26,7 @@ struct Side {
   const OwnedVertices& owned() const { return plan.owned(); }
 };
 
-std::vector<Side> make_plans(const GraphFile& graph, const Ownership& ownership, Strategy strategy,
+std::vector<Side> make_plans(const GraphFile& graph, const partition::Ownership& ownership, Strategy strategy,
                              int workers, Layout layout) {
   std::vector<PlanDraft> drafts;
   std::vector<std::vector<Arrivals>> arrivals(static_cast<std::size_t>(ownership.processes()));
@@ -53,8 +53,8 @@ std::vector<Side> make_plans(const GraphFile& graph, const Ownership& ownership,
 
 /// Strategy `edge`: the slots hold every edge to another process, where the receiver adds it to the right
 /// vertex.
-void check_slots(const GraphFile& graph, const Ownership& ownership, const std::vector<Side>& sides,
-                 int rank) {
+void check_slots(const GraphFile& graph, const partition::Ownership& ownership,
+                 const std::vector<Side>& sides, int rank) {
   const Side& side = sides[static_cast<std::size_t>(rank)];
   using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
   Edges edges, found;
@@ -80,8 +80,8 @@ void check_slots(const GraphFile& graph, const Ownership& ownership, const std::
 
 /// Every edge that the process computes ends where the receiver adds it to the right vertex, and every slot
 /// of sums is used.
-void check_edges(const GraphFile& graph, const Ownership& ownership, const std::vector<Side>& sides, int rank,
-                 Strategy strategy) {
+void check_edges(const GraphFile& graph, const partition::Ownership& ownership,
+                 const std::vector<Side>& sides, int rank, Strategy strategy) {
   const Side& side = sides[static_cast<std::size_t>(rank)];
   const ExchangePlan& plan = side.plan;
   std::set<std::uint32_t> used;
@@ -135,7 +135,7 @@ TEST_CASE("every edge reaches its destination by way of a slot that both sides k
       for (const int processes : {1, 2, 3, 7}) {
         CAPTURE(static_cast<int>(strategy));
         CAPTURE(processes);
-        const auto ownership = Ownership::hash(graph.vertices(), processes);
+        const auto ownership = partition::Ownership::hash(graph.vertices(), processes);
         const auto sides = make_plans(graph, ownership, strategy, 3, layout);
         for (int p = 0; p < processes; ++p) check_edges(graph, ownership, sides, p, strategy);
       }
@@ -146,7 +146,7 @@ TEST_CASE("every edge reaches its destination by way of a slot that both sides k
 TEST_CASE("no strategy sends more values than the one before it") {
   const TemporaryDirectory directory;
   const auto graph = skewed_graph(directory, 1000, 8000);
-  const auto ownership = Ownership::ranges(graph.offsets(), 4);
+  const auto ownership = partition::Ownership::ranges(graph.offsets(), 4);
   std::vector<std::uint64_t> values;
   std::uint64_t crossing = 0;
   for (VertexId v{}; v < graph.vertices(); ++v) {
@@ -168,7 +168,7 @@ TEST_CASE("no strategy sends more values than the one before it") {
 TEST_CASE("columns cover all destinations and no column mixes peers") {
   const TemporaryDirectory directory;
   const auto graph = skewed_graph(directory, 2000, 9000);
-  const auto ownership = Ownership::hash(graph.vertices(), 3);
+  const auto ownership = partition::Ownership::hash(graph.vertices(), 3);
   const auto sides = make_plans(graph, ownership, Strategy::slots, 1, Layout::degree);
   const ExchangePlan& plan = sides[1].plan;
   const auto bounds = plan.cut_columns(128, 500, kOneWorker);
@@ -186,7 +186,7 @@ TEST_CASE("addresses name the column and the place in it") {
   const TemporaryDirectory directory;
   const auto graph = skewed_graph(directory, 2000, 9000);
   for (const int processes : {1, 3}) {
-    const auto ownership = Ownership::hash(graph.vertices(), processes);
+    const auto ownership = partition::Ownership::hash(graph.vertices(), processes);
     for (const auto strategy : {Strategy::edge, Strategy::worker, Strategy::slots, Strategy::cover}) {
       CAPTURE(to_name(strategy));
       auto sides = make_plans(graph, ownership, strategy, 2, Layout::degree);
@@ -204,8 +204,8 @@ TEST_CASE("addresses name the column and the place in it") {
       for (std::uint32_t i = 0; i < columns.sources(); i += ExchangePlan::kRowBlock) {
         columns.read(i, std::min(i + ExchangePlan::kRowBlock, columns.sources()), rows);
         for (auto& address : rows.destinations) {
-          REQUIRE((address >> kOffsetBits) + 1 < bounds.size());
-          address = bounds[address >> kOffsetBits] + (address & 0xffff);
+          REQUIRE((address >> partition::kOffsetBits) + 1 < bounds.size());
+          address = bounds[address >> partition::kOffsetBits] + (address & 0xffff);
         }
         REQUIRE(rows.destinations == blocks[i / ExchangePlan::kRowBlock]);
       }
@@ -226,7 +226,7 @@ TEST_CASE("with covers every edge is computed once, by its sender or by the peer
   std::sort(all.begin(), all.end());
   for (const std::uint64_t share : {0, 2, 1}) {  // of the free edges: none, half, all
     CAPTURE(share);
-    const auto ownership = Ownership::hash(graph.vertices(), 3);
+    const auto ownership = partition::Ownership::hash(graph.vertices(), 3);
     Edges found;
     std::uint64_t free = 0;
     for (int p = 0; p < 3; ++p) {
@@ -293,7 +293,7 @@ TEST_CASE("with covers every edge is computed once, by its sender or by the peer
 TEST_CASE("owned vertices are ordered as asked") {
   const TemporaryDirectory directory;
   const auto graph = skewed_graph(directory, 500, 4000);
-  const auto ownership = Ownership::hash(graph.vertices(), 3);
+  const auto ownership = partition::Ownership::hash(graph.vertices(), 3);
   const auto degree = [&](std::uint32_t v) { return graph.offsets()[v + 1] - graph.offsets()[v]; };
   std::uint64_t edges = 0;
   for (int p = 0; p < 3; ++p) {
@@ -325,12 +325,13 @@ TEST_CASE("the order by degree is the same whichever piece is sorted first") {
     for (std::uint32_t i = 0; i < 4090 + hub * 5 % 9; ++i) list.push_back({hub * 33'000 + 7, i, 0.0F});
   graph::build(directory / "g.ew", kVertices, list, {});
   const auto graph = GraphFile::open(directory / "g.ew");
-  const ForEach backwards = [](std::uint64_t count, const std::function<void(int, std::uint64_t)>& work) {
+  const ForEach backwards = [](std::uint64_t count,
+                                          const std::function<void(int, std::uint64_t)>& work) {
     while (count > 0) work(0, --count);
   };
   const auto degree = [&](std::uint32_t v) { return graph.offsets()[v + 1] - graph.offsets()[v]; };
   for (const int processes : {1, 2}) {
-    const auto ownership = Ownership::hash(graph.vertices(), processes);
+    const auto ownership = partition::Ownership::hash(graph.vertices(), processes);
     for (const auto layout : {Layout::given, Layout::degree}) {
       const OwnedVertices owned(graph, ownership, processes - 1, layout, backwards);
       std::vector<VertexId> expected(owned.count());
@@ -355,7 +356,7 @@ TEST_CASE("the order by degree is the same whichever piece is sorted first") {
 TEST_CASE("a peer's faulty plan is refused, naming the peer") {
   const TemporaryDirectory directory;
   const auto graph = skewed_graph(directory, 100, 300);
-  const auto ownership = Ownership::hash(graph.vertices(), 2);
+  const auto ownership = partition::Ownership::hash(graph.vertices(), 2);
   const OwnedVertices owned(graph, ownership, 0, Layout::degree, kOneWorker);
   for (const auto& entries : {std::vector<LocalNumber>{50}, {1, 2, 1}, {LocalNumber(0xFFFFFFFF)}}) {
     CHECK(error_of([&] { order_arrivals(owned, entries, {}, 1); }).find("rank 1 sent a faulty") == 0);

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "cli/program.h"
-#include "error.h"
 
 namespace edgewire::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <vector>
 
-#include "error.h"
+#include "base/error.h"
 #include "transport/dpdk/ip_choice.h"
 
 namespace edgewire::transport::dpdk {

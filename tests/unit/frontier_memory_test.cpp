@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "error.h"
+#include "base/error.h"
 #include "graph_test.h"
 #include "perf/frontier_count.h"
 
@@ -33,7 +33,7 @@ TEST_CASE("shares of processes are those that sets of vertices have") {
   const auto edges = some_edges();
   const graph::BuiltGraph built(kVertices, edges);
   for (const int processes : {1, 3}) {
-    const auto ownership = plan::Ownership::hash(kVertices, processes);
+    const auto ownership = partition::Ownership::hash(kVertices, processes);
     const auto owner = [&](std::uint32_t v) { return ownership.place(VertexId(v)).owner; };
     const auto shares = count_shares(built.graph, ownership);
     CHECK((shares.vertices == kVertices && shares.edges == edges.size() && !shares.symmetric));

@@ -7,10 +7,10 @@
 #include <set>
 #include <thread>
 
+#include "base/parallel.h"
+#include "base/random.h"
 #include "graph/format.h"
 #include "graph/generator.h"
-#include "graph/parallel.h"
-#include "graph/random.h"
 #include "graph_test.h"
 
 namespace edgewire::graph {

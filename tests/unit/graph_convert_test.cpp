@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "base/random.h"
 #include "graph/generator.h"
-#include "graph/random.h"
 #include "graph_inputs.h"
 
 namespace edgewire::graph {

@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mapped_file.h"
 #include "graph/format.h"
-#include "graph/mapped_file.h"
 #include "graph_test.h"
 #include "stderr_capture.h"
 

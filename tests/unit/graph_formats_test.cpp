@@ -1,6 +1,6 @@
 #include "graph/formats.h"
 
-#include "error.h"
+#include "base/error.h"
 #include "graph_inputs.h"
 
 namespace edgewire::graph {

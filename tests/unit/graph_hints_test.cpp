@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "error.h"
+#include "base/error.h"
 #include "graph/formats.h"
 #include "graph/input.h"
 #include "graph/metis_guess.h"

@@ -7,8 +7,8 @@
 #include <functional>
 #include <set>
 
+#include "base/mapped_file.h"
 #include "graph/convert.h"
-#include "graph/mapped_file.h"
 #include "graph_test.h"
 #include "parted_graph.h"
 #include "stderr_capture.h"

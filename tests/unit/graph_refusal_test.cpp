@@ -7,7 +7,7 @@
 
 #include <sys/stat.h>
 
-#include "graph/random.h"
+#include "base/random.h"
 #include "graph_inputs.h"
 
 namespace edgewire::graph {

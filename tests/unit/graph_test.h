@@ -15,7 +15,7 @@
 
 #include <stdlib.h>
 
-#include "error.h"
+#include "base/error.h"
 #include "graph/builder.h"
 #include "graph/graph_file.h"
 

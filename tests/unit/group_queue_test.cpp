@@ -1,4 +1,4 @@
-#include "engine/group_queue.h"
+#include "dense/engine/group_queue.h"
 
 #include <doctest/doctest.h>
 

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <thread>
 
-#include "error.h"
+#include "base/error.h"
 #include "growing_timeout.h"
 #include "own_address.h"
 #include "stderr_capture.h"

@@ -4,8 +4,8 @@
 #include <map>
 #include <mutex>
 
-#include "exchange/barrier.h"
 #include "frontier_test.h"
+#include "process/barrier.h"
 
 namespace edgewire::frontier {
 
@@ -43,7 +43,7 @@ TEST_CASE("in-rows have the sources of all edges to the owned vertices") {
           found[job.ownership().vertex(job.rank(), local)].assign(sources.begin(), sources.end());
       }
       lock.unlock();
-      exchange::barrier(job.bootstrap(), job.link());  // a peer may still be connecting
+      process::barrier(job.bootstrap(), job.link());  // a peer may still be connecting
     });
     for (auto& [v, sources] : found) std::ranges::sort(sources);
     for (auto& [v, sources] : right) std::ranges::sort(sources);

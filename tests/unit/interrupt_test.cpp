@@ -1,4 +1,4 @@
-#include "cli/interrupt.h"
+#include "process/interrupt.h"
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>
@@ -21,8 +21,8 @@ std::string last_line() {
   const pid_t child = fork();
   if (child == 0) {
     dup2(pipe_ends[1], STDERR_FILENO);
-    const InterruptLine line;
-    const Progress progress = InterruptLine::listen({});
+    const process::InterruptLine line;
+    const Progress progress = process::InterruptLine::listen({});
     const auto tell = [&] {
       for (;;) {
         progress({"reading", 500, 1000, "bytes"});

@@ -1,4 +1,4 @@
-#include "engine/lane_queue.h"
+#include "dense/engine/lane_queue.h"
 
 #include <doctest/doctest.h>
 

@@ -19,7 +19,7 @@
 #include <thread>
 #include <vector>
 
-#include "error.h"
+#include "base/error.h"
 #include "growing_timeout.h"
 #include "launch/local.h"
 #include "launch/packing.h"

@@ -10,7 +10,7 @@
 #include <map>
 #include <thread>
 
-#include "error.h"
+#include "base/error.h"
 #include "launch/agreement.h"
 #include "launch/frames.h"
 #include "launch/interfaces.h"

@@ -1,5 +1,5 @@
 // The measurement of a job's link among processes that are threads, over every usable backend.
-#include "exchange/link_probe.h"
+#include "process/link_probe.h"
 
 #include <doctest/doctest.h>
 
@@ -32,7 +32,7 @@ TEST_CASE("all processes end the measurement of their link, however slowly signa
           transport::Settings settings{p, size, 1, 1, bootstrap.secret(), "", 60, &bootstrap.health()};
           for (int q = 0; q < size; ++q) settings.nodes.push_back((q + 1) / 2);
           settings.dpdk = transport::dpdk_choice(p);
-          const double bytes_per_s = measure_link(bootstrap, *subject.make(settings));
+          const double bytes_per_s = process::measure_link(bootstrap, *subject.make(settings));
           transport::require(bytes_per_s > 0 && bytes_per_s < 1e12, "a rate that no link has");
           for (const auto& all : launch::allgather(bootstrap, std::vector{bytes_per_s}))
             transport::require(all[0] == bytes_per_s, "processes measured different rates");

@@ -11,7 +11,7 @@
 
 #include <array>
 
-#include "error.h"
+#include "base/error.h"
 #include "launch/launch.h"
 #include "launch/program.h"
 

@@ -1,4 +1,4 @@
-#include "graph/mapped_file.h"
+#include "base/mapped_file.h"
 
 #include <fmt/core.h>
 
@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/output_file.h"
 #include "graph/format.h"
-#include "graph/output_file.h"
 #include "graph_test.h"
 #include "stderr_capture.h"
 

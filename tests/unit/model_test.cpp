@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "error.h"
+#include "base/error.h"
 #include "perf/bound.h"
 
 using namespace edgewire::perf;

@@ -1,6 +1,6 @@
 #include "cli/named_vertices.h"
 
-#include "error.h"
+#include "base/error.h"
 #include "graph_test.h"
 
 namespace edgewire::cli {

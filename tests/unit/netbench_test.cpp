@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "error.h"
+#include "base/error.h"
 #include "launch/launch.h"
 #include "stderr_capture.h"
 

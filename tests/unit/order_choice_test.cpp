@@ -1,5 +1,5 @@
 // How many columns are swept together, and when bins may be chosen.
-#include "job/order_choice.h"
+#include "dense/job/order_choice.h"
 
 #include <doctest/doctest.h>
 

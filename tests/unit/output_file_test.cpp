@@ -1,4 +1,4 @@
-#include "graph/output_file.h"
+#include "base/output_file.h"
 
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "graph/output_target.h"
+#include "base/output_target.h"
 #include "graph_test.h"
 
 namespace edgewire::graph {

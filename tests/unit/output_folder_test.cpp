@@ -1,4 +1,4 @@
-#include "graph/output_folder.h"
+#include "base/output_folder.h"
 
 #include <csignal>
 #include <cstdlib>

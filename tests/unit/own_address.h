@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "error.h"
+#include "base/error.h"
 #include "transport/sockets.h"
 
 namespace edgewire {

@@ -1,11 +1,11 @@
 // Rows of owned vertices in memory are those of the file.
-#include "plan/owned_rows.h"
+#include "partition/owned_rows.h"
 
 #include <algorithm>
 #include <numeric>
 
+#include "dense/plan/exchange_plan.h"
 #include "graph_test.h"
-#include "plan/exchange_plan.h"
 
 namespace edgewire::plan {
 namespace {
@@ -13,10 +13,10 @@ namespace {
 using graph::GraphFile;
 
 /// A copy of the rows of process p.
-OwnedRows in_memory(const GraphFile& graph, const Ownership& ownership, int p) {
+partition::OwnedRows in_memory(const GraphFile& graph, const partition::Ownership& ownership, int p) {
   const auto rank = static_cast<std::uint32_t>(p);
   graph.verify_rows(0, graph.vertices());
-  RowMemory rows{{0}, {}};
+  partition::RowMemory rows{{0}, {}};
   std::vector<VertexId> targets;
   std::string weights;
   for (LocalNumber local{}; local < ownership.count(rank); ++local) {
@@ -34,7 +34,8 @@ OwnedRows in_memory(const GraphFile& graph, const Ownership& ownership, int p) {
 }
 
 /// Slots stay in the order of entries.
-ExchangePlan plan_of(const OwnedRows& rows, const Ownership& ownership, int p, Strategy strategy) {
+ExchangePlan plan_of(const partition::OwnedRows& rows, const partition::Ownership& ownership, int p,
+                     Strategy strategy) {
   PlanDraft draft(rows, ownership, p, OwnedVertices(rows, ownership, p, Layout::degree, graph::in_turn),
                   strategy, 2, graph::in_turn, rows.graph().weighted());
   std::vector<std::size_t> entries;
@@ -73,8 +74,9 @@ TEST_CASE("a plan of rows in memory is that of rows in the file") {
     const GraphFile graph = graph::skewed_graph(folder, 3000, 20'000, weighted);
     std::vector<std::uint16_t> owners(graph.vertices());
     for (std::size_t v = 0; v < owners.size(); ++v) owners[v] = static_cast<std::uint16_t>(v * v % 7 % 3);
-    for (const auto& ownership : {Ownership::hash(graph.vertices(), 3), Ownership::ranges(graph.offsets(), 3),
-                                  Ownership::from_table(owners, 3)}) {
+    for (const auto& ownership :
+         {partition::Ownership::hash(graph.vertices(), 3), partition::Ownership::ranges(graph.offsets(), 3),
+          partition::Ownership::from_table(owners, 3)}) {
       for (const Strategy strategy :
            {Strategy::slots, Strategy::cover, Strategy::edge, Strategy::process, Strategy::worker}) {
         CAPTURE(weighted);
@@ -90,8 +92,8 @@ TEST_CASE("a plan of rows in memory is that of rows in the file") {
 TEST_CASE("degrees and weights stay when targets are forgotten, and degrees when they are taken") {
   const graph::TemporaryDirectory folder;
   const GraphFile graph = graph::skewed_graph(folder, 300, 2000, true);
-  const auto ownership = Ownership::hash(graph.vertices(), 2);
-  OwnedRows rows = in_memory(graph, ownership, 1);
+  const auto ownership = partition::Ownership::hash(graph.vertices(), 2);
+  partition::OwnedRows rows = in_memory(graph, ownership, 1);
   const auto check = [&](bool weights) {
     for (LocalNumber local{}; local < ownership.count(1); ++local) {
       const graph::Row right{graph, ownership.vertex(1, local)};
@@ -107,7 +109,7 @@ TEST_CASE("degrees and weights stay when targets are forgotten, and degrees when
   rows.forget_edges();
   check(false);
   rows = in_memory(graph, ownership, 1);
-  const RowMemory taken = rows.take();
+  const partition::RowMemory taken = rows.take();
   check(true);
   CHECK(taken.begins.back() == taken.entries.as<VertexId>().size());
 }

@@ -1,12 +1,12 @@
-#include "plan/owner_filter.h"
+#include "dense/plan/owner_filter.h"
 
 #include <doctest/doctest.h>
 
 #include <random>
 #include <vector>
 
+using edgewire::partition::Ownership;
 using edgewire::plan::OwnerFilter;
-using edgewire::plan::Ownership;
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "plan/ownership.h"
+#include "partition/ownership.h"
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>
@@ -10,9 +10,9 @@
 #include <fstream>
 #include <vector>
 
-#include "error.h"
+#include "base/error.h"
 
-using edgewire::plan::Ownership;
+using edgewire::partition::Ownership;
 
 namespace {
 
@@ -46,7 +46,7 @@ TEST_CASE("hash ownership is a balanced bijection for any number of processes") 
 
 TEST_CASE("hash ownership divides exactly up to the largest ids") {
   for (const std::uint32_t processes : {2U, 3U, 7U, 4095U, 4096U}) {
-    const edgewire::plan::HashOwnership scheme(0xFFFFFFFEULL, processes);
+    const edgewire::partition::HashOwnership scheme(0xFFFFFFFEULL, processes);
     for (edgewire::VertexId v(0xFFFFFFFDU - 20000); v < 0xFFFFFFFEU; ++v) {
       const auto place = scheme.place(v);
       REQUIRE(place.local == v / processes);
@@ -145,7 +145,7 @@ TEST_CASE("a word that names neither an ownership nor a file is refused, and wha
         said += std::string(error.what()) + ";";
       }
     };
-    note([&] { edgewire::plan::check_ownership_name(how); });
+    note([&] { edgewire::partition::check_ownership_name(how); });
     note([&] { Ownership::create(how, offsets, 2); });
     return said;
   };
@@ -168,7 +168,7 @@ TEST_CASE("a word that names neither an ownership nor a file is refused, and wha
 }
 
 TEST_CASE("a path, and what is there, is a partition file, whatever it is called") {
-  using edgewire::plan::check_ownership_name;
+  using edgewire::partition::check_ownership_name;
   char folder[] = "/tmp/edgewire-names-XXXXXX";
   REQUIRE(mkdtemp(folder) != nullptr);
   const auto before = std::filesystem::current_path();

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/random.h"
+#include "base/random.h"
 #include "graph_inputs.h"
 
 namespace edgewire::graph {

@@ -1,6 +1,6 @@
 // Plans that are kept for the next run: what is read is what was written, and whatever happens to a file, it
 // is noticed and replaced.
-#include "job/plan_cache.h"
+#include "dense/job/plan_cache.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,10 +11,10 @@
 #include <filesystem>
 #include <random>
 
+#include "base/array_file.h"
 #include "graph_test.h"
 #include "kernels/runs.h"
 #include "launch/bootstrap.h"
-#include "plan/plan_file.h"
 
 namespace edgewire::job {
 namespace {
@@ -25,7 +25,7 @@ using graph::read_file;
 using graph::TemporaryDirectory;
 using graph::write_file;
 
-const plan::ForEach kSerially = graph::in_turn;
+const ForEach kSerially = graph::in_turn;
 
 struct Arrays {
   std::string text;
@@ -51,13 +51,13 @@ Arrays some_arrays(std::size_t large_bytes) {
 }
 
 void write(const std::string& path, const Arrays& arrays, const std::string& key) {
-  plan::PlanFileWriter writer;
+  ArrayFileWriter writer;
   Arrays::sections(writer, arrays);
   writer.write(path, key, 5, kSerially);
 }
 
 Arrays read(const std::string& path, const std::string& key) {
-  plan::PlanFileReader reader(path, key, kSerially);
+  ArrayFileReader reader(path, key, kSerially);
   CHECK(reader.generation() == 5);
   Arrays arrays;
   Arrays::sections(reader, arrays);
@@ -67,7 +67,7 @@ Arrays read(const std::string& path, const std::string& key) {
 
 /// The file with its header's checksum made right again.
 std::string sealed(std::string bytes) {
-  plan::PlanFileHeader header;
+  ArrayFileHeader header;
   std::memcpy(&header, bytes.data(), sizeof header);
   header.checksum = header.checksum_with({reinterpret_cast<const std::uint8_t*>(bytes.data()) + sizeof header,
                                           header.front_bytes - sizeof header});
@@ -91,7 +91,7 @@ TEST_CASE("a section of several parts, longer than a block") {
   const std::string path = directory / "plan";
   const Arrays arrays = some_arrays((5 << 20) + 3);
   const auto all = std::as_bytes(std::span(arrays.large));
-  plan::PlanFileWriter writer;
+  ArrayFileWriter writer;
   std::vector<std::span<const std::byte>> parts;
   for (std::size_t at = 0, more = 0; at < all.size();
        at += more, more = std::min(2 * more + 1, all.size() - at))
@@ -99,7 +99,7 @@ TEST_CASE("a section of several parts, longer than a block") {
   writer.add(std::move(parts));
   writer.copy(std::vector<int>{1, 2, 3});
   writer.write(path, "", 1, kSerially);
-  plan::PlanFileReader reader(path, "", kSerially);
+  ArrayFileReader reader(path, "", kSerially);
   const auto mapped = reader.map<std::uint8_t>();
   CHECK(std::equal(mapped.begin(), mapped.end(), arrays.large.begin(), arrays.large.end()));
   CHECK(reinterpret_cast<std::uintptr_t>(mapped.data()) % 64 == 0);
@@ -131,7 +131,7 @@ TEST_CASE("any byte that changes is noticed, and any byte that is missing") {
   for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
     write_file(path, whole.substr(0, bytes));
     const std::string message = error_of([&] { read(path, "graph 1\n"); });
-    CHECK(contains(message, bytes < sizeof(plan::PlanFileHeader) ? "cut short" : "but its header says"));
+    CHECK(contains(message, bytes < sizeof(ArrayFileHeader) ? "cut short" : "but its header says"));
   }
   write_file(path, whole + '\0');
   CHECK(contains(error_of([&] { read(path, "graph 1\n"); }), "but its header says"));
@@ -152,7 +152,7 @@ TEST_CASE("a plan file of something else is refused, saying what differs") {
   CHECK(contains(error_of([&] { read(directory / "", ""); }), "Is a directory"));
 
   const auto with = [&](auto change) {
-    plan::PlanFileHeader header;
+    ArrayFileHeader header;
     std::memcpy(&header, whole.data(), sizeof header);
     change(header);
     std::string bytes = whole;
@@ -174,7 +174,7 @@ TEST_CASE("a section table that is wrong but has the right checksum is refused")
   const std::string path = directory / "plan";
   write(path, some_arrays(100), "k");
   const std::string whole = read_file(path);
-  constexpr std::size_t kTable = sizeof(plan::PlanFileHeader) + 8;
+  constexpr std::size_t kTable = sizeof(ArrayFileHeader) + 8;
   for (std::size_t field = 0; field < 10; ++field) {
     for (const std::uint64_t value : {1ULL, 1ULL << 20, ~0ULL, ~0ULL << 6}) {
       std::string bytes = whole;

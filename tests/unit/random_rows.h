@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "plan/count.h"
+#include "dense/plan/count.h"
 
 namespace edgewire::plan {
 

@@ -1,4 +1,4 @@
-#include "exchange/record_stream.h"
+#include "channel/record_stream.h"
 
 #include <doctest/doctest.h>
 
@@ -7,8 +7,8 @@
 #include <span>
 
 #include "bootstraps.h"
-#include "exchange/barrier.h"
 #include "phase_listener.h"
+#include "process/barrier.h"
 #include "transport_fixture.h"
 
 namespace edgewire::exchange {
@@ -21,8 +21,8 @@ TEST_CASE("an observer is told what workers do with records, and whom they wait 
   std::uint64_t taken[2]{};
   transport::parallel(2, [&](int p) {
     auto& bootstrap = *members[static_cast<std::size_t>(p)];
-    Seat seat(bootstrap, {.workers = 1, .transport = "shm", .peer_timeout_s = 100});
-    RecordStream stream(bootstrap, seat, sizeof kRecords);
+    process::Seat seat(bootstrap, {.workers = 1, .transport = "shm", .peer_timeout_s = 100});
+    channel::RecordStream stream(bootstrap, seat, sizeof kRecords);
     const auto take = [&](int, std::span<const std::byte> bytes) {
       taken[p] += bytes.size() / sizeof kRecords;
     };
@@ -34,8 +34,8 @@ TEST_CASE("an observer is told what workers do with records, and whom they wait 
     seat.pool().observe(&listeners[p], p);
     seat.pool().run(superstep);
     {
-      const WaitTold wait(seat.pool());
-      barrier(bootstrap, seat.link());
+      const process::WaitTold wait(seat.pool());
+      process::barrier(bootstrap, seat.link());
     }
     seat.pool().observe(nullptr);
   });

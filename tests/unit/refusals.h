@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "dense/job/dense_job.h"
 #include "graph_test.h"
-#include "job/dense_job.h"
 
 namespace edgewire {
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "bootstraps.h"
-#include "exchange/seat.h"
 #include "graph_test.h"
+#include "process/seat.h"
 
 namespace edgewire::frontier {
 
@@ -36,8 +36,8 @@ class RowCacheFixture {
         edges.emplace_back(u, static_cast<std::uint32_t>(random() % kRowVertices), 1.0F);
     graph::build(folder_ / "g.ew", kRowVertices, edges, {});
     graph_.emplace(graph::GraphFile::open(folder_ / "g.ew"));
-    ownership_.emplace(plan::Ownership::hash(kRowVertices, 1));
-    rows_.emplace(seat_.pool(), plan::OwnedRows(*graph_), *ownership_, 0,
+    ownership_.emplace(partition::Ownership::hash(kRowVertices, 1));
+    rows_.emplace(seat_.pool(), partition::OwnedRows(*graph_), *ownership_, 0,
                   RowDisks{.devices = {folder_ / "."}});
     REQUIRE(pages() > 30);
   }
@@ -72,9 +72,9 @@ class RowCacheFixture {
 
   graph::TemporaryDirectory folder_;
   std::unique_ptr<launch::Bootstrap> bootstrap_ = std::move(launch::bootstraps(1)[0]);
-  exchange::Seat seat_{*bootstrap_, {.workers = 1}};
+  process::Seat seat_{*bootstrap_, {.workers = 1}};
   std::optional<graph::GraphFile> graph_;
-  std::optional<plan::Ownership> ownership_;
+  std::optional<partition::Ownership> ownership_;
   std::optional<RowPages> rows_;
 };
 

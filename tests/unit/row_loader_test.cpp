@@ -1,5 +1,5 @@
 // Rows on their way from the file to the processes that own their vertices, which are threads of the test.
-#include "exchange/row_loader.h"
+#include "partition/row_loader.h"
 
 #include <doctest/doctest.h>
 
@@ -11,14 +11,14 @@
 #include "bootstraps.h"
 #include "graph/format.h"
 #include "graph_test.h"
-#include "plan/row_shares.h"
+#include "partition/row_shares.h"
 #include "transport_fixture.h"
 
 namespace edgewire::exchange {
 namespace {
 
 using graph::GraphFile;
-constexpr auto kShares = RowReading::shares;
+constexpr auto kShares = partition::RowReading::shares;
 
 std::vector<std::uint16_t> some_owners(std::uint64_t vertices, int processes) {
   std::vector<std::uint16_t> owners(vertices);
@@ -34,16 +34,17 @@ struct Cut {
 
 /// Loads the rows of all processes, each of its own file or all of one, and compares them with those of
 /// `right`. `work` (rank, rows): what else is asked.
-void check_rows(const std::vector<GraphFile>& files, const GraphFile& right, const plan::Ownership& ownership,
-                const Cut& cut, const RowContent& content,
-                const std::function<void(const plan::OwnedRows&)>& work = {}) {
+void check_rows(const std::vector<GraphFile>& files, const GraphFile& right,
+                const partition::Ownership& ownership, const Cut& cut, const partition::RowContent& content,
+                const std::function<void(const partition::OwnedRows&)>& work = {}) {
   right.verify_rows(0, right.vertices());
   const auto members = launch::bootstraps(cut.processes, true);
   transport::parallel(cut.processes, [&](int p) {
     auto& bootstrap = *members[static_cast<std::size_t>(p)];
     const GraphFile& file = files[static_cast<std::size_t>(p) % files.size()];
-    Seat seat(bootstrap, {.workers = cut.workers, .transport = cut.transport, .peer_timeout_s = 100});
-    const auto rows = load_rows(bootstrap, seat, file, ownership, content);
+    process::Seat seat(bootstrap,
+                       {.workers = cut.workers, .transport = cut.transport, .peer_timeout_s = 100});
+    const auto rows = partition::load_rows(bootstrap, seat, file, ownership, content);
     const auto rank = static_cast<std::uint32_t>(p);
     for (LocalNumber local{}; local < ownership.count(rank); ++local) {
       const VertexId v = ownership.vertex(rank, local);
@@ -70,14 +71,15 @@ TEST_CASE("processes of several hosts get the rows of their vertices, however th
   for (const Cut& cut : {Cut{2, 1}, Cut{3, 2}, Cut{2, 3, "tcp"}}) {
     CAPTURE(cut.processes);
     for (const auto& ownership :
-         {plan::Ownership::hash(kVertices, cut.processes),
-          plan::Ownership::from_table(some_owners(kVertices, cut.processes), cut.processes)})
-      for (const RowContent content :
-           {RowContent{.reading = kShares}, RowContent{.weights = true, .reading = kShares},
-            RowContent{.targets = false, .reading = kShares}})
+         {partition::Ownership::hash(kVertices, cut.processes),
+          partition::Ownership::from_table(some_owners(kVertices, cut.processes), cut.processes)})
+      for (const partition::RowContent content :
+           {partition::RowContent{.reading = kShares},
+            partition::RowContent{.weights = true, .reading = kShares},
+            partition::RowContent{.targets = false, .reading = kShares}})
         check_rows(files, files[0], ownership, cut, content,
                    [](const auto& rows) { transport::require(!rows.in_file(), "rows in the file"); });
-    check_rows(files, files[0], plan::Ownership::ranges(files[0].offsets(), cut.processes), cut, {},
+    check_rows(files, files[0], partition::Ownership::ranges(files[0].offsets(), cut.processes), cut, {},
                [](const auto& rows) { transport::require(rows.in_file(), "rows not in the file"); });
   }
 }
@@ -88,7 +90,7 @@ TEST_CASE("graphs with fewer rows than processes, and without edges") {
         vertices, vertices == 5 ? std::vector<graph::Edge>{} : std::vector<graph::Edge>{{0, 0, 1.0F}});
     std::vector<GraphFile> files;
     files.push_back(GraphFile::open(one.graph.path()));
-    check_rows(files, one.graph, plan::Ownership::hash(vertices, 3), {3, 2}, {.reading = kShares});
+    check_rows(files, one.graph, partition::Ownership::hash(vertices, 3), {3, 2}, {.reading = kShares});
   }
 }
 
@@ -133,7 +135,7 @@ TEST_CASE("each process reads its share of the rows, and nobody else does") {
   for (std::size_t p = 0; p < kProcesses; ++p)
     files.push_back(GraphFile::open(
         damaged_elsewhere(whole, folder / std::to_string(p) + ".ew", bounds[p], bounds[p + 1])));
-  const auto ownership = plan::Ownership::hash(kVertices, kProcesses);
+  const auto ownership = partition::Ownership::hash(kVertices, kProcesses);
   check_rows(files, whole, ownership, {kProcesses, 2}, {.weights = true, .reading = kShares});
   // The test would notice: a process that reads more finds the damage.
   for (std::size_t p = 0; p < kProcesses; ++p) {
@@ -145,8 +147,8 @@ TEST_CASE("each process reads its share of the rows, and nobody else does") {
 TEST_CASE("what several processes can read is shared out, and each row is read once") {
   const graph::TemporaryDirectory folder;
   const GraphFile graph = graph::skewed_graph(folder, 1000, 8000);
-  using plan::RowRanges;
-  const std::vector<std::vector<RowRanges>> cases{
+  using partition::RowRanges;
+  const std::vector<std::vector<partition::RowRanges>> cases{
       {{{0, 1000}}, {{0, 1000}}, {{0, 1000}}},
       {{{0, 400}}, {{400, 1000}}},
       {{{0, 400}, {700, 1000}}, {{300, 800}}, {{0, 1000}}},
@@ -155,10 +157,10 @@ TEST_CASE("what several processes can read is shared out, and each row is read o
   for (const auto& here : cases) {
     std::vector<int> readers(1000);
     for (std::uint32_t p = 0; p < here.size(); ++p) {
-      const RowRanges mine = plan::rows_to_read(graph, here, p);
+      const partition::RowRanges mine = partition::rows_to_read(graph, here, p);
       for (const std::size_t parts : {1UL, 2UL, 7UL}) {
         std::vector<std::uint64_t> rows;
-        for (const auto& part : plan::cut_rows(graph, mine, parts))
+        for (const auto& part : partition::cut_rows(graph, mine, parts))
           for (const auto& one : part)
             for (std::uint64_t v = one.first; v < one.last; ++v) rows.push_back(v);
         std::vector<std::uint64_t> all;
@@ -174,7 +176,8 @@ TEST_CASE("what several processes can read is shared out, and each row is read o
     }
     CHECK(std::ranges::count(readers, 1) == 1000);
   }
-  CHECK_THROWS_AS(plan::rows_to_read(graph, std::vector<RowRanges>{{{0, 400}}, {{500, 1000}}}, 0), Error);
+  CHECK_THROWS_AS(
+      partition::rows_to_read(graph, std::vector<partition::RowRanges>{{{0, 400}}, {{500, 1000}}}, 0), Error);
 }
 
 TEST_CASE("ranges begin where they begin when all offsets are read") {
@@ -184,8 +187,8 @@ TEST_CASE("ranges begin where they begin when all offsets are read") {
   for (const GraphFile* file : {&graph, &edgeless.graph}) {
     const auto members = launch::bootstraps(3);
     transport::parallel(3, [&](int p) {
-      const auto found = make_ownership(*members[static_cast<std::size_t>(p)], *file, "ranges");
-      const auto right = plan::Ownership::ranges(file->offsets(), 3);
+      const auto found = partition::make_ownership(*members[static_cast<std::size_t>(p)], *file, "ranges");
+      const auto right = partition::Ownership::ranges(file->offsets(), 3);
       for (std::uint32_t q = 0; q < 3; ++q)
         transport::require(found.count(q) == right.count(q), "another range");
     });

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "bootstraps.h"
-#include "exchange/barrier.h"
 #include "frontier/frontier_job.h"
 #include "frontier/row_code.h"
 #include "graph_test.h"
+#include "process/barrier.h"
 
 namespace edgewire::frontier {
 
@@ -196,7 +196,7 @@ TEST_CASE("rows from disks are those of the graph") {
             const std::scoped_lock lock(mutex);
             found.insert(all.begin(), all.end());
           }
-          exchange::barrier(*bootstraps[p], job.link());
+          process::barrier(*bootstraps[p], job.link());
         };
         std::thread other(process, 1);
         process(0);
@@ -218,7 +218,7 @@ TEST_CASE("rows that were found are read without the graph's targets") {
       FrontierJob job(*bootstraps[p], graph,
                       {.seat = {.workers = 2}, .disks = scratch.disks, .kernel = "test"});
       for (KnownNumber n(job.owned()); n < job.known(); ++n) ids[p].push_back(job.boundary().vertex(n));
-      exchange::barrier(*bootstraps[p], job.link());
+      process::barrier(*bootstraps[p], job.link());
     };
     std::thread other(process, 1);
     process(0);
@@ -232,7 +232,7 @@ TEST_CASE("rows that were found are read without the graph's targets") {
   }
   const auto right = boundary();
   CHECK(right[0].size() + right[1].size() > kVertices / 2);
-  const auto owners = plan::Ownership::hash(kVertices, 2);
+  const auto owners = partition::Ownership::hash(kVertices, 2);
   std::vector<std::set<std::uint32_t>> ends(2);
   for (const auto& [u, v, weight] : make_edges())
     if (const auto owner = owners.place(VertexId(u)).owner; owner != owners.place(VertexId(v)).owner)

@@ -242,7 +242,7 @@ TEST_CASE(
 TEST_CASE("values that rank 0 has reach their owners") {
   const auto built = triangles();
   const auto bootstraps = launch::bootstraps(2);
-  const auto ownership = plan::Ownership::create("ranges", built.graph.offsets(), 2);
+  const auto ownership = partition::Ownership::create("ranges", built.graph.offsets(), 2);
   std::vector<std::string> lines(2);
   transport::parallel(2, [&](int p) {
     std::vector<std::uint64_t> distances;

@@ -12,8 +12,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/seconds.h"
 #include "perf/timeline.h"
-#include "seconds.h"
 
 namespace edgewire::perf {
 namespace {

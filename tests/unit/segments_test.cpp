@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "disk/read_figures.h"
 #include "disk/read_probe.h"
 #include "disk/segment_file.h"
 #include "disk/segment_reader.h"
-#include "error.h"
 
 namespace edgewire::disk {
 

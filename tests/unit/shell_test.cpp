@@ -8,7 +8,7 @@
 #include <csignal>
 #include <string>
 
-#include "error.h"
+#include "base/error.h"
 
 namespace edgewire::topology {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "error.h"
+#include "base/error.h"
 #include "graph_test.h"
 #include "shuffle/check.h"
 #include "shuffle/id_bits.h"

@@ -179,7 +179,7 @@ TEST_CASE("an edge too long for the type is an error only where a shortest path 
 TEST_CASE("a process that goes on alone does not pass by a distance that is too long") {
   const graph::TemporaryDirectory folder;
   constexpr std::uint32_t kVertices = 40;
-  const auto ownership = plan::Ownership::hash(kVertices, 2);
+  const auto ownership = partition::Ownership::hash(kVertices, 2);
   std::vector<std::uint32_t> own;  // of one process
   for (std::uint32_t v = 0; v < kVertices; ++v)
     if (ownership.place(VertexId(v)).owner == 0) own.push_back(v);

@@ -4,9 +4,9 @@
 #include <barrier>
 #include <thread>
 
+#include "base/error.h"
 #include "bootstraps.h"
-#include "error.h"
-#include "exchange/seat.h"
+#include "process/seat.h"
 #include "tasks/mail.h"
 
 namespace edgewire::tasks {
@@ -20,10 +20,10 @@ void run_pair(const char* transport, const Body& body) {
   for (int p = 0; p < 2; ++p)
     threads.emplace_back([&, p] {
       launch::Bootstrap& bootstrap = *members[static_cast<std::size_t>(p)];
-      exchange::SeatOptions options;
+      process::SeatOptions options;
       options.peer_timeout_s = 100;
       options.transport = transport;
-      exchange::Seat seat(bootstrap, options);
+      process::Seat seat(bootstrap, options);
       body(p, bootstrap, seat.link());
       bootstrap.finish();
     });
@@ -123,7 +123,7 @@ std::string why(const Call& call) {
 TEST_CASE("a place outside the memory that is read, or read before it was filled, is refused") {
   run_pair("shm", [](int p, launch::Bootstrap& bootstrap, transport::Transport& link) {
     const std::size_t ring = ReadArea::ring_bytes(link, 1, 2);
-    exchange::RegionPlan plan(2);
+    channel::RegionPlan plan(2);
     const std::size_t part =
         plan.add("bodies", p == 0 ? std::vector{std::size_t{0}, ring} : std::vector{ring, std::size_t{0}});
     const auto region = plan.expose(bootstrap, link);

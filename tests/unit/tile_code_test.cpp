@@ -1,5 +1,5 @@
 // Tiles as codes: the same words come back, and damaged codes stay within their arrays.
-#include "tiles/tile_code.h"
+#include "dense/tiles/tile_code.h"
 
 #include <doctest/doctest.h>
 
@@ -9,9 +9,9 @@
 #include <random>
 #include <vector>
 
+#include "dense/tiles/number_code.h"
+#include "dense/tiles/tile_format.h"
 #include "tile_edges.h"
-#include "tiles/number_code.h"
-#include "tiles/tile_format.h"
 
 namespace edgewire::tiles {
 namespace {

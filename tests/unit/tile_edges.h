@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "plan/column_addresses.h"
-#include "tiles/sweep.h"
-#include "tiles/tile.h"
+#include "dense/tiles/sweep.h"
+#include "dense/tiles/tile.h"
+#include "partition/column_addresses.h"
 #include "topology/worker_pool.h"
 
 namespace edgewire::tiles {
@@ -72,7 +72,7 @@ class Reader final : public EdgeReader {
 
  private:
   const Edges& graph_;
-  plan::ColumnAddresses address_;
+  partition::ColumnAddresses address_;
   std::size_t weight_bytes_;
 };
 

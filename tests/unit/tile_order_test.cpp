@@ -1,4 +1,4 @@
-#include "tiles/tile_order.h"
+#include "dense/tiles/tile_order.h"
 
 #include <doctest/doctest.h>
 
@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "dense/tiles/bins.h"
+#include "dense/tiles/sweep.h"
 #include "tile_edges.h"
-#include "tiles/bins.h"
-#include "tiles/sweep.h"
 
 namespace edgewire::tiles {
 namespace {

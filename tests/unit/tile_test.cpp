@@ -1,5 +1,5 @@
-#include "tiles/tile.h"
-#include "tiles/sweep.h"
+#include "dense/tiles/tile.h"
+#include "dense/tiles/sweep.h"
 
 #include <doctest/doctest.h>
 

@@ -14,7 +14,7 @@
 #include <set>
 #include <string>
 
-#include "error.h"
+#include "base/error.h"
 #include "machines.h"
 #include "topology/machine.h"
 #include "topology/memory.h"

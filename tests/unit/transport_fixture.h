@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "error.h"
+#include "base/error.h"
 #include "transport/faults.h"
 #include "transport/transport.h"
 

@@ -1,5 +1,5 @@
 // Whether other libraries leave clean vector registers: SSE code behind a call must be as fast as before it.
-#include "topology/vector_registers.h"
+#include "base/vector_registers.h"
 
 #include <doctest/doctest.h>
 
@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "graph/checksum.h"
+#include "base/checksum.h"
+#include "base/seconds.h"
 #include "graph/decompress.h"
 #include "graph_inputs.h"
-#include "seconds.h"
 #include "tasks/memo.h"
 #include "transport/crc32c.h"
 #include "transport/sealed.h"
@@ -70,7 +70,7 @@ void make_dirty() {
 double slowdown(const std::function<void()>& call) {
   double before = 1, after = 1;
   for (int i = 0; i < 50; ++i) {
-    topology::clear_upper_halves();
+    clear_upper_halves();
     for (int turn = 0; turn < 4; ++turn) before = std::min(before, turn_seconds());
     call();
     for (int turn = 0; turn < 4; ++turn) after = std::min(after, turn_seconds());
@@ -111,13 +111,13 @@ std::vector<Call> calls(const graph::TemporaryDirectory& folder) {
   return {
       {"crc32c, short", [=] { CHECK(transport::crc32c(bytes.first(64)) != 0); }},
       {"crc32c, long", [=] { CHECK(transport::crc32c(bytes) != 0); }},
-      {"checksum, short", [=] { CHECK(graph::checksum(bytes.first(64)) != 0); }},
-      {"checksum, long", [=] { CHECK(graph::checksum(bytes) != 0); }},
+      {"checksum, short", [=] { CHECK(checksum(bytes.first(64)) != 0); }},
+      {"checksum, long", [=] { CHECK(checksum(bytes) != 0); }},
       {"checksum in pieces",
        [=] {
-         graph::Checksum checksum;
+         Checksum checksum;
          checksum.add(bytes.data(), bytes.size());
-         CHECK(checksum.value() == graph::checksum(bytes));
+         CHECK(checksum.value() == checksum(bytes));
        }},
       {"seal",
        [=] { CHECK(transport::unseal(transport::seal(text(), secret, use), secret, use) == text()); }},
@@ -135,14 +135,14 @@ std::vector<Call> calls(const graph::TemporaryDirectory& folder) {
 }  // namespace
 
 TEST_CASE("vector registers: a call that clears them is told from one that does not") {
-  topology::clear_upper_halves();
+  clear_upper_halves();
   CHECK_FALSE(upper_halves_in_use());
-  topology::with_clean_registers(make_dirty);
+  with_clean_registers(make_dirty);
   CHECK_FALSE(upper_halves_in_use());
   // Without the clearing, this would be true and the turns of Zen 4 several times as long.
   make_dirty();
   MESSAGE("the processor tells of dirty registers: ", upper_halves_in_use());
-  topology::clear_upper_halves();
+  clear_upper_halves();
 }
 
 TEST_CASE("vector registers: libraries leave SSE code as fast as it was") {

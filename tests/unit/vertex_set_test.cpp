@@ -1,4 +1,4 @@
-#include "plan/vertex_set.h"
+#include "partition/vertex_set.h"
 
 #include <doctest/doctest.h>
 
@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "plan/edge_rows.h"
-#include "plan/look_up.h"
+#include "dense/plan/edge_rows.h"
+#include "partition/look_up.h"
 
 namespace edgewire::plan {
 
@@ -18,14 +18,14 @@ namespace {
 
 using Ids = std::set<std::uint32_t>;
 
-VertexSet set_of(std::uint64_t vertices, const Ids& ids, std::uint64_t affordable) {
+partition::VertexSet set_of(std::uint64_t vertices, const Ids& ids, std::uint64_t affordable) {
   return {vertices, affordable, [&](const auto& take) {
             for (const std::uint32_t id : ids) take(VertexId(id));
             for (const std::uint32_t id : ids) take(VertexId(id));  // once more changes nothing
           }};
 }
 
-void check_one(const VertexSet& set, const Ids& ids, const Ids& asked) {
+void check_one(const partition::VertexSet& set, const Ids& ids, const Ids& asked) {
   CHECK(set.count() == ids.size());
   CHECK(std::ranges::equal(set.members(), ids, {}, [](VertexId v) { return std::uint32_t{v}; }));
   for (const std::uint32_t id : asked) {
@@ -68,7 +68,7 @@ TEST_CASE("several threads fill a set together") {
   std::uint32_t expected = 0;
   for (std::uint32_t v = 0; v < kVertices; ++v) expected += v % 3 < 2 ? 1 : 0;
   for (const std::uint64_t affordable : {0, 100000}) {
-    const VertexSet set(kVertices, affordable, [](const auto& take) {
+    const partition::VertexSet set(kVertices, affordable, [](const auto& take) {
       std::vector<std::jthread> threads;
       for (std::uint32_t t = 0; t < 4; ++t)
         threads.emplace_back([&take, t] {
@@ -86,7 +86,7 @@ TEST_CASE("numbers of vertices are looked up row by row, and those that are too 
   SUBCASE("some words") { affordable = 0; }
   SUBCASE("all words") { affordable = 4999; }
   SUBCASE("all numbers") { affordable = 5000; }
-  VertexNumbers numbers(set_of(20000, ids, affordable), 20000, affordable);
+  partition::VertexNumbers numbers(set_of(20000, ids, affordable), 20000, affordable);
   CHECK(numbers.all().size() == (affordable < 5000 ? ids.size() + 1 : 20000));
   for (const std::uint32_t id : ids) numbers[VertexId(id)] = id * 2;
   std::vector<PlainId> targets;
@@ -95,7 +95,7 @@ TEST_CASE("numbers of vertices are looked up row by row, and those that are too 
   for (const std::size_t length : {0, 0, 3, 255, 1, 0, 256, 257, 0, 1000, 0, 0}) {
     for (std::size_t i = 0; i < length; ++i) {
       const auto v = static_cast<std::uint32_t>(random() % 20000);
-      const std::uint32_t number = ids.contains(v) ? v * 2 : kNoDestination;
+      const std::uint32_t number = ids.contains(v) ? v * 2 : partition::kNoDestination;
       targets.push_back(v);
       expected.push_back(number);
       if (number < kLimit) expected_below.push_back(number);
@@ -105,15 +105,15 @@ TEST_CASE("numbers of vertices are looked up row by row, and those that are too 
   }
   EdgeRows rows;  // the ids may be in the memory of the numbers
   std::ranges::copy(targets, rows.room_for_ids(targets.size()).begin());
-  look_up(numbers, rows.room_for_ids(targets.size()), rows.destinations);
+  partition::look_up(numbers, rows.room_for_ids(targets.size()), rows.destinations);
   CHECK(rows.destinations == expected);
   std::ranges::copy(targets, rows.room_for_ids(targets.size()).begin());
-  look_up_below(kLimit, numbers, rows.room_for_ids(targets.size()), rows.destinations, ends);
+  partition::look_up_below(kLimit, numbers, rows.room_for_ids(targets.size()), rows.destinations, ends);
   CHECK(ends == expected_ends);
   rows.destinations.resize(ends.back());
   CHECK(rows.destinations == expected_below);
   std::vector<std::uint32_t> no_ends(3);
-  look_up_below(kLimit, numbers, {}, {}, no_ends);
+  partition::look_up_below(kLimit, numbers, {}, {}, no_ends);
   CHECK(no_ends == std::vector<std::uint32_t>(3));
 }
 

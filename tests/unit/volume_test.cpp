@@ -1,8 +1,8 @@
-#include "plan/volume.h"
+#include "dense/plan/volume.h"
 
 #include <doctest/doctest.h>
 
-#include "error.h"
+#include "base/error.h"
 
 using namespace edgewire::plan;
 

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "graph/checksum.h"
+#include "base/checksum.h"
 #include "graph/format.h"
 #include "graph/graph_file.h"
 #include "graph_test.h"
@@ -39,10 +39,10 @@ GraphFile make_weighted(const std::string& path, std::uint64_t vertices,
   for (const SectionEntry& section : header.sections) {
     const std::uint64_t end = padded(section.bytes);
     for (std::uint64_t at = 0; at < end; at += kBlockBytes)
-      checksums.push_back(graph::checksum(&bytes[section.offset + at], std::min(kBlockBytes, end - at)));
+      checksums.push_back(checksum(&bytes[section.offset + at], std::min(kBlockBytes, end - at)));
   }
   std::memcpy(&bytes[header.checksums.offset], checksums.data(), header.checksums.bytes);
-  header.checksums_checksum = graph::checksum(checksums.data(), header.checksums.bytes);
+  header.checksums_checksum = checksum(checksums.data(), header.checksums.bytes);
   header.checksum = header_checksum(header);
   std::memcpy(bytes.data(), &header, sizeof header);
   write_file(path, bytes);

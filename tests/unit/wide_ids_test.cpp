@@ -11,14 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/checksum.h"
+#include "dense/plan/block_share.h"
+#include "dense/plan/exchange_plan.h"
 #include "frontier/row_code.h"
-#include "graph/checksum.h"
 #include "graph/format.h"
 #include "graph_test.h"
-#include "plan/block_share.h"
-#include "plan/exchange_plan.h"
-#include "plan/ownership.h"
-#include "plan/vertex_set.h"
+#include "partition/ownership.h"
+#include "partition/vertex_set.h"
 #include "shuffle/edge_record.h"
 
 namespace edgewire {
@@ -48,7 +48,7 @@ class SparseGraph {
     put(graph::kTargets, hub_edges, targets);
     const auto table = header_.checksums.offset;
     write(table, checksums_.data(), checksums_.size() * 8);
-    header_.checksums_checksum = graph::checksum(checksums_.data(), checksums_.size() * 8);
+    header_.checksums_checksum = checksum(checksums_.data(), checksums_.size() * 8);
     header_.checksum = graph::header_checksum(header_);
     write(0, &header_, sizeof header_);
     file_.close();
@@ -67,12 +67,12 @@ class SparseGraph {
     const auto& entry = header_.sections[section];
     REQUIRE((first + values.size()) * 8 == entry.bytes);
     const std::uint64_t begin = first * 8 / graph::kBlockBytes * graph::kBlockBytes;
-    std::vector<char> bytes(graph::padded(entry.bytes) - begin);
+    std::vector<char> bytes(padded(entry.bytes) - begin);
     std::memcpy(bytes.data() + (first * 8 - begin), values.data(), values.size() * 8);
     write(entry.offset + begin, bytes.data(), bytes.size());
     for (std::uint64_t at = 0; at < bytes.size(); at += graph::kBlockBytes)
       checksums_[graph::first_block(header_, section) + (begin + at) / graph::kBlockBytes] =
-          graph::checksum(bytes.data() + at, std::min(graph::kBlockBytes, bytes.size() - at));
+          checksum(bytes.data() + at, std::min(graph::kBlockBytes, bytes.size() - at));
   }
 
   graph::TemporaryDirectory folder_;
@@ -88,7 +88,7 @@ VertexId id(std::uint64_t v) { return VertexId(v); }
 
 TEST_CASE("hashes give each of 6 G vertices one place") {
   for (const std::uint64_t processes : {2, 2047, 2048, 4096}) {
-    const auto ownership = plan::Ownership::hash(kSixG, static_cast<int>(processes));
+    const auto ownership = partition::Ownership::hash(kSixG, static_cast<int>(processes));
     std::uint64_t all = 0;
     for (std::uint32_t p = 0; p < processes; ++p) all += ownership.count(p);
     CHECK(all == kSixG);
@@ -99,7 +99,7 @@ TEST_CASE("hashes give each of 6 G vertices one place") {
       const std::uint64_t block = some / processes;
       std::set<std::uint32_t> owners;
       for (std::uint64_t v = block * processes; v < std::min(kSixG, (block + 1) * processes); ++v) {
-        const plan::Place place = ownership.place(id(v));
+        const partition::Place place = ownership.place(id(v));
         REQUIRE(place.owner < processes);
         REQUIRE(place.local == block);
         REQUIRE(ownership.vertex(place.owner, place.local) == v);
@@ -107,7 +107,7 @@ TEST_CASE("hashes give each of 6 G vertices one place") {
       }
     }
   }
-  CHECK(graph::error_of([] { plan::Ownership::hash(kSixG, 1); }) ==
+  CHECK(graph::error_of([] { partition::Ownership::hash(kSixG, 1); }) ==
         "one process would own 6000000000 vertices, more than 4290772992: use more processes");
 }
 
@@ -116,11 +116,11 @@ TEST_CASE("ranges of 6 G vertices on 2,048 processes") {
   std::vector<std::uint64_t> bounds{0, kSixG};
   for (int p = 1; p < 2048; ++p) bounds.push_back(random() % kSixG);
   std::ranges::sort(bounds);
-  const plan::RangeOwnership ranges(bounds);
+  const partition::RangeOwnership ranges(bounds);
   for (int i = 0; i < 10000; ++i) {
     const std::uint64_t v = random() % kSixG;
     const auto after = std::ranges::upper_bound(bounds, v);
-    const plan::Place place = ranges.place(id(v));
+    const partition::Place place = ranges.place(id(v));
     REQUIRE(place.owner == static_cast<std::uint32_t>(after - bounds.begin() - 1));
     REQUIRE(place.local == v - *std::prev(after));
     REQUIRE(ranges.vertex(place.owner, place.local) == v);
@@ -132,7 +132,7 @@ TEST_CASE("a set of vertices beyond 2^32 knows their places") {
   std::mt19937_64 random(2);
   std::set<std::uint64_t> ids{0, k32 - 1, k32, kSixG - 1};
   while (ids.size() < 3000) ids.insert(random() % 2 == 0 ? random() % kSixG : kSixG - 1 - random() % 5000);
-  const plan::VertexSet set(kSixG, 3000, [&](const auto& take) {
+  const partition::VertexSet set(kSixG, 3000, [&](const auto& take) {
     for (const std::uint64_t v : ids) take(id(v));
   });
   CHECK(set.count() == ids.size());
@@ -142,7 +142,7 @@ TEST_CASE("a set of vertices beyond 2^32 knows their places") {
     REQUIRE(set.place(id(v)) == ++place);
     if (!ids.contains(v + 1) && v + 1 < kSixG) REQUIRE(!set.has(id(v + 1)));
   }
-  const plan::VertexNumbers numbers(set, kSixG, 3'000'000'000);  // there would be room for a number each
+  const partition::VertexNumbers numbers(set, kSixG, 3'000'000'000);  // there would be room for a number each
   CHECK(numbers.all().size() == ids.size() + 1);
 }
 
@@ -182,7 +182,7 @@ TEST_CASE("edges of blocks travel with ids beyond 2^32") {
   CHECK(std::ranges::equal(found.weights, edges.weights));
   CHECK_THROWS_AS(plan::unpack(words, true, 0, kSixG - 1), Error);
   // A process lists what it needs of each owner, by local numbers.
-  const auto owners = plan::Ownership::hash(kSixG, 64);
+  const auto owners = partition::Ownership::hash(kSixG, 64);
   const std::uint32_t rank = owners.place(id(3)).owner;
   auto lists = plan::lists_for(edges, owners, rank);
   for (std::uint32_t peer = 0; peer < 64; ++peer) {
@@ -214,14 +214,14 @@ TEST_CASE("the plan of a process whose vertices and edges are all beyond 2^32") 
   CHECK(graph.offsets()[kVertices - kOwned] == kHubEdges);
 
   // Ranges that a table of bounds gives; the last process has the vertices with rows.
-  const auto ownership = plan::Ownership::even_ranges(graph.offsets(), kProcesses);
+  const auto ownership = partition::Ownership::even_ranges(graph.offsets(), kProcesses);
   std::vector<std::uint64_t> bounds{0};
   for (std::uint32_t p = 0; p < kProcesses; ++p) bounds.push_back(bounds.back() + ownership.count(p));
   REQUIRE(bounds.back() == kVertices);
   const std::uint32_t rank = ownership.place(id(kVertices - 1)).owner;
   REQUIRE(bounds[rank] == kVertices - kOwned);
   CHECK(graph::error_of([&] {
-          plan::Ownership::ranges(graph.offsets(), kProcesses);
+          partition::Ownership::ranges(graph.offsets(), kProcesses);
         }).find("use more processes") != std::string::npos);
 
   plan::OwnedVertices owned(graph, ownership, static_cast<int>(rank), plan::Layout::degree, graph::in_turn);

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "error.h"
+#include "base/error.h"
 #include "phase_listener.h"
 #include "topology/machine.h"
 #include "topology/worker_pool.h"

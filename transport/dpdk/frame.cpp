@@ -2,7 +2,7 @@
 
 #include <xxhash.h>
 
-#include "topology/vector_registers.h"
+#include "base/vector_registers.h"
 
 namespace edgewire::transport::dpdk {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 /// XXH3 of the payload, started with the key and what the header says.
 std::uint32_t check_of(Header header, std::span<const std::byte> payload, std::uint64_t key) noexcept {
   header.check = 0;
-  return topology::with_clean_registers([&] {
+  return with_clean_registers([&] {
     const std::uint64_t start = XXH3_64bits_withSeed(&header, sizeof header, key);
     return static_cast<std::uint32_t>(payload.empty() ? start
                                                       : XXH3_64bits(payload.data(), payload.size()) ^ start);

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "error.h"
+#include "base/error.h"
 #include "transport/dpdk/frame_port.h"
 
 namespace edgewire::transport::dpdk {

@@ -9,7 +9,7 @@
 #include <bit>
 #include <charconv>
 
-#include "error.h"
+#include "base/error.h"
 #include "transport/dpdk/frame_port.h"
 #include "transport/dpdk/interface.h"
 

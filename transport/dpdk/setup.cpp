@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "error.h"
+#include "base/error.h"
 #include "topology/memory.h"
 #include "topology/page_nodes.h"
 #include "transport/dpdk/dpdk.h"

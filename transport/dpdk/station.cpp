@@ -8,7 +8,7 @@
 #include <map>
 #include <random>
 
-#include "error.h"
+#include "base/error.h"
 #include "topology/placement.h"
 
 namespace edgewire::transport::dpdk {

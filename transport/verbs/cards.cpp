@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstring>
 
-#include "error.h"
+#include "base/error.h"
 #include "transport/verbs/device.h"
 #include "transport/verbs/make_verbs.h"
 

@@ -13,7 +13,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "error.h"
+#include "base/error.h"
 
 namespace edgewire::transport::verbs {
 namespace {

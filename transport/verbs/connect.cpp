@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "error.h"
+#include "base/error.h"
 #include "transport/sealed.h"
 #include "transport/verbs/verbs.h"
 

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <vector>
 
-#include "error.h"
+#include "base/error.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
 #include "transport/verbs/cm.h"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "error.h"
+#include "base/error.h"
 
 namespace edgewire::transport::verbs {
 

@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "error.h"
+#include "base/error.h"
 #include "transport/mapping.h"
 #include "transport/verbs/device.h"
 

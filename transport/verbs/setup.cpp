@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "error.h"
+#include "base/error.h"
 #include "topology/page_nodes.h"
 #include "transport/parts.h"
 #include "transport/verbs/make_verbs.h"

@@ -1,0 +1,65 @@
+// A regular file mapped read only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace edgewire {
+
+/// Sections of files begin at multiples of this, as pages of memory do.
+inline constexpr std::uint64_t kPageBytes = 4096;
+constexpr std::uint64_t padded(std::uint64_t bytes) {
+  return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+}
+
+/// Maps a whole file. Directories, pipes and devices are refused, without blocking. An empty file has no
+/// data. If the file is cut short, or its disk fails, while its data is used, the process ends with exit
+/// status 1 and a line that names the file and the byte. If the process crashes after the file was written
+/// anew, it ends in the same way. A file that another one replaces by its name does not change.
+class MappedFile {
+ public:
+  /// Throws Error with the path and the system's reason. `name`: what messages call it; empty: `path`.
+  explicit MappedFile(const std::string& path, const std::string& name = {});
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  /// As messages call it.
+  const std::string& path() const noexcept { return path_; }
+  const std::uint8_t* data() const noexcept { return data_; }
+  std::uint64_t bytes() const noexcept { return bytes_; }
+  /// Whether nine tenths of the file, by a sample, lie in the system's page cache. False where the system
+  /// does not say, as of files of other users.
+  bool is_cached() const noexcept;
+  /// Why somebody else may have written it; empty: only this user could.
+  std::string_view distrust() const noexcept { return distrust_; }
+  /// Throws Error: "PATH: byte OFFSET: WHAT", or FileChanged if that is why.
+  [[noreturn]] void fail(std::uint64_t offset, std::string_view what) const;
+  /// Maps `bytes` of the file from `offset` on at `address`, over what is mapped there. Both are multiples of
+  /// pages; the pages must not be used when this object has gone. At most kPlaces times. Throws Error.
+  void map_at(void* address, std::uint64_t offset, std::uint64_t bytes);
+  static constexpr std::size_t kPlaces = 4;
+  /// Whether few bytes in many places will be read next: then the kernel reads no more than these from the
+  /// disk. Else it reads ahead, as at first.
+  void expect_scattered_reads(bool scattered) const noexcept;
+  /// Lets the kernel drop the pages that lie within [begin, end) from this process.
+  void release(std::uint64_t begin, std::uint64_t end) const noexcept;
+  /// The same where a file is mapped, by addresses.
+  static void release(const std::uint8_t* begin, const std::uint8_t* end) noexcept;
+
+ private:
+  std::string path_;
+  const std::uint8_t* data_ = nullptr;
+  std::uint64_t bytes_ = 0;
+  std::string_view distrust_;
+  int descriptor_ = -1;    ///< open as long as it is mapped, so that changes show
+  std::size_t range_ = 0;  ///< its number among all that are mapped
+};
+
+/// Throws FileChanged if a file that is mapped was written since: its size or the time of its last change is
+/// another one, or its first page is. To be called before anything that files were read for is published.
+/// Costs a system call for each mapped file.
+void refuse_changed_files();
+
+}  // namespace edgewire

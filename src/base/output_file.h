@@ -1,0 +1,71 @@
+// A file that appears whole or not at all.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <sys/stat.h>
+
+#include "base/temporary_name.h"
+
+namespace edgewire {
+
+/// A file without a name until commit() gives it PATH: whatever ends the process before, nothing is left
+/// behind. Where the system knows no such files, or refuses to give them a name (linkat), it has a name
+/// meanwhile that nobody can foresee, beside the file. Links are followed (see output_target()): the file
+/// that they lead to is replaced, and the links stay. A file that was there hands down its permissions, and
+/// its owner where this process may give files away. All members throw Error with the path and the system's
+/// reason.
+class OutputFile {
+ public:
+  /// Refuses paths that exist and are not regular files. `mode`: the permissions, less the umask, whatever a
+  /// file that is there has.
+  explicit OutputFile(std::string path, std::optional<std::uint32_t> mode = {});
+  /// A file in `folder` that never gets a name: it is gone with this and with all who have it open.
+  static std::unique_ptr<OutputFile> nameless(const std::string& folder);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  const std::string& path() const noexcept { return path_; }
+  bool nameless() const noexcept { return nameless_; }
+  /// For reading and writing, until commit(); of a nameless file also afterwards, as the next.
+  int descriptor() const noexcept { return descriptor_; }
+  /// Where another process of this host and user can open it, until commit().
+  std::string path_for_others() const;
+  /// Takes the room that the file will need, where the file system can; so a full disk is noticed early.
+  void reserve(std::uint64_t bytes);
+  /// Thread safe.
+  void write(const void* data, std::uint64_t bytes, std::uint64_t offset);
+  void commit();
+  /// Removes the file that has the name: the one that was there before commit(), or what commit() has named.
+  void remove_named() const noexcept;
+
+ private:
+  struct Nameless {};
+  OutputFile(Nameless, const std::string& folder);
+  void open_file(std::uint32_t mode);
+  void open_aside(std::uint32_t mode);
+  bool link_to(const std::string& name) const;
+  void link_aside();
+  void copy_aside();
+  void take_over() const noexcept;
+  [[noreturn]] void fail(int cause) const;
+  std::string path_;                    ///< as it was asked for
+  std::string target_;                  ///< links followed
+  std::optional<struct stat> old_;      ///< the file that was there, if it hands down its permissions
+  std::optional<TemporaryName> aside_;  ///< what it is called meanwhile, if anything
+  bool nameless_ = false;
+  int descriptor_ = -1;
+};
+
+/// Writes to a descriptor; thread safe. Throws Error with the path, the byte and the system's reason.
+void write_at(int descriptor, const std::string& path, const void* data, std::uint64_t bytes,
+              std::uint64_t offset);
+
+/// A name in the folder of `path` that nobody else uses or can foresee.
+std::string name_aside(const std::string& path);
+
+}  // namespace edgewire

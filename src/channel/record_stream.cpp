@@ -1,0 +1,58 @@
+#include "channel/record_stream.h"
+
+#include <numeric>
+
+#include "channel/region_plan.h"
+
+namespace edgewire::channel {
+
+namespace {
+
+/// 1 MiB, or less where there are many rings: they take 256 MiB of a process at most, if records fit.
+std::size_t usual_ring_bytes(int lanes, int size, std::size_t record_bytes) {
+  const auto rings = static_cast<std::size_t>(lanes) * static_cast<std::size_t>(size);
+  const std::size_t bytes = (std::size_t{256} << 20) / rings / 64 * 64;
+  const std::size_t least = std::max<std::size_t>(4096, 8 * ((record_bytes + 127) / 64 * 64));
+  return std::clamp(bytes, least, std::max(least, std::size_t{1} << 20));
+}
+
+}  // namespace
+
+RecordStream::RecordStream(launch::Bootstrap& bootstrap, process::Seat& seat, transport::Transport& link,
+                           std::size_t record_bytes)
+    : pool_(seat.pool()),
+      link_(link),
+      health_(bootstrap.health()),
+      record_bytes_(record_bytes),
+      rank_(bootstrap.rank()),
+      size_(bootstrap.size()),
+      oversubscribed_(seat.oversubscribed()),
+      writes_(static_cast<std::size_t>(pool_.workers()) * static_cast<std::size_t>(size_)),
+      bytes_sent_(static_cast<std::size_t>(pool_.workers())),
+      supersteps_(bytes_sent_.size(), 1),
+      batches_(writes_.size()) {
+  RingSettings settings;
+  settings.rank = rank_;
+  settings.size = size_;
+  settings.lanes = pool_.workers();
+  settings.record_bytes = record_bytes;
+  settings.ring_bytes = usual_ring_bytes(settings.lanes, size_, record_bytes);
+  RegionPlan plan(size_);
+  std::vector<std::size_t> bytes(static_cast<std::size_t>(size_), settings.part_bytes());
+  bytes[static_cast<std::size_t>(rank_)] = 0;
+  const std::size_t part = plan.add("rings", std::move(bytes));
+  const auto region = plan.expose(bootstrap, link_);
+  rings_ = std::make_unique<Rings>(link_, health_, settings, region.bytes(),
+                                   ring_places(region, part, settings), writes_);
+}
+
+std::size_t RecordStream::memory_bytes(int lanes, int size, std::size_t record_bytes) {
+  return static_cast<std::size_t>(lanes) * static_cast<std::size_t>(size - 1) *
+         usual_ring_bytes(lanes, size, record_bytes);
+}
+
+std::uint64_t RecordStream::bytes_sent() const noexcept {
+  return std::accumulate(bytes_sent_.begin(), bytes_sent_.end(), std::uint64_t{0});
+}
+
+}  // namespace edgewire::channel

@@ -1,0 +1,159 @@
+// Records of one size to other processes, superstep by superstep, through rings: batches at the sender, and
+// waits that take what arrives.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/error.h"
+#include "channel/ring.h"
+#include "launch/bootstrap.h"
+#include "process/seat.h"
+#include "topology/phase.h"
+#include "transport/transport.h"
+
+namespace edgewire::channel {
+
+/// Worker w sends on lane w; functions with a lane belong to that worker. `take` is called as take(peer,
+/// bytes) with whole records; those of a peer come in the order in which it sent them on the lane.
+class RecordStream {
+ public:
+  /// Exposes the region and connects the link. Collective; throws Error. `bootstrap` and `seat` outlive this.
+  /// `record_bytes`: see RingSettings. An observer of the seat's pool is told what workers do here.
+  RecordStream(launch::Bootstrap& bootstrap, process::Seat& seat, std::size_t record_bytes)
+      : RecordStream(bootstrap, seat, seat.link(), record_bytes) {}
+  /// The same by another link, see Seat::ring_link(), which outlives this.
+  RecordStream(launch::Bootstrap& bootstrap, process::Seat& seat, transport::Transport& link,
+               std::size_t record_bytes);
+
+  /// Sends a record to `peer`. While there is no room, take() is called for what has arrived. Throws Error
+  /// when the job has failed. `bytes`: record_bytes of the constructor; a constant is copied faster. Or of
+  /// several records, which lie side by side.
+  template <class Take>
+  void send(int lane, int peer, const void* record, std::size_t bytes, const Take& take) {
+    auto& batch = batches_[index(lane, peer)];
+    const auto* const first = static_cast<const std::byte*>(record);
+    batch.insert(batch.end(), first, first + bytes);
+    if (batch.size() >= kBatchBytes) push(lane, peer, take);
+  }
+  /// Ends the superstep of this lane: sends what is left, and calls take() for all records of the superstep
+  /// until those of all peers were taken. All peers get `note`, and note() has theirs afterwards.
+  template <class Take>
+  void finish(int lane, const Take& take, const RingNote& note = {}) {
+    const std::uint64_t superstep = supersteps_[static_cast<std::size_t>(lane)];
+    Ending ending(pool_.observer(), lane);
+    const auto take_told = [&](int peer, std::span<const std::byte> bytes) {
+      ending.enter(Phase::apply, -1);
+      take(peer, bytes);
+    };
+    for (int peer = 0; peer < size_; ++peer)
+      if (peer != rank_) push(lane, peer, take);
+    while (!rings_->end(lane, superstep, note)) make_progress(lane, take);
+    int awaited = rings_->awaited(lane, superstep);
+    for (int turns = 0; awaited >= 0; ++turns) {
+      if (make_progress(lane, take_told) > 0) turns = 0;
+      awaited = rings_->awaited(lane, superstep);
+      if (awaited < 0) break;  // an end has arrived: nobody may send more, so there is nothing to wait for
+      if (turns > 0) ending.enter(Phase::wait, awaited);
+      if (turns > (oversubscribed_ ? 10 : 20'000)) wait();
+    }
+    ++supersteps_[static_cast<std::size_t>(lane)];
+  }
+
+  /// The note that the peer gave to finish() of the last superstep of this lane.
+  const RingNote& note(int lane, int peer) const noexcept { return rings_->note(lane, peer); }
+
+  /// Bytes of memory that the rings of a process take.
+  static std::size_t memory_bytes(int lanes, int size, std::size_t record_bytes);
+
+  int rank() const noexcept { return rank_; }
+  int size() const noexcept { return size_; }
+  std::size_t record_bytes() const noexcept { return record_bytes_; }
+  /// Of all records that were sent on this lane, without anything around them. May be set back.
+  std::uint64_t& bytes_sent(int lane) noexcept { return bytes_sent_[static_cast<std::size_t>(lane)]; }
+  /// Of all lanes. Not while workers send.
+  std::uint64_t bytes_sent() const noexcept;
+  transport::Counters counters() const noexcept { return link_.counters(); }
+
+ private:
+  using Phase = topology::Phase;
+  static constexpr std::size_t kBatchBytes = 2040;  ///< of 8-byte or 12-byte records a whole number
+
+  std::size_t index(int lane, int peer) const noexcept {
+    return static_cast<std::size_t>(lane) * static_cast<std::size_t>(size_) + static_cast<std::size_t>(peer);
+  }
+  /// Tells an observer what a worker does in finish(), when that changes; the worker then computes again.
+  class Ending {
+   public:
+    Ending(topology::Observer* observer, int lane) noexcept : observer_(observer), lane_(lane) {
+      if (observer_ != nullptr) observer_->enter(lane_, Phase::send, 0, -1);
+    }
+    ~Ending() { enter(Phase::compute, -1); }
+    Ending(const Ending&) = delete;
+    Ending& operator=(const Ending&) = delete;
+    void enter(Phase phase, int peer) noexcept {
+      if (observer_ == nullptr) return;
+      if (phase != phase_)
+        observer_->enter(lane_, phase, 0, peer);
+      else if (peer != peer_)
+        observer_->waits_for(lane_, peer);
+      phase_ = phase;
+      peer_ = peer;
+    }
+
+   private:
+    topology::Observer* observer_;
+    int lane_, peer_ = -1;
+    Phase phase_ = Phase::send;
+  };
+
+  /// Not inlined: it is for whole batches, and callers stay small enough to be inlined themselves.
+  template <class Take>
+  [[gnu::noinline]] void push(int lane, int peer, const Take& take) {
+    topology::Asides asides(pool_.observer(), lane, peer);
+    auto& batch = batches_[index(lane, peer)];
+    for (auto left = std::span<const std::byte>(batch); !left.empty();) {
+      const auto room = rings_->reserve(lane, peer);
+      const auto some = left.first(std::min(left.size(), room.size() / record_bytes_ * record_bytes_));
+      if (some.empty()) {
+        rings_->flush(lane);
+        asides.was(Phase::send);
+        asides.was(make_progress(lane, take) > 0 ? Phase::apply : Phase::wait);
+        continue;
+      }
+      std::memcpy(room.data(), some.data(), some.size());
+      rings_->publish(lane, peer, some.size() / record_bytes_);
+      left = left.subspan(some.size());
+    }
+    bytes_sent_[static_cast<std::size_t>(lane)] += batch.size();
+    batch.clear();
+    asides.was(Phase::send);
+  }
+  /// Polls and takes. Returns the number of records.
+  template <class Take>
+  std::size_t make_progress(int lane, const Take& take) {
+    if (!link_.poll() || health_.failed()) throw Error(health_.message());
+    return rings_->drain(lane, supersteps_[static_cast<std::size_t>(lane)], take);
+  }
+  void wait() { link_.wait(std::chrono::microseconds(1000)); }
+
+  topology::WorkerPool& pool_;
+  transport::Transport& link_;
+  transport::Health& health_;
+  std::size_t record_bytes_;
+  int rank_, size_;
+  bool oversubscribed_;
+  std::vector<std::uint64_t> writes_;
+  std::unique_ptr<Rings> rings_;
+  std::vector<std::uint64_t> bytes_sent_;        ///< [lane]
+  std::vector<std::uint64_t> supersteps_;        ///< [lane]: the one that goes on, from 1
+  std::vector<std::vector<std::byte>> batches_;  ///< [lane * size + peer]: records
+};
+
+}  // namespace edgewire::channel

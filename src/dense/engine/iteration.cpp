@@ -1,0 +1,379 @@
+#include "dense/engine/iteration.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+
+#include "base/error.h"
+#include "dense/engine/group_queue.h"
+#include "dense/engine/kept_states.h"
+#include "dense/engine/lane_queue.h"
+#include "dense/engine/link_watch.h"
+#include "dense/exchange/inbox.h"
+#include "dense/exchange/outbox.h"
+#include "process/barrier.h"
+#include "topology/memory.h"
+
+namespace edgewire::engine {
+
+namespace {
+
+constexpr std::size_t kPagesCounted = 64;                    // of a worker's accumulators
+constexpr std::size_t kScratchBytes = std::size_t{2} << 20;  // less would not get a huge page
+
+void add(exchange::Totals& sum, const exchange::Totals& more) {
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += more[i];
+}
+
+/// The state that the workers of a process share.
+class Loop : LinkWatch {
+ public:
+  Loop(topology::WorkerPool& pool, exchange::Exchange& exchange, std::span<const std::uint32_t> bounds,
+       NumberedBy<LocalNumber, std::span<const OwnedIndex>> indexes, Loops& loops,
+       const IterationOptions& options)
+      : LinkWatch(exchange, options.observer, pool.placement().oversubscribed),
+        pool_(pool),
+        bounds_(bounds),
+        local_columns_(static_cast<std::size_t>(
+            std::lower_bound(bounds.begin(), bounds.end(), static_cast<std::uint32_t>(indexes.size())) -
+            bounds.begin())),
+        loops_(loops),
+        order_(loops.order()),
+        options_(options),
+        outbox_(exchange, loops, codec()),
+        inbox_(exchange, loops, bounds.first(local_columns_ + 1), indexes, codec()),
+        mirrors_(loops.mirrors_by_column()),
+        two_hops_(std::any_of(mirrors_.begin() + static_cast<std::ptrdiff_t>(local_columns_), mirrors_.end(),
+                              [](const auto& peers) { return !peers.empty(); })),
+        totals_(local_columns_),
+        accumulator_pages_(static_cast<std::size_t>(pool.workers())),
+        mine_(options.start),
+        states_(exchange, options),
+        in_order_(!options.column_workers.empty()),
+        groups_(takers(), in_order_) {
+    for (int lane = 0; lane < exchange.lanes(); ++lane)
+      queues_.emplace_back(exchange.lane_chunks(lane), exchange.outgoing(), order_, mirrors_);
+  }
+
+  IterationResult run() {
+    if (!outbox_.publish_totals(mine_, 0)) throw Error(exchange_.health().message());
+    exchange_.bootstrap().allgather("");  // all are ready, so that the first iteration measures itself only
+    recorder_.emplace(exchange_, loops_.totals_bytes());
+    pool_.run([this](int worker) { work(worker); });
+    if (failed()) throw Error(exchange_.health().message());
+    const exchange::Totals totals = drain();
+    topology::PageCount pages;
+    for (const auto& one : accumulator_pages_) pages += one;
+    return {recorder_->take_records(), totals, pages};
+  }
+
+ private:
+  exchange::Codec codec() const { return {exchange_.encoding(), loops_.largest().value_or(1)}; }
+  /// [local group]: the node, or the worker, that computes it first.
+  std::vector<int> takers() const {
+    const auto& of_columns = in_order_ ? options_.column_workers : options_.column_nodes;
+    std::vector<int> of_groups;
+    for (std::size_t g = 0; g < order_.groups() && order_.columns(g).front() < local_columns_; ++g)
+      of_groups.push_back(of_columns.empty() ? 0 : of_columns[order_.columns(g).front()]);
+    return of_groups;
+  }
+  std::size_t width(std::size_t column) const { return bounds_[column + 1] - bounds_[column]; }
+
+  /// A local column that lacks what others send.
+  struct Kept {
+    std::size_t column;
+    bool has_mirrors;  ///< which are added
+  };
+  /// What a worker is at, in an iteration whose tiles may be swept.
+  struct Turn {
+    int worker;
+    std::span<std::byte> accumulators;  ///< for the columns of one group
+    std::uint64_t iteration;
+    std::vector<Kept> kept{};
+  };
+
+  void work(int worker) {
+    // Huge pages, since accumulators are touched at random.
+    const auto w = static_cast<std::size_t>(worker);
+    const int node = options_.worker_nodes.empty() ? -1 : options_.worker_nodes[w];
+    const topology::NodeMemory memory(std::max(order_.most() * loops_.accumulator_bytes(), kScratchBytes),
+                                      node, "accumulators", topology::Begin::staggered);
+    if (observer_) observer_->begin(worker);
+    for (std::uint64_t t = 1; t <= static_cast<std::uint64_t>(options_.iterations) && !stop_; ++t) {
+      send_mirrors(worker, t);
+      fill_bins(worker);
+      Turn turn{worker, memory.as<std::byte>(), t};
+      send_columns(turn);
+      while (owned_group(turn)) continue;
+      finish_all_kept(turn);
+      tell(worker, Phase::wait, 0, exchange_.rank());
+      pool_.barrier([this, worker, t] { end(worker, t); });
+    }
+    if (observer_) observer_->finish(worker);
+    const topology::PlacedMemory placed{std::as_bytes(memory.as<std::byte>()), {&node, node < 0 ? 0U : 1U}};
+    accumulator_pages_[w] = topology::count_pages({&placed, 1}, kPagesCounted);
+  }
+
+  /// False once the job has failed, perhaps for want of tiles.
+  bool compute(const Turn& turn, std::size_t group) {
+    tell(turn.worker, Phase::compute, order_.columns(group).front());
+    loops_.compute(turn.worker, group, turn.accumulators.data());
+    return !failed();
+  }
+  std::byte* accumulators(const Turn& turn, std::size_t column) const {
+    return turn.accumulators.data() + order_.begin(column) * loops_.accumulator_bytes();
+  }
+  /// In the order of ranks, so that the result does not depend on the order of arrival.
+  void add_mirrors(const Turn& turn, std::size_t column) {
+    for (const int peer : mirrors_[column])
+      loops_.add_mirrors(peer, inbox_.mirrors(peer, turn.iteration), column, accumulators(turn, column));
+  }
+
+  /// publish() sends the chunk. False once the job has failed.
+  template <class Publish>
+  bool send(const exchange::OutgoingChunk& chunk, int worker, const Publish& publish) {
+    const int peer = exchange_.outgoing()[chunk.stream].peer;
+    const std::uint64_t stalled_ns = exchange_.stalled_ns(worker, peer);
+    tell(worker, Phase::send, chunk.chunk.ordinal, peer);
+    if (!publish()) return false;
+    if (observer_)
+      observer_->aside(worker, Phase::wait, peer, exchange_.stalled_ns(worker, peer) - stalled_ns);
+    return true;
+  }
+
+  void send_mirrors(int worker, std::uint64_t t) {
+    for (const auto& chunk : exchange_.lane_chunks(worker)) {
+      if (!exchange_.outgoing()[chunk.stream].mirrors) return;  // they go first
+      if (!send(chunk, worker, [&] { return outbox_.publish_messages(chunk, t); })) return;
+    }
+  }
+
+  /// Where thin cells have bins, all workers wait here until all bins are filled.
+  void fill_bins(int worker) {
+    const std::size_t strips = order_.bins().strips();
+    if (strips == 0) return;
+    tell(worker, Phase::compute);
+    for (std::size_t s; (s = strips_filled_.fetch_add(1, std::memory_order_relaxed)) < strips;) {
+      loops_.scatter(s);
+      poll(worker);
+    }
+    tell(worker, Phase::wait, 0, exchange_.rank());
+    pool_.barrier();
+  }
+
+  /// Sums wait for the mirrors that they need, but for nothing else: all processes send all mirrors before
+  /// anything of theirs waits.
+  void send_columns(Turn& turn) {
+    LaneQueue& queue = queues_[static_cast<std::size_t>(turn.worker)];
+    const auto lacks = [&](const LaneRun& run) {
+      return inbox_.awaited_mirrors(run.mirrors, turn.iteration);
+    };
+    const auto ready = [&](const LaneRun& run) { return lacks(run) < 0; };
+    for (queue.refill(); !queue.empty(); poll(turn.worker)) {
+      const LaneRun* run = nullptr;
+      const auto taken = [&] { return run != nullptr || (run = queue.take(ready)) != nullptr; };
+      if (!work_until(turn, taken, [&] { return lacks(queue.first()); })) return;
+      if (!(run->sums ? send_sums(turn, *run) : send_messages(turn, run->chunks.front()))) return;
+    }
+  }
+
+  /// False once the job has failed, as the next.
+  bool send_sums(const Turn& turn, const LaneRun& run) {
+    if (!compute(turn, order_.group_of(run.chunks.front().column))) return false;
+    return std::ranges::all_of(run.chunks, [&](const exchange::OutgoingChunk& chunk) {
+      add_mirrors(turn, chunk.column);
+      const std::byte* const sums = accumulators(turn, chunk.column);
+      return send(chunk, turn.worker,
+                  [&] { return outbox_.publish_partial_sums(chunk, sums, turn.iteration); });
+    });
+  }
+
+  /// Values that were filled in while the link has no room would leave from memory that is no longer in the
+  /// cache: other work goes first.
+  bool send_messages(Turn& turn, const exchange::OutgoingChunk& chunk) {
+    const int peer = exchange_.outgoing()[chunk.stream].peer;
+    const auto room = [&] { return exchange_.link().takes_more(turn.worker, peer); };
+    return work_until(turn, room, [peer] { return peer; }) &&
+           send(chunk, turn.worker, [&] { return outbox_.publish_messages(chunk, turn.iteration); });
+  }
+
+  /// Computes and finishes local columns until done() holds, and waits only when there are none; false once
+  /// the job has failed. awaited(): the peer that is lacking.
+  template <class Done, class Awaited>
+  bool work_until(Turn& turn, const Done& done, const Awaited& awaited) {
+    while (!done() && poll(turn.worker) && !done()) {
+      if (!in_order_ && owned_group(turn)) continue;
+      const auto done_or_work = [&] { return done() || finish_kept(turn); };
+      if (!wait_until(turn.worker, done_or_work, awaited)) return false;
+    }
+    return !failed();
+  }
+
+  /// Computes local columns, and finishes those for which all is here. False when there are none left.
+  bool owned_group(Turn& turn) {
+    if (failed()) return false;
+    const auto taken = groups_.take(
+        in_order_ ? turn.worker : pool_.placement().workers[static_cast<std::size_t>(turn.worker)].node);
+    if (!taken || !compute(turn, *taken)) return false;
+    if (exchange_.size() > 1) tell(turn.worker, Phase::send);
+    poll(turn.worker);
+    for (const std::uint32_t column : order_.columns(*taken)) {
+      // As keep() and take() would: whether a column is kept depends on timing, the result must not.
+      if (exchange_.size() > 1) loops_.round(accumulators(turn, column), width(column));
+      const bool complete = awaited(column, turn.iteration) < 0;
+      tell(turn.worker, Phase::apply, column);
+      const bool has_mirrors = add_mirrors_early(turn, column, complete);
+      if (complete) {
+        finish(turn, column);
+      } else {
+        loops_.keep(bounds_[column], accumulators(turn, column), width(column));
+        turn.kept.push_back({column, has_mirrors});
+      }
+    }
+    return true;
+  }
+
+  /// Adds the mirrors of a local column if they are there, and it is complete or would else wait for partial
+  /// sums that its peers can only send when they have mirrors themselves. The sum is then rounded once more,
+  /// at once and always, as a column that is kept again would be.
+  bool add_mirrors_early(const Turn& turn, std::size_t column, bool complete) {
+    if (!complete && (!two_hops_ || inbox_.awaited_mirrors(mirrors_[column], turn.iteration) >= 0))
+      return false;
+    add_mirrors(turn, column);
+    if (two_hops_) loops_.round(accumulators(turn, column), width(column));
+    return true;
+  }
+
+  /// Finishes a column that was kept, or adds its mirrors, in the order in which what they need comes in.
+  /// False when nothing can be done.
+  bool finish_kept(Turn& turn) {
+    const std::uint64_t t = turn.iteration;
+    auto one = std::ranges::find_if(turn.kept, [&](const Kept& k) { return awaited(k.column, t) < 0; });
+    const bool complete = one != turn.kept.end();
+    if (!complete && two_hops_)
+      one = std::ranges::find_if(turn.kept, [&](const Kept& k) {
+        return !k.has_mirrors && inbox_.awaited_mirrors(mirrors_[k.column], t) < 0;
+      });
+    if (one == turn.kept.end()) return false;
+    const std::size_t column = one->column;
+    tell(turn.worker, Phase::apply, column);
+    loops_.take(bounds_[column], accumulators(turn, column), width(column));
+    one->has_mirrors = one->has_mirrors || add_mirrors_early(turn, column, complete);
+    if (complete) {
+      turn.kept.erase(one);
+      finish(turn, column);
+    } else {
+      loops_.keep(bounds_[column], accumulators(turn, column), width(column));
+    }
+    return true;
+  }
+
+  void finish_all_kept(Turn& turn) {
+    const auto finish_one = [&] { return finish_kept(turn); };
+    const auto lacking = [&] { return awaited(turn.kept.front().column, turn.iteration); };
+    while (!turn.kept.empty() && wait_until(turn.worker, finish_one, lacking)) continue;
+  }
+
+  /// A peer that has not sent all that a local column needs; -1: none. The totals of the last iteration are
+  /// part of it. So a process is at most one iteration ahead of another one, and overwrites no slot that is
+  /// still read: it has ended iteration t only if all have ended t - 1, and slots are written again after two
+  /// iterations. (One without vertices sends only sums of mirrors, which come from those that have some.)
+  int awaited(std::size_t column, std::uint64_t t) const {
+    int peer = inbox_.awaited_scalars(t - 1);
+    if (peer < 0) peer = inbox_.awaited_mirrors(mirrors_[column], t);
+    return peer < 0 ? inbox_.awaited(column, t) : peer;
+  }
+
+  void finish(const Turn& turn, std::size_t column) {
+    tell(turn.worker, Phase::apply, column);
+    std::byte* const sums = accumulators(turn, column);
+    const std::uint64_t t = turn.iteration;
+    inbox_.add(column, t, sums);
+    totals_[column] = loops_.apply(bounds_[column], sums, width(column), totals_after(t - 1));
+  }
+
+  /// Over all processes, added in the order of ranks; all must have arrived.
+  exchange::Totals totals_after(std::uint64_t t) const {
+    exchange::Totals sum{};
+    for (int p = 0; p < exchange_.size(); ++p) add(sum, p == exchange_.rank() ? mine_ : inbox_.totals(p, t));
+    return sum;
+  }
+
+  /// One worker, the others rest.
+  void end(int worker, std::uint64_t t) {
+    if (failed()) {
+      stop_ = true;
+      return;
+    }
+    tell(worker, Phase::apply);
+    mine_ = {};
+    for (const auto& one : totals_) add(mine_, one);
+    loops_.advance();
+    groups_.refill();
+    strips_filled_.store(0, std::memory_order_relaxed);
+    if (!outbox_.publish_totals(mine_, t) || !states_.keep(static_cast<int>(t), mine_)) {
+      stop_ = true;
+      return;
+    }
+    if (options_.has_goal) {
+      const auto awaited = [&] { return inbox_.awaited_scalars(t); };
+      stop_ = !wait_until(
+                  worker, [&] { return awaited() < 0; }, awaited) ||
+              loops_.done(totals_after(t));
+    }
+    recorder_->end_iteration();
+    if (observer_) observer_->end_iteration(t);
+    if (options_.progress) options_.progress(static_cast<int>(t));
+  }
+
+  /// Until all that was queued has left, and all have what they need. Returns the totals of all processes.
+  exchange::Totals drain() {
+    const std::uint64_t done = recorder_->iterations();
+    exchange_.wait_until([&] {
+      for (int lane = 0; lane < exchange_.lanes(); ++lane) {
+        for (int p = 0; p < exchange_.size(); ++p) {
+          if (p != exchange_.rank() && exchange_.link().completed(lane, p) < exchange_.writes(lane, p))
+            return false;
+        }
+      }
+      return inbox_.awaited_scalars(done) < 0;
+    });
+    process::barrier(exchange_.bootstrap(), exchange_.link());
+    return totals_after(done);
+  }
+
+  topology::WorkerPool& pool_;
+  std::span<const std::uint32_t> bounds_;
+  std::size_t local_columns_;
+  Loops& loops_;
+  const tiles::TileOrder& order_;
+  const IterationOptions& options_;
+  exchange::Outbox outbox_;
+  exchange::Inbox inbox_;
+  std::vector<std::vector<int>> mirrors_;               ///< [column]: the peers whose mirrors it needs
+  bool two_hops_;                                       ///< some partial sums need mirrors
+  std::vector<LaneQueue> queues_;                       ///< [lane]
+  std::vector<exchange::Totals> totals_;                ///< [local column]
+  std::vector<topology::PageCount> accumulator_pages_;  ///< [worker]
+  exchange::Totals mine_;
+  bool stop_ = false;  ///< set behind the barrier
+  KeptStates states_;
+  bool in_order_;  ///< each worker computes columns in an order that is known before
+  GroupQueue groups_;
+  alignas(64) std::atomic<std::size_t> strips_filled_{0};  ///< in this iteration, taken by some worker
+  alignas(64) std::optional<Recorder> recorder_;
+};
+
+}  // namespace
+
+IterationResult iterate(topology::WorkerPool& pool, exchange::Exchange& exchange,
+                        std::span<const std::uint32_t> column_bounds,
+                        NumberedBy<LocalNumber, std::span<const OwnedIndex>> indexes, Loops& loops,
+                        const IterationOptions& options) {
+  check_messages(loops, exchange.encoding());
+  return Loop(pool, exchange, column_bounds, indexes, loops, options).run();
+}
+
+}  // namespace edgewire::engine

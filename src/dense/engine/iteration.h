@@ -1,0 +1,62 @@
+// The engine folder runs iterations: the loop of a dense kernel computes, writes, signals, waits and applies.
+// It needs no barrier between processes, and knows nothing of PageRank.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "dense/engine/loops.h"
+#include "dense/engine/recorder.h"
+#include "dense/exchange/exchange.h"
+#include "topology/page_nodes.h"
+#include "topology/phase.h"
+#include "topology/worker_pool.h"
+
+namespace edgewire::engine {
+
+struct IterationOptions {
+  int iterations = 20;
+  /// Call Loops::done() after each iteration. All processes then wait for each other's totals.
+  bool has_goal = false;
+  exchange::Totals start{};  ///< this process's part, before the first iteration
+  std::function<void(int done)> progress;
+  topology::Observer* observer = nullptr;  ///< null: nobody is told, and no clock is read
+
+  // Checkpoints. A state is what a checkpoint stores of one process. It is written while iterations go on.
+  // These functions may throw Error; the job then fails.
+  /// Whether a state is to be written after `done` iterations.
+  std::function<bool(int done)> keeps;
+  /// Starts to write a state. `mine`: this process's totals. One worker calls it; the others wait.
+  std::function<void(int done, const exchange::Totals& mine)> keep;
+  /// Called after each iteration. Returns how many states of this process are completely written. With
+  /// `wait`, which is set before the next keep(), it first waits for the state that is being written.
+  std::function<std::uint64_t(bool wait)> kept;
+  /// Called at rank 0 when all processes have written the state.
+  std::function<void()> all_kept;
+
+  /// [local column]: the node (of Placement) that holds its tiles. Empty: the first node holds all.
+  std::vector<int> column_nodes;
+  /// [local column]: the worker that computes it. A worker then computes what it sends first, then these
+  /// columns in ascending order, in every iteration. Empty: free workers take the next column.
+  std::vector<int> column_workers;
+  /// [worker]: the node (os_index) that its accumulators come from. Empty: no preference.
+  std::vector<int> worker_nodes;
+};
+
+struct IterationResult {
+  std::vector<IterationRecord> records;
+  exchange::Totals totals{};           ///< over all processes, after the last iteration
+  topology::PageCount accumulators{};  ///< of this process's workers: where their pages were
+};
+
+/// Runs the iterations on all workers of the pool. `column_bounds`: as given to Exchange::deal_columns(); the
+/// columns of owned vertices come first and are the local ones. `indexes`: those of the owned vertices.
+/// Collective. Throws Error when the job fails.
+IterationResult iterate(topology::WorkerPool& pool, exchange::Exchange& exchange,
+                        std::span<const std::uint32_t> column_bounds,
+                        NumberedBy<LocalNumber, std::span<const OwnedIndex>> indexes, Loops& loops,
+                        const IterationOptions& options);
+
+}  // namespace edgewire::engine

@@ -1,0 +1,89 @@
+// What a lane sends in an iteration behind its mirrors, and what it may send next: sums go as soon as the
+// mirrors that they need are there. Chunks that go to the same peer keep their order, since their signals are
+// counts.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "dense/exchange/exchange.h"
+#include "dense/tiles/tile_order.h"
+
+namespace edgewire::engine {
+
+/// Chunks that a lane sends one after the other: the sums of a group of columns, or a chunk of messages.
+struct LaneRun {
+  std::span<const exchange::OutgoingChunk> chunks{};
+  std::vector<int> peers{};    ///< that get them
+  std::vector<int> mirrors{};  ///< peers whose mirrors the sums need
+  bool sums = false;
+};
+
+/// Of one lane, whose worker alone uses it.
+class LaneQueue {
+ public:
+  /// `chunks`: those of the lane, which outlive it. `streams`: all that are sent, by peer. mirrors[column]:
+  /// the peers whose mirrors it needs.
+  LaneQueue(std::span<const exchange::OutgoingChunk> chunks,
+            std::span<const exchange::OutgoingStream> streams, const tiles::TileOrder& order,
+            std::span<const std::vector<int>> mirrors)
+      : blocked_(static_cast<std::size_t>(streams.back().peer) + 1) {
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      const exchange::OutgoingStream& stream = streams[chunks[i].stream];
+      if (stream.mirrors) continue;  // they go first
+      const bool sums = stream.indexes.empty();
+      const std::size_t column = chunks[i].column;
+      const bool goes_on = sums && !runs_.empty() && runs_.back().sums &&
+                           order.group_of(runs_.back().chunks.back().column) == order.group_of(column);
+      if (!goes_on) runs_.push_back({chunks.subspan(i, 0), {}, {}, sums});
+      LaneRun& run = runs_.back();
+      run.chunks = {run.chunks.data(), &chunks[i] + 1};
+      run.peers.push_back(stream.peer);
+      if (sums) run.mirrors.insert(run.mirrors.end(), mirrors[column].begin(), mirrors[column].end());
+    }
+    for (LaneRun& run : runs_) {
+      for (auto* peers : {&run.peers, &run.mirrors}) {
+        std::ranges::sort(*peers);
+        peers->erase(std::unique(peers->begin(), peers->end()), peers->end());
+      }
+    }
+    taken_.resize(runs_.size());
+    refill();
+  }
+
+  /// Makes all runs available again.
+  void refill() noexcept {
+    std::fill(taken_.begin(), taken_.end(), false);
+    first_ = 0;
+  }
+  bool empty() const noexcept { return first_ == runs_.size(); }
+  /// The first run that may go, if ready(run): no run before it that is still here goes to one of its peers.
+  /// Takes it. Null: there is none.
+  template <class Ready>
+  const LaneRun* take(const Ready& ready) noexcept {
+    std::fill(blocked_.begin(), blocked_.end(), false);
+    for (std::size_t r = first_; r < runs_.size(); ++r) {
+      const LaneRun& run = runs_[r];
+      if (taken_[r]) continue;
+      if (std::ranges::none_of(run.peers, [&](int peer) { return is_blocked(peer); }) && ready(run)) {
+        taken_[r] = true;
+        while (first_ < runs_.size() && taken_[first_]) ++first_;
+        return &run;
+      }
+      for (const int peer : run.peers) blocked_[static_cast<std::size_t>(peer)] = true;
+    }
+    return nullptr;
+  }
+  /// The first run that is still here.
+  const LaneRun& first() const noexcept { return runs_[first_]; }
+
+ private:
+  bool is_blocked(int peer) const noexcept { return blocked_[static_cast<std::size_t>(peer)]; }
+  std::vector<LaneRun> runs_;
+  std::vector<bool> taken_;    ///< [run]
+  std::size_t first_ = 0;      ///< all before it are taken
+  std::vector<bool> blocked_;  ///< [peer]: a run before goes there
+};
+
+}  // namespace edgewire::engine

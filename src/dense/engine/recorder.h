@@ -1,0 +1,61 @@
+// Writes down how long each iteration of a process took, and what the process sent in it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/seconds.h"
+#include "dense/exchange/exchange.h"
+
+namespace edgewire::engine {
+
+/// How long an iteration took in this process, and what the process sent in it.
+struct IterationRecord {
+  double seconds = 0;
+  std::uint64_t payload_bytes = 0;  ///< values of vertices only
+  std::uint64_t wire_bytes = 0;     ///< with all headers, scalars and signals
+};
+
+class Recorder {
+ public:
+  /// The first iteration begins now. `exchange` outlives it. `totals_bytes`: see SlotLoops.
+  Recorder(const exchange::Exchange& exchange, std::size_t totals_bytes)
+      : exchange_(exchange),
+        scalar_bytes_(static_cast<std::uint64_t>(exchange.size() - 1) * totals_bytes),
+        began_(Clock::now()),
+        sent_(exchange.link().counters()) {
+    for (int p = 0; p < exchange.size(); ++p) frames_to_.push_back(exchange.link().frame_bytes_to(p));
+  }
+
+  /// An iteration has ended, and the next one begins. One worker calls it; the others wait.
+  void end_iteration() {
+    const auto now = Clock::now();
+    const auto counters = exchange_.link().counters();
+    IterationRecord record;
+    record.seconds = seconds_between(began_, now);
+    record.payload_bytes = counters.payload_bytes - sent_.payload_bytes - scalar_bytes_;
+    // An iteration ends with a pause: its last segment carries nothing of the next one.
+    for (int p = 0; p < exchange_.size(); ++p) {
+      const std::uint64_t frames = exchange_.link().frame_bytes_to(p);
+      auto& before = frames_to_[static_cast<std::size_t>(p)];
+      record.wire_bytes += exchange_.link().wire_bytes_of(frames - before);
+      before = frames;
+    }
+    records_.push_back(record);
+    began_ = now;
+    sent_ = counters;
+  }
+
+  std::uint64_t iterations() const noexcept { return records_.size(); }
+  std::vector<IterationRecord> take_records() noexcept { return std::move(records_); }
+
+ private:
+  const exchange::Exchange& exchange_;
+  std::uint64_t scalar_bytes_;
+  Clock::time_point began_;
+  transport::Counters sent_;
+  std::vector<std::uint64_t> frames_to_;  ///< [peer]: frame bytes before this iteration
+  std::vector<IterationRecord> records_;
+};
+
+}  // namespace edgewire::engine

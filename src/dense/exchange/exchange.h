@@ -1,0 +1,251 @@
+// The exchange folder moves the values of an iteration: slots in a region that is exposed once, inbox,
+// outbox. Before two processes can exchange values without ids, they must agree on three things: the
+// registered regions, the order of the slots, and the chunks in which the slots are filled. This file sets
+// them up.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "channel/region_plan.h"
+#include "dense/plan/block_plan.h"
+#include "dense/plan/exchange_plan.h"
+#include "launch/bootstrap.h"
+#include "topology/page_nodes.h"
+#include "transport/transport.h"
+
+namespace edgewire::exchange {
+
+/// Signal kinds of a run: one for setup, one for the scalars of an iteration, one for written checkpoints,
+/// and one for the chunks of each lane.
+inline constexpr int kSetupKind = 0;
+inline constexpr int kScalarsKind = 1;
+inline constexpr int kKeptKind = 2;
+inline constexpr int kFirstLaneKind = 3;
+
+/// What a program sums over all vertices, and needs in the next iteration: a struct of at most so many
+/// doubles, and zeros behind them.
+using Totals = std::array<double, 8>;
+template <class T>
+T totals_as(const Totals& totals) noexcept {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(Totals) &&
+                sizeof(T) % sizeof(double) == 0);
+  T value;
+  std::memcpy(static_cast<void*>(&value), totals.data(), sizeof(T));
+  return value;
+}
+template <class T>
+Totals totals_of(const T& value) noexcept {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(Totals) &&
+                sizeof(T) % sizeof(double) == 0);
+  Totals totals{};
+  std::memcpy(totals.data(), &value, sizeof(T));
+  return totals;
+}
+
+/// Consecutive slots of a stream: those of one tile column. One lane fills them; one signal announces them.
+struct Chunk {
+  std::uint32_t end_slot = 0;  ///< it begins where the stream's previous chunk ends
+  std::uint32_t lane = 0;
+  std::uint32_t ordinal = 0;  ///< among the chunks of its lane to this peer
+};
+
+/// A stream that this process receives.
+struct IncomingStream {
+  int peer = 0;
+  bool mirrors = false;
+  NumberedBy<Slot, std::vector<OwnedIndex>> targets;   ///< of partial sums; ascending
+  NumberedBy<Slot, std::vector<LocalNumber>> sources;  ///< of mirrors, as the peer numbers them
+  std::vector<Chunk> chunks;
+  std::size_t offset = 0;  ///< of slot 0 of even iterations in this process's region
+
+  std::size_t slots() const noexcept { return targets.size() + sources.size(); }
+};
+
+/// A stream that this process sends.
+struct OutgoingStream {
+  int peer = 0;
+  bool mirrors = false;
+  std::uint32_t slots = 0;
+  std::uint32_t first_destination = 0;
+  std::size_t remote_offset = 0;  ///< of slot 0 of even iterations in the peer's region
+  std::size_t send_offset = 0;    ///< of slot 0 in the send memory
+  /// The owned vertices whose values are sent. For mirrors (ascending) and with strategy `edge`.
+  NumberedBy<Slot, std::vector<OwnedIndex>> indexes;
+  NumberedBy<Slot, std::vector<LocalNumber>> ids;  ///< as the peer numbers them; only if ids are sent
+  NumberedBy<Slot, std::vector<double>> weights;   ///< of edges; only with strategy `edge` and weights
+};
+
+/// What fills a chunk: the partial sums of a remote tile column, or mirrors.
+struct OutgoingChunk {
+  std::size_t column = 0;  ///< only for partial sums
+  std::size_t stream = 0;
+  std::uint32_t first_slot = 0;
+  Chunk chunk;
+};
+
+/// What a remote column takes.
+struct ColumnWork {
+  std::uint64_t edges = 0;     ///< of mirrors, too
+  bool needs_mirrors = false;  ///< some of its edges begin at mirrors
+};
+
+struct Agreed;
+
+/// What one process has agreed on with all its peers. Collective. An Error names the peer at fault.
+/// Each peer has a part of this process's region. It holds the scalars of even and of odd iterations, then
+/// the inboxes of even and of odd iterations; each begins at a multiple of 64 bytes. An inbox has one slot of
+/// value_bytes() for every value of the peer's streams.
+class Exchange {
+ public:
+  /// Agrees on the order of the values of a plan.
+  static Agreed agree(launch::Bootstrap& bootstrap, transport::Transport& link, plan::PlanDraft draft,
+                      plan::Encoding encoding, int lanes, const ForEach& for_each);
+  /// For streams that are known: those of an earlier exchange with the same processes, strategy, encoding and
+  /// lanes. [peer * lists + list]; all processes have as many lists. Of an incoming stream `targets` or
+  /// `sources` is set, of an outgoing one all but its peer and its places. Sets places and chunks.
+  /// Collective. Throws Error when the streams of the processes do not match.
+  Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, std::vector<IncomingStream> incoming,
+           std::vector<OutgoingStream> outgoing, plan::Strategy strategy, plan::Encoding encoding, int lanes);
+  /// For blocks of edges: two streams to each peer, partial sums and mirrors. As above.
+  static Exchange of_block(launch::Bootstrap& bootstrap, transport::Transport& link,
+                           const plan::BlockPlan& plan, plan::Strategy strategy, plan::Encoding encoding,
+                           int lanes);
+  /// Second step, when the tiles are known: gives each lane its share of the remote columns, evenly by edges.
+  /// Columns that need no mirrors come first. Of these and of the others, for each peer, those with the
+  /// fewest edges for each value come first: the link is then busy early, and little is left to send at the
+  /// end (Johnson's rule for two machines in a row, Naval Research Logistics Quarterly 1, 1954). The peers
+  /// take turns. `column_bounds` as cut_columns() returns. `column_nodes`, `lane_nodes`: [column] and [lane],
+  /// the NUMA node that they are on. A column goes to a lane of its node; to any, where they are empty or no
+  /// lane is there.
+  void deal_columns(std::span<const std::uint32_t> column_bounds,
+                    const std::function<ColumnWork(std::size_t column)>& work,
+                    std::span<const int> column_nodes = {}, std::span<const int> lane_nodes = {});
+  /// Returns the parts of the region that peers write, each with the nodes (os_index) of the workers that
+  /// read it. `ends` are ascending bounds of the owned vertices by index: the workers of nodes[i] have
+  /// vertices [ends[i - 1], ends[i]). Workers of all nodes read mirrors: these parts have all of `all_nodes`.
+  /// The nodes outlive what is returned.
+  std::vector<topology::PlacedMemory> inbox_memory(std::span<const std::uint32_t> ends,
+                                                   std::span<const int> nodes,
+                                                   std::span<const int> all_nodes) const;
+
+  int rank() const noexcept { return bootstrap_.rank(); }
+  int size() const noexcept { return bootstrap_.size(); }
+  int lanes() const noexcept { return lanes_; }
+  bool ids_travel() const noexcept { return plan::sends_ids(strategy_); }
+  plan::Encoding encoding() const noexcept { return encoding_; }
+  std::size_t value_bytes() const noexcept { return plan::bytes_a_value(strategy_, encoding_); }
+  const std::vector<IncomingStream>& incoming() const noexcept { return incoming_; }
+  const std::vector<OutgoingStream>& outgoing() const noexcept { return outgoing_; }
+  /// The edges that `peer` moved here, see plan::MovedEdges. They are not checked yet. May be called once.
+  plan::MovedEdges take_moved(int peer) noexcept { return std::exchange(moved_here_[peer], {}); }
+  /// The chunks of a lane: mirrors first. Those that go to one peer are sent in this order.
+  const std::vector<OutgoingChunk>& lane_chunks(int lane) const noexcept { return lane_chunks_[lane]; }
+  /// Chunks that come from `peer`, and that go to it, on `lane` in each iteration.
+  std::uint32_t chunks_from(int peer, std::uint32_t lane) const noexcept {
+    return chunks_from_[peer * lanes_ + lane];
+  }
+  std::uint32_t chunks_to(int peer, std::uint32_t lane) const noexcept {
+    return chunks_to_[peer * lanes_ + lane];
+  }
+
+  /// Distance in bytes from the inbox of even iterations to the inbox of this iteration.
+  std::size_t parity_shift_from(int peer, std::uint64_t iteration) const noexcept {
+    return iteration % 2 == 0 ? 0 : inbox_bytes_from_[peer];
+  }
+  std::size_t parity_shift_to(int peer, std::uint64_t iteration) const noexcept {
+    return iteration % 2 == 0 ? 0 : inbox_bytes_to_[peer];
+  }
+  std::size_t scalars_offset(int peer, std::uint64_t iteration) const noexcept {
+    return region_.offset(scalars_part_, peer) + iteration % 2 * kScalarsBytes;
+  }
+  std::size_t remote_scalars_offset(int peer, std::uint64_t iteration) const noexcept {
+    return region_.remote_offset(scalars_part_, peer) + iteration % 2 * kScalarsBytes;
+  }
+
+  transport::Transport& link() const noexcept { return link_; }
+  transport::Health& health() const noexcept { return bootstrap_.health(); }
+  launch::Bootstrap& bootstrap() const noexcept { return bootstrap_; }
+  std::span<const std::byte> region() const noexcept { return region_.bytes(); }
+  /// All outgoing streams (see send_offset), then two cells of kScalarsBytes: for even and for odd
+  /// iterations.
+  std::span<std::byte> send_memory() const noexcept { return send_; }
+  /// A small piece of send memory for one lane, which stays in the cache of its core. A lane can send one
+  /// chunk at a time from it.
+  std::span<std::byte> near_memory(int lane) const noexcept {
+    return near_.subspan(static_cast<std::size_t>(lane) * kNearBytes, kNearBytes);
+  }
+
+  /// Polls until done() returns true. Throws Error when the job fails before.
+  void wait_until(const std::function<bool()>& done);
+  /// Queues a write. Polls while the queue is full. Returns false once the job has failed.
+  bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept;
+  bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept;
+  /// Writes so far on this lane to this peer.
+  std::uint64_t writes(int lane, int peer) const noexcept { return writes_[lane * size() + peer]; }
+  /// Waits until `done` writes to the peer have completed. Returns false once the job has failed.
+  bool wait_completed(int lane, int peer, std::uint64_t done) noexcept;
+  /// Time that this lane has waited for room in the queue to this peer, or for completions of its writes.
+  std::uint64_t stalled_ns(int lane, int peer) const noexcept { return stalled_ns_[lane * size() + peer]; }
+
+  /// Messages of the setup: lists that were sent to agree on the order of values, and their signals.
+  std::uint64_t setup_messages() const noexcept { return setup_messages_; }
+
+  static constexpr std::size_t kScalarsBytes = sizeof(Totals);
+  static constexpr std::size_t kNearBytes = std::size_t{1} << 19;
+
+ private:
+  struct Counts;
+  Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, plan::Strategy strategy,
+           plan::Encoding encoding, int lanes, std::size_t streams);
+  template <class Done>
+  bool until(int lane, int peer, const Done& done) noexcept;
+  std::vector<Counts> count_lists(const plan::PlanDraft& draft) const;
+  std::vector<Counts> tell_counts(const std::vector<Counts>& out);
+  void agree_on_regions(const std::vector<Counts>& out, const std::vector<Counts>& in);
+  plan::ExchangePlan agree_on_order(plan::PlanDraft draft, const std::vector<Counts>& out,
+                                    const std::vector<Counts>& in, const ForEach& for_each);
+  void send_entries(const plan::PlanDraft& draft);
+  void order_stream(std::size_t stream, bool mirrors, std::uint32_t* list, const Counts& counts,
+                    const plan::OwnedVertices& owned);
+  void write_setup(int peer, std::size_t offset, std::span<const std::byte> source);
+  void wait_for_setup(std::uint64_t count);
+  void set_streams(const plan::ExchangePlan& plan);
+  void place_streams();
+  void deal_mirrors();
+  void tell_chunks();
+
+  std::uint64_t setup_messages_ = 0;
+  launch::Bootstrap& bootstrap_;
+  transport::Transport& link_;
+  plan::Strategy strategy_;
+  plan::Encoding encoding_;
+  int lanes_;
+  int lists_;  ///< streams to each peer
+  channel::Region region_;
+  std::size_t scalars_part_ = 0, slots_part_ = 0;  ///< of the region
+  std::span<std::byte> send_, near_;
+  std::vector<std::size_t> inbox_bytes_from_, inbox_bytes_to_;
+  std::vector<IncomingStream> incoming_;  ///< [peer * lists + list], as the next
+  std::vector<OutgoingStream> outgoing_;
+  std::vector<plan::MovedEdges> moved_here_;  ///< [peer]
+  std::vector<std::vector<OutgoingChunk>> lane_chunks_;
+  std::vector<std::uint32_t> chunks_from_, chunks_to_;
+  std::vector<std::uint64_t> writes_;
+  std::vector<std::uint64_t> stalled_ns_;
+};
+
+struct Agreed {
+  Exchange exchange;
+  plan::ExchangePlan plan;
+};
+
+}  // namespace edgewire::exchange

@@ -1,0 +1,74 @@
+// The receiving side of an iteration: adds what peers have written to the accumulators of the owned vertices.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "dense/exchange/codec.h"
+#include "dense/exchange/exchange.h"
+#include "dense/exchange/slots.h"
+
+namespace edgewire::exchange {
+
+class Inbox {
+ public:
+  /// Block b: the owned vertices with indexes [blocks[b], blocks[b + 1]), which are finished together. Blocks
+  /// are the local tile columns. `indexes`: [local number] index, needed if ids are sent. `codec` is used
+  /// where values are rounded to 16 bits.
+  Inbox(Exchange& exchange, SlotLoops& loops, std::span<const std::uint32_t> blocks,
+        NumberedBy<LocalNumber, std::span<const OwnedIndex>> indexes, const Codec& codec);
+
+  /// A peer whose partial sums for the block have not arrived in this iteration; -1: none. Iterations count
+  /// from 1.
+  int awaited(std::size_t block, std::uint64_t iteration) const noexcept;
+  /// One of `peers` whose mirrors have not all arrived in this iteration; -1: none.
+  int awaited_mirrors(std::span<const int> peers, std::uint64_t iteration) const noexcept;
+  /// A peer whose scalars after `iteration` have not arrived; -1: none.
+  int awaited_scalars(std::uint64_t iteration) const noexcept;
+  /// Adds the partial sums that peers have sent for the block; `accumulators`: its. Takes one peer
+  /// after the other, so the result does not depend on the order of arrival. A wrong id fails the job; the
+  /// message names the peer.
+  void add(std::size_t block, std::uint64_t iteration, std::byte* accumulators) const noexcept;
+  /// The mirrors that `peer`, which sends some, has sent in this iteration. Call it only when they have
+  /// arrived, and in each iteration. Where values travel in 16 bits, the first worker that calls it decodes
+  /// them. They stay as they are until all workers have ended the iteration: the peer writes the same slots
+  /// two iterations later, and by then it has the scalars that this process sends at that end.
+  const std::byte* mirrors(int peer, std::uint64_t iteration) noexcept;
+  /// The totals that `peer` has sent after `iteration`. Call it only when awaited_scalars() is -1.
+  Totals totals(int peer, std::uint64_t iteration) const noexcept;
+
+ private:
+  struct Source {  ///< the slots of one stream that belong to one block
+    std::uint32_t stream;
+    std::uint32_t first_slot;
+    std::uint32_t end_slot;
+  };
+  struct Needed {  ///< chunks that must have arrived from a peer's lane
+    int peer;
+    std::uint32_t lane;
+    std::uint32_t chunks;
+  };
+  struct Decoded {
+    std::vector<std::byte> values;
+    /// 2 i: iteration i is decoded; 2 i - 1: a worker is decoding it. The decoder's release pairs with the
+    /// acquire of the workers that wait.
+    std::atomic<std::uint64_t> state{0};
+  };
+  bool arrived(const Needed& needed, std::uint64_t iteration) const noexcept;
+  const IncomingStream& mirrors_of(int peer) const noexcept;
+  static void need(std::vector<Needed>& needed, int peer, const Chunk& chunk);
+
+  Exchange& exchange_;
+  SlotLoops& loops_;
+  Codec codec_;
+  std::vector<Decoded> decoded_;  ///< [peer], where values travel in 16 bits
+  std::vector<std::uint32_t> blocks_;
+  NumberedBy<LocalNumber, std::span<const OwnedIndex>> indexes_;
+  std::vector<std::vector<Source>> sources_;
+  std::vector<std::vector<Needed>> needed_;          ///< [block]: of partial sums
+  std::vector<std::vector<Needed>> needed_mirrors_;  ///< [peer]
+};
+
+}  // namespace edgewire::exchange

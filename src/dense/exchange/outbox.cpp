@@ -1,0 +1,99 @@
+#include "dense/exchange/outbox.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace edgewire::exchange {
+
+Outbox::Outbox(Exchange& exchange, SlotLoops& loops, const Codec& codec)
+    : exchange_(exchange), loops_(loops), codec_(codec), near_(static_cast<std::size_t>(exchange.lanes())) {
+  for (int lane = 0; lane < exchange.lanes(); ++lane) sent_.emplace_back(exchange.lane_chunks(lane).size());
+  if (!plan::is_rounded(exchange.encoding())) return;
+  for (const auto& stream : exchange.outgoing()) residuals_.emplace_back(stream.slots);
+}
+
+/// Near memory for a chunk, with the place in a cache line that it has at the peer (`at`). None when the
+/// chunk is too large, or while the link still needs what left from there.
+std::span<std::byte> Outbox::near_memory(int lane, std::size_t at, std::size_t bytes) const noexcept {
+  const auto memory = exchange_.near_memory(lane);
+  const Near& near = near_[static_cast<std::size_t>(lane)];
+  if (at % 64 + bytes > memory.size()) return {};
+  if (near.peer >= 0 && exchange_.link().completed(lane, near.peer) < near.sent) return {};
+  return memory.subspan(at % 64, bytes);
+}
+
+/// fill(slots) writes the values of the chunk where they go.
+template <class Fill>
+bool Outbox::send(const OutgoingChunk& chunk, std::uint64_t iteration, const Fill& fill) noexcept {
+  const OutgoingStream& stream = exchange_.outgoing()[chunk.stream];
+  const int peer = stream.peer;
+  const auto lane = static_cast<int>(chunk.chunk.lane);
+  const std::size_t at = chunk.first_slot * exchange_.value_bytes();
+  OutgoingSlots slots;
+  slots.count = chunk.chunk.end_slot - chunk.first_slot;
+  if (!residuals_.empty()) {
+    slots.codec = &codec_;
+    slots.residuals = residuals_[chunk.stream].data() + chunk.first_slot;
+  } else if (exchange_.ids_travel()) {
+    slots.ids = stream.ids.data() + chunk.first_slot;
+  }
+  const std::size_t bytes = slots.count * exchange_.value_bytes();
+  const std::size_t remote = stream.remote_offset + exchange_.parity_shift_to(peer, iteration) + at;
+  auto& link = exchange_.link();
+  if (slots.data = link.remote_ptr(peer, remote); slots.data != nullptr) {
+    fill(slots);
+    link.stored(lane, peer, bytes);
+  } else {
+    const auto number = static_cast<std::size_t>(&chunk - exchange_.lane_chunks(lane).data());
+    auto source = near_memory(lane, remote, bytes);
+    const bool near = !source.empty();
+    if (!near) {
+      if (!exchange_.wait_completed(lane, peer, sent_[lane][number])) return false;
+      source = exchange_.send_memory().subspan(stream.send_offset + at, bytes);
+    }
+    slots.data = source.data();
+    slots.ids_are_there = !near && sent_[lane][number] != 0;
+    fill(slots);
+    if (!exchange_.write(lane, peer, remote, source)) return false;
+    const std::uint64_t sent = exchange_.writes(lane, peer);
+    if (near) {
+      near_[static_cast<std::size_t>(lane)] = {peer, sent};
+    } else {
+      sent_[lane][number] = sent;
+    }
+  }
+  const std::uint64_t before = (iteration - 1) * exchange_.chunks_to(peer, chunk.chunk.lane);
+  return exchange_.signal(lane, peer, kFirstLaneKind + lane, before + chunk.chunk.ordinal + 1);
+}
+
+bool Outbox::publish_partial_sums(const OutgoingChunk& chunk, const std::byte* accumulators,
+                                  std::uint64_t iteration) noexcept {
+  return send(chunk, iteration,
+              [&](const OutgoingSlots& slots) { loops_.fill_partial_sums(slots, accumulators); });
+}
+
+bool Outbox::publish_messages(const OutgoingChunk& chunk, std::uint64_t iteration) noexcept {
+  const OutgoingStream& stream = exchange_.outgoing()[chunk.stream];
+  const double* weights = stream.weights.empty() ? nullptr : stream.weights.data() + chunk.first_slot;
+  return send(chunk, iteration, [&](const OutgoingSlots& slots) {
+    loops_.fill_messages(slots, stream.indexes.data() + chunk.first_slot, weights);
+  });
+}
+
+bool Outbox::publish_totals(const Totals& totals, std::uint64_t iteration) noexcept {
+  // Two cells: every peer has taken the scalars before last (it has sent those of the last iteration since).
+  const auto memory = exchange_.send_memory();
+  const auto cell =
+      memory.subspan(memory.size() - (2 - iteration % 2) * Exchange::kScalarsBytes, loops_.totals_bytes());
+  std::memcpy(cell.data(), totals.data(), cell.size());
+  for (int p = 0; p < exchange_.size(); ++p) {
+    if (p == exchange_.rank()) continue;
+    if (!exchange_.write(0, p, exchange_.remote_scalars_offset(p, iteration), cell) ||
+        !exchange_.signal(0, p, kScalarsKind, iteration + 1)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace edgewire::exchange

@@ -1,0 +1,94 @@
+// Writes the values of a run to files, so that another run can continue from them. Each process writes
+// `values.ITERATION.RANK`, and once `ids.RUN.RANK` with the ids of its vertices. When the files of all
+// processes are complete, rank 0 writes `manifest`, which names the checkpoint. Files are written from a copy
+// while the iterations go on. The last three checkpoints stay in the folder, so the manifest always names
+// files that exist; the next checkpoint reuses the files of the one before them. Each file has a checksum,
+// because a crash of the machine may leave it incomplete.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <future>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/numbering.h"
+#include "dense/exchange/exchange.h"
+#include "dense/job/checkpoint_file.h"
+#include "graph/graph_file.h"
+#include "launch/bootstrap.h"
+#include "topology/worker_pool.h"
+
+namespace edgewire::job {
+
+/// Of which run a checkpoint is, and which part of it this process has. What it refers to outlives what was
+/// made from it.
+struct Checkpointed {
+  launch::Bootstrap& bootstrap;
+  const topology::WorkerPool& pool;  ///< to whose cores the thread that writes is not bound
+  const graph::GraphFile& graph;
+  /// [index]: the vertices whose values this process has. Together the processes have all vertices, each
+  /// once.
+  std::span<const VertexId> ids;
+  std::size_t value_bytes;  ///< 4 or 8
+  std::string state;        ///< in one line: all that values depend on, beside the graph
+};
+
+/// The state from which one process continues.
+struct ResumedState {
+  std::uint64_t iteration = 0;       ///< that many are done
+  std::vector<std::uint32_t> words;  ///< of values, by index
+  exchange::Totals totals{};         ///< this process's part, as it was
+  bool has_totals = false;  ///< false: this process had other vertices, so the program must sum again
+
+  /// By index. Value: of Checkpointed::value_bytes.
+  template <class Value>
+  std::vector<Value> values() const {
+    std::vector<Value> all(words.size() * sizeof(std::uint32_t) / sizeof(Value));
+    if (!all.empty()) std::memcpy(all.data(), words.data(), all.size() * sizeof(Value));
+    return all;
+  }
+};
+
+/// Writes checkpoints of one run, in the background. All members throw Error. Either start(), kept() and
+/// commit() are called by a loop that has its own way to learn what other processes have kept, or step().
+class Checkpoint {
+ public:
+  /// Collective. Makes the folder. Throws Error when it holds a checkpoint and `resumed` is another folder.
+  Checkpoint(Checkpointed of, std::string folder, const std::string& resumed);
+
+  /// Starts to write this process's values, by index, of which it takes a copy. After kept(true).
+  void start(std::uint64_t iteration, std::span<const std::byte> values, const exchange::Totals& totals = {});
+  /// How many are whole in this process; `wait`: when the last that was started is. Throws what went wrong
+  /// with it.
+  std::uint64_t kept(bool wait);
+  /// At rank 0, when all processes have kept the last that was started: makes it the checkpoint.
+  void commit();
+  /// Collective, after each iteration: commits the last that was started, if all processes have kept it by
+  /// now, and starts the next one where `iteration` is a multiple of `every`.
+  void step(std::uint64_t iteration, std::uint64_t every, std::span<const std::byte> values);
+  /// Collective, after the last iteration: waits for what was started, and commits it.
+  void finish();
+
+ private:
+  CheckpointHeader header(const Magic& magic) const;
+  void write();
+
+  Checkpointed of_;
+  std::string folder_;
+  std::uint64_t run_ = 0;   ///< tells the files of one run from those of another
+  std::uint64_t last_ = 0;  ///< iteration
+  std::uint64_t started_ = 0;
+  std::uint64_t committed_ = 0;            ///< of those; without step() only at rank 0
+  std::vector<std::uint64_t> iterations_;  ///< whose files are there
+  CheckpointFile file_;
+  std::future<void> writing_;  ///< last, so that it is waited for before the others go
+};
+
+/// Reads the checkpoint of `folder`, written by any number of processes. Collective. Throws Error that names
+/// the file when something is missing, torn, of another run or of another graph or kernel.
+ResumedState resume(const Checkpointed& of, const std::string& folder);
+
+}  // namespace edgewire::job

@@ -1,0 +1,103 @@
+// The job folder assembles a job from the rooms below it. This file:
+// one process's part of a job with a dense kernel, and its iterations.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "dense/engine/iteration.h"
+#include "dense/job/dense_options.h"
+#include "dense/job/dense_plan.h"
+#include "disk/read_figures.h"
+#include "graph/graph_file.h"
+#include "launch/bootstrap.h"
+#include "process/seat.h"
+#include "topology/machine.h"
+#include "topology/page_nodes.h"
+
+namespace edgewire::job {
+
+/// Counts, for each kind of memory of a process, on which nodes its pages lie.
+struct MemoryFigures {
+  static constexpr std::array kKinds{"tiles", "values", "messages", "accumulators", "inbox"};
+  std::array<topology::PageCount, kKinds.size()> kinds;
+  bool several_nodes = false;  ///< on this machine
+};
+
+/// One process's part of a job with a dense kernel. Collective; throws Error. `graph` and `bootstrap` outlive
+/// it.
+class DenseJob {
+ public:
+  DenseJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const DenseOptions& options,
+           const topology::Machine& machine = topology::discover());
+
+  launch::Bootstrap& bootstrap() const noexcept { return bootstrap_; }
+  const graph::GraphFile& graph() const noexcept { return graph_; }
+  bool weighted() const noexcept { return weighted_; }  ///< see DenseOptions
+  const partition::Ownership& ownership() const noexcept { return plan_.ownership; }
+  const plan::OwnedVertices& owned() const noexcept { return plan_.owned; }
+  /// Of these: see ConnectedPlan. Throws UsageError where their weights are not there any more.
+  const partition::OwnedRows& rows() const;
+  /// Gives back what rows take, but for degrees: values at the start are known.
+  void release_rows();
+  const tiles::Tiles& tiles() const noexcept { return plan_.tiles.own; }
+  const tiles::TileOrder& tile_order() const noexcept { return plan_.tile_order; }
+  /// What one sweep over tiles() reads, and writes into bins, beside messages and accumulators.
+  std::uint64_t sweep_bytes() const {
+    return plan_.tile_order.bytes(plan_.tiles.own, plan::message_bytes(plan_.exchange.encoding()));
+  }
+  /// See EdgeTiles.
+  std::span<const tiles::Tiles> mirror_tiles() const noexcept { return plan_.tiles.mirrored; }
+  const transport::Transport& link() const noexcept { return seat_.link(); }
+  /// Values from every process to every other one in an iteration; the same in all processes.
+  const plan::Traffic& traffic() const noexcept { return plan_.traffic; }
+  process::Seat& seat() noexcept { return seat_; }
+  const process::Seat& seat() const noexcept { return seat_; }
+  topology::WorkerPool& pool() noexcept { return seat_.pool(); }
+
+  /// Asks for the memory of the loops' arrays where it is used: values on the node of their column, messages,
+  /// which all workers read, on all nodes in turn. Before the arrays are touched.
+  void place(const engine::Loops& loops) const;
+  /// Sets options.column_nodes and options.worker_nodes. Messages have as many bytes as options.encoding
+  /// says.
+  engine::IterationResult iterate(engine::Loops& loops, engine::IterationOptions options);
+
+  /// After iterate(): where the pages of this process were.
+  const MemoryFigures& memory_figures() const noexcept { return memory_figures_; }
+
+  /// After iterate(), where edges are on disks: what was read, and what all processes read at the same time
+  /// from the same files when they do nothing else. Times are left to the caller. Collective.
+  disk::ReadFigures measure_disks();
+  /// Null where edges are in memory.
+  const DiskTiles* disk_tiles() const noexcept { return plan_.tiles.disks.get(); }
+
+  const Choices& choices() const noexcept { return plan_.choices; }
+  plan::Strategy strategy() const noexcept { return plan_.choices.strategy; }
+  const CacheUse& cache_use() const noexcept { return plan_.cache; }
+  /// See ConnectedPlan, as the next.
+  std::uint64_t matching() const noexcept { return plan_.matching; }
+  double seconds_load() const noexcept { return plan_.seconds_load; }
+  double seconds_plan() const noexcept { return plan_.seconds_plan; }
+
+  /// Sent by this process before iterate(): handshakes, collective calls, lists of the plan.
+  std::uint64_t setup_messages() const noexcept { return setup_messages_; }
+
+ private:
+  void place_inbox();
+  std::vector<topology::PlacedMemory> inbox_memory() const;
+  std::vector<topology::PlacedMemory> tile_memory() const;
+  std::vector<topology::PlacedMemory> array_memory(const engine::VertexArray& array) const;
+  void count_memory(const engine::Loops& loops, const engine::IterationResult& result);
+
+  launch::Bootstrap& bootstrap_;
+  const graph::GraphFile& graph_;
+  bool weighted_;
+  process::Seat seat_;
+  DensePlan plan_;
+  bool rows_released_ = false;
+  MemoryFigures memory_figures_;
+  std::uint64_t setup_messages_ = 0;
+};
+
+}  // namespace edgewire::job

@@ -1,0 +1,57 @@
+// How a dense job is wanted.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/progress.h"
+#include "dense/job/order_choice.h"
+#include "dense/plan/owned_vertices.h"
+#include "dense/plan/volume.h"
+#include "graph/graph_file.h"
+#include "partition/row_loader.h"
+#include "process/seat.h"
+
+namespace edgewire::job {
+
+struct DenseOptions {
+  process::SeatOptions seat{};
+  plan::Strategy strategy = plan::Strategy::slots;
+  /// Take `cover` instead of `slots` when the wire would otherwise be the limit.
+  bool choose_strategy = false;
+  /// Edges per second and worker that choices go by instead of a measurement; 0: measure.
+  double assumed_compute_rate = 0;
+  /// Bytes per second that choices go by instead of a measurement; 0: measure.
+  double assumed_link_rate = 0;
+  /// f64: messages are doubles, otherwise floats. 16-bit ones with strategies slots and cover only.
+  plan::Encoding encoding = plan::Encoding::f32;
+  /// Edges have their weights, for programs that use them; the graph has weights.
+  bool weighted = false;
+  /// hash, ranges or the path of a partition file. "hilbert" and "grid": processes hold blocks of edges; the
+  /// strategy is then `slots` or `cover`. "auto" takes one of these four, "auto,FILE" also the file: the one
+  /// that takes the least time on the link and the cores.
+  std::string ownership = "hash";
+  partition::RowReading rows = partition::RowReading::automatic;  ///< own, where edges are on disks
+  plan::Layout layout = plan::Layout::degree;
+  bool choose_layout = false;  ///< measure which one is faster
+  OrderOptions order;          ///< strips, where edges are on disks
+  /// Folder for the plan cache; empty: no cache. The cache stores what loading and planning made, and what
+  /// was chosen or measured, for the next run with the same graph and options.
+  std::string plan_cache;
+  /// Edges are on disks, in a file in each of these folders; empty: in memory. Needs a plan cache. Not with
+  /// strategy `cover`.
+  std::vector<std::string> devices;
+  /// Of a process with edges on disks, see disk::MemoryBudget; 0: ample. Where it does not hold the graph,
+  /// `choose_layout` takes the given order, so that rows are read one after the other.
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t link_bits_per_s = 0;  ///< line rate of shaped links, 0: as they are; for the plan cache only
+  Progress progress;                  ///< told by any worker how far loading and planning have come
+  std::string kernel;                 ///< what is computed, in words: must be the same in all processes
+};
+
+/// Throws UsageError when an option makes no sense, alone or beside another one, and Error when the graph
+/// does not have what it asks for. A DenseJob begins with it.
+void check(const DenseOptions& options, const graph::GraphFile& graph);
+
+}  // namespace edgewire::job

@@ -1,0 +1,161 @@
+#include "dense/job/dense_plan.h"
+
+#include <fmt/core.h>
+
+#include <atomic>
+#include <filesystem>
+#include <optional>
+
+#include "base/seconds.h"
+#include "dense/job/ownership_choice.h"
+#include "dense/job/plan_cache.h"
+#include "dense/job/rates.h"
+#include "dense/plan/block_plan.h"
+#include "launch/agreement.h"
+#include "launch/packing.h"
+
+namespace edgewire::job {
+
+namespace {
+
+void agree(const PlanTask& task) {
+  const DenseOptions& options = task.options;
+  const std::string strategy =
+      options.choose_strategy ? "auto" : std::string(plan::to_name(options.strategy));
+  const auto yes = [](bool holds) { return std::string(holds ? "yes" : "no"); };
+  launch::check_agreement(
+      task.bootstrap,
+      {{"the kernel", options.kernel},
+       {"the graph", fmt::format("{:016x} ({} vertices, {} edges)", task.graph.checksum(),
+                                 task.graph.vertices(), task.graph.edges())},
+       {"the ownership", partition::fact_of(options.ownership)},
+       {"the transport", std::string(task.seat.link().name())},
+       {"the strategy", strategy},
+       {"the encoding", std::string(plan::to_name(options.encoding))},
+       {"the layout", options.choose_layout ? "auto" : "set"},
+       {"the order", options.order.choose ? "auto" : std::string(to_name(options.order.order))},
+       {"the number of workers", std::to_string(options.seat.workers)},
+       {"the assumed rate of computing", fmt::format("{} edges/s", options.assumed_compute_rate)},
+       {"the link's rate", options.assumed_link_rate > 0 ? "assumed" : "measured"},
+       {"the use of a plan cache", yes(!options.plan_cache.empty())},
+       {"the use of weights", yes(options.weighted)},
+       {"the reading of rows", partition::to_name(options.rows)},
+       {"the check of integrity", yes(options.seat.integrity)},
+       {"the number of disks for edges", std::to_string(options.devices.size())}});
+}
+
+/// By each process, to each process.
+plan::Traffic count_traffic(launch::Bootstrap& bootstrap, const exchange::Exchange& exchange) {
+  plan::Traffic traffic(bootstrap.size());
+  std::vector<std::uint64_t> to(static_cast<std::size_t>(bootstrap.size()));
+  for (const auto& stream : exchange.outgoing()) to[static_cast<std::size_t>(stream.peer)] += stream.slots;
+  const auto rows = launch::allgather(bootstrap, to);
+  for (std::size_t p = 0; p < rows.size(); ++p)
+    for (std::size_t q = 0; q < to.size(); ++q) traffic.at(p, q) = rows[p][q];
+  return traffic;
+}
+
+OrderChoice choose_order(const PlanTask& task, const ConnectedPlan& plan) {
+  OrderOptions wanted = plan.tiles.disks ? OrderOptions{} : task.options.order;
+  if (wanted.choose && !plan.choices.order_reason.empty())
+    wanted = {plan.choices.order, false, plan.choices.order_reason};  // from a cache
+  const auto& machine = task.machine;
+  const std::uint64_t workers = static_cast<std::uint64_t>(task.workers()) * task.bootstrap.local_size();
+  return order_tiles(wanted,
+                     {plan.tiles.own,
+                      plan.columns.bounds,
+                      plan.columns.nodes,
+                      plan.owned.count(),
+                      {machine.l2_bytes, machine.l3_bytes, machine.l3_bytes / workers},
+                      task.options.weighted},
+                     plan.exchange, task.bootstrap, task.seat.pool());
+}
+
+DensePlan complete(const PlanTask& task, ConnectedPlan plan) {
+  const auto start = Clock::now();
+  plan.exchange.deal_columns(
+      plan.columns.bounds, [&](std::size_t column) { return plan.tiles.work(column); },
+      plan.columns.memory_nodes, plan.columns.worker_nodes);
+  auto traffic = count_traffic(task.bootstrap, plan.exchange);
+  auto order = choose_order(task, plan);
+  plan.choices.order = order.order;
+  plan.choices.order_reason = std::move(order.reason);
+  plan.seconds_plan += seconds_since(start);
+  return {std::move(plan), std::move(order.tiles), std::move(traffic)};
+}
+
+}  // namespace
+
+exchange::ColumnWork EdgeTiles::work(std::size_t column) const noexcept {
+  std::uint64_t edges = 0;
+  for (const auto& one : mirrored)
+    if (column < one.columns()) edges += one.edges(column);
+  return {own.edges(column) + edges, edges > 0};
+}
+
+tiles::TileSizes PlanTask::tile_sizes() const noexcept {
+  return tiles::TileSizes::for_caches(machine.l1_bytes, machine.l2_bytes,
+                                      plan::message_bytes(options.encoding));
+}
+
+std::uint64_t PlanTask::column_edges(std::uint64_t edges) const noexcept {
+  return std::max<std::uint64_t>(edges / (tiles::kColumnsPerWorker * static_cast<std::uint64_t>(workers())),
+                                 1 << 16);
+}
+
+std::string PlanTask::kept_name(std::string_view kind) const {
+  return fmt::format("{}.{}-{}-of-{}", std::filesystem::path(graph.path()).filename().string(), kind,
+                     bootstrap.rank(), bootstrap.size());
+}
+
+ForEach PlanTask::on_workers(const char* step) const {
+  return [this, step](std::uint64_t count, const std::function<void(int, std::uint64_t)>& work) {
+    std::atomic<std::uint64_t> done{0};
+    seat.pool().for_each(count, [&](int worker, std::uint64_t index) {
+      work(worker, index);
+      if (options.progress) options.progress({step, done.fetch_add(1, std::memory_order_relaxed) + 1, count});
+    });
+  };
+}
+
+void for_each_rows(const PlanTask& task, const graph::RowRange& rows, const ForEach& for_each,
+                   const std::function<void(std::uint64_t, std::uint64_t)>& work) {
+  const std::uint64_t count = rows.last - rows.first;
+  const std::uint64_t piece = count / (16 * static_cast<std::uint64_t>(task.workers())) + 1;
+  for_each((count + piece - 1) / piece, [&](int, std::uint64_t i) {
+    work(rows.first + i * piece, rows.first + std::min((i + 1) * piece, count));
+  });
+}
+
+void release_rows(const PlanTask& task, partition::OwnedRows& rows, const partition::Ownership& ownership,
+                  const ForEach& for_each) {
+  if (!task.options.weighted) rows.forget_targets();  // else weights are added up, and errors name edges
+  for_each_rows(task, partition::span_of_owned(ownership, task.rank()), for_each,
+                [&](std::uint64_t first, std::uint64_t last) { rows.release_pages(first, last); });
+}
+
+DensePlan make_dense_plan(const PlanTask& task) {
+  agree(task);
+  if (!task.options.devices.empty()) check_memory(task);
+  std::optional<PlanCache> cache;
+  if (!task.options.plan_cache.empty()) cache.emplace(task);
+  const auto make = [&] {
+    if (cache)
+      if (auto kept = cache->take()) return std::move(*kept);
+    Rates rates(task);
+    Choices choices = choose_ownership(task, rates);
+    return partition::owns_edges(choices.ownership) ? plan_block(task, rates, std::move(choices))
+                                                    : plan_vertices(task, rates, std::move(choices));
+  };
+  DensePlan plan = complete(task, make());
+  if (cache) {
+    const auto start = Clock::now();
+    cache->keep(plan);
+    plan.cache = cache->use();
+    plan.seconds_plan += seconds_since(start);
+  }
+  if (plan.tiles.disks) plan_reads(task, plan);
+  return plan;
+}
+
+}  // namespace edgewire::job

@@ -1,0 +1,152 @@
+// What a process of a dense job needs before it can iterate: who owns which vertices, what goes to whom, and
+// tiles. Free functions make it, from the graph or from the plan cache, each a part that is whole.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/array_file.h"
+#include "dense/exchange/exchange.h"
+#include "dense/job/columns.h"
+#include "dense/job/dense_options.h"
+#include "dense/job/disk_tiles.h"
+#include "dense/plan/block_plan.h"
+#include "dense/plan/owned_vertices.h"
+#include "dense/plan/volume.h"
+#include "dense/tiles/tile.h"
+#include "dense/tiles/tile_order.h"
+#include "graph/graph_file.h"
+#include "launch/bootstrap.h"
+#include "partition/owned_rows.h"
+#include "partition/ownership.h"
+#include "partition/row_shares.h"
+#include "process/seat.h"
+#include "topology/machine.h"
+
+namespace edgewire::job {
+
+/// What was chosen, the same in all processes, and why. A reason is empty where the choice was given.
+struct Choices {
+  std::string ownership;        ///< as partition::Ownership::create
+  std::string ownership_table;  ///< at rank 0: lines that say why
+  plan::Strategy strategy = plan::Strategy::slots;
+  std::string strategy_reason{};
+  plan::Layout layout = plan::Layout::degree;
+  std::string layout_reason{};
+  tiles::Order order = tiles::Order::strips;
+  std::string order_reason{};
+
+  /// Whether processes hold blocks of edges.
+  bool edges_have_owners() const noexcept { return partition::owns_edges(ownership); }
+  /// Whether each peer has two streams, the second one for mirrors.
+  bool mirrors() const noexcept { return edges_have_owners() || strategy == plan::Strategy::cover; }
+};
+
+/// The edges of a process.
+struct EdgeTiles {
+  std::shared_ptr<ArrayFileReader> file{};  ///< where tiles are, when they come from the plan cache
+  std::unique_ptr<DiskTiles> disks{};       ///< null: tiles are in memory
+  tiles::Tiles own{};
+  /// [peer]: the edges of the sources that the peer mirrors here, by local column, or by all columns where
+  /// processes hold blocks of edges; no columns when there are none.
+  std::vector<tiles::Tiles> mirrored;
+
+  /// What a column takes.
+  exchange::ColumnWork work(std::size_t column) const noexcept;
+};
+
+/// The plan of a process, as loading and planning have made it, in agreement with its peers.
+struct ConnectedPlan {
+  Choices choices;
+  std::uint64_t matching = 0;  ///< of this process's covers: no plan sends fewer values (strategy `cover`)
+  partition::Ownership ownership;
+  plan::OwnedVertices owned;
+  /// Of these vertices: their degrees, and their weights where edges have some. For the values at the start.
+  partition::OwnedRows rows;
+  Columns columns;
+  EdgeTiles tiles;
+  exchange::Exchange exchange;
+  double seconds_load = 0;  ///< verifying and ordering the owned vertices, or reading them and the tiles
+  double seconds_plan = 0;  ///< from there to the first iteration
+};
+
+/// none: no cache was wanted, or it cannot be written. written: the next run will use it. used: the plan came
+/// from the cache, and the graph's targets were not read.
+enum class PlanSource { none, written, used };
+std::string_view to_name(PlanSource source) noexcept;
+
+/// Where the plan of all processes came from and went.
+struct CacheUse {
+  PlanSource source = PlanSource::none;
+  std::string note{};  ///< why the cache's files were not used though they are there, or not written
+};
+
+/// A plan whose columns have their lanes and their order.
+struct DensePlan : ConnectedPlan {
+  tiles::TileOrder tile_order;
+  plan::Traffic traffic;  ///< values from every process to every other one in an iteration; the same in all
+  CacheUse cache{};
+  std::vector<int> column_workers{};  ///< [local column], with tiles on disks
+  std::uint64_t read_ahead = 0;       ///< bytes that all workers read ahead, with tiles on disks
+};
+
+/// What plans are made of. All outlive the plan, but for `options` and `machine`.
+struct PlanTask {
+  launch::Bootstrap& bootstrap;
+  const graph::GraphFile& graph;
+  process::Seat& seat;
+  const DenseOptions& options;
+  const topology::Machine& machine;
+
+  int workers() const noexcept { return options.seat.workers; }
+  std::uint32_t rank() const noexcept { return static_cast<std::uint32_t>(bootstrap.rank()); }
+  std::size_t processes() const noexcept { return static_cast<std::size_t>(bootstrap.size()); }
+  tiles::TileSizes tile_sizes() const noexcept;
+  /// How many edges a column of a process with so many edges gets at most, where its width allows.
+  std::uint64_t column_edges(std::uint64_t edges) const noexcept;
+  /// The name of a file that this process keeps for the next run: GRAPH.KIND-RANK-of-PROCESSES.
+  std::string kept_name(std::string_view kind) const;
+  /// Tells of the progress of `step`, a literal. The task outlives it.
+  ForEach on_workers(const char* step) const;
+};
+
+class Rates;  // dense/job/rates.h
+
+// All are collective, and throw Error.
+/// From the plan cache where it can be used, else from the graph; the cache then keeps it.
+DensePlan make_dense_plan(const PlanTask& task);
+/// For processes that own vertices. `choices`: with the ownership.
+ConnectedPlan plan_vertices(const PlanTask& task, Rates& rates, Choices choices);
+/// For processes that hold blocks of edges: ownership `hilbert` or `grid`. `choices`: with the ownership.
+ConnectedPlan plan_block(const PlanTask& task, Rates& rates, Choices choices);
+/// The vertices of this process, in the layout that is set in `choices`.
+plan::OwnedVertices order_vertices(const PlanTask& task, const partition::OwnedRows& rows,
+                                   const partition::Ownership& ownership, Choices& choices,
+                                   const ForEach& for_each);
+/// Calls work(first, last) for pieces of these rows of the graph.
+void for_each_rows(const PlanTask& task, const graph::RowRange& rows, const ForEach& for_each,
+                   const std::function<void(std::uint64_t first, std::uint64_t last)>& work);
+/// What tiles were made of is not needed any more: gives back its memory, and pages of the file.
+void release_rows(const PlanTask& task, partition::OwnedRows& rows, const partition::Ownership& ownership,
+                  const ForEach& for_each);
+
+/// With edges on disks: throws Error where the memory of a process does not suffice for its vertices.
+void check_memory(const PlanTask& task);
+/// With edges on disks: whether the memory of processes holds the rows of the graph, so that they can be read
+/// in any order.
+bool memory_holds_rows(const PlanTask& task);
+/// The name of the files of edges on disks, without what says on which disk:
+/// GRAPH.edges-DIGITS-RANK-of-PROCESSES. The digits are those of subject_of_plan(), so that runs with other
+/// options do not overwrite each other's files.
+std::string edges_name(const PlanTask& task);
+/// Writes the tiles of the edges to disks. First removes those of others, all but the latest ones.
+EdgeTiles build_on_disks(const PlanTask& task, const plan::ExchangeColumns& edges, const Columns& columns);
+/// Tiles that are there.
+EdgeTiles open_disk_tiles(const PlanTask& task, TileSegments segments, std::span<const std::uint32_t> bounds);
+/// When it is known what each worker sends: what it reads.
+void plan_reads(const PlanTask& task, DensePlan& plan);
+
+}  // namespace edgewire::job

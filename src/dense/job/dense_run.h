@@ -1,0 +1,101 @@
+// Runs a program over all edges, iteration by iteration.
+#pragma once
+
+#include <functional>
+#include <type_traits>
+#include <vector>
+
+#include "dense/engine/program_loops.h"
+#include "dense/job/checkpoint.h"
+#include "dense/job/dense_job.h"
+#include "dense/job/gather.h"
+#include "dense/tiles/along.h"
+#include "graph/row.h"
+
+namespace edgewire::job {
+
+struct RunOptions {
+  int iterations = 20;                       ///< in all, with those that were done before take_up()
+  bool has_goal = false;                     ///< ask the program after each iteration whether it is done
+  std::function<void(int done)> progress{};  ///< told of all iterations that are done
+  topology::Observer* observer = nullptr;
+  Checkpoint* checkpoint = nullptr;  ///< for programs whose values are doubles; null: none are written
+  int every = 1;                     ///< iterations from checkpoint to checkpoint
+};
+
+/// As iterate(), for loops whose values are `values`, if these are doubles, or empty. `done`: iterations that
+/// an earlier run has done.
+engine::IterationResult run_loops(DenseJob& job, engine::Loops& loops, const RunOptions& options, int done,
+                                  const exchange::Totals& start, std::span<const double> values);
+
+/// Throws UsageError where a program needs weights of edges, and the job was made without them.
+void check_weights(const DenseJob& job, bool needs_weights);
+
+/// One process's part of a run of program P (see engine::ProgramLoops), which also has start(row), the value
+/// of a vertex before the first iteration, and constant(row). Optional: check(graph, weighted), which throws
+/// when the program cannot run on this graph, or with edges that have weights or none. `job` and `program`
+/// outlive it.
+template <class P>
+class DenseRun {
+ public:
+  using Value = typename P::Value;
+
+  /// Throws UsageError when the program needs weights that the job's edges do not have. Passes on what
+  /// check(), start() and constant() throw.
+  DenseRun(DenseJob& job, P& program)
+      : job_(checked(job, program)),
+        program_(program),
+        loops_(program, job.owned().count(), job.tiles(), job.tile_order(), job.mirror_tiles()) {
+    job.place(loops_);
+    start_ = loops_.start(job.pool(), [&](OwnedIndex i) {
+      const graph::Row row = job.rows()[job.owned().ids()[i]];
+      return std::pair(program.start(row), program.constant(row));
+    });
+    job.release_rows();
+  }
+
+  /// Goes on from there instead of from the start. Throws Error when there is no value for each owned vertex.
+  void take_up(const ResumedState& state) requires std::is_same_v<Value, double> {
+    const auto values = state.values<double>();
+    if (values.size() != loops_.values().size()) throw Error("it has values of other vertices");
+    start_ = loops_.restart(values);
+    if (state.has_totals) start_ = state.totals;
+    done_ = static_cast<int>(state.iteration);
+  }
+  int taken_up() const noexcept { return done_; }  ///< iterations that were done there
+
+  /// The iterations that are left. Collective. Throws UsageError when an option makes no sense, and Error
+  /// when the job fails.
+  std::vector<engine::IterationRecord> iterate(const RunOptions& options) {
+    std::span<const double> doubles;
+    if constexpr (std::is_same_v<Value, double>) doubles = loops_.values();
+    auto result = run_loops(job_, loops_, options, done_, start_, doubles);
+    totals_ = result.totals;
+    return std::move(result.records);
+  }
+
+  /// By index of the owned vertices.
+  std::span<const Value> values() noexcept { return loops_.values(); }
+  /// The values of all vertices at rank 0, in the order of their ids; in other processes nothing. Collective,
+  /// see gather_values().
+  std::vector<Value> gather() { return gather_values<Value>(job_, values()); }
+  /// The memory of values(), which are gone then.
+  topology::NodeMemory take_values() noexcept { return loops_.take_values(); }
+  /// After iterate(): of the last iteration, over all processes.
+  typename P::Totals totals() const noexcept { return exchange::totals_as<typename P::Totals>(totals_); }
+
+ private:
+  static DenseJob& checked(DenseJob& job, const P& program) {
+    check_weights(job, tiles::kNeedsWeights<P>);
+    if constexpr (requires { program.check(job.graph(), true); }) program.check(job.graph(), job.weighted());
+    return job;
+  }
+
+  DenseJob& job_;
+  P& program_;
+  engine::ProgramLoops<P> loops_;
+  exchange::Totals start_{}, totals_{};
+  int done_ = 0;
+};
+
+}  // namespace edgewire::job

@@ -1,0 +1,110 @@
+// Tiles on disks: `--edges disk`. The words of a column are cut into whole tiles of about 1 MiB together. A
+// segment has the code of such a piece (dense/tiles/tile_code.h). The segments are dealt to a file on each
+// device.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dense/tiles/tile.h"
+#include "disk/segment_file.h"
+#include "disk/segment_reader.h"
+#include "topology/worker_pool.h"
+#include "transport/health.h"
+
+namespace edgewire::job {
+
+/// Where the tiles of all columns are.
+struct TileSegments {
+  std::uint64_t generation = 0;           ///< of the files
+  std::vector<tiles::Tiles::Size> sizes;  ///< [column]
+  std::vector<std::uint64_t> ends;        ///< [column]: how many segments it and those before it have
+  std::vector<disk::Segment> segments{};  ///< column by column, in the order in which they are swept
+
+  std::uint64_t padded_bytes() const noexcept {
+    std::uint64_t bytes = 0;
+    for (const auto& segment : segments) bytes += segment.padded_bytes();
+    return bytes;
+  }
+  std::span<const disk::Segment> of(std::size_t column) const noexcept {
+    const std::uint64_t begin = column == 0 ? 0 : ends[column - 1];
+    return std::span(segments).subspan(begin, ends[column] - begin);
+  }
+};
+
+/// Writes tiles to disks while they are built.
+class DiskTilesWriter final : public tiles::TileSink {
+ public:
+  /// `paths`: of the files, one on each device. `pool` outlives it. Throws Error with the path.
+  DiskTilesWriter(topology::WorkerPool& pool, const std::vector<std::string>& paths, std::size_t columns,
+                  std::uint64_t generation);
+  void take(const tiles::Tiles& tiles) override;
+  /// Gives the files their names. Returns the files, and where everything is in them.
+  std::pair<disk::SegmentFiles, TileSegments> finish();
+
+ private:
+  /// A segment, and the tiles that go there.
+  struct Piece {
+    std::size_t column = 0;
+    std::uint64_t words = 0;
+    std::vector<std::span<const std::uint16_t>> parts{};
+    disk::Segment segment{};
+  };
+  static void cut(const tiles::Tiles& tiles, std::size_t column, std::vector<Piece>& pieces);
+  void write(std::span<Piece> pieces);
+
+  topology::WorkerPool& pool_;
+  disk::SegmentWriter files_;
+  std::uint64_t generation_;
+  std::vector<tiles::Tiles::Size> sizes_;             ///< [column]
+  std::vector<std::vector<disk::Segment>> segments_;  ///< [column]
+};
+
+/// Reads tiles from disks, for workers that compute columns in an order that is known before.
+class DiskTiles final : public tiles::ColumnReader {
+ public:
+  /// A read that goes wrong fails the job through `health`, which outlives this object. Throws Error with the
+  /// path when a segment does not lie within its file.
+  DiskTiles(disk::SegmentFiles files, TileSegments segments, transport::Health& health);
+
+  const TileSegments& where() const noexcept { return where_; }
+  const disk::SegmentFiles& files() const noexcept { return files_; }
+  /// What is to come. `columns`: [worker], in the order in which it computes them. `sources`: of tiles;
+  /// `widths`: of columns. `memory_bytes`: for what each worker reads.
+  void plan_reads(const std::vector<std::vector<std::size_t>>& columns, std::uint64_t sources,
+                  std::vector<std::uint32_t> widths, std::size_t memory_bytes);
+  std::span<const std::uint16_t> part(int worker, std::size_t column, std::size_t number) noexcept override;
+  /// After plan_reads(): from here on the observer is told how long workers wait for disks. Null: nobody is.
+  void watch(topology::Observer* observer) noexcept;
+  /// Ends reads that are under way. Nothing can be read afterwards.
+  void stop_reads();
+
+ private:
+  struct Worker {
+    disk::SegmentReader reader;
+    std::size_t segments = 0;            ///< of an iteration
+    std::size_t seen = 0;                ///< of these; each is checked before it is first swept
+    std::vector<std::uint16_t> words{};  ///< the tiles of the segment that was read last, and what is behind
+  };
+  std::span<const std::uint16_t> read(Worker& worker, std::size_t column) const;
+
+  disk::SegmentFiles files_;
+  TileSegments where_;
+  transport::Health& health_;
+  std::uint64_t sources_ = 0;
+  std::vector<std::uint32_t> widths_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+/// [worker]: the columns that it computes, in order. First those of `sent`, which it has to send; then its
+/// share of the columns before `local`, ascending. Shares have about the same bytes.
+std::vector<std::vector<std::size_t>> share_columns(const tiles::Tiles& tiles,
+                                                    std::vector<std::vector<std::size_t>> sent,
+                                                    std::size_t local, std::vector<int>& column_workers);
+
+}  // namespace edgewire::job

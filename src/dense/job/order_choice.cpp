@@ -1,0 +1,236 @@
+#include "dense/job/order_choice.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "base/available_memory.h"
+#include "base/seconds.h"
+#include "dense/tiles/sweep.h"
+#include "launch/packing.h"
+#include "topology/page_vector.h"
+
+namespace edgewire::job {
+
+namespace {
+
+/// Groups that a worker gets at least, so that all finish at about the same time.
+constexpr std::size_t kGroupsPerWorker = 4;
+/// Bins are no candidate where thin cells have less than this part of the edges.
+constexpr std::uint64_t kLeastThin = 32;
+/// Another order than strips has to take less than this part of the time, since a sample is not exact.
+constexpr double kWorthIt = 0.92;
+
+/// Cuts `columns` into groups of at most `together`.
+void cut(std::span<const std::uint32_t> columns, std::size_t together,
+         std::vector<std::vector<std::uint32_t>>& groups) {
+  for (std::size_t c = 0; c < columns.size(); c += together) {
+    const auto part = columns.subspan(c, std::min(together, columns.size() - c));
+    groups.emplace_back(part.begin(), part.end());
+  }
+}
+
+/// What may be chosen.
+struct Candidates {
+  tiles::TileOrder strips, hilbert;
+  std::optional<tiles::TileOrder> bins;
+};
+
+constexpr int kSweeps = 2;
+
+/// Keeps the least time of all sweeps.
+template <class Work>
+void time(double& least, int sweep, const Work& work) {
+  const auto start = Clock::now();
+  work();
+  const double seconds = seconds_since(start);
+  least = sweep == 0 ? seconds : std::min(least, seconds);
+}
+
+/// A group that is swept for those around it, too.
+struct Sampled {
+  std::size_t group = 0;
+  double weight = 0;  ///< edges of all that it stands for / its own
+  OrderSeconds least{};
+};
+
+/// One group for each stretch of them: columns in the order of their numbers have fewer and fewer edges.
+std::vector<Sampled> sample(const OrderSubject& subject, const tiles::TileOrder& order, int workers) {
+  constexpr std::size_t kLeastSampled = 8, kMostSkipped = 12;
+  const std::size_t step = std::clamp<std::size_t>(
+      order.groups() / (kLeastSampled * static_cast<std::size_t>(workers)), 1, kMostSkipped);
+  std::vector<Sampled> sampled;
+  for (std::size_t first = 0; first < order.groups(); first += step) {
+    const std::size_t end = std::min(order.groups(), first + step);
+    const auto edges = [&](std::size_t from, std::size_t to) {
+      double sum = 0;
+      for (std::size_t group = from; group < to; ++group)
+        for (const std::uint32_t column : order.columns(group))
+          sum += static_cast<double>(subject.tiles.edges(column));
+      return sum;
+    };
+    const std::size_t middle = (first + end) / 2;
+    sampled.push_back({middle, edges(first, end) / std::max(edges(middle, middle + 1), 1.0)});
+  }
+  return sampled;
+}
+
+/// Seconds that workers take for all tiles in each order, by a sample. Taking it costs less than one
+/// iteration of a large graph.
+OrderSeconds sampled_seconds(const OrderSubject& subject, const Candidates& candidates,
+                             topology::WorkerPool& pool) {
+  using Sum = tiles::PlainSum<>;
+  const tiles::TileOrder &strips = candidates.strips, &hilbert = candidates.hilbert;
+  const auto& bins = candidates.bins;
+  auto sampled = sample(subject, hilbert, pool.workers());
+  std::vector<double> scatter(bins ? bins->bins().strips() : 0);
+  const topology::PageVector<float> x(subject.sources, 1.0F);
+  topology::PageVector<float> values(bins ? bins->bins().edges() : 0, 0.0F);
+  std::vector<topology::PageVector<double>> sums(static_cast<std::size_t>(pool.workers()));
+  for (auto& one : sums) one.assign(hilbert.most(), 0.0);
+
+  for (int sweep = 0; sweep < kSweeps; ++sweep) {
+    pool.for_each(scatter.size(), [&](int, std::uint64_t strip) {
+      time(scatter[strip], sweep, [&] { bins->bins().scatter(strip, x.data(), values.data()); });
+    });
+    // All groups in one order before the next, so that none finds its tiles in the caches.
+    for (std::size_t order = 0; order < (bins ? 3U : 2U); ++order) {
+      pool.for_each(sampled.size(), [&](int worker, std::uint64_t i) {
+        const std::size_t group = sampled[i].group;
+        double* const own = sums[static_cast<std::size_t>(worker)].data();
+        const auto by_column = [&](const tiles::TileOrder& of) {
+          for (const std::uint32_t column : hilbert.columns(group))
+            tiles::sweep_group<Sum>(subject.tiles, of, column, x.data(), own, worker, values.data());
+        };
+        time(sampled[i].least[order], sweep, [&] {
+          if (order == 0) by_column(strips);
+          if (order == 1) tiles::sweep_group<Sum>(subject.tiles, hilbert, group, x.data(), own);
+          if (order == 2) by_column(*bins);
+        });
+      });
+    }
+  }
+  OrderSeconds sum{};
+  for (const Sampled& one : sampled)
+    for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += one.weight * one.least[k];
+  sum[2] = bins ? sum[2] + std::accumulate(scatter.begin(), scatter.end(), 0.0) : sum[0];
+  return sum;
+}
+
+/// Groups of columns for the Hilbert order: local columns of one node, then remote ones that a lane sends one
+/// after the other. Groups have the same number of columns, as far as that goes.
+std::vector<std::vector<std::uint32_t>> group_columns(const OrderSubject& subject,
+                                                      const exchange::Exchange& exchange) {
+  const auto& nodes = subject.column_nodes;
+  const std::size_t columns = subject.tiles.columns();
+  const auto lanes = static_cast<std::size_t>(exchange.lanes());
+  const std::size_t together = std::clamp<std::size_t>(
+      columns / (kGroupsPerWorker * lanes), 1,
+      columns_together(subject.caches, std::uint64_t{subject.sources} * sizeof(float),
+                       tiles::TileOrder(subject.column_bounds).most() * sizeof(double)));
+  std::vector<std::vector<std::uint32_t>> groups;
+  const int last = nodes.empty() ? -1 : std::ranges::max(nodes);
+  for (int node = 0; node <= last; ++node) {
+    std::vector<std::uint32_t> local;
+    for (std::uint32_t c = 0; c < nodes.size(); ++c)
+      if (nodes[c] == node) local.push_back(c);
+    cut(local, together, groups);
+  }
+  for (int lane = 0; lane < exchange.lanes(); ++lane) {
+    std::vector<std::uint32_t> run;
+    for (const auto& chunk : exchange.lane_chunks(lane)) {
+      const auto& stream = exchange.outgoing()[chunk.stream];
+      if (stream.mirrors || !stream.indexes.empty()) {  // messages, not the sums of a column
+        cut(run, together, groups);
+        run.clear();
+      } else {
+        run.push_back(static_cast<std::uint32_t>(chunk.column));
+      }
+    }
+    cut(run, together, groups);
+  }
+  return groups;
+}
+
+}  // namespace
+
+std::size_t columns_together(const OrderCaches& caches, std::uint64_t source_bytes,
+                             std::uint64_t column_bytes) noexcept {
+  constexpr std::uint64_t kLeast = 2, kMost = 8;
+  const std::uint64_t room =
+      source_bytes <= caches.l3_bytes ? caches.l2_bytes / 2 : std::max(caches.l2_bytes, caches.l3_share) / 2;
+  return std::clamp(room / std::max<std::uint64_t>(column_bytes, 1), kLeast, kMost);
+}
+
+bool bins_fit(std::uint64_t thin_edges, std::uint64_t available_bytes) noexcept {
+  constexpr std::uint64_t kBytesAnEdge = 2 * sizeof(std::uint16_t) + sizeof(double) + sizeof(float);
+  return thin_edges <= available_bytes / (2 * kBytesAnEdge);
+}
+
+tiles::Order fastest_order(const OrderSeconds& seconds) noexcept {
+  const auto fastest = static_cast<std::size_t>(std::ranges::min_element(seconds) - seconds.begin());
+  return seconds[fastest] < kWorthIt * seconds[0] ? static_cast<tiles::Order>(fastest) : tiles::Order::strips;
+}
+
+std::string order_reason(tiles::Order chosen, const OrderSeconds& seconds) {
+  if (seconds[0] == 0) return "strips: all sources fit into the second cache";
+  const std::string bins = std::isinf(seconds[2])
+                               ? "there is too little memory for bins"
+                               : fmt::format("{:.4g} ms with bins for thin tiles", 1e3 * seconds[2]);
+  return fmt::format(
+      "{}: by a sample, all tiles take {:.4g} ms strip by strip, {:.4g} ms along the Hilbert curve, {}",
+      to_name(chosen), 1e3 * seconds[0], 1e3 * seconds[1], bins);
+}
+
+OrderChoice order_tiles(const OrderOptions& options, const OrderSubject& subject,
+                        const exchange::Exchange& exchange, launch::Bootstrap& bootstrap,
+                        topology::WorkerPool& pool) {
+  OrderChoice choice{{}, options.choose ? tiles::Order::strips : options.order, options.reason};
+  Candidates candidates{tiles::TileOrder(subject.column_bounds), {}, {}};
+  if (options.choose || options.order == tiles::Order::hilbert)
+    candidates.hilbert = tiles::TileOrder(subject.tiles, group_columns(subject, exchange));
+  const auto make_bins = [&] {
+    candidates.bins.emplace(subject.tiles, subject.column_bounds,
+                            tiles::Bins(pool, subject.tiles, subject.sources));
+  };
+  const auto available = [&] {
+    return available_memory() / static_cast<std::uint64_t>(bootstrap.local_size());
+  };
+  if (options.choose) {
+    OrderSeconds mine{};
+    if (std::uint64_t{subject.sources} * sizeof(float) > subject.caches.l2_bytes) {
+      const std::uint64_t thin =
+          subject.weighted ? 0 : tiles::count_thin_edges(pool, subject.tiles, subject.sources);
+      const bool fit = bins_fit(thin, available());
+      if (thin > 0 && thin >= subject.tiles.edges() / kLeastThin && fit) make_bins();
+      mine = sampled_seconds(subject, candidates, pool);
+      if (!fit) mine[2] = std::numeric_limits<double>::infinity();  // then no process takes them
+    }
+    OrderSeconds seconds{};
+    for (const auto& one : launch::allgather(bootstrap, std::vector{mine}))
+      for (std::size_t k = 0; k < seconds.size(); ++k) seconds[k] += one[0][k];
+    choice.order = fastest_order(seconds);
+    choice.reason = order_reason(choice.order, seconds);
+  } else if (!options.reason.empty() && options.order == tiles::Order::bins) {
+    const bool fit = bins_fit(tiles::count_thin_edges(pool, subject.tiles, subject.sources), available());
+    const auto all = bootstrap.allgather(fit ? "fit" : "");
+    if (std::ranges::find(all, "") != all.end()) {
+      choice.order = tiles::Order::strips;
+      choice.reason = "strips: an earlier run chose bins, and there is too little memory for them now";
+    }
+  }
+  if (choice.order == tiles::Order::bins && !candidates.bins) make_bins();
+  choice.tiles = std::move(choice.order == tiles::Order::strips    ? candidates.strips
+                           : choice.order == tiles::Order::hilbert ? candidates.hilbert
+                                                                   : *candidates.bins);
+  return choice;
+}
+
+}  // namespace edgewire::job

@@ -1,0 +1,64 @@
+// `--plan-cache`: what loading and planning made for a process, kept in a file for the next run. The file is
+// no input: when one process cannot use its file, all make the plan anew and replace what is there.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dense/job/dense_plan.h"
+
+namespace edgewire::job {
+
+/// What a file holds.
+struct KeptPlan {
+  Choices choices;
+  std::uint64_t matching = 0;
+  partition::Ownership ownership;
+  plan::OwnedVertices owned;
+  std::vector<std::uint32_t> bounds;  ///< of columns
+  EdgeTiles tiles;
+  std::vector<exchange::IncomingStream> incoming;
+  std::vector<exchange::OutgoingStream> outgoing;
+};
+
+/// The graph, in the direction in which it is followed, and the options that a plan depends on, a line each.
+std::string subject_of_plan(const PlanTask& task);
+
+/// The file of one process: FOLDER/GRAPH.plan-RANK-of-PROCESSES, or edges_name() where edges are on disks. It
+/// is used when it was written by this user for the same graph, options and program, its checksums are right,
+/// and all its indexes are in range. Tiles stay mapped from it; as with the graph, nobody may cut the file
+/// short meanwhile (it is replaced by renaming).
+class PlanCache {
+ public:
+  /// `task` outlives it. Throws Error when a partition file cannot be read.
+  explicit PlanCache(const PlanTask& task);
+
+  /// Nothing when there is a process whose file is missing or cannot be used. Collective; throws Error when
+  /// the graph is damaged or the job fails.
+  std::optional<ConnectedPlan> take();
+  /// Writes a plan that take() did not return. Collective.
+  void keep(const ConnectedPlan& plan);
+  const CacheUse& use() const noexcept { return use_; }
+
+ private:
+  KeptPlan read() const;
+  std::optional<KeptPlan> read_all();
+
+  const PlanTask& task_;
+  ForEach for_each_;
+  std::optional<partition::Ownership> ranges_;  ///< while files are read
+  std::string path_, key_;
+  CacheUse use_;
+};
+
+/// How many of the columns edges of mirrors may have: where vertices have owners, only the local ones.
+std::size_t mirrored_columns(const Choices& choices, std::span<const std::uint32_t> bounds,
+                             std::uint32_t owned);
+
+// What throws Error that names the file when something read from it is not in range.
+void check_choices(const Choices& read, const DenseOptions& options, const std::string& path);
+void check_plan(const KeptPlan& plan, const PlanTask& task, const std::string& path);
+[[noreturn]] void refuse(const std::string& path, const std::string& what);
+
+}  // namespace edgewire::job

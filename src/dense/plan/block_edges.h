@@ -1,0 +1,63 @@
+// The edges that a process holds, or that it computes, when processes own blocks of edges.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/numbering.h"
+#include "dense/plan/count.h"
+#include "dense/plan/edge_partition.h"
+#include "graph/graph_file.h"
+#include "topology/page_vector.h"
+
+namespace edgewire::plan {
+
+/// Edges by source. Rows are not empty; their targets ascend, and equal edges follow each other.
+struct BlockEdges {
+  std::vector<VertexId> sources;           ///< ascending, each once
+  std::vector<std::uint64_t> ends{0};      ///< row i: edges [ends[i], ends[i + 1])
+  topology::PageVector<VertexId> targets;  ///< [edge]
+  topology::PageVector<double> weights;    ///< [edge]; empty where weights are not asked for
+
+  std::uint64_t edges() const noexcept { return targets.size(); }
+  /// The edge comes behind all others.
+  void add(VertexId source, VertexId target) {
+    if (sources.empty() || sources.back() != source) {
+      sources.push_back(source);
+      ends.push_back(ends.back());
+    }
+    targets.push_back(target);
+    ++ends.back();
+  }
+  void add(VertexId source, VertexId target, double weight) {
+    add(source, target);
+    weights.push_back(weight);
+  }
+  /// A whole row of `from` comes behind all others; its source is not there yet.
+  void add_row(const BlockEdges& from, std::size_t i) {
+    const auto begin = static_cast<std::ptrdiff_t>(from.ends[i]),
+               end = static_cast<std::ptrdiff_t>(from.ends[i + 1]);
+    sources.push_back(from.sources[i]);
+    targets.insert(targets.end(), from.targets.begin() + begin, from.targets.begin() + end);
+    if (!from.weights.empty())
+      weights.insert(weights.end(), from.weights.begin() + begin, from.weights.begin() + end);
+    ends.push_back(targets.size());
+  }
+  /// The targets of a row.
+  std::span<const VertexId> row(std::size_t i) const noexcept {
+    return {targets.data() + ends[i], targets.data() + ends[i + 1]};
+  }
+};
+
+/// The edges that the processes [first, last) hold, [process - first]. Reads the rows of
+/// EdgePartition::sources_of(), which are verified, in about so many pieces. `weights`: of the edges of
+/// `rows`, or empty.
+std::vector<BlockEdges> read_blocks(const Rows& rows, graph::Weights weights, const EdgePartition& partition,
+                                    std::uint32_t first, std::uint32_t last, std::uint64_t pieces,
+                                    const ForEach& for_each);
+
+/// The edges of all parts.
+BlockEdges unite(std::span<const BlockEdges> parts);
+
+}  // namespace edgewire::plan

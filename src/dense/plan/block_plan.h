@@ -1,0 +1,124 @@
+// The plan of a process that holds a block of the edge matrix: edges whose sources and destinations may both
+// belong to other processes. For each of its sources it has the owned vertex or a mirror; for each of its
+// destinations the owned vertex or a partial sum.
+//
+// Steps, each of which takes what the one before has made: EdgePartition, read_blocks(), route_block(),
+// split() and unite(), lists_for() and take_announced() (dense/plan/block_share.h), BlockPlan, BlockColumns.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dense/plan/block_edges.h"
+#include "dense/plan/block_share.h"
+#include "dense/plan/edge_rows.h"
+#include "dense/plan/owned_vertices.h"
+#include "graph/graph_file.h"
+#include "partition/ownership.h"
+#include "partition/vertex_set.h"
+
+namespace edgewire::plan {
+
+/// Whether processes can send with this strategy under this ownership. Where they own edges, they send
+/// mirrors and partial sums, in slots.
+bool goes_with(Strategy strategy, std::string_view ownership) noexcept;
+/// Those of kStrategies that go with the ownership, as "slots or cover".
+std::string strategies_for(std::string_view ownership);
+
+/// The destinations of the block are numbered: first the owned vertices by index, then the partial sums for
+/// peer 0, for peer 1, and so on. Its sources have numbers from 0 for each process that owns them: the owned
+/// vertices by index, the mirrors of a peer by slot. Mirrors and partial sums of a pair of processes are in
+/// the order in which their owner keeps the vertices, so that it reads or adds them front to back.
+class BlockPlan {
+ public:
+  /// Values between this process and a peer, in the order of slots.
+  struct Peer {
+    NumberedBy<Slot, std::vector<OwnedIndex>> mirrors_to;     ///< whose messages are sent; ascending
+    NumberedBy<Slot, std::vector<LocalNumber>> mirrors_from;  ///< sources, as the peer numbers them
+    NumberedBy<Slot, std::vector<OwnedIndex>> sums_from;      ///< destinations; ascending
+    std::uint32_t sums_to = 0;  ///< how many; slot s is destination first_sum + s
+    std::uint32_t first_sum = 0;
+  };
+
+  /// `edges`: those that `rank` computes. `lists`: what it sends and gets for them, [peer]. `owned`: its
+  /// vertices under `ownership`, in `layout`, which is the same in all processes. Keeps the edges, 4 bytes
+  /// for each destination, the memory of a VertexSet and 8 bytes for each mirror. Graph, ownership and owned
+  /// vertices outlive it. Throws Error.
+  BlockPlan(const graph::GraphFile& graph, BlockEdges edges, std::vector<PeerLists> lists,
+            const partition::Ownership& ownership, int rank, const OwnedVertices& owned, Layout layout,
+            int workers, const ForEach& for_each, bool weighted);
+
+  std::span<const Peer> peers() const noexcept { return peers_; }
+  std::uint32_t destinations() const noexcept { return destinations_; }
+  std::uint64_t edges() const noexcept { return block_.edges(); }
+  static constexpr std::uint32_t kRowBlock = 64;
+  /// As ExchangePlan::cut_columns().
+  std::vector<std::uint32_t> cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
+                                         std::vector<std::uint64_t>* edges = nullptr) const;
+
+ private:
+  friend class BlockColumns;
+  std::uint32_t sources(std::size_t owner) const noexcept {
+    return static_cast<std::uint32_t>(rows_of_[owner].size());
+  }
+  void read(std::size_t owner, std::uint32_t first, std::uint32_t last, EdgeRows& rows) const;
+  void number(std::vector<PeerLists> lists, const partition::Ownership& ownership, Layout layout);
+  std::vector<std::uint32_t> find_rows(std::span<const VertexId> sources) const;
+  void count_edges(int workers, const ForEach& for_each);
+
+  const graph::GraphFile& graph_;
+  BlockEdges block_;
+  const OwnedVertices& owned_;
+  std::uint32_t rank_;
+  bool weighted_;
+  std::vector<Peer> peers_;
+  std::vector<std::vector<std::uint32_t>> rows_of_;  ///< [owner of sources][source]: row of the block
+  partition::VertexNumbers destination_of_;          ///< BlockColumns makes addresses of them
+  std::uint32_t destinations_ = 0;
+  std::vector<std::vector<std::uint64_t>> edges_before_;  ///< [owner of sources][source / kRowBlock]
+  std::vector<std::uint64_t> granule_edges_;              ///< [destination / kColumnGranule]: by a sample
+};
+
+/// The edges of a block by column. Const and thread safe.
+class BlockColumns {
+ public:
+  /// The edges of the sources of one owner.
+  class Rows {
+   public:
+    std::uint32_t sources() const noexcept { return plan_.sources(owner_); }
+    /// The number of edges of the sources [first, last); first is a multiple of kRowBlock, last too or
+    /// sources().
+    std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept {
+      const auto& before = plan_.edges_before_[owner_];
+      return before[(last + BlockPlan::kRowBlock - 1) / BlockPlan::kRowBlock] -
+             before[first / BlockPlan::kRowBlock];
+    }
+    /// See plan::weight_bytes().
+    std::size_t weight_bytes() const noexcept { return plan::weight_bytes(plan_.graph_, plan_.weighted_); }
+    /// Sets `rows` to the edges of the sources [first, last), at most kRowBlock from a multiple of it on.
+    /// Destinations are addresses, see ColumnAddresses.
+    void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const {
+      plan_.read(owner_, first, last, rows);
+    }
+
+   private:
+    friend class BlockColumns;
+    Rows(const BlockPlan& plan, std::size_t owner) : plan_(plan), owner_(owner) {}
+    const BlockPlan& plan_;
+    std::size_t owner_;
+  };
+
+  /// `bounds` as cut_columns() returned them. Throws Error when there are too many columns.
+  BlockColumns(BlockPlan plan, std::span<const std::uint32_t> bounds, const ForEach& for_each);
+  const BlockPlan& plan() const noexcept { return plan_; }
+  /// The edges of the owned vertices, or of the mirrors of a peer. The columns outlive them.
+  Rows of(std::size_t owner) const noexcept { return {plan_, owner}; }
+
+ private:
+  BlockPlan plan_;
+};
+
+}  // namespace edgewire::plan

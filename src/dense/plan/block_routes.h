@@ -1,0 +1,49 @@
+// Who computes the edges of a block: the process that holds it, or the owner of one of their ends.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "dense/plan/block_edges.h"
+#include "dense/plan/volume.h"
+#include "partition/ownership.h"
+
+namespace edgewire::plan {
+
+/// How the values of a block's edges travel. An edge (u, v) that process h computes needs a mirror of u
+/// at h, unless h owns u, and a partial sum for v from h, unless h owns v.
+enum class Route {
+  holder,  ///< the holder of the block computes all of its edges (strategy `slots`)
+  direct,  ///< the owner of the source or of the destination computes an edge (strategy `cover`)
+  mixed    ///< as `direct`, but for the dense core of the block, which its holder computes (strategy `cover`)
+};
+/// The routes that a strategy chooses from, by the values that all blocks need together. The first one is
+/// taken where they need the same.
+std::vector<Route> routes_of(Strategy strategy);
+
+/// Who computes the edges of a block.
+struct RoutedBlock {
+  /// [edge of the block]: the process that computes it.
+  std::vector<std::uint16_t> computed_by;
+  /// Mirrors and partial sums that these edges need, each counted once.
+  std::uint64_t values = 0;
+};
+
+/// Decides for the edges that process `holder` holds.
+///
+/// Between the owner x of a source and the owner y of a destination, an edge needs the mirror of its source
+/// at y or the partial sum for its destination from x. The edges of a pair (x, y) are a bipartite graph, so
+/// the fewest values are a minimum vertex cover (dense/plan/cover.h). Instead, an edge can take two steps:
+/// the mirror to the holder, and the partial sum from the holder. These values are shared with all such edges
+/// of the vertex in the block. So `mixed` takes for two steps the edges of the block's 2-core: the largest
+/// set in which each source and each destination has at least two edges, or is the holder's own (Seidman:
+/// Network structure and minimum degree, Social Networks 5, 1983). All others are `direct`. This never needs
+/// more values than `holder`: a vertex with one edge, which the core leaves out, saves its value, and costs
+/// one at most.
+///
+/// In a grid the values of different blocks have nothing in common, so that their sum is what all processes
+/// send. On the Hilbert curve two blocks may need the same value, which then travels once.
+RoutedBlock route_block(const BlockEdges& edges, const partition::Ownership& owners, std::uint32_t holder,
+                        Route route);
+
+}  // namespace edgewire::plan

@@ -1,0 +1,87 @@
+// Partitions of the edges instead of the vertices: each process holds a block of the edge matrix, a stretch
+// of the Hilbert curve or a rectangle. Who holds an edge is a function of its two ids.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "dense/plan/count.h"
+#include "partition/ownership.h"
+
+namespace edgewire::plan {
+
+/// Position of cell (x, y) on the Hilbert curve through the 2^bits x 2^bits cells (Hilbert, 1891; the bitwise
+/// form is the one of Lam and Shapiro, 1994).
+std::uint64_t hilbert_position(std::uint32_t x, std::uint32_t y, unsigned bits) noexcept;
+
+/// Cells of the edge matrix, about a thousand for each process: each range of cut_evenly() is cut into the
+/// same number of strips, in the same way. Strips are rows of cells as sources, and columns as destinations.
+class Cells {
+ public:
+  Cells(std::span<const std::uint64_t> offsets, int processes);
+  std::uint32_t side() const noexcept { return side_; }
+  /// Of the vertices of the strip.
+  std::uint32_t owner(std::uint32_t strip) const noexcept { return strip / strips_each_; }
+  const partition::RangeOwnership& strips() const noexcept { return strips_; }
+  /// The vertices of a process, a range of ids.
+  std::pair<std::uint64_t, std::uint64_t> sources_of(std::uint32_t owner) const noexcept;
+  /// Edges of the sources [first, last) in each cell, [row * side + column], but for edges between two
+  /// vertices of one owner. Counts in so many pieces, each of which takes 8 bytes a cell. verify(begin, end):
+  /// called before these rows are read.
+  std::vector<std::uint64_t> count(
+      const Rows& rows, std::uint64_t first, std::uint64_t last, int pieces, const ForEach& for_each,
+      const std::function<void(std::uint64_t begin, std::uint64_t end)>& verify) const;
+  /// All cells by position on the Hilbert curve through the smallest square of 2^k x 2^k cells that has them.
+  std::vector<std::uint32_t> along_curve() const;
+
+ private:
+  std::uint32_t strips_each_, side_;
+  partition::RangeOwnership strips_;
+};
+
+/// Says which process holds each edge, and which one owns each vertex: process p owns the p-th of the ranges
+/// that cut_evenly() makes. Takes about 2 KB a process, or 2 bytes for each pair of them, and 512 KB for all.
+class EdgePartition {
+ public:
+  /// The processes stand in R rows and C columns, R x C = processes, as square as that allows: process p is
+  /// in row p / C and column p % C. An edge is held in the row of its source's owner and in the column of its
+  /// destination's owner. So a vertex's edges are in one row and one column, and its owner is in both. Each
+  /// row of processes holds a band of sources (Yoo et al.: A scalable distributed parallel breadth-first
+  /// search algorithm on BlueGene/L, SC 2005; Boman, Devine and Rajamanickam: Scalable matrix computations on
+  /// large scale-free graphs using 2D graph partitioning, SC 2013).
+  static EdgePartition grid(std::span<const std::uint64_t> offsets, int processes);
+  /// An edge between two vertices of one owner is held there. Of all others each process holds a stretch of
+  /// the Hilbert curve through the cells, all about the same number. The stretches go to the processes that
+  /// own most of the ends of their edges. `edges`: of each cell, over all sources, as Cells::count().
+  static EdgePartition hilbert(std::span<const std::uint64_t> offsets, int processes, const Cells& cells,
+                               std::span<const std::uint64_t> edges);
+
+  int processes() const noexcept { return owners_.processes(); }
+  /// Who owns which vertex.
+  const partition::Ownership& owners() const noexcept { return owners_; }
+  /// [strip(destination)]: the process that holds the edge from `source`.
+  const std::uint16_t* row(VertexId source) const noexcept {
+    return holders_.data() + std::size_t{strip(source)} * side_;
+  }
+  /// The strip that the vertex is in.
+  std::uint32_t strip(VertexId vertex) const noexcept { return strips_.owner(vertex); }
+  /// The sources from which the processes [first, last) hold edges: ranges of ids, ascending.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> sources_of(std::uint32_t first,
+                                                                  std::uint32_t last) const;
+
+ private:
+  EdgePartition(partition::Ownership owners, partition::RangeOwnership strips, std::uint32_t side)
+      : owners_(std::move(owners)),
+        strips_(std::move(strips)),
+        side_(side),
+        holders_(std::size_t{side} * side) {}
+  partition::Ownership owners_;
+  partition::RangeOwnership strips_;
+  std::uint32_t side_;                  ///< strips
+  std::vector<std::uint16_t> holders_;  ///< [strip of the source * side + strip of the destination]
+};
+
+}  // namespace edgewire::plan

@@ -1,0 +1,214 @@
+// The exchange plan of one process: which values it sends to each peer, and in which slots.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "base/bits.h"
+#include "dense/plan/edge_rows.h"
+#include "dense/plan/owned_vertices.h"
+#include "dense/plan/owner_filter.h"
+#include "dense/plan/pair_covers.h"
+#include "dense/plan/volume.h"
+#include "partition/owned_rows.h"
+#include "partition/ownership.h"
+#include "partition/vertex_set.h"
+#include "topology/page_vector.h"
+
+namespace edgewire::plan {
+
+/// The values of one kind that go to one peer in every iteration. Each has its slot. Strategy `worker` has
+/// one stream for each worker and peer. Strategy `cover` has two for each peer: partial sums, then mirrors.
+/// All other strategies have one.
+struct Stream {
+  int peer = 0;
+  int list = 0;               ///< number of the stream among those to this peer
+  bool mirrors = false;       ///< source values instead of partial sums
+  std::uint32_t entries = 0;  ///< distinct destinations, or mirrors
+  std::uint32_t slots = 0;    ///< values sent: one for each entry; strategy `edge`: one for each edge
+  std::uint32_t first_destination = 0;  ///< partial sums: slot s is destination first_destination + s
+};
+
+/// Number of streams to each peer.
+constexpr int streams_per_peer(Strategy strategy, int workers) noexcept {
+  return strategy == Strategy::worker ? workers : strategy == Strategy::cover ? 2 : 1;
+}
+
+/// The order in which the receiver wants the entries of a stream: by index in its layout.
+struct Arrivals {
+  NumberedBy<Slot, std::vector<OwnedIndex>> targets;  ///< ascending
+  std::vector<std::uint32_t> positions;  ///< [entry]: its position among the stream's entries, for the sender
+};
+
+/// Called by the receiver. entries[e]: the vertex of entry e. slots_of[e]: its number of slots; empty: one
+/// each. Throws Error that names the peer when a local number is out of range or occurs twice.
+Arrivals order_arrivals(const OwnedVertices& owned, std::span<const LocalNumber> entries,
+                        std::span<const std::uint32_t> slots_of, int peer);
+
+/// How many of the free edges of each cover move to the peer (see PairCover), by peer; none: no edges do.
+/// `edges`: of all owned vertices.
+using FreeEdges = std::function<std::vector<std::uint64_t>(const PairCovers& covers, std::uint64_t edges)>;
+
+/// The plan of the sender. It numbers all destinations of the process: first the owned vertices by index,
+/// then the slots of stream 0, of stream 1, and so on. Const and thread safe.
+///
+/// The receiver chooses the order of the slots, so there is a PlanDraft first, whose entries the receiver
+/// puts in order (order_arrivals()). Tiles are made of ExchangeColumns, which take the plan.
+class ExchangePlan {
+ public:
+  std::span<const Stream> streams() const noexcept { return streams_; }
+  const OwnedVertices& owned() const noexcept { return owned_; }
+  /// The owned vertices that are mirrored at a peer, ascending. Only for strategy `cover`, else none.
+  NumberedBy<Slot, std::span<const OwnedIndex>> mirrors(int peer) const noexcept;
+  /// [peer]: its cover. Only for strategy `cover` in a job of several processes, else none.
+  const PairCovers& covers() const noexcept { return covers_; }
+  /// The sum of PairCover::matching over all peers. Only for strategy `cover`, else 0.
+  std::uint64_t matching() const noexcept;
+  /// The vertex's local number at the peer, which is sent as id.
+  NumberedBy<Slot, std::vector<LocalNumber>> slot_ids(std::size_t stream) const;
+  /// The owned vertex whose value is sent. Only for strategy `edge`.
+  NumberedBy<Slot, std::span<const OwnedIndex>> slot_sources(std::size_t stream) const noexcept;
+  /// The weight of the slot's edge. Only for strategy `edge` with weights.
+  NumberedBy<Slot, std::span<const double>> slot_weights(std::size_t stream) const noexcept;
+  /// Frees what only slot_ids(), slot_sources() and slot_weights() need. They may not be called any more.
+  void forget_slots();
+  std::uint32_t sources() const noexcept { return owned_.count(); }
+  std::uint64_t edges() const noexcept { return owned_.edges(); }
+  /// The number of edges of the owned vertices with indexes [first, last), as OwnedVertices::edges(). With
+  /// `cover` read() returns fewer, since some have moved.
+  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept {
+    return owned_.edges(first, last);
+  }
+  std::uint32_t destinations() const noexcept { return destinations_; }
+  /// Sets `rows` to the edges of owned vertices [first, last) that this process computes (`edge`: only those
+  /// to owned vertices, see slot_sources()), in order of their indexes. At most kRowBlock vertices, starting
+  /// at a multiple of it.
+  static constexpr std::uint32_t kRowBlock = 64;
+  void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const;
+  /// See plan::weight_bytes().
+  std::size_t weight_bytes() const noexcept { return plan::weight_bytes(rows_.graph(), weighted_); }
+  /// Cuts the destinations into columns of at most `width`, so that none holds edges of two peers and none
+  /// many more than `edges_per_column` edges (estimated from every sixteenth block of rows). Returns the
+  /// bounds, one more than there are columns. Sets `edges`, if it is not null, to the estimates by column.
+  std::vector<std::uint32_t> cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
+                                         const ForEach& for_each,
+                                         std::vector<std::uint64_t>* edges = nullptr) const;
+
+ private:
+  friend class PlanDraft;
+  friend class ExchangeColumns;
+  ExchangePlan(const partition::OwnedRows& rows, const partition::Ownership& ownership, int rank,
+               OwnedVertices owned, Strategy strategy, int workers, const ForEach& for_each, bool weighted);
+  void move_edges(std::span<const std::uint64_t> free_edges, const ForEach& for_each);
+  void place(std::size_t stream, std::span<const std::uint32_t> positions);
+  void number_slots(const ForEach& for_each);
+  /// Whether each edge to another process has its slot, and no destination.
+  bool has_edge_slots() const noexcept { return strategy_ == Strategy::edge && !destination_of_.empty(); }
+  void find_entries(const ForEach& for_each);
+  void count_slots();
+  void find_slot_sources();
+  void fetch(std::uint32_t last) const noexcept;
+  void read_weighted(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const;
+  void number(std::uint32_t first, std::span<const PlainId> targets, std::span<std::uint32_t> numbers,
+              std::span<const std::uint32_t> ends) const;
+  template <class Take>
+  void reach(std::size_t list, const ForEach& for_each, const Take& take) const;
+  /// [vertex]: in a job of one process, its index or address.
+  std::span<const std::uint32_t> numbers_alone() const noexcept {
+    return addresses_.empty() ? plain(owned_.indexes()) : std::span<const std::uint32_t>(addresses_);
+  }
+  template <class Number>
+  void for_each_entry(std::size_t stream, const Number& number);
+  partition::OwnedRows rows_;
+  const partition::Ownership& ownership_;
+  OwnerFilter filter_;
+  OwnedVertices owned_;
+  std::uint32_t rank_;
+  Strategy strategy_;
+  bool weighted_;
+  std::size_t workers_;
+  std::uint32_t lists_;  ///< streams of partial sums to each peer
+  PairCovers covers_;
+  std::vector<MovedEdges> moved_;  ///< [peer], strategy `cover`
+  /// [peer]: indexes of the sources whose free edges move to it. One more after the last peer: to any peer.
+  std::vector<Bits> whole_;
+  std::vector<Stream> streams_;                       ///< [peer * streams_per_peer + list]
+  std::vector<std::vector<LocalNumber>> entries_;     ///< [stream]: at the peer
+  std::vector<std::vector<std::uint32_t>> slots_of_;  ///< [stream][entry], strategy `edge`
+  /// [list][vertex]: the (first) destination or address of the vertex, for edges of this list, of those
+  /// vertices that have one. In a draft a vertex of another process has its entry here, and after place() its
+  /// position. A job of one process leaves this empty.
+  std::vector<partition::VertexNumbers> destination_of_;
+  /// [vertex]: in a job of one process, the addresses that ExchangeColumns make of the indexes.
+  topology::PageVector<std::uint32_t> addresses_;
+  std::vector<OwnedIndex> slot_sources_;  ///< strategy `edge`: [slot of all streams]
+  std::vector<double> slot_weights_;      ///< likewise, with weights
+  std::uint32_t first_remote_;            ///< destination or address
+  std::uint32_t destinations_ = 0;
+};
+
+/// What the sender knows before the receivers have put its values in order.
+class PlanDraft {
+ public:
+  /// Reads all edges of owned vertices, several times. In a job of several processes it takes the
+  /// memory of VertexNumbers for the owned vertices and the destinations of their edges; for strategy
+  /// `worker`, so much for each worker. `weighted`: edges take the graph's weights along. Strategy `cover`:
+  /// moves edges to the peers, which then compute them: those that must move, and about as many as
+  /// `free_edges` says. Ownership, and the graph of the rows, outlive it and the plan. Throws Error.
+  PlanDraft(const partition::OwnedRows& rows, const partition::Ownership& ownership, int rank,
+            OwnedVertices owned, Strategy strategy, int workers, const ForEach& for_each,
+            bool weighted = false, const FreeEdges& free_edges = {});
+
+  /// As the plan will have them, but for the destinations of streams.
+  std::span<const Stream> streams() const noexcept { return plan_.streams(); }
+  NumberedBy<Slot, std::span<const OwnedIndex>> mirrors(int peer) const noexcept {
+    return plan_.mirrors(peer);
+  }
+  const OwnedVertices& owned() const noexcept { return plan_.owned(); }
+  Strategy strategy() const noexcept { return plan_.strategy_; }
+  /// [entry] of a stream of partial sums: the vertex's local number at the peer, ascending.
+  const std::vector<LocalNumber>& entries(std::size_t stream) const noexcept {
+    return plan_.entries_[stream];
+  }
+  /// [entry]: number of slots. Only for strategy `edge`.
+  std::span<const std::uint32_t> slots_of(std::size_t stream) const noexcept;
+  /// The edges that were moved to the peer. Only for strategy `cover`, else none.
+  std::span<const std::uint32_t> moved(int peer) const noexcept;
+
+  /// positions(stream): [entry], as the receiver ordered them. Throws Error that names a peer whose order is
+  /// none.
+  ExchangePlan in_order(const std::function<std::span<const std::uint32_t>(std::size_t stream)>& positions,
+                        const ForEach& for_each) &&;
+  /// The vertices, for another draft.
+  OwnedVertices take_owned() && { return std::move(plan_.owned_); }
+
+ private:
+  ExchangePlan plan_;
+};
+
+/// The edges of a plan by column. Const and thread safe.
+class ExchangeColumns {
+ public:
+  /// `bounds` as cut_columns() returned them. Throws Error when there are too many columns.
+  ExchangeColumns(ExchangePlan plan, std::span<const std::uint32_t> bounds, const ForEach& for_each);
+  std::uint32_t sources() const noexcept { return plan_.sources(); }
+  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept {
+    return plan_.edges(first, last);
+  }
+  std::size_t weight_bytes() const noexcept { return plan_.weight_bytes(); }
+  /// As ExchangePlan::read(). Destinations are addresses, see ColumnAddresses.
+  void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const { plan_.read(first, last, rows); }
+  /// [local number]: address of the owned vertex's sum. Not for strategy `worker`, nor in a job of one
+  /// process.
+  topology::PageVector<std::uint32_t> owned_addresses() const;
+  /// The vertices of the plan, as they were.
+  OwnedVertices take_owned(const ForEach& for_each) &&;
+
+ private:
+  ExchangePlan plan_;
+  std::vector<std::uint32_t> bounds_;
+};
+
+}  // namespace edgewire::plan

@@ -1,0 +1,67 @@
+// Strategy `edge` of the exchange plan: every edge that leaves the process has a slot.
+#include <fmt/core.h>
+
+#include <limits>
+
+#include "base/error.h"
+#include "dense/plan/exchange_plan.h"
+#include "dense/plan/remote_edges.h"
+
+namespace edgewire::plan {
+
+void ExchangePlan::count_slots() {
+  std::vector<std::uint64_t> slots(streams_.size());
+  for (const auto& entries : entries_) slots_of_.emplace_back(entries.size());
+  visit_remote_edges(rows_, ownership_, rank_, 0, owned_.count(), [&](LocalNumber, partition::Place place) {
+    ++slots_of_[place.owner][destination_of_[0][ownership_.vertex(place.owner, place.local)]];
+    ++slots[place.owner];
+  });
+  for (std::size_t s = 0; s < streams_.size(); ++s) {
+    if (slots[s] > std::numeric_limits<std::uint32_t>::max()) {
+      throw Error(
+          fmt::format("strategy edge: {} values for rank {}, more than 2^32", slots[s], streams_[s].peer));
+    }
+    streams_[s].slots = static_cast<std::uint32_t>(slots[s]);
+  }
+}
+
+std::span<const std::uint32_t> PlanDraft::slots_of(std::size_t stream) const noexcept {
+  if (plan_.slots_of_.empty()) return {};
+  return plan_.slots_of_[stream];
+}
+
+/// The edges of a destination take its slots one after the other, in row order. One thread,
+/// so that the numbering is the same in every run.
+void ExchangePlan::find_slot_sources() {
+  if (destination_of_.empty()) return;
+  slot_sources_.resize(destinations_ - owned_.count());
+  if (weighted_) slot_weights_.resize(slot_sources_.size());
+  auto next = destination_of_[0];
+  const auto targets = rows_.targets();
+  const graph::Weights weights = rows_.weights();
+  for (OwnedIndex i{}; i < owned_.count(); ++i) {
+    const VertexId v = owned_.ids()[i];
+    const partition::EdgeRange range = rows_.range(v);
+    for (std::uint64_t e = range.begin; e < range.end; ++e) {
+      std::uint32_t& number = next[targets[e]];
+      if (number < owned_.count()) continue;
+      const std::uint32_t slot = number++ - owned_.count();
+      slot_sources_[slot] = i;
+      if (weighted_) slot_weights_[slot] = weights[e];
+    }
+  }
+}
+
+NumberedBy<Slot, std::span<const OwnedIndex>> ExchangePlan::slot_sources(std::size_t stream) const noexcept {
+  if (slot_sources_.empty()) return {};
+  const Stream& s = streams_[stream];
+  return std::span<const OwnedIndex>(slot_sources_).subspan(s.first_destination - owned_.count(), s.slots);
+}
+
+NumberedBy<Slot, std::span<const double>> ExchangePlan::slot_weights(std::size_t stream) const noexcept {
+  if (slot_weights_.empty()) return {};
+  const Stream& s = streams_[stream];
+  return std::span<const double>(slot_weights_).subspan(s.first_destination - owned_.count(), s.slots);
+}
+
+}  // namespace edgewire::plan

@@ -1,0 +1,118 @@
+#include "dense/tiles/bins.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "dense/tiles/tile_format.h"
+
+namespace edgewire::tiles {
+
+namespace {
+
+/// The tiles of a strip in a column.
+struct Cell {
+  std::uint16_t strip = 0;
+  std::uint64_t edges = 0;
+  std::vector<const std::uint16_t*> tiles;
+};
+
+std::uint64_t edges_of(const std::uint16_t* tile) noexcept {
+  const std::uint16_t* counts = tile + kTileHeaderWords;
+  std::uint64_t edges = 0;
+  for (std::uint32_t others = 1; others <= kBundle; ++others) {
+    if ((tile[2] >> (others - 1) & 1) == 0) continue;
+    edges += std::uint64_t{read_count(counts)} * others;
+    counts += 2;
+  }
+  return edges;
+}
+
+/// Calls visit(source, destination) for each edge of a tile without weights.
+template <class Visit>
+void for_each_edge(const std::uint16_t* tile, const Visit& visit) {
+  const bool pull = direction_of(tile) == Direction::pull;
+  const std::uint16_t* counts = tile + kTileHeaderWords;
+  const std::uint16_t* bundle = counts + std::popcount(tile[2]) * std::ptrdiff_t{2};
+  for (std::uint32_t others = 1; others <= kBundle; ++others) {
+    if ((tile[2] >> (others - 1) & 1) == 0) continue;
+    for (std::uint32_t left = read_count(counts); left > 0; --left, bundle += 1 + others)
+      for (std::uint32_t i = 1; i <= others; ++i)
+        visit(pull ? bundle[i] : bundle[0], pull ? bundle[0] : bundle[i]);
+    counts += 2;
+  }
+}
+
+/// The thin cells of a column, by strip.
+std::vector<Cell> thin_cells(const Tiles& tiles, std::size_t column, std::uint32_t sources) {
+  std::vector<Cell> cells;
+  const auto is_thick = [sources](const Cell& cell) {
+    const std::uint64_t first = std::uint64_t{cell.strip} * kStripWidth;
+    const auto width = static_cast<double>(std::min<std::uint64_t>(kStripWidth, sources - first));
+    return static_cast<double>(cell.edges) >= kThinEdges * width;
+  };
+  for (auto words : tiles.column_data(column)) {
+    for (; !words.empty(); words = words.subspan(words_of(words.data()))) {
+      if (cells.empty() || cells.back().strip != words[0]) {
+        if (!cells.empty() && is_thick(cells.back())) cells.pop_back();
+        cells.push_back({words[0], 0, {}});
+      }
+      cells.back().edges += edges_of(words.data());
+      cells.back().tiles.push_back(words.data());
+    }
+  }
+  if (!cells.empty() && is_thick(cells.back())) cells.pop_back();
+  return cells;
+}
+
+}  // namespace
+
+std::uint64_t count_thin_edges(topology::WorkerPool& pool, const Tiles& tiles, std::uint32_t sources) {
+  std::vector<std::uint64_t> edges(tiles.columns());
+  pool.for_each(tiles.columns(), [&](int, std::uint64_t column) {
+    for (const Cell& cell : thin_cells(tiles, column, sources)) edges[column] += cell.edges;
+  });
+  return std::accumulate(edges.begin(), edges.end(), std::uint64_t{0});
+}
+
+Bins::Bins(topology::WorkerPool& pool, const Tiles& tiles, std::uint32_t sources) : begins_{0} {
+  std::vector<std::vector<Cell>> cells(tiles.columns());
+  pool.for_each(tiles.columns(), [&](int, std::uint64_t c) { cells[c] = thin_cells(tiles, c, sources); });
+  strips_.resize((sources + std::uint64_t{kStripWidth} - 1) / kStripWidth);
+  std::vector<std::uint64_t> first_sources(strips_.size() + 1);
+  std::vector<std::vector<std::uint64_t>> before(tiles.columns());  // [column][cell]: edges of the strip
+  for (std::size_t c = 0; c < tiles.columns(); ++c) {
+    auto& thin = thin_.emplace_back();
+    std::uint64_t end = begins_.back();
+    for (const Cell& cell : cells[c]) {
+      thin.push_back(cell.strip);
+      before[c].push_back(first_sources[cell.strip + 1]);
+      first_sources[cell.strip + 1] += cell.edges;
+      strips_[cell.strip].segments.push_back({end, static_cast<std::uint32_t>(cell.edges)});
+      end += cell.edges;
+    }
+    begins_.push_back(end);
+  }
+  if (begins_.back() == 0) strips_.clear();
+  std::partial_sum(first_sources.begin(), first_sources.end(), first_sources.begin());
+  for (std::size_t s = 0; s < strips_.size(); ++s) strips_[s].first_source = first_sources[s];
+  sources_.resize(begins_.back());
+  destinations_.resize(begins_.back());
+  pool.for_each(tiles.columns(), [&](int, std::uint64_t c) {
+    std::uint16_t* destination = destinations_.data() + begins_[c];
+    for (std::size_t i = 0; i < cells[c].size(); ++i) {
+      const Cell& cell = cells[c][i];
+      std::uint16_t* source = sources_.data() + first_sources[cell.strip] + before[c][i];
+      for (const std::uint16_t* tile : cell.tiles)
+        for_each_edge(tile, [&](std::uint16_t from, std::uint16_t to) {
+          *source++ = from;
+          *destination++ = to;
+        });
+    }
+  });
+}
+
+bool Bins::holds(std::size_t column, std::uint16_t strip) const noexcept {
+  return column < thin_.size() && std::ranges::binary_search(thin_[column], strip);
+}
+
+}  // namespace edgewire::tiles

@@ -1,0 +1,69 @@
+// The layout of the tiles of a column in memory: 16-bit words, one tile after the other, ordered by source.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "dense/tiles/tile.h"
+
+namespace edgewire::tiles {
+
+/// A tile consists of
+/// - the number of its strip, its direction (with kFloatWeights or kDoubleWeights if edges have weights), and
+///   the set of its bundle sizes (bit n - 1 is set if there are bundles of n others), one word each;
+/// - for each of these sizes, smallest first, the number of bundles (two words, low word first);
+/// - the bundles in the same order: the key, then its others;
+/// - the weights of all edges in the order of the others, if they have any: floats or doubles, as two or four
+///   words each.
+/// Sources count from the start of the strip, destinations from the start of the column.
+enum class Direction : std::uint16_t { pull = 0, push = 1 };
+inline constexpr std::uint16_t kFloatWeights = 2;
+inline constexpr std::uint16_t kDoubleWeights = 4;
+inline constexpr unsigned kWeightFlags = kFloatWeights | kDoubleWeights;
+/// Words of a weight.
+template <class Weight>
+inline constexpr std::size_t kWeightWords = sizeof(Weight) / sizeof(std::uint16_t);
+template <>
+inline constexpr std::size_t kWeightWords<void> = 0;
+
+/// Words of a weight in this tile.
+inline std::size_t weight_words(const std::uint16_t* tile) noexcept {
+  if ((tile[1] & kDoubleWeights) != 0) return kWeightWords<double>;
+  return (tile[1] & kFloatWeights) != 0 ? kWeightWords<float> : 0;
+}
+
+inline Direction direction_of(const std::uint16_t* tile) noexcept {
+  return static_cast<Direction>(tile[1] & ~kWeightFlags);
+}
+
+inline constexpr std::uint32_t kTileHeaderWords = 3;
+/// A tile takes at most so many words more than its pairs would take. A bundle of n others takes n - 1 words
+/// less than n pairs, and each size takes two words for its count. The worst tile has bundles of size 1 and
+/// one bundle of size 2.
+inline constexpr std::uint32_t kTileSlackWords = kTileHeaderWords + 3;
+static_assert(kBundle == 16, "the set of sizes must fit in a word");
+
+inline std::uint32_t read_count(const std::uint16_t* words) noexcept {
+  return static_cast<std::uint32_t>(words[0]) | static_cast<std::uint32_t>(words[1]) << 16;
+}
+inline void write_count(std::uint16_t* words, std::uint32_t count) noexcept {
+  words[0] = static_cast<std::uint16_t>(count & 0xffff);
+  words[1] = static_cast<std::uint16_t>(count >> 16);
+}
+
+/// How many words a tile takes.
+inline std::uint64_t words_of(const std::uint16_t* tile) noexcept {
+  const std::uint16_t* counts = tile + kTileHeaderWords;
+  std::uint64_t words = 0, edges = 0;
+  for (std::uint32_t others = 1; others <= kBundle; ++others) {
+    if ((tile[2] >> (others - 1) & 1) == 0) continue;
+    const std::uint64_t bundles = read_count(counts);
+    words += 2 + bundles * (1 + others);
+    edges += bundles * others;
+    counts += 2;
+  }
+  return kTileHeaderWords + words + edges * weight_words(tile);
+}
+
+}  // namespace edgewire::tiles

@@ -1,0 +1,103 @@
+// The rows of the vertices that one process owns.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "graph/graph_file.h"
+#include "graph/row.h"
+#include "partition/ownership.h"
+#include "topology/memory.h"
+
+namespace edgewire::partition {
+
+/// The memory of the rows of owned vertices: that of an id or a number for each entry, and 8 bytes for each
+/// owned vertex.
+struct RowMemory {
+  std::vector<std::uint64_t> begins;  ///< [local], one more at the end: where rows begin among the entries
+  topology::NodeMemory entries;
+};
+
+/// Where the edges of a row are among others: [begin, end).
+struct EdgeRange {
+  std::uint64_t begin, end;
+};
+
+/// Rows of owned vertices, which lie in the mapped file, or in memory where they have come from the processes
+/// that have read them. A view of either: copies show the same rows, and the last one gives their memory
+/// back. The graph outlives it. Const members are thread safe.
+class OwnedRows {
+ public:
+  /// In the file. Any row can be asked for that is on this host and was verified.
+  OwnedRows(const graph::GraphFile& graph) noexcept  // NOLINT(google-explicit-constructor): its rows
+      : graph_(&graph), begins_(graph.offsets()), targets_(graph.targets()), weights_(graph.weights()) {}
+  /// In memory: those of process `rank`. `weights`: of all entries, in the type of the graph; may be empty.
+  OwnedRows(const graph::GraphFile& graph, const Ownership& ownership, RowMemory rows,
+            topology::NodeMemory weights);
+
+  const graph::GraphFile& graph() const noexcept { return *graph_; }
+  bool in_file() const noexcept { return memory_ == nullptr; }
+
+  /// Where the row of a vertex is among targets() and weights().
+  EdgeRange range(VertexId v) const noexcept {
+    const std::size_t at = place(v);
+    return {begins_[at], begins_[at + 1]};
+  }
+  std::uint64_t degree(VertexId v) const noexcept {
+    const auto [begin, end] = range(v);
+    return end - begin;
+  }
+  /// Of all rows, one after the other.
+  std::span<const VertexId> targets() const noexcept { return targets_; }
+  graph::Weights weights() const noexcept { return weights_; }  ///< the same; empty: there are none
+  graph::Row operator[](VertexId v) const noexcept {
+    const auto [begin, end] = range(v);
+    return {*graph_, v, begin, end, targets_.data(), weights_};
+  }
+  std::span<const VertexId> row(VertexId v) const noexcept {
+    const auto [begin, end] = range(v);
+    return targets_.subspan(begin, end - begin);
+  }
+  /// A hint: where the row lies will be asked for.
+  void fetch_range(VertexId v) const noexcept { __builtin_prefetch(&begins_[place(v)], 0, 2); }
+
+  /// As GraphFile::verify_rows(). Rows in memory were verified where they were read.
+  void verify(std::uint64_t first, std::uint64_t last) const {
+    if (in_file()) graph_->verify_rows(first, last);
+  }
+  /// Where rows are in the file: lets the kernel drop the pages that hold those of [first, last).
+  void release_pages(std::uint64_t first, std::uint64_t last) const noexcept {
+    if (in_file()) graph_->release_rows(first, last);
+  }
+  /// Gives back the memory of targets, for all copies: degrees and weights stay. Nothing where rows are in
+  /// the file.
+  void forget_targets();
+  /// The same of targets and weights.
+  void forget_edges();
+  /// Hands over the memory of rows in memory, for all copies: weights stay, and degrees as long as what was
+  /// handed over lives.
+  RowMemory take();
+  /// Of rows in memory: [local], one more at the end.
+  std::span<const std::uint64_t> begins() const noexcept { return begins_; }
+
+ private:
+  /// Of rows in memory.
+  struct Memory {
+    Ownership ownership;
+    RowMemory rows;
+    topology::NodeMemory weights;
+  };
+  std::size_t place(VertexId v) const noexcept {
+    return memory_ == nullptr ? std::size_t{v} : std::size_t{memory_->ownership.place(v).local};
+  }
+
+  const graph::GraphFile* graph_;
+  std::shared_ptr<Memory> memory_;  ///< null: in the file
+  std::span<const std::uint64_t> begins_;
+  std::span<const VertexId> targets_;
+  graph::Weights weights_;
+};
+
+}  // namespace edgewire::partition

@@ -1,0 +1,141 @@
+// Sets of vertices, and a number for each vertex of a set, in memory that grows with the set. A process keeps
+// in them what its edges lead to: a table of all vertices would grow with the graph. Where few processes
+// share the graph, such a table takes no more than the owned vertices do, and is faster.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/bits.h"
+#include "base/numbering.h"
+#include "partition/column_addresses.h"
+#include "topology/page_vector.h"
+
+namespace edgewire::partition {
+
+/// A set of vertices that knows how many of its vertices have lower ids. A word has, for 32 ids, a bit for
+/// each one that is in the set, and how many there are before. Of 64 words only those that have bits are in
+/// memory, 8 bytes each, and 16 bytes for all of them; or simply all words are, where these are few. Const
+/// and thread safe.
+class VertexSet {
+ public:
+  VertexSet() = default;
+  /// visit(take) calls take(v) for all vertices of the set, in any order, also several times and from several
+  /// threads. It may be called twice. All are less than `vertices`. `affordable`: 16 bytes for each of so
+  /// many vertices may be taken. Where the graph has at most 64 times as many, all words are in memory, and
+  /// one step less leads to each; until they are there, a bit for each vertex is as well. Throws Error where
+  /// the set has 2^32 - 1 vertices or more.
+  template <class Visit>
+  VertexSet(std::uint64_t vertices, std::uint64_t affordable, const Visit& visit) {
+    if (vertices / (2 * kBits) <= affordable) {
+      // The marks take half the memory of the words, so more of them stay in the caches.
+      std::vector<std::uint64_t> marks(vertices / (2 * kBits) + 1);
+      visit([data = marks.data()](VertexId v) { set_bit(data[v / (2 * kBits)], v % (2 * kBits)); });
+      words_.resize(vertices / kBits + 1);
+      for (std::size_t w = 0; w < words_.size(); ++w)
+        words_[w] = static_cast<std::uint32_t>(marks[w / 2] >> w % 2 * kBits);
+    } else {
+      regions_.resize(vertices / (kBits * kWords) + 1);
+      visit([this](VertexId v) { set_bit(regions_[v / (kBits * kWords)].used, v / kBits % kWords); });
+      open_words();
+      visit([this](VertexId v) { set_bit(words_[at(v)], v % kBits); });
+    }
+    count_words();
+  }
+
+  std::uint32_t count() const noexcept { return count_; }
+  bool has(VertexId v) const noexcept { return place(v) != 0; }
+  /// Of a vertex of the set: 1 + the number of vertices of the set that have lower ids. 0: it is not in the
+  /// set.
+  std::uint32_t place(VertexId v) const noexcept {
+    return regions_.empty() ? place_in(words_[v / kBits], v) : place_in(word_at(v), v);
+  }
+  /// Calls work(place), where place(v) is place(). For loops, which then do not ask again which words are in
+  /// memory.
+  template <class Work>
+  void visit(const Work& work) const {
+    if (regions_.empty())
+      work([words = words_.data()](VertexId v) { return place_in(words[v / kBits], v); });
+    else
+      work([this](VertexId v) { return place_in(word_at(v), v); });
+  }
+  /// All of them, ascending.
+  std::vector<VertexId> members() const;
+
+ private:
+  static constexpr std::uint32_t kBits = 32;   ///< of a word; its upper half has how many are before it
+  static constexpr std::uint32_t kWords = 64;  ///< of a region
+  struct Region {
+    std::uint64_t used = 0;   ///< its words that have bits
+    std::uint32_t first = 0;  ///< of these, in words_
+  };
+
+  static std::uint32_t bits_below(std::uint64_t bits, PlainId bit) noexcept {
+    return static_cast<std::uint32_t>(std::popcount(bits & ((std::uint64_t{1} << bit) - 1)));
+  }
+  static std::uint32_t place_in(std::uint64_t word, VertexId v) noexcept {
+    // The bit of the vertex and those of lower ids, its own on top. No branch depends on the vertex.
+    const std::uint32_t bits = static_cast<std::uint32_t>(word) << (~static_cast<std::uint32_t>(v) % kBits);
+    const std::uint32_t place =
+        static_cast<std::uint32_t>(word >> kBits) + static_cast<std::uint32_t>(std::popcount(bits));
+    return place & (0 - (bits >> (kBits - 1)));
+  }
+  /// Where a vertex of the set has its word, with regions. Elsewhere, that of any vertex.
+  std::size_t at(VertexId v) const noexcept {
+    const Region& region = regions_[v / (kBits * kWords)];
+    return region.first + bits_below(region.used, v / kBits % kWords);
+  }
+  std::uint64_t word_at(VertexId v) const noexcept {
+    const std::uint64_t used = regions_[v / (kBits * kWords)].used >> v / kBits % kWords & 1;
+    return words_[at(v)] & (0 - used);
+  }
+  void open_words();
+  void count_words();
+
+  std::vector<Region> regions_;       ///< empty: all words are there
+  std::vector<std::uint64_t> words_;  ///< and an empty one behind those of regions
+  std::uint32_t count_ = 0;
+};
+
+/// A number for each vertex of a set. All others have kNoDestination.
+class VertexNumbers {
+ public:
+  VertexNumbers() = default;
+  /// `vertices` of the graph, and `affordable` as for VertexSet. Where the graph has at most 4 times as many
+  /// vertices, and fewer than 2^32, each one has room for a number, and look-ups do not ask the set.
+  VertexNumbers(VertexSet set, std::uint64_t vertices, std::uint64_t affordable)
+      : set_(std::move(set)),
+        by_id_(vertices <= 4 * affordable && vertices <= kNoDestination),
+        numbers_(by_id_ ? vertices : set_.count() + std::size_t{1}, kNoDestination) {}
+
+  bool has(VertexId v) const noexcept { return set_.has(v); }
+  /// Of a vertex of the set.
+  std::uint32_t& operator[](VertexId v) noexcept { return numbers_[place(v)]; }
+  /// Of any vertex.
+  std::uint32_t operator[](VertexId v) const noexcept { return numbers_[place(v)]; }
+  /// [place]: numbers, and kNoDestination for those that are not in the set.
+  std::span<std::uint32_t> all() noexcept { return numbers_; }
+  std::span<const std::uint32_t> all() const noexcept { return numbers_; }
+  /// Calls work(place), where place(v) is the place of any vertex in all(). For loops.
+  template <class Work>
+  void visit(const Work& work) const {
+    if (by_id_)
+      work([](VertexId v) { return static_cast<std::uint32_t>(v); });
+    else
+      set_.visit(work);
+  }
+
+ private:
+  std::uint32_t place(VertexId v) const noexcept {
+    return by_id_ ? static_cast<std::uint32_t>(v) : set_.place(v);
+  }
+  VertexSet set_;
+  bool by_id_ = false;
+  topology::PageVector<std::uint32_t> numbers_;
+};
+
+}  // namespace edgewire::partition

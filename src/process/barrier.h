@@ -1,0 +1,44 @@
+// Processes of a job wait for each other on the control plane while their link makes progress.
+#pragma once
+
+#include <thread>
+
+#include "launch/bootstrap.h"
+#include "topology/worker_pool.h"
+#include "transport/transport.h"
+
+namespace edgewire::process {
+
+/// Polls `link` as long as this object lives, so that queued writes leave and arrivals are taken. Waiting on
+/// the control plane alone would not do that, and a peer may need the data before it can go on. `link`
+/// outlives it.
+class LinkProgress {
+ public:
+  explicit LinkProgress(transport::Transport& link);
+
+ private:
+  std::jthread thread_;
+};
+
+/// Returns when all processes have called it. Uses LinkProgress meanwhile. Throws Error when the job fails
+/// before.
+void barrier(launch::Bootstrap& bootstrap, transport::Transport& link);
+
+/// As long as this object lives, an observer of the pool takes worker 0 for one that waits for other
+/// processes: for what they say on the control plane. The other workers rest. `pool` outlives it.
+class WaitTold {
+ public:
+  explicit WaitTold(const topology::WorkerPool& pool) noexcept : observer_(pool.observer()) {
+    if (observer_ != nullptr) observer_->enter(0, topology::Phase::wait, 0, -1);
+  }
+  ~WaitTold() {
+    if (observer_ != nullptr) observer_->enter(0, topology::Phase::compute, 0, -1);
+  }
+  WaitTold(const WaitTold&) = delete;
+  WaitTold& operator=(const WaitTold&) = delete;
+
+ private:
+  topology::Observer* observer_;
+};
+
+}  // namespace edgewire::process

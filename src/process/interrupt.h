@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <csignal>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "base/progress.h"
+
+namespace edgewire::process {
+
+/// While it lives, SIGINT and SIGTERM say on stderr, in one line, how far the run has come, and then end the
+/// process as they would have. What ignores them (nohup) stays as it is. For one process of a job, one at a
+/// time. A run that fails destroys it before it says why: a signal then adds no second line.
+class InterruptLine {
+ public:
+  /// `first`: a literal with what the run has not come to before it tells of a step, as in "interrupted
+  /// before the first iteration".
+  explicit InterruptLine(const char* first = "the result was whole");
+  ~InterruptLine();
+  InterruptLine(const InterruptLine&) = delete;
+  InterruptLine& operator=(const InterruptLine&) = delete;
+
+  /// `progress`, listened to: the line names the last step that has a unit. Once it is said, `progress` is
+  /// told of nothing more.
+  static Progress listen(Progress progress);
+  /// As listen(), but empty where `progress` is.
+  static Progress listen_if_shown(Progress progress) {
+    return progress ? listen(std::move(progress)) : Progress();
+  }
+  /// While it lives, the line adds count() and `unit`, a literal, as in ", with 40 tasks run". `count` does
+  /// only what a signal handler may.
+  class Counting {
+   public:
+    Counting(const char* unit, std::function<std::uint64_t()> count);
+    ~Counting();
+    Counting(const Counting&) = delete;
+    Counting& operator=(const Counting&) = delete;
+
+    const char* unit() const { return unit_; }
+    std::uint64_t count() const { return count_(); }
+
+   private:
+    const char* unit_;
+    std::function<std::uint64_t()> count_;
+  };
+
+ private:
+  static constexpr std::array kTold = {SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, kTold.size()> before_{};
+};
+
+}  // namespace edgewire::process

@@ -1,0 +1,232 @@
+#include "process/seat.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "base/error.h"
+#include "base/options.h"
+#include "launch/packing.h"
+#include "process/link_probe.h"
+#include "topology/core_claim.h"
+#include "topology/placement.h"
+
+namespace edgewire::process {
+
+namespace {
+
+/// Each process sends this message to all others. It says which process claims cores for it. The process that
+/// has claimed them adds which cores each process of its host gets.
+struct HostMessage {
+  enum Field : std::size_t { leader, local_rank, taken, cores, workers, lists };
+  std::vector<int> fields;  ///< lists: the nodes, poll cores and workers' cores of the processes
+
+  bool has_claimed() const { return fields.size() > lists; }
+  /// The workers' cores of the process with this local rank; nothing where that has not claimed as many.
+  std::optional<std::span<const int>> cpus(int rank, int local_size, int of_each) const {
+    const auto size = static_cast<std::size_t>(local_size), count = static_cast<std::size_t>(of_each);
+    if (fields.size() != lists + size * (2 + count)) return std::nullopt;
+    return std::span(fields).subspan(lists + 2 * size + static_cast<std::size_t>(rank) * count, count);
+  }
+  int node(int rank) const { return at(lists + static_cast<std::size_t>(rank)); }
+  int poll_cpu(int rank, int local_size) const {
+    return at(lists + static_cast<std::size_t>(local_size) + static_cast<std::size_t>(rank));
+  }
+
+ private:
+  int at(std::size_t field) const { return field < fields.size() ? fields[field] : -1; }
+};
+
+HostMessage tell(const launch::Bootstrap& bootstrap, const topology::Machine& machine, int workers,
+                 const topology::HostPlacement& host) {
+  HostMessage told{{bootstrap.local_leader(), bootstrap.local_rank()}};
+  if (bootstrap.local_rank() != 0) return told;
+  auto& fields = told.fields;
+  fields.insert(fields.end(), {host.taken, static_cast<int>(machine.cores.size()), workers});
+  for (const auto& process : host.processes) fields.push_back(topology::first_node(process, machine));
+  fields.insert(fields.end(), host.poll_cpus.begin(), host.poll_cpus.end());
+  for (const auto& process : host.processes)
+    for (const auto& worker : process.workers) fields.push_back(worker.cpu);
+  return told;
+}
+
+std::vector<HostMessage> tell_all(launch::Bootstrap& bootstrap, const HostMessage& mine) {
+  std::vector<HostMessage> all;
+  const auto messages = bootstrap.allgather(launch::pack(mine.fields));
+  for (std::size_t p = 0; p < messages.size(); ++p) {
+    all.push_back({launch::unpack<int>(messages[p], p)});
+    const auto& fields = all.back().fields;
+    if (fields.size() <= HostMessage::local_rank || fields[HostMessage::leader] < 0 ||
+        fields[HostMessage::leader] >= bootstrap.size() || fields[HostMessage::local_rank] < 0)
+      throw Error(fmt::format("rank {} sent a faulty message of its place", p));
+  }
+  return all;
+}
+
+/// The places of this process's workers, on the cores that its leader has claimed.
+topology::HostPlacement follow(const launch::Bootstrap& bootstrap, const topology::Machine& machine,
+                               const HostMessage& leader, int workers) {
+  const int rank = bootstrap.local_rank(), size = bootstrap.local_size();
+  topology::HostPlacement own;
+  own.processes.resize(1);
+  own.poll_cpus.assign(1, leader.poll_cpu(rank, size));
+  auto& placement = own.processes[0];
+  const auto cpus = leader.cpus(rank, size, workers);
+  const auto core_of = [&](int cpu) { return std::ranges::find(machine.cores, cpu, &topology::Core::cpu); };
+  if (!cpus || (*cpus)[0] < 0) {
+    const bool others = leader.has_claimed() && leader.fields[HostMessage::taken] > 0;
+    placement = topology::unpinned(
+        machine, rank, size, workers,
+        others ? topology::taken_text(leader.fields[HostMessage::taken], leader.fields[HostMessage::cores])
+               : "");
+    return own;
+  }
+  for (const int cpu : *cpus) {
+    const auto core = core_of(cpu);
+    // It may use other cores than its leader, where each process was started by hand.
+    if (core == machine.cores.end()) return topology::claim_places(machine, 1, workers, false);
+    placement.workers.push_back({cpu, core->node});
+  }
+  std::vector<int> claimed(cpus->begin(), cpus->end());
+  if (own.poll_cpus[0] >= 0) claimed.push_back(own.poll_cpus[0]);
+  own.claim = topology::CoreClaim::shared(topology::lock_folder(), claimed);
+  return own;
+}
+
+/// Whether a thread of this process polls all the time.
+bool polls(const SeatOptions& options) {
+  const auto has = [&](const char* name) { return options.transport.find(name) != std::string::npos; };
+  return has("dpdk") || (has("verbs") && options.verbs.progress_thread);
+}
+
+void warn_of_other_jobs(const std::vector<HostMessage>& all, const SeatOptions& options) {
+  for (std::size_t p = 0; p < all.size() && options.warn; ++p) {
+    if (!all[p].has_claimed() || all[p].fields[HostMessage::taken] == 0) continue;
+    options.warn(fmt::format(
+        "{}{}: workers are not pinned, and wait by blocking", p == 0 ? "" : fmt::format("rank {}: ", p),
+        topology::taken_text(all[p].fields[HostMessage::taken], all[p].fields[HostMessage::cores])));
+    return;
+  }
+}
+
+/// Where a process stands among those of its host, which share cores and network cards.
+struct HostPlace {
+  std::unique_ptr<topology::WorkerPool> pool;  ///< on cores that no other job has
+  std::string address;                         ///< of this process, for other hosts: that of its card
+  std::vector<int> process_nodes;              ///< NUMA nodes of the processes of this host
+  int process_index = 0;                       ///< of this one there
+  std::vector<int> memory_nodes;               ///< of the workers of this one (os_index), each once
+  int poll_cpu = -1;                           ///< see transport::DpdkChoice
+  std::string text;                            ///< in words: host, cores, memory
+};
+
+/// Of the processes that share cores the first one claims them for all. Of the host list's addresses a
+/// process takes that of its card.
+HostPlace find_place(launch::Bootstrap& bootstrap, const topology::Machine& machine,
+                     const SeatOptions& options) {
+  check(options);
+  topology::HostPlacement own;
+  if (bootstrap.local_rank() == 0)
+    own = topology::claim_places(machine, bootstrap.local_size(), options.workers, polls(options));
+  const auto all = tell_all(bootstrap, tell(bootstrap, machine, options.workers, own));
+  const auto leader = static_cast<std::size_t>(bootstrap.local_leader());
+  if (bootstrap.local_rank() != 0) own = follow(bootstrap, machine, all[leader], options.workers);
+  if (bootstrap.rank() == 0) warn_of_other_jobs(all, options);
+
+  HostPlace place;
+  place.poll_cpu = own.poll_cpus[0];
+  place.pool = std::make_unique<topology::WorkerPool>(own.processes[0], std::move(own.claim));
+  place.memory_nodes = topology::nodes_of(place.pool->placement(), machine);
+  const auto& hosts = bootstrap.nodes();
+  const auto rank = static_cast<std::size_t>(bootstrap.rank());
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    if (!hosts.empty() && hosts[p] != hosts[rank]) continue;
+    if (p == rank) place.process_index = static_cast<int>(place.process_nodes.size());
+    const auto& its_leader = all[static_cast<std::size_t>(all[p].fields[HostMessage::leader])];
+    place.process_nodes.push_back(its_leader.node(all[p].fields[HostMessage::local_rank]));
+  }
+  const auto& interfaces = bootstrap.wanted_interfaces();
+  std::vector<int> card_nodes;
+  for (const auto& one : interfaces) card_nodes.push_back(topology::node_of_card(one.name));
+  const int card =
+      topology::share_cards(card_nodes, place.process_nodes)[static_cast<std::size_t>(place.process_index)];
+  place.address = card >= 0 ? interfaces[static_cast<std::size_t>(card)].address : bootstrap.address();
+  char name[256] = "?";
+  gethostname(name, sizeof name - 1);
+  place.text = fmt::format("{}: {}", name, topology::describe(place.pool->placement(), machine));
+  if (!hosts.empty()) place.text += "; network " + place.address;
+  return place;
+}
+
+transport::Settings link_settings(launch::Bootstrap& bootstrap, const HostPlace& place,
+                                  const SeatOptions& options, int kinds) {
+  transport::Settings settings;
+  settings.rank = bootstrap.rank();
+  settings.size = bootstrap.size();
+  settings.lanes = options.workers;
+  settings.kinds = kinds;
+  settings.secret = bootstrap.secret();
+  settings.address = place.address;
+  settings.peer_timeout_s = options.peer_timeout_s;
+  settings.process_nodes = place.process_nodes;
+  settings.process_index = place.process_index;
+  settings.memory_nodes = place.memory_nodes;
+  settings.health = &bootstrap.health();
+  settings.nodes = bootstrap.nodes();
+  settings.integrity = options.integrity;
+  settings.verbs = options.verbs;
+  settings.verbs.poll_cpu = place.poll_cpu;
+  settings.dpdk = options.dpdk;
+  settings.dpdk.poll_cpu = place.poll_cpu;
+  return settings;
+}
+
+}  // namespace
+
+void check(const SeatOptions& options) {
+  check_range("workers", options.workers, 1, kMaxWorkers);
+  check_range("peer_timeout_s", options.peer_timeout_s, kLeastTimeoutS, kMostTimeoutS);
+}
+
+Seat::Seat(launch::Bootstrap& bootstrap, const SeatOptions& options, int kinds,
+           const topology::Machine& machine)
+    : transport_(options.transport) {
+  HostPlace place = find_place(bootstrap, machine, options);
+  settings_ = link_settings(bootstrap, place, options, kinds);
+  pool_ = std::move(place.pool);
+  place_ = std::move(place.text);
+  link_ = transport::create(transport_, settings_);
+}
+
+Seat::Seat(launch::Bootstrap& bootstrap, const SeatOptions& options)
+    : Seat(bootstrap, options, kinds_for_rings(options.workers)) {}
+
+Seat::Seat(launch::Bootstrap& alone)
+    : pool_(std::make_unique<topology::WorkerPool>(
+          topology::Placement{.workers = std::vector<topology::WorkerPlace>(1)})) {
+  settings_.secret = alone.secret();
+  settings_.health = &alone.health();
+  settings_.kinds = kinds_for_rings(1);
+  link_ = transport::create(transport_, settings_);
+}
+
+std::unique_ptr<transport::Transport> Seat::ring_link() const {
+  auto settings = settings_;
+  settings.kinds = kinds_for_rings(settings.lanes);
+  return transport::create(transport_, settings);
+}
+
+double Seat::measure_link(launch::Bootstrap& bootstrap) {
+  auto settings = settings_;
+  settings.lanes = settings.kinds = 1;
+  const auto link = transport::create(transport_, settings);
+  const double bytes_per_s = process::measure_link(bootstrap, *link);
+  handshake_messages_ += link->counters().handshake_messages;
+  return bytes_per_s;
+}
+
+}  // namespace edgewire::process

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "launch/bootstrap.h"
+#include "topology/machine.h"
+#include "topology/worker_pool.h"
+#include "transport/transport.h"
+
+namespace edgewire::process {
+
+/// How a process takes part in a job: with how many workers, and by which link.
+struct SeatOptions {
+  int workers = 1;                 ///< of this process; the same number in all
+  std::string transport = "shm";   ///< the same in all
+  std::string transport_reason{};  ///< why this one was chosen, for the report; empty: it was named
+  double peer_timeout_s = 10;      ///< a peer that is silent for so long is given up
+  bool integrity = true;           ///< see transport::Settings
+  transport::VerbsChoice verbs{};
+  transport::DpdkChoice dpdk{};
+  /// Told, at rank 0, why the workers of a host are not pinned, when other jobs are the cause.
+  std::function<void(const std::string& line)> warn{};
+};
+
+/// Throws UsageError that names the option that makes no sense. A Seat begins with it.
+void check(const SeatOptions& options);
+
+/// Signal kinds that rings need: for what was sent and for what was drained.
+constexpr int kinds_for_rings(int lanes) { return 2 * lanes; }
+
+/// How every job starts: a process's workers in their places, and its link with a lane for each of them,
+/// which is not connected. Processes of a host share its cores and its network cards.
+class Seat {
+ public:
+  /// `kinds`: of signals, see transport::Settings. Starts the workers. Collective; throws Error.
+  Seat(launch::Bootstrap& bootstrap, const SeatOptions& options, int kinds,
+       const topology::Machine& machine = topology::discover());
+  /// For rings, which have their own kinds.
+  Seat(launch::Bootstrap& bootstrap, const SeatOptions& options);
+  /// For a process of one worker, the calling thread, which stays where it is. `alone`: as launch::alone()
+  /// gives it.
+  explicit Seat(launch::Bootstrap& alone);
+
+  topology::WorkerPool& pool() noexcept { return *pool_; }
+  const topology::WorkerPool& pool() const noexcept { return *pool_; }
+  transport::Transport& link() noexcept { return *link_; }
+  const transport::Transport& link() const noexcept { return *link_; }
+  /// A link like link(), with rings on the same lanes, which is not connected. The seat outlives it.
+  std::unique_ptr<transport::Transport> ring_link() const;
+  bool oversubscribed() const noexcept { return pool_->placement().oversubscribed; }
+  /// In words: host, cores, memory.
+  const std::string& place() const noexcept { return place_; }
+  /// Bytes per second that another link like this one carries, see measure_link(). Collective; throws Error.
+  double measure_link(launch::Bootstrap& bootstrap);
+  /// Sent to connect link() and those that were measured.
+  std::uint64_t handshake_messages() const {
+    return handshake_messages_ + link_->counters().handshake_messages;
+  }
+
+ private:
+  std::unique_ptr<topology::WorkerPool> pool_;
+  std::string place_;
+  std::string transport_ = "shm";
+  transport::Settings settings_;  ///< of the link
+  std::unique_ptr<transport::Transport> link_;
+  std::uint64_t handshake_messages_ = 0;
+};
+
+}  // namespace edgewire::process
