@@ -14,6 +14,7 @@
 #include "graph_test.h"
 #include "random_rows.h"
 
+using namespace edgewire::partition;
 using namespace edgewire::plan;
 using edgewire::VertexId;
 

@@ -11,6 +11,7 @@
 #include "dense/plan/balance.h"
 #include "random_rows.h"
 
+using namespace edgewire::partition;
 using namespace edgewire::plan;
 using edgewire::VertexId;
 

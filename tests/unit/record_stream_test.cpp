@@ -11,7 +11,7 @@
 #include "process/barrier.h"
 #include "transport_fixture.h"
 
-namespace edgewire::exchange {
+namespace edgewire::channel {
 namespace {
 
 TEST_CASE("an observer is told what workers do with records, and whom they wait for") {
@@ -22,7 +22,7 @@ TEST_CASE("an observer is told what workers do with records, and whom they wait 
   transport::parallel(2, [&](int p) {
     auto& bootstrap = *members[static_cast<std::size_t>(p)];
     process::Seat seat(bootstrap, {.workers = 1, .transport = "shm", .peer_timeout_s = 100});
-    channel::RecordStream stream(bootstrap, seat, sizeof kRecords);
+    RecordStream stream(bootstrap, seat, sizeof kRecords);
     const auto take = [&](int, std::span<const std::byte> bytes) {
       taken[p] += bytes.size() / sizeof kRecords;
     };
@@ -50,4 +50,4 @@ TEST_CASE("an observer is told what workers do with records, and whom they wait 
 }
 
 }  // namespace
-}  // namespace edgewire::exchange
+}  // namespace edgewire::channel

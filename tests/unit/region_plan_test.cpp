@@ -10,7 +10,7 @@
 #include "stderr_capture.h"
 #include "transport_fixture.h"
 
-namespace edgewire::exchange {
+namespace edgewire::channel {
 namespace {
 
 using transport::require;
@@ -29,12 +29,12 @@ std::vector<std::size_t> sizes(int part, int owner, int size) {
 /// Three processes fill all parts at all peers; then every byte of every region must be its writer's.
 void fill_parts(launch::Bootstrap& bootstrap, transport::Transport& link) {
   const int me = bootstrap.rank(), size = bootstrap.size();
-  channel::RegionPlan plan(size);
+  RegionPlan plan(size);
   const std::array<std::size_t, 3> alignments{64, 4096, 4};
   std::array<std::size_t, 3> parts{};
   for (int i = 0; i < 3; ++i)
     parts[i] = plan.add(fmt::format("part {}", i), sizes(i, me, size), alignments[i]);
-  const channel::Region region = plan.expose(bootstrap, link);
+  const Region region = plan.expose(bootstrap, link);
   for (int p = 0; p < size; ++p)
     for (int i = 0; i < 3; ++i) {
       require(region.offset(parts[i], p) % alignments[i] == 0, "a part is not aligned");
@@ -82,7 +82,7 @@ TEST_CASE("a process with other parts is named") {
   int status = 0;
   const std::string text = run_three(
       [](launch::Bootstrap& bootstrap, transport::Transport& link) {
-        channel::RegionPlan plan(bootstrap.size());
+        RegionPlan plan(bootstrap.size());
         plan.add("slots", std::vector<std::size_t>(3, 64));
         if (bootstrap.rank() != 2) plan.add("rings", std::vector<std::size_t>(3, 64));
         plan.expose(bootstrap, link);
@@ -101,13 +101,13 @@ TEST_CASE("a process with rings of another size is named") {
   const std::string text = run_three(
       [](launch::Bootstrap& bootstrap, transport::Transport& link) {
         const std::size_t ring_bytes = bootstrap.rank() == 1 ? 1024 : 512;
-        const channel::RingSettings settings{bootstrap.rank(), 3, 1, 0, 8, ring_bytes};
-        channel::RegionPlan plan(3);
+        const RingSettings settings{bootstrap.rank(), 3, 1, 0, 8, ring_bytes};
+        RegionPlan plan(3);
         const std::size_t part = plan.add("rings", std::vector<std::size_t>(3, settings.part_bytes()));
-        const channel::Region region = plan.expose(bootstrap, link);
+        const Region region = plan.expose(bootstrap, link);
         bootstrap.allgather("");
         try {
-          channel::ring_places(region, part, settings);
+          ring_places(region, part, settings);
         } catch (const Error& error) {
           const bool first = bootstrap.rank() != 1;
           require(error.what() == std::string(first ? "rank 1 has 1024 bytes for our rings, not 512"
@@ -123,7 +123,7 @@ TEST_CASE("a process with rings of another size is named") {
 }
 
 TEST_CASE("a part that makes no sense is refused") {
-  channel::RegionPlan plan(2);
+  RegionPlan plan(2);
   CHECK_THROWS_AS(plan.add("one size for two peers", {64}), Error);
   CHECK_THROWS_AS(plan.add("no alignment", {64, 64}, 3), Error);
   CHECK_THROWS_AS(plan.add("a name of more than 23 characters", {64, 64}), Error);
@@ -131,4 +131,4 @@ TEST_CASE("a part that makes no sense is refused") {
 }
 
 }  // namespace
-}  // namespace edgewire::exchange
+}  // namespace edgewire::channel

@@ -12,7 +12,7 @@
 #include "stderr_capture.h"
 #include "transport_fixture.h"
 
-namespace edgewire::exchange {
+namespace edgewire::channel {
 namespace {
 
 using transport::Endpoint;
@@ -54,18 +54,18 @@ bool holds(std::span<const std::byte> record, const Origin& origin) {
 /// One process with its rings.
 struct Member {
   Endpoint& endpoint;
-  channel::RingSettings settings;
+  RingSettings settings;
   std::vector<std::uint64_t> writes;
-  std::unique_ptr<channel::Rings> rings;
+  std::unique_ptr<Rings> rings;
 
-  Member(Endpoint& at, channel::RingSettings chosen, std::vector<channel::RingPlace> places = {})
+  Member(Endpoint& at, RingSettings chosen, std::vector<RingPlace> places = {})
       : endpoint(at), settings(chosen) {
     settings.rank = at.settings.rank;
     settings.size = at.settings.size;
     writes.resize(static_cast<std::size_t>(settings.size) * static_cast<std::size_t>(settings.lanes));
     for (int p = 0; places.size() < static_cast<std::size_t>(settings.size); ++p)
       places.push_back({static_cast<std::size_t>(p) * at.part_bytes, at.owned_part()});
-    rings = std::make_unique<channel::Rings>(*at.transport, at.health, settings, at.region, places, writes);
+    rings = std::make_unique<Rings>(*at.transport, at.health, settings, at.region, places, writes);
   }
   int rank() const { return settings.rank; }
   int size() const { return settings.size; }
@@ -106,7 +106,7 @@ struct Group {
   std::vector<std::unique_ptr<Member>> members;
   std::atomic<int> done{0};
 
-  Group(const Subject& subject, int size, const channel::RingSettings& settings)
+  Group(const Subject& subject, int size, const RingSettings& settings)
       : job(transport::make_job(subject, size, settings.part_bytes() + kGuard, settings.lanes,
                                 settings.first_kind + process::kinds_for_rings(settings.lanes))) {
     for (auto& endpoint : job) members.push_back(std::make_unique<Member>(*endpoint, settings));
@@ -118,7 +118,7 @@ struct Group {
 };
 
 /// What a process says at the end of a superstep.
-channel::RingNote note_of(int sender, int lane, std::uint64_t superstep) {
+RingNote note_of(int sender, int lane, std::uint64_t superstep) {
   return {superstep, static_cast<std::uint64_t>(sender), static_cast<std::uint64_t>(lane) << 40};
 }
 
@@ -212,7 +212,7 @@ TEST_CASE("records arrive once, in the order of their sender, in their superstep
 TEST_CASE("a ring that nobody drains takes what it holds and no more, and goes on when it is drained") {
   for (const Subject& subject : transport::subjects()) {
     CAPTURE(subject.label());
-    const channel::RingSettings settings{0, 0, 1, 0, 20, 4096};
+    const RingSettings settings{0, 0, 1, 0, 20, 4096};
     Group group(subject, 2, settings);
     std::uint32_t sent = 0;
     for (int refusals = 0; refusals < 300;) {
@@ -268,10 +268,10 @@ TEST_CASE("supersteps that follow at once wait for their turn, empty ones, too")
 TEST_CASE("the end of a superstep takes 8 bytes, and those of what is said with it") {
   const Group group({"shm", 0}, 2, {0, 0, 1, 0, 8, 4096});
   std::uint64_t superstep = 0;
-  for (const auto& [note, bytes] : {std::pair{channel::RingNote{}, 8U},
-                                    {channel::RingNote{7}, 12U},
-                                    {channel::RingNote{7, 8}, 20U},
-                                    {channel::RingNote{~0ULL, 0, ~0ULL}, 32U}}) {
+  for (const auto& [note, bytes] : {std::pair{RingNote{}, 8U},
+                                    {RingNote{7}, 12U},
+                                    {RingNote{7, 8}, 20U},
+                                    {RingNote{~0ULL, 0, ~0ULL}, 32U}}) {
     const std::uint64_t before = group[0].endpoint.transport->counters().payload_bytes;
     while (!group[0].rings->end(0, ++superstep, note)) group.progress();
     CHECK(group[0].endpoint.transport->counters().payload_bytes - before == bytes);
@@ -334,7 +334,7 @@ TEST_CASE("sizes that no ring can have are refused in words") {
   const transport::Job job = transport::make_job({"shm", 0}, 1, 4096);
   for (const auto& [record_bytes, ring_bytes] :
        {std::pair{0, 1024}, {6, 1024}, {4100, 1 << 20}, {8, 448}, {8, 1000}, {240, 960}}) {
-    channel::RingSettings settings;
+    RingSettings settings;
     settings.record_bytes = static_cast<std::size_t>(record_bytes);
     settings.ring_bytes = static_cast<std::size_t>(ring_bytes);
     CHECK_THROWS_AS(Member(*job[0], settings), Error);
@@ -355,13 +355,13 @@ TEST_CASE("a peer that dies while records flow is noticed and named") {
           options.peer_timeout_s, &bootstrap.health()};
       me.settings.dpdk = transport::dpdk_choice(bootstrap.rank());
       me.transport = transport::create(backend, me.settings);
-      const channel::RingSettings settings{bootstrap.rank(), 3, 1, 0, 8, 4096};
-      channel::RegionPlan plan(3);
+      const RingSettings settings{bootstrap.rank(), 3, 1, 0, 8, 4096};
+      RegionPlan plan(3);
       plan.add("before", std::vector<std::size_t>(3, 100));
       const std::size_t part = plan.add("rings", std::vector<std::size_t>(3, settings.part_bytes()));
-      const channel::Region region = plan.expose(bootstrap, *me.transport);
+      const Region region = plan.expose(bootstrap, *me.transport);
       me.region = region.bytes();
-      const Member member(me, settings, channel::ring_places(region, part, settings));
+      const Member member(me, settings, ring_places(region, part, settings));
       std::vector<std::uint32_t> sent(3), arrived(3);
       while (true) {  // until somebody dies
         for (int p = 0; p < 3; ++p)
@@ -381,4 +381,4 @@ TEST_CASE("a peer that dies while records flow is noticed and named") {
 }
 
 }  // namespace
-}  // namespace edgewire::exchange
+}  // namespace edgewire::channel

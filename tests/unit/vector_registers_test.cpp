@@ -117,7 +117,7 @@ std::vector<Call> calls(const graph::TemporaryDirectory& folder) {
        [=] {
          Checksum checksum;
          checksum.add(bytes.data(), bytes.size());
-         CHECK(checksum.value() == checksum(bytes));
+         CHECK(checksum.value() == edgewire::checksum(bytes));
        }},
       {"seal",
        [=] { CHECK(transport::unseal(transport::seal(text(), secret, use), secret, use) == text()); }},
