@@ -17,16 +17,16 @@
 #include "cli/task_command.h"
 #include "cli/task_watch.h"
 #include "launch/packing.h"
+#include "perf/bench/grains.h"
 #include "report/json_text.h"
 #include "runs/job_report.h"
-#include "tasks/grains.h"
 #include "tasks/task_job.h"
 
 namespace edgewire::cli {
 
 namespace {
 
-using tasks::Pattern;
+using bench::Pattern;
 
 constexpr std::uint64_t kMostWork = std::uint64_t{1} << 18;  // of a task, in multiplications
 constexpr double kEfficiency = 0.5, kLeastEfficiency = 0.2;
@@ -68,7 +68,7 @@ double seconds_of_work(launch::Bootstrap& bootstrap, topology::WorkerPool& pool)
   for (int run = 0; run < kTries; ++run)
     pool.run([&](int worker) {
       const auto start = Clock::now();
-      tasks::work_for(kMostWork);
+      bench::work_for(kMostWork);
       double& least = mine[static_cast<std::size_t>(worker)];
       least = std::min(least, seconds_since(start));
     });
@@ -76,7 +76,7 @@ double seconds_of_work(launch::Bootstrap& bootstrap, topology::WorkerPool& pool)
 }
 
 struct MetgReport : report::JobReport {
-  tasks::Grains grains;
+  bench::Grains grains;
   std::string pattern, result;
   std::vector<Level> levels;
   double metg_s = -1;
@@ -117,14 +117,14 @@ std::string MetgReport::to_text() const {
 }
 
 /// What the tasks must give, by the definition.
-std::uint64_t sum_plainly(const tasks::Grains& grains) {
+std::uint64_t sum_plainly(const bench::Grains& grains) {
   std::vector<std::uint64_t> before, row;
   for (std::uint32_t t = 0; t < grains.steps; ++t) {
     row.clear();
     for (std::uint32_t i = 0; i < grains.width; ++i) {
       row.push_back(std::uint64_t{t} * 1'000'003 + i + 1);
       for (std::uint32_t j = 0; j < before.size(); ++j)
-        if (tasks::waits_for(grains, t, i, j)) row.back() += before[j];
+        if (bench::waits_for(grains, t, i, j)) row.back() += before[j];
     }
     before.swap(row);
   }
@@ -134,7 +134,7 @@ std::uint64_t sum_plainly(const tasks::Grains& grains) {
 }
 
 /// The median of the runs; the results are right. Collective.
-double measure(tasks::TaskJob& job, tasks::FunctionId root, const tasks::Grains& grains, int repeat,
+double measure(tasks::TaskJob& job, tasks::FunctionId root, const bench::Grains& grains, int repeat,
                bool first) {
   std::vector<double> seconds;
   for (int run = 0; run < repeat; ++run) {
@@ -156,7 +156,7 @@ void run_process(launch::Bootstrap& bootstrap, const MetgSettings& asked) {
   const auto seat = asked.tasks.job.seat(bootstrap);
   const auto cores = static_cast<std::uint32_t>(bootstrap.size() * seat.workers);
   tasks::Registry registry;
-  const auto root = tasks::add_grains(registry);
+  const auto root = bench::add_grains(registry);
   MetgReport report;
   report.grains = {kPatterns.at(asked.pattern), asked.width > 0 ? asked.width : cores, asked.steps, 0};
   tasks::TaskJob job(bootstrap, registry, seat,

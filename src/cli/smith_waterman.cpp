@@ -12,15 +12,15 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/task_command.h"
+#include "perf/bench/alignment.h"
+#include "perf/bench/sequence.h"
 #include "runs/digest.h"
-#include "tasks/alignment.h"
-#include "tasks/sequence.h"
 
 namespace edgewire::cli {
 
 namespace {
 
-using tasks::Alignment;
+using bench::Alignment;
 
 struct SmithWatermanSettings {
   TaskOptions tasks;
@@ -28,7 +28,7 @@ struct SmithWatermanSettings {
   std::size_t length = 3000;
   std::uint64_t seed = 1;
   std::string blocks = "30x30";
-  tasks::Scoring scoring;
+  bench::Scoring scoring;
   bool verify = false;
 };
 
@@ -47,13 +47,13 @@ void cut(Alignment& alignment, const std::string& blocks) {
 std::shared_ptr<const Alignment> alignment_of(const SmithWatermanSettings& settings) {
   auto alignment = std::make_shared<Alignment>();
   if (settings.sequences.empty()) {
-    std::tie(alignment->a, alignment->b) = tasks::related_sequences(settings.length, settings.seed);
+    std::tie(alignment->a, alignment->b) = bench::related_sequences(settings.length, settings.seed);
   } else {
-    alignment->a = tasks::read_fasta(settings.sequences[0]);
-    alignment->b = tasks::read_fasta(settings.sequences[1]);
+    alignment->a = bench::read_fasta(settings.sequences[0]);
+    alignment->b = bench::read_fasta(settings.sequences[1]);
   }
-  if (std::max(alignment->a.size(), alignment->b.size()) > tasks::kMostLetters)
-    throw Error(fmt::format("sequences have {} letters at most", tasks::kMostLetters));
+  if (std::max(alignment->a.size(), alignment->b.size()) > bench::kMostLetters)
+    throw Error(fmt::format("sequences have {} letters at most", bench::kMostLetters));
   alignment->scoring = settings.scoring;
   cut(*alignment, settings.blocks);
   return alignment;
@@ -82,20 +82,20 @@ class AlignmentProgram : public TaskProgram {
     report["verified"] = verify_;
   }
   tasks::FunctionId add_functions(tasks::Registry& registry) const override {
-    return tasks::add_alignment(registry, all_);
+    return bench::add_alignment(registry, all_);
   }
   std::string arguments() const override { return {}; }
   std::string result(const std::string& bytes) override {
-    const auto found = tasks::from_bytes<tasks::Best>(bytes);
+    const auto found = tasks::from_bytes<bench::Best>(bytes);
     std::string text = in_words(found);
     if (!verify_) return text;
-    if (known_.empty()) known_ = in_words(tasks::align_plainly(all_->a, all_->b, all_->scoring));
+    if (known_.empty()) known_ = in_words(bench::align_plainly(all_->a, all_->b, all_->scoring));
     if (text != known_) throw Error(fmt::format("the result is wrong: {}, not {}", text, known_));
     return text;
   }
 
  private:
-  static std::string in_words(const tasks::Best& best) {
+  static std::string in_words(const bench::Best& best) {
     return fmt::format("score {}, ends at letter {} of the first and {} of the second sequence", best.score,
                        best.end_a, best.end_b);
   }
@@ -118,7 +118,7 @@ void add_smith_waterman(CLI::App& all) {
                 "two FASTA files, of which the first sequences are aligned; by default two are generated")
             ->expected(2));
   command->add_option("--length", settings->length, "letters of a generated sequence")
-      ->check(CLI::Range(std::size_t{1}, tasks::kMostLetters))
+      ->check(CLI::Range(std::size_t{1}, bench::kMostLetters))
       ->capture_default_str();
   command->add_option("--seed", settings->seed, "the same seed generates the same sequences")
       ->capture_default_str();

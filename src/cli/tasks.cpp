@@ -8,22 +8,22 @@
 #include "cli/metg.h"
 #include "cli/smith_waterman.h"
 #include "cli/task_command.h"
-#include "tasks/shapes.h"
+#include "perf/bench/shapes.h"
 
 namespace edgewire::cli {
 
 namespace {
 
-using tasks::Shape;
+using bench::Shape;
 
 struct TasksSettings {
   TaskOptions tasks;
-  tasks::ShapeSize size{Shape::number_inc, 500, 8};
+  bench::ShapeSize size{Shape::number_inc, 500, 8};
 };
 
 class ShapeProgram : public TaskProgram {
  public:
-  ShapeProgram(std::string name, const tasks::ShapeSize& size) : name_(std::move(name)), size_(size) {}
+  ShapeProgram(std::string name, const bench::ShapeSize& size) : name_(std::move(name)), size_(size) {}
 
   std::string name() const override { return name_; }
   std::string describe() const override {
@@ -35,13 +35,13 @@ class ShapeProgram : public TaskProgram {
     if (has_width()) report["width"] = size_.width;
   }
   tasks::FunctionId add_functions(tasks::Registry& registry) const override {
-    return tasks::add_shapes(registry, size_.shape);
+    return bench::add_shapes(registry, size_.shape);
   }
-  std::string arguments() const override { return tasks::first_arguments(size_); }
+  std::string arguments() const override { return bench::first_arguments(size_); }
   std::string result(const std::string& bytes) override {
     const auto number = tasks::from_bytes<std::uint64_t>(bytes);
-    if (number != tasks::number_of(size_))
-      throw Error(fmt::format("the result is wrong: {}, not {}", number, tasks::number_of(size_)));
+    if (number != bench::number_of(size_))
+      throw Error(fmt::format("the result is wrong: {}, not {}", number, bench::number_of(size_)));
     return std::to_string(number);
   }
 
@@ -49,7 +49,7 @@ class ShapeProgram : public TaskProgram {
   bool has_width() const { return size_.shape == Shape::iterative || size_.shape == Shape::iterative_j; }
 
   std::string name_;
-  tasks::ShapeSize size_;
+  bench::ShapeSize size_;
 };
 
 void add_shape(CLI::App& all, const char* name, Shape shape, const char* description) {

@@ -1,4 +1,4 @@
-#include "tasks/alignment.h"
+#include "perf/bench/alignment.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -6,10 +6,12 @@
 #include <filesystem>
 #include <fstream>
 
+#include "perf/bench/sequence.h"
 #include "task_runs.h"
-#include "tasks/sequence.h"
 
-namespace edgewire::tasks {
+namespace edgewire::bench {
+
+using namespace tasks;
 namespace {
 
 Best align(const Cut& cut, const Alignment& alignment) {
@@ -95,4 +97,4 @@ TEST_CASE("FASTA files") {
 }
 
 }  // namespace
-}  // namespace edgewire::tasks
+}  // namespace edgewire::bench

@@ -1,4 +1,4 @@
-#include "tasks/grains.h"
+#include "perf/bench/grains.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,9 @@
 
 #include "task_runs.h"
 
-namespace edgewire::tasks {
+namespace edgewire::bench {
+
+using namespace tasks;
 namespace {
 
 std::uint64_t run_grains(const Cut& cut, const Grains& grains) {
@@ -62,4 +64,4 @@ TEST_CASE("which tasks of the row before a task waits for") {
 }
 
 }  // namespace
-}  // namespace edgewire::tasks
+}  // namespace edgewire::bench

@@ -5,7 +5,7 @@
 
 #include "tasks/tasks.h"
 
-namespace edgewire::tasks {
+namespace edgewire::bench {
 
 /// Rows of tasks that each work for a while: the task graphs of Task Bench (Slaughter et al., "Task Bench: a
 /// parameterized benchmark for evaluating parallel runtime performance", SC 2020). Task (t, i) waits for
@@ -24,7 +24,7 @@ struct Grains {
 
 /// Adds the functions and returns the first task's. Its arguments are to_bytes(Grains), its result is a sum
 /// over the last row: each task gives t * 1000003 + i + 1, and the sum of what it has waited for.
-FunctionId add_grains(Registry& registry);
+tasks::FunctionId add_grains(tasks::Registry& registry);
 
 /// What a task does, beside its sum.
 void work_for(std::uint64_t multiplications);
@@ -32,4 +32,4 @@ void work_for(std::uint64_t multiplications);
 /// Whether task (t, i) waits for (t - 1, j). i and j are below the width.
 bool waits_for(const Grains& grains, std::uint32_t t, std::uint32_t i, std::uint32_t j);
 
-}  // namespace edgewire::tasks
+}  // namespace edgewire::bench

@@ -1,11 +1,13 @@
-#include "tasks/alignment.h"
+#include "perf/bench/alignment.h"
 
 #include <algorithm>
 #include <span>
 #include <tuple>
 #include <vector>
 
-namespace edgewire::tasks {
+namespace edgewire::bench {
+
+using namespace tasks;
 
 namespace {
 
@@ -202,4 +204,4 @@ Best align_plainly(std::string_view a, std::string_view b, const Scoring& scorin
   return found;
 }
 
-}  // namespace edgewire::tasks
+}  // namespace edgewire::bench

@@ -1,4 +1,4 @@
-#include "tasks/sequence.h"
+#include "perf/bench/sequence.h"
 
 #include <fmt/core.h>
 
@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-namespace edgewire::tasks {
+namespace edgewire::bench {
 
 std::string read_fasta(const std::string& path) {
   std::ifstream file(path);
@@ -54,4 +54,4 @@ std::pair<std::string, std::string> related_sequences(std::size_t letters, std::
   return {std::move(a), std::move(b)};
 }
 
-}  // namespace edgewire::tasks
+}  // namespace edgewire::bench

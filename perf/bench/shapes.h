@@ -5,7 +5,7 @@
 
 #include "tasks/tasks.h"
 
-namespace edgewire::tasks {
+namespace edgewire::bench {
 
 /// Task graphs that do next to nothing, so that the cost of starting tasks shows: the shapes by which Ciel
 /// was measured. Processes are counted in turn, so that tasks and results cross the link.
@@ -24,12 +24,10 @@ struct ShapeSize {
 
 /// Adds the functions of all shapes, and returns the first task's. Its arguments are first_arguments(size),
 /// its result is a number.
-FunctionId add_shapes(Registry& registry, Shape shape);
+tasks::FunctionId add_shapes(tasks::Registry& registry, Shape shape);
 std::string first_arguments(const ShapeSize& size);
 
 /// What a right run returns: each task that adds has added 1.
 std::uint64_t number_of(const ShapeSize& size);
-/// How many tasks it runs.
-std::uint64_t tasks_of(const ShapeSize& size);
 
-}  // namespace edgewire::tasks
+}  // namespace edgewire::bench

@@ -1,4 +1,4 @@
-#include "tasks/grains.h"
+#include "perf/bench/grains.h"
 #include "base/mixing.h"
 
 #include <algorithm>
@@ -6,7 +6,9 @@
 #include <deque>
 #include <vector>
 
-namespace edgewire::tasks {
+namespace edgewire::bench {
+
+using namespace tasks;
 
 namespace {
 
@@ -89,4 +91,4 @@ FunctionId add_grains(Registry& registry) {
   return registry.add("grow", [id](Context& task) { return grow(task, id); });
 }
 
-}  // namespace edgewire::tasks
+}  // namespace edgewire::bench

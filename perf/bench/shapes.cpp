@@ -1,8 +1,10 @@
-#include "tasks/shapes.h"
+#include "perf/bench/shapes.h"
 
 #include <memory>
 
-namespace edgewire::tasks {
+namespace edgewire::bench {
+
+using namespace tasks;
 
 namespace {
 
@@ -132,15 +134,4 @@ std::uint64_t number_of(const ShapeSize& size) {
   return size.count * size.width;
 }
 
-std::uint64_t tasks_of(const ShapeSize& size) {
-  switch (size.shape) {
-    case Shape::number_inc:
-      return 3 * size.count + 1;
-    case Shape::iterative_j:
-      return size.count * (size.width + 1) + 1;
-    default:
-      return number_of(size) + 1;
-  }
-}
-
-}  // namespace edgewire::tasks
+}  // namespace edgewire::bench

@@ -8,7 +8,7 @@
 
 #include "tasks/tasks.h"
 
-namespace edgewire::tasks {
+namespace edgewire::bench {
 
 /// What equal letters score and what different ones cost; a gap costs `gap_open` + its length * `gap_extend`.
 /// Up to 1000 each.
@@ -34,9 +34,9 @@ struct Alignment {
 /// Gotoh, "An improved algorithm for matching biological sequences", JMB 1982. A task for each block; it
 /// waits for the blocks to its left, above it, and at its upper left corner. Rows of blocks take turns among
 /// the processes. Returns the first task's function; its result is to_bytes(Best).
-FunctionId add_alignment(Registry& registry, const std::shared_ptr<const Alignment>& alignment);
+tasks::FunctionId add_alignment(tasks::Registry& registry, const std::shared_ptr<const Alignment>& alignment);
 
 /// The same by the definition, a letter of `a` at a time. Shares no code with the tasks.
 Best align_plainly(std::string_view a, std::string_view b, const Scoring& scoring);
 
-}  // namespace edgewire::tasks
+}  // namespace edgewire::bench

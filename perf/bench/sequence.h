@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-namespace edgewire::tasks {
+namespace edgewire::bench {
 
 /// The letters of the first sequence of a FASTA file, in capitals. Throws Error that names the file and the
 /// line.
@@ -14,4 +14,4 @@ std::string read_fasta(const std::string& path);
 /// and one of fifty is lost or has a new one before it. The same seed gives the same pair.
 std::pair<std::string, std::string> related_sequences(std::size_t letters, std::uint64_t seed);
 
-}  // namespace edgewire::tasks
+}  // namespace edgewire::bench
