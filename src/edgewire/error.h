@@ -2,4 +2,4 @@
 // This one: what the library throws. It never ends the caller's process.
 #pragma once
 
-#include "../error.h"
+#include "base/error.h"
