@@ -1,7 +1,7 @@
 // A kernel of your own, run by two processes of this machine: Katz centrality (Katz: "A New Status Index
 // Derived from Sociometric Analysis", 1953). The value of a vertex is 1 + ALPHA times the sum over those that
 // have an edge to it.
-//   c++ -std=c++20 -O3 my_kernel.cpp $(pkg-config --cflags --libs edgewire) -o my_kernel && ./my_kernel g.ew
+//   c++ -O3 my_kernel.cpp $(pkg-config --cflags --libs edgewire) -o my_kernel && ./my_kernel g.ew
 //   0.01
 #include <edgewire/graph.h>
 #include <edgewire/job.h>

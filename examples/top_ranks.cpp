@@ -1,5 +1,5 @@
 // The vertices of highest rank, by two processes of this machine: what a C++ program does with libedgewire.
-//   c++ -std=c++20 top_ranks.cpp $(pkg-config --cflags --libs edgewire) -o top_ranks && ./top_ranks g.ew
+//   c++ top_ranks.cpp $(pkg-config --cflags --libs edgewire) -o top_ranks && ./top_ranks g.ew
 #include <edgewire/graph.h>
 #include <edgewire/kernels.h>
 #include <edgewire/launch.h>

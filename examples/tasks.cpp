@@ -1,6 +1,6 @@
 // Tasks of your own, run by two processes of this machine: in how many ways can N queens stand on a board so
 // that none attacks another? A task starts one for each place of the next queen, and adds up what they find.
-//   c++ -std=c++20 -O3 my_tasks.cpp $(pkg-config --cflags --libs edgewire) -o my_tasks && ./my_tasks 10
+//   c++ -O3 tasks.cpp $(pkg-config --cflags --libs edgewire) -o tasks && ./tasks 10
 #include <edgewire/launch.h>
 #include <edgewire/tasks.h>
 
