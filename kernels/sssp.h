@@ -29,7 +29,7 @@ struct Sssp {
   explicit Sssp(frontier::FrontierJob& job, double delta = 0, bool unit_weights = false);
 
   static constexpr Distance unreached() { return kWhole ? Limits::max() : Limits::infinity(); }
-  /// In place of a sum that is greater than a distance can be. Whatever is added to it, it stays.
+  /// Stands for a sum that is greater than a distance can be. Whatever is added to it, it stays.
   static constexpr Distance too_long() { return kWhole ? Limits::max() - 1 : Limits::max(); }
   bool weighted() const { return !unit_weights; }
   template <class Weight>
@@ -68,8 +68,8 @@ inline double usual_delta(double weight_sum, std::uint64_t edges, std::uint64_t 
 
 /// [vertex]: the vertex before it on a shortest path from `source`, kNoVertex where none leads; the source
 /// is its own. Of several it is the smallest that a path of the fewest edges leads over. `distances`: of all
-/// vertices, as Settling has found them. Takes one thread, and 8 bytes for each vertex. Throws Error when the
-/// graph file is damaged.
+/// vertices, as DeltaStepping has found them. Takes one thread, and 8 bytes for each vertex. Throws Error
+/// when the graph file is damaged.
 template <class Distance>
 std::vector<PlainId> find_parents(const graph::GraphFile& graph, VertexId source,
                                   std::span<const Distance> distances, bool unit_weights);
@@ -80,6 +80,6 @@ extern template struct Sssp<std::uint64_t>;
 
 }  // namespace edgewire::kernels
 
-extern template class edgewire::frontier::Settling<edgewire::kernels::Sssp<float>>;
-extern template class edgewire::frontier::Settling<edgewire::kernels::Sssp<double>>;
-extern template class edgewire::frontier::Settling<edgewire::kernels::Sssp<std::uint64_t>>;
+extern template class edgewire::frontier::DeltaStepping<edgewire::kernels::Sssp<float>>;
+extern template class edgewire::frontier::DeltaStepping<edgewire::kernels::Sssp<double>>;
+extern template class edgewire::frontier::DeltaStepping<edgewire::kernels::Sssp<std::uint64_t>>;

@@ -69,10 +69,10 @@ std::string check_wcc(const graph::GraphFile& graph, std::span<const PlainId> la
   const std::uint64_t vertices = graph.vertices();
   graph.verify_rows(0, vertices);
   // Union find; the root of a tree is the smallest of its vertices.
-  std::vector<Vertex> above(vertices);
-  std::iota(above.begin(), above.end(), Vertex{});
+  std::vector<Vertex> parents(vertices);
+  std::iota(parents.begin(), parents.end(), Vertex{});
   const auto root = [&](Vertex v) {
-    while (above[v] != v) v = above[v] = above[above[v]];
+    while (parents[v] != v) v = parents[v] = parents[parents[v]];
     return v;
   };
   for (VertexId u{}; u < vertices; ++u) {
@@ -81,7 +81,7 @@ std::string check_wcc(const graph::GraphFile& graph, std::span<const PlainId> la
         return fmt::format("{} has another label than {}, though an edge joins them", vertex_name(graph, v),
                            vertex_name(graph, u));
       const Vertex a = root(u), b = root(v);
-      above[std::max(a, b)] = std::min(a, b);
+      parents[std::max(a, b)] = std::min(a, b);
     }
   }
   for (Vertex v{}; v < vertices; ++v) {

@@ -30,16 +30,16 @@ std::string check_bfs(const graph::GraphFile& graph, VertexId source, std::span<
 /// What a check of distances has found.
 struct DistanceCheck {
   std::string fault;        ///< "" for a right result, as above
-  std::uint64_t edges = 0;  ///< of the longest of the paths that explain the distances
+  std::uint64_t edges = 0;  ///< the edges of the longest path that explains a distance
   double error = 0;         ///< the most that a distance differs from the reference, as a part of its value
-  double bound = 0;         ///< and may differ: docs/sssp.md has how it follows from `edges`
+  double bound = 0;         ///< the most that it may differ; docs/sssp.md derives it from `edges`
 };
 
 /// Distances from `source` along edges, none of which has a negative weight; infinity or 2^64 - 1 where no
 /// path leads. They must be what additions in their own type give, without any tolerance, and within the
 /// bound of a sequential search in long double. Whole ones must be equal to one in 128 bits; their edges have
 /// whole weights. `unit_weights`: all edges have weight 1. `parents` is as for check_bfs(): the edge from a
-/// parent explains the distance. Memory: 28 bytes for each vertex, and 32 for each way that a
+/// parent explains the distance. Memory: 32 bytes for each vertex, and 32 for each way that a
 /// sequential search keeps open.
 DistanceCheck check_sssp(const graph::GraphFile& graph, VertexId source, std::span<const float> distances,
                          bool unit_weights = false, std::span<const PlainId> parents = {});
@@ -73,7 +73,7 @@ struct BetweennessRules {
 /// numbers that are not negative, so the kernel's roundings change a score by at most 1.2e-16 of its value
 /// for each operation of the longest row of operations that leads to it: the tolerance allows 8 million, even
 /// if all of them round the same way. Memory: 84 bytes for each vertex, 100 where weighted, and 4 for each
-/// edge.
+/// edge; where weighted, also 16 for each way that a search keeps open.
 std::string check_bc(const graph::GraphFile& graph, std::span<const VertexId> sources,
                      std::span<const double> scores, const BetweennessRules& rules = {});
 

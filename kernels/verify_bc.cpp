@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <set>
 #include <utility>
 #include <vector>
 
-#include "graph/row.h"
 #include "kernels/plain_breadth_first.h"
+#include "kernels/plain_dijkstra.h"
 #include "kernels/verify.h"
 
 namespace edgewire::kernels {
@@ -30,12 +29,7 @@ class PlainBetweenness {
 
   void add(VertexId source) {
     distance_.assign(graph_.vertices(), kNone);
-    distance_[source] = 0;
-    queue_.clear();
-    if (rules_.weighted)
-      search_by_weights(source);
-    else
-      search_by_edges(source);
+    search(source);
     find_predecessors();
     const bool logarithms = !count();
     if (logarithms) count_by_logarithms();
@@ -48,7 +42,7 @@ class PlainBetweenness {
     }
     if (rules_.endpoints) scores_[source] += static_cast<long double>(queue_.size() - 1);
   }
-  /// Of all vertices.
+  /// The scores of all vertices.
   std::vector<double> scores(std::span<const VertexId> sources) const {
     std::vector<bool> is_source(scores_.size());
     for (const VertexId source : sources) is_source[source] = true;
@@ -70,45 +64,23 @@ class PlainBetweenness {
     return (drawn == 0 ? all - 1 : of_source ? drawn - 1 : drawn) * (all - 2);
   }
 
-  /// Calls work(target, distance over v) for all edges of v.
-  template <class Work>
-  void each_edge(VertexId v, const Work& work) const {
-    const graph::Row row{graph_, v};
-    const auto targets = row.targets();
-    if (!rules_.weighted) {
-      for (const VertexId target : targets) work(target, distance_[v] + 1);
-      return;
-    }
-    row.weights().visit([&](const auto weights) {
-      for (std::size_t e = 0; e < targets.size(); ++e)
-        work(targets[e], distance_[v] + static_cast<Distance>(weights[e]));
-    });
-  }
-
-  // Both put the vertices that are reached into the queue, the nearest first.
-  void search_by_edges(VertexId source) {
-    Levels levels = plain_breadth_first(graph_, source);
-    queue_ = std::move(levels.reached);
-    for (const VertexId v : queue_) distance_[v] = levels.level[v];
-  }
-  void search_by_weights(VertexId source) {
-    std::set<std::pair<Distance, VertexId>> near{{0, source}};
-    while (!near.empty()) {
-      const VertexId v = near.begin()->second;
-      near.erase(near.begin());
-      queue_.push_back(v);
-      each_edge(v, [&](VertexId w, Distance way) {
-        if (way >= distance_[w]) return;
-        near.erase({distance_[w], w});
-        near.emplace(distance_[w] = way, w);
-      });
+  /// Puts the vertices that are reached into the queue, the nearest first.
+  void search(VertexId source) {
+    if (rules_.weighted) {
+      auto found = plain_dijkstra<Distance>(graph_, source, false);
+      queue_ = std::move(found.reached);
+      for (const VertexId v : queue_) distance_[v] = found.sums[v];
+    } else {
+      Levels levels = plain_breadth_first(graph_, source);
+      queue_ = std::move(levels.reached);
+      for (const VertexId v : queue_) distance_[v] = levels.level[v];
     }
   }
   void find_predecessors() {
     for (auto& list : predecessors_) list.clear();
     for (const VertexId v : queue_)
-      each_edge(v, [&](VertexId w, Distance way) {
-        if (way == distance_[w]) predecessors_[w].push_back(v);
+      each_edge(graph_, v, !rules_.weighted, [&](VertexId w, auto weight) {
+        if (distance_[v] + static_cast<Distance>(weight) == distance_[w]) predecessors_[w].push_back(v);
       });
   }
 

@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <queue>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
-#include "graph/row.h"
+#include "kernels/plain_dijkstra.h"
 #include "kernels/verify.h"
 
 namespace edgewire::kernels {
@@ -18,51 +15,6 @@ namespace {
 
 using Vertex = VertexId;
 __extension__ using Uint128 = unsigned __int128;
-
-/// Calls visit(target, weight) for the edges out of a vertex, with the weight in the type of the file.
-template <class Visit>
-void each_edge(const graph::GraphFile& graph, VertexId u, bool unit, const Visit& visit) {
-  const graph::Row row{graph, u};
-  if (unit) {
-    for (const Vertex v : row.targets()) visit(v, std::uint32_t{1});
-    return;
-  }
-  row.weights().visit([&](const auto weights) {
-    for (std::size_t e = 0; e < weights.size(); ++e) visit(row.targets()[e], weights[e]);
-  });
-}
-
-/// What a sequential search finds (Dijkstra: "A note on two problems in connexion with graphs", 1959).
-template <class Sum>
-struct Exact {
-  std::vector<Sum> distances;
-  std::vector<std::uint32_t> edges;  ///< of the path; kNoLevel: none leads there
-};
-
-template <class Sum>
-Exact<Sum> find_exactly(const graph::GraphFile& graph, Vertex source, bool unit) {
-  using Way = std::pair<Sum, Vertex>;
-  Exact<Sum> found{std::vector<Sum>(graph.vertices()),
-                   std::vector<std::uint32_t>(graph.vertices(), kNoLevel)};
-  std::vector<bool> done(graph.vertices());
-  std::priority_queue<Way, std::vector<Way>, std::greater<>> open;
-  found.edges[source] = 0;
-  open.emplace(Sum{0}, source);
-  while (!open.empty()) {
-    const auto [distance, u] = open.top();
-    open.pop();
-    if (done[u]) continue;
-    done[u] = true;
-    each_edge(graph, u, unit, [&, d = distance, from = u](Vertex v, auto weight) {
-      const Sum way = d + static_cast<Sum>(weight);
-      if (found.edges[v] != kNoLevel && way >= found.distances[v]) return;
-      found.distances[v] = way;
-      found.edges[v] = found.edges[from] + 1;
-      open.emplace(way, v);
-    });
-  }
-  return found;
-}
 
 template <class Distance>
 class SsspCheck {
@@ -186,9 +138,9 @@ class SsspCheck {
                                                std::numeric_limits<long double>::epsilon() / 2;
     const bool may_vanish =
         sizeof(Distance) == 4 && !unit_ && graph_.weights().type() == graph::WeightType::f64;
-    const auto reference = find_exactly<Sum>(graph_, source_, unit_);
+    const auto reference = plain_dijkstra<Sum>(graph_, source_, unit_);
     for (Vertex v{}; v < vertices_; ++v) {
-      if (reached(v) != (reference.edges[v] != kNoLevel)) {
+      if (reached(v) != reference.is_reached(v)) {
         found.fault = fmt::format("{} is {}, but not in a sequential search", name(v),
                                   reached(v) ? "reached" : "not reached");
         return;
@@ -197,8 +149,8 @@ class SsspCheck {
       const std::uint32_t edges = std::max(edges_[v], reference.edges[v]);
       const long double off = edges * kUnit;
       const long double bound = off < 1 ? off / (1 - off) : std::numeric_limits<long double>::infinity();
-      const auto right = static_cast<long double>(reference.distances[v]);
-      const long double difference = kWhole ? static_cast<Sum>(distances_[v]) != reference.distances[v]
+      const auto right = static_cast<long double>(reference.sums[v]);
+      const long double difference = kWhole ? static_cast<Sum>(distances_[v]) != reference.sums[v]
                                             : std::fabs(static_cast<long double>(distances_[v]) - right);
       const long double allowed = (right > 0 ? bound * right : 0) + (may_vanish ? edges * 0x1p-150L : 0);
       found.edges = std::max<std::uint64_t>(found.edges, edges);
@@ -217,7 +169,7 @@ class SsspCheck {
   bool unit_;
   std::span<const PlainId> parents_;
   Vertex vertices_;
-  std::vector<std::uint32_t> edges_;  ///< of a path that explains the distance
+  std::vector<std::uint32_t> edges_;  ///< the edges of a path that explains the distance
 };
 
 }  // namespace

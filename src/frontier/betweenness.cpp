@@ -4,11 +4,23 @@
 #include <utility>
 
 #include "base/error.h"
+#include "frontier/betweenness_levels.h"
+#include "frontier/betweenness_weighted.h"
 
 namespace edgewire::frontier {
 
-Betweenness::Betweenness(FrontierJob& job, bool endpoints)
-    : job_(job), endpoints_(endpoints), doubles_(std::in_place, job, endpoints) {
+namespace {
+
+template <class Number>
+std::unique_ptr<BetweennessSearch> make_search(FrontierJob& job, const BetweennessOptions& options) {
+  if (options.weighted) return weighted_search<Number>(job, options.endpoints);
+  return std::make_unique<BetweennessLevels<Number>>(job, options.endpoints);
+}
+
+}  // namespace
+
+Betweenness::Betweenness(FrontierJob& job, const BetweennessOptions& options)
+    : job_(job), options_(options), search_(make_search<double>(job, options)) {
   sums_.scores.resize(job.owned());
 }
 
@@ -22,10 +34,10 @@ std::vector<Superstep> Betweenness::run(std::span<const VertexId> sources,
   for (const VertexId source : sources) job_.expect_vertex(source);
   for (std::size_t done = 0; done < sources.size();) {
     const VertexId source = sources[done];
-    if (!doubles_ || !doubles_->add(source, sums_)) {
-      doubles_.reset();
-      if (!scaled_) scaled_.emplace(job_, endpoints_);
-      scaled_->add(source, sums_);
+    if (!search_->add(source, sums_)) {
+      search_.reset();
+      search_ = make_search<Scaled>(job_, options_);
+      search_->add(source, sums_);
     }
     after_source(++done);
   }

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "base/error.h"
 #include "base/seconds.h"
-#include "frontier/betweenness.h"
 #include "frontier/betweenness_weighted.h"
 #include "launch/packing.h"
 
@@ -14,39 +14,25 @@ namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::uint64_t kBytesOfAVertex = 40;  // in the searches of a worker: of Betweenness, and scores
+constexpr std::uint64_t kBytesOfAVertex = 40;  // what the searches of a worker and its scores take
 
-class ScoredSearcher : public Searcher {
+class BetweennessSearcher final : public Searcher {
  public:
-  virtual const std::vector<double>& scores() const = 0;
-};
-
-template <class Kernel>
-class BetweennessSearcher final : public ScoredSearcher {
- public:
-  BetweennessSearcher(FrontierJob& alone, bool endpoints) : kernel_(alone, endpoints) {}
+  BetweennessSearcher(FrontierJob& alone, const BetweennessOptions& options) : sums_(alone, options) {}
 
   std::vector<Superstep> search(std::size_t, VertexId source) override {
     Superstep sum;
-    for (const Superstep& step : kernel_.run(std::span(&source, 1))) {
+    for (const Superstep& step : sums_.run(std::span(&source, 1))) {
       if (step.kind == Betweenness::kForward) sum.frontier += step.frontier;
       sum.edges += step.edges;
     }
     return {sum};
   }
-  const std::vector<double>& scores() const override { return kernel_.scores(); }
+  const std::vector<double>& scores() const { return sums_.scores(); }
 
  private:
-  Kernel kernel_;
+  Betweenness sums_;
 };
-
-std::unique_ptr<Searcher> make_searcher(FrontierJob& alone, const BetweennessApartOptions& options) {
-  if (!options.weighted) return std::make_unique<BetweennessSearcher<Betweenness>>(alone, options.endpoints);
-  if (graph::is_whole(alone.graph().weights().type()))
-    return std::make_unique<BetweennessSearcher<BetweennessWeighted<std::uint64_t>>>(alone,
-                                                                                     options.endpoints);
-  return std::make_unique<BetweennessSearcher<BetweennessWeighted<double>>>(alone, options.endpoints);
-}
 
 /// Adds the time and bytes since `start`, and tells the job's listener.
 void stop(FrontierJob& job, const Searches& searches, Clock::time_point start, Superstep& done) {
@@ -59,15 +45,15 @@ void stop(FrontierJob& job, const Searches& searches, Clock::time_point start, S
 
 }  // namespace
 
-bool BetweennessApart::chosen(const SearchPlan& plan, const BetweennessApartOptions& options) {
+bool BetweennessBySource::chosen(const SearchPlan& plan, const BetweennessOptions& options) {
   return options.in_order || options.weighted || Searches::apart(plan, kBytesOfAVertex);
 }
 
 /// The sums of processes p, 2p + 1 and 2p + 2, and so on.
-BetweennessApart::BetweennessApart(FrontierJob& job, const BetweennessApartOptions& options)
-    : job_(job),
-      in_order_(options.in_order),
-      searches_(job, [options](FrontierJob& alone) { return make_searcher(alone, options); }) {
+BetweennessBySource::BetweennessBySource(FrontierJob& job, const BetweennessOptions& options)
+    : job_(job), in_order_(options.in_order), searches_(job, [options](FrontierJob& alone) {
+        return std::make_unique<BetweennessSearcher>(alone, options);
+      }) {
   if (options.weighted) expect_positive_weights(job);
   sums_ = searches_.registry().add("sums", [this](tasks::Context& task) -> tasks::Task {
     const int first = 2 * task.process() + 1;
@@ -89,31 +75,28 @@ BetweennessApart::BetweennessApart(FrontierJob& job, const BetweennessApartOptio
   searches_.connect();
 }
 
-std::vector<double> BetweennessApart::own_sums() const {
+std::vector<double> BetweennessBySource::own_sums() const {
   std::vector<double> sums(job_.graph().vertices());
   searches_.for_each_searcher([&](const Searcher& searcher) {
-    const auto& scores = static_cast<const ScoredSearcher&>(searcher).scores();
+    const auto& scores = static_cast<const BetweennessSearcher&>(searcher).scores();
     for (std::size_t v = 0; v < sums.size(); ++v) sums[v] += scores[v];
   });
   return sums;
 }
 
-void BetweennessApart::take_up(std::vector<double> scores) {
+void BetweennessBySource::take_up(std::vector<double> scores) {
   if (scores.size() != (job_.rank() == 0 ? job_.graph().vertices() : 0))
     throw Error("there are scores of other vertices");
   before_ = std::move(scores);
 }
 
-std::vector<Superstep> BetweennessApart::run(std::span<const VertexId> sources, std::size_t later) {
+std::vector<Superstep> BetweennessBySource::run(std::span<const VertexId> sources, std::size_t later) {
   std::vector<Superstep> steps(2);
   steps[0].kind = kSearches;
   steps[0].step = sources.size();
   auto start = Clock::now();
   for (const auto& did : searches_.run(sources, in_order_, later))
-    for (const Superstep& one : did) {
-      steps[0].frontier += one.frontier;
-      steps[0].edges += one.edges;
-    }
+    for (const Superstep& one : did) steps[0] += one;
   stop(job_, searches_, start, steps[0]);
   steps[1].kind = kSums;
   start = Clock::now();

@@ -6,36 +6,31 @@
 #include <span>
 #include <vector>
 
+#include "frontier/betweenness.h"
 #include "frontier/searches.h"
 
 namespace edgewire::frontier {
 
-struct BetweennessApartOptions {
-  bool in_order = false;   ///< all sums are added in the same order in every run; a worker that is done waits
-  bool weighted = false;   ///< shortest paths have the least sum of weights, see betweenness_weighted.h
-  bool endpoints = false;  ///< as Betweenness
-};
-
-class BetweennessApart {
+class BetweennessBySource {
  public:
   /// Superstep::kind. In kSearches `frontier` has the vertices that were reached and `step` the number of
   /// sources, in kSums `frontier` has the sums that were sent.
   static constexpr std::uint64_t kSearches = 2, kSums = 3;
 
-  /// Whether workers search apart, see Searches::apart(): always where sums are in order or paths weighted,
-  /// since Betweenness knows neither.
-  static bool chosen(const SearchPlan& plan, const BetweennessApartOptions& options);
+  /// Whether each worker searches from sources of its own, see Searches::apart(): always where sums are in
+  /// order or paths weighted, since Betweenness of several workers knows neither.
+  static bool chosen(const SearchPlan& plan, const BetweennessOptions& options);
 
   /// `job` was made for tasks, and outlives this. Collective. Throws Error, also where weights are asked for
   /// and the graph has none, or one that is not above 0.
-  BetweennessApart(FrontierJob& job, const BetweennessApartOptions& options);
-  /// As Betweenness, before the first run(); `scores`: as scores().
+  BetweennessBySource(FrontierJob& job, const BetweennessOptions& options);
+  /// Does what Betweenness::take_up() does, before the first run(). `scores`: those that scores() has had.
   void take_up(std::vector<double> scores);
-  /// As Betweenness. May be called again, and adds to scores(); no worker begins with these sources before
+  /// Does what Betweenness::run() does. May be called again; no worker begins with these sources before
   /// all have ended with those of the call before.
   /// `later`: sources of the calls that follow, of which the progress tells, too.
   std::vector<Superstep> run(std::span<const VertexId> sources, std::size_t later = 0);
-  /// [vertex]: at rank 0; elsewhere empty.
+  /// The scores of all vertices at rank 0; elsewhere nothing.
   const std::vector<double>& scores() const noexcept { return scores_; }
 
  private:
@@ -45,7 +40,7 @@ class BetweennessApart {
   bool in_order_;
   Searches searches_;
   tasks::FunctionId sums_;
-  std::vector<double> before_;  ///< of an earlier run: at rank 0
+  std::vector<double> before_;  ///< at rank 0: the scores of an earlier run
   std::vector<double> scores_;
 };
 

@@ -6,9 +6,10 @@
 #include <functional>
 #include <limits>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
-#include "frontier/betweenness.h"
 #include "graph/row.h"
 #include "graph/vertex_names.h"
 
@@ -16,11 +17,120 @@ namespace edgewire::frontier {
 
 namespace {
 
-template <class Distance>
-constexpr Distance unreached() {
+/// Distance: std::uint64_t or double.
+template <class Distance, class Number>
+class WeightedSearch final : public BetweennessSearch {
+ public:
+  WeightedSearch(FrontierJob& alone, bool endpoints)
+      : graph_(alone.graph()),
+        endpoints_(endpoints),
+        distances_(graph_.vertices(), kUnreached),
+        sigma_(graph_.vertices()),
+        dependencies_(graph_.vertices()) {}
+
+  bool add(VertexId source, BetweennessSums& sums) override {
+    find_order(source);
+    const bool counted = count_paths(source);
+    if (counted) accumulate(source, sums.scores);
+    sums.forward.resize(1);
+    sums.forward[0].kind = Betweenness::kForward;
+    sums.forward[0].frontier += counted ? order_.size() : 0;
+    sums.forward[0].edges += std::exchange(followed_, 0);
+    for (const VertexId v : order_) {
+      distances_[v] = kUnreached;
+      sigma_[v] = dependencies_[v] = Number();
+    }
+    order_.clear();
+    return counted;
+  }
+
+ private:
   using Limits = std::numeric_limits<Distance>;
-  return Limits::has_infinity ? Limits::infinity() : Limits::max();
-}
+  static constexpr Distance kUnreached = Limits::has_infinity ? Limits::infinity() : Limits::max();
+
+  /// Dijkstra's algorithm; a vertex whose distance falls is queued again.
+  void find_order(VertexId source) {
+    distances_[source] = 0;
+    queue_ = {{Distance{0}, source}};
+    while (!queue_.empty()) {
+      std::ranges::pop_heap(queue_, std::greater<>());
+      const auto [distance, v] = queue_.back();
+      queue_.pop_back();
+      if (distance != distances_[v]) continue;  // it has fallen since
+      order_.push_back(v);
+      for_each_edge(v, [&, v = v](VertexId target, auto weight) {
+        const Distance way = along(v, target, weight);
+        if (way >= distances_[target]) return;
+        distances_[target] = way;
+        queue_.emplace_back(way, target);
+        std::ranges::push_heap(queue_, std::greater<>());
+      });
+    }
+  }
+  /// Forward: sigma. False: there are too many paths.
+  bool count_paths(VertexId source) {
+    sigma_[source] = Number(1);
+    for (const VertexId v : order_) {
+      const Number paths = sigma_[v];
+      if (is_too_many(paths)) return false;
+      for_each_successor(v, [&](VertexId target) { sigma_[target] += paths; });
+    }
+    return true;
+  }
+  /// Backward: dependencies, and from them scores.
+  void accumulate(VertexId source, std::vector<double>& scores) {
+    for (auto at = order_.rbegin(); at != order_.rend(); ++at) {
+      const VertexId v = *at;
+      Number sum{};
+      for_each_successor(v, [&](VertexId target) { sum += dependencies_[target]; });
+      dependencies_[v] = Number(1) / sigma_[v] + sum;
+      if (v != source) scores[v] += static_cast<double>(sigma_[v] * sum) + (endpoints_ ? 1 : 0);
+    }
+    if (endpoints_) scores[source] += static_cast<double>(order_.size()) - 1;
+  }
+
+  /// Calls work(target, weight) for each edge out of a vertex.
+  template <class Work>
+  void for_each_edge(VertexId v, const Work& work) {
+    const graph::Row row{graph_, v};
+    const auto targets = row.targets();
+    followed_ += targets.size();
+    row.weights().visit([&](const auto weights) {
+      for (std::size_t e = 0; e < targets.size(); ++e) work(targets[e], weights[e]);
+    });
+  }
+  /// Calls work(target) for each edge from a reached vertex with which a shortest path ends.
+  template <class Work>
+  void for_each_successor(VertexId v, const Work& work) {
+    for_each_edge(v, [&](VertexId target, auto weight) {
+      if (distances_[v] + static_cast<Distance>(weight) == distances_[target]) work(target);
+    });
+  }
+  /// The distance of `target` over `v`.
+  template <class Weight>
+  Distance along(VertexId v, VertexId target, Weight weight) const {
+    const Distance sum = distances_[v] + static_cast<Distance>(weight);
+    if (sum > distances_[v] && sum < kUnreached) return sum;
+    const graph::VertexNames names(graph_);
+    const std::string edge = fmt::format("{}: edge {} -> {}", graph_.path(), names(v), names(target));
+    if (std::is_same_v<Distance, double> && sum == distances_[v])
+      throw Error(fmt::format(
+          "{}: its weight {:g} is lost in the distance {:g} to which bc adds it: the weights are too "
+          "different",
+          edge, static_cast<double>(weight), static_cast<double>(sum)));
+    throw Error(fmt::format("{}: the distance behind it is greater than {} can be: divide the weights", edge,
+                            std::is_same_v<Distance, double> ? "a double (1.8e308)" : "64 bits (1.8e19)"));
+  }
+
+  const graph::GraphFile& graph_;
+  bool endpoints_;
+  std::vector<Distance> distances_;
+  std::vector<VertexId> order_;                       ///< reached vertices, the nearest first
+  std::vector<std::pair<Distance, VertexId>> queue_;  ///< a heap, the nearest first
+  std::vector<Number> sigma_;                         ///< the paths to the vertex
+  std::vector<Number> dependencies_;  ///< what each of these paths carries, as in BetweennessLevels
+  std::uint64_t followed_ = 0;        ///< the edges that it has followed
+};
 
 }  // namespace
 
@@ -45,133 +155,15 @@ void expect_positive_weights(FrontierJob& job) {
   });
 }
 
-template <class Distance>
-BetweennessWeighted<Distance>::BetweennessWeighted(FrontierJob& alone, bool endpoints)
-    : job_(alone),
-      endpoints_(endpoints),
-      distances_(alone.graph().vertices(), unreached<Distance>()),
-      scores_(alone.graph().vertices()) {
+template <class Number>
+std::unique_ptr<BetweennessSearch> weighted_search(FrontierJob& alone, bool endpoints) {
   graph::expect_weights(alone.graph());
-  doubles_.paths.resize(scores_.size());
-  doubles_.shares.resize(scores_.size());
+  if (graph::is_whole(alone.graph().weights().type()))
+    return std::make_unique<WeightedSearch<std::uint64_t, Number>>(alone, endpoints);
+  return std::make_unique<WeightedSearch<double, Number>>(alone, endpoints);
 }
 
-template <class Distance>
-std::vector<Superstep> BetweennessWeighted<Distance>::run(std::span<const VertexId> sources) {
-  for (const VertexId source : sources) job_.expect_vertex(source);
-  Superstep done;
-  done.kind = Betweenness::kForward;
-  followed_ = 0;
-  for (const VertexId source : sources) {
-    search(source);
-    if (!scaled_.paths.empty() || !add(doubles_)) {
-      scaled_.paths.resize(scores_.size());
-      scaled_.shares.resize(scores_.size());
-      doubles_ = {};
-      add(scaled_);
-    }
-    if (endpoints_) {
-      for (const VertexId v : order_) scores_[v] += 1;
-      scores_[source] += static_cast<double>(order_.size()) - 2;
-    }
-    for (const VertexId v : order_) distances_[v] = unreached<Distance>();
-    done.frontier += order_.size();
-    order_.clear();
-  }
-  done.edges = followed_;
-  return {done};
-}
-
-/// The distance of `target` over `v`.
-template <class Distance>
-template <class Weight>
-Distance BetweennessWeighted<Distance>::along(VertexId v, VertexId target, Weight weight) const {
-  const Distance sum = distances_[v] + static_cast<Distance>(weight);
-  if (sum > distances_[v] && sum < unreached<Distance>()) return sum;
-  const graph::VertexNames names(job_.graph());
-  const std::string edge = fmt::format("{}: edge {} -> {}", job_.graph().path(), names(v), names(target));
-  if (std::is_same_v<Distance, double> && sum == distances_[v])
-    throw Error(fmt::format(
-        "{}: its weight {:g} is lost in the distance {:g} to which bc adds it: the weights are too different",
-        edge, static_cast<double>(weight), static_cast<double>(sum)));
-  throw Error(fmt::format("{}: the distance behind it is greater than {} can be: divide the weights", edge,
-                          std::is_same_v<Distance, double> ? "a double (1.8e308)" : "64 bits (1.8e19)"));
-}
-
-/// Dijkstra's algorithm; a vertex whose distance falls is queued again.
-template <class Distance>
-void BetweennessWeighted<Distance>::search(VertexId source) {
-  distances_[source] = 0;
-  queue_ = {{Distance{0}, source}};
-  while (!queue_.empty()) {
-    std::ranges::pop_heap(queue_, std::greater<>());
-    const VertexId v = queue_.back().second;
-    const bool is_new = queue_.back().first == distances_[v];  // it has not fallen since
-    queue_.pop_back();
-    if (!is_new) continue;
-    order_.push_back(v);
-    const graph::Row row{job_.graph(), v};
-    const auto targets = row.targets();
-    followed_ += targets.size();
-    row.weights().visit([&](const auto weights) {
-      for (std::size_t e = 0; e < targets.size(); ++e) {
-        const Distance way = along(v, targets[e], weights[e]);
-        if (way >= distances_[targets[e]]) continue;
-        distances_[targets[e]] = way;
-        queue_.emplace_back(way, targets[e]);
-        std::ranges::push_heap(queue_, std::greater<>());
-      }
-    });
-  }
-}
-
-/// Calls work(target) for each edge from a reached vertex with which a shortest path ends.
-template <class Distance>
-template <class Work>
-void BetweennessWeighted<Distance>::for_each_shortest(VertexId v, const Work& work) {
-  const graph::Row row{job_.graph(), v};
-  const auto targets = row.targets();
-  followed_ += targets.size();
-  row.weights().visit([&](const auto weights) {
-    for (std::size_t e = 0; e < targets.size(); ++e)
-      if (distances_[v] + static_cast<Distance>(weights[e]) == distances_[targets[e]]) work(targets[e]);
-  });
-}
-
-/// False, and nothing is added: there are too many paths.
-template <class Distance>
-template <class Number>
-bool BetweennessWeighted<Distance>::add(Counts<Number>& counts) {
-  const bool counted = count(counts);
-  if (counted) share(counts);
-  for (const VertexId v : order_) counts.paths[v] = counts.shares[v] = Number();
-  return counted;
-}
-
-template <class Distance>
-template <class Number>
-bool BetweennessWeighted<Distance>::count(Counts<Number>& counts) {
-  counts.paths[order_[0]] = Number(1);
-  for (const VertexId v : order_) {
-    const Number paths = counts.paths[v];
-    if (is_too_many(paths)) return false;
-    for_each_shortest(v, [&](VertexId target) { counts.paths[target] += paths; });
-  }
-  return true;
-}
-
-template <class Distance>
-template <class Number>
-void BetweennessWeighted<Distance>::share(Counts<Number>& counts) {
-  for (auto v = order_.rbegin(); v != order_.rend(); ++v) {
-    Number sum{};
-    for_each_shortest(*v, [&](VertexId target) { sum += counts.shares[target]; });
-    counts.shares[*v] = Number(1) / counts.paths[*v] + sum;
-    if (*v != order_[0]) scores_[*v] += static_cast<double>(counts.paths[*v] * sum);
-  }
-}
-
-template class BetweennessWeighted<std::uint64_t>;
-template class BetweennessWeighted<double>;
+template std::unique_ptr<BetweennessSearch> weighted_search<double>(FrontierJob&, bool);
+template std::unique_ptr<BetweennessSearch> weighted_search<Scaled>(FrontierJob&, bool);
 
 }  // namespace edgewire::frontier

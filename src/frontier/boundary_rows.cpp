@@ -11,7 +11,7 @@ namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::uint64_t kOwnRowsAtOnce = 1 << 12, kBatchRowsAtOnce = 64;  // that a worker takes
+constexpr std::uint64_t kOwnRowsAtOnce = 1 << 12, kBatchRowsAtOnce = 64;  // the rows that a worker takes
 
 std::size_t words_of_flags(std::size_t entries, bool directed) {
   return directed ? values_of_bits(entries) : 0;
@@ -20,7 +20,8 @@ std::size_t words_of_flags(std::size_t entries, bool directed) {
 /// A word has room for so many numbers of 32 bits.
 constexpr std::size_t kNumbersAWord = sizeof(PlainId) / sizeof(std::uint32_t);
 
-/// Of a row that travels: whole records, so that the batches and the workers do not change what is sent.
+/// The words of a row that travels are whole records, so that the batches and the workers do not change what
+/// is sent.
 std::size_t words_of_row(std::size_t entries, bool directed) {
   return (entries + words_of_flags(entries, directed) + 1) / 2 * 2;
 }
@@ -75,9 +76,8 @@ BoundaryRows::BoundaryRows(FrontierJob& job, OrientedRows& rows, const OrientedR
       needed_(rows.known()),
       out_(static_cast<std::uint32_t>(job.bootstrap().size())),
       in_(static_cast<std::uint32_t>(job.bootstrap().size())) {
-  for_each_((rows_.known() + kOwnRowsAtOnce - 1) / kOwnRowsAtOnce, [&](int, std::uint64_t piece) {
-    const std::uint64_t last = std::min<std::uint64_t>(rows_.known(), (piece + 1) * kOwnRowsAtOnce);
-    for (auto number = static_cast<std::uint32_t>(piece * kOwnRowsAtOnce); number < last; ++number) {
+  for_each_piece(for_each_, rows_.known(), kOwnRowsAtOnce, [&](int, std::uint32_t first, std::uint32_t last) {
+    for (std::uint32_t number = first; number < last; ++number) {
       vertices_[number] = rows_.boundary().vertex(rows_.known_of(number));
       if (!rows_.owns(number)) boundary_.set(number);
       if (rows_.row(number).size() < 2) continue;
@@ -123,11 +123,12 @@ void BoundaryRows::tell_lengths() {
     set_needed_by(peer);
     const auto& asked = asked_[peer];
     lengths[peer].resize(asked.size());
-    for_each_((asked.size() + kBatchRowsAtOnce - 1) / kBatchRowsAtOnce, [&](int, std::uint64_t piece) {
-      for (std::size_t i = piece * kBatchRowsAtOnce;
-           i < std::min<std::size_t>(asked.size(), (piece + 1) * kBatchRowsAtOnce); ++i)
-        for (const std::uint32_t entry : rows_.row(asked[i])) lengths[peer][i] += needed_.test(entry) ? 1 : 0;
-    });
+    for_each_piece(for_each_, asked.size(), kBatchRowsAtOnce,
+                   [&](int, std::uint32_t first, std::uint32_t last) {
+                     for (std::uint32_t i = first; i < last; ++i)
+                       for (const std::uint32_t entry : rows_.row(asked[i]))
+                         lengths[peer][i] += needed_.test(entry) ? 1 : 0;
+                   });
     for (std::size_t i = 0; i < asked.size(); ++i)
       if (lengths[peer][i] > 0) out_.rows[peer].push_back({asked[i], lengths[peer][i]});
     for (std::uint32_t known = rows_.boundary().first(peer); known < rows_.boundary().first(peer + 1);
@@ -161,10 +162,10 @@ void BoundaryRows::set_needed_by(std::uint32_t peer) {
 
 template <class Work>
 void BoundaryRows::for_each_row(std::span<const Stream::BatchRow> batch, const Work& work) const {
-  for_each_((batch.size() + kBatchRowsAtOnce - 1) / kBatchRowsAtOnce, [&](int, std::uint64_t piece) {
-    const std::uint64_t first = piece * kBatchRowsAtOnce;
-    for (const auto& one : batch.subspan(first, std::min(kBatchRowsAtOnce, batch.size() - first))) work(one);
-  });
+  for_each_piece(for_each_, batch.size(), kBatchRowsAtOnce,
+                 [&](int, std::uint32_t first, std::uint32_t last) {
+                   for (const auto& one : batch.subspan(first, last - first)) work(one);
+                 });
 }
 
 void BoundaryRows::fetch() {

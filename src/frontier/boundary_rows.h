@@ -18,8 +18,8 @@ namespace edgewire::frontier {
 /// leaves out its own vertices that the receiver has not asked for, since they are in none of its rows.
 class BoundaryRows {
  public:
-  /// Of what travels in a batch from and to a process, with its bookkeeping: as wide as an id. No more than
-  /// 4 Mi, but one row at least to each peer.
+  /// How many words, as wide as an id, travel in a batch from and to a process, with its bookkeeping: no more
+  /// than 4 Mi, but one row at least to each peer.
   static std::uint64_t batch_words(const graph::GraphFile& graph, int processes);
 
   /// Asks for rows: a bit for each boundary vertex; and tells their lengths. `words`: as batch_words().
@@ -36,7 +36,7 @@ class BoundaryRows {
   /// The vertices of the batch have numbers in [first(), last()).
   std::uint32_t first() const noexcept { return first_; }
   std::uint32_t last() const noexcept { return last_; }
-  /// Of the rows of the batch, or more.
+  /// How many entries the rows of the batch have, or more.
   std::uint64_t entries() const noexcept { return in_.words.size(); }
 
  private:
@@ -45,7 +45,7 @@ class BoundaryRows {
   };
   /// Rows that go to all peers, or come from them.
   struct Stream {
-    /// Of the batch in work.
+    /// A row of the batch in work.
     struct BatchRow {
       Row row;
       std::size_t at;  ///< in words

@@ -3,7 +3,9 @@
 // no tiles and no exchange plan.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -42,6 +44,17 @@ struct Superstep {
   std::uint64_t edges = 0;     ///< of them
   Sent sent;
   double seconds = 0;
+
+  /// Adds what another one counts and measures; `step` and `kind` stay.
+  Superstep& operator+=(const Superstep& more) noexcept {
+    frontier += more.frontier;
+    edges += more.edges;
+    sent.record_bytes += more.sent.record_bytes;
+    sent.payload_bytes += more.sent.payload_bytes;
+    sent.wire_bytes += more.sent.wire_bytes;
+    seconds += more.seconds;
+    return *this;
+  }
 };
 
 struct Options {
@@ -190,8 +203,20 @@ class FrontierJob {
       }
     }
   }
-  /// The same from disks, for a kernel that reads each row once and seldom needs all of it: work() gets the
-  /// first targets of the row, and then the others where wants(local) says so.
+  /// The same for a list of owned vertices that the workers share: `next`, 0 before, is what none has taken.
+  template <class Work>
+  void each_shared_row(int worker, std::span<const KnownNumber> list, std::atomic<std::size_t>& next,
+                       const Work& work) {
+    each_row(
+        worker,
+        [&] {
+          const std::size_t at = std::min(next.fetch_add(rows_at_once()), list.size());
+          return numbered<LocalNumber>(plain(list.subspan(at, std::min(rows_at_once(), list.size() - at))));
+        },
+        work);
+  }
+  /// As each_row() from disks, for a kernel that reads each row once and seldom needs all of it: work() gets
+  /// the first targets of the row, and then the others where wants(local) says so.
   template <class Take, class Wants, class Work>
   void each_row_once(int worker, const Take& take, std::size_t first, const Wants& wants, const Work& work) {
     visit_rows(take, work, [&](const auto& take_ids, const auto& work_on, const auto& known) {

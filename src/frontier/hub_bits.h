@@ -10,39 +10,35 @@
 
 namespace edgewire::frontier {
 
-/// Of vertices with the smallest numbers, and so the most edges. Memory: no more than the rows take, and 64
-/// MiB at most.
+/// The hubs are the vertices with the smallest numbers, and so the most edges. Memory: no more than the rows
+/// take, and 64 MiB at most.
 class HubBits {
  public:
-  /// Of rows with numbers in [first, last) that are there, which have so many entries or more: of boundary
-  /// vertices alone, or of owned ones, too. Where rows are not in the order of degrees there are no hubs.
-  HubBits(const OrientedRows& rows, const OrientedRows::ForEach& for_each, std::uint32_t first,
-          std::uint32_t last, std::uint64_t entries, bool owned)
-      : first_(first), hubs_(first) {
+  /// Makes bits of the rows of a batch, which have so many entries or more. Where rows are not in the order
+  /// of degrees there are no hubs.
+  HubBits(const OrientedRows& rows, const OrientedRows::ForEach& for_each, const RowBatch& batch,
+          std::uint64_t entries)
+      : first_(batch.first), hubs_(batch.first) {
     constexpr std::uint32_t kMost = 1 << 15, kRowsAtOnce = 256;
     if (!rows.by_degree()) return;
     const auto words_of = [&](std::uint32_t hub) -> std::size_t {
-      return rows.row(hub).empty() || (!owned && rows.degree(hub) > 0) ? 0 : (hub + 31) / 32;
+      return rows.row(hub, batch).empty() ? 0 : (hub + 31) / 32;
     };
     begin_.push_back(0);
-    for (; hubs_ < std::min(kMost, last) && begin_.back() + words_of(hubs_) <= entries; ++hubs_)
+    for (; hubs_ < std::min(kMost, batch.last) && begin_.back() + words_of(hubs_) <= entries; ++hubs_)
       begin_.push_back(begin_.back() + words_of(hubs_));
     words_.reset(new std::uint32_t[begin_.back()]);
-    for_each((begin_.size() - 1 + kRowsAtOnce - 1) / kRowsAtOnce, [&](int, std::uint64_t piece) {
-      const std::uint64_t from = piece * kRowsAtOnce;
-      for (std::uint64_t i = from; i < std::min(begin_.size() - 1, from + kRowsAtOnce); ++i) {
-        if (begin_[i] == begin_[i + 1]) continue;
-        std::uint32_t* const words = words_.get() + begin_[i];
-        std::fill(words, words_.get() + begin_[i + 1], 0U);
-        for (const std::uint32_t entry : rows.row(first_ + static_cast<std::uint32_t>(i)))
-          words[entry / 32] |= std::uint32_t{1} << entry % 32;
-      }
+    for_each_piece(for_each, begin_.size() - 1, kRowsAtOnce, [&](int, std::uint32_t from, std::uint32_t to) {
+      std::fill(words_.get() + begin_[from], words_.get() + begin_[to], 0U);
+      for (std::uint32_t i = from; i < to; ++i)
+        for (const std::uint32_t entry : rows.row(first_ + i, batch))
+          words_[begin_[i] + entry / 32] |= std::uint32_t{1} << entry % 32;
     });
   }
 
-  /// Those vertices have bits whose numbers are smaller.
+  /// The vertices with smaller numbers have bits.
   std::uint32_t hubs() const noexcept { return hubs_; }
-  /// A bit for each number smaller than `hub`, whose row was there.
+  /// The row of a hub: a bit for each smaller number. The row was there.
   const std::uint32_t* words(std::uint32_t hub) const noexcept { return words_.get() + begin_[hub - first_]; }
 
  private:

@@ -20,14 +20,14 @@ constexpr std::size_t kAtOnce = 1024;
 
 LabelPropagation::LabelPropagation(FrontierJob& job)
     : job_(job),
-      several_(job.bootstrap().size() > 1),
+      distributed_(job.bootstrap().size() > 1),
       next_(job.owned()),
       news_(0, job.pool().workers() > 1),
-      voters_(several_ ? 0 : job.graph().vertices(), job.pool().workers() > 1),
+      voters_(distributed_ ? 0 : job.graph().vertices(), job.pool().workers() > 1),
       led_by_(0),
       workers_(static_cast<std::size_t>(job.pool().workers())) {
   job.expect_records(sizeof(Record));
-  if (several_) boundary_ = &job.boundary();
+  if (distributed_) boundary_ = &job.boundary();
   if (job.graph().symmetric()) {
     job.make_rows();
     out_ = job.rows();
@@ -42,7 +42,7 @@ LabelPropagation::LabelPropagation(FrontierJob& job)
     labels_[local] = next_[local] = job.ownership().vertex(job.rank(), local);
     owned_edges_ += out(local).size();
   }
-  for (std::uint32_t p = 0; several_ && p < static_cast<std::uint32_t>(job.bootstrap().size()); ++p)
+  for (std::uint32_t p = 0; distributed_ && p < static_cast<std::uint32_t>(job.bootstrap().size()); ++p)
     for (KnownNumber n(boundary_->first(p)); n < boundary_->first(p + 1); ++n)
       labels_[n] = boundary_->vertex(n);
 }
@@ -50,9 +50,9 @@ LabelPropagation::LabelPropagation(FrontierJob& job)
 /// Rows of edges out of vertices and to them. The boundary of the job has only vertices that edges lead to.
 void LabelPropagation::make_both_rows() {
   InRows in(job_);
-  if (!several_) job_.make_rows();
+  if (!distributed_) job_.make_rows();
   out_ = job_.rows();
-  if (several_) {
+  if (distributed_) {
     both_ways_.emplace(job_.graph(), job_.all_ids(), job_.ownership(), job_.rank(), job_.pool(),
                        job_.records(), &in);
     boundary_ = &*both_ways_;
@@ -205,7 +205,7 @@ void LabelPropagation::adopt(int lane) {
     ++worker.changed;
     worker.changed_degree += degree + in(local).size();
   }
-  if (several_) tell_changed(lane, first, last);
+  if (distributed_) tell_changed(lane, first, last);
 }
 
 /// Tells the processes that know these owned vertices their new labels, and takes those of boundary vertices.
@@ -262,7 +262,7 @@ void LabelPropagation::mark_voters() {
   constexpr std::uint64_t kFewer = 16;
   std::uint64_t degree = 0;
   for (const Worker& worker : workers_) degree += worker.changed_degree;
-  marked_ = !several_ && degree < job_.graph().edges() / kFewer;
+  marked_ = !distributed_ && degree < job_.graph().edges() / kFewer;
   if (!marked_) return;
   voters_.clear();
   job_.pool().run([&](int lane) {

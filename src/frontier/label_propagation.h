@@ -76,14 +76,14 @@ class LabelPropagation {
   Row in(LocalNumber local) const noexcept { return own_in_ ? in_[local] : Row(); }
 
   FrontierJob& job_;
-  bool several_;
-  std::optional<Boundary> both_ways_;             ///< of directed graphs, where there are several processes
-  std::optional<OwnKnownRows> own_out_, own_in_;  ///< of directed graphs; own_out_: of several processes
-  const Boundary* boundary_ = nullptr;            ///< of all neighbours, where there are several processes
+  bool distributed_;
+  std::optional<Boundary> both_ways_;             ///< directed graphs, and several processes, have it
+  std::optional<OwnKnownRows> own_out_, own_in_;  ///< directed graphs have them; own_out_: several processes
+  const Boundary* boundary_ = nullptr;            ///< all neighbours, where there are several processes
   KnownRows out_, in_;
   std::uint64_t owned_edges_ = 0;  ///< out of owned vertices
   topology::NodeMemory label_memory_;
-  // By KnownNumber; with a single process that is the vertex.
+  // Arrays are by KnownNumber; with a single process that is the vertex.
   std::span<PlainId> labels_;
   std::vector<PlainId> next_;  ///< [local number]
   SharedBits news_;  ///< vertices whose label has changed in the last round; not used in the first one

@@ -11,25 +11,23 @@ namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::uint64_t kRowsAtOnce = 64;                   // that a worker takes
-constexpr std::uint32_t kHeadsAhead = 32, kRowsAhead = 12;  // that are fetched before they are needed
+constexpr std::uint64_t kRowsAtOnce = 64;                   // the rows that a worker takes
+constexpr std::uint32_t kHeadsAhead = 32, kRowsAhead = 12;  // what is fetched before it is needed
 
-// Of a cell. No row has more than sqrt(2 m) < 2^23 entries, and none is credited more than 4 times as much.
-constexpr std::uint32_t kNeighbour = std::uint32_t{1} << 31, kBothWays = std::uint32_t{1} << 30;
-constexpr std::uint32_t kCreditMask = kBothWays - 1;
-
-/// A bit is looked up faster than an entry of a row: where no more than so many times as many.
+/// A bit is looked up so many times as fast as an entry of a row.
 constexpr std::size_t kBitsForEntry = 8;
 
 /// Rows with fewer entries together are merged.
 constexpr std::size_t kMergedEntries = 16;
 
-/// Which `numbers` are in `other`; both ascend. Adds 1 to `earned` at their places; returns how many are.
-std::uint32_t merge(std::span<const std::uint32_t> numbers, std::span<const std::uint32_t> other,
-                    std::uint32_t* earned) {
+// Three ways to see which entries of a row are in another one, too. Each returns how many are. The first two
+// add 1 to `earned` at the places of these entries, the third credits them in their marks.
+
+/// Merges both rows, which ascend.
+std::uint32_t merge(OrientedRows::Row row, OrientedRows::Row other, std::uint32_t* earned) {
   std::uint32_t found = 0;
-  for (std::size_t i = 0, j = 0; i < numbers.size() && j < other.size();) {
-    const std::uint32_t a = numbers[i], b = other[j];
+  for (std::size_t i = 0, j = 0; i < row.size() && j < other.size();) {
+    const std::uint32_t a = row[i], b = other[j];
     if (a == b) ++earned[i], ++found;
     i += a <= b ? 1 : 0;
     j += b <= a ? 1 : 0;
@@ -37,28 +35,54 @@ std::uint32_t merge(std::span<const std::uint32_t> numbers, std::span<const std:
   return found;
 }
 
-/// Which `numbers` have a bit in `words`. Adds 1 to `earned` at their places; returns how many have.
-inline std::uint32_t add_each_bit(std::span<const std::uint32_t> numbers, const std::uint32_t* words,
+inline std::uint32_t add_each_bit(OrientedRows::Row row, const std::uint32_t* words,
                                   std::uint32_t* __restrict earned) {
   std::uint32_t found = 0;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const std::uint32_t bit = words[numbers[i] / 32] >> numbers[i] % 32 & 1;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const std::uint32_t bit = words[row[i] / 32] >> row[i] % 32 & 1;
     earned[i] += bit;
     found += bit;
   }
   return found;
 }
 
-/// The same. With gathers, where there are some: the words are in the caches.
-std::uint32_t add_bits(std::span<const std::uint32_t> numbers, const std::uint32_t* words,
-                       std::uint32_t* earned) {
-  return topology::run_for_cpu([=] { return add_each_bit(numbers, words, earned); });
+/// Looks up all entries of a row in the bits of the other one. With gathers, where the processor has some:
+/// the words are in the caches.
+std::uint32_t add_bits(OrientedRows::Row row, const std::uint32_t* words, std::uint32_t* earned) {
+  return topology::run_for_cpu([=] { return add_each_bit(row, words, earned); });
+}
+
+/// Looks up all entries of the other row, where those of the row are marked.
+std::uint32_t look_up(std::vector<NeighbourMark>& marks, OrientedRows::Row other) {
+  std::uint32_t found = 0;
+  for (const std::uint32_t w : other) {
+    const std::uint32_t is_neighbour = marks[w].is_neighbour();
+    marks[w].add_credit(is_neighbour);
+    found += is_neighbour;
+  }
+  return found;
+}
+
+/// The places in a row of those entries that may be in the batch, [first, last).
+std::pair<std::size_t, std::size_t> places_of(OrientedRows::Row row, const RowBatch& batch) {
+  if (batch.with_owned) return {0, row.size()};
+  const auto first = std::lower_bound(row.begin(), row.end(), batch.first);
+  const auto last = std::lower_bound(first, row.end(), batch.last);
+  return {first - row.begin(), last - row.begin()};
 }
 
 }  // namespace
 
 LocalClustering::LocalClustering(FrontierJob& job, const Pieces& pieces)
     : job_(job), pieces_(pieces), workers_(static_cast<std::size_t>(job.pool().workers())), log_(job) {
+  // A peer that has less to do waits for credits: the link must go on meanwhile.
+  for_each_ = [this](std::uint64_t count, const auto& work) {
+    job_.pool().for_each(count, [&](int w, std::uint64_t index) {
+      work(w, index);
+      if (w == 0 && (!job_.link().poll() || job_.bootstrap().health().failed()))
+        throw Error(job_.bootstrap().health().message());
+    });
+  };
   job.expect_records(sizeof(Record));
   check_range("record_bits", pieces.record_bits, 1U, 32U);
   if (pieces_.batch_words == 0)
@@ -97,24 +121,10 @@ double LocalClustering::pairs_of_neighbours() const {
   return pairs;
 }
 
-/// A peer that has less to do waits for credits: the link must go on meanwhile.
-void LocalClustering::for_each(std::uint64_t count,
-                               const std::function<void(int worker, std::uint64_t index)>& work) {
-  job_.pool().for_each(count, [&](int w, std::uint64_t index) {
-    work(w, index);
-    if (w == 0 && (!job_.link().poll() || job_.bootstrap().health().failed()))
-      throw Error(job_.bootstrap().health().message());
-  });
-}
-
 void LocalClustering::orient() {
-  rows_.emplace(job_, all_workers_);
-  credits_.reset(new std::atomic<std::uint64_t>[rows_->known()]);
-  constexpr std::uint64_t kAtOnce = 1 << 14;
-  for_each((rows_->known() + kAtOnce - 1) / kAtOnce, [&](int, std::uint64_t piece) {
-    const std::uint64_t last = std::min<std::uint64_t>(rows_->known(), (piece + 1) * kAtOnce);
-    for (std::uint64_t i = piece * kAtOnce; i < last; ++i) credits_[i].store(0, std::memory_order_relaxed);
-  });
+  rows_.emplace(job_, for_each_);
+  credits_memory_ = topology::NodeMemory(rows_->known() * sizeof(std::uint64_t), -1, "credits");
+  credits_ = credits_memory_.as<std::atomic<std::uint64_t>>();
   workers_[0].vertices = job_.owned();
   for (LocalNumber local{}; local < job_.owned(); ++local)
     workers_[0].edges += job_.owned_rows().degree(job_.ownership().vertex(job_.rank(), local));
@@ -124,7 +134,7 @@ void LocalClustering::intersect() {
   std::optional<BoundaryRows> others;
   std::uint64_t entries = rows_->entries(), passes = 1;
   if (job_.bootstrap().size() > 1) {
-    others.emplace(job_, *rows_, all_workers_, pieces_.batch_words);
+    others.emplace(job_, *rows_, for_each_, pieces_.batch_words);
     passes = std::max<std::uint64_t>(1, others->batches_left());
     if (others->batches_left() > 0) others->fetch();
     entries += others->entries();
@@ -137,146 +147,125 @@ void LocalClustering::intersect() {
   triangles_ = 0;
   for (Worker& worker : workers_) {
     triangles_ += worker.triangles;
-    release(worker.cells);
+    release(worker.marks);
     release(worker.earned);
   }
 }
 
 /// Vertices of high degree come first, since they take longest.
-void LocalClustering::intersect_with(const Others& others, std::uint64_t entries, std::uint64_t pass,
+void LocalClustering::intersect_with(const RowBatch& batch, std::uint64_t entries, std::uint64_t pass,
                                      std::uint64_t passes) {
   const std::uint64_t known = rows_->known();
+  const bool symmetric = job_.graph().symmetric();
   hubs_.reset();
-  if (job_.graph().symmetric())
-    hubs_.emplace(*rows_, all_workers_, others.first, others.last, entries, others.owned);
-  for_each((known + kRowsAtOnce - 1) / kRowsAtOnce, [&](int w, std::uint64_t piece) {
+  if (symmetric) hubs_.emplace(*rows_, for_each_, batch, entries);
+  for_each_piece(for_each_, known, kRowsAtOnce, [&](int w, std::uint32_t first, std::uint32_t last) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
-    const std::uint64_t first = piece * kRowsAtOnce;
-    const std::uint64_t last = std::min<std::uint64_t>(known, first + kRowsAtOnce);
     // Pieces are taken in order: one worker can tell for all.
     if (w == 0 && job_.progress())
       job_.progress()({"intersecting", pass * known + first, passes * known, "vertices"});
-    for (auto number = static_cast<std::uint32_t>(first); number < last; ++number) {
-      fetch_ahead(number, others);
-      if (!rows_->owns(number) || rows_->row(number).size() < 2) continue;
-      if (others.owned) ++worker.vertices;
-      const Places places = places_of(number, others);
-      if (places.first == places.last) continue;
-      if (job_.graph().symmetric())
-        intersect_symmetric(worker, number, places);
+    for (std::uint32_t u = first; u < last; ++u) {
+      fetch_ahead(u, batch);
+      if (!rows_->owns(u) || rows_->row(u).size() < 2) continue;
+      if (batch.with_owned) ++worker.vertices;
+      if (symmetric)
+        find_triangles(worker, u, batch);
       else
-        intersect_directed(worker, number, places);
+        find_directed_triangles(worker, u, batch);
     }
   });
 }
 
-LocalClustering::Places LocalClustering::places_of(std::uint32_t number,
-                                                   const Others& others) const noexcept {
-  const auto row = rows_->row(number);
-  if (others.owned) return {0, row.size(), true};
-  const auto first = std::lower_bound(row.begin(), row.end(), others.first);
-  const auto last = std::lower_bound(first, row.end(), others.last);
-  return {static_cast<std::size_t>(first - row.begin()), static_cast<std::size_t>(last - row.begin()), false};
-}
-
-/// Rows that are intersected lie anywhere in memory.
-void LocalClustering::fetch_ahead(std::uint32_t number, const Others& others) const {
+/// Asks memory for rows that are intersected soon, which lie anywhere.
+void LocalClustering::fetch_ahead(std::uint32_t number, const RowBatch& batch) const {
   if (rows_->known() - number <= 2 * kHeadsAhead) return;
   rows_->prefetch_entries(number + 2 * kHeadsAhead);
-  if (!others.owned) return;  // one row in many has a place among the others
+  if (!batch.with_owned) return;  // one row in many has a place in the batch
   if (rows_->owns(number + kHeadsAhead))
-    for (const std::uint32_t u : rows_->row(number + kHeadsAhead)) rows_->prefetch_head(u);
+    for (const std::uint32_t v : rows_->row(number + kHeadsAhead)) rows_->prefetch_head(v);
   if (rows_->owns(number + kRowsAhead))
-    for (const std::uint32_t u : rows_->row(number + kRowsAhead)) rows_->prefetch_entries(u);
+    for (const std::uint32_t v : rows_->row(number + kRowsAhead)) rows_->prefetch_entries(v);
 }
 
-/// Looks for those neighbours that are also in the row of another one. Only those before it can be.
-void LocalClustering::intersect_symmetric(Worker& worker, std::uint32_t number, Places places) {
-  const auto row = rows_->row(number).first(places.last);
-  if (worker.earned.size() < row.size()) worker.earned.resize(row.size());
+/// Finds the triangles of a graph that stores every edge both ways: for each neighbour v of u, those of the
+/// neighbours before v that are in the row of v. No other ones can be.
+void LocalClustering::find_triangles(Worker& worker, std::uint32_t u, const RowBatch& batch) {
+  const auto [first, last] = places_of(rows_->row(u), batch);
+  if (first == last) return;
+  const Row row = rows_->row(u).first(last);
+  worker.earned.assign(row.size(), 0);
   std::uint32_t* const earned = worker.earned.data();
-  std::fill(earned, earned + row.size(), 0U);
-  std::uint64_t credit = 0;
+  std::uint64_t triangles = 0;
   bool marked = false;
-  for (std::size_t i = std::max<std::size_t>(places.first, 1); i < row.size(); ++i) {
-    const auto other = rows_->row(row[i]);
-    if (other.empty() || (!places.owned && rows_->degree(row[i]) > 0)) continue;
+  for (std::size_t i = std::max<std::size_t>(first, 1); i < row.size(); ++i) {
+    const std::uint32_t v = row[i];
+    const Row row_of_v = rows_->row(v, batch);
+    if (row_of_v.empty()) continue;
     std::uint32_t found = 0;
-    if (i + other.size() < kMergedEntries) {
-      found = merge(row.first(i), other, earned);
-      worker.edges += i + other.size();
-    } else if (row[i] < hubs_->hubs() && i <= kBitsForEntry * other.size()) {
-      found = add_bits(row.first(i), hubs_->words(row[i]), earned);
+    if (i + row_of_v.size() < kMergedEntries) {
+      found = merge(row.first(i), row_of_v, earned);
+      worker.edges += i + row_of_v.size();
+    } else if (v < hubs_->hubs() && i <= kBitsForEntry * row_of_v.size()) {
+      found = add_bits(row.first(i), hubs_->words(v), earned);
       worker.edges += i;
     } else {
-      if (!marked) mark(worker, row);
+      if (!marked) mark(worker, row, {});
       marked = true;
-      found = look_up(worker, other);
+      found = look_up(worker.marks, row_of_v);
+      worker.edges += row_of_v.size();
     }
     earned[i] += found;
-    credit += found;
+    triangles += found;
   }
-  worker.triangles += credit;
-  for (std::size_t i = 0; i < row.size() && credit > 0; ++i) give(row[i], earned[i]);
-  if (marked) take_cells(worker, row);
-  give(number, credit);
+  worker.triangles += triangles;
+  for (std::size_t i = 0; i < row.size() && triangles > 0; ++i) give(row[i], earned[i]);
+  if (marked) take_marks(worker, row);
+  give(u, triangles);
 }
 
-void LocalClustering::mark(Worker& worker, std::span<const std::uint32_t> row) const {
-  if (worker.cells.empty()) worker.cells.assign(rows_->known(), 0);
-  for (const std::uint32_t u : row) worker.cells[u] = kNeighbour;
-}
-
-/// How many entries of a row are marked in the worker's cells. No branch depends on what is found: the
-/// uppermost bit of a cell is what is added to it.
-std::uint32_t LocalClustering::look_up(Worker& worker, std::span<const std::uint32_t> other) {
-  std::uint32_t* const cells = worker.cells.data();
-  std::uint32_t found = 0;
-  for (const std::uint32_t w : other) {
-    const std::uint32_t cell = cells[w], is_neighbour = cell >> 31;
-    cells[w] = cell + is_neighbour;
-    found += is_neighbour;
-  }
-  worker.edges += other.size();
-  return found;
-}
-
-/// As look_up() does, for all neighbours. A corner of a triangle is credited the edges between the two
+/// Does the same where edges have a direction. A corner of a triangle is credited the edges between the two
 /// others, one or two.
-void LocalClustering::intersect_directed(Worker& worker, std::uint32_t number, Places places) {
-  const auto row = rows_->row(number).first(places.last);
-  const auto both_ways = rows_->both_ways(number);
-  mark(worker, row);
-  std::uint32_t* const cells = worker.cells.data();
-  for (std::size_t i = 0; i < row.size(); ++i) cells[row[i]] |= both_ways[i] != 0 ? kBothWays : 0;
-  std::uint64_t credit = 0;
-  for (std::size_t i = places.first; i < row.size(); ++i) {
-    const auto other = rows_->row(row[i]);
-    if (other.empty() || (!places.owned && rows_->degree(row[i]) > 0)) continue;
-    const auto other_both_ways = rows_->both_ways(row[i]);
-    const std::uint32_t edges_here = std::uint32_t{1} + both_ways[i];
-    std::uint32_t found = 0, edges_to_others = 0;
-    for (std::size_t j = 0; j < other.size(); ++j) {
-      const std::uint32_t cell = cells[other[j]], is_neighbour = cell >> 31;
-      cells[other[j]] = cell + is_neighbour * edges_here;
+void LocalClustering::find_directed_triangles(Worker& worker, std::uint32_t u, const RowBatch& batch) {
+  const auto [first, last] = places_of(rows_->row(u), batch);
+  if (first == last) return;
+  const Row row = rows_->row(u).first(last);
+  const auto both_ways = rows_->both_ways(u);
+  mark(worker, row, both_ways);
+  NeighbourMark* const marks = worker.marks.data();
+  std::uint64_t edges_v_w = 0;
+  for (std::size_t i = first; i < row.size(); ++i) {
+    const std::uint32_t v = row[i];
+    const Row row_of_v = rows_->row(v, batch);
+    if (row_of_v.empty()) continue;
+    const auto v_w_both_ways = rows_->both_ways(v);
+    const std::uint32_t edges_u_v = std::uint32_t{1} + both_ways[i];
+    std::uint32_t found = 0, edges_u_w = 0;
+    for (std::size_t j = 0; j < row_of_v.size(); ++j) {
+      NeighbourMark& w = marks[row_of_v[j]];
+      const std::uint32_t is_neighbour = w.is_neighbour();
       found += is_neighbour;
-      edges_to_others += is_neighbour + (cell >> 30 & is_neighbour);
-      credit += is_neighbour * (std::uint32_t{1} + other_both_ways[j]);
+      edges_u_w += is_neighbour + w.both_ways();
+      edges_v_w += is_neighbour * (std::uint32_t{1} + v_w_both_ways[j]);
+      w.add_credit(is_neighbour * edges_u_v);
     }
-    cells[row[i]] += edges_to_others;
+    marks[v].add_credit(edges_u_w);
     worker.triangles += found;
-    worker.edges += other.size();
+    worker.edges += row_of_v.size();
   }
-  take_cells(worker, row);
-  give(number, credit);
+  take_marks(worker, row);
+  give(u, edges_v_w);
 }
 
-/// Clears the cells of the row and hands over what they hold.
-void LocalClustering::take_cells(Worker& worker, std::span<const std::uint32_t> row) {
-  for (const std::uint32_t u : row) {
-    give(u, worker.cells[u] & kCreditMask);
-    worker.cells[u] = 0;
-  }
+/// Marks the entries of a row. `both_ways`: of each, see OrientedRows::both_ways(); or empty.
+void LocalClustering::mark(Worker& worker, Row row, std::span<const std::uint8_t> both_ways) const {
+  if (worker.marks.empty()) worker.marks.resize(rows_->known());
+  for (std::size_t i = 0; i < row.size(); ++i)
+    worker.marks[row[i]] = NeighbourMark(!both_ways.empty() && both_ways[i] != 0);
+}
+
+/// Clears the marks of the row and hands over their credit.
+void LocalClustering::take_marks(Worker& worker, Row row) {
+  for (const std::uint32_t v : row) give(v, std::exchange(worker.marks[v], {}).credit());
 }
 
 void LocalClustering::give(std::uint32_t number, std::uint64_t credit) {

@@ -1,6 +1,7 @@
 #include "frontier/oriented_rows.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <numeric>
 
@@ -11,8 +12,8 @@ namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::uint64_t kVerticesAtOnce = 1 << 12;  // that a worker takes
-constexpr std::uint64_t kShortRow = 64;             // of a vertex: rows are short in any order
+constexpr std::uint64_t kVerticesAtOnce = 1 << 12;  // the vertices that a worker takes
+constexpr std::uint64_t kShortRow = 64;             // rows with no more edges are short in any order
 
 /// Vertices with more edges are in any order. There are so few of them that rows stay short.
 constexpr std::uint64_t kMostEdges = 1 << 20;
@@ -30,14 +31,14 @@ class OrientedRows::Builder {
         job_(rows.job_),
         graph_(rows.job_.graph()),
         for_each_(for_each),
-        several_(rows.job_.bootstrap().size() > 1) {
+        distributed_(rows.job_.bootstrap().size() > 1) {
     if (!graph_.symmetric()) {
       in_.emplace(job_);
-      if (several_)
+      if (distributed_)
         rows_.neighbours_.emplace(graph_, job_.all_ids(), job_.ownership(), job_.rank(), job_.pool(),
                                   job_.records(), &*in_);
     }
-    const std::size_t known = several_ ? rows_.boundary().known() : rows_.owned_;
+    const std::size_t known = distributed_ ? rows_.boundary().known() : rows_.owned_;
     rows_.heads_.resize(known);
     rows_.number_of_.resize(known);
     rows_.known_of_.resize(known);
@@ -54,31 +55,30 @@ class OrientedRows::Builder {
 
   /// What a worker needs to put rows together.
   struct Worker {
-    std::vector<std::uint32_t> entries;    ///< of all rows of a piece, one after the other
-    std::vector<std::uint8_t> both_ways;   ///< of a row
-    std::vector<std::uint8_t> directions;  ///< [number]: of edges that were seen
-    std::vector<std::uint32_t> seen;       ///< numbers
+    std::vector<std::uint32_t> entries;    ///< all rows of a piece, one after the other
+    std::vector<std::uint8_t> both_ways;   ///< the flags of a row
+    std::vector<std::uint8_t> directions;  ///< [number]: the directions of edges that were seen
+    std::vector<std::uint32_t> seen;       ///< the numbers that have directions
     std::vector<VertexId> ids;             ///< see FrontierJob::ids_of()
   };
 
-  std::uint64_t pieces() const noexcept { return (rows_.owned_ + kVerticesAtOnce - 1) / kVerticesAtOnce; }
-  /// Calls work(local, vertex) for the owned vertices of a piece.
+  /// Calls work(local, vertex) for the owned vertices [first, last).
   template <class Work>
-  void for_each_in(std::uint64_t piece, const Work& work) const {
-    const std::uint64_t last = std::min<std::uint64_t>(rows_.owned_, (piece + 1) * kVerticesAtOnce);
+  void for_each_in(std::uint32_t first, std::uint32_t last, const Work& work) const {
     job_.ownership().visit([&](const auto& scheme) {
-      for (LocalNumber local(static_cast<std::uint32_t>(piece * kVerticesAtOnce)); local < last; ++local)
-        work(local, scheme.vertex(job_.rank(), local));
+      for (LocalNumber local(first); local < last; ++local) work(local, scheme.vertex(job_.rank(), local));
     });
   }
   template <class Work>
   void for_each_owned(const Work& work) const {
-    for_each_(pieces(), [&](int, std::uint64_t piece) { for_each_in(piece, work); });
+    for_each_piece(for_each_, rows_.owned_, kVerticesAtOnce,
+                   [&](int, std::uint32_t first, std::uint32_t last) { for_each_in(first, last, work); });
   }
+  std::vector<std::uint32_t> known_degrees() const;
   /// Calls work(known_of), where known_of(vertex) is the KnownNumber of a known vertex.
   template <class Work>
   void with_known(const Work& work) const {
-    if (several_)
+    if (distributed_)
       rows_.boundary().visit([&](const auto& known) { work([&](VertexId v) { return known.number(v); }); });
     else
       work([](VertexId v) { return AllKnown::number(v); });
@@ -94,7 +94,7 @@ class OrientedRows::Builder {
       take(known_of(target));
     }
   }
-  /// Those in both directions; a vertex may occur several times.
+  /// Calls take(known, direction) for targets and sources; a vertex may occur several times.
   template <class KnownOf, class Take>
   void for_each_neighbour(std::span<const VertexId> row, LocalNumber local, VertexId vertex,
                           const KnownOf& known_of, const Take& take) const {
@@ -111,8 +111,8 @@ class OrientedRows::Builder {
   FrontierJob& job_;
   const graph::GraphFile& graph_;
   const ForEach& for_each_;
-  bool several_;
-  std::optional<InRows> in_;  ///< where the graph is not symmetric
+  bool distributed_;
+  std::optional<InRows> in_;  ///< is there where the graph is not symmetric
 };
 
 OrientedRows::OrientedRows(FrontierJob& job, const ForEach& for_each) : job_(job), owned_(job.owned()) {
@@ -126,7 +126,7 @@ OrientedRows::OrientedRows(FrontierJob& job, const ForEach& for_each) : job_(job
 }
 
 bool OrientedRows::Builder::file_will_do() const {
-  if (kIds64 || several_ || !graph_.symmetric() || !graph_.simple()) return false;  // an id is no number
+  if (kIds64 || distributed_ || !graph_.symmetric() || !graph_.simple()) return false;  // an id is no number
   const auto offsets = graph_.offsets();
   for (std::uint64_t v = 0; v < rows_.owned_; ++v)
     if (offsets[v + std::size_t{1}] - offsets[v] > kShortRow) return false;
@@ -145,29 +145,35 @@ void OrientedRows::Builder::take_file() {
   });
 }
 
-/// By counting sort. Edges that occur several times and self loops count here, which changes the order, but
-/// not the bound on the length of rows.
-void OrientedRows::Builder::number_vertices() {
-  std::vector<std::uint32_t> edges(rows_.known());  // of each known vertex
+/// [known number]: edges in both directions. Edges that occur several times and self loops count here, which
+/// changes the order, but not the bound on the length of rows.
+std::vector<std::uint32_t> OrientedRows::Builder::known_degrees() const {
+  std::vector<std::uint32_t> degrees(rows_.known());
+  const auto bounded = [](std::uint64_t degree) {
+    return static_cast<std::uint32_t>(std::min(degree, kMostEdges));
+  };
   for_each_owned([&](LocalNumber local, VertexId v) {
-    const std::uint64_t both = job_.owned_rows().degree(v) + (in_ ? in_->sources(local).size() : 0);
-    edges[local] = static_cast<std::uint32_t>(std::min(both, kMostEdges));
+    degrees[local] = bounded(job_.owned_rows().degree(v) + (in_ ? in_->sources(local).size() : 0));
   });
-  if (several_)
+  if (distributed_)
     tell_known(
-        job_, rows_.boundary(), [&](LocalNumber local) { return edges[local]; },
-        [&](KnownNumber known, std::uint32_t told) {
-          edges[known] = static_cast<std::uint32_t>(std::min<std::uint64_t>(told, kMostEdges));
-        });
-  const std::uint32_t most = edges.empty() ? 0 : std::ranges::max(edges);
-  std::vector<std::uint32_t> next(most + std::size_t{2});  // [most - edges]
-  for (const std::uint32_t one : edges) ++next[most - one + std::size_t{1}];
-  for (std::size_t i = 1; i < next.size(); ++i) next[i] += next[i - 1];
+        job_, rows_.boundary(), [&](LocalNumber local) { return degrees[local]; },
+        [&](KnownNumber known, std::uint32_t told) { degrees[known] = bounded(told); });
+  return degrees;
+}
+
+/// Sorts by counting.
+void OrientedRows::Builder::number_vertices() {
+  const auto degrees = known_degrees();
+  const std::size_t most = degrees.empty() ? 0 : std::ranges::max(degrees);
+  std::vector<std::uint32_t> counts(most + 1);  // [degree]: vertices that have it
+  for (const std::uint32_t degree : degrees) ++counts[degree];
+  std::vector<std::uint32_t> next_numbers(most + 1);  // [degree]: of the next vertex that has it
+  std::exclusive_scan(counts.rbegin(), counts.rend(), next_numbers.rbegin(), 0U);
   const auto number = [&](std::uint32_t first, std::uint32_t count) {
     for (KnownNumber known(first); known < first + count; ++known) {
-      const std::uint32_t one = next[most - edges[known]]++;
-      rows_.number_of_[known] = one;
-      rows_.known_of_[one] = known;
+      rows_.number_of_[known] = next_numbers[degrees[known]]++;
+      rows_.known_of_[rows_.number_of_[known]] = known;
     }
   };
   for (std::uint32_t owner = 0; owner < static_cast<std::uint32_t>(job_.bootstrap().size()); ++owner) {
@@ -181,31 +187,35 @@ void OrientedRows::Builder::number_vertices() {
 /// The rows of a piece lie side by side, and behind each one of a directed graph its bytes of both_ways().
 void OrientedRows::Builder::put_entries() {
   rows_.by_degree_ = true;
-  rows_.own_.resize(pieces());
+  rows_.own_.resize((rows_.owned_ + kVerticesAtOnce - 1) / kVerticesAtOnce);
   std::vector<Worker> workers(static_cast<std::size_t>(job_.pool().workers()));
-  std::vector<std::uint64_t> entries(pieces());
+  std::atomic<std::uint64_t> entries{0};
   with_known([&](const auto& known_of) {
-    for_each_(pieces(), [&](int w, std::uint64_t piece) {
-      Worker& worker = workers[static_cast<std::size_t>(w)];
-      worker.entries.clear();
-      for_each_in(piece, [&](LocalNumber local, VertexId v) {
-        if (in_)
-          add_directed_row(worker, known_of, local, v);
-        else
-          add_row(worker, known_of, local, v);
-      });
-      rows_.own_[piece].reset(new std::uint32_t[worker.entries.size()]);
-      std::ranges::copy(worker.entries, rows_.own_[piece].get());
-      const std::uint32_t* next = rows_.own_[piece].get();
-      for_each_in(piece, [&](LocalNumber local, VertexId) {
-        Head& head = rows_.heads_[rows_.number_of_[KnownNumber(local)]];
-        head.entries = next;
-        next += head.length + (in_ ? words_of_bytes(head.length) : 0);
-        entries[piece] += head.length;
-      });
-    });
+    for_each_piece(for_each_, rows_.owned_, kVerticesAtOnce,
+                   [&](int w, std::uint32_t first, std::uint32_t last) {
+                     Worker& worker = workers[static_cast<std::size_t>(w)];
+                     worker.entries.clear();
+                     for_each_in(first, last, [&](LocalNumber local, VertexId v) {
+                       if (in_)
+                         add_directed_row(worker, known_of, local, v);
+                       else
+                         add_row(worker, known_of, local, v);
+                     });
+                     auto& own = rows_.own_[first / kVerticesAtOnce];
+                     own.reset(new std::uint32_t[worker.entries.size()]);
+                     std::ranges::copy(worker.entries, own.get());
+                     const std::uint32_t* next = own.get();
+                     std::uint64_t length = 0;
+                     for (LocalNumber local(first); local < last; ++local) {
+                       Head& head = rows_.heads_[rows_.number_of_[KnownNumber(local)]];
+                       head.entries = next;
+                       next += head.length + (in_ ? words_of_bytes(head.length) : 0);
+                       length += head.length;
+                     }
+                     entries += length;
+                   });
   });
-  rows_.entries_ = std::accumulate(entries.begin(), entries.end(), std::uint64_t{0});
+  rows_.entries_ = entries;
 }
 
 template <class KnownOf>

@@ -15,8 +15,8 @@ namespace edgewire::frontier {
 /// mantissa * 2^exponent, not negative. Each operation rounds as one of doubles does, and never to 0 or
 /// infinity.
 struct Scaled {
-  double mantissa = 0;        ///< from 1 to below 2; or 0
-  std::int64_t exponent = 0;  ///< of 0 any
+  double mantissa = 0;        ///< a number from 1 to below 2; or 0
+  std::int64_t exponent = 0;  ///< any where the mantissa is 0
 
   Scaled() = default;
   /// A finite number, not negative.
@@ -25,7 +25,7 @@ struct Scaled {
     const double part = std::frexp(number, &power);
     *this = from(part, power);
   }
-  /// Of `mantissa` * 2^`exponent`, where the mantissa is 0, or neither tiny nor huge.
+  /// Makes `mantissa` * 2^`exponent`, where the mantissa is 0, or neither tiny nor huge.
   static Scaled from(double mantissa, std::int64_t exponent) noexcept {
     Scaled number;
     if (mantissa == 0) return number;
@@ -69,7 +69,7 @@ struct Scaled {
 
 inline bool is_zero(double number) noexcept { return number == 0; }
 
-/// Of paths: 1 / paths would lose digits.
+/// Whether 1 / paths would lose digits.
 inline bool is_too_many(double paths) noexcept { return paths > 1e300; }
 inline bool is_too_many(const Scaled&) noexcept { return false; }
 

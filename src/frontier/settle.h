@@ -1,14 +1,17 @@
-// Label correcting in the order of buckets: the loop of delta stepping (Meyer, Sanders: "Delta-stepping: a
-// parallelizable shortest path algorithm", 2003), over all processes and workers.
+// Delta stepping (Meyer, Sanders: "Delta-stepping: a parallelizable shortest path algorithm", 2003), over all
+// processes and workers. A vertex has a tentative value, such as a distance, and waits in the bucket of this
+// value. A superstep takes all vertices of the lowest bucket that any process has, and relaxes their edges:
+// the value of a target falls where the way along the edge is less, and the target goes to the bucket of its
+// new value, which may be the same one again. Edges are not told apart as light or heavy ones: a vertex that
+// falls back into the bucket has all its edges relaxed once more.
 //
-// A superstep follows the edges of all vertices in the lowest bucket that any process has. A vertex whose
-// value falls goes to the bucket of its new value, which may be the same one again. A value for a vertex of
-// another process waits in its bucket, too: it is sent when this bucket is about to be followed, when lower
-// values of this process have replaced most of those that it found first.
+// A request, which is a value for a vertex of another process, waits in the bucket of its value, too. It is
+// sent when this bucket is about to be taken, when lower values of this process have replaced most of those
+// that it found first.
 //
-// A superstep ends with one exchange: a process sends what waits in its own lowest bucket, as long as that is
-// near or not much, and says which bucket that is. Where only one process has vertices to follow, it goes on
-// with its next buckets until it has a value for another process.
+// A superstep ends with one exchange: a process sends the requests of its own lowest bucket, as long as that
+// is near or they are few, and says which bucket that is. Where only one process has vertices in buckets, it
+// goes on with its next buckets until it has a request.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +44,7 @@ namespace edgewire::frontier {
 ///   std::uint64_t bucket(Value);          grows with the value, and is less than kNoBucket
 ///   void refuse(graph, vertex);           throws what is said of a vertex that ends with too_long()
 template <class Program>
-class Settling {
+class DeltaStepping {
  public:
   using Value = typename Program::Value;
   using Record = RecordOf<Value>;
@@ -50,10 +53,10 @@ class Settling {
 
   /// Memory: a value for each vertex that the process knows, and one more for each boundary vertex. Throws
   /// UsageError when the job has other records, or weights where the program has none.
-  Settling(FrontierJob& job, const Program& program)
+  DeltaStepping(FrontierJob& job, const Program& program)
       : job_(job),
         program_(program),
-        several_(job.bootstrap().size() > 1),
+        distributed_(job.bootstrap().size() > 1),
         shared_(job.pool().workers() > 1),
         values_memory_(job.known() * sizeof(Value), -1, "distances", topology::Begin::staggered),
         values_(values_memory_.as<std::atomic<Value>>()),
@@ -74,30 +77,23 @@ class Settling {
   /// that a path reaches is too_long().
   std::vector<Superstep> run(VertexId source, Value start) {
     job_.expect_vertex(source);
-    std::vector<Superstep> supersteps;
+    SuperstepLog log(job_);
     const partition::Place place = job_.ownership().place(source);
-    if (place.owner == rank_) improve(workers_[0], KnownNumber(place.local), start);
+    if (place.owner == rank_) lower_owned(workers_[0], KnownNumber(place.local), start);
     active_.add(place.owner);
     for (auto bucket = program_.bucket(start); bucket != kNoBucket;) {
-      const Meter meter(job_);
-      Superstep done;
-      done.step = bucket;
-      for (Worker& worker : workers_) worker.followed = worker.edges = 0;
-      follow(bucket);
-      bucket = several_ ? exchange(go_alone(bucket)) : lowest(bucket);
-      for (const Worker& worker : workers_) {
-        done.frontier += worker.followed;
-        done.edges += worker.edges;
-      }
-      meter.stop(done);
-      supersteps.push_back(done);
+      log.step(0, workers_, [&](Superstep& done) {
+        done.step = bucket;
+        relax_bucket(bucket);
+        bucket = distributed_ ? exchange(go_alone(bucket)) : lowest(&Worker::buckets, bucket);
+      });
     }
     // Whatever got that value was put into its bucket, the last one.
-    if (supersteps.back().step == program_.bucket(program_.too_long())) refuse_too_long();
+    if (log.last().step == program_.bucket(program_.too_long())) refuse_too_long();
     job_.wait_for_all();
-    return supersteps;
+    return log.take();
   }
-  /// By local number.
+  /// The values of the owned vertices, by local number.
   std::vector<Value> values() const {
     std::vector<Value> all(job_.owned());
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = values_[i].load(std::memory_order_relaxed);
@@ -106,99 +102,141 @@ class Settling {
 
  private:
   struct alignas(128) Worker {
-    Buckets buckets;  ///< of owned vertices
-    Buckets others;   ///< of vertices of other processes, whose owners must be told
-    std::uint64_t followed = 0, edges = 0;
-    bool has_more = false;  ///< vertices to follow, or of which to tell
-    Active told;            ///< processes that got records of it in this exchange
+    Buckets buckets;                        ///< buckets of owned vertices
+    Buckets requests;                       ///< buckets of boundary vertices, whose owners must be told
+    std::uint64_t vertices = 0, edges = 0;  ///< the vertices, and their edges, that it has relaxed
+    bool has_more = false;                  ///< vertices are in buckets, its own or of requests
+    Active told;                            ///< processes that got requests of it in this exchange
   };
   /// A worker goes on with what falls back into the bucket, as long as it is less: that saves supersteps.
   static constexpr std::size_t kAlone = 1000;
   /// A process that is alone decides with the others again after so many buckets.
   static constexpr int kMostAlone = 256;
-  /// What waits in a bucket so near is sent before it is known that it comes next; and if it is no more than
-  /// this, in one that is less near.
+  /// Requests in a bucket so near are sent before it is known that it comes next; and if they are no more
+  /// than so few, also those in one that is less near.
   static constexpr std::uint64_t kNext = 1;
   static constexpr std::size_t kFewRecords = 64;
   static constexpr std::uint64_t kNoVertex = std::numeric_limits<std::uint64_t>::max();
   static constexpr std::size_t kAhead = 16;  ///< values that are fetched into the cache before they are read
 
-  /// All processes throw the same.
+  /// Throws the same in all processes.
   void refuse_too_long() {
     std::uint64_t vertex = kNoVertex;
     for (LocalNumber local{}; vertex == kNoVertex && local < job_.owned(); ++local)
       if (values_[local].load(std::memory_order_relaxed) == program_.too_long())
         vertex = job_.ownership().vertex(rank_, local);
-    if (several_) vertex = job_.records().agree(vertex);
+    if (distributed_) vertex = job_.records().agree(vertex);
     if (vertex != kNoVertex) program_.refuse(job_.graph(), VertexId(static_cast<PlainId>(vertex)));
   }
 
-  /// Of this process, from `bucket` on.
-  std::uint64_t lowest(std::uint64_t bucket) const {
-    return std::min(lowest_own(bucket), lowest_of_others(bucket));
-  }
-  std::uint64_t lowest_own(std::uint64_t bucket) const {
+  /// The lowest bucket of this process, from `bucket` on, that holds something: of its own or of requests.
+  std::uint64_t lowest(Buckets Worker::*which, std::uint64_t bucket) const {
     std::uint64_t least = kNoBucket;
-    for (const Worker& worker : workers_) least = std::min(least, worker.buckets.lowest(bucket));
-    return least;
-  }
-  std::uint64_t lowest_of_others(std::uint64_t bucket) const {
-    std::uint64_t least = kNoBucket;
-    for (const Worker& worker : workers_) least = std::min(least, worker.others.lowest(bucket));
+    for (const Worker& worker : workers_) least = std::min(least, (worker.*which).lowest(bucket));
     return least;
   }
 
-  void follow(std::uint64_t bucket) {
-    const auto frontier = collect(bucket);
+  /// Relaxes the edges of all vertices in the bucket.
+  void relax_bucket(std::uint64_t bucket) {
+    const auto vertices = take_bucket(bucket);
     std::atomic<std::size_t> next{0};
-    job_.pool().run([&](int w) { work(w, bucket, frontier, next); });
+    job_.pool().run([&](int w) { relax_rows(w, bucket, vertices, next); });
+  }
+  /// What all workers have in the bucket. From disks, each row is read once, in the order there, and none
+  /// that need not be read.
+  std::vector<KnownNumber> take_bucket(std::uint64_t bucket) {
+    std::vector<KnownNumber> vertices;
+    for (Worker& worker : workers_) {
+      const auto part = worker.buckets.take(bucket);
+      vertices.insert(vertices.end(), part.begin(), part.end());
+    }
+    if (!job_.on_disks()) return vertices;
+    std::erase_if(vertices, [&](KnownNumber v) {
+      return program_.bucket(values_[v].load(std::memory_order_relaxed)) < bucket;
+    });
+    std::ranges::sort(vertices);
+    vertices.erase(std::unique(vertices.begin(), vertices.end()), vertices.end());
+    return vertices;
+  }
+  void relax_rows(int w, std::uint64_t bucket, std::span<const KnownNumber> vertices,
+                  std::atomic<std::size_t>& next) {
+    Worker& worker = workers_[static_cast<std::size_t>(w)];
+    const auto relax = [&](const KnownEdges& edges) { relax_row(worker, bucket, edges); };
+    job_.each_shared_row(w, vertices, next, relax);
+    for (auto size = worker.buckets.size(bucket); size > 0 && size < kAlone;
+         size = worker.buckets.size(bucket)) {
+      const auto again = worker.buckets.take(bucket);
+      auto left = numbered<LocalNumber>(plain(std::span<const KnownNumber>(again)));
+      job_.each_row(
+          w, [&] { return std::exchange(left, {}); }, relax);
+    }
+  }
+  void relax_row(Worker& worker, std::uint64_t bucket, const KnownEdges& edges) {
+    const Value value = values_[edges.vertex].load(std::memory_order_relaxed);
+    if (program_.bucket(value) < bucket) return;  // its value has fallen, and its edges were relaxed then
+    ++worker.vertices;
+    worker.edges += edges.targets.size();
+    const auto relax = [&](const auto& along) {
+      for (std::size_t e = 0; e < edges.targets.size(); ++e) {
+        if (edges.targets.size() - e > kAhead) __builtin_prefetch(&values_[edges.targets[e + kAhead]]);
+        const KnownNumber target = edges.targets[e];
+        const Value offered = along(e);
+        if (lower(values_[target], offered))
+          (target < owned_ ? worker.buckets : worker.requests).put(program_.bucket(offered), target);
+      }
+    };
+    if (edges.weights.empty())
+      relax([&](std::size_t) { return program_.along(value, std::uint32_t{1}); });
+    else
+      edges.weights.visit([&](const auto weights) {
+        relax([&](std::size_t e) { return program_.along(value, weights[e]); });
+      });
   }
 
-  /// Follows this process's next buckets, too, while no other one has anything to follow or to be told. The
-  /// bucket of too_long() is a superstep of its own, of which all processes know.
-  /// Returns the last bucket.
+  /// Relaxes this process's next buckets, too, while no other one has vertices in buckets or gets requests.
+  /// The bucket of too_long() is a superstep of its own, of which all processes know. Returns the last
+  /// bucket.
   std::uint64_t go_alone(std::uint64_t bucket) {
     for (int more = 0; active_.is_only(rank_) && more < kMostAlone; ++more) {
-      const std::uint64_t own = lowest_own(bucket);
-      if (own == kNoBucket || own == program_.bucket(program_.too_long()) || lowest_of_others(bucket) <= own)
+      const std::uint64_t own = lowest(&Worker::buckets, bucket);
+      if (own == kNoBucket || own == program_.bucket(program_.too_long()) ||
+          lowest(&Worker::requests, bucket) <= own)
         break;
       bucket = own;
-      follow(bucket);
+      relax_bucket(bucket);
     }
     return bucket;
   }
-
-  /// Returns the lowest bucket of all processes, after all that waits in it has been sent.
+  /// Returns the lowest bucket of all processes, after all requests in it have been sent.
   std::uint64_t exchange(std::uint64_t bucket) {
     for (Worker& worker : workers_)
-      worker.has_more = std::min(worker.buckets.lowest(bucket), worker.others.lowest(bucket)) != kNoBucket;
-    const std::uint64_t mine = lowest(bucket);
+      worker.has_more = std::min(worker.buckets.lowest(bucket), worker.requests.lowest(bucket)) != kNoBucket;
+    const std::uint64_t mine = std::min(lowest(&Worker::buckets, bucket), lowest(&Worker::requests, bucket));
     const bool early = is_early(bucket, mine);
     active_ = {};
-    tell_owners(early ? mine : kNoBucket, bucket, {mine, early ? 1U : 0U});
+    send_requests(early ? mine : kNoBucket, bucket, {mine, early ? 1U : 0U});
     std::uint64_t next = mine;
-    bool complete = early;  // all has been sent that waits in `next`
+    bool complete = early;  // all requests in `next` have been sent
     for (int peer = 0; peer < job_.bootstrap().size(); ++peer) {
       if (peer == job_.bootstrap().rank()) continue;
       const auto& said = job_.records().note(0, peer);
       if (said[0] <= next) complete = said[1] != 0 && (said[0] < next || complete);
       next = std::min(next, said[0]);
     }
-    if (next != kNoBucket && !complete) tell_owners(next, next, {});
+    if (next != kNoBucket && !complete) send_requests(next, next, {});
     return next;
   }
-  /// Whether to send what waits in a bucket, the lowest one here, before it is known whether it comes next.
+  /// Whether to send the requests of a bucket, the lowest one here, before it is known whether it comes next.
   bool is_early(std::uint64_t bucket, std::uint64_t mine) const {
     if (mine == kNoBucket || mine - bucket > Buckets::kEarly) return false;
-    std::size_t records = 0;
-    for (const Worker& worker : workers_) records += worker.others.size(mine);
-    return mine - bucket <= kNext || records <= kFewRecords;
+    std::size_t requests = 0;
+    for (const Worker& worker : workers_) requests += worker.requests.size(mine);
+    return mine - bucket <= kNext || requests <= kFewRecords;
   }
-
-  /// Sends the values in the bucket that belong to other processes, and takes theirs. No bucket below `base`
-  /// gets anything from now on. `note`: what this process says; a lane adds who has vertices to follow.
-  void tell_owners(std::uint64_t bucket, std::uint64_t base, const Records::Note& note) {
-    job_.pool().run([&](int w) { tell_owners(w, bucket, base, note); });
+  /// Sends the requests in the bucket to the owners, and takes theirs. No bucket below `base` gets anything
+  /// from now on. `note`: what this process says; a lane adds who has vertices in buckets.
+  void send_requests(std::uint64_t bucket, std::uint64_t base, const Records::Note& note) {
+    job_.pool().run([&](int w) { send_requests(w, bucket, base, note); });
     for (int lane = 0; lane < job_.pool().workers(); ++lane) {
       active_.add(workers_[static_cast<std::size_t>(lane)].told);
       for (int peer = 0; peer < job_.bootstrap().size(); ++peer)
@@ -206,18 +244,19 @@ class Settling {
           active_.add(Active::of_code(static_cast<std::uint32_t>(job_.records().note(lane, peer)[2])));
     }
   }
-  void tell_owners(int w, std::uint64_t bucket, std::uint64_t base, Records::Note note) {
+  void send_requests(int w, std::uint64_t bucket, std::uint64_t base, Records::Note note) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
     worker.told = {};
     if (worker.has_more) worker.told.add(rank_);
     const auto take = [&](const Record& record) {
       if (record.vertex >= job_.owned()) throw Error("a process has sent a vertex that does not exist");
-      improve(worker, KnownNumber(record.vertex), std::bit_cast<Value>(record.value));
+      lower_owned(worker, KnownNumber(record.vertex), std::bit_cast<Value>(record.value));
     };
-    const auto waiting = bucket == kNoBucket ? std::vector<KnownNumber>() : worker.others.take(bucket, base);
+    const auto waiting =
+        bucket == kNoBucket ? std::vector<KnownNumber>() : worker.requests.take(bucket, base);
     for (const KnownNumber number : waiting) {
       const Value value = values_[number].load(std::memory_order_relaxed);
-      if (!fell(sent_[number - owned_], value)) continue;
+      if (!lower(sent_[number - owned_], value)) continue;
       const partition::Place place = job_.boundary().place(number);
       worker.told.add(place.owner);
       job_.records().send(w, static_cast<int>(place.owner),
@@ -227,79 +266,12 @@ class Settling {
     job_.records().template finish<Record>(w, take, note);
   }
 
-  /// What all workers have in the bucket.
-  std::vector<KnownNumber> collect(std::uint64_t bucket) {
-    std::vector<KnownNumber> frontier;
-    for (Worker& worker : workers_) {
-      const auto part = worker.buckets.take(bucket);
-      frontier.insert(frontier.end(), part.begin(), part.end());
-    }
-    if (job_.on_disks()) read_once(bucket, frontier);
-    return frontier;
-  }
-
-  /// Leaves out what need not be read, and brings the rest into the order on the disks.
-  void read_once(std::uint64_t bucket, std::vector<KnownNumber>& frontier) const {
-    std::erase_if(frontier, [&](KnownNumber v) {
-      return program_.bucket(values_[v].load(std::memory_order_relaxed)) < bucket;
-    });
-    std::ranges::sort(frontier);
-    frontier.erase(std::unique(frontier.begin(), frontier.end()), frontier.end());
-  }
-
-  void work(int w, std::uint64_t bucket, std::span<const KnownNumber> frontier,
-            std::atomic<std::size_t>& next) {
-    Worker& worker = workers_[static_cast<std::size_t>(w)];
-    const auto follow = [&](const KnownEdges& edges) { follow_edges(worker, bucket, edges); };
-    const std::size_t count = job_.rows_at_once();
-    job_.each_row(
-        w,
-        [&] {
-          const std::size_t at = std::min(next.fetch_add(count), frontier.size());
-          return owned_numbers(frontier.subspan(at, std::min(count, frontier.size() - at)));
-        },
-        follow);
-    for (auto size = worker.buckets.size(bucket); size > 0 && size < kAlone;
-         size = worker.buckets.size(bucket)) {
-      const auto again = worker.buckets.take(bucket);
-      auto left = owned_numbers(again);
-      job_.each_row(
-          w, [&] { return std::exchange(left, {}); }, follow);
-    }
-  }
-
-  void follow_edges(Worker& worker, std::uint64_t bucket, const KnownEdges& edges) {
-    const Value value = values_[edges.vertex].load(std::memory_order_relaxed);
-    if (program_.bucket(value) < bucket) return;  // its value has fallen, and it was followed then
-    ++worker.followed;
-    worker.edges += edges.targets.size();
-    if (edges.weights.empty()) {
-      offer(worker, edges.targets, [&](std::size_t) { return program_.along(value, std::uint32_t{1}); });
-    } else {
-      edges.weights.visit([&](const auto of_edges) {
-        offer(worker, edges.targets, [&](std::size_t e) { return program_.along(value, of_edges[e]); });
-      });
-    }
-  }
-  template <class Offered>
-  void offer(Worker& worker, std::span<const KnownNumber> targets, const Offered& offered_along) {
-    for (std::size_t e = 0; e < targets.size(); ++e) {
-      if (targets.size() - e > kAhead) __builtin_prefetch(&values_[targets[e + kAhead]]);
-      const Value offered = offered_along(e);
-      if (!fell(values_[targets[e]], offered)) continue;
-      (targets[e] < owned_ ? worker.buckets : worker.others).put(program_.bucket(offered), targets[e]);
-    }
-  }
-
-  static std::span<const LocalNumber> owned_numbers(std::span<const KnownNumber> numbers) {
-    return numbered<LocalNumber>(plain(numbers));
-  }
-  void improve(Worker& worker, KnownNumber owned, Value offered) {
-    if (fell(values_[owned], offered)) worker.buckets.put(program_.bucket(offered), owned);
+  void lower_owned(Worker& worker, KnownNumber owned, Value offered) {
+    if (lower(values_[owned], offered)) worker.buckets.put(program_.bucket(offered), owned);
   }
   /// Lowers a value. False: it is not higher. Values order nothing else, so all accesses are relaxed; the end
   /// of a superstep orders them. A worker that is alone needs no exchange.
-  bool fell(std::atomic<Value>& value, Value offered) const {
+  bool lower(std::atomic<Value>& value, Value offered) const {
     Value old = value.load(std::memory_order_relaxed);
     if (!shared_ && offered < old) {
       value.store(offered, std::memory_order_relaxed);
@@ -312,14 +284,14 @@ class Settling {
 
   FrontierJob& job_;
   const Program& program_;
-  bool several_;
+  bool distributed_;
   bool shared_;  ///< several workers lower values
   std::uint32_t rank_ = job_.rank(), owned_ = job_.owned();
   topology::NodeMemory values_memory_;
-  std::span<std::atomic<Value>> values_;  ///< [KnownNumber]: the lowest that is known here
+  std::span<std::atomic<Value>> values_;  ///< [KnownNumber]: tentative, the lowest that is known here
   /// [KnownNumber of a boundary vertex, from 0]: the lowest that its owner was told.
   std::vector<std::atomic<Value>> sent_;
-  Active active_;  ///< who has vertices to follow, or of which to tell
+  Active active_;  ///< the processes that have vertices in buckets, or requests
   std::vector<Worker> workers_;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -51,12 +52,15 @@ class SuperstepLog {
     meter.stop(done);
     all_.push_back(done);
   }
-  /// Runs work(), and counts the vertices and edges that the workers note meanwhile.
+  /// Runs work(), or work(done), and counts the vertices and edges that the workers note meanwhile.
   template <class Worker, class Work>
   void step(std::uint64_t kind, std::vector<Worker>& workers, const Work& work) {
     step(kind, [&](Superstep& done) {
       for (Worker& worker : workers) worker.vertices = worker.edges = 0;
-      work();
+      if constexpr (std::is_invocable_v<Work, Superstep&>)
+        work(done);
+      else
+        work();
       for (const Worker& worker : workers) {
         done.frontier += worker.vertices;
         done.edges += worker.edges;

@@ -47,7 +47,7 @@ class VoteTable {
     }
     best_ = best;
   }
-  /// Of at least one vote.
+  /// The label with the most votes, of which there is one at least.
   PlainId winner() const noexcept { return ~static_cast<PlainId>(best_); }
 
  private:

@@ -36,12 +36,13 @@ class BcKernel : public VertexKernel<double> {
   disk::VertexBytes vertex_bytes() const override { return perf::vertex_bytes("bc"); }
   std::size_t record_bytes() const override { return sizeof(frontier::WideRecord); }
   bool choose_tasks(const graph::GraphFile& graph, int processes, int workers, bool on_disks) override {
-    return apart_ = frontier::BetweennessApart::chosen({asked_.apart, graph.vertices(), graph.edges(),
-                                                        asked_.sources.size(), processes, workers, on_disks},
-                                                       options());
+    return apart_ =
+               frontier::BetweennessBySource::chosen({asked_.apart, graph.vertices(), graph.edges(),
+                                                      asked_.sources.size(), processes, workers, on_disks},
+                                                     options());
   }
   void prepare(frontier::FrontierJob& job, const Tools&) override {
-    if (apart_) searches_ = std::make_unique<frontier::BetweennessApart>(job, options());
+    if (apart_) searches_ = std::make_unique<frontier::BetweennessBySource>(job, options());
   }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
     const auto ids = asked_.checkpoints.any() ? summed(job) : std::vector<VertexId>();
@@ -61,9 +62,9 @@ class BcKernel : public VertexKernel<double> {
     return supersteps;
   }
   std::string phase(const frontier::Superstep& one) const override {
-    if (one.kind == frontier::BetweennessApart::kSearches)
+    if (one.kind == frontier::BetweennessBySource::kSearches)
       return fmt::format("searches from {} sources", one.step);
-    if (one.kind == frontier::BetweennessApart::kSums) return "sums to owners";
+    if (one.kind == frontier::BetweennessBySource::kSums) return "sums to owners";
     return fmt::format("level {}, {}", one.step + 1,
                        one.kind == frontier::Betweenness::kForward ? "paths" : "shares of them");
   }
@@ -109,7 +110,7 @@ class BcKernel : public VertexKernel<double> {
   }
 
  private:
-  frontier::BetweennessApartOptions options() const {
+  frontier::BetweennessOptions options() const {
     return {asked_.deterministic, asked_.weighted, asked_.endpoints};
   }
   /// What sums depend on. How workers search is not of it.
@@ -125,7 +126,7 @@ class BcKernel : public VertexKernel<double> {
     return all;
   }
   std::vector<frontier::Superstep> run_levels(frontier::FrontierJob& job, Checkpoints& checkpoints) {
-    frontier::Betweenness levels(job, asked_.endpoints);
+    frontier::Betweenness levels(job, options());
     if (const auto resumed = checkpoints.take_resumed()) levels.take_up(resumed->values<double>());
     auto supersteps = levels.run(std::span(asked_.sources).subspan(done_), [&](std::size_t more) {
       checkpoints.step(done_ + more, std::span(levels.scores()));
@@ -146,28 +147,21 @@ class BcKernel : public VertexKernel<double> {
           checkpoints.written() == nullptr ? left.size() : std::min(left.size(), every - done % every));
       const auto more = searches_->run(some, left.size() - some.size());
       sums.resize(more.size());
-      for (std::size_t i = 0; i < more.size(); ++i) add(more[i], sums[i]);
+      for (std::size_t i = 0; i < more.size(); ++i) {
+        sums[i].kind = more[i].kind;
+        sums[i].step += more[i].step;
+        sums[i] += more[i];
+      }
       done += some.size();
       if (!some.empty()) checkpoints.step(done, std::span(searches_->scores()));
     } while (done < asked_.sources.size());
     mine_ = searches_->scores();
     return sums;
   }
-  static void add(const frontier::Superstep& one, frontier::Superstep& sum) {
-    sum.kind = one.kind;
-    sum.step += one.step;
-    sum.frontier += one.frontier;
-    sum.edges += one.edges;
-    sum.sent.record_bytes += one.sent.record_bytes;
-    sum.sent.payload_bytes += one.sent.payload_bytes;
-    sum.sent.wire_bytes += one.sent.wire_bytes;
-    sum.seconds += one.seconds;
-  }
-
   BcOptions asked_;
   std::size_t done_ = 0;  ///< sources that a checkpoint held
   bool apart_ = false;    ///< then rank 0 has the scores of all vertices, and the others have none
-  std::unique_ptr<frontier::BetweennessApart> searches_;
+  std::unique_ptr<frontier::BetweennessBySource> searches_;
 };
 
 }  // namespace

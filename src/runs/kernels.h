@@ -61,8 +61,8 @@ struct SsspOptions {
   bool parents = false;  ///< results show the vertex before, instead of the distance
   Target target{};       ///< show a path to it
 };
-/// Shortest paths by delta stepping, see frontier::Settling. Throws Error where the graph has no weights, and
-/// UsageError as check() does.
+/// Shortest paths by delta stepping, see frontier::DeltaStepping. Throws Error where the graph has no
+/// weights, and UsageError as check() does.
 std::unique_ptr<Kernel> make_sssp(const graph::GraphFile& graph, const SsspOptions& options);
 
 struct BcOptions {

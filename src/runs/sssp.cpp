@@ -47,7 +47,7 @@ class SsspKernel : public VertexKernel<Distance> {
                        asked_.target.vertex ? fmt::format(", target {}", *asked_.target.vertex) : "");
   }
   std::size_t record_bytes() const override {
-    return frontier::Settling<kernels::Sssp<Distance>>::kRecordBytes;
+    return frontier::DeltaStepping<kernels::Sssp<Distance>>::kRecordBytes;
   }
   bool weighted() const override { return !asked_.unit_weights; }
   disk::VertexBytes vertex_bytes() const override { return perf::vertex_bytes("sssp"); }
@@ -58,9 +58,9 @@ class SsspKernel : public VertexKernel<Distance> {
   std::vector<std::string> runs() const override { return asked_.sources.names; }
   void choose(std::size_t run) override { source_ = asked_.sources.vertices[run]; }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
-    frontier::Settling settling(job, *program_);
-    auto supersteps = settling.run(source_, 0);
-    mine_ = settling.values();
+    frontier::DeltaStepping stepping(job, *program_);
+    auto supersteps = stepping.run(source_, 0);
+    mine_ = stepping.values();
     gathered_ = false;
     return supersteps;
   }

@@ -27,7 +27,7 @@ Scores run(const graph::GraphFile& graph, const Cut& cut, const Scores& before,
   const Options options{.record_bytes = sizeof(WideRecord), .for_tasks = cut.apart};
   run_in_each(graph, cut, options, [&](FrontierJob& job) {
     if (cut.apart) {
-      BetweennessApart searches(job, {});
+      BetweennessBySource searches(job, {});
       searches.take_up(job.rank() == 0 ? before : Scores());
       for (const Ids& sources : calls) searches.run(sources);
       if (job.rank() == 0) found = searches.scores();
@@ -74,7 +74,7 @@ TEST_CASE("scores of another graph are refused") {
     run_in_each(built.graph, {}, {.record_bytes = sizeof(WideRecord), .for_tasks = apart},
                 [&](FrontierJob& job) {
                   if (apart)
-                    CHECK_THROWS_AS(BetweennessApart(job, {}).take_up(Scores(2)), Error);
+                    CHECK_THROWS_AS(BetweennessBySource(job, {}).take_up(Scores(2)), Error);
                   else
                     CHECK_THROWS_AS(Betweenness(job).take_up(Scores(4)), Error);
                 });

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "frontier/betweenness_apart.h"
-#include "frontier/betweenness_weighted.h"
+#include "frontier/scaled.h"
 #include "frontier_test.h"
 #include "kernels/verify.h"
 
@@ -27,7 +27,7 @@ struct File : graph::BuiltGraph {
 
 struct Cut : JobCut {
   bool apart = false;
-  BetweennessApartOptions options{};
+  BetweennessOptions options{};
 };
 
 /// By vertex; where `normalized`, as of all pairs.
@@ -38,11 +38,11 @@ Scores run(const graph::GraphFile& graph, const std::vector<VertexId>& sources, 
   run_in_each(graph, cut, options, [&](FrontierJob& job) {
     Scores mine;
     if (cut.apart) {
-      BetweennessApart searches(job, cut.options);
+      BetweennessBySource searches(job, cut.options);
       searches.run(sources);
       mine = searches.scores();
     } else {
-      Betweenness levels(job, cut.options.endpoints);
+      Betweenness levels(job, {.endpoints = cut.options.endpoints});
       levels.run(sources);
       mine = levels.scores();
     }
@@ -60,7 +60,7 @@ Scores run(const graph::GraphFile& graph, const std::vector<VertexId>& sources, 
 /// By definition: of all pairs of a source and a target, the share of the paths that lead over each vertex.
 /// Distances are those of rounds over all edges.
 Scores by_pairs(std::uint32_t vertices, const Edges& edges, const std::vector<VertexId>& sources,
-                const BetweennessApartOptions& options) {
+                const BetweennessOptions& options) {
   const double far = std::numeric_limits<double>::infinity();
   std::vector<Scores> distance(vertices, Scores(vertices, far)), paths(vertices, Scores(vertices));
   const auto length = [&](float weight) { return options.weighted ? double{weight} : 1; };
@@ -227,16 +227,10 @@ TEST_CASE("searches after one with too many paths are right, too") {
     const Scores first = diamonds.scores();
     for (std::size_t v = 0; v < right.size(); ++v) right[v] += first[v];
     const std::vector<VertexId> sources{0, 2400};
-    if (weighted) {
-      BetweennessWeighted<double> search(job, false);
-      search.run(sources);
-      check_close(search.scores(), right);
-    } else {
-      Betweenness search(job);
-      search.run(std::span(sources).first(1));
-      search.run(std::span(sources).last(1));
-      check_close(search.scores(), right);
-    }
+    Betweenness search(job, {.weighted = weighted});
+    search.run(std::span(sources).first(1));
+    search.run(std::span(sources).last(1));
+    check_close(search.scores(), right);
   }
 }
 
@@ -379,13 +373,13 @@ TEST_CASE("sums in order are the same to the last bit in every run") {
 
 TEST_CASE("sums in order and weights are of searches apart, whatever was asked for") {
   const SearchPlan plan{.apart = false, .vertices = 10, .sources = 1};
-  CHECK_FALSE(BetweennessApart::chosen(plan, {}));
-  CHECK(BetweennessApart::chosen(plan, {.in_order = true}));
-  CHECK(BetweennessApart::chosen(plan, {.weighted = true}));
+  CHECK_FALSE(BetweennessBySource::chosen(plan, {}));
+  CHECK(BetweennessBySource::chosen(plan, {.in_order = true}));
+  CHECK(BetweennessBySource::chosen(plan, {.weighted = true}));
   SearchPlan pays{.vertices = (std::uint64_t{4} << 30) / 80, .sources = 4, .workers = 2};
-  CHECK(BetweennessApart::chosen(pays, {}));
+  CHECK(BetweennessBySource::chosen(pays, {}));
   ++pays.vertices;
-  CHECK_FALSE(BetweennessApart::chosen(pays, {}));
+  CHECK_FALSE(BetweennessBySource::chosen(pays, {}));
 }
 
 }  // namespace edgewire::frontier::betweenness

@@ -148,16 +148,16 @@ TEST_CASE("options of kernels that follow a frontier") {
   check_line(refusal([&] { frontier::Betweenness(job).run(beyond); }), "source: 4");
   check_line(refusal([&] { frontier::LabelPropagation(job).run(0); }), "rounds");
   check_line(refusal([&] { const frontier::LocalClustering one(job, {.record_bits = 0}); }), "record_bits");
-  check_line(refusal([&] { const frontier::BetweennessApart one(job, {}); }), "for_tasks");
+  check_line(refusal([&] { const frontier::BetweennessBySource one(job, {}); }), "for_tasks");
   check_line(refusal([&] { const kernels::Sssp one(job); }), "disks.weighted");
   const kernels::Sssp hops(job, 0, true);
-  CHECK(frontier::Settling(job, hops).run(3, 0).size() > 0);
-  check_line(refusal([&] { frontier::Settling(job, hops).run(4, 0); }), "source: 4");
+  CHECK(frontier::DeltaStepping(job, hops).run(3, 0).size() > 0);
+  check_line(refusal([&] { frontier::DeltaStepping(job, hops).run(4, 0); }), "source: 4");
   const frontier::Options weights{.disks = {{}, 0, true}};
   FrontierJob heavy(*alone, weighted.graph, weights);
   for (const double delta : {kNan, -1.0, kInfinity})
     check_line(refusal([&] { const kernels::Sssp one(heavy, delta); }), "delta");
-  check_line(refusal([&] { const frontier::Settling one(heavy, hops); }), "weights");
+  check_line(refusal([&] { const frontier::DeltaStepping one(heavy, hops); }), "weights");
   FrontierJob below(*alone, negative.graph, weights);
   check_line(refusal([&] { const kernels::Sssp one(below); }), "weight -1");
   FrontierJob tasks(*alone, file.graph, {.for_tasks = true});

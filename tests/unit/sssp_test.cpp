@@ -42,13 +42,13 @@ std::vector<Distance> distances_of(const graph::GraphFile& graph, VertexId sourc
     try {
       frontier::FrontierJob job(*bootstraps[static_cast<std::size_t>(p)], graph,
                                 {.seat = {.workers = run.workers, .transport = "shm"},
-                                 .record_bytes = frontier::Settling<Sssp<Distance>>::kRecordBytes,
+                                 .record_bytes = frontier::DeltaStepping<Sssp<Distance>>::kRecordBytes,
                                  .disks = disks,
                                  .kernel = "sssp"});
       const Sssp<Distance> program(job, run.delta, run.unit_weights);
-      frontier::Settling settling(job, program);
-      settling.run(source, 0);
-      frontier::put(job, settling.values(), all);
+      frontier::DeltaStepping stepping(job, program);
+      stepping.run(source, 0);
+      frontier::put(job, stepping.values(), all);
     } catch (const Error& error) {
       failures[static_cast<std::size_t>(p)] = error.what();
     }
