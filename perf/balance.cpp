@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/seconds.h"
 #include "base/usage.h"
 #include "launch/packing.h"
 #include "perf/profile.h"
+#include "report/json_text.h"
 
 namespace edgewire::perf {
 
@@ -98,54 +98,46 @@ std::string Balance::to_times() const {
   return text;
 }
 
-std::string Balance::to_table() const {
-  constexpr double kMega = 1e6;
-  std::string text = fmt::format("\n{:<14}{:>10}{:>8}{:>8}{:>8}{:>12}{:>12}{:>12}\n", "step", "seconds",
-                                 "disk", "wire", "cores", "MB read", "MB written", "MB on wire");
+report::Table Balance::to_table() const {
+  report::Table table{{"step", "seconds", "disk", "wire", "cores", "MB read", "MB written", "MB on wire"}};
   const auto part = [](bool known, double busy_s, const Step& step) {
     return known && step.seconds > 0 ? fmt::format("{:.0f} %", 100 * std::min(1.0, busy_s / step.seconds))
                                      : "-";
   };
+  const auto mega = [](std::uint64_t bytes) {
+    return fmt::format("{:.1f}", static_cast<double>(bytes) / 1e6);
+  };
   for (const Step& step : steps)
-    text += fmt::format(
-        "{:<14}{:>10.3f}{:>8}{:>8}{:>8}{:>12.1f}{:>12.1f}{:>12.1f}\n", step.name, step.seconds,
-        part(disk_known, step.disk_s, step), part(has_wire(), step.wire_s, step),
-        part(true, step.cores_s, step), static_cast<double>(step.disk_bytes_read) / kMega,
-        static_cast<double>(step.disk_bytes_written) / kMega, static_cast<double>(step.wire_bytes) / kMega);
-  return text +
-         "(shares of the time in which the resource was busy; bytes of its disks and its wire; of the "
-         "process "
-         "or host with most)\n";
+    table.rows.push_back({step.name, fmt::format("{:.3f}", step.seconds), part(disk_known, step.disk_s, step),
+                          part(has_wire(), step.wire_s, step), part(true, step.cores_s, step),
+                          mega(step.disk_bytes_read), mega(step.disk_bytes_written), mega(step.wire_bytes)});
+  return table;
 }
 
-nlohmann::ordered_json Balance::to_json() const {
-  const auto add_busy = [this](nlohmann::ordered_json& json, const Step& step) {
+report::Json Balance::to_json() const {
+  const auto add_busy = [this](report::Json& json, const Step& step) {
     json["seconds"] = step.seconds;
     if (disk_known) json["seconds_disk_busy"] = step.disk_s;
     if (has_wire()) json["seconds_wire_busy"] = step.wire_s;
     json["seconds_cores_busy"] = step.cores_s;
-    if (disk_known)
-      json.update(
-          {{"disk_bytes_read", step.disk_bytes_read}, {"disk_bytes_written", step.disk_bytes_written}});
+    if (disk_known) EDGEWIRE_ADD_FIELDS(json, step, disk_bytes_read, disk_bytes_written);
     if (has_wire()) json["wire_bytes"] = step.wire_bytes;
   };
-  nlohmann::ordered_json json{{"busiest", to_name(busiest())}, {"times_busiest", times_busiest()}};
+  report::Json json{{"busiest", to_name(busiest())}, {"times_busiest", times_busiest()}};
   if (has_wire()) json["line_bits_per_second"] = line_bits_per_s;
   add_busy(json, all);
-  json["steps"] = nlohmann::ordered_json::array();
+  json["steps"] = report::Json::array();
   for (const Step& step : steps) {
-    nlohmann::ordered_json one{{"step", step.name}};
+    auto& one = json["steps"].emplace_back(report::Json{{"step", step.name}});
     add_busy(one, step);
-    json["steps"].push_back(std::move(one));
   }
   json["interval_seconds"] = interval_s;
-  json["intervals"] = nlohmann::ordered_json::array();
+  json["intervals"] = report::Json::array();
   for (const Interval& interval : intervals) {
-    nlohmann::ordered_json one = nlohmann::ordered_json::object();
+    auto& one = json["intervals"].emplace_back(report::Json::object());
     if (disk_known) one["disk"] = interval.disk;
     if (has_wire()) one["wire"] = interval.wire;
     one["cores"] = interval.cores;
-    json["intervals"].push_back(std::move(one));
   }
   return json;
 }

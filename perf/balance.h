@@ -12,6 +12,7 @@
 #include "perf/load_limit.h"
 #include "perf/sampler.h"
 #include "process/seat.h"
+#include "report/table.h"
 
 namespace edgewire::perf {
 
@@ -46,8 +47,12 @@ struct Balance {
   std::string to_line() const;
   /// How busy each resource was over time, in tenths: a line for each.
   std::string to_times() const;
-  /// A table of the steps, ending with a newline.
-  std::string to_table() const;
+  /// The steps, a line each.
+  report::Table to_table() const;
+  /// What readers must know of it.
+  static constexpr const char* kTableSays =
+      "shares of the time in which the resource was busy; bytes of its disks and its wire; of the process or "
+      "host with most";
   /// The section `balance` of a report.
   nlohmann::ordered_json to_json() const;
 };

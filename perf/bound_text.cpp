@@ -2,16 +2,17 @@
 
 #include <cmath>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
 #include "perf/bound.h"
 #include "report/json_text.h"
+#include "report/table.h"
 
 namespace edgewire::perf {
 
 namespace {
 
 using plan::Encoding;
+using report::Json;
 
 constexpr double kMega = 1e6;
 
@@ -23,6 +24,10 @@ std::string with_commas(std::uint64_t number) {
     text += digits[i];
   }
   return text;
+}
+
+std::string megabytes(std::uint64_t bytes) {
+  return fmt::format("{:.3f}", static_cast<double>(bytes) / kMega);
 }
 
 std::string time_text(double seconds) {
@@ -52,9 +57,7 @@ bool for_people(const BoundRow& row) {
 
 class Text {
  public:
-  Text(const Bound& bound, const BoundOptions& options) : bound_(bound), options_(options) {
-    for (const auto& ownership : options.ownerships) width_ = std::max(width_, ownership.size());
-  }
+  Text(const Bound& bound, const BoundOptions& options) : bound_(bound), options_(options) {}
 
   std::string all() {
     for (std::size_t first = 0; first < bound_.rows.size();) {
@@ -85,13 +88,12 @@ class Text {
         "given, time of the most loaded one\n",
         rows.front().processes, rows.front().processes == 1 ? "process" : "processes", options_.workers,
         options_.workers == 1 ? "worker" : "workers", plan::kFramings[options_.framing].name);
-    print("{:<{}}  {:<14}{:>14}{:>14}{:>15}{:>10}{:>10}", "ownership", width_, "strategy", "mean", "largest",
-          "total", "MB", "wire MB");
-    for (const auto& [name, bits] : options_.rates) print("{:>11}", name);
-    print("{:>8}{:>12}\n", "load", "memory MB");
-    for (const auto& row : rows) {
-      if (for_people(row)) add_volume(row);
-    }
+    auto table = table_of({"mean", "largest", "total", "MB", "wire MB"});
+    for (const auto& [name, bits] : options_.rates) table.header.push_back(name);
+    table.header.insert(table.header.end(), {"load", "memory MB"});
+    for (const auto& row : rows)
+      if (for_people(row)) add_volume(row, table);
+    text_ += report::to_text(table);
     add_wire_bytes(rows);
     add_setup(rows.front());
     for (const auto& row : rows) {
@@ -105,16 +107,24 @@ class Text {
     print("\n");
   }
 
-  void add_volume(const BoundRow& row) {
+  /// Of rows of ownerships and strategies.
+  static report::Table table_of(const std::vector<std::string>& figures) {
+    report::Table table{{"ownership", "strategy"}, "<<"};
+    table.header.insert(table.header.end(), figures.begin(), figures.end());
+    return table;
+  }
+
+  void add_volume(const BoundRow& row, report::Table& table) const {
     const auto& volume = row.volume;
-    print("{:<{}}  {:<14}{:>14}{:>14}{:>15}{:>10.3f}{:>10.3f}", row.ownership, width_, strategy_text(row),
-          with_commas(static_cast<std::uint64_t>(std::llround(volume.values_sent_mean))),
-          with_commas(volume.values_sent_max), with_commas(volume.values_sent_total),
-          static_cast<double>(volume.payload_bytes_max) / kMega,
-          static_cast<double>(volume.wire_bytes_max[options_.framing]) / kMega);
-    for (const double seconds : row.seconds_at) print("{:>11}", time_text(seconds));
+    auto& line = table.rows.emplace_back(
+        std::vector{row.ownership, strategy_text(row),
+                    with_commas(static_cast<std::uint64_t>(std::llround(volume.values_sent_mean))),
+                    with_commas(volume.values_sent_max), with_commas(volume.values_sent_total),
+                    megabytes(volume.payload_bytes_max), megabytes(volume.wire_bytes_max[options_.framing])});
+    for (const double seconds : row.seconds_at) line.push_back(time_text(seconds));
     const double excess = row.edges_mean > 0 ? static_cast<double>(row.edges_max) / row.edges_mean - 1 : 0;
-    print("{:>+7.1f}%{:>12.1f}\n", excess * 100, static_cast<double>(row.memory_bytes) / kMega);
+    line.push_back(fmt::format("{:+.1f}%", excess * 100));
+    line.push_back(fmt::format("{:.1f}", static_cast<double>(row.memory_bytes) / kMega));
   }
 
   /// They grow with the number of peers: what the bootstrap of a large job costs.
@@ -127,17 +137,14 @@ class Text {
   }
 
   void add_wire_bytes(std::span<const BoundRow> rows) {
-    print("wire MB with the headers of");
-    for (const auto& framing : plan::kFramings) print("{:>12}", framing.name);
-    print("\n");
+    report::Table table{{"wire MB with the headers of", ""}, "<<"};
+    for (const auto& framing : plan::kFramings) table.header.emplace_back(framing.name);
     for (const auto& row : rows) {
       if (plan::is_rounded(row.encoding) || row.self_traffic) continue;
-      print("{:<{}}  {:<14}{:{}}", row.ownership, width_, strategy_text(row), "",
-            width_ < 11 ? 11 - width_ : 0);
-      for (const auto bytes : row.volume.wire_bytes_max)
-        print("{:>12.3f}", static_cast<double>(bytes) / kMega);
-      print("\n");
+      auto& line = table.rows.emplace_back(std::vector{row.ownership, strategy_text(row)});
+      for (const auto bytes : row.volume.wire_bytes_max) line.push_back(megabytes(bytes));
     }
+    text_ += report::to_text(table);
   }
 
   void add_predictions() {
@@ -152,17 +159,18 @@ class Text {
         model.memory_bytes_per_s > 0
             ? fmt::format(", {:.3g} GB/s of memory a process", model.memory_bytes_per_s / 1e9)
             : std::string());
-    print("{:<{}}  {:<14}{:>10}", "ownership", width_, "strategy", "processes");
-    for (const auto& [name, bits] : options_.rates) print("{:>19}", name);
-    print("{:>11}\n", "balanced");
+    auto table = table_of({"processes"});
+    for (const auto& [name, bits] : options_.rates) table.header.push_back(name);
+    table.header.emplace_back("balanced");
     for (const auto& row : bound_.rows) {
       if (row.predictions.empty() || !for_people(row)) continue;
-      print("{:<{}}  {:<14}{:>10}", row.ownership, width_, strategy_text(row), row.processes);
-      for (const auto& prediction : row.predictions) {
-        print("{:>19}", fmt::format("{} {}", time_text(prediction.seconds), to_name(prediction.limit)));
-      }
-      print("{:>11}\n", rate_text(row.predictions.front().balanced_bits_per_s));
+      auto& line = table.rows.emplace_back(
+          std::vector{row.ownership, strategy_text(row), std::to_string(row.processes)});
+      for (const auto& prediction : row.predictions)
+        line.push_back(fmt::format("{} {}", time_text(prediction.seconds), to_name(prediction.limit)));
+      line.push_back(rate_text(row.predictions.front().balanced_bits_per_s));
     }
+    text_ += report::to_text(table);
     for (const auto& row : bound_.rows) {
       if (row.processes == bound_.rows.front().processes && !row.predictions.empty() && for_people(row)) {
         add_changes(row);
@@ -193,33 +201,24 @@ class Text {
 
   const Bound& bound_;
   const BoundOptions& options_;
-  std::size_t width_ = 9;
   std::string text_;
 };
 
-nlohmann::ordered_json to_json(const Prediction& prediction) {
-  nlohmann::ordered_json json{
-      {"seconds", prediction.seconds},       {"limit", to_name(prediction.limit)},
-      {"cores_seconds", prediction.cores_s}, {"memory_seconds", prediction.memory_s},
-      {"wire_seconds", prediction.wire_s},   {"latency_seconds", prediction.latency_s}};
+Json to_json(const Prediction& prediction) {
+  Json json{{"seconds", prediction.seconds},       {"limit", to_name(prediction.limit)},
+            {"cores_seconds", prediction.cores_s}, {"memory_seconds", prediction.memory_s},
+            {"wire_seconds", prediction.wire_s},   {"latency_seconds", prediction.latency_s}};
   if (std::isfinite(prediction.balanced_bits_per_s))
-    json["balanced_bits_per_s"] = prediction.balanced_bits_per_s;
+    EDGEWIRE_ADD_FIELDS(json, prediction, balanced_bits_per_s);
   return json;
 }
 
-nlohmann::ordered_json to_json(const BoundRow& row, const BoundOptions& options) {
+Json to_json(const BoundRow& row, const BoundOptions& options) {
   const auto& volume = row.volume;
-  nlohmann::ordered_json json{{"processes", row.processes},
-                              {"workers", row.workers},
-                              {"ownership", row.ownership},
-                              {"strategy", plan::to_name(row.strategy)},
-                              {"encoding", plan::to_name(row.encoding)},
-                              {"self_traffic", row.self_traffic},
-                              {"values_sent_mean", volume.values_sent_mean},
-                              {"values_sent_max", volume.values_sent_max},
-                              {"values_sent_total", volume.values_sent_total},
-                              {"payload_bytes_max", volume.payload_bytes_max},
-                              {"payload_bytes_total", volume.payload_bytes_total}};
+  Json json;
+  EDGEWIRE_ADD_FIELDS(json, row, processes, workers, ownership, strategy, encoding, self_traffic);
+  EDGEWIRE_ADD_FIELDS(json, volume, values_sent_mean, values_sent_max, values_sent_total, payload_bytes_max,
+                      payload_bytes_total);
   for (std::size_t f = 0; f < plan::kFramings.size(); ++f) {
     json["wire_bytes_max"][std::string(plan::kFramings[f].name)] = volume.wire_bytes_max[f];
     json["wire_bytes_total"][std::string(plan::kFramings[f].name)] = volume.wire_bytes_total[f];
@@ -229,14 +228,11 @@ nlohmann::ordered_json to_json(const BoundRow& row, const BoundOptions& options)
     if (!row.predictions.empty()) json["predicted_at"][options.rates[r].first] = to_json(row.predictions[r]);
   }
   json["setup_messages_per_process"] = setup_messages(row.processes, row.workers);
-  json["edges_max"] = row.edges_max;
-  json["edges_mean"] = row.edges_mean;
-  json["memory_bytes"] = row.memory_bytes;
-  if (row.cover) {
-    json["matching"] = row.cover->matching;
-    json["gap"] = row.cover->gap;
-    json["planning_core_seconds"] = row.cover->planning_core_s;
-  }
+  EDGEWIRE_ADD_FIELDS(json, row, edges_max, edges_mean, memory_bytes);
+  if (row.cover)
+    json.update({{"matching", row.cover->matching},
+                 {"gap", row.cover->gap},
+                 {"planning_core_seconds", row.cover->planning_core_s}});
   return json;
 }
 
@@ -245,13 +241,11 @@ nlohmann::ordered_json to_json(const BoundRow& row, const BoundOptions& options)
 std::string to_text(const Bound& bound, const BoundOptions& options) { return Text(bound, options).all(); }
 
 std::string to_json(const Bound& bound, const BoundOptions& options) {
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  Json json{{"seconds_framing", plan::kFramings[options.framing].name}};
+  EDGEWIRE_ADD_FIELDS(json, bound, counting_bytes, passes);
+  json["version"] = EDGEWIRE_VERSION;
+  auto& rows = json["rows"] = Json::array();
   for (const auto& row : bound.rows) rows.push_back(to_json(row, options));
-  const nlohmann::ordered_json json{{"seconds_framing", plan::kFramings[options.framing].name},
-                                    {"counting_bytes", bound.counting_bytes},
-                                    {"passes", bound.passes},
-                                    {"version", EDGEWIRE_VERSION},
-                                    {"rows", rows}};
   return report::json_text(json, 1) + "\n";
 }
 
@@ -265,12 +259,11 @@ std::string to_csv(const Bound& bound, const BoundOptions& options) {
   fmt::format_to(out, ",edges_max,edges_mean,matching,setup_messages_per_process,memory_bytes\n");
   for (const auto& row : bound.rows) {
     const auto& volume = row.volume;
-    std::string ownership;  // may be a path: quoted, with quotes doubled (RFC 4180)
-    for (const char letter : row.ownership) ownership.append(letter == '"' ? 2 : 1, letter);
-    fmt::format_to(out, "{},{},\"{}\",{},{},{},{},{},{},{},{}", row.processes, row.workers, ownership,
-                   plan::to_name(row.strategy), plan::to_name(row.encoding), row.self_traffic ? 1 : 0,
-                   volume.values_sent_mean, volume.values_sent_max, volume.values_sent_total,
-                   volume.payload_bytes_max, volume.payload_bytes_total);
+    fmt::format_to(out, "{},{},{},{},{},{},{},{},{},{},{}", row.processes, row.workers,
+                   report::csv_quoted(row.ownership), plan::to_name(row.strategy),
+                   plan::to_name(row.encoding), row.self_traffic ? 1 : 0, volume.values_sent_mean,
+                   volume.values_sent_max, volume.values_sent_total, volume.payload_bytes_max,
+                   volume.payload_bytes_total);
     for (const auto bytes : volume.wire_bytes_max) fmt::format_to(out, ",{}", bytes);
     for (const double seconds : row.seconds_at) fmt::format_to(out, ",{}", seconds);
     fmt::format_to(out, ",{},{},{},{},{}\n", row.edges_max, row.edges_mean,

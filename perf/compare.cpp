@@ -89,8 +89,12 @@ void fill_in(const Comparison& comparison, CompareRow& row, const Bound& bound) 
 
 std::string Cell::name() const {
   if (processes == 1) return fmt::format("1 x {}", workers);
-  return fmt::format("{} x {}, {}, {}, {}{}", processes, workers, transport, label(), link.rate,
-                     link.interface.empty() ? "" : " " + link.interface);
+  return fmt::format("{} x {}, {}, {}, {}", processes, workers, transport, label(), link.name());
+}
+
+std::string Cell::processes_words() const {
+  return fmt::format("{} processes x {} worker{}, {}", processes, workers, workers == 1 ? "" : "s",
+                     transport);
 }
 
 std::string Cell::label() const {

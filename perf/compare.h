@@ -27,6 +27,8 @@ struct Matrix {
     std::string rate;
     std::uint64_t bits_per_s = 0;
     std::string interface;
+
+    std::string name() const { return interface.empty() ? rate : rate + " " + interface; }
   };
   std::vector<Link> links;
   /// As pagerank takes them. Strategies that do not go with one (plan::goes_with) are left out there.
@@ -57,6 +59,8 @@ struct Cell {
   }
   /// "slots", "slots of ranges": the strategy and, unless it is hash, the ownership.
   std::string label() const;
+  /// "2 processes x 1 worker, tcp"
+  std::string processes_words() const;
   /// "2 x 1, tcp, slots, 1G"
   std::string name() const;
 };

@@ -22,16 +22,11 @@ std::vector<Setting> settings_of(const Comparison& comparison) {
   for (const CompareRow& row : comparison.rows) {
     const Cell& cell = row.cell;
     if (cell.processes == 1) continue;
-    const std::string name = fmt::format("{} processes x {} worker{}, {}", cell.processes, cell.workers,
-                                         cell.workers == 1 ? "" : "s", cell.transport);
+    const std::string name = cell.processes_words();
     if (settings.empty() || settings.back().name != name) settings.push_back({name, {}});
     settings.back().rows.push_back(&row);
   }
   return settings;
-}
-
-std::string link_name(const Matrix::Link& link) {
-  return link.interface.empty() ? link.rate : fmt::format("{} ({})", link.rate, link.interface);
 }
 
 report::BarChart::Group& group_of(report::BarChart& chart, const CompareRow& row) {
@@ -46,7 +41,7 @@ std::string times(const Comparison& comparison, const Setting& setting) {
   if (comparison.has_bounds) chart.mark_name = "what the wire needs at least";
   for (const CompareRow* row : setting.rows) {
     const auto& time = row->seconds;
-    const std::size_t series = index_in(chart.series, link_name(row->cell.link));
+    const std::size_t series = index_in(chart.series, row->cell.link.name());
     std::string told = fmt::format("{}: {:.4g} ms ({:.4g} to {:.4g})", row->cell.name(), time.median * 1e3,
                                    time.min * 1e3, time.max * 1e3);
     if (comparison.has_bounds) told += fmt::format(", wire limit {:.4g} ms", row->bound_seconds * 1e3);
@@ -105,72 +100,12 @@ std::string crossover(const Setting& setting) {
   return to_figure(chart);
 }
 
-report::Table frontier_table(const Comparison& comparison) {
-  report::Table table;
-  table.header = {"run", "ownership", "rate", "ms", "min to max", "elapsed s", "speed-up", "record bytes"};
-  if (comparison.has_bounds)
-    table.header.insert(table.header.end(), {"must be", "count", "wire limit", "of limit"});
-  table.text_columns = 3;
-  for (const CompareRow& row : comparison.rows) {
-    const Cell& cell = row.cell;
-    const auto& time = row.seconds;
-    const bool alone = cell.processes == 1;
-    std::vector<std::string> cells{fmt::format("{} x {}", cell.processes, cell.workers),
-                                   alone ? "" : cell.ownership,
-                                   alone ? "" : link_name(cell.link),
-                                   fmt::format("{:.2f}", time.median * 1e3),
-                                   fmt::format("{:.2f} to {:.2f}", time.min * 1e3, time.max * 1e3),
-                                   fmt::format("{:.2f}", row.seconds_total.median)};
-    if (!alone) {
-      cells.push_back(comparison.speed_up(row));
-      cells.push_back(fmt::format("{}", row.record_bytes));
-      if (comparison.has_bounds)
-        cells.insert(
-            cells.end(),
-            {fmt::format("{}", row.bound_record_bytes), to_name(row.exactness),
-             fmt::format("{:.2f} ms", row.bound_seconds * 1e3),
-             row.above_limit() ? "above the limit" : fmt::format("{:.0f} %", row.fraction_of_limit() * 100)});
-    }
-    cells.resize(table.header.size());
-    table.rows.push_back(std::move(cells));
-  }
-  return table;
-}
-
-report::Table dense_table(const Comparison& comparison) {
-  report::Table table;
-  table.header = {"run",      "strategy",   "rate",     "ms per iteration", "min to max", "elapsed s",
-                  "speed-up", "wire limit", "of limit", "predicted",        "error",      "limited by"};
-  table.text_columns = 3;
-  for (const CompareRow& row : comparison.rows) {
-    const Cell& cell = row.cell;
-    const auto& time = row.seconds;
-    std::vector<std::string> cells{fmt::format("{} x {}", cell.processes, cell.workers),
-                                   cell.processes == 1 ? "" : cell.label(),
-                                   cell.processes == 1 ? "" : link_name(cell.link),
-                                   fmt::format("{:.2f}", time.median * 1e3),
-                                   fmt::format("{:.2f} to {:.2f}", time.min * 1e3, time.max * 1e3),
-                                   fmt::format("{:.2f}", row.seconds_total.median)};
-    if (cell.processes > 1) {
-      cells.push_back(comparison.speed_up(row));
-      cells.push_back(fmt::format("{:.2f} ms", row.bound_seconds * 1e3));
-      cells.push_back(fmt::format("{:.0f} %", row.fraction_of_limit() * 100));
-      cells.push_back(fmt::format("{:.2f} ms", row.predicted_seconds * 1e3));
-      cells.push_back(fmt::format("{:+.0f} %", row.prediction_error() * 100));
-      cells.emplace_back(row.above_limit() ? "above the limit" : to_name(row.limited_by));
-    }
-    cells.resize(table.header.size());
-    table.rows.push_back(std::move(cells));
-  }
-  return table;
-}
-
 }  // namespace
 
 std::string to_html(const Comparison& comparison) {
   std::vector<std::string> links;
   for (const CompareRow& row : comparison.rows)
-    if (row.cell.processes > 1) index_in(links, link_name(row.cell.link));
+    if (row.cell.processes > 1) index_in(links, row.cell.link.name());
   std::string against;
   for (const auto& link : links) against.append(against.empty() ? "" : " against ").append(link);
   const int runs = comparison.rows.front().runs;
@@ -200,7 +135,7 @@ std::string to_html(const Comparison& comparison) {
     }
   }
   page.heading("All runs");
-  page.table(comparison.dense() ? dense_table(comparison) : frontier_table(comparison));
+  page.table(to_table(comparison));
   if (comparison.dense())
     page.paragraph(fmt::format(
         "Predicted: the longer one of what the wire needs and of computing{}. Median error, without signs: "

@@ -25,11 +25,7 @@ std::size_t index_in(std::vector<std::string>& names, const std::string& name) {
   return index;
 }
 
-std::string Beside::name() const {
-  return fmt::format("{} processes x {} worker{}, {}, {}{}", like.processes, like.workers,
-                     like.workers == 1 ? "" : "s", like.transport, like.link.rate,
-                     like.link.interface.empty() ? "" : " " + like.link.interface);
-}
+std::string Beside::name() const { return like.processes_words() + ", " + like.link.name(); }
 
 std::vector<Beside> side_by_side(const Comparison& comparison) {
   std::vector<Beside> tables;
@@ -83,20 +79,7 @@ std::string to_chart(const Beside& beside) {
 }
 
 std::string to_text(const Beside& beside) {
-  const report::Table table = to_table(beside);
-  std::vector<std::size_t> widths;
-  for (const auto& title : table.header) widths.push_back(title.size());
-  for (const auto& line : table.rows)
-    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
-  std::string text = fmt::format("{}\n", beside.name());
-  const auto add = [&](const std::vector<std::string>& line) {
-    text += fmt::format("{:<{}}", line[0], widths[0]);
-    for (std::size_t i = 1; i < line.size(); ++i) text += fmt::format("  {:>{}}", line[i], widths[i]);
-    text += '\n';
-  };
-  add(table.header);
-  for (const auto& line : table.rows) add(line);
-  return text + "\n";
+  return fmt::format("{}\n{}\n", beside.name(), report::to_text(to_table(beside)));
 }
 
 }  // namespace edgewire::perf

@@ -33,6 +33,8 @@ inline constexpr const char* kCellsSay =
     "least";
 /// A line for each strategy, a column for each ownership.
 report::Table to_table(const Beside& beside);
+/// A line for each row of a comparison, for people.
+report::Table to_table(const Comparison& comparison);
 /// The times, and what the wire needs, as a `<figure>`.
 std::string to_chart(const Beside& beside);
 /// The table for people, ending with an empty line.

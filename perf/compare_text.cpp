@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
 #include "perf/compare.h"
 #include "perf/compare_matrix.h"
@@ -12,81 +11,38 @@ namespace edgewire::perf {
 
 namespace {
 
-std::string milliseconds(double seconds) { return fmt::format("{:.2f}", seconds * 1e3); }
+using report::Json;
 
-std::string quoted(const std::string& text) {  // RFC 4180
-  std::string result = "\"";
-  for (const char letter : text) result.append(letter == '"' ? 2 : 1, letter);
-  return result + "\"";
+std::string milliseconds(double seconds) { return fmt::format("{:.2f} ms", seconds * 1e3); }
+
+std::string percent(double part) { return fmt::format("{:.0f} %", part * 100); }
+
+/// The last cells of a row of a dense kernel.
+void add_predicted_cells(std::vector<std::string>& line, const CompareRow& row) {
+  line.insert(line.end(),
+              {milliseconds(row.bound_seconds), percent(row.fraction_of_limit()),
+               milliseconds(row.predicted_seconds), fmt::format("{:+.0f} %", row.prediction_error() * 100),
+               row.above_limit() ? "above the limit: the link was faster than its rate"
+                                 : std::string(to_name(row.limited_by))});
 }
 
-std::string link_words(const Matrix::Link& link) {
-  return link.rate + (link.interface.empty() ? "" : " " + link.interface);
-}
-
-std::string dense_text(const Comparison& comparison) {
-  std::string text;
-  const auto out = std::back_inserter(text);
-  fmt::format_to(out,
-                 "{:>5} {:>5}  {:<10}{:<11}{:<9}{:<11}{:>9}{:>10} {:<20}{:>9}{:>12}{:>10}{:>13}{:>8}  {}\n",
-                 "-p", "-w", "transport", "ownership", "strategy", "rate", "elapsed", "ms/iter", "",
-                 "speed-up", "wire limit", "of limit", "predicted", "error", "limit");
-  for (const CompareRow& row : comparison.rows) {
-    const Cell& cell = row.cell;
-    const auto& time = row.seconds;
-    fmt::format_to(out, "{:>5} {:>5}  {:<10}{:<11}{:<9}{:<11}{:>7.2f} s{:>10} {:<20}", cell.processes,
-                   cell.workers, cell.transport, cell.processes == 1 ? "none" : cell.ownership,
-                   cell.strategy_name(), link_words(cell.link), row.seconds_total.median,
-                   milliseconds(time.median),
-                   fmt::format("[{} to {}]", milliseconds(time.min), milliseconds(time.max)));
-    if (cell.processes == 1) {
-      text += '\n';
-      continue;
-    }
-    fmt::format_to(
-        out, "{:>9}{:>9} ms{:>8.0f} %{:>10} ms{:>+6.0f} %  {}\n", comparison.speed_up(row),
-        milliseconds(row.bound_seconds), 100 * row.fraction_of_limit(), milliseconds(row.predicted_seconds),
-        100 * row.prediction_error(),
-        row.above_limit() ? "above the limit: the link was faster than its rate" : to_name(row.limited_by));
-  }
-  return text;
-}
-
-std::string frontier_text(const Comparison& comparison) {
-  std::string text;
-  const auto out = std::back_inserter(text);
-  fmt::format_to(out, "{:>5} {:>5}  {:<10}{:<11}{:<11}{:>9}{:>10} {:<20}{:>9}{:>16}", "-p", "-w", "transport",
-                 "ownership", "rate", "elapsed", "ms/run", "", "speed-up", "record bytes");
-  if (comparison.has_bounds)
-    fmt::format_to(out, "{:>16}{:>12}{:>10}  {}", "must be", "wire limit", "of limit", "count");
-  text += '\n';
-  for (const CompareRow& row : comparison.rows) {
-    const Cell& cell = row.cell;
-    const auto& time = row.seconds;
-    fmt::format_to(out, "{:>5} {:>5}  {:<10}{:<11}{:<11}{:>7.2f} s{:>10} {:<20}", cell.processes,
-                   cell.workers, cell.transport, cell.processes == 1 ? "none" : cell.ownership,
-                   link_words(cell.link), row.seconds_total.median, milliseconds(time.median),
-                   fmt::format("[{} to {}]", milliseconds(time.min), milliseconds(time.max)));
-    if (cell.processes > 1) {
-      fmt::format_to(out, "{:>9}{:>16}", comparison.speed_up(row), row.record_bytes);
-      if (comparison.has_bounds)
-        fmt::format_to(out, "{:>16}{:>9} ms{:>8.0f} %  {}{}", row.bound_record_bytes,
-                       milliseconds(row.bound_seconds), 100 * row.fraction_of_limit(), to_name(row.exactness),
-                       row.above_limit() ? "; above the limit: much of it passes in bursts" : "");
-    }
-    text += '\n';
-  }
-  return text;
+/// The last cells of a row of a kernel that follows a frontier.
+void add_record_cells(std::vector<std::string>& line, const CompareRow& row, bool has_bounds) {
+  line.push_back(std::to_string(row.record_bytes));
+  if (!has_bounds) return;
+  const char* above = row.above_limit() ? "; above the limit: much of it passes in bursts" : "";
+  line.insert(line.end(), {std::to_string(row.bound_record_bytes), milliseconds(row.bound_seconds),
+                           percent(row.fraction_of_limit()), std::string(to_name(row.exactness)) + above});
 }
 
 /// Adds the median, the minimum and the maximum of measured seconds, under names that end with `unit`.
-void add_seconds(nlohmann::ordered_json& one, const std::string& unit, const Spread& spread) {
+void add_seconds(Json& one, const std::string& unit, const Spread& spread) {
   one["seconds_" + unit] = spread.median;
   one["seconds_" + unit + "_min"] = spread.min;
   one["seconds_" + unit + "_max"] = spread.max;
 }
 
-void add_prediction(nlohmann::ordered_json& one, const CompareRow& row) {
+void add_prediction(Json& one, const CompareRow& row) {
   one["bound_seconds"] = row.bound_seconds;
   if (row.above_limit()) one["above_limit"] = true;
   one["predicted_seconds"] = row.predicted_seconds;
@@ -95,16 +51,45 @@ void add_prediction(nlohmann::ordered_json& one, const CompareRow& row) {
   if (std::isfinite(row.balanced_bits_per_s)) one["balanced_bits_per_s"] = row.balanced_bits_per_s;
 }
 
-void add_records(nlohmann::ordered_json& one, const CompareRow& row, bool has_bounds) {
+void add_records(Json& one, const CompareRow& row, bool has_bounds) {
   one["record_bytes"] = row.record_bytes;
   if (!has_bounds) return;
-  one["bound_record_bytes"] = row.bound_record_bytes;
-  one["exactness"] = to_name(row.exactness);
-  one["bound_seconds"] = row.bound_seconds;
+  EDGEWIRE_ADD_FIELDS(one, row, bound_record_bytes, exactness, bound_seconds);
   if (row.above_limit()) one["above_limit"] = true;
 }
 
 }  // namespace
+
+report::Table to_table(const Comparison& comparison) {
+  const bool dense = comparison.dense();
+  report::Table table{{"-p", "-w", "transport", "ownership"}, ">><<<"};
+  auto& header = table.header;
+  if (dense) {
+    header.insert(header.end(), {"strategy", "rate", "elapsed", "ms/iter", "speed-up", "wire limit",
+                                 "of limit", "predicted", "error", "limit"});
+    table.alignment = ">><<<<>>>>>>><";
+  } else {
+    header.insert(header.end(), {"rate", "elapsed", "ms/run", "speed-up", "record bytes"});
+    if (comparison.has_bounds) header.insert(header.end(), {"must be", "wire limit", "of limit", "count"});
+    if (comparison.has_bounds) table.alignment = ">><<<>>>>>>><";
+  }
+  for (const CompareRow& row : comparison.rows) {
+    const Cell& cell = row.cell;
+    const auto& time = row.seconds;
+    auto& line =
+        table.rows.emplace_back(std::vector{std::to_string(cell.processes), std::to_string(cell.workers),
+                                            cell.transport, cell.processes == 1 ? "none" : cell.ownership});
+    if (dense) line.push_back(cell.strategy_name());
+    line.insert(line.end(), {cell.link.name(), fmt::format("{:.2f} s", row.seconds_total.median),
+                             fmt::format("{:.2f} [{:.2f} to {:.2f}]", time.median * 1e3, time.min * 1e3,
+                                         time.max * 1e3)});
+    if (cell.processes > 1) line.push_back(comparison.speed_up(row));
+    if (cell.processes > 1 && dense) add_predicted_cells(line, row);
+    if (cell.processes > 1 && !dense) add_record_cells(line, row, comparison.has_bounds);
+    line.resize(header.size());
+  }
+  return table;
+}
 
 std::string to_text(const Comparison& comparison) {
   const int runs = comparison.rows.front().runs;
@@ -113,7 +98,7 @@ std::string to_text(const Comparison& comparison) {
   if (comparison.kernel != "pagerank") text += comparison.kernel_words() + ", ";
   text += fmt::format("{}: {} vertices, {} edges; ", comparison.graph, comparison.vertices, comparison.edges);
   if (comparison.iterations > 0) text += fmt::format("{} iterations a run, ", comparison.iterations);
-  text += medians + "\n\n" + (comparison.dense() ? dense_text(comparison) : frontier_text(comparison)) + "\n";
+  text += medians + "\n\n" + report::to_text(to_table(comparison)) + "\n";
   if (const auto tables = side_by_side(comparison); !tables.empty()) {
     text += fmt::format("{}\n\n", kCellsSay);
     for (const Beside& one : tables) text += to_text(one);
@@ -129,39 +114,32 @@ std::string to_text(const Comparison& comparison) {
 }
 
 std::string to_json(const Comparison& comparison) {
-  nlohmann::ordered_json json{{"schema_version", 1},  // src/report/schema
-                              {"kernel", comparison.kernel},
-                              {"kernel_options", comparison.kernel_options},
-                              {"graph", comparison.graph},
-                              {"vertices", comparison.vertices},
-                              {"edges", comparison.edges},
-                              {"cores", comparison.cores},
-                              {"local_hosts", comparison.local_hosts},
-                              {"iterations", comparison.iterations}};
-  auto& rows = json["rows"] = nlohmann::ordered_json::array();
+  Json json{{"schema_version", 1}};  // src/report/schema
+  EDGEWIRE_ADD_FIELDS(json, comparison, kernel, kernel_options, graph, vertices, edges, cores, local_hosts,
+                      iterations);
+  auto& rows = json["rows"] = Json::array();
   for (const CompareRow& row : comparison.rows) {
     const Cell& cell = row.cell;
-    nlohmann::ordered_json one{
-        {"processes", cell.processes},      {"workers", cell.workers},
-        {"transport", cell.transport},      {"ownership", cell.processes == 1 ? "none" : cell.ownership},
-        {"strategy", cell.strategy_name()}, {"rate", cell.link.rate}};
+    auto& one = rows.emplace_back();
+    EDGEWIRE_ADD_FIELDS(one, cell, processes, workers, transport);
+    one["ownership"] = cell.processes == 1 ? "none" : cell.ownership;
+    one["strategy"] = cell.strategy_name();
+    one["rate"] = cell.link.rate;
     if (!cell.link.interface.empty()) one["interface"] = cell.link.interface;
     one["runs"] = row.runs;
     add_seconds(one, comparison.dense() ? "per_iteration" : "kernel", row.seconds);
     add_seconds(one, "total", row.seconds_total);
-    one["payload_bytes"] = row.payload_bytes;
-    one["wire_bytes"] = row.wire_bytes;
+    EDGEWIRE_ADD_FIELDS(one, row, payload_bytes, wire_bytes);
     if (comparison.dense())
       add_prediction(one, row);
     else
       add_records(one, row, comparison.has_bounds);
-    rows.push_back(std::move(one));
   }
   if (comparison.dense()) json["median_prediction_error"] = comparison.median_prediction_error();
   json["headlines"] = headlines(comparison);
   json["notes"] = comparison.notes;
-  json["lost_cores"] = {{"to_hypervisor", comparison.lost.to_hypervisor},
-                        {"to_programs", comparison.lost.to_programs}};
+  auto& lost = json["lost_cores"];
+  EDGEWIRE_ADD_FIELDS(lost, comparison.lost, to_hypervisor, to_programs);
   json["version"] = EDGEWIRE_VERSION;
   return report::json_text(json, 1) + "\n";
 }
@@ -181,9 +159,9 @@ std::string to_csv(const Comparison& comparison) {
   for (const CompareRow& row : comparison.rows) {
     const Cell& cell = row.cell;
     const auto& time = row.seconds;
-    fmt::format_to(out, "{},{},{},{},{},{},{},{},{},{},{},{},{},{},", quoted(comparison.graph),
+    fmt::format_to(out, "{},{},{},{},{},{},{},{},{},{},{},{},{},{},", report::csv_quoted(comparison.graph),
                    cell.processes, cell.workers, cell.transport, cell.strategy_name(), cell.link.rate,
-                   quoted(cell.link.interface), row.runs, time.median, time.min, time.max,
+                   report::csv_quoted(cell.link.interface), row.runs, time.median, time.min, time.max,
                    row.seconds_total.median, row.payload_bytes, row.wire_bytes);
     if (comparison.dense())
       fmt::format_to(out, "{},{},{},{}", row.bound_seconds, row.predicted_seconds, row.prediction_error(),
@@ -193,7 +171,7 @@ std::string to_csv(const Comparison& comparison) {
                      row.bound_seconds);
     else
       fmt::format_to(out, "{},,,", row.record_bytes);
-    fmt::format_to(out, ",{}\n", quoted(cell.processes == 1 ? "none" : cell.ownership));
+    fmt::format_to(out, ",{}\n", report::csv_quoted(cell.processes == 1 ? "none" : cell.ownership));
   }
   return text;
 }

@@ -1,12 +1,10 @@
 #include <fmt/core.h>
 
-#include <iterator>
-#include <nlohmann/json.hpp>
-
 #include "perf/dense_memory.h"
 #include "perf/frontier_count.h"
 #include "perf/frontier_memory.h"
 #include "report/json_text.h"
+#include "report/table.h"
 
 namespace edgewire::perf {
 
@@ -25,25 +23,23 @@ std::uint64_t memory_of(std::string_view kernel, const GraphShares& graph) {
 }  // namespace
 
 std::string memory_text(std::string_view kernel, const std::vector<GraphShares>& estimates) {
-  std::string text;
-  const auto out = std::back_inserter(text);
+  report::Table table{{"processes", "vertices each", "edges each", "boundary vertices", "memory MB"}, ""};
   for (const GraphShares& graph : estimates) {
-    if (text.empty())
-      fmt::format_to(out,
-                     "{}{}, {} vertices, {} edges: memory of a process, estimated for processes with as many "
-                     "vertices and edges each, and edges that lead to any vertex equally often\n"
-                     "{:>9}{:>16}{:>16}{:>20}{:>14}\n",
-                     kernel, is_dense(kernel) ? " with slots" : "", graph.vertices, graph.edges, "processes",
-                     "vertices each", "edges each", "boundary vertices", "memory MB");
     const ProcessShare& share = graph.processes.front();
-    fmt::format_to(out, "{:>9}{:>16}{:>16}{:>20}{:>14.1f}\n", graph.processes.size(), share.owned,
-                   share.edges, share.boundary, static_cast<double>(memory_of(kernel, graph)) * 1e-6);
+    table.rows.push_back({std::to_string(graph.processes.size()), std::to_string(share.owned),
+                          std::to_string(share.edges), std::to_string(share.boundary),
+                          fmt::format("{:.1f}", static_cast<double>(memory_of(kernel, graph)) * 1e-6)});
   }
-  return text;
+  return fmt::format(
+             "{}{}, {} vertices, {} edges: memory of a process, estimated for processes with as many "
+             "vertices and edges each, and edges that lead to any vertex equally often\n",
+             kernel, is_dense(kernel) ? " with slots" : "", estimates.front().vertices,
+             estimates.front().edges) +
+         to_text(table);
 }
 
 std::string memory_json(std::string_view kernel, const std::vector<GraphShares>& estimates) {
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  report::Json rows = report::Json::array();
   for (const GraphShares& graph : estimates) {
     const ProcessShare& share = graph.processes.front();
     rows.push_back({{"processes", graph.processes.size()},
@@ -54,7 +50,7 @@ std::string memory_json(std::string_view kernel, const std::vector<GraphShares>&
                     {"boundary_vertices", share.boundary},
                     {"memory_bytes", memory_of(kernel, graph)}});
   }
-  const nlohmann::ordered_json json{{"kernel", kernel}, {"version", EDGEWIRE_VERSION}, {"rows", rows}};
+  const report::Json json{{"kernel", kernel}, {"version", EDGEWIRE_VERSION}, {"rows", rows}};
   return report::json_text(json, 1) + "\n";
 }
 

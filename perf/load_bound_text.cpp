@@ -1,14 +1,14 @@
 #include <fmt/core.h>
 
-#include <iterator>
-#include <nlohmann/json.hpp>
-
 #include "perf/load_bound.h"
 #include "report/json_text.h"
+#include "report/table.h"
 
 namespace edgewire::perf {
 
 namespace {
+
+using report::Json;
 
 constexpr double kGiga = 1e9;
 
@@ -25,28 +25,24 @@ std::string with_limit(double seconds, LoadLimit limit) {
   return fmt::format("{} s {}", seconds_of_load(seconds), to_name(limit));
 }
 
-/// Names of the columns of times.
-std::vector<std::string> line_names(const LoadTask& task, const LoadRates& rates, const char* without) {
-  if (!task.on_machines()) return {without};
-  std::vector<std::string> names;
-  for (const auto& [name, bits] : rates.lines) names.push_back(name);
-  return names;
+/// Adds the names of the columns of times to a header.
+void add_lines(std::vector<std::string>& header, const LoadTask& task, const LoadRates& rates,
+               const char* without) {
+  if (!task.on_machines()) header.emplace_back(without);
+  for (const auto& [name, bits] : rates.lines)
+    if (task.on_machines()) header.push_back(name);
 }
 
 std::string simulated_text(const std::vector<LoadBound>& bounds, const LoadTask& task,
                            const LoadRates& rates) {
-  std::string text = "\nSimulated, with what machines wait for:\n";
-  const auto out = std::back_inserter(text);
-  fmt::format_to(out, "{:>9}{:>10}", "processes", "largest");
-  for (const auto& name : line_names(task, rates, "takes")) fmt::format_to(out, "{:>16}", name);
-  text += '\n';
+  report::Table table{{"processes", "largest"}, ""};
+  add_lines(table.header, task, rates, "takes");
   for (const LoadBound& bound : bounds) {
-    fmt::format_to(out, "{:>9}{:>10.2f}", bound.processes, bound.largest_share);
-    for (const auto& at : bound.at)
-      fmt::format_to(out, "{:>16}", with_limit(at.simulated.seconds, at.simulated.limit));
-    text += '\n';
+    auto& line = table.rows.emplace_back(
+        std::vector{std::to_string(bound.processes), fmt::format("{:.2f}", bound.largest_share)});
+    for (const auto& at : bound.at) line.push_back(with_limit(at.simulated.seconds, at.simulated.limit));
   }
-  return text +
+  return "\nSimulated, with what machines wait for:\n" + to_text(table) +
          "Largest: the records of the machine with most, as a multiple of the mean; all others wait for "
          "it.\n";
 }
@@ -63,19 +59,17 @@ std::string to_text(const std::vector<LoadBound>& bounds, const LoadTask& task, 
       giga(task.output_bytes), giga(task.memory_bytes), task.workers, task.workers == 1 ? "" : "s",
       task.on_machines() ? "a machine for each" : "all on one machine", rates.disk_read_bytes_per_s / kGiga,
       rates.disk_write_bytes_per_s / kGiga, rates.core_bytes_per_s / 1e6);
-  const auto out = std::back_inserter(text);
-  fmt::format_to(out, "{:>9}{:>8}{:>12}{:>12}{:>12}{:>10}{:>10}", "processes", "runs", "GB read",
-                 "GB written", "GB on wire", "disk s", "cores s");
-  for (const auto& name : line_names(task, rates, "at least")) fmt::format_to(out, "{:>16}", name);
-  text += '\n';
+  report::Table table{{"processes", "runs", "GB read", "GB written", "GB on wire", "disk s", "cores s"}, ""};
+  add_lines(table.header, task, rates, "at least");
   for (const LoadBound& bound : bounds) {
-    fmt::format_to(out, "{:>9}{:>8}{:>12.3f}{:>12.3f}{:>12.3f}{:>10}{:>10}", bound.processes, bound.runs,
-                   giga(bound.disk_bytes_read), giga(bound.disk_bytes_written), giga(bound.wire_bytes),
-                   seconds_of_load(bound.disk_s), seconds_of_load(bound.cores_s));
-    for (const auto& at : bound.at) fmt::format_to(out, "{:>16}", with_limit(at.seconds, at.limit));
-    text += '\n';
+    auto& line = table.rows.emplace_back(std::vector{
+        std::to_string(bound.processes), std::to_string(bound.runs),
+        fmt::format("{:.3f}", giga(bound.disk_bytes_read)),
+        fmt::format("{:.3f}", giga(bound.disk_bytes_written)), fmt::format("{:.3f}", giga(bound.wire_bytes)),
+        seconds_of_load(bound.disk_s), seconds_of_load(bound.cores_s)});
+    for (const auto& at : bound.at) line.push_back(with_limit(at.seconds, at.limit));
   }
-  return text +
+  return text + to_text(table) +
          "\nBytes are those of one machine. The last columns: the least time at these rates, and what the "
          "load "
          "waits for.\nNothing is kept in the page cache. A disk reads or writes, one at a time. Sending "
@@ -85,55 +79,34 @@ std::string to_text(const std::vector<LoadBound>& bounds, const LoadTask& task, 
 }
 
 std::string to_json(const std::vector<LoadBound>& bounds, const LoadTask& task, const LoadRates& rates) {
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  Json json{{"load", task.sorts ? "sort" : "convert"}};
+  EDGEWIRE_ADD_FIELDS(json, task, parts, input_bytes, records);
+  json["record_bytes"] = task.shape.bytes;
+  EDGEWIRE_ADD_FIELDS(json, task, output_bytes, memory_bytes, workers);
+  json.update({{"disk_read_bytes_per_second", rates.disk_read_bytes_per_s},
+               {"disk_write_bytes_per_second", rates.disk_write_bytes_per_s},
+               {"core_bytes_per_second", rates.core_bytes_per_s}});
+  EDGEWIRE_ADD_FIELDS(json, rates, core_share_sending, cores);
+  json.update({{"framing", plan::kFramings[rates.framing].name}, {"version", EDGEWIRE_VERSION}});
+  auto& rows = json["rows"] = Json::array();
   for (const LoadBound& bound : bounds) {
-    nlohmann::ordered_json row{{"processes", bound.processes},
-                               {"machines", bound.machines},
-                               {"runs", bound.runs},
-                               {"bytes_spilled", bound.bytes_spilled},
-                               {"bytes_sent", bound.bytes_sent},
-                               {"id_bytes_sent", bound.id_bytes_sent},
-                               {"largest_share", bound.largest_share},
-                               {"disk_bytes_read", bound.disk_bytes_read},
-                               {"disk_bytes_written", bound.disk_bytes_written},
-                               {"wire_bytes", bound.wire_bytes},
-                               {"seconds_disk", bound.disk_s},
-                               {"seconds_cores", bound.cores_s},
-                               {"at", nlohmann::ordered_json::array()}};
+    auto& row = rows.emplace_back();
+    EDGEWIRE_ADD_FIELDS(row, bound, processes, machines, runs, bytes_spilled, bytes_sent, id_bytes_sent,
+                        largest_share, disk_bytes_read, disk_bytes_written, wire_bytes);
+    row.update({{"seconds_disk", bound.disk_s}, {"seconds_cores", bound.cores_s}, {"at", Json::array()}});
     for (std::size_t i = 0; i < bound.at.size(); ++i) {
       const auto& at = bound.at[i];
-      nlohmann::ordered_json one;
+      auto& one = row["at"].emplace_back(Json::object());
       if (task.on_machines()) one["rate"] = rates.lines[i].first;
       one["seconds_wire"] = at.wire_s;
       one["seconds"] = at.seconds;
       one["limited_by"] = to_name(at.limit);
-      const auto& run = at.simulated;
-      one["simulated"] = {{"seconds", run.seconds},
-                          {"seconds_sending", run.sending_s},
-                          {"limited_by", to_name(run.limit)},
-                          {"disk", run.disk},
-                          {"wire", run.wire},
-                          {"cores", run.cores}};
-      row["at"].push_back(std::move(one));
+      auto& run = one["simulated"] = {{"seconds", at.simulated.seconds},
+                                      {"seconds_sending", at.simulated.sending_s},
+                                      {"limited_by", to_name(at.simulated.limit)}};
+      EDGEWIRE_ADD_FIELDS(run, at.simulated, disk, wire, cores);
     }
-    rows.push_back(std::move(row));
   }
-  const nlohmann::ordered_json json{{"load", task.sorts ? "sort" : "convert"},
-                                    {"parts", task.parts},
-                                    {"input_bytes", task.input_bytes},
-                                    {"records", task.records},
-                                    {"record_bytes", task.shape.bytes},
-                                    {"output_bytes", task.output_bytes},
-                                    {"memory_bytes", task.memory_bytes},
-                                    {"workers", task.workers},
-                                    {"disk_read_bytes_per_second", rates.disk_read_bytes_per_s},
-                                    {"disk_write_bytes_per_second", rates.disk_write_bytes_per_s},
-                                    {"core_bytes_per_second", rates.core_bytes_per_s},
-                                    {"core_share_sending", rates.core_share_sending},
-                                    {"cores", rates.cores},
-                                    {"framing", plan::kFramings[rates.framing].name},
-                                    {"version", EDGEWIRE_VERSION},
-                                    {"rows", rows}};
   return report::json_text(json, 1) + "\n";
 }
 

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "perf/netbench.h"
 #include "report/json_text.h"
@@ -56,40 +55,29 @@ std::string to_text(const NetbenchRow& row) {
 }
 
 std::string to_json(const std::vector<NetbenchRow>& rows, const NetbenchOptions& options) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  report::Json json{{"version", EDGEWIRE_VERSION},
+                    {"transport", options.seat.transport},
+                    {"processes", 2},
+                    {"lanes", options.seat.workers}};
+  EDGEWIRE_ADD_FIELDS(json, options, bidirectional, busy_poll);
+  json["rows"] = report::Json::array();
   for (const NetbenchRow& row : rows) {
-    nlohmann::ordered_json one = {
-        {"test", to_name(row.test)},
-        {"message_bytes", row.message_bytes},
-        {"messages", row.messages},
-        {"seconds", row.seconds},
-        {"payload_bytes", row.payload_bytes},
-        {"frame_bytes", row.frame_bytes},
-        {"wire_bytes", row.wire_bytes},
-        {"zero_copy_sends", row.zero_copy_sends},
-        {"retransmitted_bytes", row.retransmitted_bytes},
-        {"cores", {{"sender", row.sender_cores}, {"receiver", row.receiver_cores}}}};
-    if (row.test == NetbenchTest::latency) {
+    auto& one = json["rows"].emplace_back();
+    EDGEWIRE_ADD_FIELDS(one, row, test, message_bytes, messages, seconds, payload_bytes, frame_bytes,
+                        wire_bytes, zero_copy_sends, retransmitted_bytes);
+    one["cores"] = {{"sender", row.sender_cores}, {"receiver", row.receiver_cores}};
+    if (row.test == NetbenchTest::latency)
       one["latency_seconds"] = {{"min", row.latency.min_s},
                                 {"median", row.latency.median_s},
                                 {"p99", row.latency.p99_s},
                                 {"max", row.latency.max_s}};
-    } else {
-      one["bits_per_second"] = row.bits_per_s();
-      one["bytes_per_second"] = row.bits_per_s() / 8;
-      one["messages_per_second"] = row.messages_per_s();
-      one["cores_per_10_gbit"] = row.cores_per_10g();
-    }
-    list.push_back(one);
+    else
+      one.update({{"bits_per_second", row.bits_per_s()},
+                  {"bytes_per_second", row.bits_per_s() / 8},
+                  {"messages_per_second", row.messages_per_s()},
+                  {"cores_per_10_gbit", row.cores_per_10g()}});
   }
-  const nlohmann::ordered_json all = {{"version", EDGEWIRE_VERSION},
-                                      {"transport", options.seat.transport},
-                                      {"processes", 2},
-                                      {"lanes", options.seat.workers},
-                                      {"bidirectional", options.bidirectional},
-                                      {"busy_poll", options.busy_poll},
-                                      {"rows", list}};
-  return report::json_text(all, 2) + "\n";
+  return report::json_text(json, 2) + "\n";
 }
 
 }  // namespace edgewire::perf

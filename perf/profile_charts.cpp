@@ -4,18 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
+#include "report/drawing.h"
 #include "report/html.h"
 
 namespace edgewire::perf {
 
 namespace {
 
-using report::escaped;
+using report::Drawing;
+using report::Points;
 
-constexpr std::size_t kColours = 6;
-constexpr double kWidth = 440, kLeft = 58, kRight = 430, kTop = 6;
+constexpr double kLeft = Drawing::kLeft, kRight = Drawing::kRight, kTop = Drawing::kTop;
 /// Classes of the page's style; waiting is what nobody wants to see much of.
 constexpr const char* kPhaseStyle[topology::kPhases] = {"s0", "s2", "s1", "s4"};
 
@@ -30,57 +30,7 @@ double round_up(double value) {
 
 double ms(std::uint64_t ns) { return static_cast<double>(ns) * 1e-6; }
 
-class Figure {
- public:
-  explicit Figure(const std::string& title) : title_(escaped(title)) {}
-  void legend(std::string_view style, std::string_view name) {
-    legend_ += fmt::format("<span><i class=\"{}\"></i>{}</span>", style, escaped(name));
-  }
-  void box(std::string_view style, double x, double y, double width, double height,
-           std::string_view title = "") {
-    if (title.empty()) {
-      add("<rect class=\"{}\" x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" />\n", style, x, y,
-          width, height);
-    } else {
-      add("<rect class=\"{}\" x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" "
-          "height=\"{:.2f}\"><title>{}</title></rect>\n",
-          style, x, y, width, height, escaped(title));
-    }
-  }
-  void text(double x, double y, std::string_view words, std::string_view anchor) {
-    add("<text class=\"soft\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor,
-        escaped(words));
-  }
-  void line(double x1, double y1, double x2, double y2) {
-    add("<line class=\"grid\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" />\n", x1, y1, x2, y2);
-  }
-  void curve(std::size_t colour, const std::string& points) {
-    add("<polyline class=\"curve l{} d{}\" points=\"{}\" />\n", colour, colour % 4, points);
-  }
-  /// Ticks at 0, a half and `most`.
-  void y_axis(double most, double bottom) {
-    for (const double share : {0.0, 0.5, 1.0}) {
-      const double y = bottom - share * (bottom - kTop);
-      line(kLeft, y, kRight, y);
-      text(kLeft - 5, y + 4, report::tick_text(share * most), "end");
-    }
-  }
-  std::string html(double height) const {
-    return fmt::format(
-        "<figure><figcaption>{}</figcaption>\n<div class=\"legend\">{}</div>\n"
-        "<svg viewBox=\"0 0 {} {:.0f}\" role=\"img\" aria-label=\"{}\">\n{}</svg></figure>\n",
-        title_, legend_, kWidth, height, title_, shapes_);
-  }
-
- private:
-  template <class... Arguments>
-  void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    fmt::format_to(std::back_inserter(shapes_), format, std::forward<Arguments>(arguments)...);
-  }
-  std::string title_, legend_, shapes_;
-};
-
-void phase_legend(Figure& figure) {
+void phase_legend(Drawing& figure) {
   for (std::size_t p = 0; p < topology::kPhases; ++p) figure.legend(kPhaseStyle[p], topology::kPhaseNames[p]);
 }
 
@@ -124,7 +74,7 @@ std::string phases_figure(const Profile& profile) {
   const auto& first = profile.processes.front().iterations;
   if (first.empty()) return {};
   const std::size_t shown = std::min(first.size(), kIterations);
-  Figure figure(fmt::format("What each worker did in the last {} {}s", shown, profile.words.step));
+  Drawing figure(fmt::format("What each worker did in the last {} {}s", shown, profile.words.step));
   phase_legend(figure);
   const double length_ns = static_cast<double>(first.back().end_ns - first[first.size() - shown].begin_ns);
   double y = kTop;
@@ -147,9 +97,9 @@ std::string phases_figure(const Profile& profile) {
       }
     }
   }
-  figure.text(kLeft, y + 12, "rank.worker", "start");
+  figure.text(kLeft, y + 12, "rank.worker");
   figure.text(kRight, y + 12, fmt::format("{:.2f} ms", length_ns * 1e-6), "end");
-  return figure.html(y + 18);
+  return figure.figure(y + 18);
 }
 
 std::string iterations_figure(const Profile& profile, std::size_t rank) {
@@ -165,7 +115,7 @@ std::string iterations_figure(const Profile& profile, std::size_t rank) {
   }
   most = round_up(most);
   const std::string& step = profile.words.step;
-  Figure figure(
+  Drawing figure(
       fmt::format("{}{}s of rank {}, ms", static_cast<char>(step[0] - 'a' + 'A'), step.substr(1), rank));
   phase_legend(figure);
   figure.y_axis(most, kBottom);
@@ -183,9 +133,9 @@ std::string iterations_figure(const Profile& profile, std::size_t rank) {
                              topology::kPhaseNames[p], mean));
     }
   }
-  figure.text(kLeft, kBottom + 15, fmt::format("{}", profile.iterations - all.size() + first + 1), "start");
+  figure.text(kLeft, kBottom + 15, fmt::format("{}", profile.iterations - all.size() + first + 1));
   figure.text(kRight, kBottom + 15, fmt::format("{}", profile.iterations), "end");
-  return figure.html(kBottom + 20);
+  return figure.figure(kBottom + 20);
 }
 
 std::string samples_figure(const Profile& profile, std::size_t rank, const std::string& unit,
@@ -202,52 +152,51 @@ std::string samples_figure(const Profile& profile, std::size_t rank, const std::
   }
   if (shown.empty()) return {};
   most = round_up(most);
-  Figure figure(fmt::format("{} of rank {}, {}", title, rank, unit));
+  Drawing figure(fmt::format("{} of rank {}, {}", title, rank, unit));
   if (samples.at_ns.size() == 1) {  // no curve, and no time axis
     double y = kTop + 12;
-    figure.text(0, y, "Short run: there is one sample. Try --sample-interval 0.01.", "start");
+    figure.text(0, y, "Short run: there is one sample. Try --sample-interval 0.01.");
     for (const auto* series : shown)
       figure.text(
           0, y += kLine,
           fmt::format("{}: {}", series->name, report::tick_text(static_cast<double>(series->values.front()))),
           "start");
-    return figure.html(y + 8);
+    return figure.figure(y + 8);
   }
   figure.y_axis(most, kBottom);
   const std::uint64_t begin = samples.at_ns.front();
   const double length = std::max(1.0, static_cast<double>(samples.at_ns.back() - begin));
   for (const auto* series : shown) {
     const auto place = std::find(names.begin(), names.end(), series->name) - names.begin();
-    const auto colour = static_cast<std::size_t>(place) % kColours;
-    figure.legend(fmt::format("s{}", colour), series->name);
-    std::string points;
+    const auto colour = static_cast<std::size_t>(place);
+    figure.legend(fmt::format("s{}", colour % Drawing::kColours), series->name);
+    Points points;
     for (std::size_t i = 0; i < samples.at_ns.size(); ++i) {
       const double share = static_cast<double>(samples.at_ns[i] - begin) / length;
-      points += fmt::format("{:.1f},{:.1f} ", kLeft + (kRight - kLeft) * share,
-                            kBottom - (kBottom - kTop) * static_cast<double>(series->values[i]) / most);
+      points.emplace_back(kLeft + (kRight - kLeft) * share,
+                          kBottom - (kBottom - kTop) * static_cast<double>(series->values[i]) / most);
     }
-    figure.curve(colour, points);
+    figure.curve(colour, colour, points);
   }
-  figure.text(kLeft, kBottom + 15, "0 s", "start");
+  figure.text(kLeft, kBottom + 15, "0 s");
   figure.text(kRight, kBottom + 15, fmt::format("{:.1f} s", length * 1e-9), "end");
-  return figure.html(kBottom + 20);
+  return figure.figure(kBottom + 20);
 }
 
 std::string balance_figure(const Balance& balance) {
   constexpr double kBottom = 150, kPercent = 100;
-  Figure figure("Busy disk, wire and cores, %");
+  Drawing figure("Busy disk, wire and cores, %");
   figure.y_axis(kPercent, kBottom);
   const auto count = static_cast<double>(balance.intervals.size());
   const auto curve = [&](std::size_t colour, const char* name, double Balance::Interval::*share) {
     figure.legend(fmt::format("s{}", colour), name);
-    std::string points;
+    Points points;
     for (std::size_t i = 0; i < balance.intervals.size(); ++i) {
       const double y = kBottom - (kBottom - kTop) * balance.intervals[i].*share;
       for (const std::size_t edge : {i, i + 1})
-        points +=
-            fmt::format("{:.1f},{:.1f} ", kLeft + (kRight - kLeft) * static_cast<double>(edge) / count, y);
+        points.emplace_back(kLeft + (kRight - kLeft) * static_cast<double>(edge) / count, y);
     }
-    figure.curve(colour, points);
+    figure.curve(colour, colour, points);
   };
   if (balance.disk_known) curve(0, "disk", &Balance::Interval::disk);
   if (balance.has_wire()) curve(1, "wire", &Balance::Interval::wire);
@@ -259,9 +208,9 @@ std::string balance_figure(const Balance& balance) {
     const double x = kLeft + (kRight - kLeft) * std::min(1.0, end_s / length_s);
     figure.line(x, kTop, x, kBottom);
   }
-  figure.text(kLeft, kBottom + 15, "0 s; lines: ends of steps", "start");
+  figure.text(kLeft, kBottom + 15, "0 s; lines: ends of steps");
   figure.text(kRight, kBottom + 15, fmt::format("{:.1f} s", length_s), "end");
-  return figure.html(kBottom + 20);
+  return figure.figure(kBottom + 20);
 }
 
 }  // namespace edgewire::perf

@@ -52,23 +52,6 @@ report::Table phases(const Profile& profile) {
   return table;
 }
 
-report::Table steps_of(const Balance& balance) {
-  report::Table table;
-  table.header = {"step",         "seconds", "disk busy s", "wire busy s",
-                  "cores busy s", "MB read", "MB written",  "MB on wire"};
-  const auto figure = [](bool known, double number) { return known ? fmt::format("{:.3f}", number) : "-"; };
-  const auto mega = [](bool known, std::uint64_t bytes) {
-    return known ? fmt::format("{:.1f}", static_cast<double>(bytes) / 1e6) : "-";
-  };
-  for (const auto& step : balance.steps)
-    table.rows.push_back({step.name, figure(true, step.seconds), figure(balance.disk_known, step.disk_s),
-                          figure(balance.has_wire(), step.wire_s), figure(true, step.cores_s),
-                          mega(balance.disk_known, step.disk_bytes_read),
-                          mega(balance.disk_known, step.disk_bytes_written),
-                          mega(balance.has_wire(), step.wire_bytes)});
-  return table;
-}
-
 /// A row for each process, a column for each process.
 template <class Cell>
 report::Table matrix(const Profile& profile, const std::string& corner, const Cell& cell) {
@@ -109,7 +92,8 @@ std::string Profile::to_html(const std::string& title, const std::string& subtit
   if (balance) {
     page.heading("Disk, wire and cores");
     page.paragraph(balance->to_line());
-    page.table(steps_of(*balance));
+    page.table(balance->to_table());
+    page.paragraph(fmt::format("{}.", Balance::kTableSays));
     page.figures({balance_figure(*balance)});
   }
   page.heading("Where the time went");

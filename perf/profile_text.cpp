@@ -1,7 +1,6 @@
 // A profile as a table for people and as JSON for programs.
 #include <fmt/core.h>
 
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -11,7 +10,9 @@
 
 namespace edgewire::perf {
 
-using Json = nlohmann::ordered_json;
+using report::Json;
+
+EDGEWIRE_JSON_OF(Limiter, cause, seconds, share, rank, why)
 
 namespace {
 
@@ -134,17 +135,10 @@ Json json_of(const Profile& profile, std::size_t rank) {
 }
 
 Json json_of(const Verdict& verdict) {
-  Json json{{"limit", to_name(verdict.limiters.front().cause)},
-            {"seconds_per_iteration", verdict.seconds},
-            {"seconds_with_10x_link", verdict.seconds_10x}};
-  for (const auto& one : verdict.limiters) {
-    json["limiters"].push_back({{"cause", to_name(one.cause)},
-                                {"seconds", one.seconds},
-                                {"share", one.share},
-                                {"rank", one.rank},
-                                {"why", one.why}});
-  }
-  return json;
+  return {{"limit", to_name(verdict.limiters.front().cause)},
+          {"seconds_per_iteration", verdict.seconds},
+          {"seconds_with_10x_link", verdict.seconds_10x},
+          {"limiters", verdict.limiters}};
 }
 
 double average(const ProcessProfile& process, std::size_t phase) {
@@ -217,7 +211,8 @@ std::string Profile::to_text() const {
   }
   text += fmt::format("(of {} and worker; slowest: the work of the worker with most)\n", words.a_step());
   return text + stolen_lines(processes) + counters_line() + "\n" + verdict.to_text() +
-         (balance ? balance->to_table() : "");
+         (balance ? fmt::format("\n{}({})\n", report::to_text(balance->to_table()), Balance::kTableSays)
+                  : "");
 }
 
 }  // namespace edgewire::perf

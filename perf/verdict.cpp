@@ -216,7 +216,7 @@ Limiter even_work(const RunLoad& load, const Facts& facts) {
 /// The time with another line rate: the measured time, minus the change that the model predicts.
 double with_rate(const RunLoad& load, const Facts& facts, double work_s, double times) {
   const auto& slowest = load.processes[facts.slowest];
-  if (facts.wire_s <= 0 || work_s <= 0) return load.seconds;
+  if (facts.wire_s <= 0 || work_s <= 0 || slowest.items <= 0) return load.seconds;
   const Demand demand{.processes = static_cast<int>(load.processes.size()),
                       .edges = slowest.items,
                       .wire_bytes = wire_bytes(load.processes[facts.wire_rank])};

@@ -66,12 +66,6 @@ void each_command(const CLI::App& command, const std::string& path,
     each_command(*sub, path.empty() ? sub->get_name() : path + " " + sub->get_name(), act);
 }
 
-std::vector<std::string> names_below(const CLI::App& command) {
-  std::vector<std::string> names;
-  for (const CLI::App* sub : visible_commands(command)) names.push_back(sub->get_name());
-  return names;
-}
-
 /// For a shell, between single quotes: '\'' in bash and zsh, \' in fish.
 std::string quoted(const std::string& text, const char* quote) {
   std::string result = "'";

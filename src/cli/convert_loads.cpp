@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/error.h"
@@ -55,7 +54,7 @@ void report_conversion(const ConvertSettings& settings, const graph::BuildSummar
   }
   if (moved.job) write_profile_files(*moved.job, settings.job, "Load to " + settings.output.path);
   if (path.empty()) return;
-  nlohmann::ordered_json json{
+  report::Json json{
       {"schema_version", 1},  // src/report/schema
       {"command", "convert"},         {"inputs", settings.inputs}, {"output", settings.output.path},
       {"vertices", summary.vertices}, {"edges", summary.edges},    {"edges_dropped", summary.dropped}};
@@ -65,9 +64,7 @@ void report_conversion(const ConvertSettings& settings, const graph::BuildSummar
     json.update({{"processes", 1}, {"workers", moved.workers}});
   if (moved.memory_bytes > 0) json["memory_bytes"] = moved.memory_bytes;
   if (settings.input != "-") json["bytes_read"] = input_bytes(settings);
-  json["runs"] = moved.runs;
-  json["bytes_spilled"] = moved.bytes_spilled;
-  json["bytes_sent"] = moved.bytes_sent;
+  EDGEWIRE_ADD_FIELDS(json, moved, runs, bytes_spilled, bytes_sent);
   json["bytes_written"] = summary.bytes;
   json["seconds_total"] = seconds_since(start);
   if (moved.job) {

@@ -15,26 +15,6 @@
 namespace edgewire::cli {
 namespace {
 
-/// The words of `text` in lines of at most 80 columns, `indent` blanks before each. A line break stays.
-std::string wrapped(const std::string& text, std::size_t indent) {
-  constexpr std::size_t kColumns = 80;
-  std::string result, line;
-  const auto end_line = [&] {
-    if (!line.empty()) result += std::string(indent, ' ') + line + "\n";
-    line.clear();
-  };
-  std::istringstream lines(text);
-  for (std::string whole; std::getline(lines, whole);) {
-    std::istringstream words(whole);
-    for (std::string word; words >> word;) {
-      if (!line.empty() && indent + line.size() + 1 + word.size() > kColumns) end_line();
-      line += (line.empty() ? "" : " ") + word;
-    }
-    end_line();
-  }
-  return result;
-}
-
 /// What an option's value is: the choices, a name in capitals, or nothing for a flag.
 std::string value_of(const CLI::Option& option) {
   if (option.get_type_size() == 0) return {};
@@ -70,6 +50,31 @@ std::string heading(const CLI::Option& option) {
 
 std::vector<const CLI::App*> visible_commands(const CLI::App& command) {
   return command.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); });
+}
+
+std::vector<std::string> names_below(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : visible_commands(command)) names.push_back(sub->get_name());
+  return names;
+}
+
+std::string wrapped(const std::string& text, std::size_t indent) {
+  constexpr std::size_t kColumns = 80;
+  std::string result, line;
+  const auto end_line = [&] {
+    if (!line.empty()) result += std::string(indent, ' ') + line + "\n";
+    line.clear();
+  };
+  std::istringstream lines(text);
+  for (std::string whole; std::getline(lines, whole);) {
+    std::istringstream words(whole);
+    for (std::string word; words >> word;) {
+      if (!line.empty() && indent + line.size() + 1 + word.size() > kColumns) end_line();
+      line += (line.empty() ? "" : " ") + word;
+    }
+    end_line();
+  }
+  return result;
 }
 
 std::string Help::make_option(const CLI::Option* option, bool /*is_positional*/) const {

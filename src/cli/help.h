@@ -21,6 +21,10 @@ std::string heading(const CLI::Option& option);
 std::vector<std::string> choices(const CLI::Option& option);
 /// The commands below `command` that are not hidden.
 std::vector<const CLI::App*> visible_commands(const CLI::App& command);
+/// Their names.
+std::vector<std::string> names_below(const CLI::App& command);
+/// The words of `text` in lines of at most 80 columns, `indent` blanks before each. A line break stays.
+std::string wrapped(const std::string& text, std::size_t indent);
 /// Adds --version to the program and, unseen in help, to all commands.
 void add_version(CLI::App& app);
 /// The files of the program's man pages, such as "edgewire-pagerank.1": one for itself, one for the options

@@ -54,23 +54,10 @@ std::string escaped(const std::string& text) {
 
 /// Line by line, none longer than editors show; none is taken for a request.
 std::string paragraphs(const std::string& text) {
-  constexpr std::size_t kColumns = 80;
   std::string result;
-  std::istringstream lines(text);
-  for (std::string whole; std::getline(lines, whole);) {
-    std::istringstream words(whole);
-    std::string line;
-    const auto end_line = [&] {
-      if (!line.empty()) result += (line[0] == '.' || line[0] == '\'' ? "\\&" : "") + line + "\n";
-      line.clear();
-    };
-    for (std::string word; words >> word;) {
-      word = escaped(word);
-      if (line.size() + 1 + word.size() > kColumns) end_line();
-      line += (line.empty() ? "" : " ") + word;
-    }
-    end_line();
-  }
+  std::istringstream lines(wrapped(escaped(text), 0));
+  for (std::string line; std::getline(lines, line);)
+    result += (line[0] == '.' || line[0] == '\'' ? "\\&" : "") + line + "\n";
   return result;
 }
 

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
@@ -86,9 +85,8 @@ struct MetgReport : report::JobReport {
 };
 
 std::string MetgReport::to_json() const {
-  nlohmann::ordered_json json{{"schema_version", 1},  // src/report/schema
-                              {"command", "tasks"},    {"program", "metg"},    {"pattern", pattern},
-                              {"width", grains.width}, {"steps", grains.steps}};
+  report::Json json{{"schema_version", 1}, {"command", "tasks"}, {"program", "metg"}, {"pattern", pattern}};
+  EDGEWIRE_ADD_FIELDS(json, grains, width, steps);
   add_head(json);
   json["result"] = result;
   if (metg_s >= 0) json["seconds_metg"] = metg_s;

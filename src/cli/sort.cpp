@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -85,31 +84,24 @@ struct SortReport : report::JobReport {
 };
 
 std::string SortReport::to_json(const SortSettings& settings, std::uint32_t partitions) const {
-  nlohmann::ordered_json json{{"schema_version", 2},  // src/report/schema
-                              {"command", "sort"},
-                              {"inputs", settings.inputs},
-                              {"records", records},
-                              {"record_bytes", record_bytes},
-                              {"key", settings.key},
-                              {"partitions", partitions},
-                              {"smallest_partition", smallest},
-                              {"largest_partition", largest}};
+  report::Json json{{"schema_version", 2}, {"command", "sort"}, {"inputs", settings.inputs}};
+  EDGEWIRE_ADD_FIELDS(json, *this, records, record_bytes);
+  json.update({{"key", settings.key},
+               {"partitions", partitions},
+               {"smallest_partition", smallest},
+               {"largest_partition", largest}});
   add_head(json);
   json.update({{"memory_bytes", memory_bytes},
                {"runs", figures.runs},
                {"bytes_read", records * record_bytes},
                {"bytes_spilled", figures.bytes_spilled},
                {"bytes_written", records * record_bytes},
-               {"bytes_sent", figures.record_bytes_sent},
-               {"payload_bytes_sent", figures.payload_bytes_sent},
-               {"wire_bytes_sent", figures.wire_bytes_sent},
-               {"seconds_sample", figures.seconds_sample},
-               {"seconds_distribute", figures.seconds_distribute},
-               {"seconds_merge", figures.seconds_merge},
-               {"seconds_cores_busy", balance.all.cores_s}});
+               {"bytes_sent", figures.record_bytes_sent}});
+  EDGEWIRE_ADD_FIELDS(json, figures, payload_bytes_sent, wire_bytes_sent, seconds_sample, seconds_distribute,
+                      seconds_merge);
+  json["seconds_cores_busy"] = balance.all.cores_s;
   if (balance.disk_known) json["seconds_disk_busy"] = balance.all.disk_s;
-  if (seconds_verify) json["seconds_verify"] = *seconds_verify;
-  json["seconds_total"] = seconds_total;
+  EDGEWIRE_ADD_FIELDS(json, *this, seconds_verify, seconds_total);
   json["balance"] = balance.to_json();
   add_place(json);
   json["verified"] = seconds_verify.has_value();

@@ -25,13 +25,6 @@ std::vector<std::string> option_names(const CLI::App& command) {
   return names;
 }
 
-std::vector<std::string> subcommand_names(const CLI::App& command) {
-  std::vector<std::string> names;
-  for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; }))
-    if (!sub->get_group().empty()) names.push_back(sub->get_name());
-  return names;
-}
-
 /// What stands in "NAME: VALUE not in {a,b,c}", as CLI::IsMember says it; without choices where a message
 /// says something else.
 struct WrongChoice {
@@ -52,64 +45,38 @@ struct WrongChoice {
 };
 
 constexpr std::array kOtherOptions{
-    OtherName{"-n", "--processes"},
-    OtherName{"-np", "--processes"},
-    OtherName{"--np", "--processes"},
-    OtherName{"--ranks", "--processes"},
-    OtherName{"--nprocs", "--processes"},
-    OtherName{"-t", "--workers"},
-    OtherName{"-j", "--workers"},
-    OtherName{"--threads", "--workers"},
-    OtherName{"--nthreads", "--workers"},
-    OtherName{"--num-threads", "--workers"},
-    OtherName{"--alpha", "--damping"},
-    OtherName{"--epsilon", "--tolerance"},
-    OtherName{"--eps", "--tolerance"},
-    OtherName{"--tol", "--tolerance"},
-    OtherName{"--root", "--source"},
-    OtherName{"--start", "--source"},
-    OtherName{"--src", "--source"},
-    OtherName{"--roots", "--sources"},
-    OtherName{"--seeds", "--sources"},
-    OtherName{"--personalization", "--sources"},
-    OtherName{"--sink", "--target"},
-    OtherName{"--destination", "--target"},
-    OtherName{"--out", "--output"},
-    OtherName{"--outfile", "--output"},
-    OtherName{"--output-file", "--output"},
-    OtherName{"-i", "--iterations"},
-    OtherName{"--iters", "--iterations"},
-    OtherName{"--max-iter", "--iterations"},
-    OtherName{"--max-iters", "--iterations"},
-    OtherName{"--niter", "--iterations"},
-    OtherName{"--max-iterations", "--iterations"},
-    OtherName{"-V", "--version"},
-    OtherName{"-v", "--version"},
-    OtherName{"--hostfile", "--hosts"},
-    OtherName{"--machinefile", "--hosts"},
-    OtherName{"--check", "--verify"},
-    OtherName{"--validate", "--verify"},
-    OtherName{"-k", "--top"},
-    OtherName{"--timeout", "--peer-timeout"},
-    OtherName{"--tmpdir", "--temp"},
-    OtherName{"--symmetrize", "--undirected"},
-    OtherName{"--transpose", "--direction"},
-    OtherName{"--reverse", "--direction"},
-    OtherName{"--partition", "--ownership"},
+    OtherNames{"--processes", "-n -np --np --ranks --nprocs"},
+    OtherNames{"--workers", "-t -j --threads --nthreads --num-threads"},
+    OtherNames{"--damping", "--alpha"},
+    OtherNames{"--tolerance", "--epsilon --eps --tol"},
+    OtherNames{"--source", "--root --start --src"},
+    OtherNames{"--sources", "--roots --seeds --personalization"},
+    OtherNames{"--target", "--sink --destination"},
+    OtherNames{"--output", "--out --outfile --output-file"},
+    OtherNames{"--iterations", "-i --iters --max-iter --max-iters --niter --max-iterations"},
+    OtherNames{"--version", "-V -v"},
+    OtherNames{"--hosts", "--hostfile --machinefile"},
+    OtherNames{"--verify", "--check --validate"},
+    OtherNames{"--top", "-k"},
+    OtherNames{"--peer-timeout", "--timeout"},
+    OtherNames{"--temp", "--tmpdir"},
+    OtherNames{"--undirected", "--symmetrize"},
+    OtherNames{"--direction", "--transpose --reverse"},
+    OtherNames{"--ownership", "--partition"},
 };
 constexpr std::array kOtherCommands{
-    OtherName{"cc", "wcc"},           OtherName{"components", "wcc"},
-    OtherName{"dijkstra", "sssp"},    OtherName{"shortest-paths", "sssp"},
-    OtherName{"betweenness", "bc"},   OtherName{"triangles", "lcc"},
-    OtherName{"tc", "lcc"},           OtherName{"pr", "pagerank"},
-    OtherName{"communities", "cdlp"}, OtherName{"label-propagation", "cdlp"},
-    OtherName{"import", "convert"},   OtherName{"stats", "info"},
+    OtherNames{"wcc", "cc components"}, OtherNames{"sssp", "dijkstra shortest-paths"},
+    OtherNames{"bc", "betweenness"},    OtherNames{"lcc", "triangles tc"},
+    OtherNames{"pagerank", "pr"},       OtherNames{"cdlp", "communities label-propagation"},
+    OtherNames{"convert", "import"},    OtherNames{"info", "stats"},
 };
 
 /// What we call `word`; else empty.
-std::string our_name(std::span<const OtherName> names, const std::string& word) {
-  const auto known = std::ranges::find(names, word, &OtherName::theirs);
-  return known == names.end() ? std::string() : std::string(known->ours);
+std::string our_name(std::span<const OtherNames> names, const std::string& word) {
+  for (const auto& [ours, theirs] : names)
+    if (fmt::format(" {} ", theirs).find(fmt::format(" {} ", word)) != std::string::npos)
+      return std::string(ours);
+  return {};
 }
 
 std::string list_of(const std::vector<std::string>& names, const char* last = " or ") {
@@ -249,7 +216,7 @@ struct Problem {
 
 /// Of a command line without the subcommand that it needs.
 Problem missing_command(const CLI::App& command, const std::string& path, const std::string& word) {
-  const auto names = subcommand_names(command);
+  const auto names = names_below(command);
   if (word.empty())
     return {path.empty() ? "a command is missing" : fmt::format("{}: say what: {}", path, list_of(names)),
             ""};
@@ -293,8 +260,8 @@ Problem problem_of(const CLI::App& app, const CLI::App& command, const std::stri
 
 }  // namespace
 
-std::span<const OtherName> other_options() { return kOtherOptions; }
-std::span<const OtherName> other_commands() { return kOtherCommands; }
+std::span<const OtherNames> other_options() { return kOtherOptions; }
+std::span<const OtherNames> other_commands() { return kOtherCommands; }
 
 std::string no_such_command(const CLI::App& command, const std::string& path, const std::string& word) {
   return missing_command(command, path, word).text(path);

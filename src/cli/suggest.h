@@ -8,12 +8,12 @@
 
 namespace edgewire::cli {
 
-/// What users of other programs say, and what we call it.
-struct OtherName {
-  std::string_view theirs, ours;
+/// What we call an option or a command, and what users of other programs say, with blanks between the words.
+struct OtherNames {
+  std::string_view ours, theirs;
 };
-std::span<const OtherName> other_options();
-std::span<const OtherName> other_commands();
+std::span<const OtherNames> other_options();
+std::span<const OtherNames> other_commands();
 
 /// That `command`, at `path` ("" is the program), has no subcommand `word`, in one line, and what was meant.
 std::string no_such_command(const CLI::App& command, const std::string& path, const std::string& word);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/error.h"
@@ -56,19 +55,12 @@ std::vector<std::pair<std::string, double>> TaskReport::phases() const {
 
 std::string TaskReport::to_json(const TaskProgram& program) const {
   const auto& figures = sum.figures;
-  nlohmann::ordered_json json{{"schema_version", 1},  // src/report/schema
-                              {"command", "tasks"},
-                              {"program", program.name()}};
+  report::Json json{{"schema_version", 1}, {"command", "tasks"}, {"program", program.name()}};
   program.add_to(json);
   add_head(json);
-  json.update({{"result", result},
-               {"tasks", figures.tasks},
-               {"tasks_run", tasks_run},
-               {"tasks_sent", figures.tasks_sent},
-               {"tasks_moved", figures.tasks_moved},
-               {"results_sent", figures.results_sent},
-               {"suspensions", figures.suspensions},
-               {"payload_bytes_sent", figures.payload_bytes},
+  json.update({{"result", result}, {"tasks", figures.tasks}, {"tasks_run", tasks_run}});
+  EDGEWIRE_ADD_FIELDS(json, figures, tasks_sent, tasks_moved, results_sent, suspensions);
+  json.update({{"payload_bytes_sent", figures.payload_bytes},
                {"wire_bytes_sent", figures.wire_bytes},
                {"seconds", median(seconds)},
                {"seconds_runs", seconds},

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+
+#include "report/json_text.h"
 
 namespace edgewire::report {
 
@@ -11,48 +12,36 @@ namespace {
 
 constexpr std::size_t kFirst = 5;
 
-nlohmann::ordered_json name_json(const VertexName& name) {
-  if (name.labelled) return name.text;
-  return std::stoull(name.text);
-}
-
 /// Whole numbers with all digits, others with so many.
 std::string text_of(const Number& number, int digits) {
   if (const auto* whole = std::get_if<std::uint64_t>(&number)) return fmt::format("{}", *whole);
   return fmt::format("{:.{}g}", std::get<double>(number), digits);
 }
 
-nlohmann::ordered_json number_json(const Number& number) {
-  return std::visit([](auto value) { return nlohmann::ordered_json(value); }, number);
-}
-
 }  // namespace
 
-nlohmann::ordered_json to_json(const std::vector<Top>& top) {
-  auto list = nlohmann::ordered_json::array();
-  for (const Top& one : top)
-    list.push_back({{"id", name_json(one.vertex)}, {"value", number_json(one.value)}});
-  return list;
+void to_json(Json& json, const VertexName& name) {
+  if (name.labelled)
+    json = name.text;
+  else
+    json = std::stoull(name.text);
 }
 
-nlohmann::ordered_json Answer::to_json() const {
-  auto json = nlohmann::ordered_json::object();
-  for (const auto& [name, value] : fields) {
-    if (const auto* vertex = std::get_if<VertexName>(&value))
-      json[name] = name_json(*vertex);
-    else if (const auto* count = std::get_if<std::uint64_t>(&value))
-      json[name] = *count;
-    else
-      json[name] = std::get<double>(value);
-  }
-  if (top) json["top"] = report::to_json(*top);
-  if (path) {
-    auto& vertices = json["path"];  // null
-    for (const VertexName& one : path->vertices) vertices.push_back(name_json(one));
-    auto& length = json["path_length"];  // null
-    if (!path->vertices.empty()) length = number_json(path->length);
-  }
-  return json;
+void to_json(Json& json, const Top& top) {
+  json["id"] = top.vertex;
+  add_field(json, "value", top.value);
+}
+
+void to_json(Json& json, const Answer& answer) {
+  json = Json::object();
+  for (const auto& [name, value] : answer.fields) add_field(json, name, value);
+  add_field(json, "top", answer.top);
+  if (!answer.path) return;
+  json["path"] = nullptr;
+  json["path_length"] = nullptr;
+  if (answer.path->vertices.empty()) return;
+  json["path"] = answer.path->vertices;
+  add_field(json, "path_length", answer.path->length);
 }
 
 std::string Answer::first_lines() const {

@@ -45,8 +45,6 @@ struct Answer {
 
   /// Whether the kernel has said anything.
   bool empty() const noexcept { return text.empty() && fields.empty() && !top && !path; }
-  /// An object with all of it; a path as the array of its vertices, or null where there is none.
-  nlohmann::ordered_json to_json() const;
   /// In front of a report: a line or two, or nothing. Of `top` the first five.
   std::string first_lines() const;
   /// At the end of a report: `top` where it is listed, and the path; or nothing. `of`: the run, where there
@@ -54,7 +52,9 @@ struct Answer {
   std::string last_lines(const std::string& of = "") const;
 };
 
-/// [{id, value}].
-nlohmann::ordered_json to_json(const std::vector<Top>& top);
+void to_json(nlohmann::ordered_json& json, const VertexName& name);
+void to_json(nlohmann::ordered_json& json, const Top& top);
+/// An object with all of it; a path as the array of its vertices, or null where there is none.
+void to_json(nlohmann::ordered_json& json, const Answer& answer);
 
 }  // namespace edgewire::report

@@ -2,52 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
+#include "report/drawing.h"
 #include "report/html.h"
 
 namespace edgewire::report {
 
 namespace {
 
-// In the units of the view box: about the pixels that a chart gets on a phone, and as one of three on a
-// desktop.
+// About the pixels that a chart gets on a phone, and as one of three on a desktop.
 constexpr double kWidth = 360;
-constexpr std::size_t kColours = 6, kDashes = 4;
 
-class Drawing {
- public:
-  Drawing(std::string_view title, std::string_view legend) {
-    text_ = fmt::format("<figure><figcaption>{}</figcaption>\n<div class=\"legend\">{}</div>\n",
-                        escaped(title), legend);
-    label_ = escaped(title);
-  }
-  template <class... Arguments>
-  void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    fmt::format_to(std::back_inserter(shapes_), format, std::forward<Arguments>(arguments)...);
-  }
-  void line(double x1, double y1, double x2, double y2, std::string_view style) {
-    add("<line class=\"{}\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" />\n", style, x1, y1, x2,
-        y2);
-  }
-  void text(double x, double y, std::string_view words, std::string_view style = "",
-            std::string_view anchor = "start") {
-    add("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", style, x, y, anchor,
-        escaped(words));
-  }
-  std::string figure(double height) const {
-    return fmt::format(
-        "{}<svg viewBox=\"0 0 {} {:.0f}\" role=\"img\" aria-label=\"{}\">\n{}</svg></figure>\n", text_,
-        kWidth, height, label_, shapes_);
-  }
-
- private:
-  std::string text_, label_, shapes_;
-};
-
-std::string legend_item(std::string_view style, std::string_view name) {
-  return fmt::format("<span><i class=\"{}\"></i>{}</span>", style, escaped(name));
-}
+std::string colour_of(std::size_t series) { return fmt::format("s{}", series % Drawing::kColours); }
 
 /// A logarithmic axis from decade digits 1, 2 or 5 around its values.
 class LogAxis {
@@ -98,15 +64,15 @@ struct Extent {
 void draw_axes(Drawing& drawing, const LineChart& chart, const LogAxis& x, const LogAxis& y, double left,
                double right, double top, double bottom) {
   for (const double tick : x.ticks()) {
-    drawing.line(x.at(tick), top, x.at(tick), bottom, "grid");
-    drawing.text(x.at(tick), bottom + 15, tick_text(tick), "soft", "middle");
+    drawing.line(x.at(tick), top, x.at(tick), bottom);
+    drawing.text(x.at(tick), bottom + 15, tick_text(tick), "middle");
   }
   for (const double tick : y.ticks()) {
-    drawing.line(left, y.at(tick), right, y.at(tick), "grid");
-    drawing.text(left - 5, y.at(tick) + 4, tick_text(tick), "soft", "end");
+    drawing.line(left, y.at(tick), right, y.at(tick));
+    drawing.text(left - 5, y.at(tick) + 4, tick_text(tick), "end");
   }
-  drawing.text((left + right) / 2, bottom + 32, chart.x_label, "soft", "middle");
-  drawing.text(4, top - 9, chart.y_label, "soft");
+  drawing.text((left + right) / 2, bottom + 32, chart.x_label, "middle");
+  drawing.text(4, top - 9, chart.y_label);
 }
 
 }  // namespace
@@ -121,23 +87,21 @@ std::string tick_text(double value) {
 
 std::string to_figure(const BarChart& chart) {
   constexpr double kBar = 17, kGap = 4, kLabel = 20, kBetween = 10, kText = 92;
-  std::string legend;
-  for (std::size_t s = 0; s < chart.series.size(); ++s)
-    legend += legend_item(fmt::format("s{}", s % kColours), chart.series[s]);
-  if (!chart.mark_name.empty()) legend += legend_item("bar", chart.mark_name);
+  Drawing drawing(chart.title, kWidth);
+  for (std::size_t s = 0; s < chart.series.size(); ++s) drawing.legend(colour_of(s), chart.series[s]);
+  if (!chart.mark_name.empty()) drawing.legend("bar", chart.mark_name);
   Extent extent;
   for (const auto& group : chart.groups)
     for (const auto& bar : group.bars) extent.add(std::max({bar.value, bar.high, bar.mark}));
   const double scale = extent.most > 0 ? (kWidth - kText) / extent.most : 0;
-  Drawing drawing(chart.title, legend);
   double y = 2;
   for (const auto& group : chart.groups) {
-    drawing.text(0, y + 12, group.label, "group");
+    drawing.text(0, y + 12, group.label, "start", "group");
     y += kLabel;
     for (const auto& bar : group.bars) {
       drawing.add("<g><title>{}</title>\n", escaped(bar.title.empty() ? bar.text : bar.title));
-      drawing.add("<rect class=\"s{}\" x=\"0\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" rx=\"2\" />\n",
-                  bar.series % kColours, y, std::max(bar.value * scale, 1.0), kBar);
+      drawing.add("<rect class=\"{}\" x=\"0\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" rx=\"2\" />\n",
+                  colour_of(bar.series), y, std::max(bar.value * scale, 1.0), kBar);
       if (bar.high > bar.low) {
         const double middle = y + kBar / 2;
         drawing.line(bar.low * scale, middle, bar.high * scale, middle, "spread");
@@ -146,7 +110,7 @@ std::string to_figure(const BarChart& chart) {
       }
       if (bar.mark >= 0)
         drawing.line(bar.mark * scale + 1, y - 2, bar.mark * scale + 1, y + kBar + 2, "mark");
-      drawing.text(std::max({bar.value, bar.high, bar.mark}) * scale + 7, y + 13, bar.text);
+      drawing.text(std::max({bar.value, bar.high, bar.mark}) * scale + 7, y + 13, bar.text, "start", "");
       drawing.add("</g>\n");
       y += kBar + kGap;
     }
@@ -157,38 +121,37 @@ std::string to_figure(const BarChart& chart) {
 
 std::string to_figure(const LineChart& chart) {
   constexpr double kLeft = 44, kRight = kWidth - 8, kTop = 22, kBottom = 250, kHeight = 290;
-  std::string legend;
+  Drawing drawing(chart.title, kWidth);
   Extent xs, ys;
   for (std::size_t s = 0; s < chart.series.size(); ++s) {
-    legend += legend_item(fmt::format("s{}", (chart.first_colour + s) % kColours), chart.series[s].name);
+    drawing.legend(colour_of(chart.first_colour + s), chart.series[s].name);
     for (const auto* points : {&chart.series[s].line, &chart.series[s].dots})
       for (const auto& [x, y] : *points) {
         xs.add(x);
         ys.add(y);
       }
   }
-  if (!chart.dots_name.empty()) legend += legend_item("dot", chart.dots_name);
-  Drawing drawing(chart.title, legend);
+  if (!chart.dots_name.empty()) drawing.legend("dot", chart.dots_name);
   if (xs.most <= 0) {
-    drawing.text(0, kTop, "nothing was measured", "soft");
+    drawing.text(0, kTop, "nothing was measured");
     return drawing.figure(2 * kTop);
   }
   const LogAxis x(xs.least, xs.most, kLeft, kRight), y(ys.least, ys.most, kBottom, kTop);
   draw_axes(drawing, chart, x, y, kLeft, kRight, kTop, kBottom);
   for (std::size_t s = 0; s < chart.series.size(); ++s) {
     // Dashed, so that one that lies upon another hides it in parts only.
-    drawing.add("<polyline class=\"curve l{} d{}\" points=\"", (chart.first_colour + s) % kColours,
-                s % kDashes);
-    for (const auto& [at, value] : chart.series[s].line) drawing.add("{:.1f},{:.1f} ", x.at(at), y.at(value));
-    drawing.add("\" />\n");
+    auto points = chart.series[s].line;
+    for (auto& [at, value] : points) at = x.at(at), value = y.at(value);
+    drawing.curve(chart.first_colour + s, s, points);
   }
   for (std::size_t s = 0; s < chart.series.size(); ++s)
     for (const auto& [at, value] : chart.series[s].dots)
       drawing.add(
           "<circle class=\"measured l{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\"><title>{}: "
           "{:.4g}</title></circle>\n",
-          (chart.first_colour + s) % kColours, x.at(at), y.at(value),
-          7.0 - 1.5 * static_cast<double>(s % kDashes),  // rings inside each other where they coincide
+          (chart.first_colour + s) % Drawing::kColours, x.at(at), y.at(value),
+          7.0 -
+              1.5 * static_cast<double>(s % Drawing::kDashes),  // rings inside each other where they coincide
           escaped(chart.series[s].name), value);
   return drawing.figure(kHeight);
 }

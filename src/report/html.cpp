@@ -126,7 +126,7 @@ void Page::table(const Table& table) {
   const auto row = [&](const std::vector<std::string>& cells, std::string_view tag) {
     body_ += "<tr>";
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      body_ += fmt::format("<{}{}>{}</{}>", tag, i < table.text_columns ? " class=\"text\"" : "",
+      body_ += fmt::format("<{}{}>{}</{}>", tag, table.has_text(i) ? " class=\"text\"" : "",
                            escaped(cells[i]), tag);
     }
     body_ += "</tr>\n";

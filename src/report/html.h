@@ -3,11 +3,12 @@
 // it.
 #pragma once
 
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "report/table.h"
 
 namespace edgewire::report {
 
@@ -18,12 +19,6 @@ std::string escaped(std::string_view text);
 /// A figure beside an axis: three digits or more, never with an exponent ("1600", "0.05"). `value` is not
 /// below 0.
 std::string tick_text(double value);
-
-struct Table {
-  std::vector<std::string> header;
-  std::size_t text_columns = 1;  ///< the first ones, left-aligned; the others are figures
-  std::vector<std::vector<std::string>> rows;
-};
 
 /// Horizontal bars in labelled groups.
 struct BarChart {
@@ -44,11 +39,13 @@ struct BarChart {
   std::vector<Group> groups;
 };
 
+using Points = std::vector<std::pair<double, double>>;
+
 /// Lines and dots over two logarithmic axes. All coordinates are above 0.
 struct LineChart {
   struct Series {
     std::string name;
-    std::vector<std::pair<double, double>> line, dots;
+    Points line, dots;
   };
   std::string title, x_label, y_label;
   std::vector<Series> series;

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <nlohmann/json.hpp>
+#include "report/json_text.h"
 
 namespace edgewire::report {
 
@@ -12,19 +12,17 @@ std::string JobReport::describe() const {
 }
 
 void JobReport::add_head(nlohmann::ordered_json& json) const {
-  json["processes"] = processes;
-  json["workers"] = workers;
+  EDGEWIRE_ADD_FIELDS(json, *this, processes, workers);
   json["transport"] = link.transport;
 }
 
 void JobReport::add_place(nlohmann::ordered_json& json) const {
-  json["peak_rss_bytes"] = peak_rss_bytes;
-  json["placement"] = placement;
+  EDGEWIRE_ADD_FIELDS(json, *this, peak_rss_bytes, placement);
   link.add_to(json);
 }
 
 void JobReport::add_end(nlohmann::ordered_json& json) const {
-  if (!profile_json.empty()) json["profile"] = nlohmann::ordered_json::parse(profile_json);
+  if (!profile_json.empty()) json["profile"] = Json::parse(profile_json);
   json["version"] = EDGEWIRE_VERSION;
 }
 

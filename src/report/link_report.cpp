@@ -3,7 +3,8 @@
 #include <fmt/core.h>
 
 #include <array>
-#include <nlohmann/json.hpp>
+
+#include "report/json_text.h"
 
 namespace edgewire::report {
 
@@ -19,18 +20,12 @@ LinkReport::Losses& LinkReport::Losses::operator+=(const Losses& other) {
 
 void LinkReport::add_to(nlohmann::ordered_json& json) const {
   if (!transport_reason.empty()) json["transport_reason"] = transport_reason;
-  json["refused_connections"] = refused_connections;
-  json["refused_frames"] = refused_frames;
+  EDGEWIRE_ADD_FIELDS(json, *this, refused_connections, refused_frames);
   if (sending.empty()) return;
-  json["link"] = {{"sending", sending},
-                  {"path", path},
-                  {"queue_frames", queue_frames},
-                  {"retransmitted_bytes", losses.retransmitted_bytes},
-                  {"duplicate_frames", losses.duplicate_frames},
-                  {"reordered_frames", losses.reordered_frames},
-                  {"corrupt_frames", losses.corrupt_frames},
-                  {"foreign_frames", losses.foreign_frames},
-                  {"missed_frames", losses.missed_frames}};
+  auto& link = json["link"];
+  EDGEWIRE_ADD_FIELDS(link, *this, sending, path, queue_frames);
+  EDGEWIRE_ADD_FIELDS(link, losses, retransmitted_bytes, duplicate_frames, reordered_frames, corrupt_frames,
+                      foreign_frames, missed_frames);
 }
 
 std::string LinkReport::to_text() const {

@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/median.h"
 #include "report/json_text.h"
-#include "report/memory_report.h"
 
 namespace edgewire::report {
 
@@ -63,6 +61,36 @@ std::string describe_sent(const One& one) {
 
 }  // namespace
 
+EDGEWIRE_JSON_OF(RunReport::Iteration, seconds, payload_bytes_sent, wire_bytes_sent)
+EDGEWIRE_JSON_OF(RunReport::Superstep, phase, frontier, edges, record_bytes, payload_bytes_sent,
+                 wire_bytes_sent, seconds, least_record_bytes)
+EDGEWIRE_JSON_OF(RunReport::Verification, max_relative_error, sum_error, limit, vertex_limit, limit_share,
+                 vertex, rules, passed)
+
+static void to_json(Json& json, const RunReport::Run& run) {
+  EDGEWIRE_ADD_FIELDS(json, run, source, supersteps, frontier, edges, record_bytes, payload_bytes_sent,
+                      seconds, least_record_bytes);
+  if (!run.answer.empty()) json["answer"] = run.answer;
+}
+
+static void to_json(Json& json, const RunReport::Bound& bound) {
+  json["values"] = bound.values;
+  if (bound.matching > 0) json["matching"] = bound.matching;
+  EDGEWIRE_ADD_FIELDS(json, bound, payload_bytes, wire_bytes);
+  auto& at = json["seconds_at"] = Json::object();
+  for (const auto& [rate, seconds] : bound.seconds_at) at[rate] = seconds;
+}
+
+static void to_json(Json& json, const RunReport::Disk& disk) {
+  json["edges"] = disk.bytes_written > 0 ? "written" : "found";
+  json["bytes_written"] = disk.bytes_written;
+  json["devices"] = disk.bytes_read_of_devices.size();
+  EDGEWIRE_ADD_FIELDS(json, disk, direct, stored_bytes, bytes_read, bytes_read_of_devices, seconds,
+                      seconds_busy, limit_bytes_per_second, block_bytes, depth);
+  json["limited_by"] = disk.limited_by();
+  if (!disk.balance_json.empty()) json["balance"] = Json::parse(disk.balance_json);
+}
+
 bool RunReport::is_right() const { return std::ranges::all_of(verification, &Verification::passed); }
 
 double RunReport::seconds_per_iteration() const {
@@ -79,48 +107,16 @@ double RunReport::edges_per_second() const {
 }
 
 std::string RunReport::to_json() const {
-  nlohmann::ordered_json json{{"schema_version", kSchemaVersion},
-                              {"kernel", kernel},
-                              {"graph", graph},
-                              {"vertices", vertices},
-                              {"edges", edges}};
+  Json json{{"schema_version", kSchemaVersion}};
+  EDGEWIRE_ADD_FIELDS(json, *this, kernel, graph, vertices, edges);
   add_head(json);
-  json.update({{"strategy", strategy}, {"wire", wire}, {"ownership", ownership}, {"layout", layout}});
-  if (!answer.empty()) json["answer"] = answer.to_json();
-  json["options"] = nlohmann::ordered_json::object();
-  for (const auto& [name, value] : options)
-    std::visit([&, key = name](const auto& one) { json["options"][key] = one; }, value);
-  auto& list = json["iterations"] = nlohmann::ordered_json::array();
-  for (const auto& one : iterations) {
-    list.push_back({{"seconds", one.seconds},
-                    {"payload_bytes_sent", one.payload_bytes_sent},
-                    {"wire_bytes_sent", one.wire_bytes_sent}});
-  }
-  if (has_supersteps) {
-    auto& steps = json["supersteps"] = nlohmann::ordered_json::array();
-    for (const auto& one : supersteps) {
-      steps.push_back({{"phase", one.phase},
-                       {"frontier", one.frontier},
-                       {"edges", one.edges},
-                       {"record_bytes", one.record_bytes},
-                       {"payload_bytes_sent", one.payload_bytes_sent},
-                       {"wire_bytes_sent", one.wire_bytes_sent},
-                       {"seconds", one.seconds}});
-      if (one.least_record_bytes) steps.back()["least_record_bytes"] = *one.least_record_bytes;
-    }
-    json["seconds_kernel"] = seconds_kernel;
-    for (const auto& one : runs) {
-      json["runs"].push_back({{"source", one.name},
-                              {"supersteps", one.supersteps},
-                              {"frontier", one.frontier},
-                              {"edges", one.edges},
-                              {"record_bytes", one.record_bytes},
-                              {"payload_bytes_sent", one.payload_bytes_sent},
-                              {"seconds", one.seconds}});
-      if (one.least_record_bytes) json["runs"].back()["least_record_bytes"] = *one.least_record_bytes;
-      if (!one.answer.empty()) json["runs"].back()["answer"] = one.answer.to_json();
-    }
-  }
+  EDGEWIRE_ADD_FIELDS(json, *this, strategy, wire, ownership, layout);
+  if (!answer.empty()) json["answer"] = answer;
+  auto& asked = json["options"] = Json::object();
+  for (const auto& [name, value] : options) add_field(asked, name, value);
+  json["iterations"] = iterations;
+  if (has_supersteps) EDGEWIRE_ADD_FIELDS(json, *this, supersteps, seconds_kernel);
+  if (!runs.empty()) json["runs"] = runs;
   if (!ownership_table.empty()) json["ownership_table"] = ownership_table;
   if (!strategy_reason.empty()) json["strategy_reason"] = strategy_reason;
   if (!layout_reason.empty()) json["layout_reason"] = layout_reason;
@@ -128,68 +124,28 @@ std::string RunReport::to_json() const {
   if (!order_reason.empty()) json["order_reason"] = order_reason;
   json["plan_cache"] = plan_cache;
   if (!plan_cache_note.empty()) json["plan_cache_note"] = plan_cache_note;
-  if (seconds_convert) json["seconds_convert"] = *seconds_convert;
-  json["seconds_load"] = seconds_load;
-  json["seconds_plan"] = seconds_plan;
-  json["seconds_total"] = seconds_total;
+  EDGEWIRE_ADD_FIELDS(json, *this, seconds_convert, seconds_load, seconds_plan, seconds_total);
   json["seconds_per_iteration"] = seconds_per_iteration();
   json["edges_per_second"] = edges_per_second();
   add_place(json);
-  json["tile_bytes"] = tile_bytes;
-  json["setup_messages"] = setup_messages;
-  if (disk) {
-    json["disk"] = {{"edges", disk->bytes_written > 0 ? "written" : "found"},
-                    {"bytes_written", disk->bytes_written},
-                    {"devices", disk->read_of_devices.size()},
-                    {"direct", disk->direct},
-                    {"stored_bytes", disk->stored_bytes},
-                    {"bytes_read", disk->bytes_read},
-                    {"bytes_read_of_devices", disk->read_of_devices},
-                    {"seconds", disk->seconds},
-                    {"seconds_busy", disk->seconds_busy},
-                    {"limit_bytes_per_second", disk->limit_bytes_per_second},
-                    {"block_bytes", disk->block_bytes},
-                    {"depth", disk->depth},
-                    {"limited_by", disk->limited_by()}};
-    if (!disk->balance_json.empty())
-      json["disk"]["balance"] = nlohmann::ordered_json::parse(disk->balance_json);
-  }
-  if (!memory.empty()) json["memory"] = memory_json(*this);
-  auto& limits = json["bound"];
-  limits["values"] = bound.values;
-  if (bound.matching > 0) limits["matching"] = bound.matching;
-  limits["payload_bytes"] = bound.payload_bytes;
-  limits["wire_bytes"] = bound.wire_bytes;
-  limits["seconds_at"] = nlohmann::ordered_json::object();
-  for (const auto& [rate, seconds] : bound.seconds_at) limits["seconds_at"][rate] = seconds;
+  EDGEWIRE_ADD_FIELDS(json, *this, tile_bytes, setup_messages, disk);
+  if (!memory.empty()) json["memory"] = memory_json();
+  json["bound"] = bound;
   if (least && !least->count.empty()) {
-    json["least"] = {{"record_bytes", least->record_bytes}, {"count", least->count}};
+    auto& sent = json["least"];
+    EDGEWIRE_ADD_FIELDS(sent, *least, record_bytes, count);
     if (least->record_bytes > 0) {
       const Sums sums = sums_of(supersteps);
-      json["least"]["record_ratio"] = ratio(sums.record_bytes, least->record_bytes);
-      json["least"]["payload_ratio"] = ratio(sums.payload_bytes, least->record_bytes);
+      sent["record_ratio"] = ratio(sums.record_bytes, least->record_bytes);
+      sent["payload_ratio"] = ratio(sums.payload_bytes, least->record_bytes);
     }
   }
-  for (const auto& one : convergence) {
-    json["change"] = one.change;
-    json["converged"] = one.converged;
-  }
-  json["rounding_bound"] = rounding_bound;
-  json["wire_error_bound"] = wire_error_bound;
-  if (triangles) json["triangles"] = *triangles;
+  for (const auto& one : convergence) EDGEWIRE_ADD_FIELDS(json, one, change, converged);
+  EDGEWIRE_ADD_FIELDS(json, *this, rounding_bound, wire_error_bound, triangles);
   if (resumed_from > 0) json["resumed_from"] = resumed_from;
-  if (answer.top && answer.listed) json["top"] = report::to_json(*answer.top);
+  if (answer.top && answer.listed) json["top"] = *answer.top;
   json["checksum"] = fmt::format("{:016x}", checksum);
-  for (const auto& one : verification) {
-    json["verify"] = {{"max_relative_error", one.max_relative_error},
-                      {"sum_error", one.sum_error},
-                      {"limit", one.limit},
-                      {"vertex_limit", one.vertex_limit},
-                      {"limit_share", one.limit_share},
-                      {"vertex", one.vertex},
-                      {"rules", one.rules},
-                      {"passed", one.passed}};
-  }
+  if (!verification.empty()) json["verify"] = verification[0];
   if (!checks.empty()) json["rules_kept"] = checks;
   add_end(json);
   return json_text(json, 2) + "\n";
@@ -261,8 +217,9 @@ std::string RunReport::describe_disk() const {
       "KiB, {} "
       "under way; limited by {}\n",
       readable_bytes(disk->bytes_read), disk->seconds, 100 * disk->share_of_limit(),
-      disk->limit_bytes_per_second * 1e-9, disk->read_of_devices.size(),
-      disk->read_of_devices.size() == 1 ? "" : "s", disk->block_bytes >> 10, disk->depth, disk->limited_by());
+      disk->limit_bytes_per_second * 1e-9, disk->bytes_read_of_devices.size(),
+      disk->bytes_read_of_devices.size() == 1 ? "" : "s", disk->block_bytes >> 10, disk->depth,
+      disk->limited_by());
   if (disk->limit_bytes_per_second > 0)
     text += fmt::format(
         "time on the disk at that rate: {:.6f} s; all edges ({:.3f} bytes each) were read {:.2f} times\n",
@@ -281,13 +238,60 @@ std::string RunReport::describe_runs() const {
                   median_of_sorted(seconds), seconds.front(), seconds.back());
   for (std::size_t i = 0; i < std::min(kShown, runs.size()); ++i) {
     const auto& one = runs[i];
-    text += fmt::format("{:>5}  source {}: {}{}{} supersteps, {} vertices, {} edges", i + 1, one.name,
+    text += fmt::format("{:>5}  source {}: {}{}{} supersteps, {} vertices, {} edges", i + 1, one.source,
                         one.answer.text, one.answer.text.empty() ? "" : "; ", one.supersteps, one.frontier,
                         one.edges);
     if (processes > 1) text += describe_sent(one);
     text += fmt::format(", {:.6f} s\n", one.seconds);
   }
   if (runs.size() > kShown) text += fmt::format("and {} more; --json has them all\n", runs.size() - kShown);
+  return text;
+}
+
+double RunReport::Memory::elsewhere_share() const {
+  std::uint64_t all = 0;
+  for (const auto& [node, count] : pages) all += count;
+  return all == 0 ? 0 : static_cast<double>(elsewhere) / static_cast<double>(all);
+}
+
+Json RunReport::memory_json() const {
+  Json json{{"page_bytes", page_bytes}};
+  if (!policy_refusal.empty()) json["policy_refused"] = policy_refusal;
+  for (const auto& one : memory) {
+    auto& kind = json[one.name] = {{"bytes", one.bytes}, {"pages", Json::array()}};
+    for (const auto& [node, count] : one.pages) kind["pages"].push_back({{"node", node}, {"pages", count}});
+    kind["elsewhere_share"] = one.elsewhere_share();
+  }
+  return json;
+}
+
+std::string RunReport::describe_memory() const {
+  std::string text;
+  std::map<int, std::uint64_t> nodes;
+  std::uint64_t all = 0;
+  for (const auto& one : memory) {
+    for (const auto& [node, count] : one.pages) nodes[node] += count, all += count;
+  }
+  if (several_nodes && all > 0) {
+    text += "memory";
+    for (const char* comma = ""; const auto& [node, count] : nodes) {
+      text += fmt::format("{} {:.0f} % on node {}", comma,
+                          100 * static_cast<double>(count) / static_cast<double>(all), node);
+      comma = ",";
+    }
+    text += "; pages elsewhere than wanted:";
+    for (const char* comma = ""; const auto& one : memory) {
+      if (one.pages.empty()) continue;
+      text += fmt::format("{} {} {:.2f} %", comma, one.name, 100 * one.elsewhere_share());
+      comma = ",";
+    }
+    text += "\n";
+  }
+  if (!policy_refusal.empty())
+    text += fmt::format(
+        "memory policy refused ({}): pages are on the NUMA nodes that the system gives (containers allow it "
+        "with the capability SYS_NICE)\n",
+        policy_refusal);
   return text;
 }
 
@@ -354,7 +358,7 @@ std::string RunReport::to_text() const {
   }
   text += fmt::format("checksum {:016x}\n", checksum);
   text += answer.last_lines();
-  for (const auto& one : runs) text += one.answer.last_lines(" from " + one.name);
+  for (const auto& one : runs) text += one.answer.last_lines(" from " + one.source);
   return text + profile_text;
 }
 

@@ -34,7 +34,7 @@ struct RunReport : JobReport {
   };
   /// One of several runs, each from another source.
   struct Run {
-    std::string name;  ///< of the source
+    std::string source;  ///< its name
     std::size_t supersteps = 0;
     std::uint64_t frontier = 0;  ///< vertices whose edges were followed; summed over processes and
                                  ///< supersteps, as the next three
@@ -66,7 +66,7 @@ struct RunReport : JobReport {
   struct Disk {
     bool direct = false;  ///< reads passed by the page cache
     /// [folder of each process]: bytes read, summed over processes.
-    std::vector<std::uint64_t> read_of_devices;
+    std::vector<std::uint64_t> bytes_read_of_devices;
     std::uint64_t stored_bytes = 0;   ///< of all edges, summed over processes
     std::uint64_t bytes_read = 0;     ///< summed over processes
     std::uint64_t bytes_written = 0;  ///< before the run, summed; 0: earlier runs wrote them
@@ -164,6 +164,7 @@ struct RunReport : JobReport {
   std::string to_text() const;
 
  private:
+  nlohmann::ordered_json memory_json() const;
   std::string describe_memory() const;
   std::string describe_disk() const;
   std::string describe_supersteps() const;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "dense/plan/volume.h"
 #include "launch/packing.h"
+#include "report/json_text.h"
 #include "runs/job_report.h"
 
 namespace edgewire::runs {
@@ -62,39 +64,24 @@ void set_bound(report::RunReport& report, const job::DenseJob& job, plan::Strate
   }
 }
 
-/// A count of a kind of memory: pages on `node`, or of all nodes.
-struct MemoryCount {
-  enum : int { all = -1, elsewhere = -2, several_nodes = -3 };
-  int kind, node;
-  std::uint64_t count;
-};
-
 void add_memory(launch::Bootstrap& bootstrap, const job::DenseJob& job, report::RunReport& report) {
-  using job::MemoryFigures;
-  const MemoryFigures& figures = job.memory_figures();
-  std::vector<MemoryCount> mine{{0, MemoryCount::several_nodes, figures.several_nodes ? 1U : 0U}};
-  for (int k = 0; const auto& kind : figures.kinds) {
-    mine.push_back({k, MemoryCount::all, kind.bytes});
-    mine.push_back({k, MemoryCount::elsewhere, kind.elsewhere});
-    for (const auto& [node, pages] : kind.pages) mine.push_back({k, node, pages});
-    ++k;
-  }
-  const auto all = bootstrap.gather(launch::pack(mine));
-  for (const auto& refusal : bootstrap.gather(topology::policy_refusal()))
-    if (report.policy_refusal.empty()) report.policy_refusal = refusal;
+  using Figures = job::MemoryFigures;
+  report::Json mine{{"several_nodes", job.memory_figures().several_nodes},
+                    {"refusal", topology::policy_refusal()}};
+  for (const auto& kind : job.memory_figures().kinds)
+    mine["kinds"].push_back({{"bytes", kind.bytes}, {"elsewhere", kind.elsewhere}, {"pages", kind.pages}});
   report.page_bytes = topology::page_bytes();
-  for (const char* name : MemoryFigures::kKinds) report.memory.emplace_back().name = name;
-  for (std::size_t p = 0; p < all.size(); ++p) {
-    for (const auto& [kind, node, count] : launch::unpack<MemoryCount>(all[p], p)) {
-      auto& memory = report.memory.at(static_cast<std::size_t>(kind));
-      if (node == MemoryCount::several_nodes)
-        report.several_nodes = report.several_nodes || count > 0;
-      else if (node == MemoryCount::all)
-        memory.bytes += count;
-      else if (node == MemoryCount::elsewhere)
-        memory.elsewhere += count;
-      else
-        memory.pages[node] += count;
+  for (const char* name : Figures::kKinds) report.memory.emplace_back().name = name;
+  for (const auto& text : bootstrap.gather(report::json_text(mine))) {
+    const auto one = report::Json::parse(text);
+    if (one["several_nodes"]) report.several_nodes = true;
+    if (report.policy_refusal.empty()) report.policy_refusal = one["refusal"];
+    for (std::size_t k = 0; k < report.memory.size(); ++k) {
+      const auto& kind = one["kinds"].at(k);
+      report.memory[k].bytes += kind["bytes"].get<std::uint64_t>();
+      report.memory[k].elsewhere += kind["elsewhere"].get<std::uint64_t>();
+      for (const auto& [node, pages] : kind["pages"].get<std::map<int, std::uint64_t>>())
+        report.memory[k].pages[node] += pages;
     }
   }
 }

@@ -15,7 +15,7 @@ void sum_up(report::RunReport& report, const std::vector<std::string>& names, co
   std::size_t step = 0;
   for (std::size_t r = 0; r < names.size(); ++r) {
     auto& sum = report.runs.emplace_back();
-    sum.name = names[r];
+    sum.source = names[r];
     sum.answer = runs.answers[r];
     sum.supersteps = runs.ends[r] - step;
     for (; step < runs.ends[r]; ++step) {

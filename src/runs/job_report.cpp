@@ -1,12 +1,10 @@
 #include "runs/job_report.h"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/usage.h"
 #include "launch/packing.h"
-#include "perf/link_figures.h"
 
 namespace edgewire::runs {
 
@@ -15,7 +13,21 @@ namespace {
 struct Summary {
   ProcessFigures figures;
   std::uint64_t peak_rss_bytes;
+  transport::Counters link;
 };
+
+/// How this process is connected, without what is summed over all.
+report::LinkReport describe(const transport::Transport& link, const std::string& reason) {
+  report::LinkReport report;
+  report.transport = link.name();
+  report.transport_reason = reason;
+  report.path = link.path();
+  const auto counters = link.counters();
+  if (report.transport == "dpdk") report.sending = counters.sends_in_place ? "in place" : "copied once";
+  report.queue_frames.assign(counters.queue_frames.begin(), counters.queue_frames.end());
+  while (!report.queue_frames.empty() && report.queue_frames.back() == 0) report.queue_frames.pop_back();
+  return report;
+}
 
 }  // namespace
 
@@ -24,18 +36,23 @@ report::JobReport gather_job(launch::Bootstrap& bootstrap, const process::Seat& 
   report::JobReport report;
   report.processes = bootstrap.size();
   report.workers = seat.pool().workers();
-  report.link = perf::gather_link(bootstrap, seat.link(), reason);
+  report.link = describe(seat.link(), reason);
   const std::string cards = seat.link().describe();
   report.placement = bootstrap.gather(cards.empty() ? seat.place() : seat.place() + "; " + cards);
-  const auto summaries = bootstrap.gather(launch::pack(std::vector{Summary{mine, peak_memory_bytes()}}));
+  const auto summaries =
+      bootstrap.gather(launch::pack(std::vector{Summary{mine, peak_memory_bytes(), seat.link().counters()}}));
   for (std::size_t p = 0; p < summaries.size(); ++p) {
-    if (summaries[p].empty()) continue;
+    if (summaries[p].empty()) continue;  // this process was lost
     const auto one = launch::unpack<Summary>(summaries[p], p, 1)[0];
     report.seconds_load = std::max(report.seconds_load, one.figures.seconds_load);
     report.seconds_plan = std::max(report.seconds_plan, one.figures.seconds_plan);
     report.seconds_total = std::max(report.seconds_total, one.figures.seconds_total);
     report.peak_rss_bytes = std::max(report.peak_rss_bytes, one.peak_rss_bytes);
     report.checksum += one.figures.checksum;
+    report.link.refused_connections += one.link.refused_connections;
+    report.link.refused_frames += one.link.refused_frames;
+    report.link.losses += {one.link.retransmitted_bytes, one.link.duplicate_frames, one.link.reordered_frames,
+                           one.link.corrupt_frames,      one.link.foreign_frames,   one.link.missed_frames};
   }
   return report;
 }
@@ -45,7 +62,7 @@ report::RunReport::Disk gather_disk(launch::Bootstrap& bootstrap, const disk::Se
   const perf::Balance balance = watch.gather();
   report::RunReport::Disk disk;
   disk.direct = files.direct();
-  disk.read_of_devices.resize(files.paths().size());
+  disk.bytes_read_of_devices.resize(files.paths().size());
   disk.seconds_busy = balance.all.disk_s;
   disk.seconds_cores = balance.all.cores_s;
   disk.seconds_wire = balance.all.wire_s;
@@ -58,8 +75,8 @@ report::RunReport::Disk gather_disk(launch::Bootstrap& bootstrap, const disk::Se
     const auto one = launch::unpack<disk::ReadFigures>(all[p], p, 1)[0];
     disk.stored_bytes += one.stored_bytes;
     disk.bytes_read += one.bytes_read;
-    const auto read = launch::unpack<std::uint64_t>(by_device[p], p, disk.read_of_devices.size());
-    for (std::size_t d = 0; d < read.size(); ++d) disk.read_of_devices[d] += read[d];
+    const auto read = launch::unpack<std::uint64_t>(by_device[p], p, disk.bytes_read_of_devices.size());
+    for (std::size_t d = 0; d < read.size(); ++d) disk.bytes_read_of_devices[d] += read[d];
     disk.bytes_written += one.bytes_written;
     disk.seconds = std::max(disk.seconds, one.seconds);
     disk.limit_bytes_per_second += one.limit_bytes_per_s;

@@ -164,10 +164,10 @@ TEST_CASE("an option of another name, or of another command, gets a suggestion")
 TEST_CASE("all that is suggested exists") {
   CLI::App app;
   add_commands(app);
-  for (const auto& [theirs, ours] : other_commands())
+  for (const auto& [ours, theirs] : other_commands())
     CHECK_MESSAGE(!app.get_subcommands([&](const CLI::App* one) { return one->get_name() == ours; }).empty(),
                   theirs);
-  for (const auto& [theirs, ours] : other_options()) {
+  for (const auto& [ours, theirs] : other_options()) {
     bool exists = ours == "--version";
     for (const CLI::App* command : visible_commands(app))
       exists = exists || command->get_option_no_throw(std::string(ours)) != nullptr;

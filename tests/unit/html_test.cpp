@@ -27,7 +27,7 @@ TEST_CASE("all that a page is given is escaped") {
   page.paragraph("<p>");
   page.highlight("<q>");
   page.list({"<l>"});
-  page.table({{"<a>"}, 1, {{"<c>"}}});
+  page.table({{"<a>"}, "<", {{"<c>"}}});
   BarChart bars;
   bars.title = bars.mark_name = "<b>";
   bars.series = {"<e>"};

@@ -161,7 +161,7 @@ TEST_CASE("the disk is the limit where a run reads nearly as fast as it can") {
 TEST_CASE("a report says whether edges on disk were written or found") {
   auto report = example(1);
   report.disk.emplace();
-  report.disk->read_of_devices = {30, 40};
+  report.disk->bytes_read_of_devices = {30, 40};
   const auto disk = [&] { return nlohmann::json::parse(report.to_json())["disk"]; };
   CHECK(report.to_text().find("\nedges on disk: found, an earlier run wrote them\n") != std::string::npos);
   CHECK(disk()["edges"] == "found");
@@ -232,7 +232,7 @@ TEST_CASE("figures of an answer are counts, numbers and vertices; a run has its 
   report.answer.fields = {
       {"components", std::uint64_t{2}}, {"mean", 0.5}, {"largest_label", VertexName{"9", false}}};
   report.runs.push_back({});
-  report.runs[0].name = "5";
+  report.runs[0].source = "5";
   report.runs[0].answer.text = "reached 3";
   report.runs[0].answer.fields = {{"reached", std::uint64_t{3}}};
   const auto json = nlohmann::json::parse(report.to_json());

@@ -42,6 +42,13 @@ TEST_CASE("even work that takes longest is the cores'") {
   CHECK(says(verdict, "next:  wire 36 %"));
 }
 
+TEST_CASE("where the slowest process has nothing to work on, no faster link is predicted") {
+  auto load = even(2);
+  load.processes[1].items = 0;
+  load.processes[1].work_s = 0.021;
+  CHECK(judge(load).seconds_10x == load.seconds);
+}
+
 TEST_CASE("a disk that is busy for longer than the work limits, and counts where it does not") {
   auto load = even(2);
   load.processes[1].disk_s = 0.0215;
