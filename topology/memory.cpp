@@ -2,9 +2,9 @@
 
 #include <fmt/core.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 
 #include "base/error.h"
@@ -17,20 +17,28 @@ constexpr std::uintptr_t align_up(std::uintptr_t value, std::size_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
 
-/// Maps `bytes` so that they start at a multiple of `alignment` (itself a multiple of the page). Null: no
-/// memory.
-void* map_aligned(std::size_t bytes, std::size_t alignment) {
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  const std::size_t length = align_up(bytes, page);
-  const std::size_t reserved = length + (alignment > page ? alignment : 0);
-  void* mapped = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+/// Maps `bytes`, of a file unless `fd` is -1, so that they start at a multiple of a huge page if they fill
+/// one. Null: errno says why.
+void* map_aligned(std::size_t bytes, int fd) {
+  const std::size_t length = whole_pages(bytes);
+  const std::size_t alignment = bytes >= kHugePageBytes ? kHugePageBytes : page_bytes();
+  const std::size_t reserved = length + (bytes >= kHugePageBytes ? alignment : 0);
+  constexpr int kAccess = PROT_READ | PROT_WRITE;
+  void* mapped = fd < 0
+                     ? mmap(nullptr, reserved, kAccess, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                     : mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) return nullptr;
   auto* const begin = static_cast<std::byte*>(mapped);
   const std::size_t before =
       align_up(reinterpret_cast<std::uintptr_t>(begin), alignment) - reinterpret_cast<std::uintptr_t>(begin);
   if (before > 0) munmap(begin, before);
   if (reserved - before > length) munmap(begin + before + length, reserved - before - length);
-  return begin + before;
+  if (fd < 0 || mmap(begin + before, length, kAccess, MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED)
+    return begin + before;
+  const int cause = errno;
+  munmap(begin + before, length);
+  errno = cause;
+  return nullptr;
 }
 
 /// Where the next staggered array starts in its page. Three arrays in a row lie a third of 4 KiB apart, and
@@ -55,8 +63,18 @@ NodeMemory::~NodeMemory() {
   if (data_ != nullptr) unmap_pages(data_, bytes_);
 }
 
+NodeMemory NodeMemory::of_file(std::size_t bytes, int fd, const char* what) {
+  NodeMemory memory;
+  memory.data_ = map_aligned(bytes, fd);
+  if (memory.data_ == nullptr)
+    throw Error(fmt::format("cannot get {} bytes of memory for {}: {}", bytes, what, reason(errno)));
+  memory.bytes_ = bytes;
+  prepare_pages(memory.data_, bytes, -1);
+  return memory;
+}
+
 void NodeMemory::shrink(std::size_t bytes) noexcept {
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t page = page_bytes();
   const auto begin = reinterpret_cast<std::uintptr_t>(data_);
   const std::uintptr_t end = align_up(begin + bytes, page), old_end = align_up(begin + bytes_, page);
   if (data_ == nullptr || bytes >= bytes_) return;
@@ -70,25 +88,24 @@ void NodeMemory::shrink(std::size_t bytes) noexcept {
 
 void* map_pages(std::size_t bytes, int node, Begin begin) noexcept {
   if (bytes > SIZE_MAX / 2) return nullptr;
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t before = begin == Begin::staggered ? next_start() : 0;
   const std::size_t mapped = before + bytes;
-  void* const pages = map_aligned(mapped, mapped >= kHugePageBytes ? kHugePageBytes : page);
+  void* const pages = map_aligned(mapped, -1);
   if (pages == nullptr) return nullptr;
   prepare_pages(pages, mapped, node);
   return static_cast<std::byte*>(pages) + before;
 }
 
 void unmap_pages(void* data, std::size_t bytes) noexcept {
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  const std::size_t before = reinterpret_cast<std::uintptr_t>(data) % page;
+  const std::size_t before = reinterpret_cast<std::uintptr_t>(data) % page_bytes();
   munmap(static_cast<std::byte*>(data) - before, before + bytes);
 }
 
+std::size_t whole_pages(std::size_t bytes) noexcept { return align_up(bytes, page_bytes()); }
+
 void prepare_pages(void* data, std::size_t bytes, int node) noexcept {
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const auto address = reinterpret_cast<std::uintptr_t>(data);
-  const std::size_t before = align_up(address, page) - address;
+  const std::size_t before = align_up(address, page_bytes()) - address;
   if (before >= bytes) return;
   std::byte* const begin = static_cast<std::byte*>(data) + before;
   // All that is asked for here is a wish: a kernel or container without it still gives ordinary pages.

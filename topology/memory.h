@@ -31,6 +31,8 @@ class NodeMemory {
     return *this;
   }
   ~NodeMemory();
+  /// The first `bytes` of an open file, shared with all that map it. Throws as the constructor.
+  static NodeMemory of_file(std::size_t bytes, int fd, const char* what);
 
   template <class T>
   std::span<T> as() const noexcept {
@@ -48,6 +50,9 @@ class NodeMemory {
 /// Memory like that of NodeMemory, which the caller frees with unmap_pages(). Null: there is no memory.
 void* map_pages(std::size_t bytes, int node, Begin begin = Begin::page) noexcept;
 void unmap_pages(void* data, std::size_t bytes) noexcept;
+
+/// `bytes` rounded up to pages of the system's size.
+std::size_t whole_pages(std::size_t bytes) noexcept;
 
 /// Asks for huge pages for mapped memory, and for pages from `node` (os_index, -1: no preference). Best
 /// effort.

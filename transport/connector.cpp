@@ -23,11 +23,10 @@ Connector::Connector(const FileDescriptor& listener, const std::string& secret, 
     : listener_(listener), secret_(secret), purpose_(purpose), rank_(rank) {}
 
 void Connector::call(const std::string& address, int port, const Introduction& introduction) {
-  Call added;
+  Call& added = calls_.emplace_back();
   added.address = address;
   added.port = port;
   added.introduction = introduction;
-  calls_.push_back(std::move(added));
 }
 
 const Connector::Call* Connector::open_call(int rank) const {

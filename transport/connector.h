@@ -1,11 +1,11 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "base/seconds.h"
 #include "transport/handshake.h"
 
 namespace edgewire::transport {
@@ -40,7 +40,6 @@ class Connector {
   double silence_s(int rank) const;
 
  private:
-  using Clock = std::chrono::steady_clock;
   struct Caller {
     Handshake handshake;
     std::string from;

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/vector_registers.h"
+#include "transport/sealed.h"
 
 namespace edgewire::transport {
 namespace {
@@ -34,13 +35,6 @@ struct Hello {
   unsigned char challenge[kChallengeBytes] = {};
 };
 static_assert(sizeof(Hello) == 8 + 16 + kChallengeBytes);
-
-std::string random_bytes(std::size_t count) {
-  if (sodium_init() < 0) throw Error("libsodium does not start");
-  std::string bytes(count, '\0');
-  randombytes_buf(bytes.data(), bytes.size());
-  return bytes;
-}
 
 const unsigned char* raw(std::string_view bytes) {
   return reinterpret_cast<const unsigned char*>(bytes.data());

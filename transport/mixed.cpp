@@ -2,14 +2,12 @@
 // to the backend of its peer. Both use one region: shared memory makes it, and the network backend receives
 // into it. A thread that waits sleeps in the network backend, in short slices. Between slices it looks for
 // arrivals in shared memory, so that they are not seen late.
-#include "transport/mixed.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "base/error.h"
+#include "base/seconds.h"
 #include "transport/shm.h"
 #include "transport/wakeup.h"
 
@@ -84,10 +82,9 @@ class Mixed final : public Transport {
   bool wait(std::chrono::microseconds timeout) noexcept override {
     std::uint32_t seen = 0;
     if (!last_look_.recall(seen)) return poll();
-    const auto deadline = std::chrono::steady_clock::now() + timeout;
+    const auto deadline = Clock::now() + timeout;
     while (arrivals() == seen) {
-      const auto left =
-          std::chrono::ceil<std::chrono::microseconds>(deadline - std::chrono::steady_clock::now());
+      const auto left = std::chrono::ceil<std::chrono::microseconds>(deadline - Clock::now());
       if (left.count() <= 0) break;
       if (!net_->wait(std::min(left, kSlice))) return false;
     }

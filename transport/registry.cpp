@@ -5,12 +5,11 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "topology/shell.h"
-#include "transport/mixed.h"
 #include "transport/shm.h"
 #include "transport/tcp.h"
 #include "transport/transport.h"
 #ifdef EDGEWIRE_DPDK
-#include "transport/dpdk/make_dpdk.h"
+#include "transport/dpdk/dpdk.h"
 #endif
 #ifdef EDGEWIRE_VERBS
 #include "transport/verbs/make_verbs.h"
@@ -24,6 +23,8 @@ struct Entry {
   std::string_view description;
   /// Why it is not usable here; empty when it is. Not asked before somebody needs this backend.
   std::string (*trouble)();
+  /// What there is of it on this machine; null: nothing is to be said.
+  std::string (*found_here)();
   std::unique_ptr<Transport> (*make)(const Settings&);
 };
 
@@ -32,33 +33,45 @@ std::unique_ptr<Transport> make(const Settings& settings) {
   return std::make_unique<Backend>(settings);
 }
 
-std::string none() { return {}; }
-#ifndef EDGEWIRE_VERBS
-std::string trouble_with_verbs() {
+std::string no_trouble() { return {}; }
+
+constexpr std::string_view kVerbs = "RDMA writes (InfiniBand, RoCE, iWARP)";
+constexpr std::string_view kDpdk = "Ethernet frames straight from user space";
+#ifdef EDGEWIRE_VERBS
+constexpr Entry kVerbsEntry{"verbs", kVerbs, trouble_with_verbs, verbs_devices_here, make_verbs};
+#else
+std::string no_verbs() {
   return "this build has no verbs backend (apt-get install libibverbs-dev librdmacm-dev, then build anew)";
 }
-std::string verbs_devices_here() { return {}; }
-constexpr std::unique_ptr<Transport> (*make_verbs)(const Settings&) = nullptr;
+constexpr Entry kVerbsEntry{"verbs", kVerbs, no_verbs, nullptr, nullptr};
 #endif
-#ifndef EDGEWIRE_DPDK
-std::string trouble_with_dpdk() {
+#ifdef EDGEWIRE_DPDK
+constexpr Entry kDpdkEntry{"dpdk", kDpdk, dpdk::trouble_with_plugin, dpdk::ports_here, make<dpdk::Dpdk>};
+#else
+std::string no_dpdk() {
   return "this build has no dpdk backend (apt-get install libdpdk-dev, then build anew)";
 }
-std::string dpdk_ports_here() { return {}; }
-constexpr std::unique_ptr<Transport> (*make_dpdk)(const Settings&) = nullptr;
+constexpr Entry kDpdkEntry{"dpdk", kDpdk, no_dpdk, nullptr, nullptr};
 #endif
 
 constexpr std::array kEntries{
-    Entry{"shm", "shared memory among processes of one host", none, make_shm},
-    Entry{"tcp", "TCP sockets, inside a host and between hosts", none, make<Tcp>},
-    Entry{"verbs", "RDMA writes (InfiniBand, RoCE, iWARP)", trouble_with_verbs, make_verbs},
-    Entry{"dpdk", "Ethernet frames straight from user space", trouble_with_dpdk, make_dpdk},
-};
+    Entry{"shm", "shared memory among processes of one host", no_trouble, nullptr, make_shm},
+    Entry{"tcp", "TCP sockets, inside a host and between hosts", no_trouble, nullptr, make<Tcp>}, kVerbsEntry,
+    kDpdkEntry};
 
 void check(const VerbsChoice& choice) {
   check_range("traffic class of verbs", choice.traffic_class, 0, 255);
   if (choice.memory != "auto" && choice.memory != "pinned" && choice.memory != "on-demand")
     throw UsageError(fmt::format("memory of verbs: '{}' is not auto, pinned or on-demand", choice.memory));
+}
+
+/// Each lane has a connection to each peer, and rank 0 a stream to all.
+void require_connections(const Settings& settings) {
+  constexpr int kOthers = 24;
+  int peers = 0;
+  for (int peer = 0; peer < settings.size; ++peer) peers += settings.leaves_out(peer) ? 0 : 1;
+  topology::require_open_files(static_cast<std::uint64_t>(kOthers + settings.size + peers * settings.lanes),
+                               ", or ask for fewer workers");
 }
 
 }  // namespace
@@ -82,25 +95,11 @@ std::vector<Backend> backends() {
     std::string trouble = entry.trouble();
     const bool usable = trouble.empty();
     std::string description(entry.description);
-    if (usable && entry.name == "verbs") description += fmt::format(" ({})", verbs_devices_here());
-    if (usable && entry.name == "dpdk") description += fmt::format(" ({})", dpdk_ports_here());
+    if (usable && entry.found_here != nullptr) description += fmt::format(" ({})", entry.found_here());
     all.push_back({std::string(entry.name), std::move(description), usable, std::move(trouble)});
   }
   return all;
 }
-
-namespace {
-
-/// Each lane has a connection to each peer, and rank 0 a stream to all.
-void require_connections(const Settings& settings) {
-  constexpr int kOthers = 24;
-  int peers = 0;
-  for (int peer = 0; peer < settings.size; ++peer) peers += settings.leaves_out(peer) ? 0 : 1;
-  topology::require_open_files(static_cast<std::uint64_t>(kOthers + settings.size + peers * settings.lanes),
-                               ", or ask for fewer workers");
-}
-
-}  // namespace
 
 std::unique_ptr<Transport> create(std::string_view name, const Settings& settings) {
   if (name.ends_with("verbs")) check(settings.verbs);
@@ -113,7 +112,13 @@ std::unique_ptr<Transport> create(std::string_view name, const Settings& setting
     }
     if (entry.make == nullptr) throw Error(fmt::format("transport {}: {}", name, entry.trouble()));
     if (name == "tcp") require_connections(settings);
-    return entry.make(settings);
+    try {
+      return entry.make(settings);
+    } catch (const UsageError&) {
+      throw;
+    } catch (const Error& error) {
+      throw Error(fmt::format("transport {}: {}", name, error.what()));
+    }
   }
   throw Error(fmt::format("there is no transport '{}' (known: {})", name, known));
 }

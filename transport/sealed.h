@@ -1,8 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace edgewire::transport {
+
+/// Throws Error when libsodium does not start.
+std::string random_bytes(std::size_t count);
+
+/// A key of `bytes` bytes, made from the secret of the run, for this use only.
+std::string derive_key(const std::string& secret, const std::string& use, std::size_t bytes);
 
 /// Encrypts and authenticates what processes tell each other about their memory and ports (libsodium's
 /// secretbox). The key is made from the secret of the run and from `use`. So nobody else can read the text,

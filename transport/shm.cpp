@@ -20,9 +20,8 @@
 
 #include "base/error.h"
 #include "topology/page_nodes.h"
+#include "transport/backend.h"
 #include "transport/file_descriptor.h"
-#include "transport/lane_counters.h"
-#include "transport/mapping.h"
 #include "transport/wakeup.h"
 
 namespace edgewire::transport {
@@ -98,41 +97,128 @@ FileDescriptor open_offered(const Blob& blob, std::size_t bytes, std::string& ca
 
 /// A region, one's own or a peer's, mapped here.
 struct Region {
-  Mapping mapping;
-  std::size_t bytes = 0;  ///< of the part that users see
+  topology::NodeMemory mapping;
+  std::span<std::byte> bytes;  ///< those that users see
   SharedHeader* header = nullptr;
   SignalLine* signals = nullptr;
 
+  static std::size_t file_bytes(std::size_t region_bytes, std::size_t lines) {
+    return topology::whole_pages(region_bytes) + sizeof(SharedHeader) + lines * sizeof(SignalLine);
+  }
   void map(int fd, std::size_t region_bytes, std::size_t lines, const std::string& what) {
-    const std::size_t header_offset = whole_pages(region_bytes);
-    mapping = Mapping(header_offset + sizeof(SharedHeader) + lines * sizeof(SignalLine), fd, what);
-    bytes = region_bytes;
+    mapping = topology::NodeMemory::of_file(file_bytes(region_bytes, lines), fd, what.c_str());
+    bytes = mapping.as<std::byte>().first(region_bytes);
     // All-zero bytes are valid headers and counters.
-    header = reinterpret_cast<SharedHeader*>(mapping.data() + header_offset);
+    header = reinterpret_cast<SharedHeader*>(bytes.data() + topology::whole_pages(region_bytes));
     signals = reinterpret_cast<SignalLine*>(header + 1);
   }
 };
 
-class Shm final : public Transport {
+class Shm final : public BackendBase {
  public:
-  explicit Shm(const Settings& settings);
+  explicit Shm(const Settings& settings)
+      : BackendBase(settings),
+        lines_(static_cast<std::size_t>(settings.size) * static_cast<std::size_t>(settings.kinds)),
+        regions_(static_cast<std::size_t>(settings.size)),
+        completed_(static_cast<std::size_t>(settings.lanes) * static_cast<std::size_t>(settings.size)),
+        to_wake_(static_cast<std::size_t>(settings.lanes),
+                 std::vector<std::uint8_t>(static_cast<std::size_t>(settings.size))) {}
   std::string_view name() const noexcept override { return "shm"; }
-  std::span<std::byte> expose(std::size_t bytes, std::span<const Part> parts) override;
-  std::string blob() const override;
-  void connect(std::span<const std::string> blobs) override;
-  std::span<std::byte> send_memory(std::size_t bytes) override { return send_memory_.add(bytes); }
-  std::byte* remote_ptr(int peer, std::size_t offset) const noexcept override;
-  void stored(int lane, int peer, std::size_t bytes) noexcept override;
-  std::uint64_t frame_bytes_to(int peer) const noexcept override { return lanes_.frame_bytes_to(peer); }
-  bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept override;
-  bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept override;
-  void ring_doorbell(int lane) noexcept override;
-  bool poll() noexcept override;
-  bool wait(std::chrono::microseconds timeout) noexcept override;
-  std::uint64_t completed(int lane, int peer) const noexcept override;
-  std::uint64_t signalled(int peer, int kind) const noexcept override;
+  std::span<std::byte> expose(std::size_t bytes, std::span<const Part>) override {
+    file_ = shared_file(Region::file_bytes(bytes, lines_));
+    own().map(file_.get(), bytes, lines_, "a shared region");
+    // Before a peer can touch it: pages come from where the file's policy says, whoever is the first.
+    topology::place_pages({own().mapping.as<std::byte>(), settings_.memory_nodes, true});
+    own().header->token = token_;
+    return own().bytes;
+  }
+
+  std::string blob() const override {
+    const Blob blob{getpid(), file_.get(), settings_.kinds, own().bytes.size(), process_space(), token_};
+    return {reinterpret_cast<const char*>(&blob), sizeof blob};
+  }
+  void connect(std::span<const std::string> blobs) override {
+    for (std::size_t p = 0; p < regions_.size(); ++p) {
+      if (settings_.leaves_out(static_cast<int>(p))) continue;
+      Blob blob;
+      if (p >= blobs.size() || blobs[p].size() != sizeof blob)
+        throw Error(fmt::format("rank {} did not offer shared memory", p));
+      std::memcpy(&blob, blobs[p].data(), sizeof blob);
+      const auto refuse = [&](const std::string& cause) {
+        return Error(fmt::format("cannot share memory with rank {}: {} (use --transport tcp)", p, cause));
+      };
+      std::string cause;
+      bool limit = false;
+      const FileDescriptor file =
+          open_offered(blob, Region::file_bytes(blob.region_bytes, lines_), cause, limit);
+      // A limit of this process is no matter of the other one.
+      if (limit) throw Error(fmt::format("cannot share memory: {}", cause));
+      // Perhaps the other one has just ended: then the bootstrap says why.
+      for (int waited = 0; !file && waited < 100 && !settings_.health->failed(); ++waited)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      if (!file && settings_.health->failed()) throw Error(settings_.health->message());
+      if (!file || blob.kinds != settings_.kinds)
+        throw refuse(cause.empty() ? "it is not on this host or in another container" : cause);
+      regions_[p].map(file.get(), blob.region_bytes, lines_, fmt::format("the region of rank {}", p));
+      if (regions_[p].header->token != blob.token)
+        throw refuse("it is not on this host or in another container");
+    }
+  }
+
+  std::byte* remote_ptr(int peer, std::size_t offset) const noexcept override {
+    const auto bytes = regions_[static_cast<std::size_t>(peer)].bytes;
+    return offset < bytes.size() ? bytes.data() + offset : nullptr;
+  }
+  bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept override {
+    if (settings_.health->failed()) return false;  // the only sign for a sender that is never refused
+    const auto bytes = regions_[static_cast<std::size_t>(peer)].bytes;
+    if (offset > bytes.size() || source.size() > bytes.size() - offset) {
+      settings_.health->fail(-1, fmt::format("a write of {} bytes at offset {} exceeds the region of rank {}",
+                                             source.size(), offset, peer));
+      return false;
+    }
+    if (!source.empty()) std::memcpy(bytes.data() + offset, source.data(), source.size());
+    lane_counters(lane, peer).add(1, source.size(), source.size());
+    // It pairs with acquire in completed().
+    completed_[index(lane, peer)].fetch_add(1, std::memory_order_release);
+    return true;
+  }
+
+  /// Whoever polls sees it at once. Sleepers are woken at the doorbell, once for all signals before it: to
+  /// wake them for each would cost more than the message.
+  bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept override {
+    raise(regions_[static_cast<std::size_t>(peer)].signals[line(settings_.rank, kind)].count, count);
+    to_wake_[static_cast<std::size_t>(lane)][static_cast<std::size_t>(peer)] = 1;
+    return true;
+  }
+
+  void ring_doorbell(int lane) noexcept override {
+    auto& peers = to_wake_[static_cast<std::size_t>(lane)];
+    for (std::size_t peer = 0; peer < peers.size(); ++peer) {
+      if (peers[peer] == 0) continue;
+      peers[peer] = 0;
+      regions_[peer].header->wakeup.announce();
+    }
+  }
+
+  bool poll() noexcept override {
+    last_look_.remember(own().header->wakeup.generation());
+    return !settings_.health->failed();
+  }
+  bool wait(std::chrono::microseconds timeout) noexcept override {
+    std::uint32_t seen = 0;
+    if (last_look_.recall(seen) && !settings_.health->failed()) own().header->wakeup.sleep(seen, timeout);
+    return poll();
+  }
+
+  std::uint64_t completed(int lane, int peer) const noexcept override {
+    return completed_[index(lane, peer)].load(std::memory_order_acquire);  // pairs with release in write()
+  }
+  std::uint64_t signalled(int peer, int kind) const noexcept override {
+    return own().signals[line(peer, kind)].count.load(
+        std::memory_order_acquire);  // pairs with raise() in signal()
+  }
   std::uint32_t arrivals() const noexcept override { return own().header->wakeup.generation(); }
-  Counters counters() const noexcept override;
   std::uint64_t wire_bytes_of(std::uint64_t frame_bytes) const noexcept override { return frame_bytes; }
 
  private:
@@ -143,138 +229,14 @@ class Shm final : public Transport {
   Region& own() noexcept { return regions_[static_cast<std::size_t>(settings_.rank)]; }
   const Region& own() const noexcept { return regions_[static_cast<std::size_t>(settings_.rank)]; }
 
-  Settings settings_;
   std::size_t lines_;
   FileDescriptor file_;
   Token token_ = new_token();
-  std::vector<Region> regions_;  ///< of every process
-  SendMemory send_memory_;
-  LaneTable lanes_;
-  std::vector<std::atomic<std::uint64_t>> completed_;  ///< of lane and peer; written by the lane's thread
+  std::vector<Region> regions_;                        ///< of every process
+  std::vector<std::atomic<std::uint64_t>> completed_;  ///< by index(); written by the lane's thread
   /// [lane][peer]: a signal was raised and the peer not yet woken; used by the lane's thread.
   std::vector<std::vector<std::uint8_t>> to_wake_;
-  LastLook last_look_;
 };
-
-Shm::Shm(const Settings& settings)
-    : settings_(settings),
-      lines_(static_cast<std::size_t>(settings.size) * static_cast<std::size_t>(settings.kinds)),
-      regions_(static_cast<std::size_t>(settings.size)),
-      lanes_(settings.lanes, settings.size),
-      completed_(static_cast<std::size_t>(settings.lanes) * static_cast<std::size_t>(settings.size)),
-      to_wake_(static_cast<std::size_t>(settings.lanes),
-               std::vector<std::uint8_t>(static_cast<std::size_t>(settings.size))) {}
-
-std::span<std::byte> Shm::expose(std::size_t bytes, std::span<const Part>) {
-  file_ = shared_file(whole_pages(bytes) + sizeof(SharedHeader) + lines_ * sizeof(SignalLine));
-  own().map(file_.get(), bytes, lines_, "a shared region");
-  // Before a peer can touch it: pages come from where the file's policy says, whoever is the first.
-  topology::place_pages({{own().mapping.data(), own().mapping.bytes()}, settings_.memory_nodes, true});
-  own().header->token = token_;
-  return {own().mapping.data(), bytes};
-}
-
-std::string Shm::blob() const {
-  const Blob blob{getpid(), file_.get(), settings_.kinds, own().bytes, process_space(), token_};
-  return {reinterpret_cast<const char*>(&blob), sizeof blob};
-}
-
-void Shm::connect(std::span<const std::string> blobs) {
-  for (std::size_t p = 0; p < regions_.size(); ++p) {
-    if (settings_.leaves_out(static_cast<int>(p))) continue;
-    Blob blob;
-    if (p >= blobs.size() || blobs[p].size() != sizeof blob)
-      throw Error(fmt::format("rank {} did not offer shared memory", p));
-    std::memcpy(&blob, blobs[p].data(), sizeof blob);
-    const auto refuse = [&](const std::string& cause) {
-      return Error(fmt::format("cannot share memory with rank {}: {} (use --transport tcp)", p, cause));
-    };
-    std::string cause;
-    bool limit = false;
-    const std::size_t whole =
-        whole_pages(blob.region_bytes) + sizeof(SharedHeader) + lines_ * sizeof(SignalLine);
-    const FileDescriptor file = open_offered(blob, whole, cause, limit);
-    // A limit of this process is no matter of the other one.
-    if (limit) throw Error(fmt::format("cannot share memory: {}", cause));
-    // Perhaps the other one has just ended: then the bootstrap says why.
-    for (int waited = 0; !file && waited < 100 && !settings_.health->failed(); ++waited)
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    if (!file && settings_.health->failed()) throw Error(settings_.health->message());
-    if (!file || blob.kinds != settings_.kinds)
-      throw refuse(cause.empty() ? "it is not on this host or in another container" : cause);
-    regions_[p].map(file.get(), blob.region_bytes, lines_, fmt::format("the region of rank {}", p));
-    if (regions_[p].header->token != blob.token)
-      throw refuse("it is not on this host or in another container");
-  }
-}
-
-std::byte* Shm::remote_ptr(int peer, std::size_t offset) const noexcept {
-  const Region& region = regions_[static_cast<std::size_t>(peer)];
-  return offset < region.bytes ? region.mapping.data() + offset : nullptr;
-}
-
-void Shm::stored(int lane, int peer, std::size_t bytes) noexcept {
-  lanes_.at(lane, peer).add(0, bytes, bytes);
-}
-
-bool Shm::write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept {
-  if (settings_.health->failed()) return false;  // the only sign for a sender that is never refused
-  const Region& region = regions_[static_cast<std::size_t>(peer)];
-  if (offset > region.bytes || source.size() > region.bytes - offset) {
-    settings_.health->fail(-1, fmt::format("a write of {} bytes at offset {} exceeds the region of rank {}",
-                                           source.size(), offset, peer));
-    return false;
-  }
-  if (!source.empty()) std::memcpy(region.mapping.data() + offset, source.data(), source.size());
-  const std::size_t index = static_cast<std::size_t>(lane) * regions_.size() + static_cast<std::size_t>(peer);
-  lanes_.at(lane, peer).add(1, source.size(), source.size());
-  completed_[index].fetch_add(1, std::memory_order_release);  // pairs with acquire in completed()
-  return true;
-}
-
-/// Whoever polls sees it at once. Sleepers are woken at the doorbell, once for all signals before it: to wake
-/// them for each would cost more than the message.
-bool Shm::signal(int lane, int peer, int kind, std::uint64_t count) noexcept {
-  raise(regions_[static_cast<std::size_t>(peer)].signals[line(settings_.rank, kind)].count, count);
-  to_wake_[static_cast<std::size_t>(lane)][static_cast<std::size_t>(peer)] = 1;
-  return true;
-}
-
-void Shm::ring_doorbell(int lane) noexcept {
-  auto& peers = to_wake_[static_cast<std::size_t>(lane)];
-  for (std::size_t peer = 0; peer < peers.size(); ++peer) {
-    if (peers[peer] == 0) continue;
-    peers[peer] = 0;
-    regions_[peer].header->wakeup.announce();
-  }
-}
-
-bool Shm::poll() noexcept {
-  last_look_.remember(own().header->wakeup.generation());
-  return !settings_.health->failed();
-}
-
-bool Shm::wait(std::chrono::microseconds timeout) noexcept {
-  std::uint32_t seen = 0;
-  if (last_look_.recall(seen) && !settings_.health->failed()) own().header->wakeup.sleep(seen, timeout);
-  return poll();
-}
-
-std::uint64_t Shm::completed(int lane, int peer) const noexcept {
-  return completed_[static_cast<std::size_t>(lane) * regions_.size() + static_cast<std::size_t>(peer)].load(
-      std::memory_order_acquire);  // pairs with release in write()
-}
-
-std::uint64_t Shm::signalled(int peer, int kind) const noexcept {
-  return own().signals[line(peer, kind)].count.load(
-      std::memory_order_acquire);  // pairs with raise() in signal()
-}
-
-Counters Shm::counters() const noexcept {
-  Counters total = lanes_.sum();
-  total.wire_bytes = total.frame_bytes;
-  return total;
-}
 
 }  // namespace
 

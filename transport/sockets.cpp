@@ -1,7 +1,6 @@
 #include "transport/sockets.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <ifaddrs.h>
 #include <linux/sockios.h>
@@ -11,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 
@@ -54,9 +54,20 @@ std::string way_of(const std::string& address) {
   return fmt::format("from {}{}{}", address, name.empty() ? "" : " on ", name);
 }
 
-void set_no_delay(const FileDescriptor& socket) {
-  const int on = 1;
-  setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+void set_option(const FileDescriptor& socket, int level, int option, int value) {
+  setsockopt(socket.get(), level, option, &value, sizeof value);
+}
+
+/// The address of an end of a connection, which getsockname() or getpeername() tells; empty when the
+/// connection has ended.
+std::string numeric_address(const FileDescriptor& connected, decltype(getsockname)& tell) {
+  sockaddr_storage at{};
+  socklen_t length = sizeof at;
+  char host[NI_MAXHOST] = "";
+  auto* const address = reinterpret_cast<sockaddr*>(&at);
+  if (tell(connected.get(), address, &length) == 0)
+    getnameinfo(address, length, host, sizeof host, nullptr, 0, NI_NUMERICHOST);
+  return host;
 }
 
 }  // namespace
@@ -87,25 +98,21 @@ int port_of(const FileDescriptor& listener) {
 }
 
 std::string local_address(const FileDescriptor& connected) {
-  sockaddr_storage at{};
-  socklen_t length = sizeof at;
-  char host[NI_MAXHOST] = "";
-  const auto* address = reinterpret_cast<sockaddr*>(&at);
-  if (getsockname(connected.get(), reinterpret_cast<sockaddr*>(&at), &length) != 0 ||
-      getnameinfo(address, length, host, sizeof host, nullptr, 0, NI_NUMERICHOST) != 0)
-    throw Error("a connection has no address");
-  return host;
+  const std::string address = numeric_address(connected, getsockname);
+  if (address.empty()) throw Error("a connection has no address");
+  return address;
 }
 
 std::string peer_address(const FileDescriptor& connected) {
-  sockaddr_storage at{};
-  socklen_t length = sizeof at;
-  char host[NI_MAXHOST] = "";
-  auto* address = reinterpret_cast<sockaddr*>(&at);
-  if (getpeername(connected.get(), address, &length) != 0 ||
-      getnameinfo(address, length, host, sizeof host, nullptr, 0, NI_NUMERICHOST) != 0)
-    return "?";
-  return host;
+  const std::string address = numeric_address(connected, getpeername);
+  return address.empty() ? "?" : address;
+}
+
+void keep_alive(const FileDescriptor& connected, double idle_s, double interval_s) {
+  set_option(connected, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_option(connected, IPPROTO_TCP, TCP_KEEPIDLE, std::max(1, static_cast<int>(idle_s)));
+  set_option(connected, IPPROTO_TCP, TCP_KEEPINTVL, std::max(1, static_cast<int>(interval_s)));
+  set_option(connected, IPPROTO_TCP, TCP_KEEPCNT, 3);
 }
 
 Sending sending(const FileDescriptor& connected) {
@@ -140,7 +147,7 @@ FileDescriptor accept_from(const FileDescriptor& listener, std::string& from) {
   getnameinfo(reinterpret_cast<const sockaddr*>(&at), length, host, sizeof host, port, sizeof port,
               NI_NUMERICHOST | NI_NUMERICSERV);
   from = fmt::format("{} port {}", host, port);
-  set_no_delay(socket);
+  set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
   return socket;
 }
 
@@ -149,7 +156,7 @@ Outgoing start_connecting(const std::string& address, int port) {
   Outgoing made;
   made.socket = open_socket(*found);
   if (!made.socket) throw Error(fmt::format("cannot connect to {}: {}", address, reason(errno)));
-  set_no_delay(made.socket);
+  set_option(made.socket, IPPROTO_TCP, TCP_NODELAY, 1);
   if (::connect(made.socket.get(), found->ai_addr, found->ai_addrlen) != 0 && errno != EINPROGRESS)
     made.error = errno;
   else

@@ -16,6 +16,9 @@ int port_of(const FileDescriptor& listener);
 std::string local_address(const FileDescriptor& connected);
 /// Numeric address of the other end; "?" when the connection has ended.
 std::string peer_address(const FileDescriptor& connected);
+/// Lets the system probe a connection that has been idle for so long, and after three probes without an
+/// answer end it. Seconds are whole, and one at least.
+void keep_alive(const FileDescriptor& connected, double idle_s, double interval_s);
 /// What TCP knows of the packets that this end of a connection sends.
 struct Sending {
   bool known = false;         ///< false: it is no TCP connection

@@ -1,13 +1,11 @@
 #include "transport/tcp.h"
 
 #include <sys/epoll.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
 #include "transport/handshake.h"
-#include "transport/tcp_tags.h"
 
 namespace edgewire::transport {
 namespace {
@@ -87,20 +85,14 @@ std::uint64_t Tcp::completed(int lane, int peer) const noexcept {
   return link == nullptr ? 0 : link->out.completed.load(std::memory_order_acquire);
 }
 
-std::uint64_t Tcp::signalled(int peer, int kind) const noexcept {
-  return signal_count(peer, kind).load(std::memory_order_acquire);  // pairs with raise() in take_frame()
-}
-
 Counters Tcp::counters() const noexcept {
-  Counters total = lanes_.sum();
-  total.wire_bytes = wire_bytes_of(total.frame_bytes);
+  Counters total = NetworkBackend::counters();
   total.handshake_messages =
       Handshake::kMessages * static_cast<std::uint64_t>(std::ranges::count_if(
                                  links_, [](const auto& link) { return link != nullptr; }));
   total.refused_connections = refused_connections_.load(std::memory_order_relaxed);
   total.zero_copy_sends = zero_copy_sends_.load(std::memory_order_relaxed);
   total.copied_sends = copied_sends_.load(std::memory_order_relaxed);
-  total.refused_frames = refused_frames_.load(std::memory_order_relaxed);
   total.corrupt_frames = corrupt_frames_.load(std::memory_order_relaxed);
   return total;
 }

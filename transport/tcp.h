@@ -22,12 +22,9 @@
 #include <span>
 #include <vector>
 
+#include "transport/backend.h"
 #include "transport/crc32c.h"
 #include "transport/file_descriptor.h"
-#include "transport/lane_counters.h"
-#include "transport/mapping.h"
-#include "transport/transport.h"
-#include "transport/wakeup.h"
 #include "transport/zero_copy.h"
 
 namespace edgewire::transport {
@@ -123,23 +120,17 @@ struct Link {
   Arrivals in;
 };
 
-class Tcp final : public Transport {
+class Tcp final : public NetworkBackend {
  public:
   explicit Tcp(const Settings& settings);
   /// Sends what is queued and says goodbye; waits for a limited time. Writes that peers still send are lost,
   /// so destroy it only after a collective step that follows the last exchange.
   ~Tcp() override;
-  Tcp(const Tcp&) = delete;
-  Tcp& operator=(const Tcp&) = delete;
 
   std::string_view name() const noexcept override { return "tcp"; }
   std::span<std::byte> expose(std::size_t bytes, std::span<const Part> parts) override;
   std::string blob() const override;
   void connect(std::span<const std::string> blobs) override;
-  std::span<std::byte> send_memory(std::size_t bytes) override { return send_memory_.add(bytes); }
-  std::byte* remote_ptr(int, std::size_t) const noexcept override { return nullptr; }
-  void stored(int, int, std::size_t) noexcept override {}
-  std::uint64_t frame_bytes_to(int peer) const noexcept override { return lanes_.frame_bytes_to(peer); }
   bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept override;
   bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept override;
   void ring_doorbell(int lane) noexcept override;
@@ -147,21 +138,16 @@ class Tcp final : public Transport {
   bool wait(std::chrono::microseconds timeout) noexcept override;
   std::uint64_t completed(int lane, int peer) const noexcept override;
   bool takes_more(int lane, int peer) const noexcept override { return !link(lane, peer).out.blocked.load(); }
-  std::uint64_t signalled(int peer, int kind) const noexcept override;
-  std::uint32_t arrivals() const noexcept override { return wakeup_.generation(); }
   Counters counters() const noexcept override;
   std::uint64_t wire_bytes_of(std::uint64_t frame_bytes) const noexcept override;
 
  private:
-  std::size_t index(int lane, int peer) const noexcept {
-    return static_cast<std::size_t>(peer) * static_cast<std::size_t>(settings_.lanes) +
-           static_cast<std::size_t>(lane);
-  }
+  // epoll returns a tag with each event. The tag of a link is its index. These two tags are for the event
+  // file descriptor that wakes a sleeping thread, and for the listening socket.
+  static constexpr std::uint64_t kAlarmTag = ~std::uint64_t{0};
+  static constexpr std::uint64_t kListenerTag = kAlarmTag - 1;
+
   Link& link(int lane, int peer) const noexcept { return *links_[index(lane, peer)]; }
-  std::atomic<std::uint64_t>& signal_count(int peer, int kind) const noexcept {
-    return signals_[static_cast<std::size_t>(peer) * static_cast<std::size_t>(settings_.kinds) +
-                    static_cast<std::size_t>(kind)];
-  }
 
   // tcp_connect.cpp
   void add_link(int lane, int peer, FileDescriptor socket);
@@ -192,29 +178,18 @@ class Tcp final : public Transport {
   void progress() noexcept;
   void announce() noexcept;
 
-  Settings settings_;
-  std::vector<Part> parts_;
-  Mapping own_region_;  ///< none when the settings name another
-  std::span<std::byte> region_;
-  SendMemory send_memory_;
   FileDescriptor listener_;
   FileDescriptor epoll_;
   Alarm alarm_;                               ///< one thread sleeps in epoll, others on wakeup_
   std::vector<std::unique_ptr<Link>> links_;  ///< by peer and lane; null for this rank and peers left out
-  std::unique_ptr<std::atomic<std::uint64_t>[]>
-      signals_;  ///< by peer and kind; raise() pairs with signalled()
-  LaneTable lanes_;
   std::atomic<std::uint64_t> refused_connections_{0};  // single values, paired with nothing
-  std::atomic<std::uint64_t> refused_frames_{0};
   std::atomic<std::uint64_t> corrupt_frames_{0};
   std::atomic<std::uint64_t> zero_copy_sends_{0};
   std::atomic<std::uint64_t> copied_sends_{0};
   std::atomic_flag looking_;          ///< one thread at a time asks for events without waiting
   std::atomic<Link*> lost_{nullptr};  ///< ended without goodbye, not yet reported; see report_lost()
-  std::chrono::steady_clock::time_point lost_at_;  ///< written before lost_
-  std::atomic_flag losing_;                        ///< only one link at a time
-  Wakeup wakeup_;
-  LastLook last_look_;
+  Clock::time_point lost_at_;         ///< written before lost_
+  std::atomic_flag losing_;           ///< only one link at a time
 };
 
 }  // namespace edgewire::transport

@@ -13,44 +13,30 @@
 #include <thread>
 
 #include "base/error.h"
-#include "topology/page_nodes.h"
 #include "transport/connector.h"
-#include "transport/parts.h"
 #include "transport/sockets.h"
 #include "transport/tcp.h"
-#include "transport/tcp_tags.h"
 
 namespace edgewire::transport {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kGoodbyeLimit{1};
 
 /// Makes TCP notice within the peer timeout that a link is cut: by TCP_USER_TIMEOUT (RFC 5482) if data is not
 /// acknowledged, by keepalive probes if nothing is sent.
 void set_options(const FileDescriptor& socket, double peer_timeout_s) {
-  const auto set = [&](int level, int option, double value) {
-    const int number = std::max(1, static_cast<int>(value));
-    setsockopt(socket.get(), level, option, &number, sizeof number);
-  };
-  set(IPPROTO_TCP, TCP_USER_TIMEOUT,
-      peer_timeout_s * 800);  // ms; before the timeout, so that all hear of it in time
-  set(SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(IPPROTO_TCP, TCP_KEEPIDLE, peer_timeout_s / 2);
-  set(IPPROTO_TCP, TCP_KEEPINTVL, peer_timeout_s / 6);
-  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+  // The limit ends before the timeout, so that all hear of it in time.
+  const int limit_ms = std::max(1, static_cast<int>(peer_timeout_s * 800));
+  setsockopt(socket.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms, sizeof limit_ms);
+  keep_alive(socket, peer_timeout_s / 2, peer_timeout_s / 6);
 }
 
 }  // namespace
 
 Tcp::Tcp(const Settings& settings)
-    : settings_(settings),
+    : NetworkBackend(settings),
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
-      links_(static_cast<std::size_t>(settings.size) * static_cast<std::size_t>(settings.lanes)),
-      signals_(std::make_unique<std::atomic<std::uint64_t>[]>(static_cast<std::size_t>(settings.size) *
-                                                              static_cast<std::size_t>(settings.kinds))),
-      lanes_(settings.lanes, settings.size) {
+      links_(static_cast<std::size_t>(settings.size) * static_cast<std::size_t>(settings.lanes)) {
   if (!epoll_ || !alarm_) throw Error(fmt::format("cannot watch sockets: {}", reason(errno)));
   if (settings_.address.empty()) settings_.address = "127.0.0.1";
   watch(alarm_.fd(), kAlarmTag, EPOLLIN);
@@ -65,13 +51,7 @@ void Tcp::watch(int fd, std::uint64_t tag, std::uint32_t events) const {
 }
 
 std::span<std::byte> Tcp::expose(std::size_t bytes, std::span<const Part> parts) {
-  parts_ = checked_parts(parts, settings_.size, bytes);
-  region_ = settings_.region;
-  if (region_.empty()) {
-    own_region_ = Mapping(bytes, -1, "a region");
-    topology::place_pages({{own_region_.data(), bytes}, settings_.memory_nodes, true});
-    region_ = {own_region_.data(), bytes};
-  }
+  make_region(bytes, parts, true);
   listener_ = listen_on(settings_.address, 0);
   return region_;
 }

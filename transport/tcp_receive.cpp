@@ -115,10 +115,7 @@ bool Tcp::take_frame(Link& link, const FrameHeader& header) noexcept {
   if (settings_.integrity && header.check != header.right_check()) return refuse_changed(link);
   switch (header.type) {
     case FrameType::Write: {
-      const Part& part = parts_[static_cast<std::size_t>(link.peer)];
-      const std::uint64_t in_part = header.offset - part.offset;
-      if (header.offset < part.offset || in_part > part.bytes || header.length > part.bytes - in_part ||
-          header.length > kMaxFrameBytes)
+      if (!may_write(link.peer, header.offset, header.length) || header.length > kMaxFrameBytes)
         return refuse_frame(link, fmt::format("{} bytes at offset {}, outside its part of the region",
                                               header.length, header.offset));
       if (header.lead >= kUnitBytes)
@@ -178,7 +175,7 @@ void Tcp::end(Link& link, int error) noexcept {
 void Tcp::note_lost(Link& link) noexcept {
   link.in.lost.store(true, std::memory_order_release);  // pairs with report_lost()
   if (losing_.test_and_set(std::memory_order_acquire)) return;
-  lost_at_ = std::chrono::steady_clock::now();
+  lost_at_ = Clock::now();
   lost_.store(&link, std::memory_order_release);
 }
 
@@ -186,7 +183,7 @@ void Tcp::note_lost(Link& link) noexcept {
 /// failed, the bootstrap names the first one in the meantime.
 void Tcp::report_lost() noexcept {
   Link* link = lost_.load(std::memory_order_acquire);
-  if (link == nullptr || std::chrono::steady_clock::now() - lost_at_ < kExplainLimit) return;
+  if (link == nullptr || Clock::now() - lost_at_ < kExplainLimit) return;
   std::string cause = link->in.error == 0 ? "connection closed" : std::strerror(link->in.error);
   const std::string advice = link->in.error == ETIMEDOUT ? mtu_advice(link->socket, link->address) : "";
   if (!advice.empty())

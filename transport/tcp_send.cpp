@@ -66,7 +66,7 @@ bool Tcp::write(int lane, int peer, std::size_t offset, std::span<const std::byt
     offset += part.size();
     frame_bytes += header.bytes();
   } while (!rest.empty());
-  lanes_.at(lane, peer).add(1, source.size(), frame_bytes);
+  lane_counters(lane, peer).add(1, source.size(), frame_bytes);
   return true;
 }
 
@@ -74,7 +74,7 @@ bool Tcp::signal(int lane, int peer, int kind, std::uint64_t count) noexcept {
   if (!queue(link(lane, peer), {count, 0, static_cast<std::uint16_t>(kind), FrameType::Signal, 0}, nullptr,
              false))
     return false;
-  lanes_.at(lane, peer).add(0, 0, sizeof(FrameHeader));
+  lane_counters(lane, peer).add(0, 0, sizeof(FrameHeader));
   return true;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -56,6 +57,19 @@ class Wakeup {
   std::atomic<std::uint32_t> waiters_{0};
 };
 static_assert(sizeof(Wakeup) == 8 && std::atomic<std::uint32_t>::is_always_lock_free);
+
+/// Makes threads take turns for short times. It never sleeps, and lets other threads run meanwhile.
+class SpinLock {
+ public:
+  bool try_lock() noexcept { return !held_.test_and_set(std::memory_order_acquire); }
+  void lock() noexcept {
+    while (!try_lock()) sched_yield();
+  }
+  void unlock() noexcept { held_.clear(std::memory_order_release); }
+
+ private:
+  std::atomic_flag held_;  ///< acquire and release pair with each other
+};
 
 /// Ends the sleep of the one thread that watches file descriptors while the others sleep on a Wakeup. The
 /// watching thread includes fd() in what it watches. Only that thread may silence the alarm: any other thread

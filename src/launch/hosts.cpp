@@ -15,9 +15,9 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "launch/bootstrap.h"
 #include "launch/interfaces.h"
 #include "launch/rendezvous.h"
-#include "launch/socket_bootstrap.h"
 #include "transport/sockets.h"
 
 namespace edgewire::launch {

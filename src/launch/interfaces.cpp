@@ -11,7 +11,6 @@
 #include <bit>
 #include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <memory>
 #include <span>
 

@@ -25,16 +25,18 @@ int number_from(const char* name, const char* text) {
 }
 
 LaunchOptions with_environment(LaunchOptions options) {
-  if (const char* file = std::getenv("EDGEWIRE_HOSTS"); file != nullptr && options.hosts_file.empty())
-    options.hosts_file = file;
-  if (const char* rank = std::getenv("EDGEWIRE_RANK"); rank != nullptr && options.rank < 0)
-    options.rank = number_from("EDGEWIRE_RANK", rank);
-  if (const char* port = std::getenv("EDGEWIRE_PORT"); port != nullptr && options.port == 0)
-    options.port = number_from("EDGEWIRE_PORT", port);
-  if (const char* file = std::getenv("EDGEWIRE_SECRET_FILE"); file != nullptr && options.secret_file.empty())
-    options.secret_file = file;
-  if (const char* name = std::getenv("EDGEWIRE_INTERFACE"); name != nullptr && options.interface.empty())
-    options.interface = name;
+  const auto take_text = [](const char* name, std::string& option) {
+    if (const char* text = std::getenv(name); text != nullptr && option.empty()) option = text;
+  };
+  const auto take_number = [](const char* name, int unset, int& option) {
+    if (const char* text = std::getenv(name); text != nullptr && option == unset)
+      option = number_from(name, text);
+  };
+  take_text("EDGEWIRE_HOSTS", options.hosts_file);
+  take_number("EDGEWIRE_RANK", -1, options.rank);
+  take_number("EDGEWIRE_PORT", 0, options.port);
+  take_text("EDGEWIRE_SECRET_FILE", options.secret_file);
+  take_text("EDGEWIRE_INTERFACE", options.interface);
   if (options.port == 0) options.port = kDefaultPort;
   return options;
 }

@@ -1,7 +1,6 @@
 #include "launch/local.h"
 
 #include <fmt/core.h>
-#include <sodium.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -22,9 +22,10 @@
 #include "base/control_group.h"
 #include "base/error.h"
 #include "base/seconds.h"
+#include "launch/bootstrap.h"
 #include "launch/local_hosts.h"
-#include "launch/socket_bootstrap.h"
 #include "topology/shell.h"
+#include "transport/sealed.h"
 
 namespace edgewire::launch {
 namespace {
@@ -221,23 +222,17 @@ class Family {
   Clock::time_point deadline_ = Clock::time_point::max();  ///< for those that still run
 };
 
-/// The ends of the streams between rank 0 and all others, made before forking: `hub[p]` for rank 0, `leaf[p]`
-/// for rank p.
-struct Streams {
-  std::vector<FileDescriptor> hub;
-  std::vector<FileDescriptor> leaf;
-};
+/// The streams between rank 0 and all others, made before forking: of [p] the first end is for rank 0, the
+/// second one for rank p.
+using Streams = std::vector<std::array<FileDescriptor, 2>>;
 
 Streams make_streams(int processes) {
-  Streams streams;
-  streams.hub.resize(static_cast<std::size_t>(processes));
-  streams.leaf.resize(static_cast<std::size_t>(processes));
-  for (std::size_t p = 1; p < streams.hub.size(); ++p) {
+  Streams streams(1);
+  for (int p = 1; p < processes; ++p) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
       throw Error(fmt::format("cannot connect {} processes: {}", processes, reason(errno)));
-    streams.hub[p] = FileDescriptor(ends[0]);
-    streams.leaf[p] = FileDescriptor(ends[1]);
+    streams.push_back({FileDescriptor(ends[0]), FileDescriptor(ends[1])});
   }
   return streams;
 }
@@ -258,10 +253,10 @@ int run_child(const LaunchOptions& options, int rank, const LocalHosts* hosts, c
   }
   std::vector<FileDescriptor> mine;
   if (rank == 0)
-    mine = std::move(streams.hub);
+    for (auto& ends : streams) mine.push_back(std::move(ends[0]));
   else
-    mine.push_back(std::move(streams.leaf[static_cast<std::size_t>(rank)]));
-  streams = {};  // ends of others held open would hide that those have died
+    mine.push_back(std::move(streams[static_cast<std::size_t>(rank)][1]));
+  streams.clear();  // ends of others held open would hide that those have died
   try {
     if (hosts != nullptr) hosts->enter(rank);
     const auto bootstrap = connect_bootstrap(std::move(self), std::move(mine));
@@ -322,9 +317,7 @@ int run_body(Bootstrap& bootstrap, const std::function<void(Bootstrap&)>& body) 
 }
 
 int run_local(const LaunchOptions& options, const std::function<void(Bootstrap&)>& body) {
-  if (sodium_init() < 0) throw Error("libsodium does not start");
-  std::string secret(32, '\0');
-  randombytes_buf(secret.data(), secret.size());
+  const std::string secret = transport::random_bytes(32);
   Streams streams = make_streams(options.processes);
   void* page = mmap(nullptr, sizeof(SaidLines), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   said = page == MAP_FAILED ? nullptr : new (page) SaidLines;
@@ -342,7 +335,7 @@ int run_local(const LaunchOptions& options, const std::function<void(Bootstrap&)
     std::fflush(nullptr);
     _exit(status);
   }
-  streams = {};
+  streams.clear();
   const int status = family.watch();
   if (said != nullptr) munmap(page, sizeof(SaidLines));
   said = nullptr;

@@ -1,15 +1,12 @@
 #include "launch/rendezvous.h"
 
 #include <fmt/core.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <thread>
 
 #include "base/error.h"
@@ -17,6 +14,7 @@
 #include "launch/frames.h"
 #include "transport/connector.h"
 #include "transport/crc32c.h"
+#include "transport/sockets.h"
 
 namespace edgewire::launch {
 namespace {
@@ -58,16 +56,6 @@ FileDescriptor call_hub(const Rendezvous& job, const std::string& address, int p
   return {};
 }
 
-/// From now on the system finds out when the host at the other end is gone.
-void watch_host(const FileDescriptor& stream, double timeout_s) {
-  const int on = 1, seconds = std::max(1, static_cast<int>(timeout_s / 4));
-  const int tries = 3;
-  setsockopt(stream.get(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-  setsockopt(stream.get(), IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
-  setsockopt(stream.get(), IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof seconds);
-  setsockopt(stream.get(), IPPROTO_TCP, TCP_KEEPCNT, &tries, sizeof tries);
-}
-
 /// The streams of processes that wait for others. Both ends send heartbeats until the job begins, so that one
 /// that is stopped meanwhile is noticed. What follows Go on a stream is for the bootstrap: no byte of it is
 /// taken here.
@@ -79,19 +67,43 @@ class Waiting {
 
   /// `stream` outlives this object.
   void add(int rank, const FileDescriptor& stream) {
-    watch_host(stream, timeout_.count());
+    // From now on the system finds out when the host at the other end is gone.
+    transport::keep_alive(stream, timeout_.count() / 4, timeout_.count() / 4);
     streams_.push_back({rank, &stream, Clock::now(), ""});
   }
+
   /// Between two looks.
   std::chrono::milliseconds pause() const { return std::chrono::ceil<std::chrono::milliseconds>(pause_); }
   /// Sends heartbeats where they are due, and takes what has come. Call it after each pause.
-  void look();
+  void look() {
+    const auto now = Clock::now();
+    own_pause_ = std::max<std::chrono::duration<double>>(own_pause_, now - last_look_ - pause_);
+    last_look_ = now;
+    for (Stream& one : streams_)
+      while (take_message(one)) continue;
+    if (now - last_beat_ < std::min(timeout_ / 4, std::chrono::duration<double>(0.25))) return;
+    last_beat_ = now;
+    send(frame(Kind::Heartbeat, 0));
+  }
+
   void send(const Message& message) const {
     for (const Stream& to : streams_)
       ::send(to.stream->get(), message->data(), message->size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   }
   /// The first process that is lost: its rank and the cause; -1: none.
-  std::pair<int, std::string> lost() const;
+  std::pair<int, std::string> lost() const {
+    for (const Stream& one : streams_) {
+      const std::chrono::duration<double> silence = last_look_ - one.heard;
+      if (!one.trouble.empty() && own_pause_ > timeout_ * 0.8)  // the other one has given up this process
+        throw Error(fmt::format("was stopped for {:.1f} s", own_pause_.count()));
+      if (!one.trouble.empty()) return {one.rank, one.trouble};
+      if (silence > timeout_ * 0.9)  // so that all know of it when the timeout ends
+        return {one.rank,
+                fmt::format("has been silent for {:.1f} s (stopped, or its link down?)", silence.count())};
+    }
+    return {-1, ""};
+  }
+
   bool may_go() const { return go_; }                ///< rank 0 has said so
   const std::string& line() const { return line_; }  ///< with which rank 0 gives up; empty: it does not
 
@@ -104,7 +116,28 @@ class Waiting {
   };
   static constexpr std::chrono::duration<double> kLongestPause{0.1};
 
-  bool take_message(Stream& from);
+  /// One that has arrived whole; false: there is none.
+  bool take_message(Stream& from) {
+    const int stream = from.stream->get();
+    FrameHeader header;
+    const ssize_t got = recv(stream, &header, sizeof header, MSG_PEEK | MSG_DONTWAIT);
+    if (got < 0 && errno != EAGAIN && errno != EINTR) from.trouble = "was lost: " + reason(errno);
+    if (got == 0) from.trouble = "was lost";
+    if (got < static_cast<ssize_t>(sizeof header)) return false;
+    if (header.check != header.right_check() || header.length > kLongestLine) {
+      from.trouble = fmt::format("sent a message that was changed on its way: {}", transport::kChangedRemedy);
+      return false;
+    }
+    std::string bytes(sizeof header + header.length, '\0');
+    if (recv(stream, bytes.data(), bytes.size(), MSG_PEEK | MSG_DONTWAIT) !=
+        static_cast<ssize_t>(bytes.size()))
+      return false;
+    [[maybe_unused]] const ssize_t same = recv(stream, bytes.data(), bytes.size(), MSG_DONTWAIT);
+    from.heard = Clock::now();
+    if (header.kind == Kind::Go) go_ = true;
+    if (header.kind == Kind::Abort) line_ = bytes.substr(sizeof header);
+    return !go_;
+  }
 
   std::chrono::duration<double> timeout_, pause_;
   std::vector<Stream> streams_;
@@ -113,52 +146,6 @@ class Waiting {
   bool go_ = false;
   std::string line_;
 };
-
-/// One that has arrived whole; false: there is none.
-bool Waiting::take_message(Stream& from) {
-  const int stream = from.stream->get();
-  FrameHeader header;
-  const ssize_t got = recv(stream, &header, sizeof header, MSG_PEEK | MSG_DONTWAIT);
-  if (got < 0 && errno != EAGAIN && errno != EINTR) from.trouble = "was lost: " + reason(errno);
-  if (got == 0) from.trouble = "was lost";
-  if (got < static_cast<ssize_t>(sizeof header)) return false;
-  if (header.check != header.right_check() || header.length > kLongestLine) {
-    from.trouble = fmt::format("sent a message that was changed on its way: {}", transport::kChangedRemedy);
-    return false;
-  }
-  std::string bytes(sizeof header + header.length, '\0');
-  if (recv(stream, bytes.data(), bytes.size(), MSG_PEEK | MSG_DONTWAIT) != static_cast<ssize_t>(bytes.size()))
-    return false;
-  [[maybe_unused]] const ssize_t same = recv(stream, bytes.data(), bytes.size(), MSG_DONTWAIT);
-  from.heard = Clock::now();
-  if (header.kind == Kind::Go) go_ = true;
-  if (header.kind == Kind::Abort) line_ = bytes.substr(sizeof header);
-  return !go_;
-}
-
-void Waiting::look() {
-  const auto now = Clock::now();
-  own_pause_ = std::max<std::chrono::duration<double>>(own_pause_, now - last_look_ - pause_);
-  last_look_ = now;
-  for (Stream& one : streams_)
-    while (take_message(one)) continue;
-  if (now - last_beat_ < std::min(timeout_ / 4, std::chrono::duration<double>(0.25))) return;
-  last_beat_ = now;
-  send(frame(Kind::Heartbeat, 0));
-}
-
-std::pair<int, std::string> Waiting::lost() const {
-  for (const Stream& one : streams_) {
-    const std::chrono::duration<double> silence = last_look_ - one.heard;
-    if (!one.trouble.empty() && own_pause_ > timeout_ * 0.8)  // the other one has given up this process
-      throw Error(fmt::format("was stopped for {:.1f} s", own_pause_.count()));
-    if (!one.trouble.empty()) return {one.rank, one.trouble};
-    if (silence > timeout_ * 0.9)  // so that all know of it when the timeout ends
-      return {one.rank,
-              fmt::format("has been silent for {:.1f} s (stopped, or its link down?)", silence.count())};
-  }
-  return {-1, ""};
-}
 
 constexpr const char* kBefore = "before all processes had connected";
 

@@ -1,5 +1,3 @@
-#include "launch/socket_bootstrap.h"
-
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
@@ -7,7 +5,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -17,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/seconds.h"
+#include "launch/bootstrap.h"
 #include "launch/delivery.h"
 #include "launch/frames.h"
 #include "transport/crc32c.h"
@@ -45,57 +43,338 @@ struct Peer {
 
 class SocketBootstrap final : public Bootstrap {
  public:
-  SocketBootstrap(Member member, std::vector<FileDescriptor> streams);
-  ~SocketBootstrap() override;
+  SocketBootstrap(Member member, std::vector<FileDescriptor> streams)
+      : Bootstrap(std::move(member)),
+        reporter_(self_.rank),
+        timeout_(self_.peer_timeout_s),
+        wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        told_losses_(static_cast<std::size_t>(self_.size)) {
+    if (!wake_) throw Error(fmt::format("cannot make an eventfd: {}", reason(errno)));
+    last_beat_ = last_round_ = Clock::now();
+    for (std::size_t p = 0; p < streams.size(); ++p) {
+      if (!streams[p]) continue;
+      fcntl(streams[p].get(), F_SETFL, O_NONBLOCK);
+      Peer& added = peers_.emplace_back();
+      added.rank = static_cast<int>(p);
+      added.stream = std::move(streams[p]);
+      added.heard = last_round_;
+      added.delivery = Delivery(added.stream, last_round_);
+    }
+    if (self_.proven) messages_sent_ = transport::Handshake::kMessages * peers_.size();
+    watcher_ = std::thread([this] {
+      try {
+        watch();
+      } catch (const std::exception& error) {  // no memory: nobody else would tell the callers
+        health_.fail(-1, line_of(error));
+        changed_.notify_all();
+      }
+    });
+  }
+  ~SocketBootstrap() override {
+    {
+      const std::scoped_lock lock(mutex_);
+      stopping_ = true;
+    }
+    wake();
+    watcher_.join();
+  }
 
-  int rank() const override { return self_.rank; }
-  int size() const override { return self_.size; }
-  std::vector<std::string> allgather(const std::string& mine) override;
-  std::vector<std::string> alltoall(std::span<const std::string> to) override;
-  std::vector<std::string> gather(const std::string& mine) override;
-  void abort(const std::string& message) noexcept override;
-  void finish() override;
-  transport::Health& health() override { return health_; }
-  const std::string& secret() const override { return self_.secret; }
-  int local_rank() const override { return self_.local_rank; }
-  int local_size() const override { return self_.local_size; }
-  int local_leader() const override { return self_.local_leader; }
-  const std::vector<int>& nodes() const override { return self_.nodes; }
-  const std::string& address() const override { return self_.address; }
-  const std::vector<Interface>& wanted_interfaces() const override { return self_.wanted_interfaces; }
-  std::uint64_t messages_sent() override { return messages_sent_; }
+  std::vector<std::string> allgather(const std::string& mine) override {
+    std::vector<std::string> all = gather(mine);
+    if (self_.rank != 0) return unpack(receive(0, Kind::Data), self_.size);
+    send(-1, Kind::Data, pack(all));
+    return all;
+  }
+
+  std::vector<std::string> alltoall(std::span<const std::string> to) override {
+    if (to.size() != static_cast<std::size_t>(self_.size))
+      throw Error("alltoall needs one message for each process");
+    std::vector<std::string> rows = gather(pack(to));
+    if (self_.rank != 0) return unpack(receive(0, Kind::Data), self_.size);
+    std::vector<std::vector<std::string>> columns(to.size());
+    for (const std::string& row : rows) {
+      std::vector<std::string> items = unpack(row, self_.size);
+      for (std::size_t p = 0; p < items.size(); ++p) columns[p].push_back(std::move(items[p]));
+    }
+    for (int p = 1; p < self_.size; ++p) send(p, Kind::Data, pack(columns[static_cast<std::size_t>(p)]));
+    return std::move(columns[0]);
+  }
+
+  std::vector<std::string> gather(const std::string& mine) override {
+    if (health_.failed()) throw Error(health_.message());
+    ++step_;
+    if (self_.rank != 0) {
+      send(0, Kind::Data, mine);
+      return {};
+    }
+    std::vector<std::string> all{mine};
+    for (int p = 1; p < self_.size; ++p) all.push_back(receive(p, Kind::Data));
+    return all;
+  }
+
+  void abort(const std::string& message) noexcept override {
+    health_.fail(-1, message);
+    wake();
+  }
+  void finish() override {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (finished_) return;
+    }
+    if (health_.failed()) throw Error(health_.message());
+    ++step_;
+    if (self_.rank != 0) {
+      send(0, Kind::Finish);
+      receive(0, Kind::Finish);
+      return;
+    }
+    for (int p = 1; p < self_.size; ++p) receive(p, Kind::Finish);
+    {
+      const std::scoped_lock lock(mutex_);
+      finished_ = true;  // before anybody is let go
+    }
+    send(-1, Kind::Finish);
+  }
 
  private:
   // Callers of the collective steps.
-  void send(int to, Kind kind, std::string_view payload = {});
-  std::string receive(int from, Kind kind);
-  std::vector<std::string> collect(const std::string& mine);
-  void wake() noexcept;
-  Peer& peer(int rank);
+  void send(int to, Kind kind, std::string_view payload = {}) {
+    if (payload.size() > kMaxMessageBytes)
+      throw Error(fmt::format("a message of {} bytes is too large", payload.size()));
+    Message message = frame(kind, step_, payload);
+    {
+      const std::scoped_lock lock(mutex_);
+      tell_losses();  // whoever reads of a lost peer in this message knows of the loss
+      for (Peer& p : peers_)
+        if (to < 0 || p.rank == to) p.outgoing.push_back(message);
+      messages_sent_ += to < 0 ? peers_.size() : 1;
+    }
+    wake();
+  }
+
+  /// Empty: the peer was lost, and the job goes on without it.
+  std::string receive(int from, Kind kind) {
+    std::unique_lock lock(mutex_);
+    Peer& source = peer(from);
+    // The timeout is for failures that the transport notices: then nobody notifies this thread.
+    while (source.arrived.empty() && !health_.failed() && !health_.lost(from))
+      changed_.wait_for(lock, milliseconds(50));
+    if (health_.failed()) throw Error(health_.message());
+    if (health_.lost(from)) return {};
+    Arrival arrival = std::move(source.arrived.front());
+    source.arrived.pop_front();
+    if (arrival.header.kind != kind || arrival.header.tag != step_)
+      throw Error(fmt::format("{} is at another step of the job than rank {}", name_of(from), self_.rank));
+    return std::move(arrival.payload);
+  }
+
+  void wake() noexcept {
+    eventfd_write(wake_.get(), 1);  // a full counter wakes the thread just as well
+  }
+  Peer& peer(int rank) {
+    return *std::find_if(peers_.begin(), peers_.end(), [&](const Peer& p) { return p.rank == rank; });
+  }
 
   // The watching thread; all with mutex_ held.
-  void watch();
-  void wait_for_events(std::unique_lock<std::mutex>& lock);
-  void notice_own_pause();
-  void read(Peer& peer);
-  void take_messages(Peer& peer);
-  void take(Peer& peer, Arrival arrival);
-  void flush(Peer& peer);
-  void keep_alive(Clock::time_point now);
-  void tell_failure();
-  void tell_losses();
-  void lose(Peer& peer, const std::string& cause);
-  std::string name_of(int rank) const;
+  void watch() {
+    std::unique_lock lock(mutex_);
+    Clock::time_point linger_until = Clock::time_point::max();
+    while (true) {
+      wait_for_events(lock);
+      const auto now = Clock::now();
+      keep_alive(now);
+      tell_losses();
+      if (health_.failed()) tell_failure();
+      for (Peer& p : peers_) {
+        if (health_.lost(p.rank))
+          p.stream.close();  // perhaps another one has lost it: it is lost for all, and ends
+        flush(p);
+      }
+      changed_.notify_all();
+      if (!stopping_) continue;
+      linger_until = std::min(linger_until, now + kLinger);
+      const bool idle =
+          std::all_of(peers_.begin(), peers_.end(), [](const Peer& p) { return p.outgoing.empty(); });
+      if (idle || now > linger_until) return;
+    }
+  }
 
-  Member self_;
+  /// Waits a moment for arrivals and for room, with the lock released, and reads what came.
+  void wait_for_events(std::unique_lock<std::mutex>& lock) {
+    std::vector<pollfd> events{{wake_.get(), POLLIN, 0}};
+    for (const Peer& p : peers_)
+      events.push_back({p.stream.get(), static_cast<short>(POLLIN | (p.outgoing.empty() ? 0 : POLLOUT)), 0});
+    const auto pause = std::clamp(timeout_ / 20, duration<double>(0.005), duration<double>(0.25));
+    lock.unlock();
+    poll(events.data(), events.size(), static_cast<int>(pause.count() * 1000));
+    lock.lock();
+    notice_own_pause();
+    std::uint64_t wakes = 0;
+    [[maybe_unused]] const ssize_t ignored = ::read(wake_.get(), &wakes, sizeof wakes);
+    for (std::size_t i = 0; i < peers_.size(); ++i)
+      if ((events[i + 1].revents & (POLLIN | POLLHUP | POLLERR)) != 0) read(peers_[i]);
+  }
+
+  /// If this process was stopped, or the machine slept, the peers were not silent: we did not listen.
+  void notice_own_pause() {
+    const auto now = Clock::now();
+    if (now - last_round_ > timeout_ / 2) {
+      pause_ = now - last_round_;
+      resumed_ = now;
+      for (Peer& p : peers_) {
+        p.heard = now;
+        p.delivery.begin_anew(now);
+      }
+    }
+    last_round_ = now;
+  }
+
+  void read(Peer& peer) {
+    // One piece for each peer and round, so that a peer that sends much does not delay the others.
+    const ssize_t got = peer.reader.read(peer.stream.get());
+    if (got > 0) {
+      peer.heard = Clock::now();
+      take_messages(peer);
+    } else if (got == 0) {
+      lose(peer, "was lost: connection closed");
+    } else if (errno != EAGAIN && errno != EINTR) {
+      lose(peer, fmt::format("was lost: {}", reason(errno)));
+    }
+  }
+
+  void take_messages(Peer& peer) {
+    while (peer.stream) {
+      Arrival arrival;
+      switch (peer.reader.next(arrival)) {
+        case MessageReader::Next::Partial:
+          return;
+        case MessageReader::Next::Whole:
+          take(peer, std::move(arrival));
+          break;
+        case MessageReader::Next::Changed:
+          // The stream stays open, so that the peer hears why the job fails.
+          if (!finished_)
+            health_.fail(
+                peer.rank,
+                fmt::format("a control message from {} was changed on its way to rank {} (wrong CRC-32C): {}",
+                            name_of(peer.rank), self_.rank, transport::kChangedRemedy));
+          return;
+        case MessageReader::Next::TooLong:
+          return lose(peer, fmt::format("sent a malformed message of {} bytes", arrival.header.length));
+      }
+    }
+  }
+
+  void take(Peer& peer, Arrival arrival) {
+    const auto& [header, payload] = arrival;
+    switch (header.kind) {
+      case Kind::Heartbeat:
+        break;
+      case Kind::Finish:
+        if (peer.rank == 0) finished_ = true;
+        [[fallthrough]];
+      case Kind::Data:
+        peer.arrived.push_back(std::move(arrival));
+        break;
+      case Kind::Abort: {
+        const auto culprit = static_cast<int>(header.tag & 0xFFFF);
+        if (!health_.failed()) reporter_ = static_cast<int>(header.tag >> 16);
+        if (culprit == self_.rank)
+          health_.fail(reporter_, fmt::format("{} gave up: {}", name_of(reporter_), payload));
+        else
+          health_.fail(culprit, payload);
+        break;
+      }
+      case Kind::Lost:
+        if (static_cast<int>(header.tag) == self_.rank)
+          health_.fail(-1, fmt::format("{} goes on without this process: {}", name_of(peer.rank), payload));
+        else
+          health_.lose(static_cast<int>(header.tag), payload);
+        break;
+      default:
+        lose(peer,
+             fmt::format("sent a malformed message of kind {}", static_cast<std::uint32_t>(header.kind)));
+    }
+  }
+
+  void flush(Peer& peer) {
+    if (!peer.stream) peer.outgoing.clear();
+    while (!peer.outgoing.empty()) {
+      const std::string& bytes = *peer.outgoing.front();
+      const ssize_t sent = ::send(peer.stream.get(), bytes.data() + peer.sent_bytes,
+                                  bytes.size() - peer.sent_bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (sent < 0) return;  // no room yet, or lost: then reading says why
+      peer.sent_bytes += static_cast<std::size_t>(sent);
+      peer.delivery.add(static_cast<std::size_t>(sent));
+      if (peer.sent_bytes < bytes.size()) continue;
+      peer.outgoing.pop_front();
+      peer.sent_bytes = 0;
+    }
+  }
+
+  /// Sends heartbeats, and finds peers that send none. It gives a peer up a little before the timeout, so
+  /// that all others know of it when the timeout ends.
+  void keep_alive(Clock::time_point now) {
+    if (now - last_beat_ >= std::min(timeout_ / 4, duration<double>(0.25))) {
+      last_beat_ = now;
+      const Message beat = frame(Kind::Heartbeat, 0);
+      for (Peer& p : peers_)
+        if (p.outgoing.empty()) p.outgoing.push_back(beat);
+    }
+    for (Peer& p : peers_) {
+      const duration<double> silence = now - p.heard;
+      if (!p.stream || finished_) continue;
+      if (silence > timeout_ * 0.9)
+        lose(p, fmt::format("has been silent for {:.1f} s{}", silence.count(),
+                            p.delivery.why_silent(p.stream, silence)));
+      else if (p.delivery.stuck(p.stream, now) > timeout_ / 2 && silence < timeout_ * 0.3)
+        lose(p, p.delivery.why_stuck(p.stream));
+    }
+  }
+
+  /// Rank 0 tells all others, the others tell rank 0.
+  void tell_failure() {
+    if (std::exchange(told_, true)) return;
+    const int culprit = health_.peer() < 0 ? self_.rank : health_.peer();
+    const std::string text = health_.peer() < 0
+                                 ? fmt::format("{} failed: {}", name_of(self_.rank), health_.message())
+                                 : health_.message();
+    const Message message = frame(Kind::Abort, static_cast<std::uint32_t>(culprit | reporter_ << 16), text);
+    for (Peer& p : peers_) p.outgoing.push_back(message);
+  }
+
+  /// Where the job goes on without lost peers: rank 0 tells all others, the others tell rank 0.
+  void tell_losses() {
+    for (int rank = 1; rank < self_.size && health_.losses() > 0; ++rank) {
+      if (told_losses_[static_cast<std::size_t>(rank)] || !health_.lost(rank)) continue;
+      told_losses_[static_cast<std::size_t>(rank)] = true;
+      const Message message = frame(Kind::Lost, static_cast<std::uint32_t>(rank), health_.why_lost(rank));
+      for (Peer& p : peers_) p.outgoing.push_back(message);
+    }
+  }
+
+  void lose(Peer& peer, const std::string& cause) {
+    peer.stream.close();
+    peer.outgoing.clear();
+    if (finished_) return;
+    if (pause_ > timeout_ * 0.8 && Clock::now() - resumed_ < timeout_)  // it has given up this process
+      health_.fail(-1, fmt::format("was stopped for {:.1f} s", pause_.count()));
+    else
+      health_.lose(peer.rank, fmt::format("{} {}", name_of(peer.rank), cause));
+  }
+
+  std::string name_of(int rank) const {
+    const auto index = static_cast<std::size_t>(rank);
+    return index < self_.hosts.size() ? fmt::format("rank {} ({})", rank, self_.hosts[index])
+                                      : fmt::format("rank {}", rank);
+  }
+
   int reporter_;  ///< who noticed the failure first, as far as is known here
-  transport::Health health_;
   duration<double> timeout_;
   FileDescriptor wake_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Peer> peers_;
-  std::atomic<std::uint64_t> messages_sent_{0};  ///< guards nothing
   std::uint32_t step_ = 0;
   bool told_ = false;              ///< the others know of the failure
   std::vector<bool> told_losses_;  ///< [rank]: the others know that it was lost, and the job goes on
@@ -107,335 +386,6 @@ class SocketBootstrap final : public Bootstrap {
   Clock::time_point resumed_;
   std::thread watcher_;
 };
-
-SocketBootstrap::SocketBootstrap(Member member, std::vector<FileDescriptor> streams)
-    : self_(std::move(member)),
-      reporter_(self_.rank),
-      timeout_(self_.peer_timeout_s),
-      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      told_losses_(static_cast<std::size_t>(self_.size)) {
-  if (!wake_) throw Error(fmt::format("cannot make an eventfd: {}", reason(errno)));
-  last_beat_ = last_round_ = Clock::now();
-  for (std::size_t p = 0; p < streams.size(); ++p) {
-    if (!streams[p]) continue;
-    fcntl(streams[p].get(), F_SETFL, O_NONBLOCK);
-    Peer added;
-    added.rank = static_cast<int>(p);
-    added.stream = std::move(streams[p]);
-    added.heard = last_round_;
-    added.delivery = Delivery(added.stream, last_round_);
-    peers_.push_back(std::move(added));
-  }
-  if (self_.proven) messages_sent_ = transport::Handshake::kMessages * peers_.size();
-  watcher_ = std::thread([this] {
-    try {
-      watch();
-    } catch (const std::exception& error) {  // no memory: nobody else would tell the callers
-      health_.fail(-1, line_of(error));
-      changed_.notify_all();
-    }
-  });
-}
-
-SocketBootstrap::~SocketBootstrap() {
-  {
-    const std::scoped_lock lock(mutex_);
-    stopping_ = true;
-  }
-  wake();
-  watcher_.join();
-}
-
-std::string SocketBootstrap::name_of(int rank) const {
-  const auto index = static_cast<std::size_t>(rank);
-  return index < self_.hosts.size() ? fmt::format("rank {} ({})", rank, self_.hosts[index])
-                                    : fmt::format("rank {}", rank);
-}
-
-Peer& SocketBootstrap::peer(int rank) {
-  return *std::find_if(peers_.begin(), peers_.end(), [&](const Peer& p) { return p.rank == rank; });
-}
-
-void SocketBootstrap::wake() noexcept {
-  eventfd_write(wake_.get(), 1);  // a full counter wakes the thread just as well
-}
-
-void SocketBootstrap::send(int to, Kind kind, std::string_view payload) {
-  if (payload.size() > kMaxMessageBytes)
-    throw Error(fmt::format("a message of {} bytes is too large", payload.size()));
-  Message message = frame(kind, step_, payload);
-  {
-    const std::scoped_lock lock(mutex_);
-    tell_losses();  // whoever reads of a lost peer in this message knows of the loss
-    for (Peer& p : peers_)
-      if (to < 0 || p.rank == to) p.outgoing.push_back(message);
-    messages_sent_ += to < 0 ? peers_.size() : 1;
-  }
-  wake();
-}
-
-/// Empty: the peer was lost, and the job goes on without it.
-std::string SocketBootstrap::receive(int from, Kind kind) {
-  std::unique_lock lock(mutex_);
-  Peer& source = peer(from);
-  // The timeout is for failures that the transport notices: then nobody notifies this thread.
-  while (source.arrived.empty() && !health_.failed() && !health_.lost(from))
-    changed_.wait_for(lock, milliseconds(50));
-  if (health_.failed()) throw Error(health_.message());
-  if (health_.lost(from)) return {};
-  Arrival arrival = std::move(source.arrived.front());
-  source.arrived.pop_front();
-  if (arrival.header.kind != kind || arrival.header.tag != step_)
-    throw Error(fmt::format("{} is at another step of the job than rank {}", name_of(from), self_.rank));
-  return std::move(arrival.payload);
-}
-
-/// At rank 0 what every process gave; elsewhere empty.
-std::vector<std::string> SocketBootstrap::collect(const std::string& mine) {
-  if (health_.failed()) throw Error(health_.message());
-  ++step_;
-  if (self_.rank != 0) {
-    send(0, Kind::Data, mine);
-    return {};
-  }
-  std::vector<std::string> all{mine};
-  for (int p = 1; p < self_.size; ++p) all.push_back(receive(p, Kind::Data));
-  return all;
-}
-
-std::vector<std::string> SocketBootstrap::gather(const std::string& mine) { return collect(mine); }
-
-std::vector<std::string> SocketBootstrap::allgather(const std::string& mine) {
-  std::vector<std::string> all = collect(mine);
-  if (self_.rank != 0) return unpack(receive(0, Kind::Data), self_.size);
-  send(-1, Kind::Data, pack(all));
-  return all;
-}
-
-std::vector<std::string> SocketBootstrap::alltoall(std::span<const std::string> to) {
-  if (to.size() != static_cast<std::size_t>(self_.size))
-    throw Error("alltoall needs one message for each process");
-  std::vector<std::string> rows = collect(pack(to));
-  if (self_.rank != 0) return unpack(receive(0, Kind::Data), self_.size);
-  std::vector<std::vector<std::string>> columns(to.size());
-  for (const std::string& row : rows) {
-    std::vector<std::string> items = unpack(row, self_.size);
-    for (std::size_t p = 0; p < items.size(); ++p) columns[p].push_back(std::move(items[p]));
-  }
-  for (int p = 1; p < self_.size; ++p) send(p, Kind::Data, pack(columns[static_cast<std::size_t>(p)]));
-  return std::move(columns[0]);
-}
-
-void SocketBootstrap::abort(const std::string& message) noexcept {
-  health_.fail(-1, message);
-  wake();
-}
-
-void SocketBootstrap::finish() {
-  {
-    const std::scoped_lock lock(mutex_);
-    if (finished_) return;
-  }
-  if (health_.failed()) throw Error(health_.message());
-  ++step_;
-  if (self_.rank != 0) {
-    send(0, Kind::Finish);
-    receive(0, Kind::Finish);
-    return;
-  }
-  for (int p = 1; p < self_.size; ++p) receive(p, Kind::Finish);
-  {
-    const std::scoped_lock lock(mutex_);
-    finished_ = true;  // before anybody is let go
-  }
-  send(-1, Kind::Finish);
-}
-
-void SocketBootstrap::watch() {
-  std::unique_lock lock(mutex_);
-  Clock::time_point linger_until = Clock::time_point::max();
-  while (true) {
-    wait_for_events(lock);
-    const auto now = Clock::now();
-    keep_alive(now);
-    tell_losses();
-    if (health_.failed()) tell_failure();
-    for (Peer& p : peers_) {
-      if (health_.lost(p.rank))
-        p.stream.close();  // perhaps another one has lost it: it is lost for all, and ends
-      flush(p);
-    }
-    changed_.notify_all();
-    if (!stopping_) continue;
-    linger_until = std::min(linger_until, now + kLinger);
-    const bool idle =
-        std::all_of(peers_.begin(), peers_.end(), [](const Peer& p) { return p.outgoing.empty(); });
-    if (idle || now > linger_until) return;
-  }
-}
-
-/// Waits a moment for arrivals and for room, with the lock released, and reads what came.
-void SocketBootstrap::wait_for_events(std::unique_lock<std::mutex>& lock) {
-  std::vector<pollfd> events{{wake_.get(), POLLIN, 0}};
-  for (const Peer& p : peers_)
-    events.push_back({p.stream.get(), static_cast<short>(POLLIN | (p.outgoing.empty() ? 0 : POLLOUT)), 0});
-  const auto pause = std::clamp(timeout_ / 20, duration<double>(0.005), duration<double>(0.25));
-  lock.unlock();
-  poll(events.data(), events.size(), static_cast<int>(pause.count() * 1000));
-  lock.lock();
-  notice_own_pause();
-  std::uint64_t wakes = 0;
-  [[maybe_unused]] const ssize_t ignored = ::read(wake_.get(), &wakes, sizeof wakes);
-  for (std::size_t i = 0; i < peers_.size(); ++i)
-    if ((events[i + 1].revents & (POLLIN | POLLHUP | POLLERR)) != 0) read(peers_[i]);
-}
-
-/// If this process was stopped, or the machine slept, the peers were not silent: we did not listen.
-void SocketBootstrap::notice_own_pause() {
-  const auto now = Clock::now();
-  if (now - last_round_ > timeout_ / 2) {
-    pause_ = now - last_round_;
-    resumed_ = now;
-    for (Peer& p : peers_) {
-      p.heard = now;
-      p.delivery.begin_anew(now);
-    }
-  }
-  last_round_ = now;
-}
-
-void SocketBootstrap::read(Peer& peer) {
-  // One piece for each peer and round, so that a peer that sends much does not delay the others.
-  const ssize_t got = peer.reader.read(peer.stream.get());
-  if (got > 0) {
-    peer.heard = Clock::now();
-    take_messages(peer);
-  } else if (got == 0) {
-    lose(peer, "was lost: connection closed");
-  } else if (errno != EAGAIN && errno != EINTR) {
-    lose(peer, fmt::format("was lost: {}", reason(errno)));
-  }
-}
-
-void SocketBootstrap::take_messages(Peer& peer) {
-  while (peer.stream) {
-    Arrival arrival;
-    switch (peer.reader.next(arrival)) {
-      case MessageReader::Next::Partial:
-        return;
-      case MessageReader::Next::Whole:
-        take(peer, std::move(arrival));
-        break;
-      case MessageReader::Next::Changed:
-        // The stream stays open, so that the peer hears why the job fails.
-        if (!finished_)
-          health_.fail(
-              peer.rank,
-              fmt::format("a control message from {} was changed on its way to rank {} (wrong CRC-32C): {}",
-                          name_of(peer.rank), self_.rank, transport::kChangedRemedy));
-        return;
-      case MessageReader::Next::TooLong:
-        return lose(peer, fmt::format("sent a malformed message of {} bytes", arrival.header.length));
-    }
-  }
-}
-
-void SocketBootstrap::take(Peer& peer, Arrival arrival) {
-  const auto& [header, payload] = arrival;
-  switch (header.kind) {
-    case Kind::Heartbeat:
-      break;
-    case Kind::Finish:
-      if (peer.rank == 0) finished_ = true;
-      [[fallthrough]];
-    case Kind::Data:
-      peer.arrived.push_back(std::move(arrival));
-      break;
-    case Kind::Abort: {
-      const auto culprit = static_cast<int>(header.tag & 0xFFFF);
-      if (!health_.failed()) reporter_ = static_cast<int>(header.tag >> 16);
-      if (culprit == self_.rank)
-        health_.fail(reporter_, fmt::format("{} gave up: {}", name_of(reporter_), payload));
-      else
-        health_.fail(culprit, payload);
-      break;
-    }
-    case Kind::Lost:
-      if (static_cast<int>(header.tag) == self_.rank)
-        health_.fail(-1, fmt::format("{} goes on without this process: {}", name_of(peer.rank), payload));
-      else
-        health_.lose(static_cast<int>(header.tag), payload);
-      break;
-    default:
-      lose(peer, fmt::format("sent a malformed message of kind {}", static_cast<std::uint32_t>(header.kind)));
-  }
-}
-
-void SocketBootstrap::flush(Peer& peer) {
-  if (!peer.stream) peer.outgoing.clear();
-  while (!peer.outgoing.empty()) {
-    const std::string& bytes = *peer.outgoing.front();
-    const ssize_t sent = ::send(peer.stream.get(), bytes.data() + peer.sent_bytes,
-                                bytes.size() - peer.sent_bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent < 0) return;  // no room yet, or lost: then reading says why
-    peer.sent_bytes += static_cast<std::size_t>(sent);
-    peer.delivery.add(static_cast<std::size_t>(sent));
-    if (peer.sent_bytes < bytes.size()) continue;
-    peer.outgoing.pop_front();
-    peer.sent_bytes = 0;
-  }
-}
-
-/// Sends heartbeats, and finds peers that send none. It gives a peer up a little before the timeout, so that
-/// all others know of it when the timeout ends.
-void SocketBootstrap::keep_alive(Clock::time_point now) {
-  if (now - last_beat_ >= std::min(timeout_ / 4, duration<double>(0.25))) {
-    last_beat_ = now;
-    const Message beat = frame(Kind::Heartbeat, 0);
-    for (Peer& p : peers_)
-      if (p.outgoing.empty()) p.outgoing.push_back(beat);
-  }
-  for (Peer& p : peers_) {
-    const duration<double> silence = now - p.heard;
-    if (!p.stream || finished_) continue;
-    if (silence > timeout_ * 0.9)
-      lose(p, fmt::format("has been silent for {:.1f} s{}", silence.count(),
-                          p.delivery.why_silent(p.stream, silence)));
-    else if (p.delivery.stuck(p.stream, now) > timeout_ / 2 && silence < timeout_ * 0.3)
-      lose(p, p.delivery.why_stuck(p.stream));
-  }
-}
-
-/// Rank 0 tells all others, the others tell rank 0.
-void SocketBootstrap::tell_failure() {
-  if (std::exchange(told_, true)) return;
-  const int culprit = health_.peer() < 0 ? self_.rank : health_.peer();
-  const std::string text = health_.peer() < 0
-                               ? fmt::format("{} failed: {}", name_of(self_.rank), health_.message())
-                               : health_.message();
-  const Message message = frame(Kind::Abort, static_cast<std::uint32_t>(culprit | reporter_ << 16), text);
-  for (Peer& p : peers_) p.outgoing.push_back(message);
-}
-
-/// Where the job goes on without lost peers: rank 0 tells all others, the others tell rank 0.
-void SocketBootstrap::tell_losses() {
-  for (int rank = 1; rank < self_.size && health_.losses() > 0; ++rank) {
-    if (told_losses_[static_cast<std::size_t>(rank)] || !health_.lost(rank)) continue;
-    told_losses_[static_cast<std::size_t>(rank)] = true;
-    const Message message = frame(Kind::Lost, static_cast<std::uint32_t>(rank), health_.why_lost(rank));
-    for (Peer& p : peers_) p.outgoing.push_back(message);
-  }
-}
-
-void SocketBootstrap::lose(Peer& peer, const std::string& cause) {
-  peer.stream.close();
-  peer.outgoing.clear();
-  if (finished_) return;
-  if (pause_ > timeout_ * 0.8 && Clock::now() - resumed_ < timeout_)  // it has given up this process
-    health_.fail(-1, fmt::format("was stopped for {:.1f} s", pause_.count()));
-  else
-    health_.lose(peer.rank, fmt::format("{} {}", name_of(peer.rank), cause));
-}
 
 }  // namespace
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "launch/socket_bootstrap.h"
+#include "launch/bootstrap.h"
 
 namespace edgewire::launch {
 

@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "bit_flipper.h"
+#include "launch/bootstrap.h"
 #include "launch/frames.h"
-#include "launch/socket_bootstrap.h"
 #include "transport/crc32c.h"
 #include "transport/sockets.h"
 #include "transport_fixture.h"

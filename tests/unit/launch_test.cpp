@@ -21,9 +21,9 @@
 
 #include "base/error.h"
 #include "growing_timeout.h"
+#include "launch/bootstrap.h"
 #include "launch/local.h"
 #include "launch/packing.h"
-#include "launch/socket_bootstrap.h"
 #include "stderr_capture.h"
 
 namespace edgewire::launch {

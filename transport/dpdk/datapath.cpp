@@ -82,9 +82,7 @@ void Link::place(const Header& header, std::span<const std::byte> payload) noexc
   };
   switch (header.type) {
     case FrameType::Data: {
-      const Transport::Part& part = owner_.parts_[static_cast<std::size_t>(peer)];
-      if (header.place < part.offset || header.place - part.offset > part.bytes ||
-          payload.size() > part.bytes - (header.place - part.offset))
+      if (!owner_.may_write(peer, header.place, payload.size()))
         return refuse(
             fmt::format("sent {} bytes for offset {}, outside its part", payload.size(), header.place));
       if (!payload.empty()) std::memcpy(owner_.region_.data() + header.place, payload.data(), payload.size());
@@ -226,19 +224,19 @@ void Link::look_for_silence(Nanoseconds now) noexcept {
   if (now - heard_at_ <= limit || ended.load(std::memory_order_relaxed)) return;
   heard_at_ = now;
   owner_.fail(peer, fmt::format("rank {} has been silent for {:.1f} s over {}", peer,
-                                owner_.settings_.peer_timeout_s, owner_.label()));
+                                owner_.settings_.peer_timeout_s, owner_.settings_.dpdk.port));
 }
 
 bool Dpdk::write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept {
   if (!link(peer).lane(lane).push({source.data(), source.size(), offset, 0, FrameType::Data})) return false;
-  lanes_.at(lane, peer).add(1, source.size(), source.size());
+  lane_counters(lane, peer).add(1, source.size(), source.size());
   return true;
 }
 
 bool Dpdk::signal(int lane, int peer, int kind, std::uint64_t count) noexcept {
   if (!link(peer).lane(lane).push({nullptr, 0, count, static_cast<std::uint16_t>(kind), FrameType::Signal}))
     return false;
-  lanes_.at(lane, peer).add(0, 0, sizeof count);
+  lane_counters(lane, peer).add(0, 0, sizeof count);
   return true;
 }
 
@@ -275,14 +273,8 @@ std::uint64_t Dpdk::completed(int lane, int peer) const noexcept {
   return to == nullptr ? 0 : to->lane(lane).completed.load(std::memory_order_acquire);
 }
 
-std::uint64_t Dpdk::signalled(int peer, int kind) const noexcept {
-  return signal_count(peer, kind).load(std::memory_order_acquire);  // pairs with raise() in Link::place()
-}
-
 Counters Dpdk::counters() const noexcept {
-  Counters total = lanes_.sum();
-  total.wire_bytes = wire_bytes_of(total.frame_bytes);
-  total.refused_frames = refused_frames_.load(std::memory_order_relaxed);
+  Counters total = NetworkBackend::counters();
   for (const auto& link : links_) {
     if (link == nullptr) continue;
     total.retransmitted_bytes += link->retransmitted_bytes.load(std::memory_order_relaxed);

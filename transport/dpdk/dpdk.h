@@ -10,14 +10,11 @@
 #include <memory>
 #include <vector>
 
+#include "transport/backend.h"
 #include "transport/dpdk/ip_choice.h"
 #include "transport/dpdk/reliability.h"
 #include "transport/dpdk/station.h"
 #include "transport/file_descriptor.h"
-#include "transport/lane_counters.h"
-#include "transport/mapping.h"
-#include "transport/transport.h"
-#include "transport/wakeup.h"
 
 namespace edgewire::transport::dpdk {
 
@@ -67,7 +64,6 @@ class Link final : public Flow {
   bool take(const Incoming& frame, const Header& header, std::span<const std::byte> payload,
             Nanoseconds now) noexcept override;
   void step(Nanoseconds now) noexcept override;
-  /// Gives back what was held. The flow is not at the station any more.
   LaneQueue& lane(int lane) noexcept { return *queues_[static_cast<std::size_t>(lane)]; }
   bool has_work() noexcept;
 
@@ -105,70 +101,47 @@ class Link final : public Flow {
   Nanoseconds heard_at_ = 0, sent_at_ = 0, stepped_at_ = 0;
 };
 
-class Dpdk final : public Transport {
+class Dpdk final : public NetworkBackend {
  public:
   /// `station`: what it sends and receives by, for tests; null: that of the port which the settings name.
   explicit Dpdk(const Settings& settings, std::shared_ptr<Station> station = nullptr);
   /// Sends what is queued and says goodbye, waiting a bounded time.
   ~Dpdk() override;
-  Dpdk(const Dpdk&) = delete;
-  Dpdk& operator=(const Dpdk&) = delete;
 
   std::string_view name() const noexcept override { return "dpdk"; }
   std::span<std::byte> expose(std::size_t bytes, std::span<const Part> parts) override;
   std::string blob() const override;
   void connect(std::span<const std::string> blobs) override;
   std::span<std::byte> send_memory(std::size_t bytes) override;
-  std::byte* remote_ptr(int, std::size_t) const noexcept override { return nullptr; }
-  void stored(int, int, std::size_t) noexcept override {}
   bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept override;
   bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept override;
   void ring_doorbell(int lane) noexcept override;
   bool poll() noexcept override;
   bool wait(std::chrono::microseconds timeout) noexcept override;
   std::uint64_t completed(int lane, int peer) const noexcept override;
-  std::uint64_t signalled(int peer, int kind) const noexcept override;
-  std::uint32_t arrivals() const noexcept override { return wakeup_.generation(); }
   Counters counters() const noexcept override;
-  std::uint64_t frame_bytes_to(int peer) const noexcept override { return lanes_.frame_bytes_to(peer); }
   std::uint64_t wire_bytes_of(std::uint64_t frame_bytes) const noexcept override;
   std::string path() const override;
 
  private:
   friend class Link;
   Link& link(int peer) const noexcept { return *links_[static_cast<std::size_t>(peer)]; }
-  std::atomic<std::uint64_t>& signal_count(int peer, int kind) const noexcept {
-    return signals_[static_cast<std::size_t>(peer) * static_cast<std::size_t>(settings_.kinds) +
-                    static_cast<std::size_t>(kind)];
-  }
-  std::string label() const;
   void fail(int peer, const std::string& message) noexcept;
   void greet();
   void set_payload(std::uint32_t mtu) noexcept;
   Envelope envelope_to(const MacAddress& mac, const IpAddress& ip) const noexcept;
   void remember(std::span<std::byte> memory);
 
-  Settings settings_;
   std::shared_ptr<Station> station_;
   std::uint64_t key_;  ///< of checks, from the run's secret
-  std::vector<Part> parts_;
-  Mapping own_region_;  ///< none when the settings name another
-  std::span<std::byte> region_;
-  SendMemory send_memory_;
   std::mutex remembered_mutex_;
   std::vector<std::span<std::byte>> remembered_;  ///< by the station
   std::uint32_t payload_bytes_ = 0;               ///< of a full frame
   std::vector<std::unique_ptr<Link>> links_;      ///< by peer; null for this rank and peers left out
-  std::unique_ptr<std::atomic<std::uint64_t>[]>
-      signals_;  ///< by peer and kind; raise() pairs with signalled()
-  LaneTable lanes_;
   const IpChoice own_ip_;
   FileDescriptor kernel_socket_;  ///< see quiet_kernel()
   bool connected_ = false;
-  std::atomic<std::uint64_t> refused_frames_{0};  // single value, paired with nothing
-  std::atomic_flag watching_;                     ///< one thread looks at the port, others sleep on wakeup_
-  Wakeup wakeup_;
-  LastLook last_look_;
+  std::atomic_flag watching_;  ///< one thread looks at the port, others sleep on wakeup_
 };
 
 }  // namespace edgewire::transport::dpdk

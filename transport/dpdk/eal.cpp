@@ -14,36 +14,20 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <iterator>
 #include <mutex>
 #include <sstream>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "transport/file_descriptor.h"
+
 namespace edgewire::transport::dpdk {
 namespace {
 
 constexpr std::uint64_t kHugePageNeed = std::uint64_t{128} << 20;
-
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  return words;
-}
-
-std::uint64_t free_huge_bytes() {
-  std::ifstream file("/proc/meminfo");
-  std::uint64_t pages = 0, kilobytes = 0;
-  for (std::string line; std::getline(file, line);) {
-    std::sscanf(line.c_str(), "HugePages_Free: %lu", &pages);
-    std::sscanf(line.c_str(), "Hugepagesize: %lu", &kilobytes);
-  }
-  return pages * kilobytes * 1024;
-}
 
 /// What DPDK has logged since the last call.
 class Log {
@@ -83,25 +67,18 @@ class Silence {
  public:
   Silence() {
     std::fflush(stdout);
-    for (const int fd : {1, 2}) kept_[fd - 1] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    const int nowhere = memfd_create("edgewire-dpdk", MFD_CLOEXEC);
-    for (const int fd : {1, 2})
-      if (nowhere >= 0 && kept_[fd - 1] >= 0) dup2(nowhere, fd);
-    file_ = nowhere;
+    for (Kept& one : kept_)
+      if (file_ && one.copy) dup2(file_.get(), one.fd);
   }
   ~Silence() {
     std::fflush(stdout);
-    for (const int fd : {1, 2}) {
-      if (kept_[fd - 1] < 0) continue;
-      dup2(kept_[fd - 1], fd);
-      close(kept_[fd - 1]);
-    }
-    if (file_ >= 0) close(file_);
+    for (const Kept& one : kept_)
+      if (one.copy) dup2(one.copy.get(), one.fd);
   }
   /// What getopt says of an argument: "PROGRAM: unrecognized option '--x'".
   std::string complaint() const {
     std::string text(4096, '\0');
-    const ssize_t bytes = pread(file_, text.data(), text.size(), 0);
+    const ssize_t bytes = pread(file_.get(), text.data(), text.size(), 0);
     text.resize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);)
@@ -112,8 +89,12 @@ class Silence {
   }
 
  private:
-  int kept_[2] = {-1, -1};
-  int file_ = -1;
+  struct Kept {
+    int fd;
+    FileDescriptor copy{fcntl(fd, F_DUPFD_CLOEXEC, 3)};
+  };
+  FileDescriptor file_{memfd_create("edgewire-dpdk", MFD_CLOEXEC)};
+  std::array<Kept, 2> kept_{{{STDOUT_FILENO}, {STDERR_FILENO}}};
 };
 
 int first_cpu() {
@@ -174,7 +155,8 @@ void start_environment(const PortOptions& options, std::uint32_t frame_bytes) {
   const std::scoped_lock lock(mutex);
   if (std::exchange(tried, true)) return;
   std::vector<std::string> words{"edgewire", "--no-telemetry", "--log-level=error"};
-  const auto more = words_of(options.args);
+  std::istringstream stream(options.args);
+  const std::vector<std::string> more{std::istream_iterator<std::string>(stream), {}};
   const auto named = [&](std::initializer_list<std::string_view> names) {
     return std::any_of(more.begin(), more.end(), [&](const std::string& word) {
       return std::any_of(names.begin(), names.end(),

@@ -1,12 +1,11 @@
 // Frames of the dpdk backend: an envelope, a header of 32 bytes, the payload. There are two kinds of
 // envelope:
 // - Plain Ethernet with an ethertype for local experiments (IEEE 802, 0x88B5). Hosts exchange their hardware
-// addresses
-//   at the rendezvous, so they need neither IP addresses nor ARP. Each byte saved in the envelope is one more
-//   for payload.
+//   addresses at the rendezvous, so they need neither IP addresses nor ARP. Each byte saved in the envelope
+//   is one more for payload.
 // - IPv4 (RFC 791) and UDP (RFC 768), as RoCE v2 does it, with one destination port and a source port for
-// each lane. For
-//   frames that must pass routers, or that a card shall spread over queues.
+// each
+//   lane. Frames that must pass routers, or that a card shall spread over queues, need this one.
 // Numbers in our own header are little-endian.
 #pragma once
 

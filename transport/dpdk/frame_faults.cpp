@@ -52,7 +52,7 @@ class FaultyPort final : public FramePort {
       : inner_(std::move(inner)), faults_(faults), chance_(faults.seed) {}
 
   ~FaultyPort() override {
-    for (const Held& held : held_) drop(held.frame);
+    for (const Held& held : held_) release(held.frame.handle);
   }
   const PortFacts& facts() const noexcept override { return inner_->facts(); }
   void remember(std::span<std::byte> memory) override { inner_->remember(memory); }
@@ -62,8 +62,8 @@ class FaultyPort final : public FramePort {
   std::uint64_t missed() const noexcept override { return inner_->missed(); }
 
   void release(void* handle) noexcept override {
-    if (copies_.empty() || !is_copy(handle)) return inner_->release(handle);
-    std::erase_if(copies_, [&](const auto& copy) { return copy.get() == handle; });
+    if (std::erase_if(copies_, [&](const auto& copy) { return copy.get() == handle; }) == 0)
+      inner_->release(handle);
   }
 
   std::size_t receive(std::span<Incoming> frames) noexcept override {
@@ -105,11 +105,6 @@ class FaultyPort final : public FramePort {
   bool happens(double probability) noexcept {
     return static_cast<double>(chance_() >> 11) * 0x1p-53 < probability;
   }
-  bool is_copy(void* handle) const noexcept {
-    return std::any_of(copies_.begin(), copies_.end(),
-                       [&](const auto& copy) { return copy.get() == handle; });
-  }
-  void drop(const Incoming& frame) noexcept { release(frame.handle); }
   Incoming copy(const Incoming& frame) {
     auto& made = copies_.emplace_back(std::make_unique<std::byte[]>(frame.bytes));
     std::memcpy(made.get(), frame.data, frame.bytes);

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
+#include <fstream>
 #include <memory>
 #include <span>
 #include <string>
@@ -70,6 +72,17 @@ inline std::string argument(const std::string& port, const std::string& name) {
   if (at == port.npos) return {};
   const std::size_t begin = at + name.size() + 2;
   return port.substr(begin, port.find(',', begin) - begin);
+}
+
+/// Bytes of huge pages that are free, of the system's usual size. The plug-in asks, too.
+inline std::uint64_t free_huge_bytes() {
+  std::ifstream file("/proc/meminfo");
+  std::uint64_t pages = 0, kilobytes = 0;
+  for (std::string line; std::getline(file, line);) {
+    std::sscanf(line.c_str(), "HugePages_Free: %lu", &pages);
+    std::sscanf(line.c_str(), "Hugepagesize: %lu", &kilobytes);
+  }
+  return pages * kilobytes * 1024;
 }
 
 /// The one function of the plug-in. Null: `trouble` says why. Both sides must have been built together:

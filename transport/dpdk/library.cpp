@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 
@@ -66,17 +65,13 @@ std::string ports_here() {
          std::filesystem::directory_iterator(fmt::format("/sys/bus/pci/drivers/{}", driver), error))
       if (entry.path().filename().string().find(':') != std::string::npos) ++cards;
   }
-  std::ifstream file("/proc/meminfo");
-  std::uint64_t pages = 0, kilobytes = 0;
-  for (std::string line; std::getline(file, line);) {
-    std::sscanf(line.c_str(), "HugePages_Free: %lu", &pages);
-    std::sscanf(line.c_str(), "Hugepagesize: %lu", &kilobytes);
-  }
+  const std::uint64_t huge_bytes = free_huge_bytes();
   return fmt::format("{}; {}",
                      cards > 0 ? fmt::format("{} devices are bound for DPDK", cards)
                                : "no card is bound for DPDK (dpdk-devbind.py -b vfio-pci ADDRESS)",
-                     pages > 0 ? fmt::format("{} MiB of huge pages are free", pages * kilobytes >> 10)
-                               : "no huge pages are free (cards need them: dpdk-hugepages.py --setup 512M)");
+                     huge_bytes > 0
+                         ? fmt::format("{} MiB of huge pages are free", huge_bytes >> 20)
+                         : "no huge pages are free (cards need them: dpdk-hugepages.py --setup 512M)");
 }
 
 }  // namespace edgewire::transport::dpdk

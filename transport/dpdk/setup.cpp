@@ -1,21 +1,15 @@
 #include <fmt/core.h>
-#include <sodium.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "base/error.h"
 #include "topology/memory.h"
-#include "topology/page_nodes.h"
 #include "transport/dpdk/dpdk.h"
-#include "transport/dpdk/make_dpdk.h"
-#include "transport/parts.h"
 #include "transport/sealed.h"
 
 namespace edgewire::transport::dpdk {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kGoodbyeLimit{1};
 const std::string kSealUse = "edgewire dpdk offer";
@@ -34,25 +28,18 @@ struct Offer {
 static_assert(sizeof(Offer) == 36);
 
 std::uint64_t key_from(const std::string& secret) {
-  if (sodium_init() < 0) throw Error("libsodium does not start");
-  constexpr char kUse[] = "edgewire dpdk frames";
-  std::uint64_t key[2];
-  crypto_generichash(reinterpret_cast<unsigned char*>(key), sizeof key,
-                     reinterpret_cast<const unsigned char*>(kUse), sizeof kUse,
-                     reinterpret_cast<const unsigned char*>(secret.data()), secret.size());
-  return key[0];
+  std::uint64_t key = 0;
+  std::memcpy(&key, derive_key(secret, "edgewire dpdk frames", 2 * sizeof key).data(), sizeof key);
+  return key;
 }
 
 }  // namespace
 
 Dpdk::Dpdk(const Settings& settings, std::shared_ptr<Station> station)
-    : settings_(settings),
+    : NetworkBackend(settings),
       station_(std::move(station)),
       key_(key_from(settings.secret)),
       links_(static_cast<std::size_t>(settings.size)),
-      signals_(std::make_unique<std::atomic<std::uint64_t>[]>(static_cast<std::size_t>(settings.size) *
-                                                              static_cast<std::size_t>(settings.kinds))),
-      lanes_(settings.lanes, settings.size),
       own_ip_(ip_choice(settings.dpdk.udp, settings.dpdk.port)) {
   if (station_ == nullptr && settings.dpdk.port.empty())
     throw UsageError(
@@ -62,8 +49,8 @@ Dpdk::Dpdk(const Settings& settings, std::shared_ptr<Station> station)
   if (own_ip_.used) kernel_socket_ = quiet_kernel(own_ip_.address);
   if (station_ == nullptr) station_ = Station::at(settings.dpdk, settings.lanes);
   if (station_->facts().mtu < kLeastMtu)
-    throw Error(
-        fmt::format("{} has an MTU of {} bytes, less than {}", label(), station_->facts().mtu, kLeastMtu));
+    throw Error(fmt::format("{} has an MTU of {} bytes, less than {}", settings_.dpdk.port,
+                            station_->facts().mtu, kLeastMtu));
   set_payload(station_->facts().mtu);
 }
 
@@ -71,8 +58,6 @@ void Dpdk::set_payload(std::uint32_t mtu) noexcept {
   payload_bytes_ =
       mtu - static_cast<std::uint32_t>(envelope_bytes(own_ip_.used) - kEthernetBytes + sizeof(Header));
 }
-
-std::string Dpdk::label() const { return settings_.dpdk.port; }
 
 std::string Dpdk::path() const {
   const PortFacts& facts = station_->facts();
@@ -88,27 +73,21 @@ void Dpdk::fail(int peer, const std::string& message) noexcept {
 }
 
 void Dpdk::remember(std::span<std::byte> memory) {
-  const std::span<std::byte> pages(memory.data(), whole_pages(memory.size()));
+  const std::span<std::byte> pages(memory.data(), topology::whole_pages(memory.size()));
   const std::scoped_lock lock(remembered_mutex_);
   station_->remember(pages);
   remembered_.push_back(pages);
 }
 
 std::span<std::byte> Dpdk::send_memory(std::size_t bytes) {
-  const auto given = send_memory_.add(bytes);
+  const auto given = NetworkBackend::send_memory(bytes);
   remember(given);
   return given;
 }
 
 std::span<std::byte> Dpdk::expose(std::size_t bytes, std::span<const Part> parts) {
-  parts_ = checked_parts(parts, settings_.size, bytes);
-  region_ = settings_.region;
-  if (region_.empty()) {
-    own_region_ = Mapping(bytes, -1, "a region");
-    topology::place_pages({{own_region_.data(), bytes}, settings_.memory_nodes, true});
-    region_ = {own_region_.data(), bytes};
-    remember(region_);
-  }
+  make_region(bytes, parts, true);
+  if (settings_.region.empty()) remember(region_);
   for (int peer = 0; peer < settings_.size; ++peer) {
     if (settings_.leaves_out(peer)) continue;
     auto made = std::make_unique<Link>(*this, peer, settings_.lanes);
@@ -187,7 +166,7 @@ void Dpdk::greet() {
       if (settings_.health->failed()) throw Error(settings_.health->message());
       throw Error(
           fmt::format("rank {} has not answered over {} within {} s ({} and frames of {} bytes?)",
-                      (*first)->peer, label(), settings_.peer_timeout_s,
+                      (*first)->peer, settings_.dpdk.port, settings_.peer_timeout_s,
                       own_ip_.used ? fmt::format("does the way between them pass UDP port {}", kUdpPort)
                                    : "are both ports on one Ethernet? does the switch pass ethertype 0x88B5",
                       payload_bytes_ + sizeof(Header) + envelope_bytes(own_ip_.used) - kEthernetBytes));
@@ -221,21 +200,3 @@ Dpdk::~Dpdk() {
 }
 
 }  // namespace edgewire::transport::dpdk
-
-namespace edgewire::transport {
-
-std::unique_ptr<Transport> make_dpdk(const Settings& settings) {
-  try {
-    return std::make_unique<dpdk::Dpdk>(settings);
-  } catch (const UsageError&) {
-    throw;
-  } catch (const Error& error) {
-    throw Error(fmt::format("transport dpdk: {}", error.what()));
-  }
-}
-
-std::string dpdk_ports_here() { return dpdk::ports_here(); }
-
-std::string trouble_with_dpdk() { return dpdk::trouble_with_plugin(); }
-
-}  // namespace edgewire::transport

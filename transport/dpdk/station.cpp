@@ -22,12 +22,6 @@ constexpr std::uint64_t kPreambleAndGap = 8 + 4 + 12;
 
 }  // namespace
 
-Nanoseconds now_ns() noexcept {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
 std::shared_ptr<Station> Station::at(const DpdkChoice& choice, int lanes) {
   static std::mutex mutex;
   static std::map<std::string, std::shared_ptr<Station>> stations;
@@ -52,60 +46,42 @@ Station::Station(std::unique_ptr<FramePort> port, bool udp, std::uint64_t bits_p
 
 Station::~Station() { thread_ = {}; }
 
-void Station::hold() noexcept {
-  while (busy_.test_and_set(std::memory_order_acquire)) sched_yield();
-}
-
 std::uint32_t Station::add(Flow& flow) {
-  const std::scoped_lock lock(thread_mutex_);
-  hold();
+  const std::scoped_lock lock(thread_mutex_, busy_);
   std::size_t place = 0;
   while (place < places_.size() && places_[place].flow != nullptr) ++place;
-  if (place < std::size_t{1} << kPlaceBits) {
-    if (place == places_.size()) places_.push_back({nullptr, std::random_device{}()});
-    places_[place].flow = &flow;
-    ++places_[place].generation;
-  }
-  const std::uint32_t number =
-      place >> kPlaceBits != 0 ? 0
-                               : places_[place].generation << kPlaceBits | static_cast<std::uint32_t>(place);
-  busy_.clear(std::memory_order_release);
   if (place >> kPlaceBits != 0) throw Error("too many connections over one port");
+  if (place == places_.size()) places_.push_back({nullptr, std::random_device{}()});
+  places_[place].flow = &flow;
+  ++places_[place].generation;
   if (++flows_ == 1) thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
-  return number;
+  return places_[place].generation << kPlaceBits | static_cast<std::uint32_t>(place);
 }
 
 void Station::remove(std::uint32_t number) noexcept {
   const std::scoped_lock lock(thread_mutex_);
-  hold();
-  places_[number & ((1U << kPlaceBits) - 1)].flow = nullptr;
-  flush();
-  queued_ = 0;  // what is lost so, is sent again
-  busy_.clear(std::memory_order_release);
+  {
+    const std::scoped_lock hold(busy_);
+    places_[number & ((1U << kPlaceBits) - 1)].flow = nullptr;
+    flush();
+    queued_ = 0;  // what is lost so, is sent again
+  }
   if (--flows_ == 0) thread_ = {};
 }
 
 void Station::remember(std::span<std::byte> memory) {
-  hold();
-  try {
-    port_->remember(memory);
-  } catch (...) {
-    busy_.clear(std::memory_order_release);
-    throw;
-  }
-  busy_.clear(std::memory_order_release);
+  const std::scoped_lock lock(busy_);
+  port_->remember(memory);
 }
 
 void Station::forget(std::span<std::byte> memory) noexcept {
-  hold();
+  const std::scoped_lock lock(busy_);
   port_->forget(memory);
-  busy_.clear(std::memory_order_release);
 }
 
 void Station::release_all(Receiver& receiver) noexcept {
-  hold();
+  const std::scoped_lock lock(busy_);
   for (Incoming frame = receiver.drop(); frame.data != nullptr; frame = receiver.drop()) release(frame);
-  busy_.clear(std::memory_order_release);
 }
 
 bool Station::progress() noexcept {
@@ -116,7 +92,7 @@ bool Station::progress() noexcept {
 bool Station::work() noexcept {
   asked_.store(true);  // pairs with exchange() below: either this thread gets in, or the holder sees it
   bool moved = false;
-  while (asked_.load() && !busy_.test_and_set(std::memory_order_acquire)) {
+  while (asked_.load() && busy_.try_lock()) {
     asked_.exchange(false);
     moved_ = false;
     for (int i = 0; i < kTurns; ++i) {
@@ -124,7 +100,7 @@ bool Station::work() noexcept {
       if (received_ < kBurst) break;
     }
     moved = moved || moved_;
-    busy_.clear(std::memory_order_release);
+    busy_.unlock();
   }
   return moved;
 }

@@ -7,9 +7,11 @@
 #include <thread>
 #include <vector>
 
+#include "base/seconds.h"
 #include "transport/dpdk/frame_port.h"
 #include "transport/dpdk/reliability.h"
 #include "transport/transport.h"
+#include "transport/wakeup.h"
 
 namespace edgewire::transport::dpdk {
 
@@ -45,8 +47,6 @@ class Station {
   /// thread has for itself; -1: none.
   Station(std::unique_ptr<FramePort> port, bool udp, std::uint64_t bits_per_s, int poll_cpu);
   ~Station();
-  Station(const Station&) = delete;
-  Station& operator=(const Station&) = delete;
 
   const PortFacts& facts() const noexcept { return port_->facts(); }
   /// All of a frame behind its envelope.
@@ -87,7 +87,6 @@ class Station {
   static constexpr int kTurns = 4;
   static constexpr std::uint64_t kTurnsALook = 4096;  ///< at what the port says of itself
 
-  void hold() noexcept;
   bool work() noexcept;
   void turn() noexcept;
   void take(const Incoming& frame, Nanoseconds now) noexcept;
@@ -98,7 +97,7 @@ class Station {
   const bool udp_;
   Pacer pacer_;
   int poll_cpu_;
-  std::atomic_flag busy_;                      ///< one thread at a time; pairs with itself
+  SpinLock busy_;                              ///< one thread at a time has the station
   std::atomic<bool> asked_{false};             ///< somebody found busy_ set; seen by its holder, who goes on
   std::atomic<Nanoseconds> last_progress_{0};  ///< by others than the station's thread; single value
   // Of the holder.
@@ -121,6 +120,7 @@ class Station {
   std::jthread thread_;
 };
 
-Nanoseconds now_ns() noexcept;
+/// The time of the system's steady clock.
+inline Nanoseconds now_ns() noexcept { return static_cast<Nanoseconds>(edgewire::now_ns()); }
 
 }  // namespace edgewire::transport::dpdk

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 #include <ifaddrs.h>
 
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -50,35 +51,17 @@ std::string network_of(const Device& device) {
   return device.is_iwarp ? "iWARP:" + network : network;  // which does not reach RoCE
 }
 
-/// InfiniBand Architecture Specification 1.4, 14.2.5.6 (PortInfo): codes of speed and width.
+/// InfiniBand Architecture Specification 1.4, 14.2.5.6 (PortInfo): the codes of speed and width are single
+/// bits.
 std::uint64_t bits_per_s_of(const ibv_port_attr& port) {
-  const auto lane = [&] {
-    switch (port.active_speed) {
-      case 1:
-        return 2.5e9;
-      case 2:
-        return 5e9;
-      case 4:
-      case 8:
-        return 10e9;
-      case 16:
-        return 14e9;
-      case 32:
-        return 25e9;
-      case 64:
-        return 50e9;
-      case 128:
-        return 100e9;
-      default:
-        return 1e9;
-    }
+  constexpr std::array kLaneSpeeds{2.5e9, 5e9, 10e9, 10e9, 14e9, 25e9, 50e9, 100e9};
+  constexpr std::array kLanes{1.0, 4.0, 8.0, 12.0, 2.0};
+  const auto value_of = [](const auto& values, unsigned code, double other) {
+    const auto bit = static_cast<std::size_t>(std::countr_zero(code));
+    return std::has_single_bit(code) && bit < values.size() ? values[bit] : other;
   };
-  const double lanes = port.active_width == 16  ? 2
-                       : port.active_width == 2 ? 4
-                       : port.active_width == 4 ? 8
-                       : port.active_width == 8 ? 12
-                                                : 1;
-  return static_cast<std::uint64_t>(lane() * lanes);
+  return static_cast<std::uint64_t>(value_of(kLaneSpeeds, port.active_speed, 1e9) *
+                                    value_of(kLanes, port.active_width, 1));
 }
 
 }  // namespace

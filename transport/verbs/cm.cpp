@@ -1,7 +1,6 @@
 #include "transport/verbs/cm.h"
 
 #include <arpa/inet.h>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <ifaddrs.h>
@@ -14,11 +13,10 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/seconds.h"
 
 namespace edgewire::transport::verbs {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int kBacklog = 1024;  ///< calls that wait for their answer
 constexpr int kPortTries = 16;
@@ -26,49 +24,27 @@ constexpr int kLookMs = 50;
 
 /// The functions of librdmacm that are called here.
 struct CmLibrary {
-  decltype(&::rdma_create_event_channel) create_event_channel = nullptr;
-  decltype(&::rdma_destroy_event_channel) destroy_event_channel = nullptr;
-  decltype(&::rdma_create_id) create_id = nullptr;
-  decltype(&::rdma_destroy_id) destroy_id = nullptr;
-  decltype(&::rdma_bind_addr) bind_addr = nullptr;
-  decltype(&::rdma_listen) listen = nullptr;
-  decltype(&::rdma_get_src_port) get_src_port = nullptr;
-  decltype(&::rdma_resolve_addr) resolve_addr = nullptr;
-  decltype(&::rdma_resolve_route) resolve_route = nullptr;
-  decltype(&::rdma_connect) connect = nullptr;
-  decltype(&::rdma_accept) accept = nullptr;
-  decltype(&::rdma_reject) reject = nullptr;
-  decltype(&::rdma_get_cm_event) get_cm_event = nullptr;
-  decltype(&::rdma_ack_cm_event) ack_cm_event = nullptr;
+  SharedLibrary from{"librdmacm.so.1",
+                     "librdmacm.so.1, which connects iWARP cards, is not installed (apt-get install "
+                     "librdmacm1)"};
+  decltype(&::rdma_create_event_channel) create_event_channel = from["rdma_create_event_channel"];
+  decltype(&::rdma_destroy_event_channel) destroy_event_channel = from["rdma_destroy_event_channel"];
+  decltype(&::rdma_create_id) create_id = from["rdma_create_id"];
+  decltype(&::rdma_destroy_id) destroy_id = from["rdma_destroy_id"];
+  decltype(&::rdma_bind_addr) bind_addr = from["rdma_bind_addr"];
+  decltype(&::rdma_listen) listen = from["rdma_listen"];
+  decltype(&::rdma_get_src_port) get_src_port = from["rdma_get_src_port"];
+  decltype(&::rdma_resolve_addr) resolve_addr = from["rdma_resolve_addr"];
+  decltype(&::rdma_resolve_route) resolve_route = from["rdma_resolve_route"];
+  decltype(&::rdma_connect) connect = from["rdma_connect"];
+  decltype(&::rdma_accept) accept = from["rdma_accept"];
+  decltype(&::rdma_reject) reject = from["rdma_reject"];
+  decltype(&::rdma_get_cm_event) get_cm_event = from["rdma_get_cm_event"];
+  decltype(&::rdma_ack_cm_event) ack_cm_event = from["rdma_ack_cm_event"];
 };
 
-CmLibrary load_cm() {
-  constexpr const char* kName = "librdmacm.so.1";
-  void* handle = dlopen(kName, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr)
-    throw Error(
-        fmt::format("{}, which connects iWARP cards, is not installed (apt-get install librdmacm1)", kName));
-  CmLibrary found;
-  const auto find = [&](const char* name, auto& function) { find_function(handle, kName, name, function); };
-  find("rdma_create_event_channel", found.create_event_channel);
-  find("rdma_destroy_event_channel", found.destroy_event_channel);
-  find("rdma_create_id", found.create_id);
-  find("rdma_destroy_id", found.destroy_id);
-  find("rdma_bind_addr", found.bind_addr);
-  find("rdma_listen", found.listen);
-  find("rdma_get_src_port", found.get_src_port);
-  find("rdma_resolve_addr", found.resolve_addr);
-  find("rdma_resolve_route", found.resolve_route);
-  find("rdma_connect", found.connect);
-  find("rdma_accept", found.accept);
-  find("rdma_reject", found.reject);
-  find("rdma_get_cm_event", found.get_cm_event);
-  find("rdma_ack_cm_event", found.ack_cm_event);
-  return found;
-}
-
 const CmLibrary& cm() {
-  static const CmLibrary loaded = load_cm();
+  static const CmLibrary loaded;
   return loaded;
 }
 

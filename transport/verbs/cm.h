@@ -2,7 +2,6 @@
 // speaks to it and is loaded when it is first needed.
 #pragma once
 
-#include <netinet/in.h>
 #include <rdma/rdma_cma.h>
 
 #include <array>

@@ -1,6 +1,5 @@
 // Tells the peers what they need, brings the queue pairs up, and says goodbye.
 #include <fmt/core.h>
-#include <sodium.h>
 
 #include <algorithm>
 #include <bit>
@@ -13,8 +12,6 @@
 
 namespace edgewire::transport::verbs {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kGoodbyeLimit{1};
 constexpr std::chrono::milliseconds kFirstHelloPause{50};
@@ -83,7 +80,7 @@ std::string Verbs::blob() const {
   offer.lanes = settings_.lanes;
   offer.rails = static_cast<std::int32_t>(rails_.size());
   offer.region = reinterpret_cast<std::uintptr_t>(region_.data());
-  offer.arrivals = reinterpret_cast<std::uintptr_t>(arrivals_.data());
+  offer.arrivals = reinterpret_cast<std::uintptr_t>(arrivals_.as<Arrivals>().data());
   std::string text;
   append(text, offer);
   for (std::size_t r = 0; r < rails_.size(); ++r) {

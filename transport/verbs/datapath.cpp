@@ -84,7 +84,7 @@ bool Verbs::transfer(Link& to, ibv_wr_opcode way, std::size_t offset,
 
 bool Verbs::write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept {
   if (!transfer(link(lane, peer), IBV_WR_RDMA_WRITE, offset, source)) return false;
-  lanes_.at(lane, peer).add(1, source.size(), source.size());
+  lane_counters(lane, peer).add(1, source.size(), source.size());
   return true;
 }
 
@@ -122,7 +122,7 @@ bool Verbs::signal(int lane, int peer, int kind, std::uint64_t count) noexcept {
     add(to, &sent, bytes, 0).opcode = IBV_WR_SEND;
   }
   ++to.signals;
-  lanes_.at(to.lane, to.peer).add(0, 0, bytes);
+  lane_counters(to.lane, to.peer).add(0, 0, bytes);
   return true;
 }
 
@@ -222,14 +222,8 @@ std::uint64_t Verbs::completed(int lane, int peer) const noexcept {
   return link == nullptr ? 0 : link->completed.load(std::memory_order_acquire);  // pairs with take()
 }
 
-std::uint64_t Verbs::signalled(int peer, int kind) const noexcept {
-  return signal_count(peer, kind).load(std::memory_order_acquire);  // pairs with raise() in take_message()
-}
-
 Counters Verbs::counters() const noexcept {
-  Counters total = lanes_.sum();
-  total.wire_bytes = wire_bytes_of(total.frame_bytes);
-  total.refused_frames = refused_frames_.load(std::memory_order_relaxed);
+  Counters total = NetworkBackend::counters();
   if (connector_ != nullptr) total.refused_connections = connector_->refused();
   return total;
 }

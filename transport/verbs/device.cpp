@@ -9,7 +9,6 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <vector>
 
 #include "base/error.h"
@@ -106,9 +105,8 @@ std::string why_none() {
 
 class Search {
  public:
-  Search(const Settings& settings, const Wish& wish) : settings_(settings), wish_(wish) {}
-
-  void look_everywhere() {
+  /// Looks at all devices of this host.
+  explicit Search(const Settings& settings, const Wish& wish = {}) : settings_(settings), wish_(wish) {
     int count = 0;
     ibv_device** list = library().get_device_list(&count);
     if (list == nullptr) throw Error(why_none());
@@ -219,7 +217,7 @@ class Search {
   }
 
   const Settings& settings_;
-  const Wish& wish_;
+  const Wish wish_;
   bool have_address_ = false;  ///< those in best_
   std::vector<Device> best_;
   std::string trouble_;
@@ -247,9 +245,7 @@ std::vector<Device> open_devices(const Settings& settings) {
     const Wish wish = parse_wish(names.substr(begin, end - begin));
     if (wish.name.empty() && !names.empty()) throw wrong_device(names);
     begin = end + 1;
-    Search search(settings, wish);
-    search.look_everywhere();
-    opened.push_back(search.nearest());
+    opened.push_back(Search(settings, wish).nearest());
     const std::string label = opened.back().label();
     if (std::ranges::count(opened, label, &Device::label) > 1)
       throw UsageError(fmt::format("--verbs-device names {} twice", label));
@@ -259,20 +255,13 @@ std::vector<Device> open_devices(const Settings& settings) {
 
 std::string list_devices() {
   const Settings settings;
-  const Wish any;
-  Search search(settings, any);
-  search.look_everywhere();
+  const Search search(settings);
   std::string text;
   for (const Device& device : search.mixture())
     text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", device.label(), device.kind);
   return text;
 }
 
-std::vector<Device> open_all_devices(const Settings& settings) {
-  const Wish any;
-  Search search(settings, any);
-  search.look_everywhere();
-  return search.all();
-}
+std::vector<Device> open_all_devices(const Settings& settings) { return Search(settings).all(); }
 
 }  // namespace edgewire::transport::verbs

@@ -7,8 +7,6 @@
 namespace edgewire::transport::verbs {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::chrono::milliseconds kExplainLimit{200};
 
 /// What an operator should look at; empty when there is nothing to add.

@@ -1,5 +1,5 @@
 // The verbs folder is the RDMA backend: writes go through a reliable connection of a network card straight
-// into the peer's registered memory. library.* finds libibverbs, device.* chooses the card, setup.cpp
+// into the peer's registered memory. library.h loads libibverbs, device.* chooses the card, setup.cpp
 // registers memory and makes queue pairs, connect.cpp connects, cm.* connects iWARP cards, datapath.cpp
 // writes and signals, progress.cpp takes completions, failures.cpp puts what went wrong into words, cards.cpp
 // tells other processes what there is. Only this header is for others.

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "transport/mapping.h"
+#include "topology/memory.h"
 #include "transport/verbs/device.h"
 
 namespace edgewire::transport::verbs {
@@ -55,8 +55,8 @@ Registered register_memory(const Device& device, ibv_pd& pd, void* data, std::si
 
 void try_memory(const Device& device, const std::string& wanted) {
   const auto domain = make_domain(device);
-  const Mapping trial(kTrialBytes, -1, "a trial");
-  register_memory(device, *domain, trial.data(), trial.bytes(), kWritable, wanted);
+  const topology::NodeMemory trial(kTrialBytes, -1, "a trial");
+  register_memory(device, *domain, trial.as<std::byte>().data(), trial.bytes(), kWritable, wanted);
 }
 
 }  // namespace edgewire::transport::verbs

@@ -1,7 +1,6 @@
 // How memory is registered with a card; no header of the library, so that the choice is tested anywhere.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -45,7 +45,7 @@ void Verbs::take(const ibv_wc& completion) noexcept {
   if (completion.status != IBV_WC_SUCCESS) return take_error(completion);
   const Ticket ticket(completion.wr_id);
   Link& from = *links_[ticket.link];
-  if (connector_ != nullptr) from.heard = std::chrono::steady_clock::now();
+  if (connector_ != nullptr) from.heard = Clock::now();
   switch (ticket.request) {
     case Request::Lane:
       from.completed.store(Ticket::extend(from.completed.load(std::memory_order_relaxed), ticket.writes),

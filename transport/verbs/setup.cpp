@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include "base/error.h"
 #include "topology/page_nodes.h"
-#include "transport/parts.h"
 #include "transport/verbs/make_verbs.h"
 #include "transport/verbs/verbs.h"
 
@@ -45,12 +43,9 @@ std::vector<Rail> make_rails(const Settings& settings) {
 }  // namespace
 
 Verbs::Verbs(const Settings& settings)
-    : settings_(settings),
+    : NetworkBackend(settings),
       rails_(make_rails(settings)),
-      links_(static_cast<std::size_t>(settings.size) * static_cast<std::size_t>(settings.lanes)),
-      signals_(std::make_unique<std::atomic<std::uint64_t>[]>(static_cast<std::size_t>(settings.size) *
-                                                              static_cast<std::size_t>(settings.kinds))),
-      lanes_(settings.lanes, settings.size) {
+      links_(static_cast<std::size_t>(settings.size) * static_cast<std::size_t>(settings.lanes)) {
   if (sodium_init() < 0) throw Error("libsodium does not start");
   if (links_.size() > Ticket::kLinks)
     throw Error(fmt::format("verbs: {} connections are too many", links_.size()));
@@ -78,21 +73,14 @@ Piece& Verbs::add_piece(std::byte* data, std::size_t bytes, bool remote) {
 }
 
 std::span<std::byte> Verbs::send_memory(std::size_t bytes) {
-  const auto given = send_memory_.add(bytes);
+  const auto given = NetworkBackend::send_memory(bytes);
   topology::place_pages({given, settings_.memory_nodes});
   add_piece(given.data(), given.size(), false);
   return given;
 }
 
 std::span<std::byte> Verbs::expose(std::size_t bytes, std::span<const Part> parts) {
-  parts_ = checked_parts(parts, settings_.size, bytes);
-  region_ = settings_.region;
-  if (region_.empty()) {
-    own_region_ = Mapping(bytes, -1, "a region");
-    region_ = {own_region_.data(), bytes};
-    // Once registered, pages stay where they are.
-    topology::place_pages({region_, settings_.memory_nodes});
-  }
+  make_region(bytes, parts, false);  // once registered, pages stay where they are
   // Each part has a key of its own, so that the card itself keeps a peer within its part.
   part_pieces_.assign(parts_.size(), nullptr);
   for (std::size_t p = 0; p < parts_.size(); ++p) {
@@ -100,10 +88,10 @@ std::span<std::byte> Verbs::expose(std::size_t bytes, std::span<const Part> part
     if (part.bytes == 0 || settings_.leaves_out(static_cast<int>(p))) continue;
     part_pieces_[p] = &add_piece(region_.data() + part.offset, part.bytes, true);
   }
-  arrivals_ = Mapping(links_.size() * sizeof(Arrivals), -1, "signals");
+  arrivals_ = topology::NodeMemory(links_.size() * sizeof(Arrivals), -1, "signals");
   for (Rail& rail : rails_)
-    rail.arrivals = register_memory(rail.device, *rail.domain, arrivals_.data(), arrivals_.bytes(),
-                                    kWritable | kReadable, settings_.verbs.memory);
+    rail.arrivals = register_memory(rail.device, *rail.domain, arrivals_.as<Arrivals>().data(),
+                                    arrivals_.bytes(), kWritable | kReadable, settings_.verbs.memory);
   make_links();
   return region_;
 }
@@ -149,7 +137,7 @@ void Verbs::make_links() {
       made->index = index(lane, peer);
       // Both ends take the same one, and with several peers a single lane uses all.
       made->rail = static_cast<std::size_t>(lane + peer + settings_.rank) % rails_.size();
-      made->arrivals = reinterpret_cast<Arrivals*>(arrivals_.data()) + made->index;
+      made->arrivals = &arrivals_.as<Arrivals>()[made->index];
     }
   }
   const std::uint32_t depth = make_queues();
@@ -208,13 +196,7 @@ std::string Verbs::describe() const {
 namespace edgewire::transport {
 
 std::unique_ptr<Transport> make_verbs(const Settings& settings) {
-  try {
-    return std::make_unique<verbs::Verbs>(settings);
-  } catch (const UsageError&) {
-    throw;
-  } catch (const Error& error) {
-    throw Error(fmt::format("transport verbs: {}", error.what()));
-  }
+  return std::make_unique<verbs::Verbs>(settings);
 }
 
 std::string verbs_devices_here() {

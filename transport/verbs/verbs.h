@@ -26,12 +26,9 @@
 #include <thread>
 #include <vector>
 
-#include "transport/lane_counters.h"
-#include "transport/mapping.h"
-#include "transport/transport.h"
+#include "transport/backend.h"
 #include "transport/verbs/cm.h"
 #include "transport/verbs/device.h"
-#include "transport/wakeup.h"
 
 namespace edgewire::transport::verbs {
 
@@ -118,7 +115,7 @@ struct Rail {
 
   // Of the holder of Verbs::reaping_.
   bool is_down = false;
-  std::chrono::steady_clock::time_point down_since{};
+  Clock::time_point down_since{};
 };
 
 /// One queue pair.
@@ -158,9 +155,9 @@ struct Link {
   std::uint64_t received = 0;  ///< signals
   std::uint32_t owed = 0;      ///< credits to give back
   Arrivals* arrivals = nullptr;
-  std::chrono::steady_clock::time_point heard{};   ///< when something of it completed last (iWARP)
-  std::chrono::steady_clock::time_point looked{};  ///< when the read under way was posted
-  bool looks = false;                              ///< there is one
+  Clock::time_point heard{};   ///< when something of it completed last (iWARP)
+  Clock::time_point looked{};  ///< when the read under way was posted
+  bool looks = false;          ///< there is one
 };
 
 /// Registered memory that writes may come from. A list that only grows, so that it can be searched at any
@@ -172,13 +169,11 @@ struct Piece {
   const Piece* next = nullptr;
 };
 
-class Verbs final : public Transport {
+class Verbs final : public NetworkBackend {
  public:
   explicit Verbs(const Settings& settings);
   /// Sends what is queued and says goodbye, waiting a bounded time.
   ~Verbs() override;
-  Verbs(const Verbs&) = delete;
-  Verbs& operator=(const Verbs&) = delete;
 
   std::string_view name() const noexcept override { return "verbs"; }
   std::string describe() const override;
@@ -186,10 +181,6 @@ class Verbs final : public Transport {
   std::string blob() const override;
   void connect(std::span<const std::string> blobs) override;
   std::span<std::byte> send_memory(std::size_t bytes) override;
-  std::byte* remote_ptr(int, std::size_t) const noexcept override { return nullptr; }
-  void stored(int lane, int peer, std::size_t bytes) noexcept override {
-    lanes_.at(lane, peer).add(0, bytes, bytes);
-  }
   bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept override;
   bool can_read(int) const noexcept override { return !rails_.front().device.is_iwarp; }
   bool read_remote(int lane, int peer, std::size_t offset, std::span<std::byte> sink) noexcept override;
@@ -198,22 +189,11 @@ class Verbs final : public Transport {
   bool poll() noexcept override;
   bool wait(std::chrono::microseconds timeout) noexcept override;
   std::uint64_t completed(int lane, int peer) const noexcept override;
-  std::uint64_t signalled(int peer, int kind) const noexcept override;
   Counters counters() const noexcept override;
-  std::uint32_t arrivals() const noexcept override { return wakeup_.generation(); }
-  std::uint64_t frame_bytes_to(int peer) const noexcept override { return lanes_.frame_bytes_to(peer); }
   std::uint64_t wire_bytes_of(std::uint64_t frame_bytes) const noexcept override;
 
  private:
-  std::size_t index(int lane, int peer) const noexcept {
-    return static_cast<std::size_t>(peer) * static_cast<std::size_t>(settings_.lanes) +
-           static_cast<std::size_t>(lane);
-  }
   Link& link(int lane, int peer) const noexcept { return *links_[index(lane, peer)]; }
-  std::atomic<std::uint64_t>& signal_count(int peer, int kind) const noexcept {
-    return signals_[static_cast<std::size_t>(peer) * static_cast<std::size_t>(settings_.kinds) +
-                    static_cast<std::size_t>(kind)];
-  }
 
   const Device& device_of(const Link& link) const noexcept { return rails_[link.rail].device; }
   void hold() noexcept {
@@ -267,16 +247,11 @@ class Verbs final : public Transport {
   void look_at_events() noexcept;
   void look_at_events(Rail& rail) noexcept;
 
-  Settings settings_;
-  SendMemory send_memory_;  ///< ends after the registrations of it, as the next two
-  Mapping own_region_;      ///< none when the settings name another
-  Mapping arrivals_;        ///< by link
+  topology::NodeMemory arrivals_;  ///< by link; ends after the registrations of it
   std::vector<Rail> rails_;
-  std::size_t longest_message_ = 0;  ///< bytes that all rails can carry at once
-  std::vector<Part> parts_;
+  std::size_t longest_message_ = 0;        ///< bytes that all rails can carry at once
   std::vector<const Piece*> part_pieces_;  ///< by peer, its part of the region; null where it has none
-  std::span<std::byte> region_;
-  std::mutex pieces_mutex_;  ///< of those who add
+  std::mutex pieces_mutex_;                ///< of those who add
   std::vector<std::unique_ptr<Piece>> pieces_;
   std::atomic<const Piece*> first_piece_{nullptr};  ///< release by add_piece(), acquire by find()
   std::uint32_t mtu_bytes_ = 0;
@@ -284,23 +259,17 @@ class Verbs final : public Transport {
   std::vector<Token> tokens_;                 ///< by link, that the peer is to show
   std::vector<std::unique_ptr<Link>> links_;  ///< by peer and lane; null for this rank and peers left out
   std::unique_ptr<Connector> connector_;      ///< iWARP; ends before the queue pairs that it connects
-  std::unique_ptr<std::atomic<std::uint64_t>[]>
-      signals_;  ///< by peer and kind; raise() pairs with signalled()
-  LaneTable lanes_;
   bool connected_ = false;
   std::atomic<bool> has_thread_{false};  ///< that takes completions; single value, paired with nothing
   std::atomic_flag reaping_;             ///< one thread at a time takes completions; pairs with itself
   Alarm alarm_;                          ///< one thread sleeps on the completion channel, others on wakeup_
   std::uint32_t looks_ = 0;              ///< of the holder of reaping_
-  std::chrono::steady_clock::time_point next_look_{};  ///< likewise, at who is silent
-  std::atomic<std::uint64_t> refused_frames_{0};       // single value, paired with nothing
+  Clock::time_point next_look_{};        ///< likewise, at who is silent
   // The first link that failed without a cause of its own; all of the holder of reaping_ but has_lost_.
   const Link* lost_ = nullptr;
   std::string lost_cause_;
-  std::chrono::steady_clock::time_point lost_at_;
+  Clock::time_point lost_at_;
   std::atomic<bool> has_lost_{false};
-  Wakeup wakeup_;
-  LastLook last_look_;
   std::jthread progress_;  ///< where the settings want one, from connect() on
 };
 
