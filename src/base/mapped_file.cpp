@@ -13,7 +13,6 @@
 #include <mutex>
 #include <new>
 #include <span>
-#include <utility>
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -8,7 +8,7 @@
 
 #include <sys/stat.h>
 
-#include "base/temporary_name.h"
+#include "base/output_folder.h"
 
 namespace edgewire {
 
@@ -60,6 +60,13 @@ class OutputFile {
   bool nameless_ = false;
   int descriptor_ = -1;
 };
+
+/// The path of the file that an output named `path` is written to: all links are followed, so the link stays
+/// and its target is replaced. A name that leads into /proc (as /dev/fd/5 does) ends there. Throws Error with
+/// the path when it is a link whose target is missing, and when another user has put a link into a folder
+/// that group or others can write to, sticky or not: whoever prepared it would choose what is written over.
+/// In folders that lead to the file, links of root are followed.
+std::string output_target(const std::string& path);
 
 /// Writes to a descriptor; thread safe. Throws Error with the path, the byte and the system's reason.
 void write_at(int descriptor, const std::string& path, const void* data, std::uint64_t bytes,

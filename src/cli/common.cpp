@@ -16,7 +16,6 @@
 #include "base/error.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
-#include "base/output_target.h"
 #include "graph/compress.h"
 #include "topology/shell.h"
 

@@ -9,7 +9,7 @@
 #include "cli/convert_settings.h"
 #include "cli/files.h"
 #include "cli/profile_files.h"
-#include "graph/export.h"
+#include "graph/convert.h"
 
 namespace edgewire::cli {
 

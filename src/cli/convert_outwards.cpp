@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "base/output_file.h"
-#include "base/temporary_folder.h"
+#include "base/output_folder.h"
 #include "cli/convert_settings.h"
-#include "graph/export.h"
+#include "graph/convert.h"
 #include "graph/vertex_names.h"
 #include "report/progress.h"
 

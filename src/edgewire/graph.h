@@ -3,7 +3,6 @@
 
 #include "graph/convert.h"
 #include "graph/direction.h"
-#include "graph/export.h"
 #include "graph/generator.h"
 #include "graph/graph_file.h"
 #include "graph/row.h"

@@ -1,4 +1,4 @@
-#include "graph/block_pool.h"
+#include "graph/builder.h"
 
 #include <new>
 

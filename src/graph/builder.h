@@ -2,19 +2,21 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/numbering.h"
 #include "base/output_file.h"
 #include "base/parallel.h"
-#include "graph/block_pool.h"
-#include "graph/weight_list.h"
+#include "graph/format.h"
 #include "graph/weights.h"
 
 namespace edgewire::graph {
@@ -39,6 +41,12 @@ struct BuildOptions {
   WeightColumn column = WeightColumn::named;
 };
 
+/// Whether so few of `ids` ids can have edges that vertices for all of them would mostly be a waste of
+/// memory. Small graphs are never sparse.
+constexpr bool are_sparse(std::uint64_t ids, std::uint64_t edges) {
+  return ids > (1U << 20) && ids / 16 > edges;
+}
+
 /// Throws Error where the input must hold edges and none was read.
 void require_edges(const BuildOptions& options, std::uint64_t edges_read);
 /// Tells options.note how big the file becomes, where ids are kept though they are sparse.
@@ -60,6 +68,81 @@ struct BuildSummary {
   bool doubtful = false;         ///< the weights may be times, see GraphFile::weights_doubtful()
 };
 
+/// Hands out memory in blocks of one size: what one step of a build frees, the next one takes. Nothing goes
+/// back to the system before the pool goes. Thread safe. It does not ask for large pages: on a busy machine
+/// they took the system longer than small ones (measured on Zen 4).
+class BlockPool {
+ public:
+  static constexpr std::size_t kBytes = 16 << 10;
+
+  BlockPool() = default;
+  ~BlockPool();
+  BlockPool(const BlockPool&) = delete;
+  BlockPool& operator=(const BlockPool&) = delete;
+
+  /// Not filled with anything. Throws std::bad_alloc.
+  void* take();
+  void give_back(void* block) noexcept;
+
+ private:
+  struct Free {
+    Free* next;
+  };
+  void add_batch(std::unique_lock<std::mutex>& lock);
+
+  std::mutex mutex_;
+  Free* free_ = nullptr;
+  std::vector<std::pair<void*, std::size_t>> regions_;  // as they were mapped
+  std::byte* next_ = nullptr;                           // the rest of the last one
+  std::byte* end_ = nullptr;
+};
+
+/// Numbers one behind the other in blocks of a pool, which must outlive them.
+template <class Number>
+class PooledNumbers {
+ public:
+  static constexpr std::size_t kInBlock = BlockPool::kBytes / sizeof(Number);
+
+  PooledNumbers() = default;
+  PooledNumbers(BlockPool& pool, std::span<const Number> numbers) : pool_(&pool) {
+    blocks_.reserve((numbers.size() + kInBlock - 1) / kInBlock);
+    for (; size_ < numbers.size(); size_ += std::min(kInBlock, numbers.size() - size_)) {
+      blocks_.push_back(static_cast<Number*>(pool.take()));
+      const auto some = numbers.subspan(size_, std::min(kInBlock, numbers.size() - size_));
+      std::copy(some.begin(), some.end(), blocks_.back());
+    }
+  }
+  PooledNumbers(PooledNumbers&& other) noexcept { swap(other); }
+  PooledNumbers& operator=(PooledNumbers&& other) noexcept {
+    PooledNumbers(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~PooledNumbers() {
+    // The last one first, so that whoever takes them gets them in the order of their addresses.
+    for (; !blocks_.empty(); blocks_.pop_back()) pool_->give_back(blocks_.back());
+  }
+
+  std::size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  /// Those of one block, from number `first` on; none behind the last.
+  std::span<const Number> from(std::size_t first) const noexcept {
+    if (first >= size_) return {};
+    const std::size_t in_block = first % kInBlock;
+    return {blocks_[first / kInBlock] + in_block, std::min(kInBlock - in_block, size_ - first)};
+  }
+
+ private:
+  void swap(PooledNumbers& other) noexcept {
+    std::swap(pool_, other.pool_);
+    std::swap(size_, other.size_);
+    blocks_.swap(other.blocks_);
+  }
+
+  BlockPool* pool_ = nullptr;
+  std::size_t size_ = 0;
+  std::vector<Number*> blocks_;
+};
+
 /// Collects edges in buckets by the high bits of their source, sorts the buckets in parallel and writes the
 /// file. The same edges give the same bytes, whatever the order and the number of workers. Memory: about 9
 /// bytes for each stored edge (13 with weights, 17 where these have 8 bytes; 8 more where ids have 64 bits)
@@ -73,6 +156,8 @@ class Builder {
   ~Builder();
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
+
+  const BuildOptions& options() const noexcept { return options_; }
 
   /// Each worker calls this for itself. Source and target are less than vertices.
   void add(int worker, PlainId source, PlainId target, Weight weight) {
@@ -174,5 +259,23 @@ class Builder {
   std::vector<std::uint64_t> bucket_starts_;  // first edge of each bucket, and the end
   std::vector<std::uint64_t> offsets_;        // degrees (at vertex + 1) until all buckets are sorted
 };
+
+// What all writers of a graph file do: sections in blocks, their checksums, and the header at last.
+
+/// Puts elements [first, first + count) of a section at `to`.
+using FillSection =
+    std::function<void(std::uint32_t section, std::uint64_t first, std::uint64_t count, std::byte* to)>;
+
+/// Writes all of a file that holds a whole graph, whose header is laid out, but for its name: the sections by
+/// workers in blocks, which need that much memory each, then checksums and header, which get complete.
+/// Several workers call `fill`. `step`: for `progress`. Throws Error.
+void write_sections(OutputFile& output, Header& header, int workers, const FillSection& fill,
+                    const char* step, const Progress& progress);
+
+/// Writes the table of checksums of all blocks, and puts its own checksum into the header. Throws Error.
+void write_checksums(OutputFile& output, Header& header, std::span<const std::uint64_t> checksums);
+
+/// The last step: the header, with its own checksum. Throws Error.
+void write_header(OutputFile& output, Header& header);
 
 }  // namespace edgewire::graph

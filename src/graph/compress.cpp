@@ -1,10 +1,12 @@
 #include "graph/compress.h"
 
 #include <fmt/core.h>
+#include <isa-l/igzip_lib.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <vector>
 
@@ -13,9 +15,6 @@
 #include "base/error.h"
 #include "base/vector_registers.h"
 
-#ifdef EDGEWIRE_ZLIB
-#include <zlib.h>
-#endif
 #ifdef EDGEWIRE_ZSTD
 #include <zstd.h>
 #endif
@@ -26,36 +25,34 @@ namespace {
 
 constexpr std::array<std::string_view, 11> kEndings{".gz",  ".zst", ".xz",  ".bz2", ".lz4", ".Z",
                                                     ".tgz", ".zip", ".tar", ".7z",  ".lzma"};
-#ifdef EDGEWIRE_ZLIB
-constexpr bool kHasZlib = true;
 
+/// One gzip member. Level 1 of ISA-L makes less of text than level 1 of zlib does, in less than a third of
+/// the time.
 std::string gzip(const std::string& text) {
-  z_stream stream{};
-  constexpr int kGzip = 16;  // added to the window's bits: a gzip header
-  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, MAX_WBITS + kGzip, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-    throw std::bad_alloc();
   constexpr std::size_t kPiece = std::size_t{1} << 30;
+  std::vector<std::uint8_t> working(ISAL_DEF_LVL1_DEFAULT), out(std::size_t{1} << 18);
+  const auto stream = std::make_unique<isal_zstream>();
+  isal_deflate_init(stream.get());
+  stream->gzip_flag = IGZIP_GZIP;
+  stream->level = 1;
+  stream->level_buf = working.data();
+  stream->level_buf_size = static_cast<std::uint32_t>(working.size());
   std::string result;
-  std::vector<unsigned char> out(std::size_t{1} << 18);
-  for (std::size_t at = 0; at < text.size() || at == 0; at += kPiece) {
-    const std::size_t bytes = std::min(kPiece, text.size() - at);
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data() + at));
-    stream.avail_in = static_cast<uInt>(bytes);
-    const int flush = at + kPiece >= text.size() ? Z_FINISH : Z_NO_FLUSH;
-    do {
-      stream.next_out = out.data();
-      stream.avail_out = static_cast<uInt>(out.size());
-      deflate(&stream, flush);
-      result.append(reinterpret_cast<const char*>(out.data()), out.size() - stream.avail_out);
-    } while (stream.avail_out == 0);
+  for (std::size_t taken = 0; stream->internal_state.state != ZSTATE_END;) {
+    if (stream->avail_in == 0) {
+      const std::size_t bytes = std::min(kPiece, text.size() - taken);
+      stream->next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(text.data() + taken));
+      stream->avail_in = static_cast<std::uint32_t>(bytes);
+      taken += bytes;
+      stream->end_of_stream = taken == text.size() ? 1 : 0;
+    }
+    stream->next_out = out.data();
+    stream->avail_out = static_cast<std::uint32_t>(out.size());
+    isal_deflate(stream.get());
+    result.append(reinterpret_cast<const char*>(out.data()), out.size() - stream->avail_out);
   }
-  deflateEnd(&stream);
   return result;
 }
-#else
-constexpr bool kHasZlib = false;
-std::string gzip(const std::string&) { return {}; }
-#endif
 
 #ifdef EDGEWIRE_ZSTD
 constexpr bool kHasZstd = true;
@@ -85,11 +82,11 @@ std::string_view packed_ending(std::string_view path) {
 
 void check_packed_ending(const std::string& path) {
   const std::string_view ending = packed_ending(path);
-  if (ending.empty() || (ending == ".gz" && kHasZlib) || (ending == ".zst" && kHasZstd)) return;
-  const bool left_out = ending == ".gz" || ending == ".zst";
+  if (ending.empty() || ending == ".gz" || (ending == ".zst" && kHasZstd)) return;
   throw UsageError(fmt::format("{}: {}; write to a name without {} and compress that file", path,
-                               left_out ? "this program was built without the library that compresses it"
-                                        : "text is written plain, as .gz or as .zst",
+                               ending == ".zst"
+                                   ? "this program was built without the library that compresses it"
+                                   : "text is written plain, as .gz or as .zst",
                                ending));
 }
 

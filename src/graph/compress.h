@@ -10,10 +10,10 @@ namespace edgewire::graph {
 std::string_view packed_ending(std::string_view path);
 
 /// Throws UsageError, which names `path`, when its ending promises something that packed() cannot write: only
-/// .gz and .zst are written, where the build has zlib and libzstd.
+/// .gz and .zst are written, the latter where the build has libzstd.
 void check_packed_ending(const std::string& path);
 
-/// `text` as the ending of `path` says: .gz is compressed by zlib, .zst by Zstandard, and text for other
+/// `text` as the ending of `path` says: .gz is compressed by ISA-L, .zst by Zstandard, and text for other
 /// names stays as it is. Throws as check_packed_ending().
 std::string packed(const std::string& path, std::string text);
 

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cstring>
 #include <deque>
 #include <filesystem>
 #include <new>
@@ -9,11 +11,14 @@
 #include <vector>
 
 #include "base/error.h"
+#include "graph/builder.h"
+#include "graph/compress.h"
+#include "graph/direction.h"
 #include "graph/format.h"
 #include "graph/graph_file.h"
-#include "graph/join_parts.h"
 #include "graph/readers.h"
 #include "graph/vertex_names.h"
+#include "graph/writers.h"
 
 namespace edgewire::graph {
 
@@ -28,32 +33,13 @@ BuildSummary copy_graph(const GraphFile& graph, OutputFile& output, OutputFile* 
   options.undirected = options.undirected && !graph.symmetric();
   options.simple = options.simple && (!graph.simple() || options.undirected);
   Builder builder(graph.vertices(), graph.edges() * (options.undirected ? 2 : 1), options);
-  constexpr std::uint64_t kRows = 1 << 14;
-  parallel_for(
-      options.workers, (graph.vertices() + kRows - 1) / kRows,
-      [&](int worker, std::uint64_t task) {
-        const std::uint64_t end = std::min(graph.vertices(), (task + 1) * kRows);
-        graph.verify_rows(task * kRows, end);
-        for (std::uint64_t row = task * kRows; row < end; ++row) {
-          for (std::uint64_t edge = graph.offsets()[row]; edge < graph.offsets()[row + 1]; ++edge) {
-            builder.add(worker, static_cast<PlainId>(row), graph.targets()[edge],
-                        options.weighted ? graph.weights().at(edge) : Weight());
-          }
-        }
-      },
-      "reading", progress);
-  std::vector<std::uint64_t> original_ids;
-  if (graph.has_original_ids()) {
-    for (VertexId v{}; v < graph.vertices(); ++v) {
-      original_ids.push_back(graph.original_id(v));
-    }
-  }
+  add_rows(graph, builder, false, "reading", progress);
   // Simple stays simple unless edges are added; symmetric stays symmetric.
   const std::uint32_t flags =
       (graph.simple() && !options.undirected ? std::uint32_t{kSimple} : 0U) |
       (graph.symmetric() ? std::uint32_t{kSymmetric} : 0U) |
       (options.weighted && graph.weights_doubtful() ? std::uint32_t{kDoubtfulWeights} : 0U);
-  if (!names.labelled()) return builder.write(output, original_ids, flags, progress);
+  if (!names.labelled()) return builder.write(output, original_ids(graph), flags, progress);
   std::vector<std::string_view> labels;
   for (VertexId v{}; v < graph.vertices(); ++v) labels.push_back(names.label(v));
   return write_labelled(builder, output, table, labels, flags, progress);
@@ -147,6 +133,43 @@ bool is_in_parts(const std::string& input, const ConvertOptions& options) {
   return is_folder(input) && (options.format == Format::automatic || options.format == Format::ew);
 }
 
+/// Checks the rows that hold edges [first, last). Their offsets are right already.
+void verify_edges(const GraphFile& graph, std::uint64_t first, std::uint64_t last) {
+  const auto offsets = graph.offsets();
+  const auto begin = std::ranges::upper_bound(offsets, first) - offsets.begin() - 1;
+  const auto end = std::ranges::lower_bound(offsets, last) - offsets.begin();
+  graph.verify_rows(static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(end));
+}
+
+/// Writes the graph as it is: the same bytes as a conversion to one file. Memory: a block for each worker.
+/// Throws Error where a part is not here, or damaged.
+BuildSummary join_parts(const GraphFile& graph, OutputFile& output, const BuildOptions& options,
+                        const Progress& progress) {
+  graph.expect_all_rows();
+  require_edges(options, graph.edges());
+  graph.verify_offsets(0, graph.vertices());
+  Header header = lay_out(graph.vertices(), graph.edges(), graph.flags());
+  const auto fill = [&](std::uint32_t section, std::uint64_t first, std::uint64_t count, std::byte* to) {
+    const auto put = [&](const auto& all) {
+      std::memcpy(to, all.data() + first, count * sizeof *all.data());
+    };
+    if (section == kTargets || section == kWeights) verify_edges(graph, first, first + count);
+    if (section == kOffsets) put(graph.offsets());
+    if (section == kTargets) put(graph.targets());
+    if (section == kWeights) graph.weights().visit(put);
+    for (std::uint64_t i = 0; section == kIds && i < count; ++i) {
+      const std::uint64_t id = graph.original_id(VertexId(static_cast<PlainId>(first + i)));
+      std::memcpy(to + i * sizeof id, &id, sizeof id);
+    }
+  };
+  write_sections(output, header, options.workers, fill, "joining parts", progress);
+  refuse_changed_files();
+  output.commit();
+  return {graph.vertices(),        graph.edges(), 0,     file_bytes(header),
+          header.checksum,         false,         false, graph.weights().type(),
+          graph.weights_doubtful()};
+}
+
 BuildSummary copy_parts(const std::string& folder, OutputFile& output, const ConvertOptions& options,
                         const Progress& progress) {
   if (!options.more.empty()) throw UsageError("several inputs: a graph in parts is read alone");
@@ -219,6 +242,77 @@ BuildSummary convert_to(EdgeSink& edges, const std::string& input, const std::st
                             : format == Format::ew ? "an .ew file is"
                                                    : "METIS is"));
   return read(format, file, options, edges, nullptr, build_options(file, options), progress);
+}
+
+bool is_text(Format format) {
+  return has_names(format) || format == Format::matrix_market || format == Format::metis;
+}
+
+bool has_weights(Format format) { return format != Format::el && format != Format::sg; }
+
+bool has_names(Format format) {
+  return format == Format::el || format == Format::wel || format == Format::csv || format == Format::tsv;
+}
+
+void check_packing(const std::string& path, Format format) {
+  if (is_text(format)) return check_packed_ending(path);
+  if (const auto ending = packed_ending(path); !ending.empty())
+    throw UsageError(fmt::format(
+        "{}: output is not compressed; write to a name without {} and compress that file", path, ending));
+}
+
+Format format_of_output(const std::string& path) {
+  const std::string plain = path.substr(0, path.size() - packed_ending(path).size());
+  const std::string ending = std::filesystem::path(plain).extension().string();
+  if (ending.empty() || ending == ".ew") return Format::ew;
+  if (ending == ".el") return Format::el;
+  if (ending == ".wel") return Format::wel;
+  if (ending == ".csv") return Format::csv;
+  if (ending == ".tsv") return Format::tsv;
+  if (ending == ".mtx") return Format::matrix_market;
+  if (ending == ".sg") return Format::sg;
+  if (ending == ".wsg") return Format::wsg;
+  if (ending == ".graph" || ending == ".metis") return Format::metis;
+  throw UsageError(fmt::format(
+      "{}: {} is not written; use a name that ends in .ew, .el, .wel, .csv, .tsv, .mtx, .sg, .wsg "
+      "or .graph, or --to FORMAT",
+      path, ending));
+}
+
+WriteSummary export_graph(const GraphFile& graph, const std::string& output, const ExportOptions& options,
+                          const Progress& progress) {
+  graph.expect_all_rows();
+  std::error_code ignored;
+  if (output != "-" && std::filesystem::equivalent(graph.path(), output, ignored))
+    throw Error(fmt::format("{}: input and output are the same file", output));
+  const bool needs_weights = options.format == Format::wel || options.format == Format::wsg;
+  if (needs_weights && !(options.weights && graph.weighted())) {
+    throw Error(fmt::format("{}: .wel and .wsg hold weights, but {}; write .el or .sg", output,
+                            graph.weighted() ? "--no-weights drops them" : "the graph has none"));
+  }
+  const Export task = {graph,   output, options.weights, options.names, workers_or_default(options.workers),
+                       progress};
+  try {
+    switch (options.format) {
+      case Format::el:
+      case Format::wel:
+        return write_gap_text(task, needs_weights);
+      case Format::csv:
+      case Format::tsv:
+        return write_table(task, options.format == Format::csv ? ',' : '\t');
+      case Format::matrix_market:
+        return write_matrix_market(task);
+      case Format::metis:
+        return write_metis(task);
+      case Format::sg:
+      case Format::wsg:
+        return write_gap_binary(task, needs_weights);
+      default:
+        throw Error(fmt::format("{}: this format is not written", output));
+    }
+  } catch (const std::bad_alloc&) {
+    throw Error(fmt::format("{}: not enough memory to write it{}", output, limit_to_raise(ENOMEM)));
+  }
 }
 
 }  // namespace edgewire::graph

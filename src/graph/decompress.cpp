@@ -4,15 +4,17 @@
 #include <isa-l/igzip_lib.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <initializer_list>
 #include <limits>
 #include <new>
 #include <utility>
 
+#include <unistd.h>
+
 #include "base/error.h"
 #include "base/vector_registers.h"
-#include "graph/packed_parts.h"
 
 #ifdef EDGEWIRE_ZSTD
 #include <zstd.h>
@@ -27,6 +29,8 @@
 namespace edgewire::graph {
 
 namespace {
+
+constexpr std::size_t kBufferBytes = 64 << 10;  // of standard input
 
 /// Not compressed.
 class PlainReader final : public ByteStream {
@@ -88,7 +92,7 @@ class Decoder : public ByteStream {
   /// Goes on with `in`, which is empty at the end of the file, and writes up to `room` bytes.
   virtual Step decode(std::span<const std::uint8_t> in, char* to, std::size_t room) = 0;
   /// Makes ready for the next member.
-  virtual void restart() = 0;
+  virtual void restart() {}
   /// Whether zeros may follow a member, as on tapes and block devices.
   virtual bool may_be_padded() const { return false; }
 
@@ -164,7 +168,6 @@ class ZstdReader final : public Decoder {
     if (ZSTD_isError(result) != 0) damaged(in.pos, ZSTD_getErrorName(result));
     return {in.pos, out.pos, result == 0};
   }
-  void restart() override {}
 
   ZSTD_DStream* stream_;
 };
@@ -195,7 +198,6 @@ class XzReader final : public Decoder {
     }
     return step;
   }
-  void restart() override {}
 
   lzma_stream stream_ = LZMA_STREAM_INIT;
 };
@@ -250,11 +252,6 @@ Packing packing_of(RawBytes& raw) {
   return Packing::none;
 }
 
-[[noreturn, maybe_unused]] void refuse(const RawBytes& raw, const char* format, const char* library) {
-  throw Error(fmt::format("{}: cannot read {} files: this program was built without {}", raw.name(), format,
-                          library));
-}
-
 }  // namespace
 
 bool is_zstandard(std::span<const std::uint8_t> bytes) {
@@ -277,31 +274,56 @@ std::unique_ptr<ByteStream> more_members(RawBytes& raw, bool gzip) {
 }
 
 std::unique_ptr<ByteStream> plain_bytes(RawBytes& raw) {
-  switch (packing_of(raw)) {
-    case Packing::none:
-      break;
-    case Packing::gzip:
-      return std::make_unique<GzipReader>(raw);
-    case Packing::zstandard:
+  const Packing packing = packing_of(raw);
+  if (packing == Packing::none) return std::make_unique<PlainReader>(raw);
+  if (packing == Packing::gzip) return std::make_unique<GzipReader>(raw);
 #ifdef EDGEWIRE_ZSTD
-      return std::make_unique<ZstdReader>(raw);
-#else
-      refuse(raw, "Zstandard", "libzstd");
+  if (packing == Packing::zstandard) return std::make_unique<ZstdReader>(raw);
 #endif
-    case Packing::xz:
 #ifdef EDGEWIRE_LZMA
-      return std::make_unique<XzReader>(raw);
-#else
-      refuse(raw, "xz", "liblzma");
+  if (packing == Packing::xz) return std::make_unique<XzReader>(raw);
 #endif
-    case Packing::bzip2:
 #ifdef EDGEWIRE_BZIP2
-      return std::make_unique<Bzip2Reader>(raw);
-#else
-      refuse(raw, "bzip2", "libbz2");
+  if (packing == Packing::bzip2) return std::make_unique<Bzip2Reader>(raw);
 #endif
+  const auto [format, library] = packing == Packing::zstandard ? std::pair("Zstandard", "libzstd")
+                                 : packing == Packing::xz      ? std::pair("xz", "liblzma")
+                                                               : std::pair("bzip2", "libbz2");
+  throw Error(fmt::format("{}: cannot read {} files: this program was built without {}", raw.name(), format,
+                          library));
+}
+
+RawBytes::RawBytes(const std::string& path) : name_(path == "-" ? "stdin" : path) {
+  if (path != "-") file_.emplace(path);
+}
+
+std::span<const std::uint8_t> RawBytes::mapped() const noexcept {
+  return file_ ? std::span(file_->data(), file_->bytes()) : std::span<const std::uint8_t>();
+}
+
+std::span<const std::uint8_t> RawBytes::peek(std::size_t least) {
+  if (file_) return mapped().subspan(used_);
+  buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(used_ - buffer_offset_));
+  buffer_offset_ = used_;
+  least = std::min(least, kBufferBytes);
+  while (buffer_.size() < least) {
+    const std::size_t kept = buffer_.size();
+    buffer_.resize(kBufferBytes);
+    const ssize_t got = ::read(STDIN_FILENO, buffer_.data() + kept, kBufferBytes - kept);
+    const int cause = errno;
+    buffer_.resize(kept + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got < 0 && cause == EINTR) continue;
+    if (got < 0) {
+      throw Error(fmt::format("{}: cannot read: {}", name_, reason(cause)));
+    }
+    if (got == 0) break;
   }
-  return std::make_unique<PlainReader>(raw);
+  return buffer_;
+}
+
+void RawBytes::fail(std::uint64_t offset, std::string_view what) const {
+  refuse_changed_files();
+  throw Error(fmt::format("{}: byte {}: {}", name_, offset, what));
 }
 
 }  // namespace edgewire::graph

@@ -3,39 +3,41 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "base/error.h"
 #include "base/output_file.h"
-#include "graph/builder.h"
 #include "graph/format.h"
-#include "graph/row.h"
 
 namespace edgewire::graph {
 
-namespace {
-
-constexpr std::uint64_t kRowsRead = 1 << 14;  // that a worker takes at once
-
-void add_rows(const GraphFile& graph, Builder& builder, int workers, const Progress& progress) {
+void add_rows(const GraphFile& graph, Builder& builder, bool turned, const char* step,
+              const Progress& progress) {
+  constexpr std::uint64_t kRows = 1 << 14;  // that a worker takes at once
   parallel_for(
-      workers, (graph.vertices() + kRowsRead - 1) / kRowsRead,
+      builder.options().workers, (graph.vertices() + kRows - 1) / kRows,
       [&](int worker, std::uint64_t piece) {
-        const std::uint64_t end = std::min(graph.vertices(), (piece + 1) * kRowsRead);
-        graph.verify_rows(piece * kRowsRead, end);
-        for (std::uint64_t v = piece * kRowsRead; v < end; ++v) {
-          const Row row{graph, VertexId(static_cast<PlainId>(v))};
-          const auto targets = row.targets();
-          const Weights weights = row.weights();
-          for (std::size_t e = 0; e < targets.size(); ++e)
-            builder.add(worker, targets[e], row.vertex, weights.empty() ? Weight() : weights.at(e));
+        const std::uint64_t end = std::min(graph.vertices(), (piece + 1) * kRows);
+        graph.verify_rows(piece * kRows, end);
+        for (std::uint64_t v = piece * kRows; v < end; ++v) {
+          const auto source = static_cast<PlainId>(v);
+          for (std::uint64_t edge = graph.offsets()[v]; edge < graph.offsets()[v + 1]; ++edge) {
+            const PlainId target = graph.targets()[edge];
+            const Weight weight = builder.options().weighted ? graph.weights().at(edge) : Weight();
+            turned ? builder.add(worker, target, source, weight)
+                   : builder.add(worker, source, target, weight);
+          }
         }
-        graph.release_rows(piece * kRowsRead, end);
+        graph.release_rows(piece * kRows, end);
       },
-      "turning edges", progress);
+      step, progress);
 }
 
-}  // namespace
+std::vector<std::uint64_t> original_ids(const GraphFile& graph) {
+  std::vector<std::uint64_t> ids;
+  for (VertexId v{}; graph.has_original_ids() && v < graph.vertices(); ++v)
+    ids.push_back(graph.original_id(v));
+  return ids;
+}
 
 GraphFile view(GraphFile graph, Direction direction, const std::string& folder, int workers,
                const Progress& progress) {
@@ -53,14 +55,10 @@ GraphFile view(GraphFile graph, Direction direction, const std::string& folder, 
   options.undirected = direction == Direction::both;
   options.workers = workers;
   Builder builder(graph.vertices(), graph.edges() * (options.undirected ? 2 : 1), options);
-  add_rows(graph, builder, workers, progress);
-  std::vector<std::uint64_t> original_ids;
-  if (graph.has_original_ids()) {
-    for (VertexId v{}; v < graph.vertices(); ++v) original_ids.push_back(graph.original_id(v));
-  }
+  add_rows(graph, builder, true, "turning edges", progress);
   const std::uint32_t flags = (direction == Direction::in && graph.simple() ? std::uint32_t{kSimple} : 0U) |
                               (graph.weights_doubtful() ? std::uint32_t{kDoubtfulWeights} : 0U);
-  builder.write(*output, original_ids, flags, progress);
+  builder.write(*output, original_ids(graph), flags, progress);
   return GraphFile::open(output->path_for_others(), graph.path());
 }
 

@@ -1,9 +1,12 @@
-// Which way a kernel follows the edges of a graph.
+// The rows of a graph once more: as they are, or the way that a kernel follows their edges.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/parallel.h"
+#include "graph/builder.h"
 #include "graph/graph_file.h"
 
 namespace edgewire::graph {
@@ -17,5 +20,13 @@ enum class Direction { out, in, both };
 /// Throws Error, also for a graph whose names stand in a table: the table belongs to its file.
 GraphFile view(GraphFile graph, Direction direction, const std::string& folder, int workers,
                const Progress& progress = {});
+
+/// Adds all edges of a graph to `builder`, and lets go of the pages that hold them; where `turned`, each from
+/// its target to its source. Throws Error.
+void add_rows(const GraphFile& graph, Builder& builder, bool turned, const char* step,
+              const Progress& progress);
+
+/// The ids that vertices had in the file that was converted; empty where these are their numbers.
+std::vector<std::uint64_t> original_ids(const GraphFile& graph);
 
 }  // namespace edgewire::graph

@@ -5,12 +5,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <string>
-#include <utility>
 
 #include "graph/format.h"
 #include "graph/formats.h"
-#include "graph/plain_lines.h"
 
 namespace edgewire::graph {
 
@@ -24,14 +21,14 @@ const char* skip_blanks(const char* at, const char* end) {
   return at;
 }
 
-const char* skip_line(const char* at, const char* end) {
-  const void* line_end = std::memchr(at, '\n', static_cast<std::size_t>(end - at));
-  return line_end == nullptr ? end : static_cast<const char*>(line_end) + 1;
-}
-
 const char* line_end(const char* at, const char* end) {
   const void* found = std::memchr(at, '\n', static_cast<std::size_t>(end - at));
   return found == nullptr ? end : static_cast<const char*>(found);
+}
+
+const char* skip_line(const char* at, const char* end) {
+  at = line_end(at, end);
+  return at == end ? end : at + 1;
 }
 
 /// After the field that begins at `at`; attributes in braces are one.
@@ -62,16 +59,90 @@ int leading_digits(const char* at, std::uint64_t& value) {
   return count;
 }
 
-/// Reads the fields of one piece, one after the other.
-class Reader {
+/// Reads the edges of one piece.
+class EdgeParser {
  public:
-  Reader(const Input& input, const Piece& piece, const LineShape& shape)
+  EdgeParser(const Input& input, const Piece& piece, const LineShape& shape, ParsedEdges& edges)
       : input_(input),
         piece_(piece),
         shape_(shape),
+        edges_(edges),
         weights_(input, piece, shape.rounded),
         at_(piece.text.data()),
-        end_(at_ + piece.text.size()) {}
+        end_(at_ + piece.text.size()) {
+    const std::size_t most = piece.text.size() / (shape.vertex ? 2 : 4) + 1;  // "1\n", "1 2\n"
+    if (edges.narrow.size() < most * 2) edges.narrow.resize(most * 2);
+    edges.is_wide = false;
+    edges.ids = 0;
+    edges.weights.clear();
+  }
+
+  void parse() {
+    // Only lines of two ids are often plain.
+    const bool may_be_plain = !shape_.weighted && !shape_.vertex && !shape_.no_loops && shape_.mark == 0 &&
+                              (shape_.fields == 0 || shape_.fields == 2);
+    if (!may_be_plain) {
+      while (next_line()) {
+      }
+      return;
+    }
+    constexpr int kLines = 32;  // so many, where lines are not plain
+    do {
+      parse_plain();
+      for (int line = 0; line < kLines; ++line)
+        if (!next_line()) break;
+    } while (at_ != end_);
+  }
+
+ private:
+  void parse_plain() {
+    if (at_ - piece_.text.data() < static_cast<std::ptrdiff_t>(kBeforePlainLines)) return;
+    const std::string_view left = piece_.text.substr(static_cast<std::size_t>(at_ - piece_.text.data()));
+    const auto parse = [&](auto& ids) {
+      const auto read =
+          parse_plain_lines(left, shape_.min_id, shape_.max_id, shape_.origin, ids.data() + edges_.ids);
+      edges_.ids = static_cast<std::size_t>(read.ids_end - ids.data());
+      any_edge_ = any_edge_ || read.next != at_;
+      at_ = read.next;
+    };
+    edges_.is_wide ? parse(edges_.wide) : parse(edges_.narrow);
+  }
+
+  /// False at the end.
+  bool next_line() {
+    refuse_cr();
+    if (!next_edge()) return false;
+    const std::uint64_t source = id();
+    const std::uint64_t target = shape_.vertex ? source : id();
+    if (shape_.no_loops && source == target)
+      fail(begin_, "an entry on the diagonal, where a skew-symmetric matrix has none");
+    if (!edges_.is_wide && (source | target) >> 32 != 0) widen();
+    const auto put = [&]<class Id>(std::vector<Id>& ids) {
+      ids[edges_.ids++] = static_cast<Id>(source);
+      ids[edges_.ids++] = static_cast<Id>(target);
+    };
+    edges_.is_wide ? put(edges_.wide) : put(edges_.narrow);
+    if (shape_.weighted) edges_.weights.add(weight());
+    finish_line();
+    return true;
+  }
+
+  void widen() {
+    if (edges_.wide.size() < edges_.narrow.size()) edges_.wide.resize(edges_.narrow.size());
+    std::copy_n(edges_.narrow.begin(), edges_.ids, edges_.wide.begin());
+    edges_.is_wide = true;
+  }
+
+  /// Looks for a CR within a line in what comes next, some KB at a time. Plain lines have none.
+  void refuse_cr() {
+    constexpr std::size_t kBytes = 16 << 10;
+    const auto at = static_cast<std::size_t>(at_ - piece_.text.data());
+    if (at < cr_free_) return;
+    cr_free_ = std::min(at + kBytes, piece_.text.size());
+    while (cr_free_ < piece_.text.size() && piece_.text[cr_free_ - 1] == '\r') ++cr_free_;
+    if (const std::size_t cr = cr_within_line(piece_.text.substr(at, cr_free_ - at)); cr != piece_.text.npos)
+      input_.fail_line(piece_, piece_.text.data() + at + cr, kCrAlone);
+  }
 
   /// Goes to the next line that holds an edge; false at the end.
   bool next_edge() {
@@ -82,14 +153,6 @@ class Reader {
       if (*at_ != '\n' && !skipped()) return true;
       at_ = skip_line(at_, end_);
     }
-  }
-
-  const char* at() const { return at_; }
-  bool done() const { return at_ == end_; }
-  /// Somebody else has read edges up to a line that begins at `at`.
-  void go_on_at(const char* at) {
-    at_ = at;
-    any_edge_ = true;
   }
 
   std::uint64_t id() {
@@ -127,10 +190,6 @@ class Reader {
     return weights_.read(text.substr(0, text.find_last_not_of(' ') + 1));
   }
 
-  [[noreturn]] void refuse_loop() const {
-    fail(begin_, "an entry on the diagonal, where a skew-symmetric matrix has none");
-  }
-
   void finish_line() {
     any_edge_ = true;
     at_ = skip_blanks(at_, end_);
@@ -143,7 +202,6 @@ class Reader {
     }
   }
 
- private:
   /// Goes on with the digits at `at_`, of an id that begins at `begin`.
   void more_digits(const char* begin, std::uint64_t& value) {
     // 19 digits cannot overflow.
@@ -197,97 +255,13 @@ class Reader {
   const Input& input_;
   const Piece& piece_;
   const LineShape& shape_;
+  ParsedEdges& edges_;
   WeightReader weights_;
   const char* at_;
   const char* end_;
   const char* begin_ = nullptr;                                   // of the line's first field
   const bool is_first_ = piece_.offset <= kByteOrderMark.size();  // of the pieces
   bool any_edge_ = false;
-};
-
-/// Reads the edges of one piece.
-class EdgeParser {
- public:
-  EdgeParser(const Input& input, const Piece& piece, const LineShape& shape, ParsedEdges& edges)
-      : input_(input), piece_(piece), shape_(shape), edges_(edges), reader_(input, piece, shape) {
-    const std::size_t most = piece.text.size() / (shape.vertex ? 2 : 4) + 1;  // "1\n", "1 2\n"
-    if (edges.narrow.size() < most * 2) edges.narrow.resize(most * 2);
-    edges.is_wide = false;
-    edges.ids = 0;
-    edges.weights.clear();
-  }
-
-  void parse() {
-    // Only lines of two ids are often plain.
-    const bool may_be_plain = !shape_.weighted && !shape_.vertex && !shape_.no_loops && shape_.mark == 0 &&
-                              (shape_.fields == 0 || shape_.fields == 2);
-    if (!may_be_plain) {
-      while (next_line()) {
-      }
-      return;
-    }
-    constexpr int kLines = 32;  // so many, where lines are not plain
-    do {
-      parse_plain();
-      for (int line = 0; line < kLines; ++line)
-        if (!next_line()) break;
-    } while (!reader_.done());
-  }
-
- private:
-  void parse_plain() {
-    const char* const at = reader_.at();
-    if (at - piece_.text.data() < static_cast<std::ptrdiff_t>(kBeforePlainLines)) return;
-    const std::string_view left = piece_.text.substr(static_cast<std::size_t>(at - piece_.text.data()));
-    const auto parse = [&](auto& ids) {
-      const auto read =
-          parse_plain_lines(left, shape_.min_id, shape_.max_id, shape_.origin, ids.data() + edges_.ids);
-      edges_.ids = static_cast<std::size_t>(read.ids_end - ids.data());
-      if (read.next != at) reader_.go_on_at(read.next);
-    };
-    edges_.is_wide ? parse(edges_.wide) : parse(edges_.narrow);
-  }
-
-  /// False at the end.
-  bool next_line() {
-    refuse_cr();
-    if (!reader_.next_edge()) return false;
-    const std::uint64_t source = reader_.id();
-    const std::uint64_t target = shape_.vertex ? source : reader_.id();
-    if (shape_.no_loops && source == target) reader_.refuse_loop();
-    if (!edges_.is_wide && (source | target) >> 32 != 0) widen();
-    const auto put = [&]<class Id>(std::vector<Id>& ids) {
-      ids[edges_.ids++] = static_cast<Id>(source);
-      ids[edges_.ids++] = static_cast<Id>(target);
-    };
-    edges_.is_wide ? put(edges_.wide) : put(edges_.narrow);
-    if (shape_.weighted) edges_.weights.add(reader_.weight());
-    reader_.finish_line();
-    return true;
-  }
-
-  void widen() {
-    if (edges_.wide.size() < edges_.narrow.size()) edges_.wide.resize(edges_.narrow.size());
-    std::copy_n(edges_.narrow.begin(), edges_.ids, edges_.wide.begin());
-    edges_.is_wide = true;
-  }
-
-  /// Looks for a CR within a line in what comes next, some KB at a time. Plain lines have none.
-  void refuse_cr() {
-    constexpr std::size_t kBytes = 16 << 10;
-    const auto at = static_cast<std::size_t>(reader_.at() - piece_.text.data());
-    if (at < cr_free_) return;
-    cr_free_ = std::min(at + kBytes, piece_.text.size());
-    while (cr_free_ < piece_.text.size() && piece_.text[cr_free_ - 1] == '\r') ++cr_free_;
-    if (const std::size_t cr = cr_within_line(piece_.text.substr(at, cr_free_ - at)); cr != piece_.text.npos)
-      input_.fail_line(piece_, piece_.text.data() + at + cr, kCrAlone);
-  }
-
-  const Input& input_;
-  const Piece& piece_;
-  const LineShape& shape_;
-  ParsedEdges& edges_;
-  Reader reader_;
   std::size_t cr_free_ = 0;  // up to here no CR is within a line, of those that are not plain
 };
 

@@ -1,14 +1,18 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cstring>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "graph/edge_lines.h"
 #include "graph/format.h"
 #include "graph/readers.h"
-#include "graph/third_column.h"
+#include "graph/text_lines.h"
 
 namespace edgewire::graph {
 
@@ -21,13 +25,8 @@ BuildSummary read_lines(Conversion& conversion, LineShape shape, const Piece& fi
   shape.rounded = &conversion.rounded;
   BuildOptions& options = conversion.options;
   options.weighted = options.weighted && shape.weighted;
+  start(conversion, {.numbering = numbering}, [&] { return sample_sources(conversion.inputs, shape); });
   EdgeSink& sink = conversion.edges;
-  GraphShape graph;
-  graph.numbering = numbering;
-  graph.options = options;
-  graph.name = conversion.input.path();
-  sink.start(graph,
-             sink.wants_sample() ? sample_sources(conversion.inputs, shape) : std::vector<std::uint64_t>());
   each_edge_piece(conversion.inputs, options.workers, shape, first, conversion.progress, sink.rank(),
                   sink.size(), [&](int worker, const ParsedEdges& edges) { edges.add_to(sink, worker); });
   if (conversion.vertices != nullptr) {
@@ -58,7 +57,50 @@ std::vector<std::uint64_t> sample_pairs(std::span<Input* const> inputs) {
   return sources;
 }
 
+bool is_one_of(std::string_view name, std::span<const std::string_view> words) {
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  return std::find(words.begin(), words.end(), lower) != words.end();
+}
+
+/// The words of a line, without quotes.
+std::vector<std::string_view> words_of(std::string_view line) {
+  constexpr std::string_view kBetween = " \t\r,;|\"'";
+  std::vector<std::string_view> words;
+  for (std::size_t at = line.find_first_not_of(kBetween); at < line.size();) {
+    const std::size_t end = std::min(line.find_first_of(kBetween, at), line.size());
+    words.push_back(line.substr(at, end - at));
+    at = line.find_first_not_of(kBetween, end);
+  }
+  return words;
+}
+
 }  // namespace
+
+bool is_end_name(std::string_view name) {
+  constexpr std::array<std::string_view, 26> kNames = {
+      "source",     "target",   "src",         "dst",      "dest",      "from",      "to",
+      "fromnodeid", "tonodeid", "destination", "sourceid", "source_id", "target_id", "targetid",
+      "from_id",    "to_id",    "node1",       "node2",    "u",         "v",         "i",
+      "j",          "id1",      "id2",         "node_1",   "node_2"};
+  return is_one_of(name, kNames);
+}
+
+WeightColumn third_column(std::string_view comments) {
+  constexpr std::array<std::string_view, 2> kWeights = {"weight", "weights"};
+  constexpr std::array<std::string_view, 9> kTimes = {"time",       "times",    "date",   "ts",   "timestamp",
+                                                      "timestamps", "datetime", "unixts", "epoch"};
+  WeightColumn column = WeightColumn::guessed;
+  while (!comments.empty()) {
+    std::string_view line = cut_line(comments);
+    line.remove_prefix(std::min(line.find_first_not_of(" \t#%/"), line.size()));
+    const auto words = words_of(line);
+    if (words.size() != 3 || !is_end_name(words[0]) || !is_end_name(words[1])) continue;
+    if (is_one_of(words[2], kWeights)) column = WeightColumn::named;
+    if (is_one_of(words[2], kTimes)) column = WeightColumn::time;
+  }
+  return column;
+}
 
 BuildSummary read_snap(Conversion conversion) {
   Piece first;
@@ -100,11 +142,8 @@ BuildSummary read_gap_text(Conversion conversion, bool weighted) {
 BuildSummary read_u32_pairs(Conversion conversion) {
   BuildOptions& options = conversion.options;
   options.weighted = false;
+  start(conversion, {}, [&] { return sample_pairs(conversion.inputs); });
   EdgeSink& sink = conversion.edges;
-  GraphShape graph;
-  graph.options = options;
-  graph.name = conversion.input.path();
-  sink.start(graph, sink.wants_sample() ? sample_pairs(conversion.inputs) : std::vector<std::uint64_t>());
   for (std::size_t i = 0; i < conversion.inputs.size(); ++i)
     conversion.inputs[i]->take_share(sink.rank(), sink.size(), 8, Input::kToEnd,
                                      static_cast<int>(i % static_cast<std::size_t>(sink.size())));

@@ -6,11 +6,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/output_file.h"
 #include "base/parallel.h"
 #include "graph/builder.h"
-#include "graph/edge_list.h"
 
 namespace edgewire::graph {
 
@@ -25,8 +25,8 @@ struct GraphShape {
   std::uint64_t vertices = 0;        ///< counted
   std::uint64_t expected_edges = 0;  ///< counted: about
   std::uint64_t first_id = 0;        ///< counted: the file's id of vertex 0; the others follow
-  BuildOptions options;
-  std::string name;  ///< of the input, for messages
+  BuildOptions options = {};
+  std::string name = {};  ///< of the input, for messages
 };
 
 /// Takes edges and writes the graph. Calls come in this order, each function but add() and add_vertices()
@@ -56,7 +56,9 @@ class EdgeSink {
   virtual BuildSummary write(std::uint32_t flags, const Progress& progress) = 0;
 };
 
-/// Keeps all edges in memory: see Builder and EdgeList.
+/// Keeps all edges in memory: those between counted vertices in a Builder, others in chunks until the last
+/// one has been read. A chunk takes 8 bytes an edge where its ids fit 32 bits, else 16; 4 more with weights,
+/// 8 where it has some that need them. Takes all ids as they are with `keep_ids`.
 class MemorySink : public EdgeSink {
  public:
   explicit MemorySink(OutputFile& output) : output_(output) {}
@@ -67,10 +69,22 @@ class MemorySink : public EdgeSink {
   BuildSummary write(std::uint32_t flags, const Progress& progress) override;
 
  private:
+  struct Chunk {
+    PooledNumbers<std::uint32_t> narrow;  // one of the two is empty
+    std::vector<std::uint64_t> wide;
+    PackedWeights weights;
+    std::uint64_t first_id = 0, max_id = 0;
+    bool vertices = false;  ///< no edges, see add_vertices
+  };
+  Chunk& add_chunk(int worker, std::uint64_t first_id, std::uint64_t max_id, Weights weights);
+  std::vector<Chunk> take_chunks();
+  BuildSummary write_chunks(const Progress& progress);
+
   OutputFile& output_;
   GraphShape shape_;
   std::optional<Builder> builder_;  ///< counted
-  std::optional<EdgeList> list_;    ///< others
+  std::shared_ptr<BlockPool> pool_ = std::make_shared<BlockPool>();
+  std::vector<std::vector<Chunk>> chunks_;  ///< others: [worker]
 };
 
 }  // namespace edgewire::graph

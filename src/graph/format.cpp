@@ -11,10 +11,16 @@ namespace edgewire::graph {
 
 namespace {
 
-/// The header with its sections. `header` says what they hold.
-Header with_sections(Header header) {
+/// `part`: all 0 of a whole graph.
+Header with_sections(std::uint32_t version, std::uint64_t vertices, std::uint64_t edges, std::uint32_t flags,
+                     const PartEntry& part) {
+  Header header{};
   header.magic = kMagic;
-  header.flags |= kIdFlag;
+  header.version = version;
+  header.flags = flags | kIdFlag;
+  header.vertices = vertices;
+  header.edges = edges;
+  header.part = part;
   std::uint64_t offset = kPageBytes;
   for (std::uint32_t section = 0; section < kSections; ++section) {
     const Elements held = elements_of(header, section);
@@ -30,22 +36,11 @@ Header with_sections(Header header) {
 }  // namespace
 
 Header lay_out(std::uint64_t vertices, std::uint64_t edges, std::uint32_t flags) {
-  Header header{};
-  header.version = kVersion;
-  header.flags = flags;
-  header.vertices = vertices;
-  header.edges = edges;
-  return with_sections(header);
+  return with_sections(kVersion, vertices, edges, flags, {});
 }
 
 Header lay_out_part(std::uint64_t vertices, std::uint64_t edges, std::uint32_t flags, const PartEntry& part) {
-  Header header{};
-  header.version = kPartVersion;
-  header.flags = flags;
-  header.vertices = vertices;
-  header.edges = edges;
-  header.part = part;
-  return with_sections(header);
+  return with_sections(kPartVersion, vertices, edges, flags, part);
 }
 
 Extent extent_of(const Header& header) {

@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "graph/edge_lines.h"
 #include "graph/format.h"
-#include "graph/metis_guess.h"
-#include "graph/table.h"
-#include "graph/webgraph_properties.h"
+#include "graph/readers.h"
+#include "graph/text_lines.h"
+#include "graph/webgraph_rows.h"
 
 namespace edgewire::graph {
 
@@ -69,20 +69,10 @@ constexpr std::array<Magic, 17> kForeign = {{{"PK\x03\x04", "a zip archive"},
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 32 && (c < '\t' || c > '\r'); }
 
-/// Cuts one line off `text`.
-std::string_view next_line(std::string_view& text) {
-  const std::size_t end = std::min(text.find('\n'), text.size());
-  std::string_view line = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  const std::size_t first = line.find_first_not_of(" \t\r");
-  line.remove_prefix(std::min(first, line.size()));
-  return line.substr(0, line.find_last_not_of(" \t\r") + 1);
-}
-
 /// DIMACS: comments with the letter c, then the line p.
 bool is_dimacs(std::string_view text) {
   while (!text.empty()) {
-    const std::string_view line = next_line(text);
+    const std::string_view line = trimmed(cut_line(text));
     if (line.starts_with("p ")) return true;
     if (!line.empty() && line != "c" && !line.starts_with("c ")) return false;
   }
@@ -100,7 +90,7 @@ bool is_matrix_market(std::string_view text) {
 /// The first line that is neither blank nor a comment; empty when there is none.
 std::string_view first_data_line(std::string_view text) {
   while (!text.empty()) {
-    const std::string_view line = next_line(text);
+    const std::string_view line = trimmed(cut_line(text));
     if (!line.empty() && !is_comment(line.data(), line.data() + line.size())) return line;
   }
   return {};

@@ -93,36 +93,40 @@ Pair kronecker_edge(int scale, IndexedRandom random) {
   return edge;
 }
 
+/// edge_factor edges for each vertex, each of which is make_edge(random numbers of its own).
+template <class MakeEdge>
+BuildSummary generate_edges(const std::string& path, std::uint64_t vertices, std::uint64_t edge_factor,
+                            const GenerateOptions& options, const Progress& progress,
+                            const MakeEdge& make_edge) {
+  const std::uint64_t edges = product(vertices, edge_factor);
+  check_size(path, vertices, edges);
+  return generate(path, vertices, edges, edges * (options.undirected ? 2 : 1), build_options(options), 0,
+                  progress, [&](int worker, std::uint64_t i, Builder& builder) {
+                    const Pair edge = make_edge(IndexedRandom(options.seed, i));
+                    builder.add(worker, static_cast<PlainId>(edge.source), static_cast<PlainId>(edge.target),
+                                options.weighted ? weight_of_edge(options.seed, i) : Weight());
+                  });
+}
+
 }  // namespace
 
 BuildSummary generate_kronecker(const std::string& path, int scale, std::uint64_t edge_factor,
                                 const GenerateOptions& options, const Progress& progress) {
   check_range("scale", scale, 0, kIds64 ? 47 : 31);
   const std::uint64_t vertices = std::uint64_t{1} << scale;
-  const std::uint64_t edges = product(vertices, edge_factor);
-  check_size(path, vertices, edges);
   const Permutation permute(vertices, options.seed);
-  return generate(path, vertices, edges, edges * (options.undirected ? 2 : 1), build_options(options), 0,
-                  progress, [&](int worker, std::uint64_t i, Builder& builder) {
-                    const Pair edge = kronecker_edge(scale, IndexedRandom(options.seed, i));
-                    builder.add(worker, static_cast<PlainId>(permute(edge.source)),
-                                static_cast<PlainId>(permute(edge.target)),
-                                options.weighted ? weight_of_edge(options.seed, i) : Weight());
-                  });
+  return generate_edges(path, vertices, edge_factor, options, progress, [&](IndexedRandom random) {
+    const Pair edge = kronecker_edge(scale, random);
+    return Pair{permute(edge.source), permute(edge.target)};
+  });
 }
 
 BuildSummary generate_uniform(const std::string& path, std::uint64_t vertices, std::uint64_t edge_factor,
                               const GenerateOptions& options, const Progress& progress) {
-  const std::uint64_t edges = product(vertices, edge_factor);
-  check_size(path, vertices, edges);
-  return generate(path, vertices, edges, edges * (options.undirected ? 2 : 1), build_options(options), 0,
-                  progress, [&](int worker, std::uint64_t i, Builder& builder) {
-                    IndexedRandom random(options.seed, i);
-                    const auto source = static_cast<PlainId>(random.below(vertices));
-                    const auto target = static_cast<PlainId>(random.below(vertices));
-                    builder.add(worker, source, target,
-                                options.weighted ? weight_of_edge(options.seed, i) : Weight());
-                  });
+  return generate_edges(path, vertices, edge_factor, options, progress, [&](IndexedRandom random) {
+    const std::uint64_t source = random.below(vertices);
+    return Pair{source, random.below(vertices)};
+  });
 }
 
 BuildSummary generate_grid(const std::string& path, const GridShape& shape, const GenerateOptions& options,

@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <exception>
 #include <utility>
 
 #include "base/error.h"
 #include "base/mapped_file.h"
-#include "graph/tar.h"
+#include "graph/decompress.h"
 
 namespace edgewire::graph {
 
@@ -28,20 +27,20 @@ Input::Input(const std::string& path) : raw_(path) {
     const auto bytes = raw_.mapped();
     if (!is_tar({reinterpret_cast<const char*>(bytes.data()), bytes.size()})) return;
   }
-  if (auto parts = PartReader::of(raw_)) {
-    parts_ = parts.get();
-    stream_ = std::move(parts);
-  } else {
+  parts_ = PartReader::of(raw_);
+  if (!parts_) stream_ = plain_bytes(raw_);
+  carry(kTarBlock);
+  if (!is_tar({carry_.data(), carry_.size()})) return;
+  if (std::exchange(parts_, std::nullopt)) {
+    raw_.restart();
     stream_ = plain_bytes(raw_);
+    carry_.clear();
+    carry(kTarBlock);
   }
-  carry_.resize(kTarBlock);
-  carry_.resize(stream_->read(carry_.data(), carry_.size()));
-  const std::string_view first(carry_.data(), carry_.size());
-  if (!is_tar(first)) return;
-  auto graph = std::make_unique<TarReader>(std::move(stream_), path_, first);
+  const std::vector<char> first = std::exchange(carry_, {});
+  auto graph =
+      std::make_unique<TarReader>(std::move(stream_), path_, std::string_view(first.data(), first.size()));
   path_ += ": " + graph->member();
-  parts_ = nullptr;
-  carry_.clear();
   stream_ = std::move(graph);
 }
 
@@ -69,14 +68,27 @@ std::uint64_t Input::fill(Piece& piece, std::uint64_t wanted) {
     piece.text = {reinterpret_cast<const char*>(raw_.mapped().data()) + offset_, count};
     return count;
   }
-  if (carry_.size() < wanted) {
-    const std::size_t kept = carry_.size();
-    carry_.resize(wanted);
-    carry_.resize(kept + stream_->read(carry_.data() + kept, wanted - kept));
-  }
+  carry(wanted);
   const std::uint64_t count = std::min<std::uint64_t>(wanted, carry_.size());
   piece.text = {carry_.data(), count};
   return count;
+}
+
+/// Carries `wanted` bytes, or more where they come in parts; fewer only at the end.
+void Input::carry(std::uint64_t wanted) {
+  while (parts_ && !stream_ && carry_.size() < wanted) {
+    const std::vector<PackedPart> parts = parts_->take(1);
+    if (parts.empty()) stream_ = parts_->others();
+    if (parts.empty()) break;
+    const std::size_t kept = carry_.size();
+    carry_.resize(kept + PartReader::plain_bytes(parts) + 1);
+    parts_->unpack(parts, carry_.data() + kept);
+    carry_.pop_back();
+  }
+  if (!stream_ || carry_.size() >= wanted) return;
+  const std::size_t kept = carry_.size();
+  carry_.resize(wanted);
+  carry_.resize(kept + stream_->read(carry_.data() + kept, wanted - kept));
 }
 
 /// Moves on by the first `count` bytes of piece.text, which the piece owns from now on.
@@ -159,17 +171,13 @@ void Input::unpack(std::span<const PackedPart> parts, Piece& piece, std::size_t 
 /// The next piece of a file in parts. False where there are none: what is left comes from the stream.
 bool Input::next_part_lines(Piece& piece, std::unique_lock<std::mutex>& lock) {
   for (;;) {
-    const std::vector<char> rest = parts_->take_rest();
     const std::vector<PackedPart> parts = parts_->take(kPieceBytes);
-    // Nobody has a turn when there is a rest: what leaves one, peek(), is called before the workers begin.
-    carry_.insert(carry_.end(), rest.begin(), rest.end());
     if (parts.empty()) {
       turn_changed_.wait(lock, [&] { return turn_ == turns_ || failed_turn_ != kToEnd; });
       return false;
     }
     const std::uint64_t turn = turns_++, used = raw_.used();
-    std::size_t plain = 0;
-    for (const PackedPart& part : parts) plain += part.plain_bytes;
+    const std::size_t plain = PartReader::plain_bytes(parts);
     lock.unlock();
     unpack(parts, piece, plain, turn);
     const std::string_view unpacked(piece.storage.data() + kCarryRoom, plain);
@@ -209,7 +217,7 @@ void Input::hand_out(Piece& piece, std::size_t whole, std::uint64_t lines) {
 
 bool Input::next_lines(Piece& piece) {
   std::unique_lock lock(mutex_);
-  if (parts_ != nullptr && offset_ < share_end_) {
+  if (parts_ && !stream_ && offset_ < share_end_) {
     if (next_part_lines(piece, lock)) return true;
     if (failed_turn_ != kToEnd) return false;
   }

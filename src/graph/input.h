@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,8 +15,6 @@
 
 #include "base/parallel.h"
 #include "graph/decompress.h"
-#include "graph/packed_parts.h"
-#include "graph/raw_bytes.h"
 
 namespace edgewire::graph {
 
@@ -43,7 +42,7 @@ class Input {
   /// What messages call it.
   const std::string& path() const noexcept { return path_; }
   /// Compressed, in an archive or from standard input: the plain file's size shows only at its end.
-  bool streamed() const noexcept { return stream_ != nullptr; }
+  bool streamed() const noexcept { return stream_ != nullptr || parts_.has_value(); }
   std::uint64_t file_bytes() const noexcept { return raw_.mapped().size(); }
 
   /// What comes next, up to kPeekBytes, without moving on; fewer only at the end. Valid until something is
@@ -93,6 +92,7 @@ class Input {
 
  private:
   std::uint64_t fill(Piece& piece, std::uint64_t wanted);
+  void carry(std::uint64_t wanted);
   void take(Piece& piece, std::uint64_t count);
   void hand_out(Piece& piece, std::size_t whole, std::uint64_t lines);
   [[noreturn]] void refuse_long_line() const;
@@ -101,16 +101,17 @@ class Input {
 
   std::string path_;
   RawBytes raw_;
-  std::unique_ptr<ByteStream> stream_;  // none when the mapped file is read as it is
+  // None of the two when the mapped file is read as it is.
+  std::optional<PartReader> parts_;     // what the file begins with
+  std::unique_ptr<ByteStream> stream_;  // what follows them, or all
   std::mutex mutex_;
   std::uint64_t offset_ = 0;
   std::uint64_t share_end_ = kToEnd;  // see take_share()
   std::uint64_t line_ = 1;            // streamed
   std::vector<char> carry_;           // streamed, not yet handed out
   // Of a file in parts: workers take parts in turns, and hand out lines in the same order.
-  PartReader* parts_ = nullptr;  // the stream, if it is one
-  std::uint64_t turns_ = 0;      // that were taken
-  std::uint64_t turn_ = 0;       // that hands out lines next
+  std::uint64_t turns_ = 0;  // that were taken
+  std::uint64_t turn_ = 0;   // that hands out lines next
   std::uint64_t failed_turn_ = kToEnd;
   std::condition_variable turn_changed_;
 };

@@ -1,11 +1,15 @@
-#include "graph/labelled_lines.h"
+#include "graph/readers.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
+#include <span>
+#include <utility>
 
 #include "base/error.h"
-#include "graph/format.h"
+#include "graph/text_lines.h"
+#include "graph/vertex_names.h"
 
 namespace edgewire::graph {
 
@@ -14,26 +18,21 @@ namespace {
 bool is_white(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
-std::string_view trimmed_field(std::string_view text, char separator) {
-  const auto goes = [&](char c) { return is_white(c) && !(c == '\t' && separator == '\t'); };
-  while (!text.empty() && goes(text.front())) text.remove_prefix(1);
-  while (!text.empty() && goes(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 /// Goes through the lines of a piece that hold edges, and the fields of each.
 class Lines {
  public:
   Lines(const Input& input, const Piece& piece, char separator)
-      : input_(input), piece_(piece), separator_(separator), rest_(piece.text) {}
+      : input_(input),
+        piece_(piece),
+        separator_(separator),
+        blanks_(separator == '\t' ? " \r" : kBlanks),
+        rest_(piece.text) {}
 
   /// False at the end.
   bool next() {
     while (!rest_.empty()) {
-      const std::size_t end = std::min(rest_.find('\n'), rest_.size());
-      line_ = trimmed_field(rest_.substr(0, end), separator_);
-      rest_.remove_prefix(std::min(end + 1, rest_.size()));
-      if (!line_.empty() && !is_comment()) return true;
+      line_ = trimmed(cut_line(rest_), blanks_);
+      if (!line_.empty() && !is_comment_beside_names(input_, piece_, line_)) return true;
     }
     return false;
   }
@@ -46,7 +45,7 @@ class Lines {
     if (line_.starts_with('"')) return quoted();
     std::size_t end = 0;
     while (end < line_.size() && !separates(line_[end])) ++end;
-    const std::string_view text = trimmed_field(line_.substr(0, end), separator_);
+    const std::string_view text = trimmed(line_.substr(0, end), blanks_);
     check(text, text.data());
     skip_to_next(end);
     return text;
@@ -57,21 +56,11 @@ class Lines {
  private:
   bool separates(char c) const { return separator_ == ' ' ? is_white(c) : c == separator_; }
 
-  bool is_comment() const {
-    const bool slashes = line_.starts_with("//");
-    if (!slashes && line_[0] != '#' && line_[0] != '%') return false;
-    const std::size_t after = slashes ? 2 : 1;
-    if (line_.size() == after || is_white(line_[after]) || line_[after] == line_[0]) return true;
-    fail(line_.data(),
-         fmt::format("a comment has a blank after {0}; put a name that begins with {0} into double quotes",
-                     line_.substr(0, after)));
-  }
-
   /// Goes behind the separator at `end`, and the blanks after it.
   void skip_to_next(std::size_t end) {
     const bool more = end < line_.size();
     line_.remove_prefix(more ? end + 1 : end);
-    line_ = trimmed_field(line_, separator_);
+    line_ = trimmed(line_, blanks_);
     if (more && line_.empty()) fail(line_.data(), "the line ends with a separator");
   }
 
@@ -102,22 +91,26 @@ class Lines {
   const Input& input_;
   const Piece& piece_;
   char separator_;
+  const char* blanks_;  ///< around fields
   std::string_view rest_;
   std::string_view line_;
   std::string unquoted_;
 };
 
-}  // namespace
+/// What the lines look like. Lines that are blank, and comments, are skipped. A comment begins with #, % or
+/// // and then a blank, the line end or the same again. Fields stand between separators; blanks around them
+/// do not count. A field in double quotes may hold separators, and a double quote as two. Names hold no
+/// control characters.
+struct LabelledShape {
+  char separator = ' ';               ///< tab, comma, or a space for any number of blanks
+  int fields = 0;                     ///< of each line
+  std::size_t begin = 0;              ///< of the first line with an edge in its piece
+  bool weighted = false;              ///< the third is a weight
+  RoundedWeights* rounded = nullptr;  ///< is told of weights that are; may be null
+};
 
-std::uint32_t NameSet::number(std::string_view name) {
-  const auto known = numbers_.find(name);
-  if (known != numbers_.end()) return known->second;
-  if (names_.size() == kMaxNames) throw Error("there are more names than the 4294967294 that are supported");
-  const auto number = static_cast<std::uint32_t>(names_.size());
-  numbers_.emplace(names_.emplace_back(name), number);
-  return number;
-}
-
+/// The shape that the first line of the piece with an edge tells: a tab separates if there is one, else a
+/// comma, else blanks. No fields when there is no such line.
 LabelledShape shape_of(const Input& input, const Piece& piece) {
   Lines first(input, piece, ' ');
   if (!first.next()) return {};
@@ -130,6 +123,8 @@ LabelledShape shape_of(const Input& input, const Piece& piece) {
   return shape;
 }
 
+/// Adds the edges of a piece to `edges`, and their names to `names`. With `vertices` a line is a vertex
+/// alone, in its first field, and no edge. Throws Error with path, line and byte offset.
 void parse_labelled_lines(const Input& input, const Piece& piece, const LabelledShape& shape, bool vertices,
                           NameSet& names, LabelledEdges& edges) {
   Lines lines(input, piece, shape.separator);
@@ -155,6 +150,124 @@ void parse_labelled_lines(const Input& input, const Piece& piece, const Labelled
     if (fields != shape.fields)
       lines.fail(begin, fmt::format("{} fields, but the first edge has {}", fields, shape.fields));
   }
+}
+
+bool is_number(std::string_view name) {
+  return std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+/// A line of headings must not become an edge.
+void refuse_heading(const Input& input, const std::vector<std::string>& first,
+                    const std::vector<std::string_view>& names) {
+  const bool only_words = !is_number(first[0]) && !is_number(first[1]) && names.size() > 2 &&
+                          std::all_of(names.begin(), names.end(), [&](std::string_view name) {
+                            return is_number(name) || name == first[0] || name == first[1];
+                          });
+  if (!only_words && !std::all_of(first.begin(), first.end(), is_end_name)) return;
+  throw Error(fmt::format(
+      "{}: the first line ({} {}) looks like names of columns; if it is, put a # and a blank before "
+      "it, or say --columns; if it is an edge, move it down by a line",
+      input.path(), first[0], first[1]));
+}
+
+}  // namespace
+
+bool is_comment_beside_names(const Input& input, const Piece& piece, std::string_view line) {
+  const bool slashes = line.starts_with("//");
+  if (!slashes && line[0] != '#' && line[0] != '%') return false;
+  const std::size_t after = slashes ? 2 : 1;
+  if (line.size() == after || is_white(line[after]) || line[after] == line[0]) return true;
+  input.fail_line(
+      piece, line.data(),
+      fmt::format("a comment has a blank after {0}; put a name that begins with {0} into double quotes",
+                  line.substr(0, after)));
+}
+
+std::uint32_t NameSet::number(std::string_view name) {
+  const auto known = numbers_.find(name);
+  if (known != numbers_.end()) return known->second;
+  if (names_.size() == kMaxNames) throw Error("there are more names than the 4294967294 that are supported");
+  const auto number = static_cast<std::uint32_t>(names_.size());
+  numbers_.emplace(names_.emplace_back(name), number);
+  return number;
+}
+
+std::vector<std::string_view> number_vertices(std::vector<LabelledPart>& parts) {
+  std::vector<std::string_view> names;
+  for (const LabelledPart& part : parts)
+    names.insert(names.end(), part.names.names().begin(), part.names.names().end());
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  parallel_for(static_cast<int>(parts.size()), parts.size(), [&](int, std::uint64_t index) {
+    LabelledPart& part = parts[index];
+    part.vertices.reserve(part.names.names().size());
+    for (const std::string& name : part.names.names()) {
+      part.vertices.push_back(
+          static_cast<std::uint32_t>(std::lower_bound(names.begin(), names.end(), name) - names.begin()));
+    }
+  });
+  return names;
+}
+
+BuildSummary build_labelled(Conversion& conversion, std::vector<LabelledPart>& parts,
+                            const std::vector<std::string_view>& names) {
+  std::vector<std::pair<const LabelledPart*, LabelledEdges*>> chunks;
+  std::uint64_t edges = 0;
+  for (LabelledPart& part : parts) {
+    for (LabelledEdges& chunk : part.edges) {
+      chunks.emplace_back(&part, &chunk);
+      edges += chunk.ids.size() / 2;
+    }
+  }
+  Builder builder(names.size(), edges, conversion.options);
+  parallel_for(
+      conversion.options.workers, chunks.size(),
+      [&](int worker, std::uint64_t index) {
+        const std::vector<std::uint32_t>& vertex = chunks[index].first->vertices;
+        const LabelledEdges chunk =
+            std::exchange(*chunks[index].second, {});  // freed when its edges are copied
+        builder.add(worker, std::span(chunk.ids),
+                    conversion.options.weighted ? chunk.weights.view() : Weights(),
+                    [&](std::uint32_t name) { return vertex[name]; });
+      },
+      "numbering vertices", conversion.progress);
+  return write_labelled(builder, *conversion.output, conversion.table, names, 0, conversion.progress);
+}
+
+BuildSummary read_labelled(Conversion conversion) {
+  Input& input = conversion.input;
+  BuildOptions& options = conversion.options;
+  std::vector<LabelledPart> parts(static_cast<std::size_t>(options.workers));
+  LabelledShape shape;
+  const auto read = [&](Input& from, const Piece& piece, int worker, bool vertices) {
+    LabelledPart& part = parts[static_cast<std::size_t>(worker)];
+    parse_labelled_lines(from, piece, shape, vertices, part.names, part.edges.emplace_back());
+  };
+  Piece first;
+  while (shape.fields == 0 && input.next_lines(first)) shape = shape_of(input, first);
+  options.weighted = shape.weighted = options.weighted && shape.fields >= 3;
+  shape.rounded = &conversion.rounded;
+  if (shape.weighted) options.column = third_column(first.text.substr(0, shape.begin));
+  std::vector<std::string> first_names;
+  if (shape.fields > 0) {
+    read(input, first, 0, false);
+    const auto& names = parts[0].names.names();
+    for (const std::size_t end : {0, 1}) first_names.push_back(names[parts[0].edges[0].ids[end]]);
+    input.each_piece(
+        options.workers, conversion.progress, [&](Piece& piece) { return input.next_lines(piece); },
+        [&](int worker, const Piece& piece) { read(input, piece, worker, false); });
+  }
+  if (conversion.vertices != nullptr) {
+    Input& lone = *conversion.vertices;
+    lone.each_piece(
+        options.workers, conversion.progress, [&](Piece& piece) { return lone.next_lines(piece); },
+        [&](int worker, const Piece& piece) { read(lone, piece, worker, true); });
+  }
+  const std::vector<std::string_view> names = number_vertices(parts);
+  if (!first_names.empty()) refuse_heading(input, first_names, names);
+  BuildSummary summary = build_labelled(conversion, parts, names);
+  summary.third_is_weight = options.column != WeightColumn::named;
+  return summary;
 }
 
 }  // namespace edgewire::graph

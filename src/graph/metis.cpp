@@ -6,15 +6,15 @@
 #include <charconv>
 #include <mutex>
 #include <numeric>
-#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/available_memory.h"
 #include "base/random.h"
 #include "graph/format.h"
-#include "graph/header_lines.h"
 #include "graph/readers.h"
+#include "graph/text_lines.h"
 
 namespace edgewire::graph {
 
@@ -29,48 +29,10 @@ struct MetisHeader {
   bool edge_weights = false;
 };
 
-/// The fields of a line, one after the other.
-class Fields {
- public:
-  Fields(const Input& input, const Piece& piece, std::string_view line)
-      : input_(input), piece_(piece), at_(line.data()), end_(at_ + line.size()) {
-    skip_blanks();
-  }
-
-  bool more() const { return at_ != end_; }
-  std::uint64_t whole(const char* what) {
-    std::uint64_t value = 0;
-    const auto [after, error] = std::from_chars(at_, end_, value);
-    if (error != std::errc() || !ends_field(after)) fail(fmt::format("expected {}", what));
-    move_to(after);
-    return value;
-  }
-  Weight weight(WeightReader& reader) {
-    const char* const after = std::find_if(at_, end_, is_blank);
-    const Weight value = reader.read({at_, after});
-    move_to(after);
-    return value;
-  }
-  void skip(const char* what) {
-    if (!more()) fail(fmt::format("the line ends where {} should be", what));
-    move_to(std::find_if(at_, end_, is_blank));
-  }
-  [[noreturn]] void fail(std::string_view what) const { input_.fail_line(piece_, at_, what); }
-
- private:
-  static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-  bool ends_field(const char* at) const { return at == end_ || is_blank(*at); }
-  void skip_blanks() { at_ = std::find_if_not(at_, end_, is_blank); }
-  void move_to(const char* after) {
-    at_ = after;
-    skip_blanks();
-  }
-
-  const Input& input_;
-  const Piece& piece_;
-  const char* at_;
-  const char* end_;
-};
+void skip(Fields& fields, std::string_view what) {
+  if (!fields.more()) fields.fail(fmt::format("the line ends where {} should be", what));
+  fields.word();
+}
 
 MetisHeader read_header(Input& input, Piece& piece) {
   HeaderLines lines(input, piece);
@@ -149,10 +111,8 @@ class MetisReader {
     std::uint64_t difference = 0;
     std::uint64_t vertex = piece.record;
     WeightReader weights(input_, piece, &rounded_);
-    for (std::size_t at = 0; at < piece.text.size();) {
-      const std::size_t end = std::min(piece.text.find('\n', at), piece.text.size());
-      const std::string_view line = piece.text.substr(at, end - at);
-      at = end + 1;
+    for (std::string_view rest = piece.text; !rest.empty();) {
+      const std::string_view line = cut_line(rest);
       if (line.starts_with('%')) continue;
       Fields fields(input_, piece, line);
       if (vertex >= header_.vertices) {
@@ -161,7 +121,8 @@ class MetisReader {
         ++vertex;
         continue;
       }
-      for (std::uint64_t i = 0; i < header_.vertex_fields; ++i) fields.skip("a size or weight of the vertex");
+      for (std::uint64_t i = 0; i < header_.vertex_fields; ++i)
+        skip(fields, "a size or weight of the vertex");
       for (; fields.more(); ++neighbours) difference += take_neighbour(worker, vertex, fields, weights);
       ++vertex;
     }
@@ -206,9 +167,9 @@ class MetisReader {
     if (header_.edge_weights && !fields.more()) fields.fail("the weight of the last edge is missing");
     Weight weight;
     if (weighted_) {
-      weight = fields.weight(weights);
+      weight = weights.read(fields.word());
     } else if (header_.edge_weights) {
-      fields.skip("the weight of an edge");
+      skip(fields, "the weight of an edge");
     }
     const auto source = static_cast<PlainId>(vertex);
     const auto target = static_cast<PlainId>(neighbour - 1);
@@ -229,6 +190,92 @@ class MetisReader {
   std::atomic<std::uint64_t> asymmetry_{0};
 };
 
+using Numbers = std::vector<double>;
+
+/// Cuts one line off `text` and reads its numbers; false where something else stands there.
+bool next_numbers(std::string_view& text, Numbers& numbers) {
+  const std::string_view line = cut_line(text);
+  const char* at = line.data();
+  const char* const line_end = at + line.size();
+  numbers.clear();
+  for (;;) {
+    at = std::find_if(at, line_end, [](char c) { return c != ' ' && c != '\t' && c != '\r'; });
+    if (at == line_end) return true;
+    const auto [after, error] = std::from_chars(at, line_end, numbers.emplace_back());
+    if (error != std::errc()) return false;
+    at = after;
+  }
+}
+
+bool is_whole_number(double number, double least, double most) {
+  return number >= least && number <= most &&
+         number == static_cast<double>(static_cast<std::uint64_t>(number));
+}
+
+/// The header and the lines of vertices of what may be a METIS graph, as far as they are there.
+class MetisGuess {
+ public:
+  /// False where METIS has no such first line.
+  bool take_header(const Numbers& header) {
+    constexpr double kMost = 1e15;
+    if (header.size() < 2 || header.size() > 4) return false;
+    const double n = header[0], m = header[1], format = header.size() > 2 ? header[2] : 0;
+    if (!is_whole_number(n, 1, kMost) || !is_whole_number(m, 1, std::min(kMost, n * (n - 1) / 2)))
+      return false;
+    if (!is_whole_number(format, 0, 111)) return false;
+    const auto digits = static_cast<int>(format);
+    if (digits % 10 > 1 || digits / 10 % 10 > 1) return false;
+    if (header.size() == 4 && !is_whole_number(header[3], 0, 100)) return false;
+    counts = {static_cast<std::uint64_t>(n), static_cast<std::uint64_t>(m)};
+    weighted_ = digits % 10 == 1;
+    const double weights = header.size() == 4 ? header[3] : digits / 10 % 10;
+    skipped_ = static_cast<std::size_t>(digits / 100) + static_cast<std::size_t>(weights);
+    fields_ = header.size();
+    return true;
+  }
+
+  /// The line of the next vertex; false where it is none.
+  bool take_row(const Numbers& line) {
+    const std::size_t step = weighted_ ? 2 : 1;
+    if (rows_.size() == counts.vertices) return line.empty();
+    if (line.size() < skipped_ || (line.size() - skipped_) % step != 0) return false;
+    auto& row = rows_.emplace_back();
+    const double self = static_cast<double>(rows_.size());
+    for (std::size_t i = skipped_; i < line.size(); i += step) {
+      if (!is_whole_number(line[i], 1, static_cast<double>(counts.vertices)) || line[i] == self) return false;
+      row.emplace_back(static_cast<std::uint64_t>(line[i]), weighted_ ? line[i + 1] : 0);
+    }
+    std::ranges::sort(row);
+    neighbours_ += row.size();
+    alike_ = alike_ && line.size() == fields_ && row.size() == rows_[0].size();
+    return std::ranges::adjacent_find(row, {}, &Neighbour::first) == row.end();
+  }
+
+  /// Whether the counts are right, and each edge is in both lines, as far as these are there.
+  bool holds(bool whole) const {
+    // The line of a last vertex without neighbours may lack its end, and then is nothing.
+    if (whole && (rows_.size() + 1 < counts.vertices || neighbours_ != 2 * counts.edges)) return false;
+    // Lines that edges could have as well are all alike.
+    if (!whole && (rows_.empty() || (alike_ && 2 * counts.edges != counts.vertices * rows_[0].size())))
+      return false;
+    for (std::uint64_t v = 1; v <= rows_.size(); ++v)
+      for (const auto& [neighbour, weight] : rows_[v - 1])
+        if (neighbour <= rows_.size() &&
+            !std::ranges::binary_search(rows_[neighbour - 1], Neighbour{v, weight}))
+          return false;
+    return true;
+  }
+
+  MetisCounts counts{};
+
+ private:
+  using Neighbour = std::pair<std::uint64_t, double>;  ///< and the weight of the edge
+  bool weighted_ = false, alike_ = true;
+  std::size_t skipped_ = 0, fields_ = 0;
+  std::uint64_t neighbours_ = 0;
+  std::vector<std::vector<Neighbour>> rows_;
+};
+
 }  // namespace
 
 BuildSummary read_metis(Conversion conversion) {
@@ -245,6 +292,24 @@ BuildSummary read_metis(Conversion conversion) {
       options.workers, conversion.progress, [&](Piece& piece) { return reader.next(piece); },
       [&](int worker, const Piece& piece) { reader.take(worker, piece); });
   return reader.write(conversion);
+}
+
+std::optional<MetisCounts> metis_graph_in(std::string_view text, bool whole) {
+  if (!whole) text = text.substr(0, text.rfind('\n') + 1);  // the last line may go on
+  MetisGuess graph;
+  Numbers numbers;
+  bool has_header = false;
+  while (!text.empty()) {
+    if (text.starts_with('%')) {
+      cut_line(text);
+      continue;
+    }
+    if (!next_numbers(text, numbers)) return std::nullopt;
+    if (!(has_header ? graph.take_row(numbers) : graph.take_header(numbers))) return std::nullopt;
+    has_header = true;
+  }
+  if (!has_header || !graph.holds(whole)) return std::nullopt;
+  return graph.counts;
 }
 
 }  // namespace edgewire::graph

@@ -1,11 +1,10 @@
-#include "graph/packed_parts.h"
+#include "graph/decompress.h"
 
 #include <fmt/core.h>
 #include <isa-l/igzip_lib.h>
 
 #include <algorithm>
-#include <cstring>
-#include <new>
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -93,72 +92,42 @@ void unpack_bgzf(const RawBytes& raw, const PackedPart& part, char* to, inflate_
 }  // namespace
 
 const char* inflate_fault(int result) {
-  switch (result) {
-    case ISAL_INVALID_BLOCK:
-      return "invalid block";
-    case ISAL_INVALID_SYMBOL:
-      return "invalid symbol";
-    case ISAL_INVALID_LOOKBACK:
-      return "invalid distance";
-    case ISAL_INCORRECT_CHECKSUM:
-      return "incorrect data check";
-    case ISAL_UNSUPPORTED_METHOD:
-      return "unknown compression method";
-    default:
-      return "incorrect header check";
-  }
+  constexpr std::array<std::pair<int, const char*>, 5> kFaults = {
+      {{ISAL_INVALID_BLOCK, "invalid block"},
+       {ISAL_INVALID_SYMBOL, "invalid symbol"},
+       {ISAL_INVALID_LOOKBACK, "invalid distance"},
+       {ISAL_INCORRECT_CHECKSUM, "incorrect data check"},
+       {ISAL_UNSUPPORTED_METHOD, "unknown compression method"}}};
+  const auto fault = std::ranges::find(kFaults, result, &std::pair<int, const char*>::first);
+  return fault == kFaults.end() ? "incorrect header check" : fault->second;
 }
 
-std::unique_ptr<PartReader> PartReader::of(RawBytes& raw) {
+std::optional<PartReader> PartReader::of(RawBytes& raw) {
   if (!raw.is_file()) return {};
   const bool gzip = !is_zstandard(raw.peek());
   const auto first = next_part(raw, gzip);
   if (!first || first->packed.size() == raw.peek().size()) return {};
-  return std::make_unique<PartReader>(raw, gzip);
+  return PartReader(raw, gzip);
 }
 
-std::size_t PartReader::read(char* to, std::size_t room) {
-  std::size_t made = 0;
-  while (made < room) {
-    if (rest_used_ == rest_.size() && !others_) {
-      const std::vector<PackedPart> next = take(1);
-      if (!next.empty()) {
-        rest_used_ = 0;
-        std::size_t plain = 0;
-        for (const PackedPart& part : next) plain += part.plain_bytes;
-        rest_.resize(plain + 1);
-        unpack(next, rest_.data());
-        rest_.pop_back();
-      } else if (!raw_.peek().empty()) {
-        others_ = more_members(raw_, gzip_);
-      } else {
-        break;
-      }
-    }
-    const std::size_t count = std::min(room - made, rest_.size() - rest_used_);
-    std::copy_n(rest_.begin() + static_cast<std::ptrdiff_t>(rest_used_), count, to + made);
-    rest_used_ += count;
-    made += count;
-    if (others_) return made + others_->read(to + made, room - made);
-  }
-  return made;
+std::size_t PartReader::plain_bytes(std::span<const PackedPart> parts) {
+  std::size_t bytes = 0;
+  for (const PackedPart& part : parts) bytes += part.plain_bytes;
+  return bytes;
 }
 
-std::vector<char> PartReader::take_rest() {
-  std::vector<char> rest(rest_.begin() + static_cast<std::ptrdiff_t>(rest_used_), rest_.end());
-  rest_used_ = rest_.size();
-  return rest;
+std::unique_ptr<ByteStream> PartReader::others() {
+  return raw_->peek().empty() ? nullptr : more_members(*raw_, gzip_);
 }
 
 std::vector<PackedPart> PartReader::take(std::size_t plain_bytes) {
   std::vector<PackedPart> parts;
-  if (others_) return parts;
   for (std::size_t plain = 0; plain < plain_bytes;) {
-    const auto part = next_part(raw_, gzip_);
+    const auto part = next_part(*raw_, gzip_);
     if (!part) break;
     parts.push_back(*part);
     plain += part->plain_bytes;
-    raw_.use(part->packed.size());
+    raw_->use(part->packed.size());
   }
   return parts;
 }
@@ -167,15 +136,15 @@ void PartReader::unpack(std::span<const PackedPart> parts, char* to) const {
   const std::unique_ptr<inflate_state> state(new inflate_state);
   for (const PackedPart& part : parts) {
     if (part.gzip) {
-      with_clean_registers([&] { unpack_bgzf(raw_, part, to, *state); });
+      with_clean_registers([&] { unpack_bgzf(*raw_, part, to, *state); });
     } else {
 #ifdef EDGEWIRE_ZSTD
       const std::size_t made = with_clean_registers(
           [&] { return ZSTD_decompress(to, part.plain_bytes, part.packed.data(), part.packed.size()); });
       if (made != part.plain_bytes)
-        raw_.fail(part.offset, fmt::format("the Zstandard data is damaged ({})",
-                                           ZSTD_isError(made) != 0 ? ZSTD_getErrorName(made)
-                                                                   : "it holds less than it says"));
+        raw_->fail(part.offset, fmt::format("the Zstandard data is damaged ({})",
+                                            ZSTD_isError(made) != 0 ? ZSTD_getErrorName(made)
+                                                                    : "it holds less than it says"));
 #endif
     }
     to += part.plain_bytes;

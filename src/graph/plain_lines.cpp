@@ -1,4 +1,4 @@
-#include "graph/plain_lines.h"
+#include "graph/edge_lines.h"
 
 #include <algorithm>
 #include <array>

@@ -2,9 +2,14 @@
 // throw Error with path and byte offset.
 #pragma once
 
+#include <cstdint>
+#include <deque>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
 
-#include "base/parallel.h"
 #include "graph/builder.h"
 #include "graph/edge_sink.h"
 #include "graph/input.h"
@@ -26,6 +31,15 @@ struct Conversion {
   bool labels = false;      ///< of read_table: ids are names, as for read_labelled
   OutputFile* table = nullptr;  ///< of read_labelled and read_table: see write_labelled()
 };
+
+/// Tells the sink what will come: `shape` without options and name. sample(): see EdgeSink::start().
+template <class Sample>
+void start(Conversion& conversion, GraphShape shape, const Sample& sample) {
+  shape.options = conversion.options;
+  shape.name = conversion.input.path();
+  EdgeSink& sink = conversion.edges;
+  sink.start(shape, sink.wants_sample() ? sample() : std::vector<std::uint64_t>());
+}
 
 /// SNAP and similar edge lists. A third field is the weight if the first edge has one; then every line must.
 /// Ids, those of `vertices` among them (LDBC Graphalytics' .v files), are renumbered densely in ascending
@@ -57,5 +71,60 @@ BuildSummary read_u32_pairs(Conversion conversion);
 /// WebGraph's BVGraph files (Boldi, Vigna: The WebGraph Framework I, WWW 2004) with the .properties file, and
 /// perhaps the .offsets file, beside: the vertices are 0 to nodes - 1.
 BuildSummary read_webgraph(Conversion conversion);
+
+/// Whether a line is a header that calls a column source (or src, from) and one target (or dst, dest, to).
+bool names_edges(std::string_view line);
+/// Whether a column that is called so holds sources or targets of edges.
+bool is_end_name(std::string_view name);
+/// What the comments ahead of the first edge call the third column, as `# source target time` does; guessed
+/// where none of them names columns.
+WeightColumn third_column(std::string_view comments);
+
+/// What the first line of a METIS graph says.
+struct MetisCounts {
+  std::uint64_t vertices, edges;
+};
+/// The counts of the METIS graph that `text` is, or, where it is not the `whole` file, that it begins: the
+/// first line counts vertices and edges, a line for each vertex follows, and each edge is in the lines of
+/// both its ends. None for other text, also where a line is a comment that METIS does not know (#, //). A
+/// list of edges looks like that by accident only.
+std::optional<MetisCounts> metis_graph_in(std::string_view text, bool whole);
+
+/// Different names and a number for each, in the order in which they came. Not thread safe.
+class NameSet {
+ public:
+  std::uint32_t number(std::string_view name);
+  const std::deque<std::string>& names() const noexcept { return names_; }
+
+ private:
+  std::deque<std::string> names_;  // stay where they are
+  std::unordered_map<std::string_view, std::uint32_t> numbers_;
+};
+
+/// So many names may there be, whatever the width of ids.
+inline constexpr std::uint64_t kMaxNames = 0xFFFF'FFFE;
+
+/// Edges between names of a set.
+struct LabelledEdges {
+  std::vector<std::uint32_t> ids;  ///< source and target of each
+  WeightList weights;              ///< one for each when weighted, else empty
+};
+
+/// What one worker has read.
+struct LabelledPart {
+  NameSet names;
+  std::vector<LabelledEdges> edges;
+  std::vector<std::uint32_t> vertices;  ///< of each name, after number_vertices()
+};
+
+/// The different names of all parts, in the order of their bytes; tells the parts the places of theirs.
+std::vector<std::string_view> number_vertices(std::vector<LabelledPart>& parts);
+/// Writes graph and names; frees the edges of the parts.
+BuildSummary build_labelled(Conversion& conversion, std::vector<LabelledPart>& parts,
+                            const std::vector<std::string_view>& names);
+
+/// Whether a line, without blanks at its ends, is a comment, where others hold names: it begins with #, % or
+/// // and then a blank, the line end or the same again. Throws Error where it may be a name.
+bool is_comment_beside_names(const Input& input, const Piece& piece, std::string_view line);
 
 }  // namespace edgewire::graph

@@ -1,5 +1,3 @@
-#include "graph/table.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -10,12 +8,9 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/trimmed.h"
 #include "graph/edge_lines.h"
-#include "graph/header_lines.h"
-#include "graph/labelled_parts.h"
 #include "graph/readers.h"
-#include "graph/third_column.h"
+#include "graph/text_lines.h"
 
 namespace edgewire::graph {
 
@@ -66,6 +61,52 @@ void find_edges(const Line& header, Columns& columns) {
   columns.weight = find_column(header, {"weight"});
 }
 
+/// Cuts a line into fields, without quotes and without blanks outside of them. `separator` ' ' stands for any
+/// run of spaces and tabs. Returns false when a quoted field does not end as it should.
+bool split_fields(std::string_view line, char separator, Line& fields) {
+  fields.clear();
+  // A tab at an end is an empty field.
+  const char* const around = separator == '\t' ? " \r" : kBlanks;
+  line = trimmed(line, around);
+  for (;;) {
+    std::size_t end = 0;
+    if (line.starts_with('"')) {
+      end = line.find('"', 1);
+      while (end != line.npos && line.substr(end + 1).starts_with('"')) end = line.find('"', end + 2);
+      if (end == line.npos) return false;
+      fields.push_back(line.substr(1, end - 1));
+      line.remove_prefix(end + 1);
+      const std::size_t blanks = std::min(line.find_first_not_of(around), line.size());
+      if (separator != ' ') line.remove_prefix(blanks);
+      if (!line.empty() && line[0] != separator && (separator != ' ' || line[0] != '\t')) return false;
+      end = 0;
+    } else {
+      end = std::min(separator == ' ' ? line.find_first_of(" \t") : line.find(separator), line.size());
+      fields.push_back(trimmed(line.substr(0, end)));
+    }
+    if (end == line.size()) return true;
+    line.remove_prefix(end + 1);
+    line.remove_prefix(std::min(line.find_first_not_of(around), line.size()));
+  }
+}
+
+/// What separates the fields of a header line: the one of tab ; | , that it has most of, else spaces.
+char separator_of(std::string_view line) {
+  char best = ' ';
+  std::ptrdiff_t most = 0;
+  for (const char candidate : {'\t', ';', '|', ','}) {
+    bool quoted = false;
+    std::ptrdiff_t count = 0;
+    for (const char c : line) {
+      if (c == '"') quoted = !quoted;
+      if (c == candidate && !quoted) ++count;
+    }
+    if (count > most) best = candidate;
+    most = std::max(most, count);
+  }
+  return best;
+}
+
 /// Reads the rows of a table.
 class TableReader {
  public:
@@ -81,29 +122,20 @@ class TableReader {
       if (header) {
         lines.finish();
       } else {
-        // The first line is an edge: it stays.
-        const auto skipped = static_cast<std::size_t>(line.data() - first.text.data());
-        const auto before = first.text.substr(0, skipped);
-        first.line += static_cast<std::uint64_t>(std::count(before.begin(), before.end(), '\n'));
-        first.offset += skipped;
-        first.text.remove_prefix(skipped);
+        drop_before(first, line.data());  // it is an edge, and stays
       }
-      return rows(first);
+      conversion_.options.weighted = columns_.weight != kNone;
+      BuildSummary summary = conversion_.labels ? labelled_rows(first) : rows(first);
+      summary.third_is_weight = conversion_.options.column != WeightColumn::named;
+      return summary;
     }
     throw Error(fmt::format("{}: the table has no header and no rows", input_.path()));
   }
 
  private:
   BuildSummary rows(const Piece& first) {
-    BuildOptions& options = conversion_.options;
-    options.weighted = columns_.weight != kNone;
-    if (conversion_.labels) return labelled_rows(first);
+    start(conversion_, {.numbering = GraphShape::Numbering::dense}, [&] { return sample(); });
     EdgeSink& sink = conversion_.edges;
-    GraphShape graph;
-    graph.numbering = GraphShape::Numbering::dense;
-    graph.options = options;
-    graph.name = input_.path();
-    sink.start(graph, sink.wants_sample() ? sample() : std::vector<std::uint64_t>());
     const auto work = [&](int worker, const Piece& piece) {
       std::vector<std::uint64_t> ids;
       WeightList weights;
@@ -114,10 +146,9 @@ class TableReader {
     if (sink.rank() == 0) work(0, first);
     input_.take_share(sink.rank(), sink.size());
     input_.each_piece(
-        options.workers, conversion_.progress, [&](Piece& piece) { return input_.next_lines(piece); }, work);
-    BuildSummary summary = sink.write(0, conversion_.progress);
-    summary.third_is_weight = options.column != WeightColumn::named;
-    return summary;
+        conversion_.options.workers, conversion_.progress,
+        [&](Piece& piece) { return input_.next_lines(piece); }, work);
+    return sink.write(0, conversion_.progress);
   }
 
   std::vector<std::uint64_t> sample() const {
@@ -135,8 +166,8 @@ class TableReader {
   }
 
   BuildSummary labelled_rows(const Piece& first) {
-    BuildOptions& options = conversion_.options;
-    std::vector<LabelledPart> parts(static_cast<std::size_t>(options.workers));
+    const int workers = conversion_.options.workers;
+    std::vector<LabelledPart> parts(static_cast<std::size_t>(workers));
     const auto work = [&](int worker, const Piece& piece) {
       LabelledPart& part = parts[static_cast<std::size_t>(worker)];
       LabelledEdges& edges = part.edges.emplace_back();
@@ -147,10 +178,8 @@ class TableReader {
     };
     work(0, first);
     input_.each_piece(
-        options.workers, conversion_.progress, [&](Piece& piece) { return input_.next_lines(piece); }, work);
-    BuildSummary summary = build_labelled(conversion_, parts, number_vertices(parts));
-    summary.third_is_weight = options.column != WeightColumn::named;
-    return summary;
+        workers, conversion_.progress, [&](Piece& piece) { return input_.next_lines(piece); }, work);
+    return build_labelled(conversion_, parts, number_vertices(parts));
   }
 
   /// Calls take_id with the fields of source and target of each row.
@@ -158,10 +187,8 @@ class TableReader {
   void take(const Piece& piece, RoundedWeights* rounded, WeightList& weights, const TakeId& take_id) const {
     WeightReader reader(input_, piece, rounded);
     Line fields;
-    for (std::size_t at = 0; at < piece.text.size();) {
-      const std::size_t end = std::min(piece.text.find('\n', at), piece.text.size());
-      const std::string_view line = piece.text.substr(at, end - at);
-      at = end + 1;
+    for (std::string_view rest = piece.text; !rest.empty();) {
+      const std::string_view line = cut_line(rest);
       if (is_skipped(piece, line)) continue;
       split(piece, line, fields);
       if (fields.size() != columns_.fields) {
@@ -208,14 +235,7 @@ class TableReader {
     const std::string_view text = trimmed(line);
     if (text.empty()) return true;
     if (!is_comment(line.data(), line.data() + line.size())) return false;
-    const std::size_t after = std::min(text.starts_with("//") ? std::size_t{2} : 1, text.size());
-    if (conversion_.labels && after < text.size() && text[after] != ' ' && text[after] != '\t' &&
-        text[after] != text[0])
-      input_.fail_line(piece, text.data(),
-                       fmt::format("a comment has a blank after {0}; put a name that begins with {0} into "
-                                   "double quotes",
-                                   text.substr(0, after)));
-    return true;
+    return !conversion_.labels || is_comment_beside_names(input_, piece, text);
   }
 
   void split(const Piece& piece, std::string_view line, Line& fields) const {
@@ -294,50 +314,6 @@ class TableReader {
 };
 
 }  // namespace
-
-bool split_fields(std::string_view line, char separator, std::vector<std::string_view>& fields) {
-  fields.clear();
-  // A tab at an end is an empty field.
-  const char* const around = separator == '\t' ? " \r" : " \t\r";
-  line.remove_prefix(std::min(line.find_first_not_of(around), line.size()));
-  line = line.substr(0, line.find_last_not_of(around) + 1);
-  for (;;) {
-    std::size_t end = 0;
-    if (line.starts_with('"')) {
-      end = line.find('"', 1);
-      while (end != line.npos && line.substr(end + 1).starts_with('"')) end = line.find('"', end + 2);
-      if (end == line.npos) return false;
-      fields.push_back(line.substr(1, end - 1));
-      line.remove_prefix(end + 1);
-      const std::size_t blanks = std::min(line.find_first_not_of(around), line.size());
-      if (separator != ' ') line.remove_prefix(blanks);
-      if (!line.empty() && line[0] != separator && (separator != ' ' || line[0] != '\t')) return false;
-      end = 0;
-    } else {
-      end = std::min(separator == ' ' ? line.find_first_of(" \t") : line.find(separator), line.size());
-      fields.push_back(trimmed(line.substr(0, end)));
-    }
-    if (end == line.size()) return true;
-    line.remove_prefix(end + 1);
-    line.remove_prefix(std::min(line.find_first_not_of(around), line.size()));
-  }
-}
-
-char separator_of(std::string_view line) {
-  char best = ' ';
-  std::ptrdiff_t most = 0;
-  for (const char candidate : {'\t', ';', '|', ','}) {
-    bool quoted = false;
-    std::ptrdiff_t count = 0;
-    for (const char c : line) {
-      if (c == '"') quoted = !quoted;
-      if (c == candidate && !quoted) ++count;
-    }
-    if (count > most) best = candidate;
-    most = std::max(most, count);
-  }
-  return best;
-}
 
 bool names_edges(std::string_view line) {
   Line header;

@@ -1,4 +1,4 @@
-#include "graph/tar.h"
+#include "graph/decompress.h"
 
 #include <fmt/core.h>
 

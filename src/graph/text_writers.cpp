@@ -3,12 +3,20 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cerrno>
+#include <condition_variable>
+#include <mutex>
+#include <ranges>
 #include <string_view>
+#include <vector>
+
+#include <unistd.h>
 
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/mapped_file.h"
-#include "graph/text_output.h"
+#include "base/random.h"
+#include "graph/compress.h"
 #include "graph/vertex_names.h"
 #include "graph/writers.h"
 
@@ -119,6 +127,49 @@ std::uint64_t append_numbered_edges(TextOutput& output, const Export& task, bool
   return task.graph.vertices() - used.load(std::memory_order_relaxed);
 }
 
+/// METIS counts with signed numbers of 32 bits unless it is built otherwise.
+constexpr std::uint64_t kMostWeight = (std::uint64_t{1} << 31) - 1;
+
+/// Whether METIS can take the graph as it is; throws Error if not.
+void check_undirected(const Export& task, const RowBlocks& blocks, bool weighted) {
+  const GraphFile& graph = task.graph;
+  std::atomic<std::uint64_t> asymmetry{0};  // these are read after the workers have ended
+  std::atomic<std::uint64_t> surplus{0};
+  parallel_for(
+      task.workers, blocks.count(),
+      [&](int, std::uint64_t block) {
+        std::uint64_t difference = 0;
+        std::uint64_t loops_and_duplicates = 0;
+        blocks.visit(
+            block,
+            [&](PlainId row, std::uint64_t index) {
+              const PlainId target = graph.targets()[index];
+              const Weight weight = weighted ? graph.weights().at(index) : Weight();
+              difference += edge_hash(row, target, weight) - edge_hash(target, row, weight);
+              const bool duplicate = index > graph.offsets()[row] && target == graph.targets()[index - 1];
+              if (target == row || duplicate) ++loops_and_duplicates;
+              if (weighted && !(weight.is_whole() && weight.bits() >= 1 && weight.bits() <= kMostWeight)) {
+                throw Error(
+                    fmt::format("{}: METIS takes weights that are whole numbers from 1 to 2147483647, but "
+                                "the edge from vertex {} to {} weighs {}; --no-weights leaves weights out",
+                                task.output, row + 1, target + std::uint64_t{1}, to_text(weight)));
+              }
+            },
+            [](PlainId) {});
+        asymmetry.fetch_add(difference, std::memory_order_relaxed);
+        surplus.fetch_add(loops_and_duplicates, std::memory_order_relaxed);
+      },
+      "checking", task.progress);
+  const char* wrong = nullptr;
+  if (surplus.load(std::memory_order_relaxed) != 0) wrong = "has self loops or duplicate edges";
+  if (asymmetry.load(std::memory_order_relaxed) != 0) wrong = "is directed";
+  if (wrong == nullptr) return;
+  throw Error(
+      fmt::format("{}: METIS takes undirected graphs without self loops and duplicate edges, but this graph "
+                  "{}; convert it with --undirected --simple",
+                  task.output, wrong));
+}
+
 }  // namespace
 
 WriteSummary write_gap_text(const Export& task, bool weighted) {
@@ -132,7 +183,6 @@ WriteSummary write_gap_text(const Export& task, bool weighted) {
     summary.first_id = 0;
     summary.lost_vertices = append_numbered_edges(output, task, weighted);
   }
-  refuse_changed_files();
   output.commit();
   summary.bytes = output.bytes();
   return summary;
@@ -146,7 +196,6 @@ WriteSummary write_table(const Export& task, char separator) {
   const std::uint64_t lost = append_named_edges(
       output, task, weighted, separator,
       [&](std::string& text, std::string_view name) { append_field(text, name, separator); });
-  refuse_changed_files();
   output.commit();
   return {task.graph.edges(), output.bytes(), {}, lost};
 }
@@ -161,9 +210,123 @@ WriteSummary write_matrix_market(const Export& task) {
                                                                     : "real",
                             vertices, vertices, task.graph.edges()));
   append_edges(output, task, weighted, ' ', numbers_from(1), [](VertexId) {});
-  refuse_changed_files();
   output.commit();
   return {task.graph.edges(), output.bytes(), 1, 0};
+}
+
+TextOutput::TextOutput(const std::string& path) : path_(path) {
+  check_packed_ending(path);
+  if (path != "-") file_.emplace(path);
+}
+
+std::string TextOutput::packed(std::string text) const {
+  return text.empty() ? text : graph::packed(path_, std::move(text));
+}
+
+void TextOutput::append_packed(std::string_view text) {
+  if (file_) file_->write(text.data(), text.size(), bytes_);
+  bytes_ += text.size();
+  if (file_) return;
+  while (!text.empty()) {
+    const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw Error(fmt::format("stdout: cannot write: {}", reason(errno)));
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void TextOutput::commit() {
+  refuse_changed_files();
+  if (!file_) return;
+  if (bytes_ == 0) append_packed(graph::packed(path_, {}));  // compressed, even nothing has some bytes
+  file_->commit();
+}
+
+namespace {
+
+/// Lets workers append one after the other.
+class Turns {
+ public:
+  explicit Turns(TextOutput& output) : output_(output) {}
+
+  /// Waits for the blocks before this one. After a failure it appends nothing.
+  void append(std::uint64_t block, std::string_view text) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return failed_ || next_ == block; });
+    if (failed_) return;
+    output_.append_packed(text);
+    ++next_;
+    changed_.notify_all();
+  }
+  void fail() {
+    const std::lock_guard lock(mutex_);
+    failed_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  TextOutput& output_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint64_t next_ = 0;
+  bool failed_ = false;
+};
+
+}  // namespace
+
+void append_blocks(TextOutput& output, int workers, std::uint64_t count,
+                   const std::function<void(std::uint64_t block, std::string& text)>& format,
+                   const Progress& progress) {
+  Turns turns(output);
+  std::vector<std::string> texts(static_cast<std::size_t>(workers));
+  parallel_for(
+      workers, count,
+      [&](int worker, std::uint64_t block) {
+        try {
+          std::string& text = texts[static_cast<std::size_t>(worker)];
+          text.clear();
+          format(block, text);
+          text = output.packed(std::move(text));
+          turns.append(block, text);
+        } catch (...) {
+          turns.fail();
+          throw;
+        }
+      },
+      "writing", progress);
+}
+
+RowBlocks::RowBlocks(const GraphFile& graph) : graph_(graph) { graph.verify_offsets(0, graph.vertices()); }
+
+std::uint64_t RowBlocks::row_of(std::uint64_t position) const {
+  const auto rows = std::views::iota(std::uint64_t{0}, graph_.vertices());
+  const auto begins = [&](std::uint64_t row) { return graph_.offsets()[row] + row <= position; };
+  return static_cast<std::uint64_t>(std::ranges::partition_point(rows, begins) - rows.begin()) - 1;
+}
+
+WriteSummary write_metis(const Export& task) {
+  const GraphFile& graph = task.graph;
+  const bool weighted = task.weights && graph.weighted();
+  const RowBlocks blocks(graph);
+  TextOutput output(task.output);
+  check_undirected(task, blocks, weighted);
+  output.append(fmt::format("{} {}{}\n", graph.vertices(), graph.edges() / 2, weighted ? " 001" : ""));
+  append_blocks(
+      output, task.workers, blocks.count(),
+      [&](std::uint64_t block, std::string& text) {
+        blocks.visit(
+            block,
+            [&](PlainId row, std::uint64_t index) {
+              if (index > graph.offsets()[row]) text += ' ';
+              append_number(text, graph.targets()[index] + std::uint64_t{1});
+              if (!weighted) return;
+              append_number(text += ' ', graph.weights().at(index).bits());
+            },
+            [&](PlainId) { text += '\n'; });
+      },
+      task.progress);
+  output.commit();
+  return {graph.edges(), output.bytes(), 1, 0};
 }
 
 }  // namespace edgewire::graph

@@ -2,12 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <filesystem>
-#include <new>
 
 #include <unistd.h>
 

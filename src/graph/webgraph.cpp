@@ -7,11 +7,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "graph/edge_list.h"
 #include "graph/format.h"
 #include "graph/readers.h"
 #include "graph/webgraph_rows.h"
-#include "graph/webgraph_starts.h"
 
 namespace edgewire::graph {
 
@@ -196,13 +194,11 @@ BuildSummary read_webgraph(Conversion conversion) {
   options.weighted = false;
   const auto starts = starts_for(graph, sink, options.workers, conversion.progress);
   const bool sparse = !options.keep_ids && are_sparse(properties.vertices, properties.edges);
-  GraphShape shape;
-  shape.numbering = sparse ? GraphShape::Numbering::dense : GraphShape::Numbering::counted;
-  shape.vertices = properties.vertices;
-  shape.expected_edges = properties.edges;
-  shape.options = options;
-  shape.name = input.path();
-  sink.start(shape, starts ? starts->sources : std::vector<std::uint64_t>());
+  start(conversion,
+        {.numbering = sparse ? GraphShape::Numbering::dense : GraphShape::Numbering::counted,
+         .vertices = properties.vertices,
+         .expected_edges = properties.edges},
+        [&] { return starts->sources; });
   WebGraphReader reader(graph, sink, options.workers, conversion.progress);
   const std::uint64_t found = sink.sum(starts ? reader.read(*starts) : reader.read_in_turn());
   if (found != properties.edges) {

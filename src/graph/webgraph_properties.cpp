@@ -1,4 +1,4 @@
-#include "graph/webgraph_properties.h"
+#include "graph/webgraph_rows.h"
 
 #include <fmt/core.h>
 
@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/trimmed.h"
 #include "graph/format.h"
+#include "graph/text_lines.h"
 
 namespace edgewire::graph {
 

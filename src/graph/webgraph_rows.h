@@ -6,19 +6,128 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/mapped_file.h"
 #include "base/numbering.h"
-#include "graph/bit_code.h"
-#include "graph/webgraph_properties.h"
+#include "base/progress.h"
 
 namespace edgewire::graph {
+
+/// Reads the bits of a file, the most significant one of each byte first. Beyond the end there are zeros.
+/// A small value: a copy reads on its own.
+class BitStream {
+ public:
+  explicit BitStream(const MappedFile& file) : BitStream({file.data(), file.bytes()}) { file_ = &file; }
+  /// For bytes in memory, which do not fail.
+  explicit BitStream(std::span<const std::uint8_t> bytes) : data_(bytes.data()), bytes_(bytes.size()) {}
+
+  std::uint64_t at = 0;  ///< the number of the next bit
+  std::uint64_t end() const noexcept { return bytes_ * 8; }
+
+  /// The next bits, the first one on top, without moving on: 57 at least, zeros below them.
+  std::uint64_t peek() const noexcept {
+    const std::uint64_t byte = at / 8;
+    if (byte + sizeof(std::uint64_t) > bytes_) [[unlikely]]
+      return peek_at_end();
+    std::uint64_t word = 0;
+    std::memcpy(&word, data_ + byte, sizeof word);
+    return __builtin_bswap64(word) << at % 8;
+  }
+  /// The next `count` bits as a number; 0 to 56 of them.
+  std::uint64_t take(unsigned count) noexcept {
+    const std::uint64_t word = peek();
+    at += count;
+    return count == 0 ? 0 : word >> (64 - count);
+  }
+  /// The number of zeros before the next one, which is taken, too; none where no one follows.
+  std::optional<std::uint64_t> unary() noexcept;
+
+  /// Throws Error: "PATH: byte BYTE: WHAT (bit AT)".
+  [[noreturn]] void fail(std::string_view what) const;
+
+ private:
+  std::uint64_t peek_at_end() const noexcept;
+
+  const MappedFile* file_ = nullptr;
+  const std::uint8_t* data_;
+  std::uint64_t bytes_;
+};
+
+/// Instantaneous codes of natural numbers: Elias's gamma and delta, unary, Boldi and Vigna's zeta ("Codes for
+/// the World-Wide Web", Internet Mathematics 2, 2005), Golomb's, and nibbles of three bits and one that marks
+/// the last.
+enum class BitCode { gamma, delta, unary, zeta, golomb, nibble };
+
+/// Reads numbers in one code. A table holds all codes that are no longer than its index.
+class BitCodeReader {
+ public:
+  /// `parameter`: k of zeta, the modulus of Golomb's; at least 1.
+  BitCodeReader(BitCode code, std::uint64_t parameter);
+
+  /// The next number, less than 2^57. Throws Error where the file ends within it, or it is longer.
+  std::uint64_t read(BitStream& bits) const {
+    const std::uint16_t entry = table_[bits.peek() >> (64 - kIndexBits)];
+    if (entry != 0) [[likely]] {
+      bits.at += entry % 16U;
+      return entry / 16U;
+    }
+    const Number number = read_long(bits);
+    bits.at = number.end;
+    return number.value;
+  }
+
+ private:
+  static constexpr unsigned kIndexBits = 12;
+  struct Number {
+    std::uint64_t value, end;  ///< the bit after it
+  };
+  /// Takes a copy of the stream, so that the caller's can stay in registers.
+  Number read_long(BitStream bits) const;
+  std::optional<std::uint64_t> decode(BitStream& bits) const noexcept;
+
+  BitCode code_;
+  std::uint64_t parameter_;
+  std::array<std::uint16_t, 1 << kIndexBits> table_{};  ///< 16 * number + bits of its code; 0: it is longer
+};
+
+/// What the .properties file beside a .graph file says of the graph, which WebGraph's class BVGraph wrote.
+struct WebGraphProperties {
+  enum Field : std::size_t { outdegrees, references, block_counts, blocks, residuals, offsets, kFields };
+
+  std::string path;  ///< of the .properties file
+  std::uint64_t vertices = 0;
+  std::uint64_t edges = 0;
+  std::uint64_t window = 0;        ///< a row copies from one at most so far before it; 0: none does
+  std::uint64_t chain = 0;         ///< so many rows in turn copy from one another; kNoLimit
+  std::uint64_t min_interval = 0;  ///< the shortest interval; 0: there are none
+  std::uint64_t parameter = 3;     ///< of zeta and Golomb's codes
+  std::array<BitCode, kFields> codes{};
+
+  static constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
+};
+
+/// The keys and values of a Java properties file, as java.util.Properties reads it. Characters other than
+/// ASCII's become '?'.
+std::map<std::string, std::string> parse_java_properties(std::string_view text);
+
+/// "x.graph": "x" + ending.
+std::string beside_webgraph(std::string_view path, std::string_view ending);
+/// Whether the .properties file beside this .graph file names a graph class, so that it is one of WebGraph.
+bool has_graph_class(std::string_view path);
+/// Reads the .properties file beside `path`. Throws Error, with what would help, where it is missing, of
+/// another class than BVGraph, of a version that is not known, or not whole.
+WebGraphProperties read_webgraph_properties(std::string_view path);
 
 /// A mapped .graph file and how to read it. Immutable.
 class WebGraph {
@@ -180,5 +289,32 @@ class WebGraphRows {
   std::vector<std::uint64_t> before_bits_;
   std::vector<PlainId> merged_;  ///< of sort()
 };
+
+/// Starts at about equal numbers of rows, 65536 at most, each with the lengths of as many rows before it as
+/// its rows may lead back to by copying.
+struct RowStarts {
+  std::vector<RowStart> starts;        ///< of this reader
+  std::vector<std::uint32_t> lengths;  ///< in bits
+  std::vector<std::uint64_t> sources;  ///< a sample, as EdgeSink::start() takes it; may be empty
+
+  std::span<const std::uint32_t> lengths_before(const RowStart& start) const noexcept {
+    return std::span(lengths).subspan(start.lengths_end - start.before, start.before);
+  }
+};
+
+/// Whose starts are wanted: each of `size` readers has consecutive rows with as many edges, or bits, as
+/// others.
+struct RowShare {
+  int rank = 0, size = 1;
+  bool sample = false;  ///< fill RowStarts::sources
+};
+
+/// By the .offsets file beside; none where there is no such file, or rows may lead back far. Throws Error
+/// where it does not fit the graph.
+std::optional<RowStarts> starts_by_offsets(const WebGraph& graph, const RowShare& share,
+                                           const Progress& progress);
+/// By a pass over the graph, which takes about as long as to read it, and checks all of it. Where rows lead
+/// back far, starts are few. Throws Error.
+RowStarts starts_by_pass(const WebGraph& graph, const RowShare& share, const Progress& progress);
 
 }  // namespace edgewire::graph

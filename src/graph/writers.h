@@ -2,9 +2,18 @@
 // graph and writes a file whole or not at all. All throw Error with the path.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
-#include "graph/export.h"
+#include "base/output_file.h"
+#include "base/parallel.h"
+#include "graph/convert.h"
+#include "graph/graph_file.h"
 
 namespace edgewire::graph {
 
@@ -33,5 +42,65 @@ WriteSummary write_metis(const Export& task);
 /// weights are 32-bit whole numbers. Memory: 4 bytes for each edge (8 with weights) and 8 for each vertex,
 /// unless the graph is symmetric.
 WriteSummary write_gap_binary(const Export& task, bool weighted);
+
+/// Where text goes: a file that appears whole or not at all, or stdout, named "-". Not thread safe.
+class TextOutput {
+ public:
+  /// Throws UsageError where the ending of the path promises a compression that is not written.
+  explicit TextOutput(const std::string& path);
+  /// The text as the ending of the path says (see graph::packed()): pieces that are compressed one by one
+  /// make a file when they follow each other. Thread safe.
+  std::string packed(std::string text) const;
+  /// Appends a piece from packed(). Throws Error with the path and the system's reason.
+  void append_packed(std::string_view text);
+  void append(std::string text) { append_packed(packed(std::move(text))); }
+  /// Throws Error also where a file that was read has changed.
+  void commit();
+  std::uint64_t bytes() const noexcept { return bytes_; }
+
+ private:
+  std::string path_;
+  std::optional<OutputFile> file_;  ///< none for stdout
+  std::uint64_t bytes_ = 0;
+};
+
+/// Appends the text of blocks 0..count-1 in this order. format(block, text) appends a block to an empty
+/// `text`; the workers call it in parallel. Memory: the text of a block for each worker.
+void append_blocks(TextOutput& output, int workers, std::uint64_t count,
+                   const std::function<void(std::uint64_t block, std::string& text)>& format,
+                   const Progress& progress);
+
+/// A graph's edges and the ends of its rows, in the order of the file: each row is its edges and then its
+/// end. They are cut into blocks of bounded size, whatever the lengths of rows.
+class RowBlocks {
+ public:
+  /// Checks the offsets of all rows. The graph must outlive this.
+  explicit RowBlocks(const GraphFile& graph);
+  std::uint64_t count() const { return (positions() + kPositions - 1) / kPositions; }
+
+  /// Checks the rows of a block, then calls edge(row, index) and row_end(row) in order.
+  template <class Edge, class RowEnd>
+  void visit(std::uint64_t block, const Edge& edge, const RowEnd& row_end) const {
+    const std::uint64_t end = std::min((block + 1) * kPositions, positions());
+    std::uint64_t row = row_of(block * kPositions);
+    std::uint64_t index = block * kPositions - row;
+    graph_.verify_rows(row, row_of(end - 1) + 1);
+    for (; row + index < end; ++row) {
+      const std::uint64_t row_ends = graph_.offsets()[row + 1];
+      const std::uint64_t stop = std::min(row_ends, end - row);
+      for (; index < stop; ++index) edge(static_cast<PlainId>(row), index);
+      if (row + index == end) return;
+      row_end(static_cast<PlainId>(row));
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t kPositions = 1 << 16;
+  std::uint64_t positions() const { return graph_.edges() + graph_.vertices(); }
+  /// The row that a position belongs to. Row r begins at position offsets[r] + r.
+  std::uint64_t row_of(std::uint64_t position) const;
+
+  const GraphFile& graph_;
+};
 
 }  // namespace edgewire::graph

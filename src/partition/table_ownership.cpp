@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/output_file.h"
-#include "base/temporary_folder.h"
+#include "base/output_folder.h"
 #include "partition/column_addresses.h"
 #include "partition/ownership.h"
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/temporary_name.h"
+#include "base/output_folder.h"
 
 namespace edgewire::process {
 namespace {

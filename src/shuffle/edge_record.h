@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "base/numbering.h"
-#include "graph/weight_key.h"
+#include "graph/weights.h"
 #include "shuffle/record.h"
 
 namespace edgewire::shuffle {

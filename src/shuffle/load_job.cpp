@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "channel/record_stream.h"
-#include "graph/edge_list.h"
 #include "launch/agreement.h"
 #include "launch/packing.h"
 #include "process/barrier.h"

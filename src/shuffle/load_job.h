@@ -14,7 +14,7 @@
 #include "base/parallel.h"
 #include "disk/file.h"
 #include "graph/edge_sink.h"
-#include "graph/weight_key.h"
+#include "graph/weights.h"
 #include "launch/bootstrap.h"
 #include "process/seat.h"
 #include "shuffle/blocked_time.h"

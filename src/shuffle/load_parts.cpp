@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "base/error.h"
-#include "graph/file_sections.h"
+#include "graph/builder.h"
 #include "graph/graph_file.h"
 #include "graph/graph_parts.h"
 #include "launch/packing.h"

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/mapped_file.h"
-#include "graph/file_sections.h"
+#include "graph/builder.h"
 #include "launch/packing.h"
 #include "shuffle/edge_record.h"
 #include "shuffle/load_job.h"

@@ -1,4 +1,4 @@
-#include "graph/bit_code.h"
+#include "graph/webgraph_rows.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "graph/export.h"
+#include "graph/convert.h"
 
 #include <fmt/core.h>
 

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "graph/formats.h"
 #include "graph/input.h"
-#include "graph/metis_guess.h"
+#include "graph/readers.h"
 #include "graph_inputs.h"
 
 namespace edgewire::graph {

@@ -8,9 +8,7 @@
 
 #include <sys/stat.h>
 
-#ifdef EDGEWIRE_ZLIB
 #include <zlib.h>
-#endif
 #ifdef EDGEWIRE_ZSTD
 #include <zstd.h>
 #endif
@@ -26,7 +24,6 @@
 
 namespace edgewire::graph {
 
-#ifdef EDGEWIRE_ZLIB
 /// `window_bits`: as deflateInit2() takes them, which say what is around the deflated bytes.
 inline std::string deflated(const std::string& plain, int window_bits) {
   z_stream stream{};
@@ -41,21 +38,12 @@ inline std::string deflated(const std::string& plain, int window_bits) {
   deflateEnd(&stream);
   return packed;
 }
-#endif
 
-inline std::string gzipped([[maybe_unused]] const std::string& plain) {
-#ifdef EDGEWIRE_ZLIB
-  return deflated(plain, MAX_WBITS + 16);
-#else
-  return {};
-#endif
-}
+inline std::string gzipped(const std::string& plain) { return deflated(plain, MAX_WBITS + 16); }
 
 /// Blocks of BGZF with so many plain bytes each, and the empty one at the end, as bgzip writes them.
-inline std::string bgzf([[maybe_unused]] const std::string& plain,
-                        [[maybe_unused]] std::size_t block_bytes = 65280) {
+inline std::string bgzf(const std::string& plain, std::size_t block_bytes = 65280) {
   std::string packed;
-#ifdef EDGEWIRE_ZLIB
   std::vector<std::string> blocks;
   for (std::size_t at = 0; at < plain.size(); at += block_bytes)
     blocks.push_back(plain.substr(at, block_bytes));
@@ -69,7 +57,6 @@ inline std::string bgzf([[maybe_unused]] const std::string& plain,
     packed += std::string("\x1F\x8B\x08\x04\0\0\0\0\0\xFF\x06\0BC\x02\0", 16) +
               little(18 + raw.size() + 8 - 1, 2) + raw + little(crc, 4) + little(block.size(), 4);
   }
-#endif
   return packed;
 }
 

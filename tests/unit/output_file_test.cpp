@@ -18,7 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/output_target.h"
 #include "graph_test.h"
 
 namespace edgewire::graph {

@@ -1,4 +1,3 @@
-#include "graph/plain_lines.h"
 
 #include <fmt/core.h>
 

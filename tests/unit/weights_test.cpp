@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "graph/convert.h"
 #include "graph/direction.h"
-#include "graph/export.h"
 #include "graph/row.h"
-#include "graph/weight_key.h"
-#include "graph/weight_list.h"
 #include "graph_inputs.h"
 
 namespace edgewire::graph {

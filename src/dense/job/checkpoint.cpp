@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
-#include "base/output_target.h"
 #include "launch/agreement.h"
 
 namespace edgewire::job {

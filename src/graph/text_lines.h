@@ -1,0 +1,109 @@
+// Lines of text and their fields, for what is not read edge by edge as edge_lines.h does.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "graph/input.h"
+
+namespace edgewire::graph {
+
+inline constexpr const char* kBlanks = " \t\r";
+
+/// Without the blanks (of `blanks`) at both ends. Of nothing but these the empty text at the end, so that
+/// messages can say where it is.
+inline std::string_view trimmed(std::string_view text, const char* blanks = kBlanks) {
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == text.npos) return text.substr(text.size());
+  return text.substr(first, text.find_last_not_of(blanks) + 1 - first);
+}
+
+/// Cuts the first line off `text`; returns it without its end.
+inline std::string_view cut_line(std::string_view& text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  text.remove_prefix(std::min(line.size() + 1, text.size()));
+  return line;
+}
+
+/// Leaves in the piece what begins at `at`, which points into its text.
+inline void drop_before(Piece& piece, const char* at) {
+  const std::string_view before = piece.text.substr(0, static_cast<std::size_t>(at - piece.text.data()));
+  piece.offset += before.size();
+  piece.line += static_cast<std::uint64_t>(std::count(before.begin(), before.end(), '\n'));
+  piece.text.remove_prefix(before.size());
+}
+
+/// Takes lines from the first pieces of an input: those at its head, before what is read in parallel.
+class HeaderLines {
+ public:
+  /// `piece` is empty at first. It must outlive this, and is the one that fail_line() needs for a line.
+  HeaderLines(Input& input, Piece& piece) : input_(input), piece_(piece) {}
+
+  /// False at the end of the file. `line`, without its end, points into the piece.
+  bool next(std::string_view& line) {
+    if (rest_.empty()) {
+      if (!input_.next_lines(piece_)) return false;
+      rest_ = piece_.text;
+    }
+    line = cut_line(rest_);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    return true;
+  }
+  /// Leaves in the piece what was not taken.
+  void finish() { drop_before(piece_, rest_.data()); }
+
+ private:
+  Input& input_;
+  Piece& piece_;
+  std::string_view rest_;
+};
+
+/// The fields of a line of a piece, one after the other, with blanks between them.
+class Fields {
+ public:
+  Fields(const Input& input, const Piece& piece, std::string_view line)
+      : input_(input), piece_(piece), at_(line.data()), end_(at_ + line.size()) {
+    move_to(at_);
+  }
+
+  bool more() const { return at_ != end_; }
+  /// The next field; empty at the end.
+  std::string_view word() {
+    const char* const begin = at_;
+    const char* const after = std::find_if(at_, end_, is_blank);
+    move_to(after);
+    return {begin, after};
+  }
+  /// The next field if it is a whole number; else it stays.
+  std::optional<std::uint64_t> number() {
+    std::uint64_t value = 0;
+    const auto [after, error] = std::from_chars(at_, end_, value);
+    if (error != std::errc() || (after != end_ && !is_blank(*after))) return std::nullopt;
+    move_to(after);
+    return value;
+  }
+  /// The same. Throws Error with `what` was expected.
+  std::uint64_t whole(std::string_view what) {
+    const auto value = number();
+    if (!value) fail(fmt::format("expected {}", what));
+    return *value;
+  }
+  /// Throws Error with the place of the next field.
+  [[noreturn]] void fail(std::string_view what) const { input_.fail_line(piece_, at_, what); }
+
+ private:
+  static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+  void move_to(const char* after) { at_ = std::find_if_not(after, end_, is_blank); }
+
+  const Input& input_;
+  const Piece& piece_;
+  const char* at_;
+  const char* end_;
+};
+
+}  // namespace edgewire::graph
