@@ -34,6 +34,16 @@ class Bits {
 
   /// Several threads may call it at the same time. Whether this call was the one that set the bit.
   bool set(std::uint64_t bit) noexcept { return set_bit(words_[bit / kBits], bit % kBits); }
+  /// Sets the numbers first + i for which bit i of `some` is set, which are in the set's range. Several
+  /// threads may call it at the same time.
+  void set_some(std::uint64_t first, Word some) noexcept {
+    const std::uint64_t shift = first % kBits;
+    const auto set_in = [this](std::uint64_t word, Word bits) {
+      if (bits != 0) std::atomic_ref(words_[word]).fetch_or(bits, std::memory_order_relaxed);
+    };
+    set_in(first / kBits, some << shift);
+    if (shift != 0) set_in(first / kBits + 1, some >> (kBits - shift));
+  }
   /// As set(), for one thread alone.
   void add(std::uint64_t bit) noexcept { words_[bit / kBits] |= Word{1} << bit % kBits; }
   template <class Numbers>

@@ -14,9 +14,8 @@ namespace {
 constexpr std::uint32_t kAhead = 16;       // rows that are fetched before they are read
 constexpr std::uint32_t kRowsAtOnce = 64;  // of link_rest(): looked at before they are linked
 constexpr std::size_t kFetchedEdges = 4;   // of each of them
-constexpr std::uint32_t kPiece = 1 << 14;
-constexpr std::size_t kLinkedAtOnce =
-    64;  // edges of a vertex, before it is looked up whether the rest is needed
+constexpr std::size_t kLinkedAtOnce = 64;  // edges of a vertex, before link_all() looks whether it needs more
+constexpr std::uint32_t kPiece = 1 << 14;  // numbers
 
 }  // namespace
 
@@ -32,24 +31,20 @@ Components::Components(FrontierJob& job, ComponentsApart::Room room)
 }
 
 std::vector<Superstep> Components::run() {
-  for_each_number([this](std::uint32_t first, std::uint32_t last) { forest_.separate(first, last); });
-  const bool symmetric = job_.graph().symmetric();
+  const bool skips = job_.graph().symmetric();
   bool shared = false;
+  make_sets();
   if (job_.on_disks()) {
-    step(kAll, [this] { link_all(); });
+    if (skips && !several_) giant_ = hub();
+    log_.step(kAll, workers_, [this] { link_all(); });
   } else {
-    step(kSample, [this] { link_sample(); });
-    if (several_ && symmetric) shared = apart_->share_largest(log_);
-    step(kRest, [this, symmetric] {
-      const std::uint32_t most = several_ || !symmetric ? Forest::kNone : largest();
-      if (several_)
-        link_rest([this](LocalNumber local) { return apart_->in_largest(local); });
-      else
-        link_rest([this, most](LocalNumber local) { return forest_.root(local) == most; });
-    });
+    log_.step(kSample, workers_, [this] { link_sample(); });
+    if (skips && several_) shared = apart_->share_giant(log_);
+    if (skips && !several_) giant_ = most_frequent(forest_, job_.owned()).root;
+    log_.step(kRest, workers_, [this] { link_rest(); });
   }
   if (several_) {
-    if (!shared) apart_->share_largest(log_);
+    if (!shared) apart_->share_giant(log_);
     apart_->join(log_);
   }
   job_.wait_for_all();
@@ -65,11 +60,10 @@ std::vector<PlainId> Components::labels() const {
   return all;
 }
 
-void Components::for_each_number(const std::function<void(std::uint32_t, std::uint32_t)>& work) {
+void Components::make_sets() {
   job_.pool().for_each((std::uint64_t{forest_.size()} + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
-    const std::uint64_t first = piece * kPiece,
-                        last = std::min<std::uint64_t>(forest_.size(), first + kPiece);
-    work(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last));
+    const std::uint64_t last = std::min<std::uint64_t>(forest_.size(), (piece + 1) * kPiece);
+    forest_.make_sets(static_cast<std::uint32_t>(piece * kPiece), static_cast<std::uint32_t>(last));
   });
 }
 
@@ -96,52 +90,7 @@ void Components::link_sample() {
   compress();
 }
 
-/// Reads the rows on the disks once. In symmetric graphs one process need not link most edges: those of a
-/// vertex that already hangs with the hub, the vertex with the most edges. An edge is left out at both ends
-/// only where both hang with it.
-void Components::link_all() {
-  const bool skips = job_.graph().symmetric() && !several_;
-  const VertexId top = skips ? hub() : VertexId{};
-  std::atomic<std::uint32_t> next{0};
-  job_.pool().run([&](int w) {
-    Worker& worker = workers_[static_cast<std::size_t>(w)];
-    std::vector<LocalNumber> taken;
-    const auto take = [&] {
-      const auto count = static_cast<std::uint32_t>(job_.rows_at_once());
-      const std::uint32_t first = std::min(next.fetch_add(count), job_.owned());
-      taken.resize(std::min(count, job_.owned() - first));
-      for (std::uint32_t i = 0; i < taken.size(); ++i) taken[i] = LocalNumber(first + i);
-      return std::span<const LocalNumber>(taken);
-    };
-    const auto hangs_on_hub = [&](LocalNumber local) {
-      return skips && forest_.root(local) == forest_.root(static_cast<std::uint32_t>(top));
-    };
-    std::uint32_t last = Forest::kNone;
-    job_.each_row_once(
-        w, take, skips ? kSampledEdges : ~std::size_t{0},
-        [&](LocalNumber local) { return !hangs_on_hub(local); },
-        [&](const KnownEdges& edges) {
-          for (std::size_t e = 0; e < edges.targets.size(); ++e) {
-            if (e % kLinkedAtOnce == kLinkedAtOnce - 1 && hangs_on_hub(edges.vertex)) break;
-            forest_.link(edges.vertex, edges.targets[e]);
-          }
-          worker.vertices += edges.targets.empty() || edges.vertex == last ? 0 : 1;
-          worker.edges += edges.targets.size();
-          last = edges.vertex;
-        });
-  });
-  compress();
-}
-
-VertexId Components::hub() const noexcept {
-  VertexId most{};
-  for (VertexId v{}; v < job_.graph().vertices(); ++v)
-    if (graph::Row{job_.graph(), v}.degree() > graph::Row{job_.graph(), most}.degree()) most = v;
-  return most;
-}
-
-template <class Skips>
-void Components::link_rest(const Skips& skips) {
+void Components::link_rest() {
   const KnownRows rows = job_.rows();
   job_.for_each_range([&](int w, LocalNumber first, LocalNumber last) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
@@ -152,7 +101,7 @@ void Components::link_rest(const Skips& skips) {
         for (const LocalNumber end(std::min<std::uint32_t>(last, local + kRowsAtOnce)); local < end;
              ++local) {
           left[count] = local;  // no branch: few or most are skipped, in no order
-          count += static_cast<std::size_t>(!skips(local)) &
+          count += static_cast<std::size_t>(!in_giant(local)) &
                    static_cast<std::size_t>(rows[local].size() > kSampledEdges);
         }
         for (std::size_t i = 0; i < count; ++i) {
@@ -171,8 +120,50 @@ void Components::link_rest(const Skips& skips) {
   compress();
 }
 
-/// The component that is the most frequent one among some of the vertices.
-std::uint32_t Components::largest() const { return most_frequent(forest_, job_.owned()).root; }
+/// Reads the rows on the disks once. In symmetric graphs one process need not link most edges: those of a
+/// vertex that is already in the giant component, which is that of the hub here. An edge is left out at both
+/// ends only where both are in it.
+void Components::link_all() {
+  std::atomic<std::uint32_t> next{0};
+  job_.pool().run([&](int w) {
+    Worker& worker = workers_[static_cast<std::size_t>(w)];
+    std::vector<LocalNumber> taken;
+    const auto take = [&] {
+      const auto count = static_cast<std::uint32_t>(job_.rows_at_once());
+      const std::uint32_t first = std::min(next.fetch_add(count), job_.owned());
+      taken.resize(std::min(count, job_.owned() - first));
+      for (std::uint32_t i = 0; i < taken.size(); ++i) taken[i] = LocalNumber(first + i);
+      return std::span<const LocalNumber>(taken);
+    };
+    std::uint32_t last = Forest::kNone;
+    job_.each_row_once(
+        w, take, giant_ == Forest::kNone ? ~std::size_t{0} : kSampledEdges,
+        [&](LocalNumber local) { return !in_giant(local); },
+        [&](const KnownEdges& edges) {
+          for (std::size_t e = 0; e < edges.targets.size(); ++e) {
+            if (e % kLinkedAtOnce == kLinkedAtOnce - 1 && in_giant(edges.vertex)) break;
+            forest_.link(edges.vertex, edges.targets[e]);
+          }
+          worker.vertices += edges.targets.empty() || edges.vertex == last ? 0 : 1;
+          worker.edges += edges.targets.size();
+          last = edges.vertex;
+        });
+  });
+  compress();
+}
+
+/// The vertex with the most edges.
+std::uint32_t Components::hub() const noexcept {
+  VertexId most{};
+  for (VertexId v{}; v < job_.graph().vertices(); ++v)
+    if (graph::Row{job_.graph(), v}.degree() > graph::Row{job_.graph(), most}.degree()) most = v;
+  return static_cast<std::uint32_t>(most);
+}
+
+inline bool Components::in_giant(LocalNumber local) const noexcept {
+  if (several_) return apart_->in_giant(job_.rank(), local);
+  return giant_ != Forest::kNone && forest_.root(local) == forest_.root(giant_);
+}
 
 /// Of the owned vertices alone: few of the others are asked for.
 void Components::compress() {

@@ -1,16 +1,18 @@
-// Weakly connected components: a union-find forest in each process (Sutton, Ben-Nun, Barak: "Optimizing
-// parallel graph connectivity computation via subgraph sampling", 2018), over the vertices that it knows.
+// Weakly connected components: a union-find forest in each process, over the vertices that it knows. This is
+// Afforest (Sutton, Ben-Nun, Barak: "Optimizing parallel graph connectivity computation via subgraph
+// sampling", 2018):
 //
-// Each tree hangs on its smallest vertex. Two edges of every vertex are linked first, which joins most of a
-// graph. Then, in symmetric graphs, the rows of the largest component are skipped: an edge that leaves it is
-// also in the row at its other end. Rows on disks are read once instead, all of them.
+// 1. A sample of the edges, two of each vertex, is linked, which joins most of a graph.
+// 2. The giant component is the one that most vertices are in.
+// 3. The rest of the edges is linked. In symmetric graphs the rows of the giant component are skipped: an
+// edge
+//    that leaves it is also in the row at its other end.
+// 4. The components of several processes are joined, see ComponentsApart.
 //
-// Several processes then join the components that each of them has found: see ComponentsApart.
+// Rows on disks are read once instead, and all of them are linked.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -41,20 +43,19 @@ class Components {
     std::uint64_t vertices = 0, edges = 0;
   };
 
-  void step(std::uint64_t kind, const std::function<void()>& work) { log_.step(kind, workers_, work); }
+  void make_sets();
   void link_sample();
-  template <class Skips>
-  void link_rest(const Skips& skips);
+  void link_rest();
   void link_all();
-  VertexId hub() const noexcept;
-  std::uint32_t largest() const;
   void compress();
-  void for_each_number(const std::function<void(std::uint32_t first, std::uint32_t last)>& work);
+  std::uint32_t hub() const noexcept;
+  bool in_giant(LocalNumber local) const noexcept;
 
   FrontierJob& job_;
   bool several_;
   Forest forest_;                           ///< over known numbers; in one process these are the vertices
   std::unique_ptr<ComponentsApart> apart_;  ///< where there are several processes
+  std::uint32_t giant_ = Forest::kNone;     ///< in one process: a vertex of the giant component
   std::vector<Worker> workers_;
   SuperstepLog log_;
 };

@@ -1,25 +1,22 @@
 #include "frontier/components_apart.h"
 
 #include <algorithm>
-#include <atomic>
-#include <bit>
 #include <map>
-#include <numeric>
+#include <optional>
 #include <utility>
 
-#include "base/error.h"
-#include "frontier/names.h"
+#include "frontier/components_join.h"
+#include "frontier/known_values.h"
 #include "graph/format.h"
 
 namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::uint32_t kWord = 64;
 constexpr int kNameBits = 48;  // of a name where a count of sampled vertices is above it
 static_assert(graph::kMaxVertices <= std::uint64_t{1} << kNameBits &&
               kSampledVertices < 1U << (64 - kNameBits));
-constexpr std::size_t kNamesAhead = 16;  // names that are fetched before they are linked
+constexpr std::uint32_t kParentsAhead = 16;  // vertices whose parents are fetched before they are looked at
 
 }  // namespace
 
@@ -43,275 +40,132 @@ ComponentsApart::ComponentsApart(FrontierJob& job, Forest& forest, Room room)
       rank_(job.rank()),
       processes_(static_cast<std::uint32_t>(job.bootstrap().size())),
       owned_(boundary_.owned()),
-      known_(boundary_.known()),
       room_(room),
-      largest_(owned_),
-      heard_(processes_),
-      waiting_(processes_),
-      awaited_(processes_) {
-  for (std::uint32_t peer = 0; peer < processes_; ++peer) {
-    open_here_.push_back(peer == rank_ ? 0 : boundary_.count(peer));
-    open_there_.push_back(boundary_.known_by(peer).size());
-  }
-}
+      giant_(boundary_.known()),
+      joined_(processes_),
+      open_(owned_, processes_) {}
 
-bool ComponentsApart::share_largest(SuperstepLog& log) {
+bool ComponentsApart::share_giant(SuperstepLog& log) {
   bool found = false;
-  log.step(kLargest, [&](Superstep& done) {
+  log.step(kGiant, [&](Superstep& done) {
     MostFrequent most = most_frequent(forest_, owned_);
     if (most.count < most.of / 4 || most.count < 2) most = {};  // bits would say little
-    const std::uint64_t mine = most.count == 0 ? 0 : std::uint64_t{most.count} << kNameBits | id(most.root);
-    const auto all = job_.records().share({&mine, 1});
-    std::uint32_t reference = 0;
-    for (std::uint32_t p = 1; p < processes_; ++p)
-      if (all[p] >> kNameBits > all[reference] >> kNameBits) reference = p;
-    found = all[reference] != 0;
+    const std::uint64_t mine = most.count == 0 ? 0 : std::uint64_t{most.count} << kNameBits | name(most.root);
+    const auto said = job_.records().share({&mine, 1});
+    const auto largest =
+        std::ranges::max_element(said, {}, [](std::uint64_t one) { return one >> kNameBits; });
+    found = *largest != 0;
     if (!found) return;
-    if (most.count > 0) {
-      job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
-        for (LocalNumber local = first; local < last; ++local)
-          if (forest_.root(local) == most.root) largest_.add(local);
-      });
-    }
-    say_bits(all);
-    const bool joined = rank_ == reference || (most.count > 0 && meets(reference, most.root));
-    const std::uint64_t says = joined ? 1 : 0;
-    const auto joins = job_.records().share({&says, 1});
-    for (std::uint32_t p = 0; p < processes_; ++p)
-      if (joins[p] == 0) heard_[p].clear();
-    if (!joined) {
-      largest_.clear();
-      for (std::uint32_t p = 0; p < processes_; ++p) open_there_[p] = boundary_.known_by(p).size();
-    }
-    link_largest(static_cast<PlainId>(all[reference] & ((std::uint64_t{1} << kNameBits) - 1)), joined,
-                 most.root);
-    done.frontier = joined ? job_.owned() : 0;
+    tell_giants(said, most.root);
+    const auto reference = static_cast<std::uint32_t>(largest - said.begin());
+    const bool joins = rank_ == reference || (most.count > 0 && meets(reference, most.root));
+    const std::uint64_t says = joins ? 1 : 0;
+    joined_ = job_.records().share({&says, 1});
+    link_giant(joins ? most.root : kNone);
+    done.frontier = joins ? owned_ : 0;
   });
   return found;
 }
 
-/// `counts`: what processes have said of their largest components; 0: none.
-void ComponentsApart::say_bits(const std::vector<std::uint64_t>& counts) {
-  const auto take = [&](int from, Record record) {
-    const auto peer = static_cast<std::uint32_t>(from);
-    const std::uint32_t count = boundary_.count(peer);
-    const std::uint64_t word = word_of(record);
-    auto& words = heard_[peer];
-    const std::uint64_t first = words.size() * kWord;
-    if (first >= count || (count - first < kWord && word >> (count - first) != 0))
-      throw Error("a process has sent bits of vertices that do not exist");
-    words.push_back(word);
-  };
-  for (std::uint32_t peer = 0; peer < processes_ && counts[rank_] != 0; ++peer) {
-    const auto known = boundary_.known_by(peer);
-    for (std::size_t first = 0; first < known.size(); first += kWord) {
-      const auto some = known.subspan(first, std::min<std::size_t>(kWord, known.size() - first));
-      std::uint64_t word = 0;
-      for (std::size_t i = 0; i < some.size(); ++i) word |= std::uint64_t{largest_.test(some[i])} << i;
-      open_there_[peer] -= static_cast<unsigned>(std::popcount(word));
-      job_.records().send(0, static_cast<int>(peer), record_of(word), take);
-    }
-  }
-  job_.records().finish(0, take);
-  for (std::uint32_t peer = 0; peer < processes_; ++peer) {
-    if (peer == rank_) continue;
-    const std::size_t words = counts[peer] == 0 ? 0 : (boundary_.count(peer) + kWord - 1) / kWord;
-    if (heard_[peer].size() != words) throw Error("a process has sent fewer bits than it has vertices");
-  }
+/// `said`: what processes have said of their largest components; 0: none. `root`: that of this process.
+void ComponentsApart::tell_giants(const std::vector<std::uint64_t>& said, std::uint32_t root) {
+  if (said[rank_] != 0)
+    job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
+      for (LocalNumber local = first; local < last; ++local)
+        if (forest_.root(local) == root) giant_.add(local);
+    });
+  job_.pool().run([&](int lane) {
+    exchange_known_bits(
+        job_, lane, [&](LocalNumber local) { return giant_.test(local); },
+        [&](std::uint32_t number, std::uint32_t bits) { giant_.set_some(number, bits); },
+        [&](std::uint32_t process) { return said[process] != 0; });
+  });
 }
 
 /// Whether the tree of `root` has a vertex that the peer has in its own largest component.
 bool ComponentsApart::meets(std::uint32_t peer, std::uint32_t root) const noexcept {
-  for (std::size_t w = 0; w < heard_[peer].size(); ++w)
-    for (std::uint64_t left = heard_[peer][w]; left != 0; left &= left - 1) {
-      const auto at = static_cast<std::uint32_t>(w * kWord) + static_cast<unsigned>(std::countr_zero(left));
-      if (forest_.root(boundary_.first(peer) + at) == root) return true;
-    }
+  for (std::uint32_t n = boundary_.first(peer); n < boundary_.first(peer) + boundary_.count(peer); ++n)
+    if (giant_.test(n) && forest_.root(n) == root) return true;
   return false;
 }
 
-/// Links the boundary vertices that other processes have in the component, and what this process has of it.
-/// `vertex`: a name of it, at the process `reference`.
-void ComponentsApart::link_largest(PlainId vertex, bool joined, std::uint32_t root) {
-  std::uint32_t one = joined ? root : kNone;
+/// Links the boundary vertices that other processes have in the giant component, and what this process has of
+/// it, whose root is `root`; kNone: nothing.
+void ComponentsApart::link_giant(std::uint32_t root) {
+  constexpr std::uint32_t kPiece = 1 << 14;
+  of_giant_ = root;
   for (std::uint32_t peer = 0; peer < processes_; ++peer) {
-    const auto& words = heard_[peer];
-    for (std::size_t w = 0; w < words.size() && one == kNone; ++w)
-      if (words[w] != 0)
-        one = boundary_.first(peer) + static_cast<std::uint32_t>(w * kWord) +
-              static_cast<unsigned>(std::countr_zero(words[w]));
-    constexpr std::size_t kPiece = 256;
-    std::atomic<std::uint64_t> bits{0};
-    job_.pool().for_each((words.size() + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
-      std::uint64_t counted = 0;
-      for (std::size_t w = piece * kPiece; w < std::min(words.size(), (piece + 1) * kPiece); ++w) {
-        counted += static_cast<unsigned>(std::popcount(words[w]));
-        const std::uint32_t first = boundary_.first(peer) + static_cast<std::uint32_t>(w * kWord);
-        for (std::uint64_t left = words[w]; left != 0; left &= left - 1)
-          forest_.fetch(forest_.above(first + static_cast<unsigned>(std::countr_zero(left))));
-        for (std::uint64_t left = words[w]; left != 0; left &= left - 1)
-          forest_.link(one, first + static_cast<unsigned>(std::countr_zero(left)));
+    if (peer == rank_ || joined_[peer] == 0) continue;
+    const std::uint32_t first = boundary_.first(peer), end = first + boundary_.count(peer);
+    for (std::uint32_t n = first; n < end && of_giant_ == kNone; ++n)
+      if (giant_.test(n)) of_giant_ = n;
+    job_.pool().for_each((end - first + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
+      const auto begin = first + static_cast<std::uint32_t>(piece) * kPiece;
+      for (std::uint32_t n = begin; n < std::min(end, begin + kPiece); ++n) {
+        if (end - n > kParentsAhead) forest_.fetch(forest_.parent(n + kParentsAhead));
+        if (giant_.test(n)) forest_.link(of_giant_, n);
       }
-      bits += counted;
     });
-    open_here_[peer] -= bits;
   }
-  if (one != kNone) shared_ = {one, vertex};
 }
 
 void ComponentsApart::join(SuperstepLog& log) {
-  Bits named(owned_);
-  std::unique_ptr<GatheredComponents> in_one;
+  std::optional<GatheredComponents> gathered;
+  std::optional<ComponentsJoin> among_all;
   log.step(kName, [&](Superstep& done) {
-    in_one = gather(done, named);
-    if (!in_one) send_names(done);
+    find_open();
+    gathered.emplace(job_, open_, room_.all);
+    if (gathered->fits()) {
+      gathered->tell();
+      done.frontier = rank_ == 0 ? 0 : open_.names();
+    } else {
+      among_all.emplace(job_, open_);
+      done.frontier = among_all->exchange_names();
+    }
   });
-  if (in_one) {
-    log.step(kGather, [&](Superstep&) { take_labels(named, in_one->link()); });
+  if (!among_all) {
+    log.step(kGather, [&](Superstep&) { labels_ = gathered->link(); });
     return;
   }
-  link_pending(log);
-  ask_for_roots(log);
+  among_all->link_all(log, room_.left);
+  labels_ = among_all->labels(log);
 }
 
-/// Whether names are sent for boundary vertices of this process, of the peer, or of both, that the other one
-/// of the two owns.
-std::pair<bool, bool> ComponentsApart::sides(std::uint32_t peer) const noexcept {
-  if (!job_.graph().symmetric()) return {true, true};
-  const std::uint64_t here = open_here_[peer], there = open_there_[peer];
-  const bool mine = here < there || (here == there && rank_ < peer);
-  return {mine, !mine};
+/// The numbers of the vertices that this process and the peer know, and whose components they name. The
+/// vertices of the process with the higher rank come first. Where every edge is stored both ways, those of
+/// one process are enough.
+std::vector<std::uint32_t> ComponentsApart::open_between(std::uint32_t peer) const {
+  std::vector<std::uint32_t> here, there;  // boundary vertices here, and owned vertices that the peer knows
+  for (std::uint32_t n = boundary_.first(peer); n < boundary_.first(peer) + boundary_.count(peer); ++n)
+    if (!in_giant(peer, n)) here.push_back(n);
+  for (const LocalNumber local : boundary_.known_by(peer))
+    if (!in_giant(rank_, local)) there.push_back(local);
+  auto& first = rank_ < peer ? here : there;
+  auto& second = rank_ < peer ? there : here;
+  if (job_.graph().symmetric()) return std::move(first.size() <= second.size() ? first : second);
+  first.insert(first.end(), second.begin(), second.end());
+  return std::move(first);
 }
 
-std::uint64_t ComponentsApart::names_for(std::uint32_t peer) const noexcept {
-  const auto [here, there] = sides(peer);
-  return (here ? open_here_[peer] : 0) + (there ? open_there_[peer] : 0);
-}
-
-/// Calls work(number) for the vertices whose components are named to or by the peer, in the same order at
-/// both: first the boundary vertices of the one that sends.
-template <class Work>
-void ComponentsApart::for_each_open(std::uint32_t peer, bool sender, const Work& work) const {
-  const auto [here, there] = sides(peer);
-  const auto visit_here = [&] {
-    const std::uint32_t first = boundary_.first(peer), count = boundary_.count(peer);
-    const auto& words = heard_[peer];
-    for (std::uint32_t at = 0; at < count; at += kWord) {
-      const std::uint64_t all =
-          count - at < kWord ? (std::uint64_t{1} << (count - at)) - 1 : ~std::uint64_t{0};
-      for (std::uint64_t left = words.empty() ? all : all & ~words[at / kWord]; left != 0; left &= left - 1)
-        work(first + at + static_cast<unsigned>(std::countr_zero(left)));
-    }
-  };
-  const auto visit_there = [&] {
-    for (const LocalNumber local : boundary_.known_by(peer))
-      if (!largest_.test(local)) work(std::uint32_t{local});
-  };
-  if (here && sender) visit_here();
-  if (there) visit_there();
-  if (here && !sender) visit_here();
-}
-
-std::vector<std::uint64_t> ComponentsApart::counts_of_names() const {
-  std::vector<std::uint64_t> counts(processes_);
-  for (std::uint32_t peer = 0; peer < processes_; ++peer)
-    if (peer != rank_) counts[peer] = names_for(peer);
-  return counts;
-}
-
-/// The roots of all vertices whose components are told, peer by peer. Those that are owned become members of
-/// `named`; others are kNone.
-std::vector<std::uint32_t> ComponentsApart::find_roots(const std::vector<std::uint64_t>& counts,
-                                                       Bits& named) const {
-  std::vector<std::uint64_t> begins(processes_ + std::size_t{1});
-  std::partial_sum(counts.begin(), counts.end(), begins.begin() + 1);
-  std::vector<std::uint32_t> roots(begins.back());
+/// A boundary vertex may have no owned vertex in its tree where rows were skipped: then its component has no
+/// name here.
+void ComponentsApart::find_open() {
   job_.pool().for_each(processes_, [&](int, std::uint64_t peer) {
     if (peer == rank_) return;
-    const auto part = std::span(roots).subspan(begins[peer], counts[peer]);
-    std::size_t next = 0;
-    for_each_open(static_cast<std::uint32_t>(peer), rank_ < peer, [&](std::uint32_t n) { part[next++] = n; });
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      if (part.size() - i > kNamesAhead) forest_.fetch(forest_.above(part[i + kNamesAhead]));
-      const std::uint32_t top = forest_.root(part[i]);
-      part[i] = top < owned_ ? top : kNone;
-      if (top < owned_) named.set(top);
+    auto roots = open_between(static_cast<std::uint32_t>(peer));
+    for (std::size_t i = 0; i < roots.size(); ++i) {
+      if (roots.size() - i > kParentsAhead) forest_.fetch(forest_.parent(roots[i + kParentsAhead]));
+      const std::uint32_t root = forest_.root(roots[i]);
+      roots[i] = root < owned_ ? root : kNone;
+      if (root < owned_) open_.add(root);
     }
+    open_.named[peer] = std::move(roots);
   });
-  return roots;
-}
-
-/// Null: process 0 has no room.
-std::unique_ptr<GatheredComponents> ComponentsApart::gather(Superstep& done, Bits& named) {
-  const auto counts = counts_of_names();
-  const auto roots = find_roots(counts, named);
-  std::uint32_t shared = shared_.first == kNone ? kNone : forest_.root(shared_.first);
-  if (shared < owned_)
-    named.set(shared);
-  else
-    shared = kNone;
-  auto all = std::make_unique<GatheredComponents>(job_, named, roots.size(), room_.all);
-  if (!all->fits()) return {};
-  all->tell(roots, counts, shared);
-  done.frontier = rank_ == 0 ? 0 : roots.size();
-  return all;
-}
-
-void ComponentsApart::take_labels(const Bits& named, const GatheredComponents::Answer& answer) {
-  std::uint32_t common = kNone;
-  std::uint64_t next = 0, others = 0;
-  for (const std::uint32_t owned : named.members()) {
-    if (!answer.is_common(next++)) {
-      if (const VertexId label = answer.others.at(others++); label != id(owned)) hang(owned, add_far(label));
-    } else if (answer.common != id(owned)) {
-      if (common == kNone) common = add_far(answer.common);
-      hang(owned, common);
-    }
+  if (const std::uint32_t root = of_giant_ == kNone ? kNone : forest_.root(of_giant_); root < owned_) {
+    open_.giant = root;
+    open_.add(root);
   }
-}
-
-/// A boundary vertex may stand alone where rows were skipped: its edges were linked at the other end, and it
-/// has no name.
-void ComponentsApart::send_names(Superstep& done) {
-  std::vector<std::vector<PlainId>> heard(processes_);
-  const auto take = [&](int peer, Record record) {
-    Names::take(record, heard[static_cast<std::size_t>(peer)]);
-  };
-  for (std::uint32_t peer = 0; peer < processes_; ++peer)
-    if (peer != rank_ && receives(peer)) heard[peer].reserve(names_for(peer) + 1);
-  for (std::uint32_t peer = 0; peer < processes_; ++peer) {
-    if (peer == rank_ || receives(peer)) continue;
-    const auto send = [&](Record record) { job_.records().send(0, static_cast<int>(peer), record, take); };
-    Names names;
-    for_each_open(peer, true, [&](std::uint32_t n) {
-      const std::uint32_t top = forest_.root(n);
-      names.put(top < owned_ ? id(top) : kNoVertex, send);
-      ++done.frontier;
-    });
-    names.end(send);
-  }
-  job_.records().finish(0, take);
-  if (shared_.first != kNone && !stands_alone(shared_.first)) link(shared_.first, number_of(shared_.second));
-  for (std::uint32_t peer = 0; peer < processes_; ++peer) {
-    if (peer == rank_ || !receives(peer)) continue;
-    Names::check(heard[peer], names_for(peer));
-    link_names(peer, std::exchange(heard[peer], {}));
-  }
-}
-
-void ComponentsApart::link_names(std::uint32_t peer, const std::vector<PlainId>& names) {
-  std::size_t next = 0;
-  PlainId last = kNoVertex;
-  std::uint32_t number = kNone;
-  for_each_open(peer, false, [&](std::uint32_t n) {
-    if (next + kNamesAhead < names.size() && names[next + kNamesAhead] != kNoVertex)
-      fetch(names[next + kNamesAhead]);
-    const PlainId name = names[next++];
-    if (name == kNoVertex || stands_alone(n)) return;
-    if (name != last) number = number_of(name);
-    last = name;
-    link(n, number);
-  });
+  open_.number_all();
 }
 
 }  // namespace edgewire::frontier

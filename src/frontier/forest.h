@@ -1,4 +1,4 @@
-// Union-find trees over the numbers 0 to n - 1, which several workers build together.
+// A union-find forest over the numbers 0 to n - 1, which several workers build together.
 #pragma once
 
 #include <atomic>
@@ -11,67 +11,67 @@
 
 namespace edgewire::frontier {
 
-/// Each tree hangs on its smallest number. Memory: 4 bytes for each number.
+/// The root of each tree is its smallest number. Memory: 4 bytes for each number.
 class Forest {
  public:
   static constexpr std::uint32_t kNone = 0xffffffff;
 
-  /// separate() comes before all else.
+  /// make_sets() comes before all else.
   explicit Forest(std::uint32_t size)
       : memory_(size * sizeof(std::uint32_t), -1, "union-find trees", topology::Begin::staggered),
-        above_(memory_.as<std::atomic<std::uint32_t>>()) {}
+        parents_(memory_.as<std::atomic<std::uint32_t>>()) {}
 
-  std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(above_.size()); }
+  std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(parents_.size()); }
   /// Makes each of the numbers a tree of its own.
-  void separate(std::uint32_t first, std::uint32_t last) noexcept {
-    for (std::uint32_t n = first; n < last; ++n) set_above(n, n);
+  void make_sets(std::uint32_t first, std::uint32_t last) noexcept {
+    for (std::uint32_t n = first; n < last; ++n) set_parent(n, n);
   }
-  /// What the number hangs below, or itself.
-  std::uint32_t above(std::uint32_t n) const noexcept { return above_[n].load(std::memory_order_relaxed); }
-  /// For one thread alone.
-  void set_above(std::uint32_t n, std::uint32_t above) noexcept {
-    above_[n].store(above, std::memory_order_relaxed);
-  }
-  /// Into the cache. The number may be none of these.
-  void fetch(std::uint32_t n) const noexcept { __builtin_prefetch(above_.data() + n); }
+  /// A root is its own parent.
+  std::uint32_t parent(std::uint32_t n) const noexcept { return parents_[n].load(std::memory_order_relaxed); }
+  /// Prefetches the parent of n, which may be none of the numbers.
+  void fetch(std::uint32_t n) const noexcept { __builtin_prefetch(parents_.data() + n); }
 
   std::uint32_t root(std::uint32_t n) const noexcept {
     for (;;) {
-      const std::uint32_t next = above(n);
+      const std::uint32_t next = parent(n);
       if (next == n) return n;
       n = next;
     }
   }
-  /// Hangs the larger root below the smaller one. Workers may do so at the same time: only a root is changed,
-  /// and only once. The order of other accesses does not matter, so all of them are relaxed. Climbs from both
-  /// sides, always where the number is higher, until the trees meet or a root can be hung on the other side.
-  /// On the way it hangs each number below the one after the next: what is no root stays none, so that this
-  /// needs no more than a store.
+  /// Makes the smaller root the parent of the larger one. Workers may do so at the same time: only a root
+  /// gets another root as its parent, and only once. The order of other accesses does not matter, so all of
+  /// them are relaxed. The loop climbs from both sides, always where the number is higher, until the trees
+  /// meet or a root can get a parent on the other side. On the way each number gets its grandparent as its
+  /// parent: what is no root stays none, so that this needs no more than a store.
   void link(std::uint32_t u, std::uint32_t v) noexcept {
-    std::uint32_t high = above(u), low = above(v);
+    std::uint32_t high = parent(u), low = parent(v);
     while (high != low) {
       if (high < low) std::swap(high, low);
-      std::uint32_t next = above(high);
+      std::uint32_t next = parent(high);
       if (next != high)
-        set_above(high, above(next));
-      else if (above_[high].compare_exchange_strong(next, low, std::memory_order_relaxed))
+        set_parent(high, parent(next));
+      else if (parents_[high].compare_exchange_strong(next, low, std::memory_order_relaxed))
         return;
       high = next;
     }
   }
-  /// Hangs the numbers right below their roots.
+  /// Makes roots the parents of the numbers.
   void compress(std::uint32_t first, std::uint32_t last) noexcept {
     for (std::uint32_t n = first; n < last; ++n) {
-      if (last - n > kAhead) fetch(above(n + kAhead));
-      const std::uint32_t next = above(n), top = above(next);
-      set_above(n, top == next ? top : root(top));
+      if (last - n > kAhead) fetch(parent(n + kAhead));
+      const std::uint32_t next = parent(n), top = parent(next);
+      set_parent(n, top == next ? top : root(top));
     }
   }
 
  private:
   static constexpr std::uint32_t kAhead = 16;
+  void set_parent(std::uint32_t n, std::uint32_t parent) noexcept {
+    parents_[n].store(parent, std::memory_order_relaxed);
+  }
+
   topology::NodeMemory memory_;
-  std::span<std::atomic<std::uint32_t>> above_;
+  std::span<std::atomic<std::uint32_t>> parents_;
 };
 
 }  // namespace edgewire::frontier

@@ -67,13 +67,19 @@ std::uint32_t value_of_bits(std::uint64_t index, std::uint64_t bits, const Bit& 
 
 /// By each lane: owners tell the processes that know them a bit of their vertices, bit(local), in the order
 /// that both know. Calls take(number, bits) for those of boundary vertices: bit i is of the vertex
-/// number + i. Ends the superstep; throws Error.
-template <class Bit, class Take>
-void exchange_known_bits(FrontierJob& job, int lane, const Bit& bit, const Take& take) {
+/// number + i. Ends the superstep; throws Error. `tells`: whether a process tells its bits; by default all
+/// do.
+template <class Bit, class Take, class Tells = bool (*)(std::uint32_t)>
+void exchange_known_bits(
+    FrontierJob& job, int lane, const Bit& bit, const Take& take,
+    const Tells& tells = [](std::uint32_t) { return true; }) {
   const Boundary& boundary = job.boundary();
   exchange_lists(
-      job, lane, [&](std::uint32_t peer) { return values_of_bits(boundary.known_by(peer).size()); },
-      [&](std::uint32_t peer) { return values_of_bits(boundary.count(peer)); },
+      job, lane,
+      [&](std::uint32_t peer) {
+        return tells(job.rank()) ? values_of_bits(boundary.known_by(peer).size()) : 0;
+      },
+      [&](std::uint32_t peer) { return tells(peer) ? values_of_bits(boundary.count(peer)) : 0; },
       [&](std::uint32_t peer, std::uint64_t index) {
         const auto vertices = boundary.known_by(peer);
         return value_of_bits(index, vertices.size(), [&](std::uint64_t i) { return bit(vertices[i]); });

@@ -28,6 +28,15 @@ TEST_CASE("a set made of its members gives them back") {
   CHECK(Bits(191, members).members() == members);
 }
 
+TEST_CASE("some numbers of a set are set at once, within a word or over two") {
+  Bits bits(200);
+  bits.set_some(0, 0b101);
+  bits.set_some(62, 0b1111);
+  bits.set_some(128, 1);
+  bits.set_some(168, 1U << 31);
+  CHECK(bits.members() == std::vector<std::uint32_t>{0, 2, 62, 63, 64, 65, 128, 199});
+}
+
 TEST_CASE("of several threads that set a bit one has set it") {
   constexpr std::uint32_t kSize = 1000;
   Bits bits(kSize);

@@ -129,16 +129,16 @@ TEST_CASE("supersteps and records of a long path grow with its logarithm and its
   }
 }
 
-TEST_CASE("numbers hang below the smallest one of their tree") {
+TEST_CASE("the smallest number of a tree is its root") {
   Forest forest(100);
-  forest.separate(0, 100);
+  forest.make_sets(0, 100);
   for (std::uint32_t n = 99; n > 10; n -= 2) forest.link(n, n - 2);
   forest.link(99, 98);
   CHECK(forest.root(99) == 9);
   CHECK(forest.root(98) == 9);
   CHECK(forest.root(96) == 96);
   forest.compress(0, 100);
-  for (std::uint32_t n = 9; n < 100; n += 2) CHECK(forest.above(n) == 9);
+  for (std::uint32_t n = 9; n < 100; n += 2) CHECK(forest.parent(n) == 9);
 }
 
 TEST_CASE("packed numbers take their bits and no more") {
@@ -156,20 +156,20 @@ TEST_CASE("packed numbers take their bits and no more") {
   }
 }
 
-TEST_CASE("a list of components has owners as bits or as numbers, and refuses others") {
+TEST_CASE("a list of components has roots as bits or as numbers, and refuses others") {
   std::vector<std::uint32_t> evens;
   for (std::uint32_t i = 0; i < 40; i += 2) evens.push_back(i);
   for (const auto& [owned, named] : {std::pair{40U, evens}, {40'000U, {0, 7, 39'999}}}) {
-    ComponentList list(3, owned, {5, named.size(), owned});
+    ComponentList list(3, owned, {5, named.size()});
     list.make_room();
-    list.put_owners(Bits(owned, named));
-    const auto owners = list.owners();
-    CHECK(std::ranges::equal(owners, named));
+    list.put_roots(Bits(owned, named));
+    const auto roots = list.roots();
+    CHECK(std::ranges::equal(roots, named));
     CHECK(list.length() == 1 + 3 + 2 + 1);
-    ComponentList more(3, owned, {5, named.size() + 1, owned});
+    ComponentList more(3, owned, {5, named.size() + 1});
     more.make_room();
     for (std::uint64_t i = 0; i + 1 < more.length(); ++i) more.value(i) = 0xffffffff;
-    CHECK_THROWS_AS(more.owners(), Error);
+    CHECK_THROWS_AS(more.roots(), Error);
   }
 }
 
