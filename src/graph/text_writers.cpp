@@ -228,7 +228,7 @@ void TextOutput::append_packed(std::string_view text) {
   bytes_ += text.size();
   if (file_) return;
   while (!text.empty()) {
-    const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
+    const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) throw Error(fmt::format("stdout: cannot write: {}", reason(errno)));
     text.remove_prefix(static_cast<std::size_t>(written));
