@@ -125,6 +125,6 @@ template std::vector<PlainId> find_parents(const graph::GraphFile&, VertexId, st
 }  // namespace edgewire::kernels
 
 // Compiled once, and for speed.
-template class edgewire::frontier::DeltaStepping<edgewire::kernels::Sssp<float>>;
-template class edgewire::frontier::DeltaStepping<edgewire::kernels::Sssp<double>>;
-template class edgewire::frontier::DeltaStepping<edgewire::kernels::Sssp<std::uint64_t>>;
+template class edgewire::kernels::DeltaStepping<edgewire::kernels::Sssp<float>>;
+template class edgewire::kernels::DeltaStepping<edgewire::kernels::Sssp<double>>;
+template class edgewire::kernels::DeltaStepping<edgewire::kernels::Sssp<std::uint64_t>>;

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "frontier/settle.h"
+#include "kernels/delta_stepping.h"
 
 namespace edgewire::kernels {
 
@@ -80,6 +80,6 @@ extern template struct Sssp<std::uint64_t>;
 
 }  // namespace edgewire::kernels
 
-extern template class edgewire::frontier::DeltaStepping<edgewire::kernels::Sssp<float>>;
-extern template class edgewire::frontier::DeltaStepping<edgewire::kernels::Sssp<double>>;
-extern template class edgewire::frontier::DeltaStepping<edgewire::kernels::Sssp<std::uint64_t>>;
+extern template class edgewire::kernels::DeltaStepping<edgewire::kernels::Sssp<float>>;
+extern template class edgewire::kernels::DeltaStepping<edgewire::kernels::Sssp<double>>;
+extern template class edgewire::kernels::DeltaStepping<edgewire::kernels::Sssp<std::uint64_t>>;

@@ -10,8 +10,8 @@
 #include "dense/plan/count.h"
 #include "dense/plan/volume.h"
 #include "graph/graph_file.h"
+#include "kernels/count.h"
 #include "perf/core_watch.h"
-#include "perf/frontier_count.h"
 #include "perf/model.h"
 
 namespace edgewire::perf {
@@ -110,7 +110,7 @@ struct CompareRow {
   std::uint64_t payload_bytes = 0, wire_bytes = 0;
   std::uint64_t record_bytes = 0;        ///< median over the runs: in some kernels it depends on timing
   std::uint64_t bound_record_bytes = 0;  ///< what a run must send; 0 where nobody has counted it
-  Exactness exactness = Exactness::exact;
+  kernels::Exactness exactness = kernels::Exactness::exact;
   double bound_seconds = 0;  ///< the wire limit of these seconds
   double predicted_seconds = 0;
   Limit limited_by = Limit::cores;
@@ -140,7 +140,7 @@ struct Comparison {
   std::vector<std::string> notes;  ///< what a reader must know
   LostCores lost;                  ///< of this machine, while the runs went on
 
-  bool dense() const { return is_dense(kernel); }
+  bool dense() const { return kernels::is_dense(kernel); }
   /// The kernel and its options, as they are typed.
   std::string kernel_words() const;
   /// Whether others had so much of the cores that no conclusion holds: more than a twentieth.

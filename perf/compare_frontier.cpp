@@ -28,7 +28,7 @@ std::string uncounted(const std::vector<std::string>& options) {
 
 constexpr std::uint64_t kBitsPerS = 1'000'000'000;  // of the line that times are counted for
 
-FrontierBound bound_of(const Cell& cell, const graph::GraphFile& graph, const FrontierCount& count) {
+FrontierBound bound_of(const Cell& cell, const graph::GraphFile& graph, const kernels::FrontierCount& count) {
   BoundOptions options;
   options.processes = {cell.processes};
   options.ownerships = {cell.ownership};
@@ -40,7 +40,7 @@ FrontierBound bound_of(const Cell& cell, const graph::GraphFile& graph, const Fr
 
 void count_rows(Comparison& comparison, const graph::GraphFile& graph, const std::string& source) {
   const auto count =
-      count_of({comparison.kernel, source, static_cast<std::uint64_t>(comparison.iterations)}, graph);
+      kernels::count_of({comparison.kernel, source, static_cast<std::uint64_t>(comparison.iterations)}, graph);
   std::map<std::pair<int, std::string>, FrontierBound> bounds;
   for (CompareRow& row : comparison.rows) {
     if (row.cell.processes == 1) continue;
@@ -59,7 +59,7 @@ void count_rows(Comparison& comparison, const graph::GraphFile& graph, const std
 
 void add_frontier_bounds(Comparison& comparison, const graph::GraphFile& graph, const std::string& source) {
   const std::string other = uncounted(comparison.kernel_options);
-  comparison.has_bounds = other.empty() && (source.empty() != has_source(comparison.kernel));
+  comparison.has_bounds = other.empty() && (source.empty() != kernels::has_source(comparison.kernel));
   if (!comparison.has_bounds) {
     comparison.notes.push_back(fmt::format("no wire limit: edgewire bound counts what {} sends without {}",
                                            comparison.kernel, other.empty() ? "several sources" : other));

@@ -16,7 +16,7 @@ namespace {
 
 /// The options that compare sets.
 std::vector<std::string> own_words(const Cell& cell, const CompareSettings& settings, int iterations) {
-  const bool dense = is_dense(settings.kernel);
+  const bool dense = kernels::is_dense(settings.kernel);
   std::vector<std::string> words{"/proc/self/exe",
                                  settings.kernel,
                                  settings.graph_path,
@@ -60,7 +60,7 @@ CompareRuns::CompareRuns(const CompareSettings& settings, const Matrix& matrix, 
       runs_(cells_.size()),
       iterations_(cells_.size(), settings.iterations) {
   if (std::ranges::find(matrix.processes, 1) == matrix.processes.end())
-    note(is_dense(settings.kernel) && !matrix.loopback
+    note(kernels::is_dense(settings.kernel) && !matrix.loopback
              ? "one process was added: predictions take the compute rate from it"
              : "one process was added: it is what several are compared with");
   if (matrix.loopback)
@@ -121,7 +121,7 @@ bool CompareRuns::run_cell(int round, std::size_t c) {
     }
   }
   say(fmt::format("{}: {:.2f} ms{}\n", turn, run.seconds * 1e3,
-                  is_dense(settings_.kernel) ? " an iteration" : ""));
+                  kernels::is_dense(settings_.kernel) ? " an iteration" : ""));
   runs_[c].push_back(std::move(run));
   return true;
 }
@@ -159,7 +159,7 @@ void CompareRuns::explain_local_hosts(int cores) {
       "caches; what a network card would do for TCP, their cores do{}",
       cores, cores == 1 ? "" : "s",
       most > cores ? fmt::format("; with up to {} workers they compute in turns", most) : ""));
-  if (is_dense(settings_.kernel)) return;
+  if (kernels::is_dense(settings_.kernel)) return;
   note(
       "a shaped link that was idle passes what it carries in 1.6 ms at once, in each superstep: a run that "
       "sends little in each shows less of the rate than a network card would");

@@ -10,7 +10,7 @@ namespace edgewire::perf {
 
 namespace {
 
-FrontierBound::Superstep superstep(const CountedStep& step, std::uint64_t record_bytes) {
+FrontierBound::Superstep superstep(const kernels::CountedStep& step, std::uint64_t record_bytes) {
   FrontierBound::Superstep found{step.phase, step.frontier, 0, 0};
   for (std::size_t p = 0; p < step.load.sent.size(); ++p) {
     found.record_bytes += step.load.sent[p] * record_bytes;
@@ -22,7 +22,7 @@ FrontierBound::Superstep superstep(const CountedStep& step, std::uint64_t record
 
 }  // namespace
 
-std::vector<FrontierBound> frontier_bound(const graph::GraphFile& graph, const FrontierCount& count,
+std::vector<FrontierBound> frontier_bound(const graph::GraphFile& graph, const kernels::FrontierCount& count,
                                           const BoundOptions& options, const Progress& progress) {
   check(options);
   check_partition_files(options.ownerships, options.processes, graph.vertices());

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "graph/graph_file.h"
+#include "kernels/count.h"
 #include "perf/bound.h"
-#include "perf/frontier_count.h"
 
 namespace edgewire::perf {
 
@@ -22,7 +22,7 @@ struct FrontierBound {
   };
   int processes = 1;
   std::string ownership;
-  Exactness exactness = Exactness::exact;
+  kernels::Exactness exactness = kernels::Exactness::exact;
   std::vector<Superstep> supersteps;
   std::uint64_t record_bytes = 0;
   std::uint64_t memory_bytes = 0;  ///< see frontier_memory()
@@ -32,7 +32,7 @@ struct FrontierBound {
 
 /// Takes processes, ownerships (hash, ranges, partition files), rates and framing of `options`. Memory: 20
 /// bytes for each vertex, and 16 for each process and superstep; count_shares(). Throws Error.
-std::vector<FrontierBound> frontier_bound(const graph::GraphFile& graph, const FrontierCount& count,
+std::vector<FrontierBound> frontier_bound(const graph::GraphFile& graph, const kernels::FrontierCount& count,
                                           const BoundOptions& options, const Progress& progress = {});
 
 /// For people, ending with a newline.

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "graph/format.h"
 #include "graph/row.h"
-#include "perf/frontier_count.h"
+#include "kernels/count.h"
 
 namespace edgewire::perf {
 
@@ -124,7 +124,7 @@ std::uint64_t kernel_bytes(std::string_view kernel, const GraphShares& graph, co
 }
 
 /// [process]: vertices of others with an edge to one of its own, once each. Adds the in-edges.
-std::vector<std::vector<VertexId>> sources_of(const graph::GraphFile& graph, const Names& names,
+std::vector<std::vector<VertexId>> sources_of(const graph::GraphFile& graph, const kernels::Names& names,
                                               std::vector<ProcessShare>& shares) {
   std::vector<std::vector<VertexId>> sources(shares.size());
   std::vector<VertexId> last(shares.size(), VertexId(kNoVertex));  // [process]: that was put there
@@ -145,7 +145,7 @@ GraphShares count_shares(const graph::GraphFile& graph, const partition::Ownersh
   GraphShares all{graph.vertices(), graph.edges(), graph.symmetric(),
                   std::vector<ProcessShare>(static_cast<std::size_t>(ownership.processes()))};
   auto& shares = all.processes;
-  Names names(graph, ownership);
+  kernels::Names names(graph, ownership);
   const auto sources =
       graph.symmetric() ? std::vector<std::vector<VertexId>>() : sources_of(graph, names, shares);
   for (std::uint32_t p = 0; p < shares.size(); ++p) {

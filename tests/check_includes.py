@@ -19,7 +19,7 @@ PARTITION = PROCESS | {"graph", "channel", "partition"}
 DENSE_EXCHANGE = PARTITION | {"dense/plan"}
 DENSE_ENGINE = DENSE_EXCHANGE | {"dense/exchange", "dense/tiles"}
 DENSE = DENSE_ENGINE | {"dense/engine", "dense/job", "disk"}
-KERNELS = {"dense/job", "dense/plan", "frontier", "partition", "graph"}
+KERNELS = PARTITION | {"dense/job", "dense/plan", "frontier"}
 PERF = DENSE | {"shuffle", "frontier", "tasks", "kernels", "report"}
 MAY_INCLUDE = {
     "base": set(),

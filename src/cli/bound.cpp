@@ -129,7 +129,7 @@ perf::Bound count(const graph::GraphFile& file, const perf::BoundOptions& option
 /// Of kernels that follow a frontier.
 void run_frontier_bound(const BoundArguments& arguments, const perf::BoundOptions& options,
                         const graph::GraphFile& file) {
-  const auto count = perf::count_of({arguments.kernel, arguments.source, arguments.iterations}, file);
+  const auto count = kernels::count_of({arguments.kernel, arguments.source, arguments.iterations}, file);
   const auto bounds = perf::frontier_bound(file, *count, options, report::progress_on_terminal());
   if (!arguments.json_path.empty()) write_whole(arguments.json_path, perf::to_json(bounds, options));
   if (arguments.json_path == "-") return;
@@ -140,14 +140,14 @@ void run_frontier_bound(const BoundArguments& arguments, const perf::BoundOption
 
 /// Options that a kernel does not have, and ownerships of edges, are refused.
 void check_kernel(CLI::App& command, BoundArguments& arguments) {
-  const bool has_source = perf::has_source(arguments.kernel);
+  const bool has_source = kernels::has_source(arguments.kernel);
   if (!has_source && !arguments.source.empty())
     throw UsageError("--source is of --kernel bfs, sssp and bc, not of " + arguments.kernel);
   if (has_source && arguments.source.empty())
     throw UsageError(fmt::format("--kernel {} needs --source", arguments.kernel));
   if (arguments.kernel != "cdlp" && command.count("--iterations") > 0)
     throw UsageError("--iterations is of --kernel cdlp, not of " + arguments.kernel);
-  if (perf::is_dense(arguments.kernel)) return;
+  if (kernels::is_dense(arguments.kernel)) return;
   for (const char* option :
        {"--workers", "--strategy", "--precision", "--as-published-2015", "--compute-rate", "--csv"}) {
     if (command.count(option) > 0)
@@ -155,7 +155,7 @@ void check_kernel(CLI::App& command, BoundArguments& arguments) {
           fmt::format("{} is of --kernel pagerank, ppr and spmv, not of {}", option, arguments.kernel));
   }
   if (command.count("--ownership") == 0) arguments.ownerships = "hash,ranges";
-  perf::check_frontier_ownerships(arguments.kernel, split(arguments.ownerships, "--ownership"));
+  kernels::check_frontier_ownerships(arguments.kernel, split(arguments.ownerships, "--ownership"));
 }
 
 void run(const BoundArguments& arguments) {
@@ -165,7 +165,7 @@ void run(const BoundArguments& arguments) {
   const auto opened = open_graph(arguments.graph_path(), arguments.reading);
   const graph::GraphFile& file = opened.file;
   verify(file, options.threads);
-  if (!perf::is_dense(arguments.kernel)) {
+  if (!kernels::is_dense(arguments.kernel)) {
     run_frontier_bound(arguments, options, file);
     return;
   }

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "cli/common.h"
-#include "perf/frontier_count.h"
+#include "kernels/count.h"
 #include "perf/frontier_memory.h"
 
 namespace edgewire::cli {

@@ -120,11 +120,11 @@ perf::Matrix matrix_of(const CompareArguments& arguments) {
   for (const auto& item : split(arguments.workers, "--workers"))
     matrix.workers.push_back(whole_number(item, 1, 1024, "--workers"));
   matrix.transports = split(arguments.transports, "--transport");
-  if (perf::is_dense(arguments.kernel))
+  if (kernels::is_dense(arguments.kernel))
     for (const auto& item : split(arguments.strategies, "--strategy"))
       matrix.strategies.push_back(plan::strategy_from(item));
   matrix.links = links_of(arguments);
-  matrix.loopback = arguments.local() && perf::is_dense(arguments.kernel);
+  matrix.loopback = arguments.local() && kernels::is_dense(arguments.kernel);
   matrix.ownerships = split(arguments.ownership, "--ownership");
   perf::check_ownerships(matrix.ownerships, several(matrix.processes), true);
   const auto cells = perf::cells_of(matrix);
@@ -172,17 +172,17 @@ void check_kernel(const CLI::App& command, const CompareArguments& arguments) {
     if (command.count(option) > 0)
       throw UsageError(fmt::format("{} is of --kernel {}, not of {}: leave it out", option, owners, kernel));
   };
-  const bool names_vertices = kernel == "ppr" || kernel == "spmv" || perf::has_source(kernel);
+  const bool names_vertices = kernel == "ppr" || kernel == "spmv" || kernels::has_source(kernel);
   if (arguments.reading.labels && names_vertices)
     throw UsageError(
         fmt::format("--labels: the runs would not find the names of vertices: `edgewire convert {} "
                     "--labels -o g.ew`, and compare with g.ew",
                     arguments.graph_path));
   if (kernel != "pagerank") refuse("--wire", "pagerank");
-  if (perf::is_dense(kernel)) return;
+  if (kernels::is_dense(kernel)) return;
   for (const char* option : {"--strategy", "--layout"}) refuse(option, "pagerank, ppr and spmv");
   if (kernel != "cdlp") refuse("--iterations", "pagerank, ppr, spmv and cdlp");
-  perf::check_frontier_ownerships(kernel, split(arguments.ownership, "--ownership"));
+  kernels::check_frontier_ownerships(kernel, split(arguments.ownership, "--ownership"));
 }
 
 /// What the runs have in common.

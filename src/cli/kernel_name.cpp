@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "perf/frontier_count.h"
+#include "kernels/count.h"
 
 namespace edgewire::cli {
 
@@ -21,8 +21,8 @@ std::string other_command(const std::string& name) {
 }  // namespace
 
 void add_kernel_name(CLI::App& command, std::string& kernel, const std::string& help) {
-  std::vector<std::string> names(perf::kDenseKernels.begin(), perf::kDenseKernels.end());
-  names.insert(names.end(), perf::kFrontierKernels.begin(), perf::kFrontierKernels.end());
+  std::vector<std::string> names(kernels::kDenseKernels.begin(), kernels::kDenseKernels.end());
+  names.insert(names.end(), kernels::kFrontierKernels.begin(), kernels::kFrontierKernels.end());
   command.add_option("--kernel", kernel, help)
       ->check(other_command)
       ->check(CLI::IsMember(names))

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "cli/help.h"
-#include "perf/frontier_count.h"
+#include "kernels/count.h"
 
 namespace edgewire::cli {
 namespace {
@@ -131,8 +131,8 @@ std::string hint_of_option(const std::string& word, const CLI::App& command, con
   const auto of_kernel = [&](const char* kernel) {
     return app.get_subcommand(kernel)->get_option_no_throw(word) != nullptr;
   };
-  if (command.get_name() == "compare" && (std::ranges::any_of(perf::kDenseKernels, of_kernel) ||
-                                          std::ranges::any_of(perf::kFrontierKernels, of_kernel)))
+  if (command.get_name() == "compare" && (std::ranges::any_of(kernels::kDenseKernels, of_kernel) ||
+                                          std::ranges::any_of(kernels::kFrontierKernels, of_kernel)))
     owners += ": those of kernels stand behind --";
   return owners;
 }

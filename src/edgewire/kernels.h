@@ -1,14 +1,14 @@
 // The kernels of this library: programs for job::DenseRun, and kernels that follow a frontier.
 #pragma once
 
-#include "frontier/betweenness.h"
-#include "frontier/breadth_first.h"
-#include "frontier/components.h"
-#include "frontier/label_propagation.h"
-#include "frontier/local_clustering.h"
-#include "frontier/settle.h"
-#include "frontier/strong_components.h"
+#include "kernels/bc.h"
+#include "kernels/bfs.h"
+#include "kernels/cdlp.h"
+#include "kernels/delta_stepping.h"
+#include "kernels/lcc.h"
 #include "kernels/runs.h"
+#include "kernels/scc.h"
 #include "kernels/sssp.h"
+#include "kernels/wcc.h"
 #include "runs/dense.h"
 #include "runs/kernels.h"

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "frontier/betweenness.h"
-#include "frontier/betweenness_apart.h"
-#include "kernels/verify.h"
+#include "kernels/bc.h"
+#include "kernels/bc_apart.h"
+#include "kernels/check.h"
 #include "perf/frontier_memory.h"
 #include "runs/digest.h"
 #include "runs/kernels.h"
@@ -37,12 +37,12 @@ class BcKernel : public VertexKernel<double> {
   std::size_t record_bytes() const override { return sizeof(frontier::WideRecord); }
   bool choose_tasks(const graph::GraphFile& graph, int processes, int workers, bool on_disks) override {
     return apart_ =
-               frontier::BetweennessBySource::chosen({asked_.apart, graph.vertices(), graph.edges(),
-                                                      asked_.sources.size(), processes, workers, on_disks},
-                                                     options());
+               kernels::BetweennessBySource::chosen({asked_.apart, graph.vertices(), graph.edges(),
+                                                     asked_.sources.size(), processes, workers, on_disks},
+                                                    options());
   }
   void prepare(frontier::FrontierJob& job, const Tools&) override {
-    if (apart_) searches_ = std::make_unique<frontier::BetweennessBySource>(job, options());
+    if (apart_) searches_ = std::make_unique<kernels::BetweennessBySource>(job, options());
   }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
     const auto ids = asked_.checkpoints.any() ? summed(job) : std::vector<VertexId>();
@@ -55,18 +55,18 @@ class BcKernel : public VertexKernel<double> {
     auto supersteps = apart_ ? run_apart(checkpoints) : run_levels(job, checkpoints);
     checkpoints.finish();
     if (asked_.normalized)
-      frontier::scale_scores(
+      kernels::scale_scores(
           job, mine_, apart_,
-          frontier::normalized_scale(job.graph().vertices(), asked_.endpoints, asked_.samples),
+          kernels::normalized_scale(job.graph().vertices(), asked_.endpoints, asked_.samples),
           asked_.sources);
     return supersteps;
   }
   std::string phase(const frontier::Superstep& one) const override {
-    if (one.kind == frontier::BetweennessBySource::kSearches)
+    if (one.kind == kernels::BetweennessBySource::kSearches)
       return fmt::format("searches from {} sources", one.step);
-    if (one.kind == frontier::BetweennessBySource::kSums) return "sums to owners";
+    if (one.kind == kernels::BetweennessBySource::kSums) return "sums to owners";
     return fmt::format("level {}, {}", one.step + 1,
-                       one.kind == frontier::Betweenness::kForward ? "paths" : "shares of them");
+                       one.kind == kernels::Betweenness::kForward ? "paths" : "shares of them");
   }
   std::uint64_t checksum(const frontier::FrontierJob& job) const override {
     return apart_ ? checksum_of_all(std::span<const double>(mine_)) : VertexKernel::checksum(job);
@@ -91,7 +91,7 @@ class BcKernel : public VertexKernel<double> {
     RecordCounts counts;
     if (apart_) return counts;
     for (const VertexId source : std::span(asked_.sources).subspan(done_))
-      counts.push_back(perf::count_betweenness(graph, source));
+      counts.push_back(kernels::count_betweenness(graph, source));
     return counts;
   }
   void gather(frontier::FrontierJob& job) override {
@@ -110,7 +110,7 @@ class BcKernel : public VertexKernel<double> {
   }
 
  private:
-  frontier::BetweennessOptions options() const {
+  kernels::BetweennessOptions options() const {
     return {asked_.deterministic, asked_.weighted, asked_.endpoints};
   }
   /// What sums depend on. How workers search is not of it.
@@ -126,7 +126,7 @@ class BcKernel : public VertexKernel<double> {
     return all;
   }
   std::vector<frontier::Superstep> run_levels(frontier::FrontierJob& job, Checkpoints& checkpoints) {
-    frontier::Betweenness levels(job, options());
+    kernels::Betweenness levels(job, options());
     if (const auto resumed = checkpoints.take_resumed()) levels.take_up(resumed->values<double>());
     auto supersteps = levels.run(std::span(asked_.sources).subspan(done_), [&](std::size_t more) {
       checkpoints.step(done_ + more, std::span(levels.scores()));
@@ -161,7 +161,7 @@ class BcKernel : public VertexKernel<double> {
   BcOptions asked_;
   std::size_t done_ = 0;  ///< sources that a checkpoint held
   bool apart_ = false;    ///< then rank 0 has the scores of all vertices, and the others have none
-  std::unique_ptr<frontier::BetweennessBySource> searches_;
+  std::unique_ptr<kernels::BetweennessBySource> searches_;
 };
 
 }  // namespace

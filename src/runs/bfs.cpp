@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "frontier/breadth_first.h"
-#include "frontier/breadth_first_answer.h"
-#include "frontier/breadth_first_apart.h"
-#include "kernels/verify.h"
+#include "kernels/bfs.h"
+#include "kernels/bfs_answer.h"
+#include "kernels/bfs_apart.h"
+#include "kernels/check.h"
 #include "launch/packing.h"
 #include "perf/frontier_memory.h"
 #include "runs/digest.h"
@@ -20,7 +20,7 @@ namespace edgewire::runs {
 
 namespace {
 
-using frontier::BreadthFirst;
+using kernels::BreadthFirst;
 
 /// Parents are looked for.
 bool needs_parents(const BfsOptions& asked) { return asked.parents || asked.target.vertex.has_value(); }
@@ -51,15 +51,15 @@ class BfsKernel : public Kernel {
   }
   std::vector<std::string> runs() const override { return asked_.sources.names; }
   bool choose_tasks(const graph::GraphFile& graph, int processes, int workers, bool on_disks) override {
-    return apart_ = frontier::BreadthFirstApart::chosen(
+    return apart_ = kernels::BreadthFirstApart::chosen(
                {asked_.apart, graph.vertices(), graph.edges(), asked_.sources.vertices.size(), processes,
                 workers, on_disks},
                asked_parents(asked_));
   }
   void prepare(frontier::FrontierJob& job, const Tools& tools) override {
     if (!apart_) return;
-    searches_ = std::make_unique<frontier::BreadthFirstApart>(
-        job, frontier::BreadthFirstApartOptions{
+    searches_ = std::make_unique<kernels::BreadthFirstApart>(
+        job, kernels::BreadthFirstApartOptions{
                  asked_parents(asked_),
                  {tools.top.value_or(0), asked_.target.vertex},
                  tools.wants_values(),
@@ -92,7 +92,7 @@ class BfsKernel : public Kernel {
   }
   RecordCounts counts(const graph::GraphFile& graph) const override {
     if (apart_) return {};
-    return one_count(perf::count_breadth_first(graph, source()));
+    return one_count(kernels::count_breadth_first(graph, source()));
   }
   bool is_whole() const override { return apart_; }
   Values own() const override { return shown(search_->levels(), search_->parents()); }
@@ -126,18 +126,18 @@ class BfsKernel : public Kernel {
   std::uint64_t timed_ = 0;               ///< searches that had edges to follow
   double seconds_for_an_edge_ = 0;        ///< of all these, in sum
   std::unique_ptr<BreadthFirst> search_;  ///< one of these two
-  std::unique_ptr<frontier::BreadthFirstApart> searches_;
-  frontier::BreadthFirstFound found_;  ///< at rank 0, of the run
+  std::unique_ptr<kernels::BreadthFirstApart> searches_;
+  kernels::BreadthFirstFound found_;  ///< at rank 0, of the run
 };
 
 report::Answer BfsKernel::answer(const AnsweredRun& run) {
   auto& job = run.job;
   auto& bootstrap = job.bootstrap();
   const std::uint64_t count = process::count_of_rank_0(bootstrap, run.top.value_or(0));
-  const auto found = frontier::join_answers(
+  const auto found = kernels::join_answers(
       bootstrap,
       apart_ ? searches_->answer(run_)
-             : frontier::answer_of(job, *search_, source(), {count, asked_.target.vertex}),
+             : kernels::answer_of(job, *search_, source(), {count, asked_.target.vertex}),
       count);
   std::uint64_t reached = 0;
   for (const auto& step : run.supersteps) reached += step.frontier;

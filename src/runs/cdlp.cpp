@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "frontier/label_propagation.h"
-#include "kernels/verify.h"
+#include "kernels/cdlp.h"
+#include "kernels/check.h"
 #include "runs/kernels.h"
 #include "runs/vertex_kernel.h"
 
@@ -27,7 +27,7 @@ class CdlpKernel : public LabelKernel {
   bool follows_rows(const graph::GraphFile& graph) const override { return graph.symmetric(); }
   std::string describe() const override { return fmt::format("cdlp, {} iterations", iterations_); }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
-    frontier::LabelPropagation propagation(job);
+    kernels::LabelPropagation propagation(job);
     const auto ids =
         checkpoints_.any() ? owned_vertices(job.ownership(), job.rank()) : std::vector<VertexId>();
     Checkpoints checkpoints({job.bootstrap(), job.pool(), job.graph(), ids, sizeof(PlainId), "cdlp"},
@@ -52,7 +52,7 @@ class CdlpKernel : public LabelKernel {
   }
   RecordCounts counts(const graph::GraphFile& graph) const override {
     if (taken_up_ > 0) return {};
-    return one_count(perf::count_labels(graph, iterations_));
+    return one_count(kernels::count_labels(graph, iterations_));
   }
   std::string fault(const graph::GraphFile& graph) const override {
     return kernels::check_cdlp(graph, iterations_, all_);

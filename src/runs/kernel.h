@@ -9,7 +9,7 @@
 
 #include "frontier/frontier_job.h"
 #include "frontier/superstep.h"
-#include "perf/frontier_count.h"
+#include "kernels/count.h"
 #include "report/run_report.h"
 #include "runs/answers.h"
 #include "runs/tools.h"
@@ -18,8 +18,8 @@
 namespace edgewire::runs {
 
 /// Counts of what a run must send.
-using RecordCounts = std::vector<std::unique_ptr<perf::FrontierCount>>;
-inline RecordCounts one_count(std::unique_ptr<perf::FrontierCount> count) {
+using RecordCounts = std::vector<std::unique_ptr<kernels::FrontierCount>>;
+inline RecordCounts one_count(std::unique_ptr<kernels::FrontierCount> count) {
   RecordCounts counts;
   counts.push_back(std::move(count));
   return counts;

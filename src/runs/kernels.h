@@ -50,7 +50,7 @@ struct BfsOptions {
   std::optional<bool> apart{};
   bool deterministic = false;  ///< of several parents take the smallest
 };
-/// Breadth-first search, see frontier::BreadthFirst. Throws UsageError as check() does.
+/// Breadth-first search, see kernels::BreadthFirst. Throws UsageError as check() does.
 std::unique_ptr<Kernel> make_bfs(const BfsOptions& options);
 
 struct SsspOptions {
@@ -61,7 +61,7 @@ struct SsspOptions {
   bool parents = false;  ///< results show the vertex before, instead of the distance
   Target target{};       ///< show a path to it
 };
-/// Shortest paths by delta stepping, see frontier::DeltaStepping. Throws Error where the graph has no
+/// Shortest paths by delta stepping, see kernels::DeltaStepping. Throws Error where the graph has no
 /// weights, and UsageError as check() does.
 std::unique_ptr<Kernel> make_sssp(const graph::GraphFile& graph, const SsspOptions& options);
 
@@ -75,20 +75,20 @@ struct BcOptions {
   std::vector<std::pair<std::string, report::RunReport::Option>> asked{};
   CheckpointOptions checkpoints{};
 };
-/// Betweenness centrality, see frontier::Betweenness.
+/// Betweenness centrality, see kernels::Betweenness.
 std::unique_ptr<Kernel> make_bc(const BcOptions& options);
 
-/// Weakly connected components, see frontier::Components.
+/// Weakly connected components, see kernels::Components.
 std::unique_ptr<Kernel> make_wcc();
-/// Strongly connected components, see frontier::StrongComponents.
+/// Strongly connected components, see kernels::StrongComponents.
 std::unique_ptr<Kernel> make_scc();
 struct CdlpOptions {
   std::uint32_t iterations = 10;  ///< at most
   CheckpointOptions checkpoints{};
 };
-/// Communities by label propagation, see frontier::LabelPropagation.
+/// Communities by label propagation, see kernels::LabelPropagation.
 std::unique_ptr<Kernel> make_cdlp(const CdlpOptions& options);
-/// Local clustering coefficients and triangles, see frontier::LocalClustering.
+/// Local clustering coefficients and triangles, see kernels::LocalClustering.
 std::unique_ptr<Kernel> make_lcc();
 
 /// Levels, or 0xffffffff where no path leads. With `parents` it returns the parents instead: of each vertex

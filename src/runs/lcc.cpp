@@ -6,8 +6,8 @@
 #include <numeric>
 #include <string>
 
-#include "frontier/local_clustering.h"
-#include "kernels/verify.h"
+#include "kernels/check.h"
+#include "kernels/lcc.h"
 #include "launch/packing.h"
 #include "runs/kernels.h"
 #include "runs/vertex_kernel.h"
@@ -22,7 +22,7 @@ class LccKernel : public VertexKernel<double> {
   std::string describe() const override { return "lcc"; }
   bool follows_rows(const graph::GraphFile&) const override { return false; }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
-    frontier::LocalClustering clustering(job);
+    kernels::LocalClustering clustering(job);
     auto supersteps = clustering.run();
     mine_ = clustering.coefficients();
     triangles_ = clustering.triangles();
@@ -54,7 +54,7 @@ class LccKernel : public VertexKernel<double> {
     report.triangles = triangles_;
   }
   RecordCounts counts(const graph::GraphFile& graph) const override {
-    return one_count(perf::count_triangles(graph));
+    return one_count(kernels::count_triangles(graph));
   }
   std::string fault(const graph::GraphFile& graph) const override {
     return kernels::check_lcc(graph, all_, triangles_);

@@ -43,7 +43,7 @@ void add_least(report::RunReport& report, const std::vector<std::size_t>& ends,
   const bool all = std::ranges::all_of(runs, [](const auto& least) { return least.has_value(); });
   report.least = report::RunReport::Least{};
   if (runs.empty() || !all) return;
-  report.least->count = perf::to_name(runs.front()->exactness);
+  report.least->count = kernels::to_name(runs.front()->exactness);
   std::size_t begin = 0;
   for (std::size_t r = 0; r < runs.size(); ++r) {
     const auto bytes = add_to(Supersteps(report.supersteps).subspan(begin, ends[r] - begin), *runs[r]);

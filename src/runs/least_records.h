@@ -1,5 +1,5 @@
 // What runs of a kernel that follows a frontier had to send at least, counted in sequence by other code than
-// the kernel's (perf/frontier_count.h).
+// the kernel's (kernels/count.h).
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "graph/graph_file.h"
+#include "kernels/count.h"
 #include "partition/ownership.h"
-#include "perf/frontier_count.h"
 #include "report/run_report.h"
 
 namespace edgewire::runs {
@@ -21,7 +21,7 @@ class Kernel;
 /// Of one run.
 struct LeastRecords {
   std::map<std::string, std::uint64_t> bytes;  ///< [phase of a superstep]: of records
-  perf::Exactness exactness = perf::Exactness::exact;
+  kernels::Exactness exactness = kernels::Exactness::exact;
 };
 
 /// Of the run that was last; none where nobody counts it. One process does that, by itself: time and memory

@@ -1,12 +1,12 @@
-#include "frontier/strong_components.h"
+#include "kernels/scc.h"
 
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
 
-#include "frontier/components.h"
-#include "kernels/verify.h"
+#include "kernels/check.h"
+#include "kernels/wcc.h"
 #include "runs/kernels.h"
 #include "runs/vertex_kernel.h"
 
@@ -19,7 +19,7 @@ class SccKernel : public LabelKernel {
   SccKernel() : LabelKernel("component", "components") {}
   std::string describe() const override { return "scc"; }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
-    frontier::StrongComponents components(job);
+    kernels::StrongComponents components(job);
     auto supersteps = components.run();
     mine_ = components.labels();
     return supersteps;
@@ -34,15 +34,15 @@ class SccKernel : public LabelKernel {
                                  "tell colours to neighbours",
                                  "collect the edges that are left",
                                  "find the first vertices"};
-    constexpr std::uint64_t kFirst = frontier::StrongComponents::kForward;
-    return one.kind < kFirst ? frontier::kComponentPhases.at(one.kind) : kPhases.at(one.kind - kFirst);
+    constexpr std::uint64_t kFirst = kernels::StrongComponents::kForward;
+    return one.kind < kFirst ? kernels::kComponentPhases.at(one.kind) : kPhases.at(one.kind - kFirst);
   }
   void fill(report::RunReport& report) const override {
     report.kernel = "scc";
     report.wire = "records";
   }
   RecordCounts counts(const graph::GraphFile& graph) const override {
-    return one_count(perf::count_strong_components(graph));
+    return one_count(kernels::count_strong_components(graph));
   }
   std::string fault(const graph::GraphFile& graph) const override { return kernels::check_scc(graph, all_); }
   std::string rules() const override {

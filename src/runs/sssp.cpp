@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
-#include "frontier/path.h"
-#include "frontier/settle.h"
-#include "kernels/verify.h"
+#include "kernels/check.h"
+#include "kernels/delta_stepping.h"
+#include "kernels/path.h"
 #include "perf/frontier_memory.h"
 #include "runs/digest.h"
 #include "runs/kernels.h"
@@ -47,7 +47,7 @@ class SsspKernel : public VertexKernel<Distance> {
                        asked_.target.vertex ? fmt::format(", target {}", *asked_.target.vertex) : "");
   }
   std::size_t record_bytes() const override {
-    return frontier::DeltaStepping<kernels::Sssp<Distance>>::kRecordBytes;
+    return kernels::DeltaStepping<kernels::Sssp<Distance>>::kRecordBytes;
   }
   bool weighted() const override { return !asked_.unit_weights; }
   disk::VertexBytes vertex_bytes() const override { return perf::vertex_bytes("sssp"); }
@@ -58,7 +58,7 @@ class SsspKernel : public VertexKernel<Distance> {
   std::vector<std::string> runs() const override { return asked_.sources.names; }
   void choose(std::size_t run) override { source_ = asked_.sources.vertices[run]; }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
-    frontier::DeltaStepping stepping(job, *program_);
+    kernels::DeltaStepping stepping(job, *program_);
     auto supersteps = stepping.run(source_, 0);
     mine_ = stepping.values();
     gathered_ = false;
@@ -85,7 +85,7 @@ class SsspKernel : public VertexKernel<Distance> {
     if (asked_.target.vertex) report.options.emplace_back("target", asked_.target.asked);
   }
   RecordCounts counts(const graph::GraphFile& graph) const override {
-    return one_count(perf::count_shortest_paths(graph, source_, sizeof(Distance)));
+    return one_count(kernels::count_shortest_paths(graph, source_, sizeof(Distance)));
   }
   bool is_whole() const override { return asked_.parents; }
   Values all() const override {
@@ -119,7 +119,7 @@ class SsspKernel : public VertexKernel<Distance> {
 
  private:
   report::Path path_to(VertexId target, const graph::VertexNames& names) const {
-    return named_path(names, frontier::path_to(parents_, source_, target), source_, target,
+    return named_path(names, kernels::path_to(parents_, source_, target), source_, target,
                       as_number(all_[target]));
   }
 

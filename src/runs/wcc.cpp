@@ -1,9 +1,9 @@
-#include "frontier/components.h"
+#include "kernels/wcc.h"
 
 #include <memory>
 #include <string>
 
-#include "kernels/verify.h"
+#include "kernels/check.h"
 #include "perf/frontier_memory.h"
 #include "runs/kernels.h"
 #include "runs/vertex_kernel.h"
@@ -18,20 +18,20 @@ class WccKernel : public LabelKernel {
   std::string describe() const override { return "wcc"; }
   disk::VertexBytes vertex_bytes() const override { return perf::vertex_bytes("wcc"); }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
-    frontier::Components components(job);
+    kernels::Components components(job);
     auto supersteps = components.run();
     mine_ = components.labels();
     return supersteps;
   }
   std::string phase(const frontier::Superstep& one) const override {
-    return frontier::kComponentPhases.at(one.kind);
+    return kernels::kComponentPhases.at(one.kind);
   }
   void fill(report::RunReport& report) const override {
     report.kernel = "wcc";
     report.wire = "records";
   }
   RecordCounts counts(const graph::GraphFile& graph) const override {
-    return one_count(perf::count_components(graph));
+    return one_count(kernels::count_components(graph));
   }
   std::string fault(const graph::GraphFile& graph) const override { return kernels::check_wcc(graph, all_); }
   std::string rules() const override {

@@ -1,6 +1,6 @@
 // Bins: several workers offer values to random vertices, and nothing is lost, applied twice or applied by two
 // workers at a time.
-#include "frontier/bins.h"
+#include "kernels/bins.h"
 
 #include <doctest/doctest.h>
 
@@ -15,7 +15,9 @@
 
 #include "transport_fixture.h"
 
-namespace edgewire::frontier {
+namespace edgewire::kernels {
+
+using namespace frontier;
 
 namespace {
 
@@ -158,4 +160,4 @@ TEST_CASE("when a worker fails while it gathers, others go on") {
   CHECK(gathered == 2 * kBin * (kMost + 1));
 }
 
-}  // namespace edgewire::frontier
+}  // namespace edgewire::kernels

@@ -13,6 +13,8 @@
 #include "perf/frontier_bound.h"
 
 namespace edgewire::perf {
+
+using namespace kernels;
 namespace {
 
 Matrix two_links() {

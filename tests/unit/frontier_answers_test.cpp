@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "frontier/group_sizes.h"
-#include "frontier/path.h"
 #include "frontier_test.h"
+#include "kernels/path.h"
 
-namespace edgewire::frontier {
+namespace edgewire::kernels {
+
+using namespace frontier;
 namespace {
 
 constexpr PlainId kNoParent = kNoVertex;
@@ -120,4 +122,4 @@ TEST_CASE("a path goes along parents, from process to process") {
 }
 
 }  // namespace
-}  // namespace edgewire::frontier
+}  // namespace edgewire::kernels

@@ -11,9 +11,11 @@
 
 #include "base/error.h"
 #include "graph_test.h"
-#include "perf/frontier_count.h"
+#include "kernels/count.h"
 
 namespace edgewire::perf {
+
+using namespace kernels;
 namespace {
 
 constexpr std::uint32_t kVertices = 40;

@@ -4,17 +4,17 @@
 #include <string>
 #include <vector>
 
-#include "frontier/betweenness.h"
-#include "frontier/betweenness_apart.h"
-#include "frontier/breadth_first.h"
-#include "frontier/label_propagation.h"
-#include "frontier/local_clustering.h"
 #include "graph/generator.h"
+#include "kernels/bc.h"
+#include "kernels/bc_apart.h"
+#include "kernels/bfs.h"
+#include "kernels/cdlp.h"
+#include "kernels/count.h"
+#include "kernels/lcc.h"
 #include "kernels/runs.h"
 #include "kernels/sssp.h"
 #include "launch/launch.h"
 #include "perf/bound.h"
-#include "perf/frontier_count.h"
 #include "refusals.h"
 #include "shuffle/generator.h"
 #include "shuffle/load_job.h"
@@ -142,26 +142,26 @@ TEST_CASE("options of kernels that follow a frontier") {
        {[](auto& o) { o.disks.weighted = true; }, "no weights"}},
       [&](const auto& options) { const FrontierJob job(*alone, file.graph, options); });
   FrontierJob job(*alone, file.graph, {.listener = nullptr});
-  check_line(refusal([&] { frontier::BreadthFirst(job, frontier::BreadthFirst::Parents::none).run(4); }),
+  check_line(refusal([&] { kernels::BreadthFirst(job, kernels::BreadthFirst::Parents::none).run(4); }),
              "source: 4 is no vertex");
   const std::vector<VertexId> beyond{0, 4};
-  check_line(refusal([&] { frontier::Betweenness(job).run(beyond); }), "source: 4");
-  check_line(refusal([&] { frontier::LabelPropagation(job).run(0); }), "rounds");
-  check_line(refusal([&] { const frontier::LocalClustering one(job, {.record_bits = 0}); }), "record_bits");
-  check_line(refusal([&] { const frontier::BetweennessBySource one(job, {}); }), "for_tasks");
+  check_line(refusal([&] { kernels::Betweenness(job).run(beyond); }), "source: 4");
+  check_line(refusal([&] { kernels::LabelPropagation(job).run(0); }), "rounds");
+  check_line(refusal([&] { const kernels::LocalClustering one(job, {.record_bits = 0}); }), "record_bits");
+  check_line(refusal([&] { const kernels::BetweennessBySource one(job, {}); }), "for_tasks");
   check_line(refusal([&] { const kernels::Sssp one(job); }), "disks.weighted");
   const kernels::Sssp hops(job, 0, true);
-  CHECK(frontier::DeltaStepping(job, hops).run(3, 0).size() > 0);
-  check_line(refusal([&] { frontier::DeltaStepping(job, hops).run(4, 0); }), "source: 4");
+  CHECK(kernels::DeltaStepping(job, hops).run(3, 0).size() > 0);
+  check_line(refusal([&] { kernels::DeltaStepping(job, hops).run(4, 0); }), "source: 4");
   const frontier::Options weights{.disks = {{}, 0, true}};
   FrontierJob heavy(*alone, weighted.graph, weights);
   for (const double delta : {kNan, -1.0, kInfinity})
     check_line(refusal([&] { const kernels::Sssp one(heavy, delta); }), "delta");
-  check_line(refusal([&] { const frontier::DeltaStepping one(heavy, hops); }), "weights");
+  check_line(refusal([&] { const kernels::DeltaStepping one(heavy, hops); }), "weights");
   FrontierJob below(*alone, negative.graph, weights);
   check_line(refusal([&] { const kernels::Sssp one(below); }), "weight -1");
   FrontierJob tasks(*alone, file.graph, {.for_tasks = true});
-  check_line(refusal([&] { const frontier::LabelPropagation one(tasks); }), "for_tasks");
+  check_line(refusal([&] { const kernels::LabelPropagation one(tasks); }), "for_tasks");
 }
 
 TEST_CASE("options of a sort, of a load and of records") {
@@ -264,10 +264,10 @@ TEST_CASE("options of a bound") {
                         [&](const auto& options) {
                           perf::compute_bound({file.graph.offsets(), file.graph.targets()}, options);
                         });
-  check_line(refusal([&] { perf::count_breadth_first(file.graph, 4); }), "source: 4");
-  check_line(refusal([&] { perf::count_shortest_paths(file.graph, 4); }), "source: 4");
-  check_line(refusal([&] { perf::count_betweenness(file.graph, 4); }), "source: 4");
-  check_line(refusal([&] { perf::count_labels(file.graph, 0); }), "iterations");
+  check_line(refusal([&] { kernels::count_breadth_first(file.graph, 4); }), "source: 4");
+  check_line(refusal([&] { kernels::count_shortest_paths(file.graph, 4); }), "source: 4");
+  check_line(refusal([&] { kernels::count_betweenness(file.graph, 4); }), "source: 4");
+  check_line(refusal([&] { kernels::count_labels(file.graph, 0); }), "iterations");
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "frontier_test.h"
-#include "kernels/verify.h"
+#include "kernels/check.h"
 #include "refusals.h"
 #include "weighted_graph.h"
 
@@ -42,11 +42,11 @@ std::vector<Distance> distances_of(const graph::GraphFile& graph, VertexId sourc
     try {
       frontier::FrontierJob job(*bootstraps[static_cast<std::size_t>(p)], graph,
                                 {.seat = {.workers = run.workers, .transport = "shm"},
-                                 .record_bytes = frontier::DeltaStepping<Sssp<Distance>>::kRecordBytes,
+                                 .record_bytes = kernels::DeltaStepping<Sssp<Distance>>::kRecordBytes,
                                  .disks = disks,
                                  .kernel = "sssp"});
       const Sssp<Distance> program(job, run.delta, run.unit_weights);
-      frontier::DeltaStepping stepping(job, program);
+      kernels::DeltaStepping stepping(job, program);
       stepping.run(source, 0);
       frontier::put(job, stepping.values(), all);
     } catch (const Error& error) {

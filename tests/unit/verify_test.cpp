@@ -1,4 +1,4 @@
-#include "kernels/verify.h"
+#include "kernels/check.h"
 
 #include <algorithm>
 #include <array>

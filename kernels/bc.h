@@ -1,0 +1,103 @@
+// Betweenness centrality: on how many of the shortest paths that start at some sources does a vertex lie?
+// (Brandes: "A faster algorithm for betweenness centrality", Journal of Mathematical Sociology 25, 2001.)
+//
+// From each source, in the order of distances, sigma[v] is the number of shortest paths from the source to v:
+// the sum of sigma over the predecessors of v, whose edges to v are the last ones of such paths. Then
+// backward, delta[v] is what v has of the paths from this source to all others, the dependency on v. Each
+// path to v carries a part of it, and v itself is a target:
+//
+//   (1 + delta[v]) / sigma[v] = 1 / sigma[v] + sum of (1 + delta[w]) / sigma[w]
+//
+// over the edges from v to vertices w of which it is a predecessor.
+//
+// betweenness_levels.h searches level by level, with all workers and processes; betweenness_weighted.h where
+// paths have the least sum of weights, with one worker. betweenness_apart.h has each worker search from
+// sources of its own. scaled.h counts more paths than doubles can.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "frontier/frontier_job.h"
+
+namespace edgewire::kernels {
+
+struct BetweennessOptions {
+  /// All sums are added in the same order in every run; a worker that is done waits. BetweennessBySource
+  /// alone knows this.
+  bool in_order = false;
+  bool weighted = false;   ///< shortest paths have the least sum of weights, else the fewest edges
+  bool endpoints = false;  ///< a path lies on its first and its last vertex, too
+};
+
+/// What searches from several sources add to.
+struct BetweennessSums {
+  std::vector<double> scores;                          ///< [local number]
+  std::vector<frontier::Superstep> forward, backward;  ///< [level]
+};
+
+/// A search forward and backward from one source after the other.
+class BetweennessSearch {
+ public:
+  virtual ~BetweennessSearch() = default;
+  /// Adds the paths that start at this vertex to `sums`, whose scores are there. False, and nothing is added
+  /// to scores: there are more paths than it can count. Collective; throws Error.
+  virtual bool add(VertexId source, BetweennessSums& sums) = 0;
+};
+
+class Betweenness {
+ public:
+  /// Superstep::kind.
+  static constexpr std::uint64_t kForward = 0, kBackward = 1;
+
+  /// Memory: as BetweennessLevels<double>, and from the first source on from which more than 1e300 shortest
+  /// paths lead to a vertex, as BetweennessLevels<Scaled>. Where paths are weighted, as weighted_search(),
+  /// and the job is of one thread. `job` outlives it. Throws Error.
+  explicit Betweenness(frontier::FrontierJob& job, const BetweennessOptions& options = {});
+
+  /// Sets scores(), to which run() adds: those of an earlier run. Throws Error when there are not as many.
+  void take_up(std::vector<double> scores);
+
+  /// Adds up the paths that start at these vertices. Returns the supersteps: one for each level
+  /// forward and backward, each the sum over all sources of this call; of weighted paths one for all sweeps
+  /// over the edges. A search that ends at a double's limit counts, too, and is done again. Calls
+  /// after_source(sources of this call that are done) in all processes. May be called again. Collective;
+  /// throws Error.
+  std::vector<frontier::Superstep> run(
+      std::span<const VertexId> sources,
+      const std::function<void(std::size_t)>& after_source = [](std::size_t) {});
+
+  /// [local number]: the sum over all sources and all targets t other than the vertex and the source of the
+  /// share of the shortest paths from source to t on which the vertex lies.
+  const std::vector<double>& scores() const noexcept { return sums_.scores; }
+
+ private:
+  frontier::FrontierJob& job_;
+  BetweennessOptions options_;
+  std::unique_ptr<BetweennessSearch> search_;  ///< counts in doubles until these cannot count the paths
+  BetweennessSums sums_;
+};
+
+/// Whether a level of a graph that stores every edge both ways is pulled. `frontier`, `edges`: vertices of
+/// the level before, and edges out of them; `unvisited`: edges out of vertices that are not reached yet.
+bool betweenness_pulls(std::uint64_t frontier, std::uint64_t edges, std::uint64_t unvisited, int processes);
+
+struct BetweennessScale {
+  double sources = 1;  ///< the factor of vertices where paths start
+  double others = 1;   ///< the factor of all other vertices
+};
+/// What scores are multiplied by to be shares of all paths, as NetworkX 3.6 has it with normalized=True: they
+/// are divided by the number of pairs of a source and a target that a vertex could be between; with
+/// `endpoints` it may be one of them. `samples`: how many sources were drawn, so that scores are an estimate;
+/// 0: none, all vertices count as sources.
+BetweennessScale normalized_scale(std::uint64_t vertices, bool endpoints, std::uint64_t samples);
+/// Multiplies the scores of this process, [local number]; or those of all vertices, [vertex], where
+/// `of_all`. `sources`: in order.
+void scale_scores(const frontier::FrontierJob& job, std::span<double> scores, bool of_all,
+                  const BetweennessScale& by, std::span<const VertexId> sources);
+
+}  // namespace edgewire::kernels

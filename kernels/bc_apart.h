@@ -1,0 +1,47 @@
+// Betweenness centrality from many sources: each worker searches from sources of its own. Nothing is sent
+// before the end, and no worker waits for another one at the end of a level.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "frontier/searches.h"
+#include "kernels/bc.h"
+
+namespace edgewire::kernels {
+
+class BetweennessBySource {
+ public:
+  /// Superstep::kind. In kSearches `frontier` has the vertices that were reached and `step` the number of
+  /// sources, in kSums `frontier` has the sums that were sent.
+  static constexpr std::uint64_t kSearches = 2, kSums = 3;
+
+  /// Whether each worker searches from sources of its own, see Searches::apart(): always where sums are in
+  /// order or paths weighted, since Betweenness of several workers knows neither.
+  static bool chosen(const frontier::SearchPlan& plan, const BetweennessOptions& options);
+
+  /// `job` was made for tasks, and outlives this. Collective. Throws Error, also where weights are asked for
+  /// and the graph has none, or one that is not above 0.
+  BetweennessBySource(frontier::FrontierJob& job, const BetweennessOptions& options);
+  /// Does what Betweenness::take_up() does, before the first run(). `scores`: those that scores() has had.
+  void take_up(std::vector<double> scores);
+  /// Does what Betweenness::run() does. May be called again; no worker begins with these sources before
+  /// all have ended with those of the call before.
+  /// `later`: sources of the calls that follow, of which the progress tells, too.
+  std::vector<frontier::Superstep> run(std::span<const VertexId> sources, std::size_t later = 0);
+  /// The scores of all vertices at rank 0; elsewhere nothing.
+  const std::vector<double>& scores() const noexcept { return scores_; }
+
+ private:
+  std::vector<double> own_sums() const;
+
+  frontier::FrontierJob& job_;
+  bool in_order_;
+  frontier::Searches searches_;
+  tasks::FunctionId sums_;
+  std::vector<double> before_;  ///< at rank 0: the scores of an earlier run
+  std::vector<double> scores_;
+};
+
+}  // namespace edgewire::kernels

@@ -1,0 +1,384 @@
+#include "kernels/bc_levels.h"
+
+#include <array>
+#include <bit>
+#include <utility>
+
+namespace edgewire::kernels {
+
+namespace {
+
+constexpr std::size_t kMuch = 16;          // much of the boundary is one vertex in so many
+constexpr std::uint64_t kRecordEdges = 5;  // edges that are followed in the time of a record to a process
+
+template <class T>
+void move_all(std::vector<T>& from, std::vector<T>& to) {
+  to.insert(to.end(), from.begin(), from.end());
+  from.clear();
+}
+
+}  // namespace
+
+/// A pull sends vertices of the frontier to all processes that know them.
+bool betweenness_pulls(std::uint64_t frontier, std::uint64_t edges, std::uint64_t unseen, int processes) {
+  return unseen + frontier * static_cast<std::uint64_t>(processes - 1) * kRecordEdges < edges;
+}
+
+template <class Number>
+BetweennessLevels<Number>::BetweennessLevels(frontier::FrontierJob& job, bool endpoints)
+    : job_(job),
+      records_(job),
+      endpoints_(endpoints),
+      distributed_(job.bootstrap().size() > 1),
+      alone_(job.pool().workers() == 1),
+      sigma_memory_(job.known() * sizeof(Number), -1, "numbers of paths", topology::Begin::staggered),
+      dependencies_memory_(job.known() * sizeof(Number), -1, "dependencies", topology::Begin::staggered),
+      sums_memory_(job.owned() * sizeof(Number), -1, "sums of dependencies", topology::Begin::staggered),
+      sigma_(sigma_memory_.as<Number>()),
+      dependencies_(dependencies_memory_.as<Number>()),
+      sums_(sums_memory_.as<Number>()),
+      visited_(job.known(), !alone_),
+      in_level_(job.known(), !alone_),
+      owned_words_((job.owned() + std::size_t{Bits::kBits} - 1) / Bits::kBits),
+      workers_(static_cast<std::size_t>(job.pool().workers())) {
+  job.expect_records(sizeof(frontier::WideRecord));
+  job.make_rows();
+}
+
+template <class Number>
+bool BetweennessLevels<Number>::add(VertexId source, BetweennessSums& sums) {
+  out_ = &sums;
+  start(source);
+  // Forward, from the source to the last level: sigma.
+  bool more = end_level();
+  for (std::size_t l = 0; more; ++l) {
+    record(sums.forward, l, Betweenness::kForward, [&] {
+      count_paths(l);
+      more = end_level();
+    });
+  }
+  if (too_many_) return false;
+  // Backward: dependencies, and from them scores. No path ends behind the last level, or leads over the
+  // source.
+  const std::size_t last = levels_.size() - 1;
+  for (const KnownNumber v : order_.of(last)) dependencies_[v] = Number(1) / sigma_[v];
+  for (std::size_t l = last; l-- > 1;)
+    record(sums.backward, l, Betweenness::kBackward, [&] { accumulate(l); });
+  if (endpoints_) add_endpoints(source);
+  return true;
+}
+
+/// Forgets the source before, and puts this one on the first level.
+template <class Number>
+void BetweennessLevels<Number>::start(VertexId source) {
+  for (const List list : {List(order_.items), List(boundary_), List(mirrors_.items)}) {
+    for (const KnownNumber v : list) sigma_[v] = dependencies_[v] = Number();
+    visited_.clear_words_of(list);
+  }
+  order_.clear();
+  mirrors_.clear();
+  predecessors_.clear();
+  boundary_.clear();
+  levels_.clear();
+  unvisited_edges_ = job_.graph().edges();
+  const partition::Place place = job_.ownership().place(source);
+  if (place.owner == job_.rank()) {
+    sigma_[place.local] = Number(1);
+    worker(0).owned.emplace_back(std::uint32_t{place.local});
+  } else if (job_.boundary().knows(place)) {
+    worker(0).boundary.push_back(job_.boundary().number(place));
+  }
+  visit(worker(0));
+}
+
+/// Puts together what the workers have reached. False when that is nothing in any process, or one has found
+/// too many paths.
+template <class Number>
+bool BetweennessLevels<Number>::end_level() {
+  std::array<std::uint64_t, 3> mine{};
+  for (Worker& worker : workers_) {
+    mine[0] += worker.owned.size();
+    mine[1] += std::exchange(worker.edges, 0);
+    mine[2] += std::exchange(worker.too_many, false) ? 1 : 0;
+    move_all(worker.owned, order_.items);
+    move_all(worker.boundary, boundary_);
+    move_all(worker.mirrors, mirrors_.items);
+    move_all(worker.predecessors, predecessors_.items);
+  }
+  sort(order_.open());
+  const auto [vertices, edges, too_many] = job_.sum_of_all(mine);
+  too_many_ = too_many != 0;
+  if (vertices == 0 || too_many_) return false;
+  order_.end_level();
+  mirrors_.end_level();
+  predecessors_.end_level();
+  levels_.push_back({vertices, edges});
+  unvisited_edges_ -= edges;
+  return true;
+}
+
+/// Forward: sigma of a vertex on level l + 1 is the sum of sigma over its predecessors on level l.
+template <class Number>
+void BetweennessLevels<Number>::count_paths(std::size_t l) {
+  const List level = order_.of(l);
+  const auto& [vertices, edges, pulled] = levels_[l];
+  levels_[l].pulled =
+      job_.graph().symmetric() &&
+      betweenness_pulls(vertices, edges, unvisited_edges_, distributed_ ? job_.bootstrap().size() : 1);
+  if (pulled) in_level_.add_all(level);
+  run_workers(std::min(edges, unvisited_edges_), [&](int lane) {
+    if (pulled) {
+      if (distributed_) {
+        mirror_paths(lane);
+        barrier();
+      }
+      pull_paths(lane);
+    } else {
+      push_paths(lane, level);
+      if (distributed_) {
+        barrier([this] {  // all sums are complete
+          std::size_t reached = 0;
+          for (const Worker& worker : workers_) reached += worker.boundary.size();
+          much_of_boundary_ = reached > (job_.known() - job_.owned()) / kMuch;
+        });
+        send_paths(lane);
+      }
+    }
+    barrier();  // no worker asks any more what is visited, or in the level
+    visit(worker(lane));
+    if (pulled) in_level_.clear_words_of(worker(lane).mirrors);
+  });
+  if (pulled) in_level_.clear_words_of(level);
+}
+
+template <class Number>
+void BetweennessLevels<Number>::push_paths(int lane, List level) {
+  Worker& worker = this->worker(lane);
+  job_.each_shared_row(lane, level, next_, [&](const frontier::KnownEdges& edges) {
+    const List targets = edges.targets;
+    const Number paths = sigma_[edges.vertex];
+    worker.followed += targets.size();
+    for (std::size_t e = 0; e < targets.size(); ++e) {
+      if (targets.size() - e > kAhead) __builtin_prefetch(&sigma_[targets[e + kAhead]], 1);
+      const KnownNumber v = targets[e];
+      if (visited_.test(v) || !is_zero(add_to(sigma_[v], paths))) continue;
+      (v < job_.owned() ? worker.owned : worker.boundary).push_back(v);
+    }
+  });
+}
+
+/// Sends sums to the owners of boundary vertices. Where the level has reached many of them, all are looked
+/// at, in the order that they and their owners have them in memory. A vertex that its owner has visited
+/// before is no news there, and gets no answer later.
+template <class Number>
+void BetweennessLevels<Number>::send_paths(int lane) {
+  Worker& worker = this->worker(lane);
+  const auto take = [&](int peer, std::uint32_t index, const Number& paths) {
+    const LocalNumber v = owned_vertex(peer, index);
+    if (visited_.test(v)) return;
+    worker.predecessors.push_back({v, index, peer});
+    if (is_zero(add_to(sigma_[v], paths))) worker.owned.emplace_back(std::uint32_t{v});
+  };
+  const frontier::Boundary& boundary = job_.boundary();
+  const auto size = static_cast<std::uint32_t>(job_.bootstrap().size());
+  for (std::uint32_t turn = 1; much_of_boundary_ && turn < size; ++turn) {
+    const std::uint32_t owner = (job_.rank() + turn) % size;
+    const auto [first, last] = job_.pool().part(lane, boundary.count(owner));
+    for (auto i = static_cast<std::uint32_t>(first); i < last; ++i) {
+      const KnownNumber v(boundary.first(owner) + i);
+      if (!is_zero(sigma_[v]) && !visited_.test(v))
+        records_.send(lane, static_cast<int>(owner), i, sigma_[v], take);
+    }
+  }
+  if (!much_of_boundary_)
+    for (const KnownNumber v : worker.boundary) send_to_owner(lane, v, sigma_[v], take);
+  records_.finish(lane, take);
+}
+
+/// Sends sigma of the vertices in the level to all processes that know them.
+template <class Number>
+void BetweennessLevels<Number>::mirror_paths(int lane) {
+  const auto take = [&](int peer, std::uint32_t index, const Number& paths) {
+    const KnownNumber v = boundary_vertex(peer, index);
+    sigma_[v] = paths;
+    visited_.add(v);
+    in_level_.add(v);
+    worker(lane).mirrors.push_back(v);
+  };
+  for (int peer = 0; peer < job_.bootstrap().size(); ++peer) {
+    const auto known = job_.boundary().known_by(static_cast<std::uint32_t>(peer));
+    const auto [first, last] = job_.pool().part(lane, known.size());
+    for (std::size_t i = first; i < last; ++i)
+      if (in_level_.test(known[i]))
+        records_.send(lane, peer, static_cast<std::uint32_t>(i), sigma_[known[i]], take);
+  }
+  records_.finish(lane, take);
+}
+
+/// Looks for predecessors of all unvisited vertices. The targets of a vertex are its sources, too, since the
+/// graph stores every edge both ways.
+template <class Number>
+void BetweennessLevels<Number>::pull_paths(int lane) {
+  Worker& worker = this->worker(lane);
+  const auto take_unvisited = [&]() -> std::span<const LocalNumber> {
+    auto& vertices = worker.unvisited;
+    vertices.clear();
+    for (std::size_t at = 0; vertices.empty() && (at = next_.fetch_add(kItemsAtOnce)) < owned_words_;)
+      for (std::size_t w = at; w < std::min(at + kItemsAtOnce, owned_words_); ++w)
+        for (Bits::Word left = ~visited_.word(w); left != 0; left &= left - 1) {
+          const std::size_t v = w * Bits::kBits + static_cast<std::size_t>(std::countr_zero(left));
+          if (v < job_.owned()) vertices.emplace_back(static_cast<std::uint32_t>(v));
+        }
+    return vertices;
+  };
+  job_.each_row(lane, take_unvisited, [&](const frontier::KnownEdges& edges) {
+    worker.followed += edges.targets.size();
+    Number paths{};
+    for (const KnownNumber u : edges.targets)
+      if (in_level_.test(u)) paths += sigma_[u];
+    if (is_zero(paths)) return;
+    sigma_[edges.vertex] = paths;
+    worker.owned.emplace_back(std::uint32_t{edges.vertex});
+  });
+}
+
+/// What the worker has reached is visited from now on.
+template <class Number>
+void BetweennessLevels<Number>::visit(Worker& worker) {
+  visited_.add_all(worker.boundary);
+  visited_.add_all(worker.owned);
+  const frontier::KnownRows rows = job_.rows();
+  for (std::size_t i = 0; i < worker.owned.size(); ++i) {
+    if (worker.owned.size() - i > kAhead) {
+      const LocalNumber next(worker.owned[i + kAhead]);
+      rows.fetch_begin(next);
+      __builtin_prefetch(&sigma_[worker.owned[i + kAhead]]);
+    }
+    const KnownNumber v = worker.owned[i];
+    worker.edges += job_.degree(LocalNumber(v));
+    if (is_too_many(sigma_[v])) worker.too_many = true;
+  }
+}
+
+/// Backward: each path to a vertex v on level l carries 1 / sigma[v], since v is a target itself, and what
+/// the paths carry that edges prolong to level l + 1.
+template <class Number>
+void BetweennessLevels<Number>::accumulate(std::size_t l) {
+  const List level = order_.of(l), next_level = order_.of(l + 1), mirrors = mirrors_.of(l + 1);
+  const bool push =
+      distributed_ ? levels_[l].pulled : job_.graph().symmetric() && levels_[l + 1].edges < levels_[l].edges;
+  if (push) {
+    in_level_.add_all(level);
+    in_level_.add_all(mirrors);
+  }
+  run_workers(levels_[push ? l + 1 : l].edges, [&](int lane) {
+    if (push) {
+      push_dependencies(lane, next_level);
+      barrier();
+      if (distributed_) send_sums(lane, mirrors);
+    } else {
+      if (distributed_) {
+        send_dependencies(lane, predecessors_.of(l + 1));
+        barrier();
+      }
+      pull_dependencies(lane, level);
+    }
+    barrier();  // until now, no vertex of this level had a dependency of its own
+    share_out(level.size(), [&](std::size_t i) {
+      const KnownNumber v = level[i];
+      const Number sum = push ? dependencies_[v] : sums_[v];
+      dependencies_[v] = Number(1) / sigma_[v] + sum;
+      out_->scores[v] += static_cast<double>(sigma_[v] * sum);
+    });
+  });
+  if (push) {
+    in_level_.clear_words_of(level);
+    in_level_.clear_words_of(mirrors);
+  }
+}
+
+/// Those targets that have dependencies by now are on the next level: no edge leads farther.
+template <class Number>
+void BetweennessLevels<Number>::pull_dependencies(int lane, List level) {
+  Worker& worker = this->worker(lane);
+  job_.each_shared_row(lane, level, next_, [&](const frontier::KnownEdges& edges) {
+    const List targets = edges.targets;
+    worker.followed += targets.size();
+    Number sum{};
+    for (std::size_t e = 0; e < targets.size(); ++e) {
+      if (targets.size() - e > kAhead) __builtin_prefetch(&dependencies_[targets[e + kAhead]]);
+      sum += dependencies_[targets[e]];
+    }
+    sums_[edges.vertex] = sum;
+  });
+}
+
+/// Sends the dependencies of the next level to the processes that have predecessors of its vertices.
+template <class Number>
+void BetweennessLevels<Number>::send_dependencies(int lane,
+                                                  std::span<const RemotePredecessors> predecessors) {
+  const auto take = [&](int peer, std::uint32_t index, const Number& dependency) {
+    dependencies_[boundary_vertex(peer, index)] = dependency;
+  };
+  share_out(predecessors.size(), [&](std::size_t i) {
+    const auto& [vertex, index, peer] = predecessors[i];
+    records_.send(lane, peer, index, dependencies_[vertex], take);
+  });
+  records_.finish(lane, take);
+}
+
+/// Adds the dependencies of the next level to the vertices in the level, here or as mirrors.
+template <class Number>
+void BetweennessLevels<Number>::push_dependencies(int lane, List next_level) {
+  Worker& worker = this->worker(lane);
+  job_.each_shared_row(lane, next_level, next_, [&](const frontier::KnownEdges& edges) {
+    worker.followed += edges.targets.size();
+    const Number dependency = dependencies_[edges.vertex];
+    for (const KnownNumber v : edges.targets)
+      if (in_level_.test(v)) add_to(dependencies_[v], dependency);
+  });
+}
+
+/// Sends what was summed up for mirrors to their owners.
+template <class Number>
+void BetweennessLevels<Number>::send_sums(int lane, List mirrors) {
+  const auto take = [&](int peer, std::uint32_t index, const Number& sum) {
+    add_to(dependencies_[owned_vertex(peer, index)], sum);
+  };
+  share_out(mirrors.size(), [&](std::size_t i) {
+    const Number sum = std::exchange(dependencies_[mirrors[i]], Number());
+    if (!is_zero(sum)) send_to_owner(lane, mirrors[i], sum, take);
+  });
+  records_.finish(lane, take);
+}
+
+/// A source lies on the paths to all that it reaches, and each of those on the paths to it.
+template <class Number>
+void BetweennessLevels<Number>::add_endpoints(VertexId source) {
+  for (const KnownNumber v : order_.items) out_->scores[v] += 1;
+  const partition::Place place = job_.ownership().place(source);
+  if (place.owner != job_.rank()) return;
+  for (const Level& level : levels_) out_->scores[place.local] += static_cast<double>(level.vertices);
+  out_->scores[place.local] -= 2;
+}
+
+/// Runs a superstep and adds what it did to those of the sources before.
+template <class Number>
+void BetweennessLevels<Number>::record(std::vector<frontier::Superstep>& steps, std::size_t l,
+                                       std::uint64_t kind, const std::function<void()>& work) {
+  const frontier::Meter meter(job_);
+  for (Worker& worker : workers_) worker.followed = 0;
+  work();
+  if (steps.size() <= l) steps.resize(l + 1);
+  frontier::Superstep& step = steps[l];
+  step.step = l;
+  step.kind = kind;
+  step.frontier += order_.of(l).size();
+  for (const Worker& worker : workers_) step.edges += worker.followed;
+  meter.stop(step);
+}
+
+template class BetweennessLevels<double>;
+template class BetweennessLevels<Scaled>;
+
+}  // namespace edgewire::kernels

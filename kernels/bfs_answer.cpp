@@ -1,0 +1,42 @@
+#include "kernels/bfs_answer.h"
+
+#include "kernels/path.h"
+#include "launch/packing.h"
+
+namespace edgewire::kernels {
+
+namespace {
+
+std::vector<process::WholeCandidate> farthest(const frontier::FrontierJob& job, std::uint64_t count,
+                                              const std::vector<std::uint32_t>& levels) {
+  process::HighestWhole highest(count);
+  for (LocalNumber local{}; count > 0 && local < levels.size(); ++local)
+    if (levels[local] != BreadthFirst::kNone)
+      highest.add({levels[local], job.ownership().vertex(job.rank(), local)});
+  return highest.take();
+}
+
+}  // namespace
+
+BreadthFirstAnswer answer_of(frontier::FrontierJob& job, const BreadthFirst& search, VertexId source,
+                             const BreadthFirstQuestion& question) {
+  // What all processes know is in the part of rank 0.
+  BreadthFirstAnswer answer{job.rank() == 0 ? search.reached_edges() : 0,
+                            farthest(job, question.farthest, search.levels())};
+  if (question.target) answer.path = path_to(job, search.parents(), source, *question.target);
+  if (job.rank() > 0) answer.path.clear();
+  return answer;
+}
+
+BreadthFirstAnswer join_answers(launch::Bootstrap& bootstrap, const BreadthFirstAnswer& mine,
+                                std::uint64_t farthest) {
+  BreadthFirstAnswer all;
+  for (const auto& edges : launch::allgather(bootstrap, std::vector{mine.edges})) all.edges += edges[0];
+  all.farthest = process::highest_of_all(bootstrap, farthest, mine.farthest);
+  const auto paths = bootstrap.gather(launch::pack(mine.path));
+  for (std::size_t p = 0; p < paths.size(); ++p)
+    if (!paths[p].empty()) all.path = launch::unpack<VertexId>(paths[p], p);
+  return all;
+}
+
+}  // namespace edgewire::kernels

@@ -1,0 +1,60 @@
+// Breadth-first searches from many sources: each worker searches from sources of its own. Nothing is sent,
+// and what a search finds stays in the process where it ran until it is asked for.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "frontier/searches.h"
+#include "kernels/bfs.h"
+#include "kernels/bfs_answer.h"
+
+namespace edgewire::kernels {
+
+struct BreadthFirstApartOptions {
+  BreadthFirst::Parents parents = BreadthFirst::Parents::none;
+  BreadthFirstQuestion question{};  ///< of each search; how many are farthest is as rank 0 says
+  bool keep = false;                ///< what is found, for bring(); as rank 0 says
+  /// Of the levels of all vertices, after each search.
+  std::function<std::uint64_t(std::span<const std::uint32_t> levels)> checksum{};
+};
+
+/// What a search has found, of all vertices.
+struct BreadthFirstFound {
+  std::vector<std::uint32_t> levels;  ///< as BreadthFirst has them
+  std::vector<PlainId> parents;       ///< likewise
+};
+
+class BreadthFirstApart {
+ public:
+  /// Whether workers search apart, see Searches::apart().
+  static bool chosen(const frontier::SearchPlan& plan, BreadthFirst::Parents parents);
+
+  /// `job` was made for tasks, and outlives this. Collective; throws Error.
+  BreadthFirstApart(frontier::FrontierJob& job, BreadthFirstApartOptions options);
+
+  /// Searches from all of them. Returns the supersteps of each search, as Searches::run(). Called once.
+  /// Collective; throws Error.
+  std::vector<std::vector<frontier::Superstep>> run(std::span<const VertexId> sources);
+
+  /// At rank 0 what the search from source `number` of the list has found, once. Collective; throws Error.
+  BreadthFirstFound bring(std::size_t number);
+  /// For join_answers(): empty unless this process has searched from this source.
+  const BreadthFirstAnswer& answer(std::size_t number) const { return answers_[number]; }
+  /// 0 unless this process has searched from this source.
+  std::uint64_t checksum(std::size_t number) const { return checksums_[number]; }
+
+ private:
+  class Searcher;
+
+  BreadthFirstApartOptions options_;
+  std::vector<BreadthFirstFound> found_;     ///< [number of the source]: of this process
+  std::vector<BreadthFirstAnswer> answers_;  ///< likewise
+  std::vector<std::uint64_t> checksums_;     ///< likewise
+  frontier::Searches searches_;
+  tasks::FunctionId give_, bring_;
+};
+
+}  // namespace edgewire::kernels

@@ -1,0 +1,124 @@
+// Counts of bfs and sssp. They share no code with the kernels but the rule that says when bfs pulls.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "graph/row.h"
+#include "kernels/bfs.h"
+#include "kernels/count.h"
+#include "kernels/plain_bfs.h"
+
+namespace edgewire::kernels {
+
+namespace {
+
+using kernels::Levels;
+
+/// A process sends one record for each vertex of another process that its edges lead to; none for the source,
+/// nor for a vertex that an earlier pull has told it.
+class BreadthFirstCount : public FrontierCount {
+ public:
+  BreadthFirstCount(const graph::GraphFile& graph, VertexId source)
+      : graph_(graph), levels_(kernels::plain_breadth_first(graph, source)) {}
+  std::string_view kernel() const override { return "bfs"; }
+  Exactness exactness(int) const override { return Exactness::exact; }
+  std::uint64_t record_bytes() const override { return sizeof(frontier::Record); }
+
+  std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
+    const auto processes = static_cast<std::size_t>(ownership.processes());
+    const auto pulls = choose(processes > 1);
+    std::vector<CountedStep> steps;
+    for (std::size_t l = 0; l < levels_.count(); ++l)
+      steps.push_back({fmt::format("level {}, {}", l + 1, pulls[l] ? "pull" : "push"), levels_.of(l).size(),
+                       RecordLoad(processes)});
+    Names names(graph_, ownership);
+    for (std::uint32_t p = 0; p < processes; ++p)
+      for (const VertexId u : levels_.reached)
+        if (names.owner(u) == p) name_targets(u, pulls, names, steps[levels_.level[u]].load);
+    if (std::ranges::find(pulls, true) == pulls.end()) return steps;
+    const RecordLoad bits = bits_of_known(graph_, ownership);
+    for (std::size_t l = 0; l < steps.size(); ++l)
+      if (pulls[l]) steps[l].load = bits;
+    return steps;
+  }
+
+ private:
+  /// [level]: whether the superstep pulls that follows its edges. Several processes do not count what they
+  /// have reached, and push, after a level with few edges.
+  std::vector<bool> choose(bool several) const {
+    using Search = kernels::BreadthFirst;
+    std::vector<bool> pulls;
+    Search::State state;
+    state.unseen_edges = graph_.edges();
+    bool counted = true;
+    for (std::size_t l = 0; l < levels_.count(); ++l) {
+      state.advance(levels_.of(l).size(), levels_.edges[l]);
+      state.pulled = counted && Search::wants_pull(graph_, state);
+      pulls.push_back(state.pulled);
+      counted = !several || state.pulled || !Search::goes_on(graph_, state);
+    }
+    return pulls;
+  }
+  void name_targets(VertexId u, const std::vector<bool>& pulls, Names& names, RecordLoad& load) const {
+    const std::uint32_t level = levels_.level[u], process = names.owner(u);
+    if (pulls[level]) return;
+    const auto is_known = [&](VertexId v) {  // by all: the source, and what a pull has told them
+      const std::uint32_t at = levels_.level[v];
+      return at == 0 || (at < level && pulls[at]);
+    };
+    for (const VertexId v : graph::Row{graph_, u}.targets())
+      if (!is_known(v) && names.add(process, v)) load.add(process, names.owner(v));
+  }
+
+  const graph::GraphFile& graph_;
+  Levels levels_;
+};
+
+/// However sssp orders its work, a process names each vertex of another one that its reached vertices lead
+/// to.
+class ShortestPathsCount : public FrontierCount {
+ public:
+  ShortestPathsCount(const graph::GraphFile& graph, VertexId source, std::size_t distance_bytes)
+      : graph_(graph),
+        distance_bytes_(distance_bytes),
+        reached_(kernels::plain_breadth_first(graph, source).reached) {}
+  std::string_view kernel() const override { return "sssp"; }
+  Exactness exactness(int) const override { return Exactness::at_least; }
+  std::uint64_t record_bytes() const override {
+    return sizeof(frontier::ShortRecord::vertex) + distance_bytes_;
+  }
+
+  std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
+    const auto processes = static_cast<std::uint32_t>(ownership.processes());
+    CountedStep whole{"all distances", reached_.size(), RecordLoad(processes)};
+    Names names(graph_, ownership);
+    for (std::uint32_t p = 0; p < processes; ++p) {
+      for (const VertexId u : reached_) {
+        if (names.owner(u) != p) continue;
+        for (const VertexId v : graph::Row{graph_, u}.targets())
+          if (names.add(p, v)) whole.load.add(p, names.owner(v));
+      }
+    }
+    return {whole};
+  }
+
+ private:
+  const graph::GraphFile& graph_;
+  std::size_t distance_bytes_;
+  std::vector<VertexId> reached_;
+};
+
+}  // namespace
+
+std::unique_ptr<FrontierCount> count_breadth_first(const graph::GraphFile& graph, VertexId source) {
+  check_source(graph, source);
+  return std::make_unique<BreadthFirstCount>(graph, source);
+}
+
+std::unique_ptr<FrontierCount> count_shortest_paths(const graph::GraphFile& graph, VertexId source,
+                                                    std::size_t distance_bytes) {
+  check_source(graph, source);
+  return std::make_unique<ShortestPathsCount>(graph, source, distance_bytes);
+}
+
+}  // namespace edgewire::kernels

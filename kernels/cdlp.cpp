@@ -1,0 +1,287 @@
+#include "kernels/cdlp.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+#include "base/error.h"
+#include "graph/row.h"
+
+namespace edgewire::kernels {
+
+namespace {
+
+constexpr std::size_t kAtOnce = 1024;
+
+}  // namespace
+
+LabelPropagation::LabelPropagation(frontier::FrontierJob& job)
+    : job_(job),
+      distributed_(job.bootstrap().size() > 1),
+      next_(job.owned()),
+      news_(0, job.pool().workers() > 1),
+      voters_(distributed_ ? 0 : job.graph().vertices(), job.pool().workers() > 1),
+      led_by_(0),
+      workers_(static_cast<std::size_t>(job.pool().workers())) {
+  job.expect_records(sizeof(frontier::Record));
+  if (distributed_) boundary_ = &job.boundary();
+  if (job.graph().symmetric()) {
+    job.make_rows();
+    out_ = job.rows();
+  } else {
+    make_both_rows();
+  }
+  label_memory_ = topology::NodeMemory(known() * sizeof(PlainId), -1, "labels", topology::Begin::staggered);
+  labels_ = label_memory_.as<PlainId>();
+  news_ = SharedBits(known(), job.pool().workers() > 1);
+  led_by_ = Bits(known());
+  for (LocalNumber local{}; local < job.owned(); ++local) {
+    labels_[local] = next_[local] = job.ownership().vertex(job.rank(), local);
+    owned_edges_ += out(local).size();
+  }
+  for (std::uint32_t p = 0; distributed_ && p < static_cast<std::uint32_t>(job.bootstrap().size()); ++p)
+    for (KnownNumber n(boundary_->first(p)); n < boundary_->first(p + 1); ++n)
+      labels_[n] = boundary_->vertex(n);
+}
+
+/// Rows of edges out of vertices and to them. The boundary of the job has only vertices that edges lead to.
+void LabelPropagation::make_both_rows() {
+  frontier::InRows in(job_);
+  if (!distributed_) job_.make_rows();
+  out_ = job_.rows();
+  if (distributed_) {
+    both_ways_.emplace(job_.graph(), job_.all_ids(), job_.ownership(), job_.rank(), job_.pool(),
+                       job_.records(), &in);
+    boundary_ = &*both_ways_;
+    own_out_.emplace(job_.copy_rows(&*both_ways_));
+    out_ = own_out_->rows();
+  }
+  own_in_.emplace(std::move(in).take(), boundary_, job_.pool());
+  in_ = own_in_->rows();
+}
+
+/// All vertices have news, so that each one votes in the next round: which labels the last one had changed is
+/// not known.
+void LabelPropagation::take_up(std::uint64_t rounds, std::vector<PlainId> labels) {
+  const std::uint64_t vertices = job_.graph().vertices();
+  if (labels.size() != next_.size()) throw Error("there are labels of other vertices");
+  for (const PlainId label : labels)
+    if (label >= vertices)
+      throw Error(
+          fmt::format("one of the labels to go on from is {}: the graph has {} vertices", label, vertices));
+  next_ = std::move(labels);
+  done_ = rounds;
+  first_ = false;
+  job_.pool().run([this](int lane) { adopt(lane); });
+  job_.wait_for_all();
+  for (std::size_t w = 0; w < news_.words(); ++w)
+    news_.set_word(w, ~Bits::Word{0} >> (w + 1 == news_.words() ? news_.words() * Bits::kBits - known() : 0));
+}
+
+std::vector<frontier::Superstep> LabelPropagation::run(
+    std::uint64_t rounds, const std::function<void(std::uint64_t)>& after_round) {
+  if (rounds == 0) throw UsageError("rounds: 0 are not enough");
+  frontier::SuperstepLog log(job_);
+  bool changed = true;
+  for (std::uint64_t done = done_; changed && done < rounds;) {
+    log.step(0, workers_, [&] {
+      round();
+      changed = changed_anywhere();
+    });
+    after_round(++done);
+  }
+  job_.wait_for_all();
+  return log.take();
+}
+
+void LabelPropagation::round() {
+  if (!first_) {
+    find_leader();
+    mark_voters();
+  }
+  for (Worker& worker : workers_) worker.changed = worker.changed_degree = 0;
+  job_.for_each_range([this](int w, LocalNumber first, LocalNumber last) {
+    vote(workers_[static_cast<std::size_t>(w)], first, last);
+  });
+  news_.clear();
+  first_ = false;
+  job_.pool().run([this](int lane) { adopt(lane); });
+}
+
+void LabelPropagation::vote(Worker& worker, LocalNumber first, LocalNumber last) {
+  for (LocalNumber local = first; local < last; ++local) {
+    if (marked_ && !voters_.test(local)) continue;
+    const Row out = this->out(local), in = this->in(local);
+    if (out.empty() && in.empty()) continue;
+    if (!first_ && !marked_ && !has_news(out) && !has_news(in)) continue;
+    next_[local] = winner(worker, out, in);
+  }
+}
+
+bool LabelPropagation::has_news(Row neighbours) const noexcept {
+  return std::ranges::any_of(neighbours, [&](KnownNumber u) { return news_.test(u); });
+}
+
+PlainId LabelPropagation::winner(Worker& worker, Row out, Row in) const {
+  ++worker.vertices;
+  worker.edges += out.size() + in.size();
+  const std::size_t votes = out.size() + in.size();
+  if (first_ && in.empty() && job_.graph().simple())
+    return labels_[out.front()];  // all labels differ, and rows are in the order of ids
+  if (votes <= 4) return winner_of_few<4>(out, in);
+  if (led_ && leader_wins(out, in)) return leader_;
+  if (votes <= 8) return winner_of_few<8>(out, in);
+  worker.votes.start(std::min(votes, labels_.size()));
+  count(worker, out);
+  count(worker, in);
+  return worker.votes.winner();
+}
+
+/// Whether the leading label has more than half of the votes. One bit for each vertex fits the cache, where
+/// all labels do not.
+bool LabelPropagation::leader_wins(Row out, Row in) const noexcept {
+  constexpr std::size_t kStride = 64;
+  const std::size_t need = (out.size() + in.size()) / 2 + 1;
+  std::size_t votes = 0, left = out.size() + in.size();
+  for (auto row : {out, in}) {
+    while (!row.empty()) {
+      const auto some = row.first(std::min(row.size(), kStride));
+      for (const KnownNumber u : some) votes += led_by_.test(u);
+      left -= some.size();
+      if (votes >= need) return true;
+      if (votes + left < need) return false;
+      row = row.subspan(some.size());
+    }
+  }
+  return false;
+}
+
+/// Compares each label with all, `Most` at once in registers.
+template <std::size_t Most>
+PlainId LabelPropagation::winner_of_few(Row out, Row in) const {
+  using Slot = VoteTable::Slot;
+  std::array<PlainId, Most> heard;
+  heard.fill(kNoVertex);  // no vertex's label
+  std::size_t votes = 0;
+  for (const KnownNumber u : out) heard[votes++] = labels_[u];
+  for (const KnownNumber u : in) heard[votes++] = labels_[u];
+  Slot best = 0;
+  for (std::size_t i = 0; i < votes; ++i) {
+    std::uint32_t count = 0;
+    for (const PlainId label : heard) count += label == heard[i];
+    best = std::max(best, Slot{count} << VoteTable::kLabelBits | static_cast<PlainId>(~heard[i]));
+  }
+  return ~static_cast<PlainId>(best);
+}
+
+/// Labels are fetched first and counted then, so that the processor has many fetches under way: a wrong guess
+/// in the counting does not hold them up.
+void LabelPropagation::count(Worker& worker, Row neighbours) const {
+  std::array<PlainId, kAtOnce> heard;
+  while (!neighbours.empty()) {
+    const auto some = neighbours.first(std::min(neighbours.size(), heard.size()));
+    for (std::size_t i = 0; i < some.size(); ++i) heard[i] = labels_[some[i]];
+    worker.votes.add(std::span(heard).first(some.size()));
+    neighbours = neighbours.subspan(some.size());
+  }
+}
+
+/// The new labels become those that neighbours see. Each worker has a part of the vertices.
+void LabelPropagation::adopt(int lane) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  worker.leading = {};
+  const auto part = job_.pool().part(lane, job_.owned());
+  const LocalNumber first(static_cast<std::uint32_t>(part.first)),
+      last(static_cast<std::uint32_t>(part.last));
+  for (LocalNumber local = first; local < last; ++local) {
+    const std::uint64_t degree = out(local).size();
+    worker.leading.add(next_[local], degree);
+    if (labels_[local] == next_[local]) continue;
+    labels_[local] = next_[local];
+    news_.add(local);
+    ++worker.changed;
+    worker.changed_degree += degree + in(local).size();
+  }
+  if (distributed_) tell_changed(lane, first, last);
+}
+
+/// Tells the processes that know these owned vertices their new labels, and takes those of boundary vertices.
+void LabelPropagation::tell_changed(int lane, LocalNumber first, LocalNumber last) {
+  const auto take = [this](int peer, frontier::Record record) {
+    const auto owner = static_cast<std::uint32_t>(peer);
+    if (record.vertex >= boundary_->count(owner) || record.value >= job_.graph().vertices())
+      throw Error("a process has sent a label of a vertex that does not exist");
+    const std::uint32_t number = boundary_->first(owner) + frontier::local_of(record);
+    labels_[number] = record.value;
+    news_.add(number);
+  };
+  for (int peer = 0; peer < job_.bootstrap().size(); ++peer) {
+    const auto known = boundary_->known_by(static_cast<std::uint32_t>(peer));
+    const auto begin = std::ranges::lower_bound(known, first) - known.begin();
+    for (auto i = static_cast<std::uint32_t>(begin); i < known.size() && known[i] < last; ++i)
+      if (news_.test(known[i])) job_.records().send(lane, peer, {i, labels_[known[i]]}, take);
+  }
+  job_.records().finish(lane, take);
+}
+
+/// In most graphs one label soon has most vertices. Which one is a guess from the owned vertices, and so is
+/// whether more than half of all edges lead to them.
+void LabelPropagation::find_leader() {
+  LeadingLabel leading;
+  for (const Worker& worker : workers_) leading.add(worker.leading);
+  leader_ = leading.label();
+  job_.pool().run([&](int lane) {
+    const auto mine = job_.pool().part(lane, led_by_.words());
+    std::uint64_t degree = 0;
+    for (std::uint64_t w = mine.first; w < mine.last; ++w) {
+      Bits::Word word = 0;
+      const std::uint64_t first = w * Bits::kBits,
+                          last = std::min<std::uint64_t>(first + Bits::kBits, known());
+      for (std::uint64_t n = first; n < last; ++n) {
+        if (labels_[n] != leader_) continue;
+        word |= Bits::Word{1} << n % Bits::kBits;
+        if (n >= job_.owned()) continue;
+        const LocalNumber local(static_cast<std::uint32_t>(n));
+        degree += out(local).size();
+      }
+      led_by_.set_word(w, word);
+    }
+    workers_[static_cast<std::size_t>(lane)].leading_degree = degree;
+  });
+  std::uint64_t degree = 0;
+  for (const Worker& worker : workers_) degree += worker.leading_degree;
+  led_ = degree > owned_edges_ / 2;
+}
+
+/// Where few labels have changed, their vertices tell their neighbours, which is less to read than if all
+/// looked for news. Only a process that owns all vertices has the rows of all.
+void LabelPropagation::mark_voters() {
+  constexpr std::uint64_t kFewer = 16;
+  std::uint64_t degree = 0;
+  for (const Worker& worker : workers_) degree += worker.changed_degree;
+  marked_ = !distributed_ && degree < job_.graph().edges() / kFewer;
+  if (!marked_) return;
+  voters_.clear();
+  job_.pool().run([&](int lane) {
+    const auto [first, last] = job_.pool().part(lane, news_.words());
+    for (std::uint64_t w = first; w < last; ++w) {
+      for (Bits::Word word = news_.word(w); word != 0; word &= word - 1) {
+        const VertexId v(static_cast<PlainId>(w * Bits::kBits + std::countr_zero(word)));
+        voters_.add_all(graph::Row{job_.graph(), v}.targets());
+        voters_.add_all(
+            in(LocalNumber(static_cast<std::uint32_t>(v))));  // its local number, since it owns all
+      }
+    }
+  });
+}
+
+bool LabelPropagation::changed_anywhere() {
+  std::array<std::uint64_t, 1> changed{};
+  for (const Worker& worker : workers_) changed[0] += worker.changed;
+  return job_.sum_of_all(changed)[0] > 0;
+}
+
+}  // namespace edgewire::kernels

@@ -1,0 +1,103 @@
+// Communities by label propagation, as LDBC Graphalytics defines it: the method of Raghavan, Albert and
+// Kumara (Near linear time algorithm to detect community structures in large-scale networks, Physical Review
+// E 76, 2007), made deterministic. Each vertex starts with a label of its own. In each round all vertices at
+// once take the label that is most frequent among their neighbours, the smallest of those on a tie.
+//
+// A vertex none of whose neighbours has a new label keeps its own, and its labels are not counted. The labels
+// around others are counted in a hash table of the row's size, unless they are few or one label, that of most
+// vertices, has more than half of them.
+//
+// Processes send the labels that have changed, to those processes that own a neighbour of the vertex: each
+// with its place in the order that both know.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/bits.h"
+#include "frontier/frontier_job.h"
+#include "frontier/in_rows.h"
+#include "frontier/superstep.h"
+#include "kernels/cdlp_leading_label.h"
+#include "kernels/cdlp_vote_table.h"
+#include "topology/memory.h"
+
+namespace edgewire::kernels {
+
+class LabelPropagation {
+ public:
+  /// Memory: a label, which is an id, and less than a byte for each vertex that the process knows, a label
+  /// for each owned vertex, for each worker at most 8 labels for each edge of the vertex with the most; and
+  /// unless the graph stores every edge both ways InRows, and a Boundary of their vertices. `job` outlives
+  /// it. Collective; throws Error.
+  explicit LabelPropagation(frontier::FrontierJob& job);
+
+  /// Goes on from the labels of an earlier run, by local number, after so many rounds (1 or more). Before
+  /// run(). Collective; throws Error where a label is no vertex.
+  void take_up(std::uint64_t rounds, std::vector<PlainId> labels);
+  /// Runs so many rounds (1 or more), those before take_up() among them, or fewer: until one changes no
+  /// label. Calls after_round(rounds that are done) in all processes. Collective; throws Error.
+  std::vector<frontier::Superstep> run(
+      std::uint64_t rounds, const std::function<void(std::uint64_t)>& after_round = [](std::uint64_t) {});
+
+  /// [local number]: the label, a vertex.
+  const std::vector<PlainId>& labels() const noexcept { return next_; }
+
+ private:
+  struct alignas(128) Worker {
+    VoteTable votes;
+    std::uint64_t vertices = 0, edges = 0, changed = 0;
+    std::uint64_t changed_degree = 0;  ///< edges of the vertices whose labels have changed
+    LeadingLabel leading;
+    std::uint64_t leading_degree = 0;  ///< out-edges of the vertices that have the leading label
+  };
+
+  using Row = std::span<const KnownNumber>;
+  std::uint32_t known() const noexcept { return boundary_ != nullptr ? boundary_->known() : job_.owned(); }
+
+  void make_both_rows();
+  void round();
+  bool has_news(Row neighbours) const noexcept;
+  void vote(Worker& worker, LocalNumber first, LocalNumber last);
+  PlainId winner(Worker& worker, Row out, Row in) const;
+  bool leader_wins(Row out, Row in) const noexcept;
+  template <std::size_t Most>
+  PlainId winner_of_few(Row out, Row in) const;
+  void count(Worker& worker, Row neighbours) const;
+  void adopt(int lane);
+  void tell_changed(int lane, LocalNumber first, LocalNumber last);
+  void find_leader();
+  void mark_voters();
+  bool changed_anywhere();
+  Row out(LocalNumber local) const noexcept { return out_[local]; }
+  Row in(LocalNumber local) const noexcept { return own_in_ ? in_[local] : Row(); }
+
+  frontier::FrontierJob& job_;
+  bool distributed_;
+  std::optional<frontier::Boundary> both_ways_;  ///< directed graphs, and several processes, have it
+  std::optional<frontier::OwnKnownRows> own_out_,
+      own_in_;                                    ///< directed graphs have them; own_out_: several processes
+  const frontier::Boundary* boundary_ = nullptr;  ///< all neighbours, where there are several processes
+  frontier::KnownRows out_, in_;
+  std::uint64_t owned_edges_ = 0;  ///< out of owned vertices
+  topology::NodeMemory label_memory_;
+  // Arrays are by KnownNumber; with a single process that is the vertex.
+  std::span<PlainId> labels_;
+  std::vector<PlainId> next_;  ///< [local number]
+  SharedBits news_;  ///< vertices whose label has changed in the last round; not used in the first one
+  bool first_ = true;
+  std::uint64_t done_ = 0;  ///< rounds before take_up()
+  /// The neighbours of news_, where marked_; else a vertex looks for news around it.
+  SharedBits voters_;
+  bool marked_ = false;
+  /// The vertices that have the label leader_, where led_: where more than half of all edges lead to them.
+  Bits led_by_;
+  PlainId leader_ = 0;
+  bool led_ = false;
+  std::vector<Worker> workers_;
+};
+
+}  // namespace edgewire::kernels

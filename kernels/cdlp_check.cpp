@@ -1,0 +1,57 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <vector>
+
+#include "graph/row.h"
+#include "graph/vertex_names.h"
+#include "kernels/check.h"
+
+namespace edgewire::kernels {
+
+namespace {
+
+/// The neighbours of each vertex, once for each edge; in graphs that store every edge both ways, half of them
+/// would be a repetition.
+std::vector<std::vector<VertexId>> all_neighbours(const graph::GraphFile& graph) {
+  std::vector<std::vector<VertexId>> neighbours(graph.vertices());
+  for (VertexId u{}; u < graph.vertices(); ++u) {
+    for (const VertexId v : graph::Row{graph, u}.targets()) {
+      neighbours[u].push_back(v);
+      if (!graph.symmetric()) neighbours[v].push_back(u);
+    }
+  }
+  return neighbours;
+}
+
+}  // namespace
+
+std::string check_cdlp(const graph::GraphFile& graph, std::uint64_t iterations,
+                       std::span<const PlainId> labels) {
+  graph.verify_rows(0, graph.vertices());
+  const auto neighbours = all_neighbours(graph);
+  std::vector<std::uint64_t> ids(graph.vertices());
+  for (VertexId v{}; v < ids.size(); ++v) ids[v] = graph.original_id(v);
+  auto right = ids;
+  for (std::uint64_t done = 0; done < iterations; ++done) {
+    auto next = right;
+    for (VertexId v{}; v < ids.size(); ++v) {
+      std::map<std::uint64_t, std::uint64_t> votes;
+      for (const VertexId u : neighbours[v]) ++votes[right[u]];
+      std::uint64_t most = 0;
+      for (const auto& [label, count] : votes)
+        if (count > most) most = count, next[v] = label;
+    }
+    if (next == right) break;
+    right = std::move(next);
+  }
+  for (VertexId v{}; v < ids.size(); ++v) {
+    if (labels[v] < ids.size() && ids[labels[v]] == right[v]) continue;
+    const graph::VertexNames names(graph);
+    return fmt::format("vertex {} has the label {}, which is not the most frequent one around it", names(v),
+                       labels[v] < ids.size() ? names(VertexId(labels[v])) : "of no vertex");
+  }
+  return {};
+}
+
+}  // namespace edgewire::kernels

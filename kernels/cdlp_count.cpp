@@ -1,0 +1,118 @@
+// Counts of cdlp, by a sequential run of the method of LDBC Graphalytics.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "frontier/records.h"
+#include "graph/row.h"
+#include "kernels/count.h"
+
+namespace edgewire::kernels {
+
+namespace {
+
+class LabelsCount : public FrontierCount {
+ public:
+  LabelsCount(const graph::GraphFile& graph, std::uint64_t iterations) : graph_(graph) {
+    if (!graph.symmetric()) transpose();
+    std::vector<PlainId> labels(graph.vertices());
+    std::iota(labels.begin(), labels.end(), PlainId{0});
+    std::vector<bool> news(labels.size(), true);
+    bool changed = true;
+    for (std::uint32_t round = 0; changed && round < iterations; ++round) changed = vote(round, labels, news);
+    std::ranges::sort(changes_);
+  }
+  std::string_view kernel() const override { return "cdlp"; }
+  Exactness exactness(int) const override { return Exactness::exact; }
+  std::uint64_t record_bytes() const override { return sizeof(frontier::Record); }
+
+  std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
+    const auto processes = static_cast<std::size_t>(ownership.processes());
+    const Names names(graph_, ownership);
+    std::vector<CountedStep> steps;
+    for (std::size_t round = 0; round < voters_.size(); ++round)
+      steps.push_back({fmt::format("iteration {}", round + 1), voters_[round], RecordLoad(processes)});
+    for (std::size_t first = 0; first < changes_.size();) {
+      const VertexId v = changes_[first].first;
+      std::vector<std::uint32_t> peers;
+      for_each_neighbour(v, [&](VertexId u) { peers.push_back(names.owner(u)); });
+      std::ranges::sort(peers);
+      peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
+      std::erase(peers, names.owner(v));
+      for (; first < changes_.size() && changes_[first].first == v; ++first)
+        for (const std::uint32_t peer : peers) steps[changes_[first].second].load.add(names.owner(v), peer);
+    }
+    return steps;
+  }
+
+ private:
+  void transpose() {
+    ends_.assign(graph_.vertices() + 1, 0);
+    for (const VertexId v : graph_.targets()) ++ends_[v];
+    std::partial_sum(ends_.begin(), ends_.end(), ends_.begin());
+    sources_.resize(graph_.edges());
+    for (VertexId u{}; u < graph_.vertices(); ++u)
+      for (const VertexId v : graph::Row{graph_, u}.targets()) sources_[--ends_[v]] = u;
+  }
+  template <class Visit>
+  void for_each_neighbour(VertexId v, const Visit& visit) const {
+    for (const VertexId u : graph::Row{graph_, v}.targets()) visit(u);
+    if (!ends_.empty())
+      for (std::uint64_t e = ends_[v]; e < ends_[v + std::size_t{1}]; ++e) visit(sources_[e]);
+  }
+  /// One round. False when no label has changed.
+  bool vote(std::uint32_t round, std::vector<PlainId>& labels, std::vector<bool>& news) {
+    auto next = labels;
+    std::uint64_t voters = 0;
+    std::vector<PlainId> heard;
+    for (VertexId v{}; v < labels.size(); ++v) {
+      bool asked = false;
+      heard.clear();
+      for_each_neighbour(v, [&](VertexId u) {
+        heard.push_back(labels[u]);
+        asked = asked || news[u];
+      });
+      if (!asked) continue;
+      ++voters;
+      next[v] = most_frequent(heard);
+    }
+    voters_.push_back(voters);
+    const std::size_t before = changes_.size();
+    for (VertexId v{}; v < labels.size(); ++v) {
+      news[v] = next[v] != labels[v];
+      if (news[v]) changes_.emplace_back(v, round);
+    }
+    labels = std::move(next);
+    return changes_.size() > before;
+  }
+  /// The smallest one on a tie. `heard` is not empty.
+  static PlainId most_frequent(std::vector<PlainId>& heard) {
+    std::ranges::sort(heard);
+    std::pair<std::size_t, PlainId> best{0, 0};
+    for (auto at = heard.begin(); at != heard.end();) {
+      const auto end = std::upper_bound(at, heard.end(), *at);
+      const auto votes = static_cast<std::size_t>(end - at);
+      if (votes > best.first) best = {votes, *at};
+      at = end;
+    }
+    return best.second;
+  }
+
+  const graph::GraphFile& graph_;
+  std::vector<std::uint64_t> ends_;    ///< [vertex]: where its in-edges begin; empty in symmetric graphs
+  std::vector<VertexId> sources_;      ///< of in-edges, by target
+  std::vector<std::uint64_t> voters_;  ///< [round]
+  std::vector<std::pair<VertexId, std::uint32_t>> changes_;  ///< (vertex, round)
+};
+
+}  // namespace
+
+std::unique_ptr<FrontierCount> count_labels(const graph::GraphFile& graph, std::uint64_t iterations) {
+  if (iterations == 0) throw UsageError("iterations: 0 are not enough");
+  return std::make_unique<LabelsCount>(graph, iterations);
+}
+
+}  // namespace edgewire::kernels

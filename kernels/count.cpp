@@ -1,0 +1,78 @@
+#include "kernels/count.h"
+
+#include <fmt/core.h>
+
+#include "base/error.h"
+#include "graph/row.h"
+#include "graph/vertex_names.h"
+
+namespace edgewire::kernels {
+
+void RecordLoad::add(const RecordLoad& other) {
+  for (std::size_t p = 0; p < sent.size(); ++p) {
+    sent[p] += other.sent[p];
+    received[p] += other.received[p];
+  }
+}
+
+RecordLoad bits_of_known(const graph::GraphFile& graph, const partition::Ownership& ownership) {
+  constexpr std::uint64_t kVerticesARecord = 64;
+  const auto processes = static_cast<std::uint32_t>(ownership.processes());
+  RecordLoad bits(processes);
+  Names names(graph, ownership);
+  for (std::uint32_t p = 0; p < processes; ++p) {
+    std::vector<std::uint64_t> known(processes);  // [owner]
+    for (LocalNumber local{}; local < ownership.count(p); ++local)
+      for (const VertexId v : graph::Row{graph, ownership.vertex(p, local)}.targets())
+        if (names.add(p, v)) ++known[names.owner(v)];
+    for (std::uint32_t owner = 0; owner < processes; ++owner) {
+      const std::uint64_t records = (known[owner] + kVerticesARecord - 1) / kVerticesARecord;
+      bits.sent[owner] += records;
+      bits.received[p] += records;
+    }
+  }
+  return bits;
+}
+
+void check_source(const graph::GraphFile& graph, VertexId source) {
+  if (source >= graph.vertices())
+    throw UsageError(fmt::format("source: {} is no vertex of {}, which has {}", PlainId{source}, graph.path(),
+                                 graph.vertices()));
+}
+
+Names::Names(const graph::GraphFile& graph, const partition::Ownership& ownership)
+    : owners_(graph.vertices()), namers_(graph.vertices(), kNobody) {
+  for (VertexId v{}; v < owners_.size(); ++v) owners_[v] = ownership.place(v).owner;
+}
+
+bool is_dense(std::string_view kernel) {
+  return std::ranges::find(kDenseKernels, kernel) != kDenseKernels.end();
+}
+
+bool has_source(std::string_view kernel) { return kernel == "bfs" || kernel == "sssp" || kernel == "bc"; }
+
+void check_frontier_ownerships(std::string_view kernel, const std::vector<std::string>& ownerships) {
+  for (const auto& one : ownerships) {
+    if (one == "auto")
+      throw UsageError(
+          "--ownership auto counts what pagerank would send: name hash, ranges or a partition file");
+    if (partition::owns_edges(one))
+      throw UsageError(fmt::format(
+          "--ownership {}: {} needs owners of vertices: hash, ranges or a partition file", one, kernel));
+  }
+}
+
+std::unique_ptr<FrontierCount> count_of(const CountedRun& run, const graph::GraphFile& graph) {
+  if (run.kernel == "wcc") return count_components(graph);
+  if (run.kernel == "scc") return count_strong_components(graph);
+  if (run.kernel == "lcc") return count_triangles(graph);
+  if (run.kernel == "cdlp") return count_labels(graph, run.iterations);
+  if (!has_source(run.kernel)) throw UsageError(fmt::format("there is no count of {}", run.kernel));
+  const auto source = graph::VertexNames(graph).find(run.source);
+  if (!source) throw Error(fmt::format("--source {}: {} has no such vertex", run.source, graph.path()));
+  if (run.kernel == "bc") return count_betweenness(graph, *source);
+  if (run.kernel == "bfs") return count_breadth_first(graph, *source);
+  return count_shortest_paths(graph, *source);
+}
+
+}  // namespace edgewire::kernels

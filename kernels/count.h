@@ -1,0 +1,131 @@
+// What processes send to each other in the supersteps of a kernel that follows a frontier, counted by a
+// sequential run of the method.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph_file.h"
+#include "partition/ownership.h"
+
+namespace edgewire::kernels {
+
+/// How what a run sends compares with the count.
+enum class Exactness {
+  exact,
+  at_least,
+  about,  ///< with one worker in each process; with more it may be a little more or less
+};
+constexpr const char* to_name(Exactness exactness) noexcept {
+  return exactness == Exactness::exact ? "exact" : exactness == Exactness::about ? "about" : "at least";
+}
+
+/// Records that each process sends and gets in a superstep.
+struct RecordLoad {
+  std::vector<std::uint64_t> sent, received;
+  explicit RecordLoad(std::size_t processes) : sent(processes), received(processes) {}
+
+  void add(std::size_t from, std::size_t to, std::uint64_t records = 1) {
+    sent[from] += records;
+    received[to] += records;
+  }
+  /// Of all processes.
+  std::uint64_t records() const { return std::accumulate(sent.begin(), sent.end(), std::uint64_t{}); }
+  void add(const RecordLoad& other);
+};
+
+struct CountedStep {
+  std::string phase;  ///< as in the run report
+  std::uint64_t frontier = 0;
+  RecordLoad load;
+};
+
+/// Owners tell each process a bit for each of their vertices that its edges lead to, 64 in a record.
+RecordLoad bits_of_known(const graph::GraphFile& graph, const partition::Ownership& ownership);
+
+/// A kernel, its graph and its source or iterations; the graph outlives it.
+class FrontierCount {
+ public:
+  virtual ~FrontierCount() = default;
+  /// One for each superstep that a run on so many processes reports; sssp, wcc and most of scc have one in
+  /// all.
+  virtual std::vector<CountedStep> count(const partition::Ownership& ownership) const = 0;
+  virtual Exactness exactness(int processes) const = 0;
+  /// The name of the kernel; of scc where edges are stored both ways that of wcc, which does the same.
+  virtual std::string_view kernel() const = 0;
+  virtual std::uint64_t record_bytes() const = 0;
+};
+
+/// Throws UsageError unless the vertex is one of the graph.
+void check_source(const graph::GraphFile& graph, VertexId source);
+
+// All of these throw UsageError when an argument makes no sense.
+
+/// bfs, exact.
+std::unique_ptr<FrontierCount> count_breadth_first(const graph::GraphFile& graph, VertexId source);
+/// sssp, at least. `distance_bytes`: 8, or 4 with --precision f32.
+std::unique_ptr<FrontierCount> count_shortest_paths(const graph::GraphFile& graph, VertexId source,
+                                                    std::size_t distance_bytes = sizeof(double));
+/// bc from one source, exact.
+std::unique_ptr<FrontierCount> count_betweenness(const graph::GraphFile& graph, VertexId source);
+/// wcc, at least.
+std::unique_ptr<FrontierCount> count_components(const graph::GraphFile& graph);
+/// scc: exact where a directed graph has so few edges that all processes get those that may be on a cycle,
+/// else about; at least where edges have no direction, as wcc.
+std::unique_ptr<FrontierCount> count_strong_components(const graph::GraphFile& graph);
+/// lcc, exact. Finds all triangles; memory: 8 bytes for each pair of neighbours that is in one.
+std::unique_ptr<FrontierCount> count_triangles(const graph::GraphFile& graph);
+/// cdlp, exact.
+std::unique_ptr<FrontierCount> count_labels(const graph::GraphFile& graph, std::uint64_t iterations);
+
+/// A run that can be counted.
+struct CountedRun {
+  std::string kernel;
+  std::string source;             ///< of bfs, sssp and bc: an id or a label
+  std::uint64_t iterations = 10;  ///< of cdlp
+};
+/// The count of a run. Throws UsageError for a kernel without one, and Error where the graph has no such
+/// source.
+std::unique_ptr<FrontierCount> count_of(const CountedRun& run, const graph::GraphFile& graph);
+
+/// Kernels that send the values of a plan in each iteration.
+inline constexpr std::array kDenseKernels{"pagerank", "ppr", "spmv"};
+/// Kernels that follow a frontier, and send records.
+inline constexpr std::array kFrontierKernels{"bfs", "sssp", "wcc", "scc", "bc", "cdlp", "lcc"};
+/// Whether the kernel is one of kDenseKernels.
+bool is_dense(std::string_view kernel);
+/// Whether the kernel is bfs, sssp or bc, which start at a vertex.
+bool has_source(std::string_view kernel);
+/// Throws UsageError where processes own edges, or would choose: a kernel that follows a frontier needs
+/// owners of vertices.
+void check_frontier_ownerships(std::string_view kernel, const std::vector<std::string>& ownerships);
+
+/// Who owns which vertex, and which vertices of others a process has named: it names each one once. Processes
+/// come one after the other.
+class Names {
+ public:
+  Names(const graph::GraphFile& graph, const partition::Ownership& ownership);
+
+  std::uint32_t owner(VertexId vertex) const noexcept { return owners_[vertex]; }
+  /// Whether the process has a reason to name the vertex: another one owns it, and this is the first time.
+  bool add(std::uint32_t process, VertexId vertex) noexcept {
+    if (owners_[vertex] == process || namers_[vertex] == process) return false;
+    namers_[vertex] = process;
+    return true;
+  }
+  /// No vertex was named.
+  void forget() noexcept { std::ranges::fill(namers_, kNobody); }
+
+ private:
+  static constexpr std::uint32_t kNobody = 0xffffffff;
+  std::vector<std::uint32_t> owners_;  ///< [vertex]
+  std::vector<std::uint32_t> namers_;  ///< [vertex]: the last process that has named it
+};
+
+}  // namespace edgewire::kernels

@@ -1,0 +1,305 @@
+#include "kernels/lcc.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/options.h"
+#include "base/release.h"
+#include "topology/cpu_level.h"
+
+namespace edgewire::kernels {
+
+namespace {
+
+constexpr std::uint64_t kRowsAtOnce = 64;                   // the rows that a worker takes
+constexpr std::uint32_t kHeadsAhead = 32, kRowsAhead = 12;  // what is fetched before it is needed
+
+/// A bit is looked up so many times as fast as an entry of a row.
+constexpr std::size_t kBitsForEntry = 8;
+
+/// Rows with fewer entries together are merged.
+constexpr std::size_t kMergedEntries = 16;
+
+// Three ways to see which entries of a row are in another one, too. Each returns how many are. The first two
+// add 1 to `earned` at the places of these entries, the third credits them in their marks.
+
+/// Merges both rows, which ascend.
+std::uint32_t merge(OrientedRows::Row row, OrientedRows::Row other, std::uint32_t* earned) {
+  std::uint32_t found = 0;
+  for (std::size_t i = 0, j = 0; i < row.size() && j < other.size();) {
+    const std::uint32_t a = row[i], b = other[j];
+    if (a == b) ++earned[i], ++found;
+    i += a <= b ? 1 : 0;
+    j += b <= a ? 1 : 0;
+  }
+  return found;
+}
+
+inline std::uint32_t add_each_bit(OrientedRows::Row row, const std::uint32_t* words,
+                                  std::uint32_t* __restrict earned) {
+  std::uint32_t found = 0;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const std::uint32_t bit = words[row[i] / 32] >> row[i] % 32 & 1;
+    earned[i] += bit;
+    found += bit;
+  }
+  return found;
+}
+
+/// Looks up all entries of a row in the bits of the other one. With gathers, where the processor has some:
+/// the words are in the caches.
+std::uint32_t add_bits(OrientedRows::Row row, const std::uint32_t* words, std::uint32_t* earned) {
+  return topology::run_for_cpu([=] { return add_each_bit(row, words, earned); });
+}
+
+/// Looks up all entries of the other row, where those of the row are marked.
+std::uint32_t look_up(std::vector<NeighbourMark>& marks, OrientedRows::Row other) {
+  std::uint32_t found = 0;
+  for (const std::uint32_t w : other) {
+    const std::uint32_t is_neighbour = marks[w].is_neighbour();
+    marks[w].add_credit(is_neighbour);
+    found += is_neighbour;
+  }
+  return found;
+}
+
+/// The places in a row of those entries that may be in the batch, [first, last).
+std::pair<std::size_t, std::size_t> places_of(OrientedRows::Row row, const RowBatch& batch) {
+  if (batch.with_owned) return {0, row.size()};
+  const auto first = std::lower_bound(row.begin(), row.end(), batch.first);
+  const auto last = std::lower_bound(first, row.end(), batch.last);
+  return {first - row.begin(), last - row.begin()};
+}
+
+}  // namespace
+
+LocalClustering::LocalClustering(frontier::FrontierJob& job, const Pieces& pieces)
+    : job_(job), pieces_(pieces), workers_(static_cast<std::size_t>(job.pool().workers())), log_(job) {
+  // A peer that has less to do waits for credits: the link must go on meanwhile.
+  for_each_ = [this](std::uint64_t count, const auto& work) {
+    job_.pool().for_each(count, [&](int w, std::uint64_t index) {
+      work(w, index);
+      if (w == 0 && (!job_.link().poll() || job_.bootstrap().health().failed()))
+        throw Error(job_.bootstrap().health().message());
+    });
+  };
+  job.expect_records(sizeof(frontier::Record));
+  check_range("record_bits", pieces.record_bits, 1U, 32U);
+  if (pieces_.batch_words == 0)
+    pieces_.batch_words = BoundaryRows::batch_words(job.graph(), job.bootstrap().size());
+}
+
+std::vector<frontier::Superstep> LocalClustering::run() {
+  log_.step(kOrient, workers_, [this] { orient(); });
+  log_.step(kIntersect, workers_, [this] { intersect(); });
+  if (job_.bootstrap().size() > 1) log_.step(kCredit, workers_, [this] { send_credits(); });
+  job_.wait_for_all();
+  return log_.take();
+}
+
+std::vector<double> LocalClustering::coefficients() const {
+  const double edges_of_pair = job_.graph().symmetric() ? 2 : 1;
+  std::vector<double> all(job_.owned());
+  job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
+    for (LocalNumber local = first; local < last; ++local) {
+      const std::uint32_t number = rows_->number_of(KnownNumber(local));
+      const auto degree = static_cast<double>(rows_->degree(number));
+      if (degree < 2) continue;
+      const auto found = static_cast<double>(credits_[number].load(std::memory_order_relaxed));
+      all[local] = edges_of_pair * found / (degree * (degree - 1));
+    }
+  });
+  return all;
+}
+
+double LocalClustering::pairs_of_neighbours() const {
+  double pairs = 0;
+  for (LocalNumber local{}; local < job_.owned(); ++local) {
+    const auto degree = static_cast<double>(rows_->degree(rows_->number_of(KnownNumber(local))));
+    pairs += degree * (degree - 1) / 2;
+  }
+  return pairs;
+}
+
+void LocalClustering::orient() {
+  rows_.emplace(job_, for_each_);
+  credits_memory_ = topology::NodeMemory(rows_->known() * sizeof(std::uint64_t), -1, "credits");
+  credits_ = credits_memory_.as<std::atomic<std::uint64_t>>();
+  workers_[0].vertices = job_.owned();
+  for (LocalNumber local{}; local < job_.owned(); ++local)
+    workers_[0].edges += job_.owned_rows().degree(job_.ownership().vertex(job_.rank(), local));
+}
+
+void LocalClustering::intersect() {
+  std::optional<BoundaryRows> others;
+  std::uint64_t entries = rows_->entries(), passes = 1;
+  if (job_.bootstrap().size() > 1) {
+    others.emplace(job_, *rows_, for_each_, pieces_.batch_words);
+    passes = std::max<std::uint64_t>(1, others->batches_left());
+    if (others->batches_left() > 0) others->fetch();
+    entries += others->entries();
+  }
+  intersect_with({0, rows_->known(), true}, entries, 0, passes);
+  for (std::uint64_t pass = 1; pass < passes; ++pass) {
+    others->fetch();
+    intersect_with({others->first(), others->last(), false}, others->entries(), pass, passes);
+  }
+  triangles_ = 0;
+  for (Worker& worker : workers_) {
+    triangles_ += worker.triangles;
+    release(worker.marks);
+    release(worker.earned);
+  }
+}
+
+/// Vertices of high degree come first, since they take longest.
+void LocalClustering::intersect_with(const RowBatch& batch, std::uint64_t entries, std::uint64_t pass,
+                                     std::uint64_t passes) {
+  const std::uint64_t known = rows_->known();
+  const bool symmetric = job_.graph().symmetric();
+  hubs_.reset();
+  if (symmetric) hubs_.emplace(*rows_, for_each_, batch, entries);
+  for_each_piece(for_each_, known, kRowsAtOnce, [&](int w, std::uint32_t first, std::uint32_t last) {
+    Worker& worker = workers_[static_cast<std::size_t>(w)];
+    // Pieces are taken in order: one worker can tell for all.
+    if (w == 0 && job_.progress())
+      job_.progress()({"intersecting", pass * known + first, passes * known, "vertices"});
+    for (std::uint32_t u = first; u < last; ++u) {
+      fetch_ahead(u, batch);
+      if (!rows_->owns(u) || rows_->row(u).size() < 2) continue;
+      if (batch.with_owned) ++worker.vertices;
+      if (symmetric)
+        find_triangles(worker, u, batch);
+      else
+        find_directed_triangles(worker, u, batch);
+    }
+  });
+}
+
+/// Asks memory for rows that are intersected soon, which lie anywhere.
+void LocalClustering::fetch_ahead(std::uint32_t number, const RowBatch& batch) const {
+  if (rows_->known() - number <= 2 * kHeadsAhead) return;
+  rows_->prefetch_entries(number + 2 * kHeadsAhead);
+  if (!batch.with_owned) return;  // one row in many has a place in the batch
+  if (rows_->owns(number + kHeadsAhead))
+    for (const std::uint32_t v : rows_->row(number + kHeadsAhead)) rows_->prefetch_head(v);
+  if (rows_->owns(number + kRowsAhead))
+    for (const std::uint32_t v : rows_->row(number + kRowsAhead)) rows_->prefetch_entries(v);
+}
+
+/// Finds the triangles of a graph that stores every edge both ways: for each neighbour v of u, those of the
+/// neighbours before v that are in the row of v. No other ones can be.
+void LocalClustering::find_triangles(Worker& worker, std::uint32_t u, const RowBatch& batch) {
+  const auto [first, last] = places_of(rows_->row(u), batch);
+  if (first == last) return;
+  const Row row = rows_->row(u).first(last);
+  worker.earned.assign(row.size(), 0);
+  std::uint32_t* const earned = worker.earned.data();
+  std::uint64_t triangles = 0;
+  bool marked = false;
+  for (std::size_t i = std::max<std::size_t>(first, 1); i < row.size(); ++i) {
+    const std::uint32_t v = row[i];
+    const Row row_of_v = rows_->row(v, batch);
+    if (row_of_v.empty()) continue;
+    std::uint32_t found = 0;
+    if (i + row_of_v.size() < kMergedEntries) {
+      found = merge(row.first(i), row_of_v, earned);
+      worker.edges += i + row_of_v.size();
+    } else if (v < hubs_->hubs() && i <= kBitsForEntry * row_of_v.size()) {
+      found = add_bits(row.first(i), hubs_->words(v), earned);
+      worker.edges += i;
+    } else {
+      if (!marked) mark(worker, row, {});
+      marked = true;
+      found = look_up(worker.marks, row_of_v);
+      worker.edges += row_of_v.size();
+    }
+    earned[i] += found;
+    triangles += found;
+  }
+  worker.triangles += triangles;
+  for (std::size_t i = 0; i < row.size() && triangles > 0; ++i) give(row[i], earned[i]);
+  if (marked) take_marks(worker, row);
+  give(u, triangles);
+}
+
+/// Does the same where edges have a direction. A corner of a triangle is credited the edges between the two
+/// others, one or two.
+void LocalClustering::find_directed_triangles(Worker& worker, std::uint32_t u, const RowBatch& batch) {
+  const auto [first, last] = places_of(rows_->row(u), batch);
+  if (first == last) return;
+  const Row row = rows_->row(u).first(last);
+  const auto both_ways = rows_->both_ways(u);
+  mark(worker, row, both_ways);
+  NeighbourMark* const marks = worker.marks.data();
+  std::uint64_t edges_v_w = 0;
+  for (std::size_t i = first; i < row.size(); ++i) {
+    const std::uint32_t v = row[i];
+    const Row row_of_v = rows_->row(v, batch);
+    if (row_of_v.empty()) continue;
+    const auto v_w_both_ways = rows_->both_ways(v);
+    const std::uint32_t edges_u_v = std::uint32_t{1} + both_ways[i];
+    std::uint32_t found = 0, edges_u_w = 0;
+    for (std::size_t j = 0; j < row_of_v.size(); ++j) {
+      NeighbourMark& w = marks[row_of_v[j]];
+      const std::uint32_t is_neighbour = w.is_neighbour();
+      found += is_neighbour;
+      edges_u_w += is_neighbour + w.both_ways();
+      edges_v_w += is_neighbour * (std::uint32_t{1} + v_w_both_ways[j]);
+      w.add_credit(is_neighbour * edges_u_v);
+    }
+    marks[v].add_credit(edges_u_w);
+    worker.triangles += found;
+    worker.edges += row_of_v.size();
+  }
+  take_marks(worker, row);
+  give(u, edges_v_w);
+}
+
+/// Marks the entries of a row. `both_ways`: of each, see OrientedRows::both_ways(); or empty.
+void LocalClustering::mark(Worker& worker, Row row, std::span<const std::uint8_t> both_ways) const {
+  if (worker.marks.empty()) worker.marks.resize(rows_->known());
+  for (std::size_t i = 0; i < row.size(); ++i)
+    worker.marks[row[i]] = NeighbourMark(!both_ways.empty() && both_ways[i] != 0);
+}
+
+/// Clears the marks of the row and hands over their credit.
+void LocalClustering::take_marks(Worker& worker, Row row) {
+  for (const std::uint32_t v : row) give(v, std::exchange(worker.marks[v], {}).credit());
+}
+
+void LocalClustering::give(std::uint32_t number, std::uint64_t credit) {
+  if (credit > 0) credits_[number].fetch_add(credit, std::memory_order_relaxed);
+}
+
+void LocalClustering::send_credits() {
+  job_.pool().run([this](int lane) {
+    for (unsigned shift = 0; shift < 64; shift += pieces_.record_bits) send_pieces(lane, shift);
+  });
+  triangles_ = job_.sum_of_all(std::array{triangles_})[0];
+}
+
+/// Sends those bits of the credits of others that begin at `shift`.
+void LocalClustering::send_pieces(int lane, unsigned shift) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  const std::uint64_t mask = (std::uint64_t{1} << pieces_.record_bits) - 1;
+  const auto take = [&](frontier::Record record) {
+    if (record.vertex >= job_.owned())
+      throw Error("a process has sent a credit for a vertex that does not exist");
+    give(rows_->number_of(KnownNumber(frontier::local_of(record))), std::uint64_t{record.value} << shift);
+  };
+  const frontier::Boundary& boundary = rows_->boundary();
+  const auto mine = job_.pool().part(lane, boundary.known() - boundary.owned());
+  for (std::uint64_t i = mine.first; i < mine.last; ++i) {
+    const KnownNumber known(boundary.owned() + static_cast<std::uint32_t>(i));
+    const std::uint64_t credit = credits_[rows_->number_of(known)].load(std::memory_order_relaxed);
+    const auto piece = static_cast<std::uint32_t>(credit >> shift & mask);
+    if (piece == 0) continue;
+    const partition::Place place = boundary.place(known);
+    ++worker.vertices;
+    job_.records().send(lane, static_cast<int>(place.owner), frontier::Record{place.local, piece}, take);
+  }
+  job_.records().finish(lane, take);
+}
+
+}  // namespace edgewire::kernels

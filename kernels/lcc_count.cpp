@@ -1,0 +1,204 @@
+// Counts of lcc, by a sequential run of the method. They share no code with the kernel.
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "frontier/records.h"
+#include "graph/row.h"
+#include "kernels/count.h"
+
+namespace edgewire::kernels {
+
+namespace {
+
+constexpr std::uint64_t kMostEdges = 1 << 20;  // that the kernel's order of vertices knows of
+constexpr std::uint64_t kBits = 64;            // of a record
+
+/// Rows of vertices, and in a directed graph of those to which edges lead back.
+struct Neighbours {
+  std::vector<std::vector<VertexId>> rows;  ///< [vertex]: ascending, each once, the vertex not among them
+  std::vector<std::uint64_t> edges;         ///< [vertex]: in both directions, as they are in the file
+};
+
+Neighbours neighbours_in(const graph::GraphFile& graph) {
+  Neighbours found{std::vector<std::vector<VertexId>>(graph.vertices()),
+                   std::vector<std::uint64_t>(graph.vertices())};
+  for (VertexId u{}; u < graph.vertices(); ++u) {
+    for (const VertexId v : graph::Row{graph, u}.targets()) {
+      ++found.edges[u];
+      if (u != v) found.rows[u].push_back(v);
+      if (graph.symmetric()) continue;
+      ++found.edges[v];
+      if (u != v) found.rows[v].push_back(u);
+    }
+  }
+  for (auto& row : found.rows) {
+    std::ranges::sort(row);
+    row.erase(std::unique(row.begin(), row.end()), row.end());
+  }
+  return found;
+}
+
+std::uint64_t records_of(std::uint64_t words) { return (words + 1) / 2; }
+
+/// Counts the records that a run with this ownership sends.
+class Sending {
+ public:
+  Sending(const graph::GraphFile& graph, const Neighbours& neighbours, const partition::Ownership& ownership)
+      : graph_(graph), neighbours_(neighbours), ownership_(ownership), rows_(graph.vertices()) {
+    for (VertexId v{}; v < graph.vertices(); ++v) owners_.push_back(ownership.place(v).owner);
+    order_vertices();
+  }
+
+  /// Rows with two entries or more.
+  std::uint64_t searched() const {
+    return static_cast<std::uint64_t>(
+        std::ranges::count_if(rows_, [](const auto& row) { return row.size() > 1; }));
+  }
+  /// An edge of a directed graph goes to the other end's owner. Then degrees of boundary vertices: 4 bytes.
+  void count_order(RecordLoad& load) const {
+    for (VertexId u{}; u < graph_.vertices() && !graph_.symmetric(); ++u)
+      for (const VertexId v : graph::Row{graph_, u}.targets())
+        if (owners_[u] != owners_[v]) load.add(owners_[u], owners_[v]);
+    Names names(graph_, ownership_);
+    for_each_process([&](std::uint32_t process) {
+      const auto known = by_owner(
+          process, names, [&](VertexId v) -> const auto& { return neighbours_.rows[v]; });
+      for (std::uint32_t owner = 0; owner < known.size(); ++owner)
+        add(load, owner, process, records_of(known[owner].size()));
+    });
+  }
+  /// For each boundary vertex a bit says whether its row is wanted. Of wanted rows first the lengths go, then
+  /// the entries: 4 bytes each, in directed graphs with a bit for each.
+  void count_rows(RecordLoad& load) const {
+    Names of_known(graph_, ownership_), of_wanted(graph_, ownership_);
+    std::vector<bool> is_wanted(graph_.vertices());
+    for_each_process([&](std::uint32_t process) {
+      const auto known = by_owner(
+          process, of_known, [&](VertexId v) -> const auto& { return neighbours_.rows[v]; });
+      static const std::vector<VertexId> kNone;
+      const auto wanted = by_owner(
+          process,
+          of_wanted, [&](VertexId v) -> const auto& { return rows_[v].size() > 1 ? rows_[v] : kNone; });
+      for (const auto& of_one : wanted)
+        for (const VertexId u : of_one) is_wanted[u] = true;
+      for (std::uint32_t owner = 0; owner < known.size(); ++owner) {
+        add(load, process, owner, (known[owner].size() + kBits - 1) / kBits);
+        add(load, owner, process, records_of(wanted[owner].size()));
+        for (const VertexId u : wanted[owner]) {
+          const auto needed = static_cast<std::uint64_t>(std::ranges::count_if(
+              rows_[u], [&](VertexId w) { return owners_[w] != owner || is_wanted[w]; }));
+          add(load, owner, process, records_of(needed + (graph_.symmetric() ? 0 : (needed + 31) / 32)));
+        }
+      }
+      for (const auto& of_one : wanted)
+        for (const VertexId u : of_one) is_wanted[u] = false;
+    });
+  }
+  /// A process sends one record for each vertex of another process that it has found in a triangle, where
+  /// credits have 32 bits. Returns how many.
+  std::uint64_t count_credits(RecordLoad& load) const {
+    Names names(graph_, ownership_);
+    std::uint64_t credits = 0;
+    for_each_process([&](std::uint32_t process) {
+      for (LocalNumber local{}; local < ownership_.count(process); ++local) {
+        const auto& row = rows_[ownership_.vertex(process, local)];
+        for (const VertexId other : row) {
+          if (owners_[other] == process || !closes_triangle(row, other) || !names.add(process, other))
+            continue;
+          load.add(process, owners_[other]);
+          ++credits;
+        }
+      }
+    });
+    return credits;
+  }
+
+ private:
+  /// By degree, then by owner and local number; one process takes a simple file without long rows as it is.
+  /// Each row keeps the vertices that come before its own.
+  void order_vertices() {
+    constexpr std::uint64_t kShortRow = 64;
+    const bool as_is =
+        ownership_.processes() == 1 && graph_.symmetric() && graph_.simple() &&
+        std::ranges::all_of(neighbours_.edges, [](std::uint64_t edges) { return edges <= kShortRow; });
+    std::vector<VertexId> order(graph_.vertices());
+    std::iota(order.begin(), order.end(), VertexId{});
+    if (!as_is)
+      std::ranges::sort(order, {}, [&](VertexId v) {
+        const partition::Place place = ownership_.place(v);
+        return std::tuple(kMostEdges - std::min(kMostEdges, neighbours_.edges[v]), place.owner,
+                          std::uint32_t{place.local});
+      });
+    ranks_.resize(order.size());
+    for (PlainId i = 0; i < order.size(); ++i) ranks_[order[i]] = i;
+    for (VertexId v{}; v < graph_.vertices(); ++v)
+      for (const VertexId u : neighbours_.rows[v])
+        if (ranks_[u] < ranks_[v]) rows_[v].push_back(u);
+  }
+  /// Whether an edge leads from `other`, which is in the row, to a vertex of the row.
+  bool closes_triangle(const std::vector<VertexId>& row, VertexId other) const {
+    return std::ranges::any_of(
+        row, [&](VertexId third) { return std::ranges::binary_search(neighbours_.rows[other], third); });
+  }
+  template <class Work>
+  void for_each_process(const Work& work) const {
+    for (std::uint32_t p = 0; p < static_cast<std::uint32_t>(ownership_.processes()); ++p) work(p);
+  }
+  /// [owner]: the vertices of other processes in row_of(v) of the process's vertices v, each once.
+  template <class RowOf>
+  std::vector<std::vector<VertexId>> by_owner(std::uint32_t process, Names& names,
+                                              const RowOf& row_of) const {
+    std::vector<std::vector<VertexId>> found(static_cast<std::size_t>(ownership_.processes()));
+    for (LocalNumber local{}; local < ownership_.count(process); ++local)
+      for (const VertexId u : row_of(ownership_.vertex(process, local)))
+        if (names.add(process, u)) found[owners_[u]].push_back(u);
+    return found;
+  }
+  static void add(RecordLoad& load, std::uint32_t from, std::uint32_t to, std::uint64_t records) {
+    load.sent[from] += records;
+    load.received[to] += records;
+  }
+
+  const graph::GraphFile& graph_;
+  const Neighbours& neighbours_;
+  const partition::Ownership& ownership_;
+  std::vector<std::vector<VertexId>> rows_;  ///< [vertex]: the neighbours that come before it
+  std::vector<std::uint32_t> owners_;        ///< [vertex]
+  std::vector<PlainId> ranks_;               ///< likewise
+};
+
+/// A triangle is found by the owner of the corner that comes last.
+class TrianglesCount : public FrontierCount {
+ public:
+  explicit TrianglesCount(const graph::GraphFile& graph) : graph_(graph), neighbours_(neighbours_in(graph)) {}
+  std::string_view kernel() const override { return "lcc"; }
+  Exactness exactness(int) const override { return Exactness::exact; }
+  std::uint64_t record_bytes() const override { return sizeof(frontier::Record); }
+
+  std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
+    const RecordLoad nothing(static_cast<std::size_t>(ownership.processes()));
+    const Sending sending(graph_, neighbours_, ownership);
+    std::vector<CountedStep> steps{
+        {"order vertices by degree, keep each edge once", graph_.vertices(), nothing},
+        {"intersect rows", sending.searched(), nothing}};
+    if (ownership.processes() == 1) return steps;
+    sending.count_order(steps[0].load);
+    sending.count_rows(steps[1].load);
+    steps.push_back({"send credits to owners", 0, nothing});
+    steps[2].frontier = sending.count_credits(steps[2].load);
+    return steps;
+  }
+
+ private:
+  const graph::GraphFile& graph_;
+  Neighbours neighbours_;
+};
+
+}  // namespace
+
+std::unique_ptr<FrontierCount> count_triangles(const graph::GraphFile& graph) {
+  return std::make_unique<TrianglesCount>(graph);
+}
+
+}  // namespace edgewire::kernels

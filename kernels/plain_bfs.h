@@ -1,0 +1,32 @@
+// A plain breadth-first search, one vertex after the other. What `bound` counts and the reference of
+// `bc --verify` begin with it; it shares nothing with the kernel in kernels/bfs.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graph/graph_file.h"
+
+namespace edgewire::kernels {
+
+/// The vertices that a source reaches, level by level: a level is the fewest edges of a path from the source.
+struct Levels {
+  std::vector<std::uint32_t> level;  ///< [vertex]; kUnreached
+  std::vector<VertexId> reached;     ///< vertices in the order of their levels
+  std::vector<std::size_t> ends;     ///< [level]: of its vertices in `reached`
+  std::vector<std::uint64_t> edges;  ///< [level]: out of its vertices
+
+  static constexpr std::uint32_t kUnreached = 0xffffffff;
+  std::size_t count() const noexcept { return ends.size(); }
+  std::span<const VertexId> of(std::size_t l) const noexcept {
+    const std::size_t first = l == 0 ? 0 : ends[l - 1];
+    return std::span(reached).subspan(first, ends[l] - first);
+  }
+};
+
+/// `source`: a vertex of the graph.
+Levels plain_breadth_first(const graph::GraphFile& graph, VertexId source);
+
+}  // namespace edgewire::kernels

@@ -1,0 +1,223 @@
+#include "kernels/scc.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/release.h"
+#include "kernels/scc_collected.h"
+#include "kernels/scc_giant.h"
+
+namespace edgewire::kernels {
+
+StrongComponents::StrongComponents(frontier::FrontierJob& job, std::uint64_t collected)
+    : job_(job),
+      collected_(collected),
+      several_(job.bootstrap().size() > 1),
+      rank_(job.rank()),
+      labels_(job.owned(), kNone),
+      workers_(static_cast<std::size_t>(job.pool().workers())),
+      log_(job) {
+  job.expect_records(sizeof(frontier::Record));
+}
+
+std::vector<frontier::Superstep> StrongComponents::run() {
+  if (job_.graph().symmetric()) {
+    Components components(job_);
+    auto supersteps = components.run();
+    labels_ = components.labels();
+    return supersteps;
+  }
+  job_.make_rows();
+  std::vector<std::uint8_t> sides = start_with_giant();
+  step(kRows, [&] {
+    rows_.emplace(job_, sides, merged_ ? giant_ : RestRows::kNoVertex);
+    release(sides);
+    colours_.resize(rows_->numbers());
+    for (auto& counts : counts_) counts.resize(job_.owned());
+    for_each_left([this](Worker&, LocalNumber local, VertexId) { reset_counts(local); });
+  });
+  for (Left left = survey(); left.edges > 0; left = survey()) {
+    if (left.edges <= collected_) {
+      collect();
+      break;
+    }
+    if (left.stacked > 0) {
+      trim();
+      continue;
+    }
+    spread_colours();
+    find_roots();
+    gather_colours();
+    tell_colours();
+  }
+  for_each_left([this](Worker&, LocalNumber local, VertexId vertex) { labels_[local] = vertex; });
+  name_members();
+  if (merged_) name_merged();
+  job_.wait_for_all();
+  return log_.take();
+}
+
+/// Vertices on the stacks of all processes.
+std::uint64_t StrongComponents::stacked() {
+  std::array<std::uint64_t, 1> mine{};
+  for (const Worker& worker : workers_) mine[0] += worker.stack.size();
+  return job_.sum_of_all(mine)[0];
+}
+
+bool StrongComponents::labelled(LocalNumber local) const noexcept {
+  return std::atomic_ref(const_cast<PlainId&>(labels_[local])).load(std::memory_order_relaxed) != kNone;
+}
+
+/// Whether it had no label before. Labels order nothing else, so all accesses are relaxed.
+bool StrongComponents::label(LocalNumber local, PlainId value) noexcept {
+  PlainId none = kNone;
+  return std::atomic_ref(labels_[local]).compare_exchange_strong(none, value, std::memory_order_relaxed);
+}
+
+LocalNumber StrongComponents::checked(PlainId local) const {
+  if (local >= labels_.size()) throw Error("a process has sent a vertex that does not exist");
+  return LocalNumber(static_cast<std::uint32_t>(local));
+}
+
+/// By the numbers of the job's boundary: what can be reached from the component and what cannot are two
+/// sides. Where not all of the component was found, what was found is one vertex from here on: the first one.
+std::vector<std::uint8_t> StrongComponents::start_with_giant() {
+  std::vector<std::uint8_t> sides(job_.known(), RestRows::kReached);
+  if (job_.graph().edges() <= collected_) return sides;
+  GiantComponent giant(job_);
+  if (!giant.find(log_, {.forward = kForward, .backward = kBackward})) return sides;
+  giant_ = giant.first();
+  merged_ = !giant.complete();
+  constexpr std::uint32_t kPiece = 1 << 14;
+  job_.pool().for_each((sides.size() + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
+    const std::size_t last = std::min<std::size_t>(sides.size(), (piece + 1) * kPiece);
+    for (std::size_t i = piece * kPiece; i < last; ++i) {
+      const KnownNumber n(static_cast<std::uint32_t>(i));
+      if (giant.all_reached() && !giant.reached(n)) sides[i] = RestRows::kOther;
+      if (!giant.has(n)) continue;
+      sides[i] = merged_ ? RestRows::kMerged : RestRows::kGone;
+      if (i < labels_.size()) labels_[i] = giant_;
+    }
+  });
+  if (const partition::Place place = job_.ownership().place(giant_); merged_ && place.owner == rank_)
+    labels_[place.local] = kNone;
+  return sides;
+}
+
+void StrongComponents::reset_counts(LocalNumber local) {
+  counts_[kOut][local] = static_cast<std::uint32_t>(rows_->out(local).size());
+  counts_[kIn][local] = static_cast<std::uint32_t>(rows_->in(local).size());
+}
+
+/// Puts on the stacks what has no edges in one direction, and counts the edges that are left and the vertices
+/// on the stacks, over all processes.
+StrongComponents::Left StrongComponents::survey() {
+  for (Worker& worker : workers_) worker.edges_left = 0;
+  for_each_left([this](Worker& worker, LocalNumber local, VertexId vertex) {
+    if (counts_[kOut][local] > 0 && counts_[kIn][local] > 0) {
+      worker.edges_left += counts_[kOut][local];
+      return;
+    }
+    label(local, vertex);
+    worker.stack.push_back(local);
+  });
+  std::array<std::uint64_t, 2> mine{};
+  for (const Worker& worker : workers_) {
+    mine[0] += worker.edges_left;
+    mine[1] += worker.stack.size();
+  }
+  const auto [edges, stacked] = job_.sum_of_all(mine);
+  return {edges, stacked};
+}
+
+void StrongComponents::trim() {
+  for (int done = 0; done == 0 || (done < kTrimmedAtOnce && stacked() > 0); ++done) {
+    step_in_lanes(kTrim, [this](int lane, const auto& scheme) {
+      Worker& worker = workers_[static_cast<std::size_t>(lane)];
+      const auto take = [&](frontier::Record record) {
+        lower(worker, checked(record.vertex), record.value == kIn ? kIn : kOut);
+      };
+      const auto tell = [&](std::span<const KnownNumber> ends, Way way) {
+        worker.edges += ends.size();
+        for (const KnownNumber n : ends) {
+          if (n < labels_.size()) {
+            lower(worker, LocalNumber(n), way);
+            continue;
+          }
+          const partition::Place place = scheme.place(rows_->other(n));
+          job_.records().send(lane, static_cast<int>(place.owner), {place.local, way}, take);
+        }
+      };
+      while (!worker.stack.empty()) {
+        const LocalNumber local = worker.stack.back();
+        worker.stack.pop_back();
+        ++worker.vertices;
+        tell(rows_->in(local), kOut);
+        tell(rows_->out(local), kIn);
+      }
+      if (several_) job_.records().finish(lane, take);
+    });
+  }
+}
+
+/// A vertex at the other end of an edge has been trimmed.
+void StrongComponents::lower(Worker& worker, LocalNumber local, Way way) {
+  if (std::atomic_ref(counts_[way][local]).fetch_sub(1, std::memory_order_relaxed) != 1) return;
+  if (label(local, job_.ownership().vertex(rank_, local))) worker.stack.push_back(local);
+}
+
+/// Brings the edges that are left to all processes, each of which finds all their components.
+void StrongComponents::collect() {
+  step(kCollect, [this] {
+    job_.pool().run([this](int lane) {
+      Worker& worker = workers_[static_cast<std::size_t>(lane)];
+      const auto take = [&](frontier::Record record) {
+        if (std::max(record.vertex, record.value) >= job_.graph().vertices())
+          throw Error("a process has sent a vertex that does not exist");
+        worker.collected.push_back(record);
+      };
+      const auto [first, last] = job_.pool().part(lane, labels_.size());
+      for (LocalNumber local(static_cast<std::uint32_t>(first)); local < last; ++local) {
+        if (labelled(local)) continue;
+        ++worker.vertices;
+        worker.edges += rows_->out(local).size();
+        const VertexId vertex = job_.ownership().vertex(rank_, local);
+        for (const KnownNumber n : rows_->out(local)) {
+          const VertexId v =
+              n < labels_.size() ? job_.ownership().vertex(rank_, LocalNumber(n)) : rows_->other(n);
+          take({vertex, v});
+          for (int peer = 0; peer < job_.bootstrap().size(); ++peer)
+            if (peer != job_.bootstrap().rank())
+              job_.records().send(lane, peer, frontier::Record{vertex, v}, take);
+        }
+      }
+      if (several_) job_.records().finish(lane, take);
+    });
+    std::vector<frontier::Record> edges;
+    for (Worker& worker : workers_) {
+      edges.insert(edges.end(), worker.collected.begin(), worker.collected.end());
+      release(worker.collected);
+    }
+    const CollectedComponents found(std::move(edges));
+    for (std::size_t at = 0; at < found.vertices().size(); ++at) {
+      const partition::Place place = job_.ownership().place(VertexId(found.vertices()[at]));
+      if (place.owner == rank_) label(place.local, found.labels()[at]);
+    }
+  });
+}
+
+/// Gives those that were one with a vertex the label of that vertex.
+void StrongComponents::name_merged() {
+  step(kFirst, [this] {
+    const partition::Place place = job_.ownership().place(giant_);
+    std::uint64_t first = place.owner == rank_ ? labels_[place.local] : kNone;
+    if (several_) first = job_.records().agree(first);
+    job_.for_each_range([&](int, LocalNumber begin, LocalNumber end) {
+      std::replace(labels_.begin() + begin, labels_.begin() + end, PlainId{giant_},
+                   static_cast<PlainId>(first));
+    });
+  });
+}
+
+}  // namespace edgewire::kernels

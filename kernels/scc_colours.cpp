@@ -1,0 +1,201 @@
+// What StrongComponents does with colours, where much is left.
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <utility>
+
+#include "base/error.h"
+#include "kernels/scc.h"
+
+namespace edgewire::kernels {
+
+/// False: its colour is not lower, or it is gone.
+bool StrongComponents::raise(std::uint32_t number, PlainId value) noexcept {
+  PlainId old = colour(number).load(std::memory_order_relaxed);
+  while (old != kGone && old < value)
+    if (colour(number).compare_exchange_weak(old, value, std::memory_order_relaxed)) return true;
+  return false;
+}
+
+/// All start with colours of their own. A process spreads its largest colour as far as it can alone, then the
+/// next one, so that few vertices are coloured more than once.
+void StrongComponents::spread_colours() {
+  std::ranges::fill(colours_, kGone);
+  for_each_left([this](Worker& worker, LocalNumber local, VertexId vertex) {
+    colours_[local] = colour_of(vertex);
+    worker.stack.push_back(local);
+  });
+  for (KnownNumber n(static_cast<std::uint32_t>(labels_.size())); n < colours_.size(); ++n)
+    colours_[n] = colour_of(rows_->other(n));
+  do {
+    step_in_lanes(kColour, [this](int lane, const auto& scheme) { spread(lane, scheme); });
+  } while (several_ && stacked() > 0);
+}
+
+template <class Scheme>
+void StrongComponents::spread(int lane, const Scheme& scheme) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  const auto colour_here = [&](LocalNumber local) { return colour(local).load(std::memory_order_relaxed); };
+  std::vector<std::pair<PlainId, LocalNumber>> starts;  // by colour
+  for (const LocalNumber local : std::exchange(worker.stack, {}))
+    starts.emplace_back(colour_here(local), local);
+  std::ranges::sort(starts, std::greater<>());
+  for (const auto& [own, start] : starts) {
+    if (colour_here(start) != own) continue;  // who has raised it follows it
+    for (worker.stack.push_back(start); !worker.stack.empty();) {
+      const LocalNumber local = worker.stack.back();
+      const PlainId value = colour_here(local);
+      worker.stack.pop_back();
+      ++worker.vertices;
+      worker.edges += rows_->out(local).size();
+      for (const KnownNumber n : rows_->out(local)) {
+        if (!raise(n, value)) continue;
+        if (n < labels_.size())
+          worker.stack.emplace_back(n);
+        else
+          worker.others.push_back(n);
+      }
+    }
+  }
+  const auto take = [&](frontier::Record record) {
+    const LocalNumber local = checked(record.vertex);
+    if (raise(local, record.value)) worker.stack.push_back(local);
+  };
+  std::ranges::sort(worker.others);
+  worker.others.erase(std::unique(worker.others.begin(), worker.others.end()), worker.others.end());
+  for (const KnownNumber n : std::exchange(worker.others, {})) {
+    const partition::Place place = scheme.place(rows_->other(n));
+    job_.records().send(lane, static_cast<int>(place.owner),
+                        {place.local, colour(n).load(std::memory_order_relaxed)}, take);
+  }
+  if (several_) job_.records().finish(lane, take);
+}
+
+/// A vertex that has kept its own colour is in the component that all of this colour reach which belong to
+/// it.
+void StrongComponents::find_roots() {
+  for_each_left([this](Worker& worker, LocalNumber local, VertexId vertex) {
+    if (colours_[local] == colour_of(vertex)) join(worker, local, colours_[local]);
+  });
+}
+
+/// Backward from what is on the stacks, within its colour.
+void StrongComponents::gather_colours() {
+  do {
+    step_in_lanes(kGather, [this](int lane, const auto& scheme) { gather(lane, scheme); });
+  } while (several_ && stacked() > 0);
+}
+
+template <class Scheme>
+void StrongComponents::gather(int lane, const Scheme& scheme) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  const auto take = [&](frontier::Record record) { join(worker, checked(record.vertex), record.value); };
+  while (!worker.stack.empty()) {
+    const LocalNumber local = worker.stack.back();
+    const PlainId value = colours_[local];
+    worker.stack.pop_back();
+    ++worker.vertices;
+    worker.edges += rows_->in(local).size();
+    for (const KnownNumber n : rows_->in(local)) {
+      if (n < labels_.size()) {
+        join(worker, LocalNumber(n), value);
+        continue;
+      }
+      const partition::Place place = scheme.place(rows_->other(n));
+      job_.records().send(lane, static_cast<int>(place.owner), {place.local, value}, take);
+    }
+  }
+  if (several_) job_.records().finish(lane, take);
+}
+
+/// The vertex reaches one of this colour that is in the component.
+void StrongComponents::join(Worker& worker, LocalNumber local, PlainId value) {
+  if (colours_[local] != value || !label(local, vertex_of(value))) return;
+  worker.stack.push_back(local);
+  worker.members.push_back(local);
+}
+
+/// To the processes that own neighbours. Then edges between colours are left out, at both ends.
+void StrongComponents::tell_colours() {
+  step_in_lanes(kTell, [this](int lane, const auto& scheme) { tell(lane, scheme); });
+  job_.for_each_range([this](int, LocalNumber first, LocalNumber last) {
+    for (LocalNumber local = first; local < last; ++local) {
+      rows_->leave_out(local, colours_, kGone);
+      reset_counts(local);
+    }
+  });
+}
+
+template <class Scheme>
+void StrongComponents::tell(int lane, const Scheme& scheme) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  std::vector<LocalNumber> told(static_cast<std::size_t>(job_.bootstrap().size()),
+                                LocalNumber(0xffffffffU));  // [peer]: last one
+  const auto take = [&](frontier::Record record) {
+    colour(rows_->number_of_other(VertexId(record.vertex))).store(record.value, std::memory_order_relaxed);
+  };
+  const auto [first, last] = job_.pool().part(lane, labels_.size());
+  for (LocalNumber local(static_cast<std::uint32_t>(first)); local < last; ++local) {
+    const VertexId vertex = scheme.vertex(rank_, local);
+    if (labelled(local)) colour(local).store(kGone, std::memory_order_relaxed);
+    if (!several_) continue;
+    const PlainId value = colour(local).load(std::memory_order_relaxed);
+    for (const auto ends : {rows_->out(local), rows_->in(local)}) {
+      for (const KnownNumber n : ends) {
+        if (n < labels_.size()) continue;
+        const std::uint32_t peer = scheme.place(rows_->other(n)).owner;
+        if (std::exchange(told[peer], local) == local) continue;
+        ++worker.vertices;
+        job_.records().send(lane, static_cast<int>(peer), {vertex, value}, take);
+      }
+    }
+  }
+  if (several_) job_.records().finish(lane, take);
+}
+
+/// Of the other components that colours have found the owner of the root is told the vertices, and asked for
+/// the first one.
+void StrongComponents::name_members() {
+  std::array<std::uint64_t, 1> members{};
+  for (const Worker& worker : workers_) members[0] += worker.members.size();
+  if (job_.sum_of_all(members)[0] == 0) return;
+  std::vector<PlainId> firsts(labels_.size(), kNone);  // [local number of a root]
+  const auto lower_to = [&firsts](LocalNumber local, PlainId vertex) {
+    const std::atomic_ref first(firsts[local]);
+    PlainId old = first.load(std::memory_order_relaxed);
+    while (vertex < old && !first.compare_exchange_weak(old, vertex, std::memory_order_relaxed)) {
+    }
+  };
+  step_in_lanes(kFirst, [&](int lane, const auto& scheme) {
+    const auto take = [&](frontier::Record record) { lower_to(checked(record.vertex), record.value); };
+    for (const LocalNumber local : workers_[static_cast<std::size_t>(lane)].members) {
+      const partition::Place root = scheme.place(VertexId(labels_[local]));
+      const VertexId vertex = scheme.vertex(rank_, local);
+      if (root.owner == rank_)
+        lower_to(root.local, vertex);
+      else
+        job_.records().send(lane, static_cast<int>(root.owner), {root.local, vertex}, take);
+    }
+    if (several_) job_.records().finish(lane, take);
+  });
+  step_in_lanes(kFirst, [&](int lane, const auto& scheme) {
+    std::vector<std::pair<int, frontier::Record>>
+        questions;  // peer; local number of a root here, of a vertex there
+    const auto hear = [&](int peer, frontier::Record record) { questions.emplace_back(peer, record); };
+    for (const LocalNumber local : std::exchange(workers_[static_cast<std::size_t>(lane)].members, {})) {
+      const partition::Place root = scheme.place(VertexId(labels_[local]));
+      if (root.owner == rank_)
+        labels_[local] = firsts[root.local];
+      else
+        job_.records().send(lane, static_cast<int>(root.owner), {root.local, local}, hear);
+    }
+    if (!several_) return;
+    job_.records().finish(lane, hear);
+    const auto learn = [&](frontier::Record record) { labels_[checked(record.vertex)] = record.value; };
+    for (const auto& [peer, asked] : questions)
+      job_.records().send(lane, peer, {asked.value, firsts[checked(asked.vertex)]}, learn);
+    job_.records().finish(lane, learn);
+  });
+}
+
+}  // namespace edgewire::kernels

@@ -1,0 +1,88 @@
+// The strongly connected component of one vertex, which in most directed graphs is by far the largest one
+// (Fleischer, Hendrickson, Pinar: "On identifying strongly connected components in parallel", 2000): what can
+// be reached from the vertex, and of that what can reach it.
+//
+// The file has rows of out-edges only. Forward they are followed; backward, a vertex joins as soon as its own
+// row leads to one that has joined. That reads the rows of those that have not joined in each round.
+//
+// Both searches may end early: the forward one where it follows a long path from process to process, the
+// backward one when a round finds few vertices. What has been found then is a part of the component.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "base/bits.h"
+#include "frontier/frontier_job.h"
+#include "frontier/superstep.h"
+
+namespace edgewire::kernels {
+
+class GiantComponent {
+ public:
+  /// What supersteps are for.
+  struct Kinds {
+    std::uint64_t forward, backward;
+  };
+
+  /// A vertex to search from, and the product of its out-degree and its in-degree, as far as a sample says.
+  struct Candidate {
+    std::uint64_t product = 0, vertex = 0;
+  };
+  /// What the process proposes: the vertex with the largest product; 0 where its sample has no edge. The
+  /// first one with the largest product of all processes is searched from.
+  static Candidate candidate(const graph::GraphFile& graph, const partition::Ownership& ownership,
+                             std::uint32_t rank);
+
+  /// Processes wait for one another at each level. So many levels of so few vertices are enough.
+  static constexpr std::uint64_t kThin = 64, kThinLevels = 256;
+  /// Whether another round backward pays after one (counted from 1) in which so many vertices have joined,
+  /// others are left, and so many edges were read. Of all processes.
+  static bool pays(std::uint64_t round, std::uint64_t joined, std::uint64_t left, std::uint64_t edges,
+                   std::uint64_t vertices);
+
+  /// Memory: two bits for each vertex that the process knows, and one for each owned vertex; while it
+  /// searches that of BreadthFirst, too. `job` outlives it.
+  explicit GiantComponent(frontier::FrontierJob& job);
+
+  /// Chooses a vertex that many edges lead to and from, and searches. False: no such vertex was found.
+  /// Collective; throws Error.
+  bool find(frontier::SuperstepLog& log, Kinds kinds);
+
+  /// Of any vertex that the process knows: a path leads to it from the pivot; where all_reached() is false,
+  /// from others, too.
+  bool reached(KnownNumber number) const noexcept { return reached_.test(number); }
+  bool all_reached() const noexcept { return all_reached_; }
+  /// And one back: the vertex is in the component; where complete() is false, others may be, too.
+  bool has(KnownNumber number) const noexcept { return joined_.test(number); }
+  bool complete() const noexcept { return all_reached_ && all_joined_; }
+  /// The smallest vertex of which has() is true. Collective.
+  VertexId first() const;
+
+ private:
+  using Word = Bits::Word;
+  static constexpr std::uint32_t kBits = Bits::kBits;
+  struct alignas(128) Worker {
+    std::uint64_t vertices = 0, edges = 0, left = 0;
+  };
+
+  bool choose_pivot();
+  void search_forward(frontier::SuperstepLog& log, std::uint64_t kind);
+  void note_reached(const std::vector<std::uint32_t>& levels);
+  void share(Bits& bits);
+  void join();
+  void join_words(Worker& worker, std::size_t first, std::size_t last);
+  void fetch_rows(std::size_t w, const frontier::KnownRows& rows) const;
+
+  frontier::FrontierJob& job_;
+  bool several_;
+  std::uint32_t rank_;
+  Bits reached_, joined_;   ///< by known number
+  std::vector<Word> left_;  ///< of owned vertices: reached, with edges, and not joined
+  VertexId pivot_{};
+  bool all_reached_ = true, all_joined_ = true;
+  std::vector<Worker> workers_;
+};
+
+}  // namespace edgewire::kernels

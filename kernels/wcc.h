@@ -1,0 +1,63 @@
+// Weakly connected components: a union-find forest in each process, over the vertices that it knows. This is
+// Afforest (Sutton, Ben-Nun, Barak: "Optimizing parallel graph connectivity computation via subgraph
+// sampling", 2018):
+//
+// 1. A sample of the edges, two of each vertex, is linked, which joins most of a graph.
+// 2. The giant component is the one that most vertices are in.
+// 3. The rest of the edges is linked. In symmetric graphs the rows of the giant component are skipped: an
+// edge
+//    that leaves it is also in the row at its other end.
+// 4. The components of several processes are joined, see ComponentsApart.
+//
+// Rows on disks are read once instead, and all of them are linked.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "frontier/frontier_job.h"
+#include "frontier/superstep.h"
+#include "kernels/wcc_apart.h"
+#include "kernels/wcc_forest.h"
+
+namespace edgewire::kernels {
+
+class Components {
+ public:
+  static constexpr std::size_t kSampledEdges = 2;  ///< of each vertex, in kSample
+  /// Superstep::kind, those of ComponentsApart besides. Its `frontier` has vertices whose edges were linked.
+  static constexpr std::uint64_t kSample = 0, kRest = 1, kAll = 2;
+
+  /// Memory: 4 bytes for each vertex that the process knows; ComponentsApart. `job` outlives it.
+  /// `room`: see ComponentsApart.
+  explicit Components(frontier::FrontierJob& job, ComponentsApart::Room room = {});
+
+  /// Collective; throws Error.
+  std::vector<frontier::Superstep> run();
+  /// [local number]: the smallest vertex of the component. After run().
+  std::vector<PlainId> labels() const;
+
+ private:
+  struct alignas(128) Worker {
+    std::uint64_t vertices = 0, edges = 0;
+  };
+
+  void make_sets();
+  void link_sample();
+  void link_rest();
+  void link_all();
+  void compress();
+  std::uint32_t hub() const noexcept;
+  bool in_giant(LocalNumber local) const noexcept;
+
+  frontier::FrontierJob& job_;
+  bool several_;
+  Forest forest_;                           ///< over known numbers; in one process these are the vertices
+  std::unique_ptr<ComponentsApart> apart_;  ///< where there are several processes
+  std::uint32_t giant_ = Forest::kNone;     ///< in one process: a vertex of the giant component
+  std::vector<Worker> workers_;
+  frontier::SuperstepLog log_;
+};
+
+}  // namespace edgewire::kernels

@@ -1,0 +1,171 @@
+#include "kernels/wcc_apart.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "frontier/known_values.h"
+#include "graph/format.h"
+#include "kernels/wcc_join.h"
+
+namespace edgewire::kernels {
+
+namespace {
+
+constexpr int kNameBits = 48;  // of a name where a count of sampled vertices is above it
+static_assert(graph::kMaxVertices <= std::uint64_t{1} << kNameBits &&
+              kSampledVertices < 1U << (64 - kNameBits));
+constexpr std::uint32_t kParentsAhead = 16;  // vertices whose parents are fetched before they are looked at
+
+}  // namespace
+
+MostFrequent most_frequent(const Forest& forest, std::uint32_t owned) {
+  std::map<std::uint32_t, std::uint32_t> counts;
+  MostFrequent most;
+  const std::uint32_t stride = owned / kSampledVertices + 1;
+  for (std::uint32_t n = 0; n < owned; n += stride, ++most.of) ++counts[forest.root(n)];
+  for (const auto& [root, count] : counts)
+    if (count > most.count) {
+      most.root = root;
+      most.count = count;
+    }
+  return most;
+}
+
+ComponentsApart::ComponentsApart(frontier::FrontierJob& job, Forest& forest, Room room)
+    : job_(job),
+      forest_(forest),
+      boundary_(job.boundary()),
+      rank_(job.rank()),
+      processes_(static_cast<std::uint32_t>(job.bootstrap().size())),
+      owned_(boundary_.owned()),
+      room_(room),
+      giant_(boundary_.known()),
+      joined_(processes_),
+      open_(owned_, processes_) {}
+
+bool ComponentsApart::share_giant(frontier::SuperstepLog& log) {
+  bool found = false;
+  log.step(kGiant, [&](frontier::Superstep& done) {
+    MostFrequent most = most_frequent(forest_, owned_);
+    if (most.count < most.of / 4 || most.count < 2) most = {};  // bits would say little
+    const std::uint64_t mine = most.count == 0 ? 0 : std::uint64_t{most.count} << kNameBits | name(most.root);
+    const auto said = job_.records().share({&mine, 1});
+    const auto largest =
+        std::ranges::max_element(said, {}, [](std::uint64_t one) { return one >> kNameBits; });
+    found = *largest != 0;
+    if (!found) return;
+    tell_giants(said, most.root);
+    const auto reference = static_cast<std::uint32_t>(largest - said.begin());
+    const bool joins = rank_ == reference || (most.count > 0 && meets(reference, most.root));
+    const std::uint64_t says = joins ? 1 : 0;
+    joined_ = job_.records().share({&says, 1});
+    link_giant(joins ? most.root : kNone);
+    done.frontier = joins ? owned_ : 0;
+  });
+  return found;
+}
+
+/// `said`: what processes have said of their largest components; 0: none. `root`: that of this process.
+void ComponentsApart::tell_giants(const std::vector<std::uint64_t>& said, std::uint32_t root) {
+  if (said[rank_] != 0)
+    job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
+      for (LocalNumber local = first; local < last; ++local)
+        if (forest_.root(local) == root) giant_.add(local);
+    });
+  job_.pool().run([&](int lane) {
+    frontier::exchange_known_bits(
+        job_, lane, [&](LocalNumber local) { return giant_.test(local); },
+        [&](std::uint32_t number, std::uint32_t bits) { giant_.set_some(number, bits); },
+        [&](std::uint32_t process) { return said[process] != 0; });
+  });
+}
+
+/// Whether the tree of `root` has a vertex that the peer has in its own largest component.
+bool ComponentsApart::meets(std::uint32_t peer, std::uint32_t root) const noexcept {
+  for (std::uint32_t n = boundary_.first(peer); n < boundary_.first(peer) + boundary_.count(peer); ++n)
+    if (giant_.test(n) && forest_.root(n) == root) return true;
+  return false;
+}
+
+/// Links the boundary vertices that other processes have in the giant component, and what this process has of
+/// it, whose root is `root`; kNone: nothing.
+void ComponentsApart::link_giant(std::uint32_t root) {
+  constexpr std::uint32_t kPiece = 1 << 14;
+  of_giant_ = root;
+  for (std::uint32_t peer = 0; peer < processes_; ++peer) {
+    if (peer == rank_ || joined_[peer] == 0) continue;
+    const std::uint32_t first = boundary_.first(peer), end = first + boundary_.count(peer);
+    for (std::uint32_t n = first; n < end && of_giant_ == kNone; ++n)
+      if (giant_.test(n)) of_giant_ = n;
+    job_.pool().for_each((end - first + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
+      const auto begin = first + static_cast<std::uint32_t>(piece) * kPiece;
+      for (std::uint32_t n = begin; n < std::min(end, begin + kPiece); ++n) {
+        if (end - n > kParentsAhead) forest_.fetch(forest_.parent(n + kParentsAhead));
+        if (giant_.test(n)) forest_.link(of_giant_, n);
+      }
+    });
+  }
+}
+
+void ComponentsApart::join(frontier::SuperstepLog& log) {
+  std::optional<GatheredComponents> gathered;
+  std::optional<ComponentsJoin> among_all;
+  log.step(kName, [&](frontier::Superstep& done) {
+    find_open();
+    gathered.emplace(job_, open_, room_.all);
+    if (gathered->fits()) {
+      gathered->tell();
+      done.frontier = rank_ == 0 ? 0 : open_.names();
+    } else {
+      among_all.emplace(job_, open_);
+      done.frontier = among_all->exchange_names();
+    }
+  });
+  if (!among_all) {
+    log.step(kGather, [&](frontier::Superstep&) { labels_ = gathered->link(); });
+    return;
+  }
+  among_all->link_all(log, room_.left);
+  labels_ = among_all->labels(log);
+}
+
+/// The numbers of the vertices that this process and the peer know, and whose components they name. The
+/// vertices of the process with the higher rank come first. Where every edge is stored both ways, those of
+/// one process are enough.
+std::vector<std::uint32_t> ComponentsApart::open_between(std::uint32_t peer) const {
+  std::vector<std::uint32_t> here, there;  // boundary vertices here, and owned vertices that the peer knows
+  for (std::uint32_t n = boundary_.first(peer); n < boundary_.first(peer) + boundary_.count(peer); ++n)
+    if (!in_giant(peer, n)) here.push_back(n);
+  for (const LocalNumber local : boundary_.known_by(peer))
+    if (!in_giant(rank_, local)) there.push_back(local);
+  auto& first = rank_ < peer ? here : there;
+  auto& second = rank_ < peer ? there : here;
+  if (job_.graph().symmetric()) return std::move(first.size() <= second.size() ? first : second);
+  first.insert(first.end(), second.begin(), second.end());
+  return std::move(first);
+}
+
+/// A boundary vertex may have no owned vertex in its tree where rows were skipped: then its component has no
+/// name here.
+void ComponentsApart::find_open() {
+  job_.pool().for_each(processes_, [&](int, std::uint64_t peer) {
+    if (peer == rank_) return;
+    auto roots = open_between(static_cast<std::uint32_t>(peer));
+    for (std::size_t i = 0; i < roots.size(); ++i) {
+      if (roots.size() - i > kParentsAhead) forest_.fetch(forest_.parent(roots[i + kParentsAhead]));
+      const std::uint32_t root = forest_.root(roots[i]);
+      roots[i] = root < owned_ ? root : kNone;
+      if (root < owned_) open_.add(root);
+    }
+    open_.named[peer] = std::move(roots);
+  });
+  if (const std::uint32_t root = of_giant_ == kNone ? kNone : forest_.root(of_giant_); root < owned_) {
+    open_.giant = root;
+    open_.add(root);
+  }
+  open_.number_all();
+}
+
+}  // namespace edgewire::kernels
