@@ -10,7 +10,7 @@
 #include "kernels/scc_collected.h"
 #include "kernels/scc_rest_rows.h"
 
-namespace edgewire::kernels {
+namespace edgewire::kernels::scc {  // names of its own beside other tests
 
 using namespace frontier;
 
@@ -298,4 +298,4 @@ TEST_CASE("components of collected edges, however long a path is") {
         Labels{1, 1, 7, 7});
 }
 
-}  // namespace edgewire::kernels
+}  // namespace edgewire::kernels::scc

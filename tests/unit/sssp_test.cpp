@@ -13,7 +13,7 @@
 #include "refusals.h"
 #include "weighted_graph.h"
 
-namespace edgewire::kernels {
+namespace edgewire::kernels::sssp {  // names of its own beside other tests
 
 namespace {
 
@@ -268,4 +268,4 @@ TEST_CASE("parents are the smallest ones on a path of the fewest edges, and lead
   CHECK(check_sssp(graph, 0, all, false, parents).fault == "vertex 7 is not reached, but has a parent");
 }
 
-}  // namespace edgewire::kernels
+}  // namespace edgewire::kernels::sssp
