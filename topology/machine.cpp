@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -134,29 +133,14 @@ Machine describe(hwloc_topology_t topology) {
   return machine;
 }
 
-/// The file's first line, empty when it cannot be read.
-std::string first_line(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
-/// The number in a file, or `otherwise`.
-std::uint64_t number_in(const std::string& path, std::uint64_t otherwise) {
-  const std::string line = first_line(path);
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number);
-  return error == std::errc{} && end != line.data() ? number : otherwise;
-}
-
 bool huge_pages_allowed() {
-  const std::string transparent = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
-  if (transparent.find("[always]") != std::string::npos || transparent.find("[madvise]") != std::string::npos)
-    return true;
+  std::string choices;  // the chosen one is in brackets
+  std::getline(std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled"), choices);
+  if (choices.find("[always]") != choices.npos || choices.find("[madvise]") != choices.npos) return true;
   std::error_code none;
   for (const auto& size : std::filesystem::directory_iterator("/sys/kernel/mm/hugepages", none))
-    if (number_in(size.path().string() + "/free_hugepages", 0) > 0) return true;
+    if (std::uint64_t free = 0; std::ifstream(size.path() / "free_hugepages") >> free && free > 0)
+      return true;
   return false;
 }
 

@@ -31,12 +31,11 @@ RecordStream::RecordStream(launch::Bootstrap& bootstrap, process::Seat& seat, tr
       bytes_sent_(static_cast<std::size_t>(pool_.workers())),
       supersteps_(bytes_sent_.size(), 1),
       batches_(writes_.size()) {
-  RingSettings settings;
-  settings.rank = rank_;
-  settings.size = size_;
-  settings.lanes = pool_.workers();
-  settings.record_bytes = record_bytes;
-  settings.ring_bytes = usual_ring_bytes(settings.lanes, size_, record_bytes);
+  const RingSettings settings{.rank = rank_,
+                              .size = size_,
+                              .lanes = pool_.workers(),
+                              .record_bytes = record_bytes,
+                              .ring_bytes = usual_ring_bytes(pool_.workers(), size_, record_bytes)};
   RegionPlan plan(size_);
   std::vector<std::size_t> bytes(static_cast<std::size_t>(size_), settings.part_bytes());
   bytes[static_cast<std::size_t>(rank_)] = 0;

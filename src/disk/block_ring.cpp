@@ -1,25 +1,17 @@
 #include "disk/block_ring.h"
 
-#include <cstdlib>
-#include <new>
-
 #include "disk/queue.h"
 
 namespace edgewire::disk {
-
-void BlockRing::Free::operator()(std::byte* memory) const noexcept {
-  std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc): so it was taken
-}
 
 BlockRing::BlockRing(std::size_t capacity, Queue& queue)
     : capacity_((capacity + kAlignment - 1) / kAlignment * kAlignment), queue_(queue) {}
 
 std::byte* BlockRing::take(std::size_t bytes) {
-  if (!memory_) {
+  if (memory_.bytes() == 0) {
     // Readers of codes look a little behind the end of a block.
-    memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, capacity_ + kAlignment)));
-    if (!memory_) throw std::bad_alloc();
-    queue_.register_memory({memory_.get(), capacity_});
+    memory_ = topology::NodeMemory(capacity_ + kAlignment, -1, "blocks that are read");
+    queue_.register_memory(memory_.as<std::byte>().first(capacity_));
   }
   std::size_t begin = 0;
   if (!blocks_.empty()) {
@@ -31,7 +23,7 @@ std::byte* BlockRing::take(std::size_t bytes) {
       return nullptr;
   }
   blocks_.push_back({begin, begin + bytes});
-  return memory_.get() + begin;
+  return memory_.as<std::byte>().data() + begin;
 }
 
 }  // namespace edgewire::disk

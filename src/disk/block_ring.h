@@ -2,14 +2,15 @@
 
 #include <cstddef>
 #include <deque>
-#include <memory>
+
+#include "topology/memory.h"
 
 namespace edgewire::disk {
 
 class Queue;
 
-/// Aligned memory for reads, whose blocks are given back in the order in which they were taken. Of one thread
-/// at a time.
+/// Aligned memory for reads, whose blocks are given back in the order in which they were taken. One thread at
+/// a time uses it.
 class BlockRing {
  public:
   /// `capacity`: in bytes, rounded up to a multiple of kAlignment. `queue`: reads into the blocks; outlives
@@ -18,7 +19,7 @@ class BlockRing {
 
   /// A block, in one piece; null while there is no room. `bytes`: a multiple of kAlignment, at most the
   /// capacity. The first call takes the memory from the system, so that it is near the thread, and registers
-  /// it with the queue. Throws bad_alloc.
+  /// it with the queue. Throws Error.
   std::byte* take(std::size_t bytes);
   /// The oldest block.
   void give_back() noexcept { blocks_.pop_front(); }
@@ -27,12 +28,9 @@ class BlockRing {
   struct Block {
     std::size_t begin, end;
   };
-  struct Free {
-    void operator()(std::byte* memory) const noexcept;
-  };
   std::size_t capacity_;
   Queue& queue_;
-  std::unique_ptr<std::byte, Free> memory_;
+  topology::NodeMemory memory_;
   std::deque<Block> blocks_;  ///< oldest first
 };
 

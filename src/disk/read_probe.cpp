@@ -6,17 +6,17 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <deque>
+#include <functional>
 #include <limits>
-#include <memory>
-#include <new>
 #include <random>
 
 #include "base/error.h"
 #include "base/median.h"
 #include "base/seconds.h"
 #include "base/usage.h"
+#include "disk/read_figures.h"
+#include "topology/memory.h"
 
 namespace edgewire::disk {
 
@@ -27,23 +27,21 @@ constexpr std::uint64_t kMiB = 1 << 20;
 /// Aligned memory of blocks.
 class Blocks {
  public:
-  Blocks(std::size_t count, std::size_t bytes) : bytes_(bytes) {
-    memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, count * bytes)));
-    if (!memory_) throw std::bad_alloc();
-  }
+  Blocks(std::size_t count, std::size_t bytes)
+      : bytes_(bytes), memory_(count * bytes, -1, "blocks to measure with") {}
   std::span<std::byte> operator[](std::size_t block) const noexcept {
-    return {memory_.get() + block * bytes_, bytes_};
+    return memory_.as<std::byte>().subspan(block * bytes_, bytes_);
   }
 
  private:
-  struct Free {
-    void operator()(std::byte* memory) const noexcept {
-      std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc): so it was taken
-    }
-  };
   std::size_t bytes_;
-  std::unique_ptr<std::byte, Free> memory_;
+  topology::NodeMemory memory_;
 };
+
+void fill_at_random(std::span<std::byte> block, std::mt19937_64& random) {
+  auto* const words = reinterpret_cast<std::uint64_t*>(block.data());
+  std::generate_n(words, block.size() / sizeof *words, std::ref(random));
+}
 
 /// Where the next block lies: in the files in turn.
 class Places {
@@ -114,8 +112,7 @@ void ReadProbe::fill(const std::string& folder) {
     const std::size_t half = offset / kMiB % 2;
     check(transfers[half].wait());
     const auto block = blocks[half];
-    auto* const words = reinterpret_cast<std::uint64_t*>(block.data());
-    std::generate_n(words, block.size() / sizeof *words, std::ref(random));
+    fill_at_random(block, random);
     transfers[half].write(file.descriptor(), block, offset);
   }
   for (auto& transfer : transfers) check(transfer.wait());
@@ -126,10 +123,7 @@ double ReadProbe::write_again() {
   constexpr std::size_t kUnderWay = 4;
   const Blocks blocks(4 * kUnderWay, kMiB);  // more than are under way, so that disks cannot keep one for all
   std::mt19937_64 random(bytes_);
-  for (std::size_t b = 0; b < 4 * kUnderWay; ++b) {
-    auto* const words = reinterpret_cast<std::uint64_t*>(blocks[b].data());
-    std::generate_n(words, kMiB / sizeof *words, std::ref(random));
-  }
+  for (std::size_t b = 0; b < 4 * kUnderWay; ++b) fill_at_random(blocks[b], random);
   std::deque<Transfer> transfers;
   for (std::size_t i = 0; i < kUnderWay; ++i) transfers.emplace_back(queue_);
   const auto check = [&](std::size_t file, int cause) {
@@ -202,6 +196,29 @@ const ReadRate& cheapest(std::span<const ReadRate> rates, double share) {
       best = rate;
   }
   return *best;
+}
+
+void ReadFigures::measure_limit(const SegmentFiles& files, std::uint64_t bytes_under_way) try {
+  constexpr double kSeconds = 0.2, kWarmUpSeconds = 0.2;  // a disk with a quota has saved some before
+  constexpr std::uint64_t kBlockBytes[] = {1 << 20, 1 << 18, 1 << 16}, kLeast = 16 << 20, kMost = 64 << 20;
+  constexpr std::uint64_t kMostUnderWay = 256;  // blocks
+  auto probe = ReadProbe::of_files(files);
+  bytes_under_way = std::clamp(bytes_under_way, kLeast, kMost);
+  const auto pattern_of = [&](std::uint64_t bytes) {
+    return ReadPattern{std::min(bytes, probe.bytes() / kAlignment * kAlignment),
+                       static_cast<int>(std::min(bytes_under_way / bytes, kMostUnderWay)), false};
+  };
+  probe.measure(pattern_of(kBlockBytes[0]), kWarmUpSeconds);
+  for (const std::uint64_t bytes : kBlockBytes) {
+    const ReadPattern pattern = pattern_of(bytes);
+    const double rate = probe.measure(pattern, kSeconds).bytes_per_s();
+    if (rate <= limit_bytes_per_s) continue;
+    limit_bytes_per_s = rate;
+    block_bytes = pattern.block_bytes;
+    depth = static_cast<std::uint64_t>(pattern.depth);
+  }
+} catch (const Error&) {
+  limit_bytes_per_s = 0;  // the run has its result all the same
 }
 
 }  // namespace edgewire::disk

@@ -112,7 +112,7 @@ void SegmentFiles::open(const std::string& path, std::uint64_t generation) {
 
 void SegmentFiles::add(File file, std::uint64_t bytes) {
   // Where the file system cannot, reads use the page cache.
-  direct_ = fcntl(file.descriptor(), F_SETFL, O_DIRECT) == 0 && direct_;
+  direct_ = bypass_page_cache(file) && direct_;
   files_.push_back(std::move(file));
   bytes_.push_back(bytes);
 }

@@ -163,8 +163,7 @@ OwnKnownRows FrontierJob::copy_rows(const Boundary* boundary) {
     thread_local std::vector<VertexId> room;
     return ids_of(local, room);
   };
-  if (boundary == nullptr) return {owned(), pool(), row_of};
-  return {*boundary, pool(), row_of};
+  return {owned(), boundary, pool(), row_of};
 }
 
 void FrontierJob::expect_vertex(VertexId vertex) const {

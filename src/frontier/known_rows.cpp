@@ -35,15 +35,16 @@ class Numbering {
   std::optional<partition::VertexNumbers> numbers_;
 };
 
-RowMemory make_rows(std::uint32_t owned, const Boundary* boundary, topology::WorkerPool& pool,
-                    const OwnKnownRows::RowOf& row_of) {
-  RowMemory memory;
-  auto& begins = memory.begins;
+}  // namespace
+
+OwnKnownRows::OwnKnownRows(std::uint32_t owned, const Boundary* boundary, topology::WorkerPool& pool,
+                           const RowOf& row_of) {
+  auto& begins = memory_.begins;
   begins.resize(owned + std::size_t{1});
   for (LocalNumber local{}; local < owned; ++local)
     begins[local + std::size_t{1}] = begins[local] + row_of(local).size();
-  memory.entries = topology::NodeMemory(begins.back() * sizeof(KnownNumber), -1, "rows of known vertices");
-  const auto entries = memory.entries.as<std::uint32_t>();
+  memory_.entries = topology::NodeMemory(begins.back() * sizeof(KnownNumber), -1, "rows of known vertices");
+  const auto entries = memory_.entries.as<std::uint32_t>();
   const Numbering numbering(boundary);
   pool.for_each((owned + kRowsNumberedAtOnce - 1) / kRowsNumberedAtOnce, [&](int, std::uint64_t piece) {
     const std::uint64_t last = std::min<std::uint64_t>(owned, (piece + 1) * kRowsNumberedAtOnce);
@@ -58,25 +59,12 @@ RowMemory make_rows(std::uint32_t owned, const Boundary* boundary, topology::Wor
       ids.clear();
     }
   });
-  return memory;
-}
-
-}  // namespace
-
-OwnKnownRows::OwnKnownRows(const Boundary& boundary, topology::WorkerPool& pool, const RowOf& row_of)
-    : memory_(make_rows(boundary.owned(), &boundary, pool, row_of)) {}
-
-OwnKnownRows::OwnKnownRows(std::uint32_t owned, topology::WorkerPool& pool, const RowOf& row_of)
-    : memory_(make_rows(owned, nullptr, pool, row_of)) {}
-
-OwnKnownRows::OwnKnownRows(RowMemory ids, const Boundary* boundary, topology::WorkerPool& pool)
-    : memory_(std::move(ids)) {
-  to_numbers(boundary, pool);
 }
 
 /// Each worker turns a part of the ids into numbers, at the front of that part. Where ids are wider, the
 /// parts then move together.
-void OwnKnownRows::to_numbers(const Boundary* boundary, topology::WorkerPool& pool) {
+OwnKnownRows::OwnKnownRows(RowMemory ids, const Boundary* boundary, topology::WorkerPool& pool)
+    : memory_(std::move(ids)) {
   constexpr bool kAsWide = sizeof(PlainId) == sizeof(KnownNumber);
   if (kAsWide && boundary == nullptr) return;  // ids are numbers
   const auto bytes = memory_.entries.as<std::byte>();
@@ -84,13 +72,13 @@ void OwnKnownRows::to_numbers(const Boundary* boundary, topology::WorkerPool& po
   const Numbering numbering(boundary);
   pool.run([&](int lane) {
     const auto part = pool.part(lane, count);
-    std::array<PlainId, kIdsNumberedAtOnce> ids;
+    std::array<PlainId, kIdsNumberedAtOnce> some_ids;
     std::array<std::uint32_t, kIdsNumberedAtOnce> numbers;
     std::byte* out = bytes.data() + part.first * sizeof(PlainId);
     for (std::uint64_t e = part.first; e < part.last; e += kIdsNumberedAtOnce) {
       const std::size_t some = std::min<std::uint64_t>(part.last - e, kIdsNumberedAtOnce);
-      std::memcpy(ids.data(), bytes.data() + e * sizeof(PlainId), some * sizeof(PlainId));
-      numbering.number(std::span(ids).first(some), std::span(numbers).first(some));
+      std::memcpy(some_ids.data(), bytes.data() + e * sizeof(PlainId), some * sizeof(PlainId));
+      numbering.number(std::span(some_ids).first(some), std::span(numbers).first(some));
       std::memcpy(out, numbers.data(), some * sizeof(KnownNumber));
       out += some * sizeof(KnownNumber);
     }

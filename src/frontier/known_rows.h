@@ -71,10 +71,10 @@ class OwnKnownRows {
  public:
   using RowOf = std::function<std::span<const VertexId>(LocalNumber)>;
 
-  /// `row_of`: the row of an owned vertex, all of whose vertices `boundary` knows.
-  OwnKnownRows(const Boundary& boundary, topology::WorkerPool& pool, const RowOf& row_of);
-  /// In a process that owns all vertices, so many.
-  OwnKnownRows(std::uint32_t owned, topology::WorkerPool& pool, const RowOf& row_of);
+  /// Copies the rows of so many owned vertices. `row_of`: the row of an owned vertex, all of whose vertices
+  /// `boundary` knows; null: this process owns all vertices.
+  OwnKnownRows(std::uint32_t owned, const Boundary* boundary, topology::WorkerPool& pool,
+               const RowOf& row_of);
   /// Rows of global ids, which become numbers where they are; where ids are wider than numbers, the memory
   /// that is left over is given back. `boundary` knows them all; null: this process owns all vertices.
   OwnKnownRows(RowMemory ids, const Boundary* boundary, topology::WorkerPool& pool);
@@ -83,7 +83,6 @@ class OwnKnownRows {
   }
 
  private:
-  void to_numbers(const Boundary* boundary, topology::WorkerPool& pool);
   RowMemory memory_;
 };
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 
 namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::uint32_t kBits = 64;
 constexpr int kVisits = 64;  // pages that are looked at for the room of one
 
 }  // namespace
@@ -18,7 +18,7 @@ RowCache::RowCache(const RowPages& pages, std::uint64_t bytes)
       capacity_(bytes),
       ample_(bytes >= pages.bytes()),
       kept_(pages.bytes() / kPageBytes),
-      followed_(ample_ ? 0 : pages.owned() / kBits + 1) {}
+      followed_(ample_ ? 0 : pages.owned()) {}
 
 RowCache::Found RowCache::find(std::uint64_t page, std::byte* to) noexcept {
   Kept& kept = kept_[page];
@@ -75,7 +75,7 @@ void RowCache::keep_rows(std::uint64_t page, const std::byte* from) {
   std::array<Piece, kPageBytes / 2> pieces;  // between two there is a row that has been followed
   std::size_t count = 0, bytes = 0;
   rows_.each_on(page, [&](LocalNumber local, std::uint16_t begin, std::uint16_t size) {
-    if ((followed_[local / kBits].load(std::memory_order_relaxed) >> local % kBits & 1) != 0) return;
+    if (followed_.test(local)) return;
     if (count > 0 && pieces[count - 1].begin + pieces[count - 1].bytes == begin)
       pieces[count - 1].bytes = static_cast<std::uint16_t>(pieces[count - 1].bytes + size);
     else if (count < pieces.size())
@@ -132,17 +132,14 @@ void RowCache::release(Kept& kept) noexcept {
 
 void RowCache::follow(VertexId vertex) noexcept {
   if (ample_) return;
-  const LocalNumber local = rows_.local(vertex);
-  followed_[local / kBits].fetch_or(std::uint64_t{1} << local % kBits, std::memory_order_relaxed);
+  followed_.set(rows_.local(vertex));
   const auto [begin, end] = rows_.range(vertex);
   for (std::uint64_t page = begin / kPageBytes; begin < end && page * kPageBytes < end; ++page)
     kept_[page].older.store(true, std::memory_order_relaxed);
 }
 
 bool RowCache::followed(VertexId vertex) const noexcept {
-  if (ample_) return false;
-  const LocalNumber local = rows_.local(vertex);
-  return (followed_[local / kBits].load(std::memory_order_relaxed) >> local % kBits & 1) != 0;
+  return !ample_ && followed_.test(rows_.local(vertex));
 }
 
 }  // namespace edgewire::frontier

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
+#include "base/bits.h"
 #include "frontier/row_pages.h"
 
 namespace edgewire::frontier {
@@ -58,8 +58,8 @@ class RowCache {
   std::uint64_t capacity_;
   bool ample_;  ///< all pages fit
   std::atomic<std::uint64_t> used_{0}, hand_{0};
-  std::vector<Kept> kept_;                            ///< [page]
-  std::vector<std::atomic<std::uint64_t>> followed_;  ///< a bit for each owned vertex
+  std::vector<Kept> kept_;  ///< [page]
+  Bits followed_;           ///< [local], where pages may not all fit
 };
 
 }  // namespace edgewire::frontier

@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "disk/queue.h"
 #include "frontier/boundary.h"
-#include "frontier/row_writer.h"
 
 namespace edgewire::frontier {
 

@@ -44,7 +44,7 @@ void RowReader::each_request(const Take& take, const Work& work) {
 void RowReader::each(const Take& take, const std::function<bool(const Edges&)>& work) {
   each_request(take, [&](const Request& request) {
     for (const VertexId v : request.vertices)
-      if (work(decode(request, v))) cache_.follow(v);
+      if (work(decode(request, v, pages_.degree(v)))) cache_.follow(v);
     keep(request);
   });
 }
@@ -162,10 +162,6 @@ void RowReader::keep(const Request& request) {
   for (const Read& one : request.reads)
     for (std::uint64_t page = one.first; page < one.first + one.count; ++page)
       cache_.keep(page, request.memory + (page - request.first) * kPageBytes);
-}
-
-Edges RowReader::decode(const Request& request, VertexId vertex) {
-  return decode(request, vertex, pages_.degree(vertex));
 }
 
 /// The first `count` edges of the row; where rows have weights, all of them.

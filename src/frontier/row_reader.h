@@ -65,7 +65,6 @@ class RowReader {
   void each_request(const Take& take, const Work& work);
   void finish(Request& request);
   void keep(const Request& request);
-  Edges decode(const Request& request, VertexId vertex);
   Edges decode(const Request& request, VertexId vertex, std::uint64_t count);
   [[noreturn]] void fail(std::uint64_t page, const std::string& what);
 

@@ -1,4 +1,4 @@
-#include "frontier/row_writer.h"
+#include "frontier/row_pages.h"
 
 #include <fmt/core.h>
 

@@ -40,7 +40,7 @@ Searches::Searches(FrontierJob& job, Make make)
         "together (--parallel levels), which weighted and --deterministic bc cannot",
         job.graph().path(), job.graph().vertices(), kMostOfAProcess));
   if (kIds64)
-    rows_.emplace(partition::Ownership::hash(job.graph().vertices(), 1).count(0), job.pool(),
+    rows_.emplace(partition::Ownership::hash(job.graph().vertices(), 1).count(0), nullptr, job.pool(),
                   [&job](LocalNumber v) {
                     return graph::Row{job.graph(), VertexId(PlainId{v})}.targets();
                   });

@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kWriteBytes = std::size_t{1} << 20;
 constexpr std::size_t kKeyBytes = 8, kNumberBytes = 20;
+constexpr std::uint64_t kMostKeys = 2'821'109'907'456;  // 36^8
 
 __extension__ using Uint128 = unsigned __int128;
 
@@ -30,8 +31,7 @@ std::uint64_t mix(std::uint64_t x) { return SplitMix64(x).next(); }
 
 /// Keys are text: numbers in base 36 with leading zeros, spread over all that 8 digits can say.
 void write_key(char* to, std::uint64_t key, std::uint64_t keys) {
-  constexpr std::uint64_t kAll = 2'821'109'907'456;  // 36^8
-  std::uint64_t number = scale(key, kAll, keys);
+  std::uint64_t number = scale(key, kMostKeys, keys);
   for (std::size_t digit = kKeyBytes; digit-- > 0; number /= 36)
     to[digit] = "0123456789abcdefghijklmnopqrstuvwxyz"[number % 36];
 }
@@ -54,7 +54,6 @@ void write_record(char* to, const RecordsWanted& wanted, std::uint64_t number) {
 }  // namespace
 
 void generate_records(const std::string& folder, const RecordsWanted& wanted) {
-  constexpr std::uint64_t kMostKeys = 2'821'109'907'456;  // 36^8
   constexpr std::size_t kMostBytes = 4096;
   check_range("record_bytes", wanted.record_bytes, kKeyBytes + kNumberBytes + 4, kMostBytes);
   check_range("keys", wanted.keys, std::uint64_t{1}, kMostKeys);

@@ -1,14 +1,11 @@
 #include "shuffle/graph_sections.h"
 
-#include <fmt/core.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/output_file.h"
+#include "shuffle/record_input.h"
 
 namespace edgewire::shuffle {
 
@@ -26,12 +23,7 @@ void GraphSections::complete_checksums() {
   for (std::uint64_t block = 0; block < known.size(); ++block) {
     if (known[block] != 0) continue;
     const auto [offset, size] = place_of(block);
-    for (std::uint64_t done = 0; done < size;) {
-      const ssize_t count = pread(descriptor, &bytes[done], size - done, static_cast<off_t>(offset + done));
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) throw Error(fmt::format("{}: cannot read what was written: {}", path, reason(errno)));
-      done += static_cast<std::uint64_t>(count);
-    }
+    read_exactly(descriptor, path, bytes.data(), size, offset);
     checksums[block] = checksum(bytes.data(), size);
     known[block] = 1;
   }

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <fmt/core.h>
+
 #include <bit>
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -8,6 +11,7 @@
 
 #include "base/bit_count.h"
 #include "base/bits.h"
+#include "base/error.h"
 #include "base/numbering.h"
 
 namespace edgewire::shuffle {
@@ -15,8 +19,14 @@ namespace edgewire::shuffle {
 /// The set of ids that occur, a bit for each, and their places in ascending order.
 class IdBits {
  public:
-  /// For ids below `limit`. Pages that hold no id take no memory.
-  explicit IdBits(std::uint64_t limit);
+  /// Makes an empty set of ids below `limit`. Pages that hold no id take no memory: calloc() does not touch
+  /// them. Throws Error where there is no memory.
+  explicit IdBits(std::uint64_t limit)
+      : limit_(limit), words_(static_cast<std::uint64_t*>(std::calloc(limit / 512 + 1, 64))) {  // NOLINT
+    if (words_ == nullptr)
+      throw Error(
+          fmt::format("cannot get {} bytes of memory for vertex ids{}", limit / 8, limit_to_raise(ENOMEM)));
+  }
 
   std::uint64_t limit() const noexcept { return limit_; }
   /// Thread safe, as far as others call set().
@@ -30,7 +40,14 @@ class IdBits {
   }
 
   /// Counts the ids, which are below `end`. After this none is set any more.
-  void count(std::uint64_t end);
+  void count(std::uint64_t end) {
+    end_ = end;
+    for (std::uint64_t block = 0; block * kBlockBits < end; ++block) {
+      ranks_.push_back(static_cast<PlainId>(size_));
+      for (std::uint64_t word = 0; word < kBlockBits / 64; ++word)
+        size_ += bit_count(words_.get()[block * (kBlockBits / 64) + word]);
+    }
+  }
   std::uint64_t size() const noexcept { return size_; }
   /// After count(): how many ids are less than `id`.
   std::uint64_t rank(std::uint64_t id) const noexcept {

@@ -21,7 +21,6 @@
 #include "shuffle/graph_sections.h"
 #include "shuffle/id_bits.h"
 #include "shuffle/shuffle.h"
-#include "shuffle/step.h"
 
 namespace edgewire::shuffle {
 
@@ -105,7 +104,6 @@ class LoadJob final : public graph::EdgeSink {
   void lay_out(const graph::Header& header);
   void refuse_parts() const;
   bool is_first_in_folder();
-  graph::Extent own_extent() const;
   void write_partition(int lane, std::uint32_t partition);
   template <class Number>
   void write_rows(int lane, std::uint32_t partition);

@@ -1,14 +1,18 @@
-// The part of LoadJob that makes rows of a graph file of the sorted edges.
+// The part of LoadJob that makes the sorted edges the rows of a graph file, or of a part for each process.
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <utility>
 
 #include "base/error.h"
 #include "base/mapped_file.h"
 #include "graph/builder.h"
+#include "graph/graph_file.h"
+#include "graph/graph_parts.h"
 #include "launch/packing.h"
 #include "shuffle/edge_record.h"
 #include "shuffle/load_job.h"
@@ -196,6 +200,53 @@ void LoadJob::finish_file() {
   }
   bootstrap_.allgather("written");
   file_bytes_ = graph::file_bytes(header);
+}
+
+// ---- a part for each process -------------------------------------------------------------------------
+
+/// Whether this process is the first one that writes to its folder.
+bool LoadJob::is_first_in_folder() {
+  struct stat status {};
+  if (stat(options_.output.c_str(), &status) != 0)
+    throw Error(fmt::format("{}: cannot write: {}", options_.output, reason(errno)));
+  const auto& nodes = bootstrap_.nodes();  // numbers of folders are those of a host
+  const auto node = nodes.empty() ? 0 : nodes[static_cast<std::size_t>(rank())];
+  const std::vector<std::uint64_t> mine = {static_cast<std::uint64_t>(node), status.st_dev, status.st_ino};
+  const auto all = launch::allgather(bootstrap_, mine);
+  return std::ranges::find(all, mine) - all.begin() == rank();
+}
+
+void LoadJob::open_part(std::uint32_t flags) {
+  const auto number = static_cast<std::uint32_t>(rank()), parts = static_cast<std::uint32_t>(size());
+  const std::uint32_t first = shuffle_->first_partition(), last = shuffle_->last_partition();
+  const graph::Extent own{first_vertex(first), first_vertex(last), edge_begins_[first], edge_begins_[last]};
+  const bool holds_ids = is_first_in_folder() && (flags & graph::kOriginalIds) != 0;
+  lay_out(graph::lay_out_part(vertices_, edge_begins_.back(), flags,
+                              {number, parts, holds_ids ? 1U : 0U, 0, own, 0}));
+  const std::uint64_t bytes = graph::file_bytes(sections_.header);
+  file_bytes_ = launch::allreduce(bootstrap_, bytes, std::plus<>());
+  if (number == 0) graph::note_size(shape_.options, vertices_, edge_begins_.back(), file_bytes_);
+  sections_.path = fmt::format("{}/{}", options_.output, graph::part_name(number, parts));
+  output_ = std::make_unique<OutputFile>(sections_.path);
+  output_->reserve(bytes);
+  sections_.descriptor = output_->descriptor();
+}
+
+void LoadJob::finish_part() {
+  write_checksums();
+  graph::Header& header = sections_.header;
+  std::vector<graph::Header> parts;
+  for (const auto& part : launch::allgather(bootstrap_, std::vector{header})) parts.push_back(part[0]);
+  header.part.graph_checksum = graph::graph_checksum(parts);
+  graph::write_header(*output_, header);
+  commit_parts(bootstrap_, {&output_, 1}, *folder_);
+}
+
+/// Another process that refuses to run may have removed the folder again.
+void LoadJob::refuse_parts() const {
+  if (!graph::is_folder(options_.output) || graph::part_names(options_.output).empty()) return;
+  throw Error(fmt::format("{}: it holds parts of an earlier conversion: remove them, or name another folder",
+                          options_.output));
 }
 
 }  // namespace edgewire::shuffle

@@ -8,6 +8,8 @@
 #include <span>
 #include <utility>
 
+#include "shuffle/record.h"
+
 namespace edgewire::shuffle {
 
 /// Sorts items with equal digits from `shift` up: by the bits of their prefixes below, then by `less`, an
@@ -46,6 +48,24 @@ void radix_sort(std::span<Item> items, const Prefix& prefix, const Less& less) {
   std::uint64_t differing = 0;
   for (const Item& item : items) differing |= prefix(item) ^ prefix(items[0]);
   sort_by_digits(items, static_cast<int>(std::bit_width(differing)), prefix, less);
+}
+
+/// A record that is sorted by its prefix first, and lies elsewhere.
+struct RecordRef {
+  std::uint64_t prefix;
+  const std::byte* record;
+};
+
+/// The order of such records. `shape` outlives it.
+inline auto order_of_refs(const RecordShape& shape) {
+  return [&shape](const RecordRef& a, const RecordRef& b) {
+    return a.prefix != b.prefix ? a.prefix < b.prefix : shape.less_behind_prefix(a.record, b.record);
+  };
+}
+
+inline void radix_sort(std::span<RecordRef> refs, const RecordShape& shape) {
+  radix_sort(
+      refs, [](const RecordRef& ref) { return ref.prefix; }, order_of_refs(shape));
 }
 
 }  // namespace edgewire::shuffle

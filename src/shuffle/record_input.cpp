@@ -22,11 +22,11 @@ void check(const RecordShape& shape) {
                                  shape.key_bytes, shape.bytes));
 }
 
-void read_exactly(const disk::File& file, const std::string& path, void* to, std::size_t bytes,
+void read_exactly(int descriptor, const std::string& path, void* to, std::size_t bytes,
                   std::uint64_t offset) {
   auto* at = static_cast<char*>(to);
   while (bytes > 0) {
-    const ssize_t count = pread(file.descriptor(), at, bytes, static_cast<off_t>(offset));
+    const ssize_t count = pread(descriptor, at, bytes, static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw Error(fmt::format("{}: byte {}: cannot read: {}", path, offset, reason(errno)));
     if (count == 0) throw Error(fmt::format("{}: byte {}: the file has become shorter", path, offset));
@@ -62,7 +62,8 @@ void RecordInput::read(std::uint64_t first, std::uint64_t count, std::byte* to) 
   auto one = std::ranges::upper_bound(files_, first, {}, &One::end);
   for (; count > 0; ++one) {
     const std::uint64_t some = std::min(count, one->end - first);
-    read_exactly(one->file, one->path, to, some * record_bytes_, (first - one->begin) * record_bytes_);
+    read_exactly(one->file.descriptor(), one->path, to, some * record_bytes_,
+                 (first - one->begin) * record_bytes_);
     to += some * record_bytes_;
     first += some;
     count -= some;

@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "shuffle/merge.h"
-#include "shuffle/radix_sort.h"
 
 namespace edgewire::shuffle {
 
@@ -54,11 +53,7 @@ void RecordBuffer::sort() {
     return shape_.bytes == RecordShape::kPairBytes ? sort_in_place<RecordShape::kPairBytes>()
                                                    : sort_in_place<RecordShape::kWeightedBytes>();
   }
-  radix_sort(
-      std::span(entries_), [](const Entry& entry) { return entry.prefix; },
-      [this](const Entry& a, const Entry& b) {
-        return a.prefix != b.prefix ? a.prefix < b.prefix : shape_.less_behind_prefix(a.record, b.record);
-      });
+  radix_sort(std::span(entries_), shape_);
 }
 
 Cuts RecordBuffer::cuts(const Splitters& splitters, std::uint32_t first, std::uint32_t last) const {

@@ -12,6 +12,7 @@
 
 #include "disk/file.h"
 #include "disk/queue.h"
+#include "shuffle/radix_sort.h"
 #include "shuffle/record.h"
 #include "shuffle/record_input.h"
 #include "shuffle/splitters.h"
@@ -56,14 +57,10 @@ class RecordBuffer {
 
   /// Bytes of memory that a record takes here.
   static std::size_t bytes_a_record(const RecordShape& shape) noexcept {
-    return shape.bytes + (shape.sorts_in_place() ? 0 : sizeof(Entry));
+    return shape.bytes + (shape.sorts_in_place() ? 0 : sizeof(RecordRef));
   }
 
  private:
-  struct Entry {
-    std::uint64_t prefix;
-    const std::byte* record;
-  };
   template <std::size_t kBytes>
   void sort_in_place();
   std::byte* at(std::size_t place) const noexcept {
@@ -74,7 +71,7 @@ class RecordBuffer {
   bool in_place_;
   std::size_t capacity_, size_ = 0;
   topology::NodeMemory records_;
-  std::vector<Entry> entries_;  ///< none where records are sorted in place
+  std::vector<RecordRef> entries_;  ///< none where records are sorted in place
 };
 
 /// The sorted runs of one worker, one behind the other in a file without a name, which is written past the

@@ -8,6 +8,20 @@
 
 namespace edgewire::shuffle {
 
+void commit_parts(launch::Bootstrap& bootstrap, std::span<const std::unique_ptr<OutputFile>> parts,
+                  OutputFolder& folder) {
+  bootstrap.allgather("written");  // before a name appears
+  std::size_t named = 0;
+  try {
+    for (; named < parts.size(); ++named) parts[named]->commit();
+    bootstrap.allgather("named");
+  } catch (...) {
+    for (const auto& part : parts.first(named)) part->remove_named();
+    throw;
+  }
+  folder.keep();
+}
+
 Shuffle::Shuffle(launch::Bootstrap& bootstrap, process::Seat& seat, ShuffleOptions options)
     : bootstrap_(bootstrap),
       seat_(seat),

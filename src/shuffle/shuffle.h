@@ -4,12 +4,15 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/output_file.h"
+#include "base/output_folder.h"
 #include "channel/record_stream.h"
 #include "disk/queue.h"
 #include "launch/bootstrap.h"
@@ -22,6 +25,21 @@
 #include "topology/memory.h"
 
 namespace edgewire::shuffle {
+
+/// Called when this process is through with a step of a sort or a load, by the thread that runs the job; its
+/// workers rest.
+using StepDone = std::function<void(const char* step)>;
+
+inline constexpr const char* kSample = "sample";             ///< chooses what separates partitions
+inline constexpr const char* kDistribute = "read and send";  ///< and sorts, and writes runs
+inline constexpr const char* kNumber = "number";             ///< a load: vertices, and edges that stay
+inline constexpr const char* kMerge = "merge";               ///< reads runs, writes the result
+inline constexpr const char* kFinish = "finish";             ///< a load: what is left of the file
+
+/// Gives all parts of a folder their names, when all processes have written theirs. If a part of any process
+/// gets no name, those of this process lose theirs, too. Collective; throws Error.
+void commit_parts(launch::Bootstrap& bootstrap, std::span<const std::unique_ptr<OutputFile>> parts,
+                  OutputFolder& folder);
 
 struct ShuffleOptions {
   RecordShape shape;

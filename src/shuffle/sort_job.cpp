@@ -1,14 +1,13 @@
 #include "shuffle/sort_job.h"
 
-#include <dirent.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <random>
+#include <system_error>
 
 #include "base/checksum.h"
 #include "base/error.h"
@@ -30,15 +29,15 @@ constexpr std::uint64_t kOtherFiles = 100;  // that are open beside inputs, runs
 /// Whether an earlier sort has left parts there. Another process that refuses to run may have removed the
 /// folder again.
 bool holds_parts(const std::string& folder) {
-  DIR* const entries = opendir(folder.c_str());
-  if (entries == nullptr && errno == ENOENT) return false;
-  if (entries == nullptr) throw Error(fmt::format("{}: cannot read: {}", folder, reason(errno)));
+  std::error_code error;
   bool found = false;
-  while (const dirent* entry = readdir(entries)) {
-    const std::string name = entry->d_name;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename();
     found = found || (name.starts_with("part-") && name.find("-of-") != name.npos);
   }
-  closedir(entries);
+  if (error && error != std::errc::no_such_file_or_directory)
+    throw Error(fmt::format("{}: cannot read: {}", folder, reason(error.value())));
   return found;
 }
 
@@ -232,8 +231,7 @@ void SortJob::merge_all() {
     merge_partition(worker, static_cast<std::uint32_t>(part), total);
   });
   const process::WaitTold wait(seat_.pool());
-  bootstrap_.allgather("merged");  // before a name appears
-  commit_parts();
+  commit_parts(bootstrap_, parts_, folder_);
 }
 
 /// `total`: records of all partitions here.
@@ -263,19 +261,6 @@ void SortJob::merge_partition(int worker, std::uint32_t part, std::uint64_t tota
     if (filled == room) flush();
   });
   flush();
-}
-
-/// When a part of any process gets no name, those of this process lose theirs.
-void SortJob::commit_parts() {
-  std::size_t named = 0;
-  try {
-    for (; named < parts_.size(); ++named) parts_[named]->commit();
-    bootstrap_.allgather("committed");
-  } catch (...) {
-    for (std::size_t part = 0; part < named; ++part) parts_[part]->remove_named();
-    throw;
-  }
-  folder_.keep();
 }
 
 }  // namespace edgewire::shuffle

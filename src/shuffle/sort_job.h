@@ -18,7 +18,6 @@
 #include "shuffle/record.h"
 #include "shuffle/record_input.h"
 #include "shuffle/shuffle.h"
-#include "shuffle/step.h"
 
 namespace edgewire::shuffle {
 
@@ -88,7 +87,6 @@ class SortJob {
   void tell(const char* step, std::uint64_t more, std::uint64_t total, const char* unit);
   void merge_all();
   void merge_partition(int worker, std::uint32_t partition, std::uint64_t total);
-  void commit_parts();
 
   launch::Bootstrap& bootstrap_;
   SortOptions options_;

@@ -8,27 +8,19 @@ namespace edgewire::shuffle {
 
 Splitters::Splitters(const RecordShape& shape, std::span<const std::byte> sample, std::uint32_t partitions)
     : shape_(shape) {
-  struct Entry {
-    std::uint64_t prefix;
-    const std::byte* record;
-  };
-  const auto less = [&](const Entry& a, const Entry& b) {
-    return a.prefix != b.prefix ? a.prefix < b.prefix : shape.less_behind_prefix(a.record, b.record);
-  };
   const std::size_t stride = shape.stride(), count = sample.size() / stride;
-  std::vector<Entry> sorted;
+  std::vector<RecordRef> sorted;
   sorted.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     const std::byte* const record = &sample[i * stride];
     sorted.push_back({shape.prefix(record), record});
   }
-  radix_sort(
-      std::span(sorted), [](const Entry& entry) { return entry.prefix; }, less);
+  radix_sort(std::span(sorted), shape);
   const std::vector<std::byte> least(stride);  // where there is no sample, everything goes to the last one
   for (std::uint64_t p = 1; p < partitions; ++p) {
     const std::size_t place = p * count / partitions;
-    const Entry splitter = count == 0 ? Entry{0, least.data()} : sorted[place];
-    const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), splitter, less);
+    const RecordRef splitter = count == 0 ? RecordRef{0, least.data()} : sorted[place];
+    const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), splitter, order_of_refs(shape));
     const auto same = static_cast<std::uint64_t>(last - first);
     const auto before = static_cast<std::uint64_t>(first - sorted.begin());
     ties_.push_back(count == 0 ? Ties{0, 1} : Ties{place - before, same});

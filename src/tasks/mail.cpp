@@ -44,19 +44,20 @@ Mail::Mail(launch::Bootstrap& bootstrap, transport::Transport& link, int lanes, 
     lane.unsent.resize(static_cast<std::size_t>(size_));
     lane.partial.resize(static_cast<std::size_t>(size_));
   }
-  channel::RingSettings settings;
-  settings.rank = rank_;
-  settings.size = size_;
-  settings.lanes = lanes;
-  settings.record_bytes = kRecordBytes;
-  settings.ring_bytes = ring_bytes(writes_.size());
+  const channel::RingSettings settings{.rank = rank_,
+                                       .size = size_,
+                                       .lanes = lanes,
+                                       .record_bytes = kRecordBytes,
+                                       .ring_bytes = ring_bytes(writes_.size())};
   channel::RegionPlan plan(size_);
-  std::vector<std::size_t> bytes(static_cast<std::size_t>(size_), settings.part_bytes());
-  bytes[static_cast<std::size_t>(rank_)] = 0;
-  const std::size_t part = plan.add("task rings", bytes);
-  std::ranges::fill(bytes, ReadArea::ring_bytes(link, lanes, size_) * static_cast<std::size_t>(lanes));
-  bytes[static_cast<std::size_t>(rank_)] = 0;
-  const std::size_t read_part = plan.add("task bodies", std::move(bytes), 4096);
+  const auto for_peers = [&](std::size_t bytes) {
+    std::vector<std::size_t> all(static_cast<std::size_t>(size_), bytes);
+    all[static_cast<std::size_t>(rank_)] = 0;
+    return all;
+  };
+  const std::size_t part = plan.add("task rings", for_peers(settings.part_bytes()));
+  const std::size_t read_bytes = ReadArea::ring_bytes(link, lanes, size_) * static_cast<std::size_t>(lanes);
+  const std::size_t read_part = plan.add("task bodies", for_peers(read_bytes), 4096);
   region_ = plan.expose(bootstrap, link);
   rings_ = std::make_unique<channel::Rings>(link, health_, settings, region_.bytes(),
                                             channel::ring_places(region_, part, settings), writes_);
@@ -182,12 +183,8 @@ bool Mail::has_fetched(int lane) {
 }
 
 void Mail::tell_read(int lane, int peer, const Placed& placed) {
-  const auto position = area_->read(lane, peer, placed);
-  if (!position) return;
-  Header header;
-  header.kind = Kind::read;
-  header.reply = *position;
-  post(lane, peer, header);
+  if (const auto position = area_->read(lane, peer, placed))
+    post(lane, peer, {.kind = MailKind::read, .reply = *position});
 }
 
 void Mail::begin_attempt(std::uint32_t attempt, const std::vector<bool>& lost) {

@@ -23,15 +23,16 @@
 
 namespace edgewire::tasks {
 
-enum class Kind : std::uint8_t {
+enum class MailKind : std::uint8_t {
+  // The first three make work for the receiver.
   spawn,      ///< run a task; its references and arguments follow
   put,        ///< a result; its references and bytes follow
   subscribe,  ///< send a result when it is there
   ask,        ///< for a task to run
   refuse,     ///< there is no task to spare
   stop,       ///< the result of the job is there
-  look,       ///< for the state of a process
-  state,      ///< an Activity follows
+  look,       ///< asks what a process does
+  state,      ///< the answer: an Activity follows
   read,       ///< what lies in the read area was read up to a position; for Mail alone
 };
 
@@ -44,7 +45,7 @@ struct WireRef {
 
 struct Header {
   std::uint32_t bytes = 0;  ///< of the message, with this header
-  Kind kind{};
+  MailKind kind{};
   bool last = false;       ///< subscribe: and free it
   bool asked_for = false;  ///< spawn: the receiver had nothing to do
   bool movable = false;    ///< spawn: other processes may ask for it
@@ -94,7 +95,7 @@ class Mail {
     rings_->drain(lane, mine.superstep, [&](int peer, std::span<const std::byte> records) {
       while (!records.empty())
         if (auto message = next(mine, peer, records); message && message->header.attempt == attempt_) {
-          if (message->header.kind == Kind::read) {
+          if (message->header.kind == MailKind::read) {
             area_->release(lane, peer, message->header.reply);
             continue;
           }

@@ -28,6 +28,15 @@ Figures& Figures::operator+=(const Figures& more) {
   return *this;
 }
 
+Activity& Activity::operator+=(const Activity& more) noexcept {
+  steps += more.steps;
+  sent += more.sent;
+  received += more.received;
+  suspended += more.suspended;
+  busy += more.busy;
+  return *this;
+}
+
 TaskJob::TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, const process::SeatOptions& options,
                  const std::string& input, bool retry)
     : bootstrap_(bootstrap),

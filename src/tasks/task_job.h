@@ -42,6 +42,9 @@ struct Activity {
   std::uint64_t steps = 0, sent = 0, received = 0;  ///< tasks resumed, messages that make work
   std::int64_t suspended = 0;
   std::uint64_t busy = 0;  ///< workers
+
+  /// Adds the counts of other workers. The round stays.
+  Activity& operator+=(const Activity& more) noexcept;
 };
 
 /// One process's part of a job of tasks. `bootstrap` and `registry` outlive it.

@@ -62,7 +62,7 @@ Context* Worker::next_task() {
 }
 
 void Worker::step(Context& task) {
-  Counts::add(counts_.steps, std::uint64_t{1});
+  WorkerCounts::add(counts_.steps, std::uint64_t{1});
   const std::uint64_t start = now_if_measured();
   if (start > 0) figures_.queue_ns += start - task.ready_ns_;
   task.worker_ = this;
@@ -82,7 +82,7 @@ void Worker::step(Context& task) {
 
 void Worker::conclude(Context& task) {
   const std::unique_ptr<Context> owner(&task);
-  Counts::add(ended_, std::uint64_t{1});
+  WorkerCounts::add(ended_, std::uint64_t{1});
   if (task.error_) fail(task, task.error_);
   try {
     if (task.tail_) {
@@ -192,7 +192,7 @@ void Worker::wait_for_room() {
 // ---- results -----------------------------------------------------------------------------------------
 
 void Worker::note_suspended(int more) noexcept {
-  Counts::add(counts_.suspended, std::int64_t{more});
+  WorkerCounts::add(counts_.suspended, std::int64_t{more});
   figures_.suspensions += static_cast<std::uint64_t>(more);
 }
 
@@ -212,12 +212,10 @@ Future& Worker::future_of(const Ref& ref, bool last) {
 }
 
 void Worker::subscribe_at_owner(const Ref& ref, const Future& answer, bool last) {
-  Header header;
-  header.kind = Kind::subscribe;
-  header.last = last;
-  header.ref = WireRef::of(ref);
-  header.reply = WireRef::of(Ref::of(rank(), answer)).bits;
-  post(ref.process(), header);
+  post(ref.process(), {.kind = MailKind::subscribe,
+                       .last = last,
+                       .ref = WireRef::of(ref),
+                       .reply = WireRef::of(Ref::of(rank(), answer)).bits});
 }
 
 void Worker::put(const Ref& ref, Result value) {
@@ -265,7 +263,7 @@ void Worker::fulfil(Future& future, Result value) {
     if (one.is_caller) {
       return_to_caller(future.value);
     } else {
-      Counts::add(counts_.suspended, std::int64_t{-1});
+      WorkerCounts::add(counts_.suspended, std::int64_t{-1});
       make_ready(*one.task);
     }
   }

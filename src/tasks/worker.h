@@ -1,16 +1,56 @@
 #pragma once
 
-#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/seconds.h"
-#include "tasks/deque.h"
 #include "tasks/task_job.h"
 
 namespace edgewire::tasks {
+
+/// The tasks of a worker that are ready to run. It takes the one that it has put in last; thieves take the
+/// oldest (Blumofe and Leiserson, "Scheduling multithreaded computations by work stealing", JACM 1999).
+class WorkDeque {
+ public:
+  void push(Context* task) {
+    const std::scoped_lock lock(mutex_);
+    tasks_.push_back(task);
+    size_.store(tasks_.size(), std::memory_order_release);  // pairs with size()
+  }
+  /// Null: there is none.
+  Context* pop() {
+    if (size() == 0) return nullptr;
+    const std::scoped_lock lock(mutex_);
+    if (tasks_.empty()) return nullptr;
+    Context* const task = tasks_.back();
+    tasks_.pop_back();
+    size_.store(tasks_.size(), std::memory_order_release);
+    return task;
+  }
+  /// The oldest one, if there are `least` or more and may_go(task).
+  template <class MayGo>
+  Context* steal(std::size_t least, const MayGo& may_go) {
+    if (size() < least) return nullptr;
+    const std::scoped_lock lock(mutex_);
+    if (tasks_.size() < least || !may_go(*tasks_.front())) return nullptr;
+    Context* const task = tasks_.front();
+    tasks_.pop_front();
+    size_.store(tasks_.size(), std::memory_order_release);
+    return task;
+  }
+  /// Any thread may ask; the answer may be old.
+  std::size_t size() const noexcept { return size_.load(std::memory_order_acquire); }
+
+ private:
+  std::mutex mutex_;
+  std::deque<Context*> tasks_;
+  std::atomic<std::size_t> size_{0};
+};
 
 /// A worker of a process: runs the tasks of its deque, then those of other workers, then asks other processes
 /// for one. All functions but add_to() belong to its thread.
@@ -47,7 +87,7 @@ class alignas(128) Worker {
  private:
   /// For other threads; only this worker writes. Release, so that what is counted is seen before `busy`
   /// falls; acquire in add_to().
-  struct Counts {
+  struct WorkerCounts {
     std::atomic<std::uint64_t> steps{0}, sent{0}, received{0};
     std::atomic<std::int64_t> suspended{0};  ///< more here than woken here; may be below 0
     std::atomic<bool> busy{true};
@@ -56,11 +96,12 @@ class alignas(128) Worker {
       count.store(count.load(std::memory_order_relaxed) + more, std::memory_order_release);
     }
   };
-  /// Rank 0's worker 0 looks whether anything can still run.
-  struct Lookout {
-    std::uint64_t round = 0, next_ns = 0;
-    int missing = 0;
-    Activity sum{}, last{};
+  /// The round in which worker 0 of rank 0 asks all processes what they do.
+  struct TerminationRound {
+    std::uint64_t number = 0;
+    std::uint64_t next_ns = 0;  ///< when the next round may begin
+    int missing = 0;            ///< processes that have not answered
+    Activity sum{}, last{};     ///< of this round, and of the one before
   };
 
   void subscribe_at_owner(const Ref& ref, const Future& answer, bool last);
@@ -93,8 +134,8 @@ class alignas(128) Worker {
   void ask_for_task();
   void idle();
   void tell_stop();
-  void look_out();
-  void say_state(int peer, std::uint64_t round);
+  void detect_termination();
+  void tell_activity(int peer, std::uint64_t round);
   void count_in(const Activity& state);
   void end_round();
 
@@ -102,13 +143,13 @@ class alignas(128) Worker {
   int lane_;
   topology::Observer* observer_ = nullptr;
   topology::Phase told_ = topology::Phase::compute;  ///< to the observer
-  WorkDeque<Context> deque_;
+  WorkDeque deque_;
   FutureTable::Free free_{};
   Context* finished_ = nullptr;
-  Counts counts_{};
+  WorkerCounts counts_{};
   Figures figures_{};
   std::atomic<std::uint64_t>& ended_;  ///< tasks
-  Lookout lookout_{};
+  TerminationRound round_{};
   std::uint64_t random_;
   std::uint64_t mail_ns_ = 0;  ///< when mail was last looked at
   std::uint64_t next_ask_ns_ = 0, ask_pause_ns_ = 0;

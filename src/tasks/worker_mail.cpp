@@ -23,20 +23,17 @@ constexpr int kSpinsOversubscribed = 10;
 // ---- messages that go --------------------------------------------------------------------------------
 
 void Worker::post(int peer, const Header& header, std::span<const Ref> refs, std::string_view body) {
-  const bool makes_work =
-      header.kind == Kind::spawn || header.kind == Kind::put || header.kind == Kind::subscribe;
-  if (makes_work) Counts::add(counts_.sent, std::uint64_t{1});
+  if (header.kind <= MailKind::subscribe) WorkerCounts::add(counts_.sent, std::uint64_t{1});
   job_.mail_->post(lane_, peer, header, refs, body);
 }
 
 void Worker::send_task(int peer, const Spawn& spawn, const Ref& result, bool asked_for) {
-  Header header;
-  header.kind = Kind::spawn;
-  header.asked_for = asked_for;
-  header.movable = spawn.process == kAnywhere;
-  header.function = spawn.function;
-  header.ref = WireRef::of(result);
-  header.sent_ns = now_if_measured();
+  const Header header{.kind = MailKind::spawn,
+                      .asked_for = asked_for,
+                      .movable = spawn.process == kAnywhere,
+                      .function = spawn.function,
+                      .ref = WireRef::of(result),
+                      .sent_ns = now_if_measured()};
   post(peer, header, spawn.refs.all(),
        job_.retry_ ? spawn.arguments + to_bytes(spawn.name) : spawn.arguments);
   if (result.process() == rank()) return;
@@ -44,12 +41,9 @@ void Worker::send_task(int peer, const Spawn& spawn, const Ref& result, bool ask
 }
 
 void Worker::send_result(const Ref& ref, const Result& value) {
-  Header header;
-  header.kind = Kind::put;
-  header.ref = WireRef::of(ref);
-  header.sent_ns = now_if_measured();
   ++figures_.results_sent;
-  post(ref.process(), header, value.refs, value.bytes);
+  post(ref.process(), {.kind = MailKind::put, .ref = WireRef::of(ref), .sent_ns = now_if_measured()},
+       value.refs, value.bytes);
 }
 
 // ---- messages that come ------------------------------------------------------------------------------
@@ -76,32 +70,32 @@ std::size_t Worker::exchange_mail() {
 
 void Worker::take(int peer, const Message& message) {
   const Header& header = message.header;
-  if (header.kind <= Kind::subscribe) {
+  if (header.kind <= MailKind::subscribe) {
     become(true);  // before the count, see end_round()
-    Counts::add(counts_.received, std::uint64_t{1});
+    WorkerCounts::add(counts_.received, std::uint64_t{1});
   }
   switch (header.kind) {
-    case Kind::spawn:
+    case MailKind::spawn:
       return take_task(peer, message);
-    case Kind::put:
+    case MailKind::put:
       return take_result(peer, message);
-    case Kind::subscribe:
+    case MailKind::subscribe:
       return subscribe(peer, header);
-    case Kind::ask:
+    case MailKind::ask:
       return give_task(peer);
-    case Kind::refuse:
+    case MailKind::refuse:
       asked_ = false;
       ask_pause_ns_ = std::clamp(2 * ask_pause_ns_, kShortestAskPause, kLongestAskPause);
       next_ask_ns_ = now_ns() + ask_pause_ns_;
       return;
-    case Kind::stop:
+    case MailKind::stop:
       job_.stop_.store(true, std::memory_order_release);  // pairs with run()
       return;
-    case Kind::look:
-      return say_state(peer, header.reply);
-    case Kind::state:
+    case MailKind::look:
+      return tell_activity(peer, header.reply);
+    case MailKind::state:
       return count_in(from_bytes<Activity>(message.body));
-    case Kind::read:  // Mail takes it
+    case MailKind::read:  // Mail takes it
       break;
   }
   throw Error(fmt::format("rank {} sent a message of an unknown kind", peer));
@@ -169,9 +163,7 @@ void Worker::give_task(int peer) {
     ++figures_.tasks_sent;
     return send_task(peer, task->spawn_, task->result_, true);
   }
-  Header header;
-  header.kind = Kind::refuse;
-  post(peer, header);
+  post(peer, {.kind = MailKind::refuse});
 }
 
 void Worker::ask_for_task() {
@@ -180,9 +172,7 @@ void Worker::ask_for_task() {
   random_ ^= random_ >> 7;
   random_ ^= random_ << 17;
   const int peer = job_.peers_[random_ % job_.peers_.size()];
-  Header header;
-  header.kind = Kind::ask;
-  post(peer, header);
+  post(peer, {.kind = MailKind::ask});
   job_.mail_->flush(lane_);
   asked_ = true;
 }
@@ -197,7 +187,7 @@ void Worker::idle() {
   for (const auto& worker : job_.workers_)
     if (worker->deque_.size() > 0) return;
   if (job_.mail_) ask_for_task();
-  if (rank() == 0 && lane_ == 0) look_out();
+  if (rank() == 0 && lane_ == 0) detect_termination();
   if (++idle_turns_ <= (job_.seat_.oversubscribed() ? kSpinsOversubscribed : kSpins)) return;
   if (job_.mail_)
     job_.mail_->wait();
@@ -206,56 +196,45 @@ void Worker::idle() {
 }
 
 void Worker::tell_stop() {
-  Header header;
-  header.kind = Kind::stop;
-  for (const int peer : job_.peers_) post(peer, header);
+  for (const int peer : job_.peers_) post(peer, {.kind = MailKind::stop});
   Mail& mail = *job_.mail_;
   for (mail.flush(lane_); !mail.all_sent(lane_); mail.flush(lane_))
     mail.drain(lane_, [](int, const Message&) {});
 }
 
-// ---- whether anything can still run ------------------------------------------------------------------
+// ---- termination detection: whether anything can still run ----------------------------------------------
 // Mattern, "Algorithms for distributed termination detection", Distributed Computing 1987: the four-counter
 // method.
 
-void Worker::look_out() {
-  if (lookout_.missing > 0 || now_ns() < lookout_.next_ns) return;
-  lookout_.missing = static_cast<int>(job_.peers_.size());
-  lookout_.sum = job_.activity();
-  lookout_.sum.round = ++lookout_.round;
-  Header header;
-  header.kind = Kind::look;
-  header.reply = lookout_.round;
-  for (const int peer : job_.peers_) post(peer, header);
+void Worker::detect_termination() {
+  if (round_.missing > 0 || now_ns() < round_.next_ns) return;
+  round_.missing = static_cast<int>(job_.peers_.size());
+  round_.sum = job_.activity();
+  round_.sum.round = ++round_.number;
+  for (const int peer : job_.peers_) post(peer, {.kind = MailKind::look, .reply = round_.number});
   if (job_.peers_.empty())
     end_round();
   else
     job_.mail_->flush(lane_);
 }
 
-void Worker::say_state(int peer, std::uint64_t round) {
+void Worker::tell_activity(int peer, std::uint64_t round) {
   Activity state = job_.activity();
   state.round = round;
-  Header header;
-  header.kind = Kind::state;
-  post(peer, header, {}, to_bytes(state));
+  post(peer, {.kind = MailKind::state}, {}, to_bytes(state));
 }
 
 void Worker::count_in(const Activity& state) {
-  if (state.round != lookout_.round || lookout_.missing == 0) return;
-  lookout_.sum.steps += state.steps;
-  lookout_.sum.sent += state.sent;
-  lookout_.sum.received += state.received;
-  lookout_.sum.suspended += state.suspended;
-  lookout_.sum.busy += state.busy;
-  if (--lookout_.missing == 0) end_round();
+  if (state.round != round_.number || round_.missing == 0) return;
+  round_.sum += state;
+  if (--round_.missing == 0) end_round();
 }
 
 /// If two rounds have counted the same, nothing has happened between them. If then nobody was busy and all
 /// messages had arrived, nothing will.
 void Worker::end_round() {
-  const Activity sum = lookout_.sum, last = std::exchange(lookout_.last, sum);
-  lookout_.next_ns = now_ns() + kRoundPause;
+  const Activity sum = round_.sum, last = std::exchange(round_.last, sum);
+  round_.next_ns = now_ns() + kRoundPause;
   const bool quiet = sum.busy == 0 && last.busy == 0 && sum.sent == sum.received;
   const bool same = sum.steps == last.steps && sum.sent == last.sent && sum.received == last.received;
   if (!quiet || !same || last.round == 0 || job_.stop_.load()) return;

@@ -60,7 +60,7 @@ Traffic send(const char* transport, const std::vector<std::size_t>& bytes) {
     Mail mail(bootstrap, link, 1, true);
     for (int run = 0; run < 3; ++run) {
       Header header;
-      header.kind = Kind::put;
+      header.kind = MailKind::put;
       for (std::size_t i = 0; p == 0 && i < bytes.size(); ++i) {
         header.reply = i;
         mail.post(0, 1, header, {}, body_of(i, bytes[i]));
