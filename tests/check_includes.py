@@ -1,4 +1,4 @@
-#!/ usr / bin / python3
+#!/usr/bin/python3
 """Checks the rules of the house that the compiler does not: who may include whom, where the words of vendor libraries
 may stand, how long a file may be, and that no merge left its marks. Prints `ok NAME` or `not ok NAME: why` for each rule and `# note` lines."""
 
@@ -11,8 +11,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 NOTE_LINES = 400
 LIMIT_LINES = 500
 
-#Room->rooms of ours that its files may include, besides itself and base.Rooms that are not named here
-#(src / main.cpp, tests) may include anything.
+# Room -> rooms of ours that its files may include, besides itself and base. Rooms that are not named here
+# (src/main.cpp, tests) may include anything.
 MACHINE = {"topology"}
 PROCESS = MACHINE | {"transport", "launch", "process"}
 PARTITION = PROCESS | {"graph", "channel", "partition"}
@@ -46,7 +46,7 @@ MAY_INCLUDE = {
     "cli": PERF | {"perf", "runs"},
 }
 
-#Include pattern->the only files that may have it.Tests may look at anything.
+# Include pattern -> the only files that may have it. Tests may look at anything.
 VENDORS = {
     r"hwloc": r"topology/",
     r"numa(if)?\.h": r"topology/",
@@ -96,7 +96,7 @@ def check(files):
             long_files.append(f"{name}: {len(lines)} lines, the limit is {LIMIT_LINES}")
         elif len(lines) > NOTE_LINES:
             notes.append(f"{name} has {len(lines)} lines; it does too much above {NOTE_LINES}")
-#The list of tests is where branches meet, and a test that nobody builds fails nobody.
+    # The list of tests is where branches meet, and a test that nobody builds fails nobody.
     built = (ROOT / "tests/unit/meson.build").read_text()
     unbuilt = [f"{name} is not in tests/unit/meson.build" for name in files
                if re.match("tests/unit/.*_test.cpp$", name) and name.split("/")[-1] not in built]

@@ -191,7 +191,7 @@ def maximum_matching(lefts, rights):
     match_left = [-1] * len(neighbours)
     match_right = [-1] * (int(rights.max(initial=-1)) + 1)
     while True:
-#Layers of shortest alternating paths from the free left vertices.
+        # Layers of shortest alternating paths from the free left vertices.
         depth = [0 if match == -1 else -1 for match in match_left]
         layer = [left for left, match in enumerate(match_left) if match == -1]
         found = False
@@ -208,7 +208,7 @@ def maximum_matching(lefts, rights):
             layer = following
         if not found:
             return sum(match != -1 for match in match_left)
-#Disjoint augmenting paths along the layers, depth first.
+        # Disjoint augmenting paths along the layers, depth first.
         tried = [0] * len(neighbours)
         for root in [left for left, match in enumerate(match_left) if match == -1]:
             path = [root]
