@@ -15,10 +15,9 @@ namespace {
 class BetweennessCount : public FrontierCount {
  public:
   BetweennessCount(const graph::GraphFile& graph, VertexId source)
-      : graph_(graph), levels_(kernels::plain_breadth_first(graph, source)) {}
-  std::string_view kernel() const override { return "bc"; }
-  Exactness exactness(int) const override { return Exactness::exact; }
-  std::uint64_t record_bytes() const override { return sizeof(frontier::WideRecord); }
+      : FrontierCount("bc", Exactness::exact, sizeof(frontier::WideRecord)),
+        graph_(graph),
+        levels_(kernels::plain_breadth_first(graph, source)) {}
 
   std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
     const auto processes = static_cast<std::size_t>(ownership.processes());

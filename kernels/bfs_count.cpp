@@ -19,10 +19,9 @@ using kernels::Levels;
 class BreadthFirstCount : public FrontierCount {
  public:
   BreadthFirstCount(const graph::GraphFile& graph, VertexId source)
-      : graph_(graph), levels_(kernels::plain_breadth_first(graph, source)) {}
-  std::string_view kernel() const override { return "bfs"; }
-  Exactness exactness(int) const override { return Exactness::exact; }
-  std::uint64_t record_bytes() const override { return sizeof(frontier::Record); }
+      : FrontierCount("bfs", Exactness::exact, sizeof(frontier::Record)),
+        graph_(graph),
+        levels_(kernels::plain_breadth_first(graph, source)) {}
 
   std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
     const auto processes = static_cast<std::size_t>(ownership.processes());
@@ -79,14 +78,9 @@ class BreadthFirstCount : public FrontierCount {
 class ShortestPathsCount : public FrontierCount {
  public:
   ShortestPathsCount(const graph::GraphFile& graph, VertexId source, std::size_t distance_bytes)
-      : graph_(graph),
-        distance_bytes_(distance_bytes),
+      : FrontierCount("sssp", Exactness::at_least, sizeof(frontier::ShortRecord::vertex) + distance_bytes),
+        graph_(graph),
         reached_(kernels::plain_breadth_first(graph, source).reached) {}
-  std::string_view kernel() const override { return "sssp"; }
-  Exactness exactness(int) const override { return Exactness::at_least; }
-  std::uint64_t record_bytes() const override {
-    return sizeof(frontier::ShortRecord::vertex) + distance_bytes_;
-  }
 
   std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
     const auto processes = static_cast<std::uint32_t>(ownership.processes());
@@ -104,7 +98,6 @@ class ShortestPathsCount : public FrontierCount {
 
  private:
   const graph::GraphFile& graph_;
-  std::size_t distance_bytes_;
   std::vector<VertexId> reached_;
 };
 

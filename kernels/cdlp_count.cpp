@@ -16,7 +16,8 @@ namespace {
 
 class LabelsCount : public FrontierCount {
  public:
-  LabelsCount(const graph::GraphFile& graph, std::uint64_t iterations) : graph_(graph) {
+  LabelsCount(const graph::GraphFile& graph, std::uint64_t iterations)
+      : FrontierCount("cdlp", Exactness::exact, sizeof(frontier::Record)), graph_(graph) {
     if (!graph.symmetric()) transpose();
     std::vector<PlainId> labels(graph.vertices());
     std::iota(labels.begin(), labels.end(), PlainId{0});
@@ -25,9 +26,6 @@ class LabelsCount : public FrontierCount {
     for (std::uint32_t round = 0; changed && round < iterations; ++round) changed = vote(round, labels, news);
     std::ranges::sort(changes_);
   }
-  std::string_view kernel() const override { return "cdlp"; }
-  Exactness exactness(int) const override { return Exactness::exact; }
-  std::uint64_t record_bytes() const override { return sizeof(frontier::Record); }
 
   std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
     const auto processes = static_cast<std::size_t>(ownership.processes());

@@ -25,11 +25,8 @@ RecordLoad bits_of_known(const graph::GraphFile& graph, const partition::Ownersh
     for (LocalNumber local{}; local < ownership.count(p); ++local)
       for (const VertexId v : graph::Row{graph, ownership.vertex(p, local)}.targets())
         if (names.add(p, v)) ++known[names.owner(v)];
-    for (std::uint32_t owner = 0; owner < processes; ++owner) {
-      const std::uint64_t records = (known[owner] + kVerticesARecord - 1) / kVerticesARecord;
-      bits.sent[owner] += records;
-      bits.received[p] += records;
-    }
+    for (std::uint32_t owner = 0; owner < processes; ++owner)
+      bits.add(owner, p, (known[owner] + kVerticesARecord - 1) / kVerticesARecord);
   }
   return bits;
 }

@@ -52,14 +52,21 @@ RecordLoad bits_of_known(const graph::GraphFile& graph, const partition::Ownersh
 /// A kernel, its graph and its source or iterations; the graph outlives it.
 class FrontierCount {
  public:
+  /// `kernel`: its name; of scc where edges are stored both ways that of wcc, which does the same.
+  FrontierCount(const char* kernel, Exactness exactness, std::uint64_t record_bytes)
+      : kernel_(kernel), exactness_(exactness), record_bytes_(record_bytes) {}
   virtual ~FrontierCount() = default;
   /// One for each superstep that a run on so many processes reports; sssp, wcc and most of scc have one in
   /// all.
   virtual std::vector<CountedStep> count(const partition::Ownership& ownership) const = 0;
-  virtual Exactness exactness(int processes) const = 0;
-  /// The name of the kernel; of scc where edges are stored both ways that of wcc, which does the same.
-  virtual std::string_view kernel() const = 0;
-  virtual std::uint64_t record_bytes() const = 0;
+  Exactness exactness() const noexcept { return exactness_; }
+  std::string_view kernel() const noexcept { return kernel_; }
+  std::uint64_t record_bytes() const noexcept { return record_bytes_; }
+
+ private:
+  const char* kernel_;
+  Exactness exactness_;
+  std::uint64_t record_bytes_;
 };
 
 /// Throws UsageError unless the vertex is one of the graph.

@@ -65,7 +65,7 @@ class Sending {
       const auto known = by_owner(
           process, names, [&](VertexId v) -> const auto& { return neighbours_.rows[v]; });
       for (std::uint32_t owner = 0; owner < known.size(); ++owner)
-        add(load, owner, process, records_of(known[owner].size()));
+        load.add(owner, process, records_of(known[owner].size()));
     });
   }
   /// For each boundary vertex a bit says whether its row is wanted. Of wanted rows first the lengths go, then
@@ -83,12 +83,12 @@ class Sending {
       for (const auto& of_one : wanted)
         for (const VertexId u : of_one) is_wanted[u] = true;
       for (std::uint32_t owner = 0; owner < known.size(); ++owner) {
-        add(load, process, owner, (known[owner].size() + kBits - 1) / kBits);
-        add(load, owner, process, records_of(wanted[owner].size()));
+        load.add(process, owner, (known[owner].size() + kBits - 1) / kBits);
+        load.add(owner, process, records_of(wanted[owner].size()));
         for (const VertexId u : wanted[owner]) {
           const auto needed = static_cast<std::uint64_t>(std::ranges::count_if(
               rows_[u], [&](VertexId w) { return owners_[w] != owner || is_wanted[w]; }));
-          add(load, owner, process, records_of(needed + (graph_.symmetric() ? 0 : (needed + 31) / 32)));
+          load.add(owner, process, records_of(needed + (graph_.symmetric() ? 0 : (needed + 31) / 32)));
         }
       }
       for (const auto& of_one : wanted)
@@ -155,10 +155,6 @@ class Sending {
         if (names.add(process, u)) found[owners_[u]].push_back(u);
     return found;
   }
-  static void add(RecordLoad& load, std::uint32_t from, std::uint32_t to, std::uint64_t records) {
-    load.sent[from] += records;
-    load.received[to] += records;
-  }
 
   const graph::GraphFile& graph_;
   const Neighbours& neighbours_;
@@ -171,10 +167,10 @@ class Sending {
 /// A triangle is found by the owner of the corner that comes last.
 class TrianglesCount : public FrontierCount {
  public:
-  explicit TrianglesCount(const graph::GraphFile& graph) : graph_(graph), neighbours_(neighbours_in(graph)) {}
-  std::string_view kernel() const override { return "lcc"; }
-  Exactness exactness(int) const override { return Exactness::exact; }
-  std::uint64_t record_bytes() const override { return sizeof(frontier::Record); }
+  explicit TrianglesCount(const graph::GraphFile& graph)
+      : FrontierCount("lcc", Exactness::exact, sizeof(frontier::Record)),
+        graph_(graph),
+        neighbours_(neighbours_in(graph)) {}
 
   std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
     const RecordLoad nothing(static_cast<std::size_t>(ownership.processes()));

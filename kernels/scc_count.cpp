@@ -14,7 +14,8 @@ namespace {
 /// others the edges of its vertices that have an edge in and an edge out, loops not counted.
 class FewEdgesCount : public FrontierCount {
  public:
-  explicit FewEdgesCount(const graph::GraphFile& graph) : graph_(graph) {
+  explicit FewEdgesCount(const graph::GraphFile& graph)
+      : FrontierCount("scc", Exactness::exact, sizeof(frontier::Record)), graph_(graph) {
     std::vector<bool> has_in(graph.vertices());
     std::vector<std::uint64_t> out(graph.vertices());
     for (VertexId u{}; u < graph.vertices(); ++u) {
@@ -27,9 +28,6 @@ class FewEdgesCount : public FrontierCount {
     for (VertexId u{}; u < graph.vertices(); ++u)
       if (has_in[u] && out[u] > 0) left_.emplace_back(u, out[u]);
   }
-  std::string_view kernel() const override { return "scc"; }
-  Exactness exactness(int) const override { return Exactness::exact; }
-  std::uint64_t record_bytes() const override { return sizeof(frontier::Record); }
 
   std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
     const auto processes = static_cast<std::size_t>(ownership.processes());
@@ -42,11 +40,8 @@ class FewEdgesCount : public FrontierCount {
     CountedStep collect{"collect the edges that are left", left_.size(), RecordLoad(processes)};
     for (const auto& [u, edges] : left_) {
       const std::uint32_t owner = ownership.place(u).owner;
-      for (std::uint32_t peer = 0; peer < processes; ++peer) {
-        if (peer == owner) continue;
-        collect.load.sent[owner] += edges;
-        collect.load.received[peer] += edges;
-      }
+      for (std::uint32_t peer = 0; peer < processes; ++peer)
+        if (peer != owner) collect.load.add(owner, peer, edges);
     }
     steps.push_back(std::move(collect));
     return steps;
@@ -61,10 +56,8 @@ class FewEdgesCount : public FrontierCount {
 /// other vertices may join in a round, and other rounds pay.
 class ManyEdgesCount : public FrontierCount {
  public:
-  explicit ManyEdgesCount(const graph::GraphFile& graph) : graph_(graph) {}
-  std::string_view kernel() const override { return "scc"; }
-  Exactness exactness(int) const override { return Exactness::about; }
-  std::uint64_t record_bytes() const override { return sizeof(frontier::Record); }
+  explicit ManyEdgesCount(const graph::GraphFile& graph)
+      : FrontierCount("scc", Exactness::about, sizeof(frontier::Record)), graph_(graph) {}
 
   std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
     return {{"all components", graph_.vertices(), StrongComponentsRun(graph_, ownership).count()}};

@@ -310,11 +310,8 @@ void StrongComponentsRun::tell_colours() {
 void StrongComponentsRun::collect() {
   for (VertexId v{}; v < vertices_; ++v) {
     if (labelled(v)) continue;
-    for (std::uint32_t peer = 0; peer < processes_; ++peer) {
-      if (peer == owners_[v]) continue;
-      load_.sent[owners_[v]] += out_.lengths[v];
-      load_.received[peer] += out_.lengths[v];
-    }
+    for (std::uint32_t peer = 0; peer < processes_; ++peer)
+      if (peer != owners_[v]) load_.add(owners_[v], peer, out_.lengths[v]);
   }
 }
 

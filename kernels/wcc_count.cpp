@@ -54,10 +54,8 @@ struct Part {
 /// The method of kernels::ComponentsApart.
 class ComponentsCount : public FrontierCount {
  public:
-  explicit ComponentsCount(const graph::GraphFile& graph) : graph_(graph) {}
-  std::string_view kernel() const override { return "wcc"; }
-  Exactness exactness(int) const override { return Exactness::at_least; }
-  std::uint64_t record_bytes() const override { return sizeof(frontier::Record); }
+  explicit ComponentsCount(const graph::GraphFile& graph)
+      : FrontierCount("wcc", Exactness::at_least, sizeof(frontier::Record)), graph_(graph) {}
 
   std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
     const auto processes = static_cast<std::uint32_t>(ownership.processes());

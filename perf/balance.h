@@ -9,7 +9,7 @@
 
 #include "disk/busy_devices.h"
 #include "launch/bootstrap.h"
-#include "perf/load_limit.h"
+#include "perf/load_simulation.h"
 #include "perf/sampler.h"
 #include "process/seat.h"
 #include "report/table.h"

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,5 +84,18 @@ std::string to_text(const Bound& bound, const BoundOptions& options);
 std::string to_csv(const Bound& bound, const BoundOptions& options);
 /// {"rows": [...]}, and what the rows have in common.
 std::string to_json(const Bound& bound, const BoundOptions& options);
+
+/// The path of a partition file for so many processes. Other ownerships stay as they are.
+std::string partition_path(const std::string& ownership, int processes);
+
+/// Throws UsageError where one of them is no name of an ownership and no file, see
+/// partition::check_ownership_name(), or is "auto" and may not be.
+void check_ownerships(std::span<const std::string> ownerships, std::span<const int> processes,
+                      bool may_be_auto);
+
+/// Reads all partition files among them. Throws Error where one cannot be read, or does not fit a graph of so
+/// many vertices or the processes.
+void check_partition_files(std::span<const std::string> ownerships, std::span<const int> processes,
+                           std::uint64_t vertices);
 
 }  // namespace edgewire::perf

@@ -1,6 +1,4 @@
 #include "perf/core_watch.h"
-#include "base/seconds.h"
-#include "base/usage.h"
 
 #include <unistd.h>
 

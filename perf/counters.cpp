@@ -13,8 +13,6 @@
 #include <ctime>
 #include <fstream>
 
-#include "perf/event_codes.h"
-
 namespace edgewire::perf {
 
 namespace {

@@ -28,20 +28,11 @@ enum class Event : std::uint8_t {
 };
 inline constexpr std::size_t kEvents = 14;
 inline constexpr std::size_t kHardwareEvents = 8;
-inline constexpr std::array<const char*, kEvents> kEventNames{"cycles",
-                                                              "instructions",
-                                                              "stalled_cycles_frontend",
-                                                              "stalled_cycles_backend",
-                                                              "llc_references",
-                                                              "llc_misses",
-                                                              "dtlb_misses",
-                                                              "remote_numa_reads",
-                                                              "task_clock_ns",
-                                                              "page_faults",
-                                                              "context_switches",
-                                                              "migrations",
-                                                              "involuntary_switches",
-                                                              "core_wait_ns"};
+inline constexpr const char* kEventNames[kEvents] = {
+    "cycles",           "instructions", "stalled_cycles_frontend", "stalled_cycles_backend", "llc_references",
+    "llc_misses",       "dtlb_misses",  "remote_numa_reads",       "task_clock_ns",          "page_faults",
+    "context_switches", "migrations",   "involuntary_switches",    "core_wait_ns",
+};
 
 /// Counts of an interval of time, or a sum of such counts. An event that shares the counters of the processor
 /// with other events is counted in a part of the time only; count() extrapolates.
@@ -120,5 +111,20 @@ class ThreadCounters {
 
 /// Why there are no hardware counters and what would help, as one line; empty when error is 0.
 std::string explain_missing_counters(int error);
+
+/// As in perf_event_attr, see perf_event_open(2).
+struct EventCode {
+  std::uint32_t type = 0;
+  std::uint64_t config = 0;
+  std::uint64_t config1 = 0;
+};
+
+/// [event]: what to ask for, the best first; empty where this processor has no such event. Names of the
+/// processor's own events come first (libpfm4, where this build has it), since the kernel's generic events
+/// do not exist for all of them, and on AMD and Arm mean other things: cache misses are those of the
+/// second or first level, dTLB misses those of the first. Sources: the events' tables in the Intel SDM,
+/// volume 3B, the AMD PPR of families 17h and 19h and Arm's manuals of Neoverse cores, by libpfm4's names.
+using EventCodes = std::array<std::vector<EventCode>, kEvents>;
+EventCodes find_event_codes();
 
 }  // namespace edgewire::perf

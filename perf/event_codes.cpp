@@ -1,9 +1,10 @@
-#include "perf/event_codes.h"
-
+// By what numbers the kernel counts an event on this processor.
 #include <linux/perf_event.h>
 #ifdef EDGEWIRE_PFM
 #include <perfmon/pfmlib_perf_event.h>
 #endif
+
+#include "perf/counters.h"
 
 namespace edgewire::perf {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "partition/ownership.h"
+#include "perf/bound.h"
 #include "perf/frontier_memory.h"
-#include "perf/ownership_list.h"
 
 namespace edgewire::perf {
 
@@ -32,7 +32,7 @@ std::vector<FrontierBound> frontier_bound(const graph::GraphFile& graph, const k
       auto& bound = bounds.emplace_back();
       bound.processes = processes;
       bound.ownership = how;
-      bound.exactness = count.exactness(processes);
+      bound.exactness = count.exactness();
       bound.seconds_at.resize(options.rates.size());
       const auto ownership =
           partition::Ownership::create(partition_path(how, processes), graph.offsets(), processes);

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "dense/plan/volume.h"
-#include "perf/load_limit.h"
 #include "perf/load_simulation.h"
 #include "shuffle/record.h"
 
@@ -81,5 +80,25 @@ LoadBound load_bound(const LoadTask& task, const LoadRates& rates, int processes
 /// For people, ending with a newline.
 std::string to_text(const std::vector<LoadBound>& bounds, const LoadTask& task, const LoadRates& rates);
 std::string to_json(const std::vector<LoadBound>& bounds, const LoadTask& task, const LoadRates& rates);
+
+// The rates of this machine, measured in a few seconds.
+
+struct DiskRates {
+  double read_bytes_per_s = 0, write_bytes_per_s = 0;
+};
+
+/// Writes and reads 256 MiB past the page cache, in a file without a name, as sorted runs are. Throws Error
+/// that names the folder.
+DiskRates measure_disk(const std::string& folder);
+
+struct CoreRate {
+  double bytes_per_s = 0;    ///< of the task's input, in a second of the core's own time
+  double share_sending = 0;  ///< the part of that time before runs are merged
+};
+
+/// How fast a core sorts or converts: a job of one
+/// process and one worker with a sample of the records, or with random records or edges. It spills to
+/// `folder` where the task does. What sending takes is not in it. Throws Error.
+CoreRate measure_core(const LoadTask& task, bool spills, const std::string& folder);
 
 }  // namespace edgewire::perf

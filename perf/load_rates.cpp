@@ -1,4 +1,4 @@
-#include "perf/load_rates.h"
+#include "perf/load_bound.h"
 
 #include <fmt/format.h>
 

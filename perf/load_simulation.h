@@ -6,9 +6,11 @@
 #include <span>
 #include <vector>
 
-#include "perf/load_limit.h"
-
 namespace edgewire::perf {
+
+/// The resource that limits a load or a sort.
+enum class LoadLimit { disk, wire, cores };
+const char* to_name(LoadLimit limit) noexcept;
 
 /// The work of a machine with an equal share of the records, in seconds of each resource. The disk reads or
 /// writes, one at a time; the wire sends and receives at once; the cores work together.

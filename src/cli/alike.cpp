@@ -1,51 +1,27 @@
-#include "cli/alike.h"
+#include "cli/job_options.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <string_view>
+#include <span>
 
 #include "cli/files.h"
 
 namespace edgewire::cli {
 namespace {
 
-/// Each process has its own, or only some processes use them.
-constexpr std::array<std::string_view, 33> kOwn{"--processes",
-                                                "--local-hosts",
-                                                "--hosts",
-                                                "--rank",
-                                                "--secret-file",
-                                                "--port",
-                                                "--interface",
-                                                "--peer-timeout",
-                                                "--launcher",
-                                                "--rate",
-                                                "--start-timeout",
-                                                "--workers",
-                                                "--devices",
-                                                "--memory",
-                                                "--temp",
-                                                "--verbs-device",
-                                                "--verbs-memory",
-                                                "--dpdk-port",
-                                                "--dpdk-udp",
-                                                "--dpdk-args",
-                                                "--dpdk-rate",
-                                                "--dpdk-faults",
-                                                "--output",
-                                                "--json",
-                                                "--verify",
-                                                "--check",
-                                                "--top",
-                                                "--profile",
-                                                "--profile-page",
-                                                "--trace",
-                                                "--sample-interval",
-                                                "--verbs-progress",
-                                                "--bound"};
+/// Each process has its own.
+constexpr const char* kOfProcess[] = {
+    "--processes", "--local-hosts",  "--hosts",     "--rank",         "--secret-file",   "--port",
+    "--interface", "--peer-timeout", "--launcher",  "--rate",         "--start-timeout", "--workers",
+    "--devices",   "--memory",       "--temp",      "--verbs-device", "--verbs-memory",  "--dpdk-port",
+    "--dpdk-udp",  "--dpdk-args",    "--dpdk-rate", "--dpdk-faults",  "--verbs-progress"};
+/// Rank 0 alone uses them.
+constexpr const char* kOfRank0[] = {
+    "--output",  "--json",         "--verify", "--check",           "--top",
+    "--profile", "--profile-page", "--trace",  "--sample-interval", "--bound"};
 
 /// Numbers by their value. The same file may have another path on another host.
 std::string comparable(const CLI::Option& option, const std::string& value) {
@@ -82,7 +58,10 @@ std::vector<launch::Fact> alike(const CLI::App& command) {
   std::vector<launch::Fact> facts{{"the command", name}, {"the version", EDGEWIRE_VERSION}};
   facts.push_back({"--profile, --profile-page or --trace", is_profiled(command) ? "given" : ""});
   for (const CLI::Option* option : command.get_options()) {
-    if (!option->get_positional() && std::ranges::find(kOwn, option->get_name()) == kOwn.end())
+    const auto is_in = [name = option->get_name()](std::span<const char* const> names) {
+      return std::ranges::find(names, name) != names.end();
+    };
+    if (!option->get_positional() && !is_in(kOfProcess) && !is_in(kOfRank0))
       facts.push_back({option->get_name(), given_or_default(*option)});
   }
   return facts;

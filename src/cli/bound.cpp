@@ -7,17 +7,17 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "cli/bound_load.h"
-#include "cli/bound_memory.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/graph_files.h"
-#include "cli/kernel_name.h"
+#include "cli/job_options.h"
+#include "cli/kernel_options.h"
 #include "graph/graph_file.h"
 #include "partition/ownership.h"
 #include "perf/bound.h"
 #include "perf/frontier_bound.h"
-#include "perf/ownership_list.h"
+#include "perf/frontier_memory.h"
 #include "report/progress.h"
 
 namespace edgewire::cli {
@@ -190,6 +190,29 @@ void run_load(const CLI::App& command, BoundArguments& arguments) {
   run_load_bound(arguments.load, arguments.inputs, options, cores, arguments.json_path);
 }
 
+/// Options of a prediction without a graph.
+constexpr const char* kOfMemory[] = {"--kernel", "--processes",  "--vertices",
+                                     "--edges",  "--undirected", "--json"};
+
+/// Prints the memory that a run on a graph of a given size would take, or writes it as JSON. Throws Error.
+void run_memory_bound(const CLI::App& command, const BoundArguments& arguments) {
+  const auto numbers = processes_of(arguments);
+  for (const CLI::Option* const option : command.get_options())
+    if (option->count() > 0 && std::ranges::find(kOfMemory, option->get_name()) == std::end(kOfMemory))
+      throw UsageError(fmt::format("{} is not of a prediction without a GRAPH", option->get_name()));
+  const LoadArguments& size = arguments.load;
+  if (size.edges.empty()) throw UsageError("--vertices: say how many edges there are (--edges)");
+  check_writable(arguments.json_path);
+  const std::uint64_t edges = count_from(size.edges, "--edges") * (size.undirected ? 2 : 1);
+  const std::uint64_t vertices = count_from(size.vertices, "--vertices");
+  std::vector<perf::GraphShares> estimates;
+  for (const int number : numbers)
+    estimates.push_back(perf::estimate_shares(vertices, edges, size.undirected, number));
+  const std::string& json = arguments.json_path;
+  if (!json.empty()) write_whole(json, perf::memory_json(arguments.kernel, estimates));
+  if (json != "-") write_whole("-", perf::memory_text(arguments.kernel, estimates));
+}
+
 }  // namespace
 
 void add_bound(CLI::App& app) {
@@ -212,9 +235,8 @@ void add_bound(CLI::App& app) {
   add_kernel_name(*command, a.kernel,
                   "pagerank, ppr, spmv: bytes of an iteration; the others: of a run, by superstep");
   command->add_option("--source", a.source, "of bfs, sssp and bc: start at this vertex, by its id or label");
-  command->add_option("--iterations", a.iterations, "of cdlp: stop after this many iterations")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
+  add_checked(*command, "--iterations", a.iterations, "of cdlp: stop after this many iterations",
+              CLI::Range(1, 1'000'000));
   command->add_option("-p,--processes", a.processes, "numbers of processes, up to 4096")
       ->capture_default_str();
   command->add_option("-w,--workers", a.workers, "workers (threads) in each process")->capture_default_str();
@@ -228,12 +250,10 @@ void add_bound(CLI::App& app) {
           ->capture_default_str(),
       [&a](const std::string&) { return partition_files_of(a.ownerships, processes_of(a)); });
   command->add_option("--strategy", a.strategies, "what is sent")->capture_default_str();
-  command
-      ->add_option("--precision", a.precision,
-                   "of pagerank, ppr and spmv: values are f32 (4 bytes; of pagerank also in 2 bytes, see its "
-                   "--wire) or f64 (8 bytes)")
-      ->check(CLI::IsMember({"f32", "f64"}))
-      ->capture_default_str();
+  add_choice(*command, "--precision", a.precision,
+             "of pagerank, ppr and spmv: values are f32 (4 bytes; of pagerank also in 2 bytes, see its "
+             "--wire) or f64 (8 bytes)",
+             {"f32", "f64"});
   command
       ->add_option("--framing", a.framing,
                    "of the seconds: tcp1500, tcp9000, roce1500, roce9000, dpdk1500, dpdkudp1500")
@@ -252,15 +272,14 @@ void add_bound(CLI::App& app) {
   command->add_option("--memory-rate", a.memory_rate, "what if: bytes/s of a process's memory, as 34G");
   writes(command->add_option("--csv", a.csv_path, "write the rows to this file as CSV; - is stdout"),
          Form::text);
-  writes(command->add_option("--json", a.json_path, "write the rows to this file as JSON; - is stdout"),
-         Form::text);
+  add_json_option(*command, a.json_path, "rows");
   a.load.add_to(*command);
   command->callback([arguments, command] {
-    if (wants_memory(arguments->load, arguments->inputs))
-      return run_memory_bound(*command, arguments->load, arguments->kernel, processes_of(*arguments),
-                              arguments->json_path);
-    arguments->load.check(*command);
-    if (!arguments->load.load.empty()) return run_load(*command, *arguments);
+    const LoadArguments& load = arguments->load;
+    if (load.load.empty() && arguments->inputs.empty() && !load.vertices.empty())
+      return run_memory_bound(*command, *arguments);
+    load.check(*command);
+    if (!load.load.empty()) return run_load(*command, *arguments);
     if (arguments->inputs.size() != 1)
       throw UsageError(arguments->inputs.empty() ? "GRAPH is required" : "GRAPH: only one can be counted");
     check_kernel(*command, *arguments);

@@ -18,7 +18,6 @@
 #include "graph/weight_text.h"
 #include "graph/weights.h"
 #include "perf/load_bound.h"
-#include "perf/load_rates.h"
 #include "shuffle/load_job.h"
 #include "shuffle/record_input.h"
 
@@ -235,9 +234,7 @@ void LoadArguments::add_to(CLI::App& command) {
                   "the records of the process with most of them, as a multiple of the mean, such as 1.2; a "
                   "plain edge list tells it")
       ->check(CLI::Range(1.0, 1e6));
-  command.add_option("--record", record, "sort: bytes of a record")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
+  add_checked(command, "--record", record, "sort: bytes of a record", CLI::Range(1, 4096));
   command.add_option("--partitions", partitions, "sort: parts; by default one for each worker")
       ->check(CLI::Range(1, 65536));
   command.add_option("--disk-read-rate", disk_read_rate,

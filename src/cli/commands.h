@@ -1,4 +1,5 @@
-// The cli folder is the front: one file a subcommand, each a thin layer over the libraries below it.
+// The cli folder is the front: one file a subcommand, or for several that share
+// most, each a thin layer over the libraries below it.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -6,6 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/output_folder.h"
+#include "launch/bootstrap.h"
+
 namespace edgewire::cli {
 
 /// The items of "a,b,c". Throws UsageError naming the option when one is empty or given twice.
@@ -29,5 +32,18 @@ void write_whole(const std::string& path, const std::string& text);
 /// Throws the Error that write_whole would throw now, so that a long run need not end with it. "" is no
 /// output.
 void check_writable(const std::string& path);
+
+/// "ranks.tsv.0001-of-0004": the name of one process's part of an output.
+std::string part_path(const std::string& path, int rank, int size);
+
+/// Where a process of a host list has made the folder, it goes also if only others are left. Collective.
+void adopt_folder(launch::Bootstrap& bootstrap, OutputFolder& folder);
+
+/// As check_writable, of the parts of all processes. Collective.
+void check_part_writable(launch::Bootstrap& bootstrap, const std::string& path);
+
+/// Writes this process's part, so that a job leaves all its parts or none: names appear when the content of
+/// all is written, after older parts of the same names have gone. Collective; throws Error with the path.
+void write_part(launch::Bootstrap& bootstrap, const std::string& path, const std::string& text);
 
 }  // namespace edgewire::cli

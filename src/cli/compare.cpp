@@ -15,33 +15,26 @@
 #include "cli/files.h"
 #include "cli/graph_files.h"
 #include "cli/job_options.h"
-#include "cli/kernel_name.h"
+#include "cli/kernel_options.h"
 #include "dense/plan/volume.h"
 #include "graph/graph_file.h"
 #include "launch/hosts.h"
 #include "launch/launcher.h"
+#include "perf/bound.h"
 #include "perf/compare.h"
 #include "perf/compare_runs.h"
-#include "perf/ownership_list.h"
 
 namespace edgewire::cli {
 
 namespace {
 
-/// As typed.
-struct CompareArguments {
-  std::string graph_path, processes, rates, interfaces;
-  std::string kernel = "pagerank";
-  std::vector<std::string> kernel_options;
+/// What the runs have in common, and what is compared, as typed.
+struct CompareArguments : perf::CompareSettings {
+  std::string processes, rates, interfaces;
   Reading reading;
   std::string workers = "1", transports = "tcp", strategies = "worker,process,slots,cover";
-  std::string encoding = "f32", ownership = "hash", layout = "auto";
-  int repeat = 3;
-  int iterations = 20;
-  std::string hosts_path, rank, secret_path, port;
+  std::string ownership = "hash";
   std::string html_path, json_path, csv_path;
-
-  bool local() const { return hosts_path.empty(); }
 };
 
 /// A file that a word of the kernel's options may name: @FILE, --option=FILE or FILE.
@@ -153,7 +146,7 @@ void check_kernel_options(const CLI::App& command, const CompareArguments& argum
   if (!words.empty() && !words[0].starts_with('-'))
     throw UsageError(
         fmt::format("compare reads one graph, {}: {} is too many, and options of {} begin with -",
-                    arguments.graph_path, words[0], arguments.kernel));
+                    arguments.graph, words[0], arguments.kernel));
   for (const std::string& word : words) {
     if (word == "--") throw UsageError("-- stands once, before the options of the kernel");
     if (word.size() < 2 || word[0] != '-' || std::isdigit(static_cast<unsigned char>(word[1])) != 0) continue;
@@ -177,28 +170,12 @@ void check_kernel(const CLI::App& command, const CompareArguments& arguments) {
     throw UsageError(
         fmt::format("--labels: the runs would not find the names of vertices: `edgewire convert {} "
                     "--labels -o g.ew`, and compare with g.ew",
-                    arguments.graph_path));
+                    arguments.graph));
   if (kernel != "pagerank") refuse("--wire", "pagerank");
   if (kernels::is_dense(kernel)) return;
   for (const char* option : {"--strategy", "--layout"}) refuse(option, "pagerank, ppr and spmv");
   if (kernel != "cdlp") refuse("--iterations", "pagerank, ppr, spmv and cdlp");
   kernels::check_frontier_ownerships(kernel, split(arguments.ownership, "--ownership"));
-}
-
-/// What the runs have in common.
-perf::CompareSettings settings_of(const CompareArguments& arguments, const OpenGraph& graph) {
-  return {.kernel = arguments.kernel,
-          .kernel_options = arguments.kernel_options,
-          .graph = arguments.graph_path,
-          .graph_path = graph.path_for_others,
-          .repeat = arguments.repeat,
-          .iterations = arguments.iterations,
-          .layout = arguments.layout,
-          .encoding = arguments.encoding,
-          .hosts_path = arguments.hosts_path,
-          .rank = arguments.rank,
-          .secret_path = arguments.secret_path,
-          .port = arguments.port};
 }
 
 /// Nothing where another rank has the results.
@@ -213,7 +190,7 @@ std::optional<perf::Comparison> compare(const perf::CompareSettings& settings, c
   }
 }
 
-void run(const CompareArguments& arguments) {
+void run(CompareArguments& arguments) {
   const int on_stdout =
       (arguments.html_path == "-") + (arguments.json_path == "-") + (arguments.csv_path == "-");
   for (const auto& path : {arguments.html_path, arguments.json_path, arguments.csv_path})
@@ -228,9 +205,10 @@ void run(const CompareArguments& arguments) {
     throw Error(
         "compare needs root for local hosts with shaped links; without root: real hosts (--hosts, --rank), "
         "`edgewire bound --rate`, or `edgewire pagerank -p 2 --transport tcp`");
-  const auto graph = open_graph(arguments.graph_path, arguments.reading);  // converted once for all runs
+  const auto graph = open_graph(arguments.graph, arguments.reading);  // converted once for all runs
+  arguments.graph_path = graph.path_for_others;
   perf::check_partition_files(matrix.ownerships, several(matrix.processes), graph.file.vertices());
-  const auto comparison = compare(settings_of(arguments, graph), matrix, graph.file);
+  const auto comparison = compare(arguments, matrix, graph.file);
   if (!comparison) return;
   if (!arguments.json_path.empty()) write_whole(arguments.json_path, perf::to_json(*comparison));
   if (!arguments.csv_path.empty()) write_whole(arguments.csv_path, perf::to_csv(*comparison));
@@ -252,7 +230,7 @@ void add_compare(CLI::App& app) {
       "and no predictions.");
   auto arguments = std::make_shared<CompareArguments>();
   auto& a = *arguments;
-  add_graph_input(*command, a.graph_path, a.reading);
+  add_graph_input(*command, a.graph, a.reading);
   a.reading.keeps_names = false;  // which every run would look for
   add_kernel_name(*command, a.kernel, "what is run");
   command->add_option("-p,--processes", a.processes,
@@ -277,12 +255,9 @@ void add_compare(CLI::App& app) {
   command->add_option("--layout", a.layout, "of pagerank, ppr and spmv: order of a process's vertices")
       ->capture_default_str();
   command->add_option("--wire", a.encoding, "of pagerank: how values travel")->capture_default_str();
-  command->add_option("--repeat", a.repeat, "runs of each")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command->add_option("--iterations", a.iterations, "of each run of pagerank, ppr, spmv and cdlp")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
+  add_checked(*command, "--repeat", a.repeat, "runs of each", CLI::Range(1, 1000));
+  add_checked(*command, "--iterations", a.iterations, "of each run of pagerank, ppr, spmv and cdlp",
+              CLI::Range(1, 1000000));
   reads(command
             ->add_option("--hosts", a.hosts_path,
                          "run on the hosts of this list: line i is address[:port] of rank i")
@@ -294,8 +269,7 @@ void add_compare(CLI::App& app) {
   command->add_option("--port", a.port, "use this TCP port where the host list names none");
   writes(command->add_option("-o,--output", a.html_path, "write a page with tables and charts (HTML)"),
          Form::text);
-  writes(command->add_option("--json", a.json_path, "write the rows to this file as JSON; - is stdout"),
-         Form::text);
+  add_json_option(*command, a.json_path, "rows");
   writes(command->add_option("--csv", a.csv_path, "write the rows to this file as CSV; - is stdout"),
          Form::text);
   reads(command->add_option("options", a.kernel_options,

@@ -7,10 +7,10 @@
 #include "base/error.h"
 #include "base/output_folder.h"
 #include "base/usage.h"
+#include "cli/common.h"
 #include "cli/convert_settings.h"
+#include "cli/job_options.h"
 #include "cli/load_watch.h"
-#include "cli/output_parts.h"
-#include "cli/profile_files.h"
 #include "launch/packing.h"
 #include "perf/job_profile.h"
 #include "process/interrupt.h"
@@ -169,11 +169,10 @@ void load_in_parts(const ConvertSettings& settings, Format input_format, Clock::
     throw UsageError("-: only one process can read stdin: leave -p and --hosts out");
   std::optional<OutputFolder> folder;  // here, so that it goes where processes are lost
   if (settings.parts) folder.emplace(settings.output.path);
-  const int status = run_job(settings.job.launch, [&](launch::Bootstrap& bootstrap) {
+  run_job(settings.job.launch, [&](launch::Bootstrap& bootstrap) {
     if (folder) adopt_folder(bootstrap, *folder);
     load_process(bootstrap, settings, input_format, start);
   });
-  if (status != 0) throw CLI::RuntimeError(status);
   if (folder) folder->keep();
 }
 

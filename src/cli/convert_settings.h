@@ -40,9 +40,6 @@ struct ConvertSettings {
   }
 };
 
-/// Writes the graph in a format of others. Throws Error.
-void write_other(const ConvertSettings& settings, graph::Format input_format, graph::Format format,
-                 Clock::time_point start);
 /// Converts in memory, in this process. Throws Error.
 void load_in_memory(const ConvertSettings& settings, graph::Format input_format, Clock::time_point start);
 /// Converts in processes of bounded memory. Throws Error, and CLI::RuntimeError with the job's exit status.

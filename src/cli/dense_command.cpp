@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <vector>
@@ -10,8 +11,8 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/graph_files.h"
-#include "cli/output_parts.h"
-#include "cli/profile_files.h"
+#include "cli/job_options.h"
+#include "dense/plan/block_plan.h"
 #include "graph/vertex_names.h"
 #include "process/interrupt.h"
 #include "report/progress.h"
@@ -85,6 +86,122 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
 
 }  // namespace
 
+void DenseSettings::add_to(CLI::App& command) {
+  KernelOptions::add_to(command);
+  command.option_defaults()->group("What is sent");
+  add_choice(command, "--strategy", strategy,
+             "send a value for each edge, for each destination of a worker or of a process (as published "
+             "in 2015, with ids), for each destination without ids (slots), or the fewest that suffice "
+             "(cover); auto takes slots, or cover where sending takes longer than computing",
+             {"auto", "edge", "worker", "process", "slots", "cover"});
+  command
+      .add_option("--compute-rate", compute_rate,
+                  "let --strategy auto assume this many edges/s for a worker; measured by default")
+      ->check(between(1, 1e15));
+  add_choice(command, "--wire", encoding,
+             "how values travel: as they are (f32), or bf16, f16 or u16 with error feedback",
+             {"f32", "bf16", "f16", "u16"});
+  add_choice(command, "--precision", precision, "of messages along edges: f32 (4 bytes) or f64 (8 bytes)",
+             {"f32", "f64"});
+  command.add_flag("--weighted", weighted, "use the weights of the edges; by default all count the same");
+  add_choice(command, "--direction", direction,
+             "let values go along edges from source to target (out), against them (in), or both ways",
+             {"out", "in", "both"});
+  reads(command
+            .add_option(
+                "--ownership", ownership,
+                "who owns a vertex: hash, ranges, or a partition file with a part for each line; auto and "
+                "auto,FILE count the bytes of each and take the best; hilbert, grid: processes own edges, a "
+                "stretch of the Hilbert curve over the edge matrix or a block of a grid")
+            ->check([](const std::string& how) {
+              partition::check_ownership_name(how);
+              return std::string();
+            })
+            ->capture_default_str(),
+        partition_files);
+  add_choice(command, "--layout", layout,
+             "keep a process's vertices in the given order, or put those of high degree first; auto "
+             "measures and takes the faster one",
+             {"auto", "given", "degree"});
+  add_choice(
+      command, "--order", order,
+      "let workers sweep tiles strip by strip in one column after the other (strips), along the Hilbert "
+      "curve over several columns (hilbert), or strip by strip but for thin tiles, whose values go "
+      "through memory in bins (bins); auto measures a sample and takes the fastest one",
+      {"auto", "strips", "hilbert", "bins"});
+  writes(command.add_flag(
+             fmt::format("--plan-cache{{{}}}", kBesideGraph), plan_cache,
+             "keep the plan next to the graph, or in a folder (--plan-cache=DIR), so that the next run "
+             "with the same options starts at once"),
+         Form::folder, [this](const std::string&) {
+           return std::vector{NamedFile{plan_folder(), kept_names()}};
+         });
+  command.add_flag(
+      "--deterministic", deterministic,
+      "give bit-identical results from run to run: auto does not measure, but assumes a 10G link, "
+      "1 G edges/s a worker, degree order, and strips");
+}
+
+plan::Encoding DenseSettings::sent_as() const {
+  if (encoding != "f32" && precision == "f64")
+    throw UsageError(
+        fmt::format("--wire {} and --precision f64 exclude each other: leave one of them out", encoding));
+  return plan::encoding_from(precision == "f64" ? precision : encoding);
+}
+
+void DenseSettings::check(const graph::GraphFile& graph) const {
+  job::DenseOptions options = known();
+  options.plan_cache = plan_cache;
+  if (edge_place.edges == "disk") {
+    options.devices.emplace_back(".");
+    if (plan_cache.empty()) options.plan_cache = ".";
+  }
+  job::check(options, graph);
+}
+
+job::OrderOptions DenseSettings::tile_order() const {
+  job::OrderOptions options;
+  if (order == "hilbert") options.order = tiles::Order::hilbert;
+  if (order == "bins") options.order = tiles::Order::bins;
+  options.choose = order == "auto" && !deterministic;
+  return options;
+}
+
+std::string DenseSettings::plan_folder() const {
+  if (plan_cache != kBesideGraph) return plan_cache;
+  const std::string graph = graph_path.substr(0, graph_path.find_last_not_of('/') + 1);  // "g.ew/", in parts
+  const std::string folder = std::filesystem::path(graph).parent_path();
+  return folder.empty() ? "." : folder;
+}
+
+job::DenseOptions DenseSettings::known() const {
+  job::DenseOptions options;
+  options.choose_strategy = strategy == "auto";
+  if (!options.choose_strategy) options.strategy = plan::strategy_from(strategy);
+  options.encoding = sent_as();
+  options.weighted = weighted;
+  options.ownership = ownership;
+  options.order = tile_order();
+  return options;
+}
+
+job::DenseOptions DenseSettings::dense(launch::Bootstrap& bootstrap) const {
+  job::DenseOptions options = known();
+  options.seat = seat(bootstrap);
+  options.assumed_compute_rate = compute_rate;
+  if (deterministic) {
+    options.assumed_link_rate = 10e9 / 8;
+    if (compute_rate == 0) options.assumed_compute_rate = 1e9;
+  }
+  if (ownership == "range") options.ownership = "ranges";
+  options.rows = partition::row_reading_from(rows);
+  options.plan_cache = plan_folder();
+  options.link_bits_per_s = launch.link_bits_per_s;
+  options.layout = layout == "given" ? plan::Layout::given : plan::Layout::degree;
+  options.choose_layout = layout == "auto" && !deterministic;
+  return options;
+}
+
 void add_dense_options(CLI::App& command, DenseSettings& settings, const std::string& value,
                        const std::string& listed) {
   settings.add_to(command);
@@ -107,31 +224,9 @@ void run_dense(const DenseSettings& settings, const PrepareDense& prepare) {
   const graph::VertexNames names(opened.file);  // inherited, too
   const MakeDense make = prepare(opened.file);
   settings.check(opened.file);
-  const int status = run_keeping(settings, [&](launch::Bootstrap& bootstrap) {
+  run_keeping(settings, [&](launch::Bootstrap& bootstrap) {
     run_process(bootstrap, opened, names, settings, *make());
   });
-  if (status != 0) throw CLI::RuntimeError(status);
-}
-
-void RankSettings::add_rank_options(CLI::App& command) {
-  command.option_defaults()->group("Kernel");
-  command.add_option("--iterations", asked.iterations, "stop after this many iterations")
-      ->check(CLI::Range(0, 1000000))
-      ->capture_default_str();
-  command.add_option("--damping", asked.damping, "let this share of a rank follow the edges")
-      ->check(between(0, 1))
-      ->capture_default_str();
-  command
-      .add_option("--tolerance", asked.tolerance,
-                  "stop when all changes of an iteration sum to less than this; 0: never")
-      ->check(between(0, 1e9))
-      ->capture_default_str();
-}
-
-kernels::PageRankOptions RankSettings::options() const {
-  auto result = asked;
-  result.weighted = weighted;
-  return result;
 }
 
 }  // namespace edgewire::cli

@@ -33,6 +33,8 @@ struct DenseSettings : KernelOptions {
   void check(const graph::GraphFile& graph) const;
 
  private:
+  /// The options that are known before the processes start, but where plan and edges are.
+  job::DenseOptions known() const;
   /// The folder of the plan cache; empty: none.
   std::string plan_folder() const;
   /// How --wire and --precision let values travel. Throws UsageError.
@@ -53,15 +55,5 @@ void add_dense_options(CLI::App& command, DenseSettings& settings, const std::st
                        const std::string& listed);
 /// Runs the job and returns when all processes have ended.
 void run_dense(const DenseSettings& settings, const PrepareDense& prepare);
-
-/// The options of pagerank and ppr.
-struct RankSettings : DenseSettings {
-  kernels::PageRankOptions asked;
-
-  /// --iterations, --damping and --tolerance.
-  void add_rank_options(CLI::App& command);
-  /// As they were asked for, and whether weights are used.
-  kernels::PageRankOptions options() const;
-};
 
 }  // namespace edgewire::cli

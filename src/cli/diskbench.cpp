@@ -112,18 +112,13 @@ void add_diskbench(CLI::App& app) {
       ->delimiter(',')
       ->check(CLI::Range(1, 1024))
       ->default_str("1,4,16,64");
-  command->add_option("--order", options->order, "random places, or sequential from front to end")
-      ->check(CLI::IsMember({"random", "sequential"}))
-      ->capture_default_str();
+  add_choice(*command, "--order", options->order, "random places, or sequential from front to end",
+             {"random", "sequential"});
   command->add_option("--size", options->bytes, "bytes of each file, as 256M, 4G")
       ->transform(sizes())
       ->default_str("256M");
-  command->add_option("--seconds", options->seconds, "of each measurement")
-      ->check(between(0.001, 3600))
-      ->capture_default_str();
-  writes(
-      command->add_option("--json", options->json_path, "write the rows to this file as JSON; - is stdout"),
-      Form::text);
+  add_checked(*command, "--seconds", options->seconds, "of each measurement", between(0.001, 3600));
+  add_json_option(*command, options->json_path, "rows");
   command->callback([options] { run(*options); });
 }
 

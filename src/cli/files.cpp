@@ -19,7 +19,7 @@
 #include "graph/compress.h"
 #include "graph/vertex_names.h"
 #include "partition/ownership.h"
-#include "perf/ownership_list.h"
+#include "perf/bound.h"
 
 namespace edgewire::cli {
 

@@ -9,8 +9,7 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/graph_files.h"
-#include "cli/output_parts.h"
-#include "cli/profile_files.h"
+#include "cli/job_options.h"
 #include "graph/vertex_names.h"
 #include "process/interrupt.h"
 #include "report/progress.h"
@@ -103,8 +102,8 @@ void refuse_tile_options(CLI::App& command) {
 }  // namespace
 
 void add_frontier_options(CLI::App& command, KernelOptions& options, const std::function<void()>& own,
-                          const std::string& output_help, const std::string& verify_help,
-                          const FrontierTop& top) {
+                          const FrontierWords& words) {
+  command.footer(words.footer);
   options.add_to(command);
   command.option_defaults()->group("Kernel");
   own();
@@ -122,7 +121,7 @@ void add_frontier_options(CLI::App& command, KernelOptions& options, const std::
                    "give bit-identical results from run to run: bfs --parents takes the smallest of several "
                    "parents, bc adds up in a fixed order; the other kernels always do");
   refuse_tile_options(command);
-  options.add_output_options(command, output_help, verify_help, top.what, top.by_default);
+  options.add_output_options(command, words.output, words.verify, words.listed, words.listed_by_default);
   command.add_flag("--bound", options.bound,
                    "also count what had to be sent, as `edgewire bound` does, in sequence at rank 0, and "
                    "report it beside what was sent");
@@ -151,10 +150,9 @@ void run_frontier(const KernelOptions& options,
     files.push_back(options.output_parts ? parts_of(path) : NamedFile{path});
   }
   if (!options.output_path.empty() && !files.empty()) check_files(*options.owner, "-o", files);
-  const int status = run_keeping(options, [&](launch::Bootstrap& bootstrap) {
+  run_keeping(options, [&](launch::Bootstrap& bootstrap) {
     run_process(bootstrap, opened, vertex_names, options, *make());
   });
-  if (status != 0) throw CLI::RuntimeError(status);
 }
 
 }  // namespace edgewire::cli

@@ -12,16 +12,16 @@
 
 namespace edgewire::cli {
 
-/// What --top lists, as KernelOptions::add_output_options() takes it.
-struct FrontierTop {
-  std::string what;
-  std::uint64_t by_default = 0;
+/// What help says of a kernel: at its end, of -o, --verify and --top, see
+/// KernelOptions::add_output_options().
+struct FrontierWords {
+  std::string footer, output, verify, listed;
+  std::uint64_t listed_by_default = 0;
 };
 
 /// Graph, then `own` (the kernel's options), processes and output.
 void add_frontier_options(CLI::App& command, KernelOptions& options, const std::function<void()>& own,
-                          const std::string& output_help, const std::string& verify_help,
-                          const FrontierTop& top);
+                          const FrontierWords& words);
 /// Makes the kernel of a process.
 using MakeKernel = std::function<std::unique_ptr<runs::Kernel>()>;
 /// Runs the job and returns when all processes have ended. `prepare`: looks once at what was asked for,

@@ -97,18 +97,14 @@ void add_records(CLI::App& generate) {
   command->add_option("--bytes", settings->bytes, "of all files, such as 4G; rounded down to whole records")
       ->required()
       ->transform(sizes());
-  command->add_option("--record", settings->records.record_bytes, "bytes of a record")
-      ->check(CLI::Range(32, 4096))
-      ->capture_default_str();
-  command->add_option("--keys", settings->records.keys, "different keys")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{2'821'109'907'456}))
-      ->capture_default_str();
-  command->add_option("--files", settings->records.files, "cut them into so many files")
-      ->check(CLI::Range(1, 10000))
-      ->capture_default_str();
-  command->add_option("--order", settings->order, "of the keys in the files")
-      ->check(CLI::IsMember({"random", "sorted", "reversed"}))
-      ->capture_default_str();
+  add_checked(*command, "--record", settings->records.record_bytes, "bytes of a record",
+              CLI::Range(32, 4096));
+  add_checked(*command, "--keys", settings->records.keys, "different keys",
+              CLI::Range(std::uint64_t{1}, std::uint64_t{2'821'109'907'456}));
+  add_checked(*command, "--files", settings->records.files, "cut them into so many files",
+              CLI::Range(1, 10000));
+  add_choice(*command, "--order", settings->order, "of the keys in the files",
+             {"random", "sorted", "reversed"});
   command->add_option("--seed", settings->records.seed, "the same seed gives the same files")
       ->capture_default_str();
   writes(

@@ -33,13 +33,11 @@ void GraphOutput::add_to(CLI::App& command) {
 void Reading::add_to(CLI::App& command) {
   std::vector<std::string> names{"auto"};
   for (const graph::FormatName& known : graph::all_formats()) names.emplace_back(known.option);
-  command
-      .add_option("--format", format,
-                  "the format of the input: auto (from name and content), snap (edge list: SOURCE TARGET "
-                  "[WEIGHT]), csv (table), mtx (Matrix Market), metis, dimacs (.gr), el, wel, sg, wsg (GAP), "
-                  "u32pairs (little endian), webgraph (BVGraph), ew")
-      ->check(CLI::IsMember(names))
-      ->capture_default_str();
+  add_choice(command, "--format", format,
+             "the format of the input: auto (from name and content), snap (edge list: SOURCE TARGET "
+             "[WEIGHT]), csv (table), mtx (Matrix Market), metis, dimacs (.gr), el, wel, sg, wsg (GAP), "
+             "u32pairs (little endian), webgraph (BVGraph), ew",
+             names);
   command.add_flag(
       "--labels", labels,
       "edge lists, and tables with --columns: ids are names, of any text, which results show; "
@@ -160,17 +158,6 @@ Conversion convert_for_this_run(const std::string& path, const Reading& reading,
 }
 
 }  // namespace
-
-int run_job(const launch::LaunchOptions& options, const std::function<void(launch::Bootstrap&)>& body) {
-  return launch::run(options, [&](launch::Bootstrap& bootstrap) {
-    try {
-      body(bootstrap);
-    } catch (...) {
-      refuse_changed_files();
-      throw;
-    }
-  });
-}
 
 OpenGraph open_graph(const std::string& path, const Reading& reading, std::uint64_t memory_bytes) {
   const bool is_ours =

@@ -65,8 +65,6 @@ OpenGraph open_graph(const std::string& path, const Reading& reading, std::uint6
 /// The same graph, to be followed in the direction "out", "in" or "both" (see graph::view()).
 OpenGraph open_graph(const std::string& path, const Reading& reading, const std::string& direction,
                      std::uint64_t memory_bytes);
-/// As launch::run. Where a process fails after a file that it has mapped was written anew, that is why.
-int run_job(const launch::LaunchOptions& options, const std::function<void(launch::Bootstrap&)>& body);
 /// What the converter made of `input`, in a nameless file.
 graph::GraphFile convert_aside(const std::string& input, OutputFile& nameless,
                                const graph::ConvertOptions& options, graph::BuildSummary& summary);

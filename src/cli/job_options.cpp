@@ -4,14 +4,16 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 
 #include "base/available_memory.h"
 #include "base/error.h"
-#include "cli/alike.h"
+#include "base/mapped_file.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "dense/plan/volume.h"
 #include "launch/packing.h"
+#include "perf/trace.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
 
@@ -47,6 +49,17 @@ CLI::Validator sizes() {
             return std::string();
           },
           ""};
+}
+
+CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string& value,
+                        const std::string& help, const std::vector<std::string>& words) {
+  return add_checked(command, name, value, help, CLI::IsMember(words));
+}
+
+void add_json_option(CLI::App& command, std::string& path, const std::string& what) {
+  writes(
+      command.add_option("--json", path, fmt::format("write the {} to this file as JSON; - is stdout", what)),
+      Form::text);
 }
 
 CLI::Validator memory_range() { return CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 60); }
@@ -85,21 +98,13 @@ void add_launch_options(CLI::App& command, launch::LaunchOptions& launch) {
         itself, "EDGEWIRE_SECRET_FILE");
   command.add_option("--port", launch.port, "use this TCP port where the host list names none")
       ->check(CLI::Range(1, 65535));
-  command
-      .add_option("--peer-timeout", launch.peer_timeout_s,
-                  "give up a process that has been silent for this many seconds")
-      ->check(between(0.1, 86400))
-      ->capture_default_str();
-  command
-      .add_option("--start-timeout", launch.start_timeout_s,
-                  "wait this many seconds for all processes of a host list or launcher to start")
-      ->check(between(0.1, 86400))
-      ->capture_default_str();
-  command
-      .add_option("--launcher", launch.launcher,
-                  "auto joins the processes that srun or mpirun started; none does not")
-      ->check(CLI::IsMember({"auto", "none"}))
-      ->capture_default_str();
+  add_checked(command, "--peer-timeout", launch.peer_timeout_s,
+              "give up a process that has been silent for this many seconds", between(0.1, 86400));
+  add_checked(command, "--start-timeout", launch.start_timeout_s,
+              "wait this many seconds for all processes of a host list or launcher to start",
+              between(0.1, 86400));
+  add_choice(command, "--launcher", launch.launcher,
+             "auto joins the processes that srun or mpirun started; none does not", {"auto", "none"});
   command.add_option(
       "--interface", launch.interface,
       "use this network interface, or network such as 10.0.0.0/24, between hosts; of several (a,b) each "
@@ -108,12 +113,10 @@ void add_launch_options(CLI::App& command, launch::LaunchOptions& launch) {
 
 void add_transport_options(CLI::App& command, std::string& transport, bool& integrity) {
   command.option_defaults()->group("Transport");
-  command
-      .add_option("--transport", transport,
-                  "send by shared memory (shm), TCP, RDMA (verbs) or Ethernet frames (dpdk); auto takes shm "
-                  "inside a host and the fastest that all hosts have between hosts")
-      ->check(CLI::IsMember({"auto", "shm", "tcp", "verbs", "dpdk"}))
-      ->capture_default_str();
+  add_choice(command, "--transport", transport,
+             "send by shared memory (shm), TCP, RDMA (verbs) or Ethernet frames (dpdk); auto takes shm "
+             "inside a host and the fastest that all hosts have between hosts",
+             {"auto", "shm", "tcp", "verbs", "dpdk"});
   command
       .add_option_function<std::string>(
           "--integrity", [&integrity](const std::string& word) { integrity = word == "on"; },
@@ -134,13 +137,10 @@ void add_verbs_options(CLI::App& command, transport::VerbsChoice& verbs) {
           "--verbs-traffic-class", verbs.traffic_class,
           "mark RoCE packets with this traffic class (DSCP times 4), by which switches choose a queue")
       ->check(CLI::Range(0, 255));
-  command
-      .add_option(
-          "--verbs-memory", verbs.memory,
-          "pin memory for the card, or let the card page it in (on-demand); auto pins, and pages in where "
-          "pinning fails")
-      ->check(CLI::IsMember({"auto", "pinned", "on-demand"}))
-      ->capture_default_str();
+  add_choice(command, "--verbs-memory", verbs.memory,
+             "pin memory for the card, or let the card page it in (on-demand); auto pins, and pages in where "
+             "pinning fails",
+             {"auto", "pinned", "on-demand"});
   command
       .add_option_function<std::string>(
           "--verbs-progress", [&verbs](const std::string& who) { verbs.progress_thread = who == "thread"; },
@@ -233,6 +233,55 @@ process::SeatOptions JobOptions::seat(launch::Bootstrap& bootstrap) const {
                                options.workers * bootstrap.local_size(), cores_text(machine)));
   }
   return options;
+}
+
+void add_profile_options(CLI::App& command, JobOptions& options) {
+  command.option_defaults()->group("Profile");
+  command.add_flag("--profile", options.profile, "say where the time went, and what limited the run");
+  writes(command.add_option("--profile-page", options.profile_path,
+                            "say the same on an HTML page with charts, in this file"),
+         Form::text);
+  writes(
+      command.add_option("--trace", options.trace_path,
+                         "write what workers and chunks did to this file, as JSON for trace viewers (Chrome, "
+                         "Perfetto); .json.gz is compressed"),
+      Form::text);
+  add_checked(command, "--sample-interval", options.sample_interval_s,
+              "look at the machine every so many seconds", between(0.01, 3600));
+}
+
+perf::ProfileOptions profile_options(const JobOptions& options, const perf::Words& words) {
+  const std::chrono::duration<double> interval(options.sample_interval_s);
+  perf::ProfileOptions asked;
+  asked.sample_interval = std::chrono::duration_cast<std::chrono::milliseconds>(interval);
+  asked.given_bits_per_s = static_cast<double>(options.launch.link_bits_per_s);
+  asked.words = words;
+  return asked;
+}
+
+void check_profile_files(const JobOptions& options) {
+  check_writable(options.profile_path);
+  check_writable(options.trace_path);
+}
+
+void write_profile_files(const report::JobReport& report, const JobOptions& options,
+                         const std::string& title) {
+  if (!report.profile) return;
+  if (!options.profile_path.empty())
+    write_whole(options.profile_path, report.profile->to_html(title, report.describe()));
+  if (!options.trace_path.empty()) write_whole(options.trace_path, perf::to_trace(*report.profile));
+}
+
+void run_job(const launch::LaunchOptions& options, const std::function<void(launch::Bootstrap&)>& body) {
+  const int status = launch::run(options, [&](launch::Bootstrap& bootstrap) {
+    try {
+      body(bootstrap);
+    } catch (...) {
+      refuse_changed_files();
+      throw;
+    }
+  });
+  if (status != 0) throw CLI::RuntimeError(status);
 }
 
 }  // namespace edgewire::cli

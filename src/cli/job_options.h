@@ -3,11 +3,16 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "launch/agreement.h"
 #include "launch/launch.h"
+#include "perf/profile.h"
 #include "process/seat.h"
+#include "report/job_report.h"
 #include "transport/choice.h"
 
 namespace edgewire::cli {
@@ -21,6 +26,22 @@ CLI::Validator sizes();
 /// Behind sizes(): memory of a process, which is never 0.
 CLI::Validator memory_range();
 
+/// Adds an option with a default, which help shows, and a check of what is given.
+template <class Value>
+CLI::Option* add_checked(CLI::App& command, const std::string& name, Value& value, const std::string& help,
+                         const CLI::Validator& check) {
+  return command.add_option(name, value, help)->check(check)->capture_default_str();
+}
+/// The same for an option that is one of these words.
+CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string& value,
+                        const std::string& help, const std::vector<std::string>& words);
+/// Adds --json. `what`: what is written, such as "run report".
+void add_json_option(CLI::App& command, std::string& path, const std::string& what);
+
+/// Returns what must be the same in all processes of a job, however they were started: the command, the
+/// version, whether the run is profiled, and all options except those that belong to a host or to rank 0
+/// alone. It tells whether an option names a file, but not which one. `command` has been parsed.
+std::vector<launch::Fact> alike(const CLI::App& command);
 void add_launch_options(CLI::App& command, launch::LaunchOptions& options);
 /// Adds -w to a command that computes, as a job or not. `workers` stays 0 where nothing is said.
 void add_workers_option(CLI::App& command, int& workers);
@@ -68,5 +89,20 @@ struct JobOptions {
   /// UsageError. Collective.
   process::SeatOptions seat(launch::Bootstrap& bootstrap) const;
 };
+
+/// --profile, --profile-page, --trace and --sample-interval.
+void add_profile_options(CLI::App& command, JobOptions& options);
+/// What these options ask for. `words`: see perf::ProfileOptions.
+perf::ProfileOptions profile_options(const JobOptions& options, const perf::Words& words = {});
+/// At rank 0 before the run: throws Error when page or trace cannot be written.
+void check_profile_files(const JobOptions& options);
+/// At rank 0: writes page and trace of the run that has this report, where they were asked for. `title`: of
+/// the page.
+void write_profile_files(const report::JobReport& report, const JobOptions& options,
+                         const std::string& title);
+
+/// As launch::run. Throws CLI::RuntimeError where the job fails. Where a process fails after a file that it
+/// has mapped was written anew, that is why.
+void run_job(const launch::LaunchOptions& options, const std::function<void(launch::Bootstrap&)>& body);
 
 }  // namespace edgewire::cli

@@ -7,14 +7,37 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "cli/edge_place.h"
 #include "cli/graph_files.h"
 #include "cli/job_options.h"
+#include "dense/job/dense_job.h"
+#include "frontier/row_pages.h"
+#include "graph/graph_file.h"
+#include "launch/launch.h"
 #include "runs/checkpoints.h"
 #include "runs/tools.h"
 
 namespace edgewire::cli {
+
+struct EdgePlace {
+  std::string edges = "memory";  ///< or disk, or auto
+  std::vector<std::string> devices{};
+  std::uint64_t memory_bytes = 0;  ///< 0: not given
+
+  /// The options, and in `launch` that they are what needs less memory.
+  void add_to(CLI::App& command, launch::LaunchOptions& launch);
+  /// Throws UsageError when options do not go together.
+  void check() const;
+  /// Sets where tiles are. Rank 0 says on stderr what auto takes, where memory does not suffice. Collective.
+  void apply_to_tiles(job::DenseOptions& options, launch::Bootstrap& bootstrap,
+                      const graph::GraphFile& graph) const;
+  /// The same for rows, which have their weights if `weighted`.
+  frontier::RowDisks rows(bool weighted, launch::Bootstrap& bootstrap, const graph::GraphFile& graph) const;
+
+ private:
+  bool on_disks(double bytes_in_memory, launch::Bootstrap& bootstrap, const std::string& option = {}) const;
+};
 
 struct KernelOptions : JobOptions {
   const CLI::App* owner = nullptr;  ///< the command that has these options, if it may run several times
@@ -57,10 +80,14 @@ struct KernelOptions : JobOptions {
 
 /// Runs the job as run_job() does. The folder of checkpoints is made before; it goes again where the job
 /// leaves it empty. Throws Error.
-int run_keeping(const KernelOptions& options, const std::function<void(launch::Bootstrap&)>& process);
+void run_keeping(const KernelOptions& options, const std::function<void(launch::Bootstrap&)>& process);
 
 /// As check_writable(), of all that a run writes. `output`: its result; or empty. Collective.
 void check_outputs_writable(launch::Bootstrap& bootstrap, const KernelOptions& options,
                             const std::string& output);
+
+/// The name of a kernel on a graph, "pagerank" by default. Whoever names another command is told what counts
+/// or measures that one.
+void add_kernel_name(CLI::App& command, std::string& kernel, const std::string& help);
 
 }  // namespace edgewire::cli

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "cli/profile_files.h"
+#include "cli/job_options.h"
 
 namespace edgewire::cli {
 

@@ -1,5 +1,3 @@
-#include "cli/metg.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +12,6 @@
 #include "base/seconds.h"
 #include "cli/common.h"
 #include "cli/task_command.h"
-#include "cli/task_watch.h"
 #include "launch/packing.h"
 #include "perf/bench/grains.h"
 #include "report/json_text.h"
@@ -211,22 +208,16 @@ void add_metg(CLI::App& all) {
       "metg", "the shortest task at which half of the time is spent working, METG(50 %) of Task Bench");
   std::vector<std::string> names;
   for (const auto& [name, pattern] : kPatterns) names.push_back(name);
-  command
-      ->add_option("--pattern", settings->pattern,
-                   "which tasks of the row before a task waits for: stencil, fft or random")
-      ->check(CLI::IsMember(names))
-      ->capture_default_str();
+  add_choice(*command, "--pattern", settings->pattern,
+             "which tasks of the row before a task waits for: stencil, fft or random", names);
   command->add_option("--width", settings->width, "tasks of a row; by default one for each worker")
       ->check(CLI::Range(1, 100'000));
-  command->add_option("--steps", settings->steps, "rows, one after the other")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
+  add_checked(*command, "--steps", settings->steps, "rows, one after the other", CLI::Range(1, 1'000'000));
   settings->tasks.add_to(*command);
   refuse_profile_options(*command);
   command->callback([settings] {
-    const int status = launch::run(settings->tasks.job.launch,
-                                   [&](launch::Bootstrap& bootstrap) { run_process(bootstrap, *settings); });
-    if (status != 0) throw CLI::RuntimeError(status);
+    run_job(settings->tasks.job.launch,
+            [&](launch::Bootstrap& bootstrap) { run_process(bootstrap, *settings); });
   });
 }
 

@@ -96,15 +96,11 @@ void add_netbench(CLI::App& app) {
                    "bytes of a message, as 8,4k,1M (default: all powers of two to 8M)")
       ->delimiter(',')
       ->transform(sizes());
-  command
-      ->add_option(
-          "--test", arguments->test,
-          "bandwidth (only the end of the stream is announced), rate (every message is), latency or all")
-      ->check(CLI::IsMember({"bandwidth", "rate", "latency", "all"}))
-      ->capture_default_str();
-  auto* seconds = command->add_option("--seconds", bench.seconds, "of each measurement")
-                      ->check(between(0.001, 3600))
-                      ->capture_default_str();
+  add_choice(*command, "--test", arguments->test,
+             "bandwidth (only the end of the stream is announced), rate (every message is), latency or all",
+             {"bandwidth", "rate", "latency", "all"});
+  auto* seconds =
+      add_checked(*command, "--seconds", bench.seconds, "of each measurement", between(0.001, 3600));
   command->add_option("--count", bench.count, "messages of each measurement and lane, instead of --seconds")
       ->check(CLI::Range(1, 1'000'000'000))
       ->excludes(seconds);
@@ -112,9 +108,7 @@ void add_netbench(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("--bidirectional", bench.bidirectional, "streams go both ways at once; figures are sums");
   command->add_flag("--busy-poll", bench.busy_poll, "wait by polling, not by sleeping");
-  writes(
-      command->add_option("--json", arguments->json_path, "write the rows to this file as JSON; - is stdout"),
-      Form::text);
+  add_json_option(*command, arguments->json_path, "rows");
   command->callback([arguments, command] {
     understand(*arguments);
     // The default is for processes of this machine: a host list or a launcher has its own number.
@@ -122,9 +116,7 @@ void add_netbench(CLI::App& app) {
     const bool listed = !launch.hosts_file.empty() || std::getenv("EDGEWIRE_HOSTS") != nullptr;
     const bool launched = launch.launcher != "none" && !launch.local_hosts && launch::find_launcher();
     if (command->count("--processes") == 0 && (listed || launched)) launch.processes = 1;
-    const int status =
-        launch::run(arguments->launch, [&](launch::Bootstrap& bootstrap) { run(bootstrap, *arguments); });
-    if (status != 0) throw CLI::RuntimeError(status);
+    run_job(arguments->launch, [&](launch::Bootstrap& bootstrap) { run(bootstrap, *arguments); });
   });
 }
 

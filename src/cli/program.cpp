@@ -1,8 +1,20 @@
 #include "cli/program.h"
 
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "base/error.h"
+#include "base/numbering.h"
 #include "cli/commands.h"
 #include "cli/files.h"
 #include "cli/help.h"
+#include "graph/graph_file.h"
 
 namespace edgewire::cli {
 
@@ -33,6 +45,57 @@ void add_commands(CLI::App& app) {
   add_help(app);
   add_manual(app);
   add_version(app);
+}
+
+namespace {
+
+constexpr int kBits = kIds64 ? 64 : 32, kOtherBits = kIds64 ? 32 : 64;
+constexpr const char* kOther = kIds64 ? "edgewire" : "edgewire-wide";
+/// What a program that the other one has started is called, so that it does not start that one again.
+constexpr const char* kCalled = kIds64 ? "edgewire-wide (for edgewire)" : "edgewire (for edgewire-wide)";
+constexpr const char* kOtherCalled = kIds64 ? "edgewire (for edgewire-wide)" : "edgewire-wide (for edgewire)";
+
+/// The words of this process's command line.
+std::vector<std::string> command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  const std::string all((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at < all.size(); at += words.back().size() + 1)
+    words.emplace_back(all.substr(at, all.find('\0', at) - at));
+  return words;
+}
+
+/// Returns why the other program did not start. `words`: those of the command line.
+std::string run_other(std::vector<std::string> words) {
+  std::error_code none;
+  const auto beside = std::filesystem::read_symlink("/proc/self/exe", none).parent_path() / kOther;
+  words[0] = kOtherCalled;
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  execv(beside.c_str(), arguments.data());
+  if (errno != ENOENT) return fmt::format("{}: {}", beside.string(), reason(errno));
+  execvp(kOther, arguments.data());
+  if (errno != ENOENT) return fmt::format("{}: {}", kOther, reason(errno));
+  return fmt::format(
+      "that program is neither beside this one nor in PATH: build it with `meson setup -Did_bits={}`",
+      kOtherBits);
+}
+
+}  // namespace
+
+void hand_over_other_ids(std::span<const std::string> files) {
+  for (const std::string& path : files) {
+    if (graph::id_bits_of(path) != kOtherBits) continue;
+    const auto words = command_line();
+    if (words.empty()) throw Error("cannot read /proc/self/cmdline");
+    if (words[0] == kCalled)
+      throw Error(fmt::format("{}: its vertex ids have {} bits, and those of another graph here have {}",
+                              path, kOtherBits, kBits));
+    const std::string why = run_other(words);
+    throw Error(fmt::format("{}: its vertex ids have {} bits, which {} reads, and {}", path, kOtherBits,
+                            kOther, why));
+  }
 }
 
 }  // namespace edgewire::cli

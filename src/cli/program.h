@@ -1,11 +1,18 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <span>
+#include <string>
 
 #include "cli/files.h"
-#include "cli/id_width.h"
 
 namespace edgewire::cli {
+
+/// Where one of these files is a graph with ids of the other width, runs the program for it in place of this
+/// one, with the same command line: the one beside this program, else the one in PATH. So each process of a
+/// launcher does by itself. Throws Error that says what to install or build where there is none, and where
+/// the files are of both widths.
+void hand_over_other_ids(std::span<const std::string> files);
 
 /// A command line whose files are looked at before a command does anything.
 class Program : public CLI::App {

@@ -1,5 +1,3 @@
-#include "cli/smith_waterman.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -117,15 +115,14 @@ void add_smith_waterman(CLI::App& all) {
                 "--sequences", settings->sequences,
                 "two FASTA files, of which the first sequences are aligned; by default two are generated")
             ->expected(2));
-  command->add_option("--length", settings->length, "letters of a generated sequence")
-      ->check(CLI::Range(std::size_t{1}, bench::kMostLetters))
-      ->capture_default_str();
+  add_checked(*command, "--length", settings->length, "letters of a generated sequence",
+              CLI::Range(std::size_t{1}, bench::kMostLetters));
   command->add_option("--seed", settings->seed, "the same seed generates the same sequences")
       ->capture_default_str();
   command->add_option("--blocks", settings->blocks, "cut the matrix into ROWSxCOLUMNS blocks")
       ->capture_default_str();
   const auto score = [&](const char* name, std::int32_t& value, const char* help) {
-    command->add_option(name, value, help)->check(CLI::Range(0, 1000))->capture_default_str();
+    add_checked(*command, name, value, help, CLI::Range(0, 1000));
   };
   score("--match", settings->scoring.match, "score of two equal letters");
   score("--mismatch", settings->scoring.mismatch, "cost of two different letters");

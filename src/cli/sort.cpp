@@ -16,8 +16,6 @@
 #include "cli/files.h"
 #include "cli/job_options.h"
 #include "cli/load_watch.h"
-#include "cli/output_parts.h"
-#include "cli/profile_files.h"
 #include "launch/packing.h"
 #include "perf/balance.h"
 #include "perf/job_profile.h"
@@ -240,9 +238,7 @@ void add_options(CLI::App& command, SortSettings& settings) {
                          "write the parts to this folder: part-00000-of-00080, ...")
              ->required(),
          Form::folder, inside({"part-*-of-*"}));
-  command.add_option("--record", settings.record, "bytes of a record")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
+  add_checked(command, "--record", settings.record, "bytes of a record", CLI::Range(1, 4096));
   command.add_option("--key", settings.key, "where the key lies in a record: OFFSET:LENGTH, in bytes")
       ->capture_default_str();
   command
@@ -265,9 +261,7 @@ void add_options(CLI::App& command, SortSettings& settings) {
   settings.job.add_to(command);
   settings.job.launch.less_memory = "a smaller --memory";
   command.option_defaults()->group("Output");
-  writes(command.add_option("--json", settings.job.json_path,
-                            "write the run report to this file as JSON; - is stdout"),
-         Form::text);
+  add_json_option(command, settings.job.json_path, "run report");
   command.add_flag("--verify", settings.verify,
                    "read the parts again, and exit with 1 when they are not in order or do not hold the "
                    "records of the input");
@@ -288,11 +282,10 @@ void add_sort(CLI::App& app) {
     shape_of(*settings);  // may refuse
     // Here, so that it goes where processes are lost.
     OutputFolder folder(settings->output);
-    const int status = launch::run(settings->job.launch, [&](launch::Bootstrap& bootstrap) {
+    run_job(settings->job.launch, [&](launch::Bootstrap& bootstrap) {
       adopt_folder(bootstrap, folder);
       sort_process(bootstrap, *settings);
     });
-    if (status != 0) throw CLI::RuntimeError(status);
     folder.keep();
   });
 }

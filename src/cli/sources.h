@@ -6,12 +6,26 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "cli/kernel_options.h"
 #include "graph/graph_file.h"
 #include "runs/kernels.h"
 
 namespace edgewire::cli {
+
+/// The vertices of "NAME,NAME" or of "@FILE", a name on each line, in ascending order: one at least, none
+/// twice. Lines that are blank or begin with # are skipped. Throws UsageError that names `option`, or Error
+/// that names file and line.
+std::vector<VertexId> named_vertices(const graph::GraphFile& graph, const std::string& list,
+                                     const char* option);
+
+/// The values of all vertices, from lines of name and value, as results are written; 0 for those without a
+/// line. Throws Error that names file and line, also where a value is more than `most`, for which `remedy`
+/// is the remedy.
+std::vector<double> named_values(const graph::GraphFile& graph, const std::string& path, double most,
+                                 const char* remedy);
 
 /// `count` of the vertices that `may` says, each as likely as any other; none twice. All of them, if there
 /// are fewer.
@@ -42,6 +56,14 @@ struct SourceOptions : NamedSources {
   runs::Sources find(const graph::GraphFile& graph) const;
 };
 
+/// How samples were asked for, for the report.
+std::vector<std::pair<std::string, report::RunReport::Option>> samples_asked(std::uint64_t samples,
+                                                                             std::uint64_t seed);
+
+/// Adds --parallel, how searches share workers.
+void add_parallel_option(CLI::App& command, std::string& parallel, const std::string& help);
+/// Throws UsageError where edges may be on disks, since `option` lets each worker search by itself.
+void expect_rows_in_memory(const EdgePlace& edges, const std::string& option);
 /// What --parallel auto, levels or sources asks for: whether each worker searches from sources of its own.
 std::optional<bool> apart_asked(const std::string& parallel);
 

@@ -10,8 +10,7 @@
 #include "base/seconds.h"
 #include "cli/common.h"
 #include "cli/files.h"
-#include "cli/profile_files.h"
-#include "cli/task_watch.h"
+#include "cli/job_options.h"
 #include "launch/packing.h"
 #include "perf/profile.h"
 #include "report/json_text.h"
@@ -168,14 +167,11 @@ void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskPro
 }  // namespace
 
 void TaskOptions::add_to(CLI::App& command) {
-  command.add_option("--repeat", repeat, "run the tasks this many times, and report the median")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
+  add_checked(command, "--repeat", repeat, "run the tasks this many times, and report the median",
+              CLI::Range(1, 1'000'000));
   job.add_to(command);
   command.option_defaults()->group("Output");
-  writes(
-      command.add_option("--json", job.json_path, "write the run report to this file as JSON; - is stdout"),
-      Form::text);
+  add_json_option(command, job.json_path, "run report");
 }
 
 void add_run_options(CLI::App& command, TaskOptions& options) {
@@ -189,9 +185,24 @@ void add_run_options(CLI::App& command, TaskOptions& options) {
 void run_tasks(const TaskOptions& options, const std::function<std::unique_ptr<TaskProgram>()>& make) {
   if (options.job.profiled() && options.job.launch.tolerates_losses)
     throw UsageError("--retry loses what a lost process knew of its time: leave --retry or the profile out");
-  const int status = launch::run(
-      options.job.launch, [&](launch::Bootstrap& bootstrap) { run_process(bootstrap, options, *make()); });
-  if (status != 0) throw CLI::RuntimeError(status);
+  run_job(options.job.launch,
+          [&](launch::Bootstrap& bootstrap) { run_process(bootstrap, options, *make()); });
+}
+
+TaskWatch::TaskWatch(const tasks::TaskJob& job, bool alone)
+    : unit_(alone ? "tasks run" : "tasks run here"),
+      counting_(unit_, [&job] { return job.tasks_ended(); }),
+      ticker_(process::InterruptLine::listen_if_shown(report::progress_on_terminal()),
+              [this, &job] {
+                const std::uint64_t level = level_;
+                return fmt::format("{}{} {}", level > 0 ? fmt::format("level {}, ", level) : "",
+                                   job.tasks_ended(), unit_);
+              }),
+      progress_(process::InterruptLine::listen([this](const Step& step) { ticker_.tell(step); })) {}
+
+void TaskWatch::tell(const Step& step) {
+  level_ = step.total == 0 ? step.done + 1 : 0;
+  progress_(step);
 }
 
 }  // namespace edgewire::cli

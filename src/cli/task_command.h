@@ -1,6 +1,7 @@
 // What the commands of `edgewire tasks` have in common: the job, its runs and their report.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -10,6 +11,9 @@
 #include <vector>
 
 #include "cli/job_options.h"
+#include "process/interrupt.h"
+#include "report/progress.h"
+#include "tasks/task_job.h"
 #include "tasks/tasks.h"
 
 namespace edgewire::cli {
@@ -44,5 +48,28 @@ void add_run_options(CLI::App& command, TaskOptions& options);
 
 /// Runs the job and returns when all processes have ended. `make`: the program of a process.
 void run_tasks(const TaskOptions& options, const std::function<std::unique_ptr<TaskProgram>()>& make);
+
+/// Each adds a subcommand of `tasks`.
+void add_smith_waterman(CLI::App& tasks);
+void add_metg(CLI::App& tasks);
+
+/// Says how far runs of tasks have come: on a terminal, and when a signal ends them. For one process of a
+/// job.
+class TaskWatch {
+ public:
+  /// `job` outlives it. `alone`: it is the only process.
+  TaskWatch(const tasks::TaskJob& job, bool alone);
+
+  /// The next run begins, or, where nobody knows how many there will be, the next level.
+  void tell(const Step& step);
+
+ private:
+  const char* const unit_;
+  std::atomic<std::uint64_t> level_{0};  ///< that is measured; 0: there are none
+  process::InterruptLine::Counting counting_;
+  process::InterruptLine line_;  // goes before what it counts with
+  report::Ticker ticker_;
+  Progress progress_;
+};
 
 }  // namespace edgewire::cli

@@ -5,8 +5,6 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/metg.h"
-#include "cli/smith_waterman.h"
 #include "cli/task_command.h"
 #include "perf/bench/shapes.h"
 
@@ -56,13 +54,10 @@ void add_shape(CLI::App& all, const char* name, Shape shape, const char* descrip
   auto settings = std::make_shared<TasksSettings>();
   settings->size.shape = shape;
   CLI::App* command = all.add_subcommand(name, description);
-  command->add_option("--count", settings->size.count, "how often")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
-      ->capture_default_str();
+  add_checked(*command, "--count", settings->size.count, "how often",
+              CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
   if (shape == Shape::iterative || shape == Shape::iterative_j)
-    command->add_option("--width", settings->size.width, "tasks of a round")
-        ->check(CLI::Range(1, 1'000'000))
-        ->capture_default_str();
+    add_checked(*command, "--width", settings->size.width, "tasks of a round", CLI::Range(1, 1'000'000));
   settings->tasks.add_to(*command);
   add_run_options(*command, settings->tasks);
   command->callback([settings, name] {

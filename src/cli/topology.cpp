@@ -207,9 +207,8 @@ void add_topology(CLI::App& app) {
   auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand(
       "topology", "show the machine, and where workers, their memory and network cards would go");
-  command->add_option("-p,--processes", options->processes, "place this many processes on this machine")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
+  add_checked(*command, "-p,--processes", options->processes, "place this many processes on this machine",
+              CLI::Range(1, 4096));
   add_workers_option(*command, options->workers);
   reads(command->add_option("--xml", options->xml, "another machine, from a file that lstopo wrote")
             ->type_name("FILE"));

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/files.h"
+#include "cli/job_options.h"
 #include "report/json_text.h"
 #include "transport/transport.h"
 
@@ -37,8 +38,7 @@ void add_transports(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("transports", "list the transport backends and whether they are usable here");
   const auto json = std::make_shared<std::string>();
-  writes(command->add_option("--json", *json, "write the list to this file as JSON; - is stdout"),
-         Form::text);
+  add_json_option(*command, *json, "list");
   command->callback([json] {
     if (!json->empty()) write_whole(*json, as_json());
     if (*json != "-") write_whole("-", as_table());

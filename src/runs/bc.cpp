@@ -15,7 +15,6 @@
 #include "perf/frontier_memory.h"
 #include "runs/digest.h"
 #include "runs/kernels.h"
-#include "runs/vertex_kernel.h"
 
 namespace edgewire::runs {
 
@@ -25,7 +24,8 @@ constexpr int kDigits = 15;
 
 class BcKernel : public VertexKernel<double> {
  public:
-  explicit BcKernel(const BcOptions& asked) : VertexKernel(Values::Form::number, kDigits), asked_(asked) {}
+  explicit BcKernel(const BcOptions& asked)
+      : VertexKernel("bc", Values::Form::number, kDigits), asked_(asked) {}
 
   std::string describe() const override {
     return fmt::format("bc, sources {}, parallel {}{}{}{}{}", digest(asked_.sources), how(asked_.apart),
@@ -78,8 +78,7 @@ class BcKernel : public VertexKernel<double> {
     return answer;
   }
   void fill(report::RunReport& report) const override {
-    report.kernel = "bc";
-    report.wire = "records";
+    Kernel::fill(report);
     report.resumed_from = done_;
     report.resumed_unit = "sources";
     report.options = asked_.asked;

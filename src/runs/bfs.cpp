@@ -14,7 +14,6 @@
 #include "perf/frontier_memory.h"
 #include "runs/digest.h"
 #include "runs/kernels.h"
-#include "runs/vertex_kernel.h"
 
 namespace edgewire::runs {
 
@@ -32,7 +31,7 @@ BreadthFirst::Parents asked_parents(const BfsOptions& asked) {
 
 class BfsKernel : public Kernel {
  public:
-  explicit BfsKernel(const BfsOptions& asked) : asked_(asked) {}
+  explicit BfsKernel(const BfsOptions& asked) : Kernel("bfs"), asked_(asked) {}
 
   std::string describe() const override {
     return fmt::format("bfs from {}, parallel {}{}{}{}", digest(asked_.sources.vertices), how(asked_.apart),
@@ -84,8 +83,7 @@ class BfsKernel : public Kernel {
   report::Answer answer(const AnsweredRun& run) override;
   report::Answer answer_of_all() const override;
   void fill(report::RunReport& report) const override {
-    report.kernel = "bfs";
-    report.wire = "records";
+    Kernel::fill(report);
     report.options = asked_.sources.asked;
     report.options.emplace_back("parents", asked_.parents);
     if (asked_.target.vertex) report.options.emplace_back("target", asked_.target.asked);

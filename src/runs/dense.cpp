@@ -14,8 +14,8 @@
 #include "perf/balance.h"
 #include "perf/job_profile.h"
 #include "runs/dense_report.h"
+#include "runs/digest.h"
 #include "runs/job_report.h"
-#include "runs/result_checksum.h"
 
 namespace edgewire::runs {
 

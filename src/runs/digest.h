@@ -1,12 +1,17 @@
+// Lists of numbers, and results, as one number that tells them apart.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <bit>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/mixing.h"
 
 namespace edgewire::runs {
 
@@ -20,6 +25,19 @@ std::string digest(const std::vector<T>& numbers) {
 /// How searches share workers, in a word: see BfsOptions::apart.
 inline const char* how(std::optional<bool> apart) noexcept {
   return !apart ? "auto" : *apart ? "sources" : "levels";
+}
+
+/// What one vertex adds to the checksum of a result. The sum of all, modulo 2^64, is equal for equal results.
+/// `Value`: a number of 4 or 8 bytes, of which each bit counts.
+template <class Value>
+std::uint64_t checksum_of(std::uint64_t vertex, Value value) noexcept {
+  std::uint64_t mixed = (vertex + 1) * kGolden;
+  if constexpr (sizeof value == sizeof(std::uint32_t))
+    mixed += std::bit_cast<std::uint32_t>(value);
+  else
+    mixed += std::bit_cast<std::uint64_t>(value);
+  mixed = (mixed ^ (mixed >> 31)) * kMixFactor;
+  return (mixed ^ (mixed >> 29)) * 0x94D049BB133111EB;
 }
 
 }  // namespace edgewire::runs

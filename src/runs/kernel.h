@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,8 +11,10 @@
 #include "frontier/frontier_job.h"
 #include "frontier/superstep.h"
 #include "kernels/count.h"
+#include "partition/gather_values.h"
 #include "report/run_report.h"
 #include "runs/answers.h"
+#include "runs/digest.h"
 #include "runs/tools.h"
 #include "runs/values.h"
 
@@ -31,9 +34,11 @@ inline RecordCounts one_count(std::unique_ptr<kernels::FrontierCount> count) {
 /// Functions that take the job are collective. All may throw Error.
 class Kernel {
  public:
+  /// `name`: as the command has it.
+  explicit Kernel(std::string name) : name_(std::move(name)) {}
   virtual ~Kernel() = default;
   /// In words, with all that the result depends on: must be the same in all processes.
-  virtual std::string describe() const = 0;
+  virtual std::string describe() const { return name_; }
   /// Of all that processes send: a frontier::Record or a WideRecord.
   virtual std::size_t record_bytes() const { return sizeof(frontier::Record); }
   /// Whether it uses weights.
@@ -72,7 +77,10 @@ class Kernel {
   /// counts such a run.
   virtual RecordCounts counts(const graph::GraphFile&) const { return {}; }
   /// Sets the names of kernel and wire form, and the options that were asked for, in the report.
-  virtual void fill(report::RunReport& report) const = 0;
+  virtual void fill(report::RunReport& report) const {
+    report.kernel = name_;
+    report.wire = "records";
+  }
   /// After choose_tasks(): whether rank 0 alone has the values that results show, after gather().
   virtual bool is_whole() const { return false; }
   /// The values of the owned vertices, by local number. Not where is_whole().
@@ -85,6 +93,52 @@ class Kernel {
   virtual std::string fault(const graph::GraphFile& graph) const = 0;
   /// What holds of a result without fault.
   virtual std::string rules() const = 0;
+
+ private:
+  std::string name_;
+};
+
+/// The checksum of the values of this process, by local number.
+template <class Value>
+std::uint64_t checksum(const frontier::FrontierJob& job, const std::vector<Value>& values) {
+  std::uint64_t sum = 0;
+  for (LocalNumber i{}; i < values.size(); ++i)
+    sum += runs::checksum_of(job.ownership().vertex(job.rank(), i), values[i]);
+  return sum;
+}
+/// The same of the values of all vertices, which one process has.
+template <class Value>
+std::uint64_t checksum_of_all(std::span<const Value> values) {
+  std::uint64_t sum = 0;
+  for (VertexId v{}; v < values.size(); ++v) sum += runs::checksum_of(v, values[v]);
+  return sum;
+}
+
+/// What kernels have in common that find a value for each vertex, each process those that it owns.
+template <class Value>
+class VertexKernel : public Kernel {
+ public:
+  VertexKernel(std::string name, Values::Form form, int digits)
+      : Kernel(std::move(name)), form_(form), digits_(digits) {}
+
+  std::uint64_t checksum(const frontier::FrontierJob& job) const override {
+    return runs::checksum(job, mine_);
+  }
+  Values own() const override { return shown(mine_); }
+  void gather(frontier::FrontierJob& job) override { all_ = frontier::gather_values(job, mine_); }
+  Values all() const override { return shown(all_); }
+
+ protected:
+  Values shown(const std::vector<Value>& values) const {
+    return {form_, std::span<const Value>(values), digits_};
+  }
+
+  std::vector<Value> mine_;  ///< [local number]; run() sets them
+  std::vector<Value> all_;   ///< [vertex], at rank 0
+
+ private:
+  Values::Form form_;
+  int digits_;
 };
 
 }  // namespace edgewire::runs

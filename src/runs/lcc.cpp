@@ -10,7 +10,6 @@
 #include "kernels/lcc.h"
 #include "launch/packing.h"
 #include "runs/kernels.h"
-#include "runs/vertex_kernel.h"
 
 namespace edgewire::runs {
 
@@ -18,8 +17,7 @@ namespace {
 
 class LccKernel : public VertexKernel<double> {
  public:
-  LccKernel() : VertexKernel(Values::Form::number, 17) {}
-  std::string describe() const override { return "lcc"; }
+  LccKernel() : VertexKernel("lcc", Values::Form::number, 17) {}
   bool follows_rows(const graph::GraphFile&) const override { return false; }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
     kernels::LocalClustering clustering(job);
@@ -49,8 +47,7 @@ class LccKernel : public VertexKernel<double> {
     return answer;
   }
   void fill(report::RunReport& report) const override {
-    report.kernel = "lcc";
-    report.wire = "records";
+    Kernel::fill(report);
     report.triangles = triangles_;
   }
   RecordCounts counts(const graph::GraphFile& graph) const override {

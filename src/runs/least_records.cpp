@@ -31,7 +31,7 @@ std::optional<LeastRecords> count_records(const Kernel& kernel, const graph::Gra
   const auto counts = kernel.counts(graph);
   if (counts.empty()) return {};
   LeastRecords least;
-  least.exactness = counts.front()->exactness(ownership.processes());
+  least.exactness = counts.front()->exactness();
   for (const auto& count : counts)
     for (const auto& step : count->count(ownership))
       least.bytes[step.phase] += step.load.records() * count->record_bytes();

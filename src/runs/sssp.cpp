@@ -13,7 +13,6 @@
 #include "perf/frontier_memory.h"
 #include "runs/digest.h"
 #include "runs/kernels.h"
-#include "runs/vertex_kernel.h"
 
 namespace edgewire::runs {
 
@@ -38,7 +37,7 @@ class SsspKernel : public VertexKernel<Distance> {
   using Base::all_, Base::mine_;
 
  public:
-  explicit SsspKernel(const SsspOptions& asked) : Base(Values::Form::distance, 0), asked_(asked) {}
+  explicit SsspKernel(const SsspOptions& asked) : Base("sssp", Values::Form::distance, 0), asked_(asked) {}
 
   std::string describe() const override {
     return fmt::format("sssp from {}, delta {}, distances {}{}{}{}", digest(asked_.sources.vertices),
@@ -75,7 +74,7 @@ class SsspKernel : public VertexKernel<Distance> {
     return answer;
   }
   void fill(report::RunReport& report) const override {
-    report.kernel = "sssp";
+    Kernel::fill(report);
     report.wire = kType<Distance>;
     report.options = asked_.sources.asked;
     report.options.emplace_back("delta", program_->delta);

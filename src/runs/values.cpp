@@ -1,26 +1,65 @@
 #include "runs/values.h"
 
+#include <fmt/format.h>
+
+#include <limits>
 #include <type_traits>
 #include <vector>
 
+#include "base/mapped_file.h"
+#include "graph/vertex_names.h"
 #include "launch/packing.h"
-#include "runs/vertex_lines.h"
 
 namespace edgewire::runs {
 
 namespace {
 
+/// The level or distance of a vertex that no path leads to.
 template <class Number>
-void add_line(VertexLines& lines, VertexId vertex, const Values& values, Number number) {
-  using Form = Values::Form;
-  if constexpr (std::is_same_v<Number, std::uint32_t>)
-    if (values.form == Form::level) return lines.add_level(vertex, number);
-  if constexpr (std::is_same_v<Number, PlainId>)
-    if (values.form == Form::vertex) return lines.add_vertex(vertex, VertexId(number));
-  if constexpr (!std::is_same_v<Number, std::uint32_t>) {
-    if (values.form == Form::distance) return lines.add_distance(vertex, number);
-    lines.add(vertex, static_cast<double>(number), values.digits);
+constexpr Number kUnreached = std::numeric_limits<Number>::has_infinity
+                                  ? std::numeric_limits<Number>::infinity()
+                                  : std::numeric_limits<Number>::max();
+
+template <class Number>
+void add_value(fmt::memory_buffer& text, const graph::VertexNames& names, const Values& values,
+               Number number) {
+  constexpr std::int64_t kUnreachedLevel = std::numeric_limits<std::int64_t>::max();
+  const auto end = std::back_inserter(text);
+  const bool unreached = number == kUnreached<Number>;
+  switch (values.form) {
+    case Values::Form::level:
+      fmt::format_to(end, "{}", unreached ? kUnreachedLevel : static_cast<std::int64_t>(number));
+      break;
+    case Values::Form::distance:
+      unreached ? fmt::format_to(end, "infinity") : fmt::format_to(end, "{}", number);
+      break;
+    case Values::Form::vertex: {
+      const VertexId other(static_cast<PlainId>(number));
+      other == kNoVertex ? text.append(std::string_view("-1")) : names.append(text, other);
+      break;
+    }
+    case Values::Form::number:
+      fmt::format_to(end, "{:.{}g}", static_cast<double>(number), values.digits);
   }
+}
+
+/// `vertex_at(i)`: the vertex of value i.
+template <class VertexAt>
+std::string lines(const graph::GraphFile& graph, const Values& values, const VertexAt& vertex_at) {
+  const graph::VertexNames names(graph);
+  fmt::memory_buffer text;
+  std::visit(
+      [&](const auto& numbers) {
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+          names.append(text, vertex_at(i));
+          text.push_back('\t');
+          add_value(text, names, values, numbers[i]);
+          text.push_back('\n');
+        }
+      },
+      values.numbers);
+  refuse_changed_files();
+  return fmt::to_string(text);
 }
 
 }  // namespace
@@ -32,24 +71,12 @@ std::vector<VertexId> owned_vertices(const partition::Ownership& ownership, std:
 }
 
 std::string lines_of_all(const graph::GraphFile& graph, const Values& all) {
-  VertexLines lines(graph);
-  std::visit(
-      [&](const auto& numbers) {
-        for (VertexId v{}; v < numbers.size(); ++v) add_line(lines, v, all, numbers[v]);
-      },
-      all.numbers);
-  return lines.take();
+  return lines(graph, all, [](std::size_t i) { return VertexId(static_cast<PlainId>(i)); });
 }
 
 std::string lines_of(const graph::GraphFile& graph, std::span<const VertexId> vertices,
                      const Values& values) {
-  VertexLines lines(graph);
-  std::visit(
-      [&](const auto& numbers) {
-        for (std::size_t i = 0; i < vertices.size(); ++i) add_line(lines, vertices[i], values, numbers[i]);
-      },
-      values.numbers);
-  return lines.take();
+  return lines(graph, values, [&](std::size_t i) { return vertices[i]; });
 }
 
 std::string lines_of_owned(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,

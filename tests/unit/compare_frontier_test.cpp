@@ -213,7 +213,7 @@ TEST_CASE("scc: where edges are few, all processes get those that may be on a cy
   const graph::BuiltGraph built(
       5, {{0, 1, 0.0F}, {1, 2, 0.0F}, {1, 2, 0.0F}, {2, 0, 0.0F}, {3, 0, 0.0F}, {2, 4, 0.0F}, {3, 3, 0.0F}});
   const auto count = count_strong_components(built.graph);
-  CHECK(count->exactness(3) == Exactness::exact);
+  CHECK(count->exactness() == Exactness::exact);
   const auto steps = count->count(partition::Ownership::create("ranges", built.graph.offsets(), 3));
   REQUIRE(steps.size() == 2);
   CHECK(steps[1].frontier == 3);  // 0, 1, 2: only they have an edge in and an edge out

@@ -20,7 +20,6 @@
 #include <vector>
 
 #include "known_instructions.h"
-#include "perf/event_codes.h"
 #include "topology/memory.h"
 
 namespace edgewire::perf {

@@ -1,4 +1,4 @@
-#include "cli/named_vertices.h"
+#include "cli/sources.h"
 
 #include "base/error.h"
 #include "graph_test.h"

@@ -1,0 +1,153 @@
+// The kernels whose values are labels, each a vertex that stands for a group: wcc, scc and cdlp.
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/cdlp.h"
+#include "kernels/check.h"
+#include "kernels/scc.h"
+#include "kernels/wcc.h"
+#include "perf/frontier_memory.h"
+#include "runs/kernels.h"
+
+namespace edgewire::runs {
+
+namespace {
+
+class LabelKernel : public VertexKernel<PlainId> {
+ public:
+  /// `one`, `several`: what a group is called.
+  LabelKernel(const char* name, const char* one, const char* several)
+      : VertexKernel(name, Values::Form::vertex, 0), one_(one), several_(several) {}
+
+  report::Answer answer(const AnsweredRun& run) override { return group_answer(run, mine_, one_, several_); }
+
+ private:
+  const char* one_;
+  const char* several_;
+};
+
+/// `Method`: finds the components.
+template <class Method>
+class ComponentKernel : public LabelKernel {
+ public:
+  explicit ComponentKernel(const char* name) : LabelKernel(name, "component", "components") {}
+
+  std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
+    Method components(job);
+    auto supersteps = components.run();
+    mine_ = components.labels();
+    return supersteps;
+  }
+};
+
+class WccKernel : public ComponentKernel<kernels::Components> {
+ public:
+  WccKernel() : ComponentKernel("wcc") {}
+
+  disk::VertexBytes vertex_bytes() const override { return perf::vertex_bytes("wcc"); }
+  std::string phase(const frontier::Superstep& one) const override {
+    return kernels::kComponentPhases.at(one.kind);
+  }
+  RecordCounts counts(const graph::GraphFile& graph) const override {
+    return one_count(kernels::count_components(graph));
+  }
+  std::string fault(const graph::GraphFile& graph) const override { return kernels::check_wcc(graph, all_); }
+  std::string rules() const override {
+    return "labels agree along each edge, and no two components have the same";
+  }
+};
+
+class SccKernel : public ComponentKernel<kernels::StrongComponents> {
+ public:
+  SccKernel() : ComponentKernel("scc") {}
+
+  std::string phase(const frontier::Superstep& one) const override {
+    constexpr std::array kPhases{
+        "search forward from one vertex",
+        "join what leads back to it",
+        "keep the edges that are left, both ways",
+        "trim",
+        "spread colours",
+        "search backward within colours",
+        "tell colours to neighbours",
+        "collect the edges that are left",
+        "find the first vertices",
+    };
+    constexpr std::uint64_t kFirst = kernels::StrongComponents::kForward;
+    return one.kind < kFirst ? kernels::kComponentPhases.at(one.kind) : kPhases.at(one.kind - kFirst);
+  }
+  RecordCounts counts(const graph::GraphFile& graph) const override {
+    return one_count(kernels::count_strong_components(graph));
+  }
+  std::string fault(const graph::GraphFile& graph) const override { return kernels::check_scc(graph, all_); }
+  std::string rules() const override {
+    return "the strongly connected components were found again by one depth-first search";
+  }
+};
+
+class CdlpKernel : public LabelKernel {
+ public:
+  explicit CdlpKernel(const CdlpOptions& asked)
+      : LabelKernel("cdlp", "community", "communities"),
+        iterations_(asked.iterations),
+        checkpoints_(asked.checkpoints) {}
+
+  /// Where edges have a direction it numbers the vertices at both ends itself.
+  bool follows_rows(const graph::GraphFile& graph) const override { return graph.symmetric(); }
+  std::string describe() const override { return fmt::format("cdlp, {} iterations", iterations_); }
+  std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
+    kernels::LabelPropagation propagation(job);
+    const auto ids =
+        checkpoints_.any() ? owned_vertices(job.ownership(), job.rank()) : std::vector<VertexId>();
+    Checkpoints checkpoints({job.bootstrap(), job.pool(), job.graph(), ids, sizeof(PlainId), "cdlp"},
+                            checkpoints_, iterations_);
+    taken_up_ = checkpoints.taken_up();
+    if (auto resumed = checkpoints.take_resumed()) propagation.take_up(taken_up_, resumed->values<PlainId>());
+    auto supersteps = propagation.run(
+        iterations_, [&](std::uint64_t done) { checkpoints.step(done, std::span(propagation.labels())); });
+    checkpoints.finish();
+    mine_ = propagation.labels();
+    return supersteps;
+  }
+  std::uint64_t most_supersteps() const override { return iterations_ - taken_up_; }
+  std::string phase(const frontier::Superstep& one) const override {
+    return fmt::format("iteration {}", taken_up_ + one.step + 1);
+  }
+  void fill(report::RunReport& report) const override {
+    Kernel::fill(report);
+    report.options = {{"iterations", std::int64_t{iterations_}}};
+    report.resumed_from = taken_up_;
+  }
+  RecordCounts counts(const graph::GraphFile& graph) const override {
+    if (taken_up_ > 0) return {};
+    return one_count(kernels::count_labels(graph, iterations_));
+  }
+  std::string fault(const graph::GraphFile& graph) const override {
+    return kernels::check_cdlp(graph, iterations_, all_);
+  }
+  std::string rules() const override { return "the labels were found again, one vertex after another"; }
+
+ private:
+  std::uint32_t iterations_;
+  CheckpointOptions checkpoints_;
+  std::uint64_t taken_up_ = 0;  ///< iterations that a checkpoint held
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_wcc() { return std::make_unique<WccKernel>(); }
+
+std::unique_ptr<Kernel> make_scc() { return std::make_unique<SccKernel>(); }
+
+std::unique_ptr<Kernel> make_cdlp(const CdlpOptions& options) {
+  return std::make_unique<CdlpKernel>(options);
+}
+
+}  // namespace edgewire::runs

@@ -1,0 +1,165 @@
+// The kernels whose ranks settle: pagerank, and ppr, whose ranks restart at sources.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "kernels/convergence.h"
+#include "kernels/pagerank.h"
+#include "kernels/ppr.h"
+#include "kernels/runs.h"
+#include "runs/dense.h"
+#include "runs/digest.h"
+
+namespace edgewire::runs {
+
+namespace {
+
+class RankKernel : public DenseKernel {
+ public:
+  RankKernel(std::string name, const kernels::PageRankOptions& asked, bool doubles)
+      : DenseKernel(std::move(name), "rank", doubles), asked_(asked) {}
+
+  std::string state() const override { return fmt::format("{}, damping {}", program(), asked_.damping); }
+  std::string describe() const override {
+    return fmt::format("{}, {} iterations, damping {}, tolerance {}, precision {}", program(),
+                       asked_.iterations, asked_.damping, asked_.tolerance, precision());
+  }
+  int iterations() const override { return asked_.iterations; }
+  bool has_goal() const override { return asked_.tolerance > 0; }
+  double message_bound(int iterations, const kernels::Rounding& rounding) const override {
+    return kernels::message_bound(asked_, iterations, rounding);
+  }
+  void add_to(report::RunReport& report, const DenseOutcome& outcome) const override {
+    report.convergence.push_back(convergence(outcome.done(), outcome.taken_up, report.wire));
+    report.options = {{"iterations", std::int64_t{asked_.iterations}},
+                      {"damping", asked_.damping},
+                      {"tolerance", asked_.tolerance},
+                      {"precision", precision()},
+                      {"weighted", asked_.weighted}};
+  }
+
+ protected:
+  /// The kernel and what its program depends on, but damping.
+  virtual std::string program() const = 0;
+
+  template <class P>
+  DenseOutcome iterate_program(DenseStage& stage, P program) {
+    typename P::Totals last;
+    DenseOutcome outcome = run_program(stage, program, last);
+    change_ = last.change;
+    ending_ = program.convergence.ending();
+    return outcome;
+  }
+
+  kernels::PageRankOptions asked_;
+
+ private:
+  /// `done`: iterations in all, of which `taken_up` are those of a checkpoint. `wire`: as in the report.
+  report::RunReport::Convergence convergence(int done, int taken_up, const std::string& wire) const;
+
+  double change_ = 0;  ///< of the last iteration
+  kernels::Ending ending_ = kernels::Ending::iterations;
+};
+
+/// How near the ranks are to those that iterations without end would give.
+report::RunReport::Convergence RankKernel::convergence(int done, int taken_up,
+                                                       const std::string& wire) const {
+  report::RunReport::Convergence result{change_, ending_ == kernels::Ending::tolerance, {}};
+  if (done == taken_up) {
+    result.text = taken_up == 0
+                      ? "no iteration was computed\n"
+                      : fmt::format("no iteration was computed after the {} of the checkpoint\n", taken_up);
+    return result;
+  }
+  result.text = fmt::format("the last iteration changed the ranks by {:.3g} in sum; ", change_);
+  if (asked_.tolerance == 0)
+    result.text += "no --tolerance was asked for\n";
+  else if (ending_ == kernels::Ending::tolerance)
+    result.text += fmt::format("tolerance {:g} reached after {} iterations\n", asked_.tolerance, done);
+  else if (ending_ == kernels::Ending::stalled)
+    result.text += fmt::format(
+        "tolerance {:g} NOT reached: stopped after {} iterations, since the change no longer falls{}\n",
+        asked_.tolerance, done,
+        wire == "f64"   ? ""
+        : wire == "f32" ? " (--precision f64 rounds less)"
+                        : " (--wire f32 rounds less)");
+  else
+    result.text += fmt::format("tolerance {:g} NOT reached in {} iterations\n", asked_.tolerance, done);
+  if (asked_.damping < 1) {
+    // An iteration brings any two sets of ranks nearer to each other by the factor `damping`, in sum.
+    result.text += fmt::format(
+        "more iterations would change the ranks by at most {:.3g} in sum; single ranks may change by a "
+        "larger part of their value\n",
+        change_ * asked_.damping / (1 - asked_.damping));
+  }
+  return result;
+}
+
+class PageRankKernel final : public RankKernel {
+ public:
+  PageRankKernel(const kernels::PageRankOptions& asked, std::uint64_t vertices, bool doubles)
+      : RankKernel("pagerank", asked, doubles), vertices_(vertices) {}
+
+  DenseOutcome iterate(DenseStage& stage) override {
+    return doubles() ? iterate_program(stage, kernels::PageRank<double>(asked_, vertices_))
+                     : iterate_program(stage, kernels::PageRank<float>(asked_, vertices_));
+  }
+  kernels::Reference reference(const graph::GraphFile& graph, int iterations,
+                               const kernels::Rounding& rounding) const override {
+    return kernels::reference_ranks(graph, asked_, iterations, {}, rounding);
+  }
+  void add_to(report::RunReport& report, const DenseOutcome& outcome) const override {
+    RankKernel::add_to(report, outcome);
+    report.options.emplace_back("pagerank_2015", asked_.form_2015);
+  }
+
+ private:
+  std::string program() const override {
+    return fmt::format("pagerank{}{}", asked_.form_2015 ? " 2015" : "", asked_.weighted ? " weighted" : "");
+  }
+
+  std::uint64_t vertices_;
+};
+
+class PprKernel final : public RankKernel {
+ public:
+  PprKernel(const kernels::PageRankOptions& asked, Sources sources, bool doubles)
+      : RankKernel("ppr", asked, doubles), sources_(std::move(sources)) {}
+
+  DenseOutcome iterate(DenseStage& stage) override {
+    return doubles()
+               ? iterate_program(stage, kernels::PersonalisedPageRank<double>(asked_, sources_.vertices))
+               : iterate_program(stage, kernels::PersonalisedPageRank<float>(asked_, sources_.vertices));
+  }
+  kernels::Reference reference(const graph::GraphFile& graph, int iterations,
+                               const kernels::Rounding& rounding) const override {
+    return kernels::reference_ranks(graph, asked_, iterations, sources_.vertices, rounding);
+  }
+  void add_to(report::RunReport& report, const DenseOutcome& outcome) const override {
+    RankKernel::add_to(report, outcome);
+    report.options.insert(report.options.end(), sources_.asked.begin(), sources_.asked.end());
+  }
+
+ private:
+  std::string program() const override {
+    return fmt::format("ppr{}, sources {}", asked_.weighted ? " weighted" : "", digest(sources_.vertices));
+  }
+
+  Sources sources_;
+};
+
+}  // namespace
+
+std::unique_ptr<DenseKernel> make_pagerank(const kernels::PageRankOptions& options, std::uint64_t vertices,
+                                           bool doubles) {
+  return std::make_unique<PageRankKernel>(options, vertices, doubles);
+}
+
+std::unique_ptr<DenseKernel> make_ppr(const kernels::PageRankOptions& options, Sources sources,
+                                      bool doubles) {
+  return std::make_unique<PprKernel>(options, std::move(sources), doubles);
+}
+
+}  // namespace edgewire::runs
