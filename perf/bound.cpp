@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/options.h"
-#include "dense/plan/balance.h"
-#include "dense/plan/count_blocks.h"
+#include "dense/plan/count.h"
+#include "dense/plan/edge_partition.h"
 #include "partition/ownership.h"
 #include "perf/dense_memory.h"
 #include "transport/handshake.h"

@@ -5,7 +5,7 @@
 
 namespace edgewire::perf {
 
-void GraphReader::read(int, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const {
+void GraphReader::read(std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const {
   auto &destinations = rows.destinations, &ends = rows.ends;
   const auto begin = graph_.offsets[first];
   ends.clear();

@@ -14,7 +14,7 @@
 namespace edgewire::perf {
 
 /// The edges of a graph, for the tile builder.
-class GraphReader final : public tiles::EdgeReader {
+class GraphReader final : public plan::EdgeReader {
  public:
   /// Column c is [bounds[c], bounds[c + 1]). The graph outlives the reader.
   GraphReader(const Graph& graph, std::span<const std::uint32_t> bounds) : graph_(graph), address_(bounds) {}
@@ -23,7 +23,7 @@ class GraphReader final : public tiles::EdgeReader {
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
     return graph_.offsets[last] - graph_.offsets[first];
   }
-  void read(int worker, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override;
+  void read(std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override;
 
  private:
   const Graph& graph_;

@@ -4,4 +4,3 @@
 #include "dense/job/checkpoint.h"
 #include "dense/job/dense_job.h"
 #include "dense/job/dense_run.h"
-#include "dense/job/gather.h"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "partition/look_up.h"
+#include "partition/vertex_set.h"
 
 namespace edgewire::frontier {
 

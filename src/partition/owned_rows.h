@@ -1,6 +1,7 @@
 // The rows of the vertices that one process owns.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -30,10 +31,11 @@ struct EdgeRange {
 /// back. The graph outlives it. Const members are thread safe.
 class OwnedRows {
  public:
-  /// In the file. Any row can be asked for that is on this host and was verified.
+  /// The rows are in the file. Any row can be asked for that is on this host and was verified.
   OwnedRows(const graph::GraphFile& graph) noexcept  // NOLINT(google-explicit-constructor): its rows
       : graph_(&graph), begins_(graph.offsets()), targets_(graph.targets()), weights_(graph.weights()) {}
-  /// In memory: those of process `rank`. `weights`: of all entries, in the type of the graph; may be empty.
+  /// The rows of a process are in memory. `weights` are those of all entries, in the type of the graph; they
+  /// may be empty.
   OwnedRows(const graph::GraphFile& graph, const Ownership& ownership, RowMemory rows,
             topology::NodeMemory weights);
 
@@ -49,7 +51,7 @@ class OwnedRows {
     const auto [begin, end] = range(v);
     return end - begin;
   }
-  /// Of all rows, one after the other.
+  /// The targets of all rows, one after the other.
   std::span<const VertexId> targets() const noexcept { return targets_; }
   graph::Weights weights() const noexcept { return weights_; }  ///< the same; empty: there are none
   graph::Row operator[](VertexId v) const noexcept {
@@ -63,6 +65,18 @@ class OwnedRows {
   /// A hint: where the row lies will be asked for.
   void fetch_range(VertexId v) const noexcept { __builtin_prefetch(&begins_[place(v)], 0, 2); }
 
+  /// Prefetches the start of each vertex's row, all rows at the same time. The processor itself prefetches
+  /// the rest of long rows.
+  void fetch(std::span<const VertexId> vertices) const noexcept {
+    constexpr std::uint64_t kLine = 64 / sizeof(VertexId), kLines = 8;
+    const VertexId* const targets = targets_.data();
+    for (const auto v : vertices) {
+      const auto [begin, end] = range(v);
+      const std::uint64_t last = std::min(end, begin + kLines * kLine);
+      for (std::uint64_t e = begin; e < last; e += kLine) __builtin_prefetch(targets + e, 0, 2);
+    }
+  }
+
   /// As GraphFile::verify_rows(). Rows in memory were verified where they were read.
   void verify(std::uint64_t first, std::uint64_t last) const {
     if (in_file()) graph_->verify_rows(first, last);
@@ -74,16 +88,16 @@ class OwnedRows {
   /// Gives back the memory of targets, for all copies: degrees and weights stay. Nothing where rows are in
   /// the file.
   void forget_targets();
-  /// The same of targets and weights.
+  /// Gives back the memory of targets and weights, likewise.
   void forget_edges();
   /// Hands over the memory of rows in memory, for all copies: weights stay, and degrees as long as what was
   /// handed over lives.
   RowMemory take();
-  /// Of rows in memory: [local], one more at the end.
+  /// Where rows in memory begin: [local], one more at the end.
   std::span<const std::uint64_t> begins() const noexcept { return begins_; }
 
  private:
-  /// Of rows in memory.
+  /// What rows in memory need.
   struct Memory {
     Ownership ownership;
     RowMemory rows;

@@ -1,5 +1,5 @@
-// The plan folder decides who owns which vertex, in which order a process keeps its vertices (the layout),
-// and who sends what to whom (the exchange plan). It also counts the bytes. It does no communication.
+// The partition folder decides who owns which vertex, and how its rows come to the owner. This file: who owns
+// which vertex.
 #pragma once
 
 #include <array>
@@ -16,7 +16,6 @@
 #include "base/mixing.h"
 #include "base/numbering.h"
 #include "base/parallel.h"
-#include "topology/cpu_level.h"
 
 namespace edgewire::partition {
 
@@ -167,11 +166,6 @@ class Ownership {
   template <class Work>
   decltype(auto) visit(Work&& work) const {
     return std::visit(std::forward<Work>(work), scheme_);
-  }
-  /// The same, with the work compiled for this processor: for hot loops.
-  template <class Work>
-  void visit_for_cpu(const Work& work) const {
-    visit([&](const auto& scheme) { topology::run_scalar_for_cpu([&] { work(scheme); }); });
   }
 
  private:

@@ -1,8 +1,10 @@
 // Sets of vertices, and a number for each vertex of a set, in memory that grows with the set. A process keeps
 // in them what its edges lead to: a table of all vertices would grow with the graph. Where few processes
-// share the graph, such a table takes no more than the owned vertices do, and is faster.
+// share the graph, such a table takes no more than the owned vertices do, and is faster. Look-ups prefetch,
+// since the tables are larger than the caches.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +15,7 @@
 #include "base/bits.h"
 #include "base/numbering.h"
 #include "partition/column_addresses.h"
+#include "topology/cpu_level.h"
 #include "topology/page_vector.h"
 
 namespace edgewire::partition {
@@ -49,8 +52,8 @@ class VertexSet {
 
   std::uint32_t count() const noexcept { return count_; }
   bool has(VertexId v) const noexcept { return place(v) != 0; }
-  /// Of a vertex of the set: 1 + the number of vertices of the set that have lower ids. 0: it is not in the
-  /// set.
+  /// Returns 1 + the number of vertices of the set that have lower ids than `v`, or 0 where `v`
+  /// is not in the set.
   std::uint32_t place(VertexId v) const noexcept {
     return regions_.empty() ? place_in(words_[v / kBits], v) : place_in(word_at(v), v);
   }
@@ -113,9 +116,9 @@ class VertexNumbers {
         numbers_(by_id_ ? vertices : set_.count() + std::size_t{1}, kNoDestination) {}
 
   bool has(VertexId v) const noexcept { return set_.has(v); }
-  /// Of a vertex of the set.
+  /// The number of a vertex of the set.
   std::uint32_t& operator[](VertexId v) noexcept { return numbers_[place(v)]; }
-  /// Of any vertex.
+  /// The number of any vertex.
   std::uint32_t operator[](VertexId v) const noexcept { return numbers_[place(v)]; }
   /// [place]: numbers, and kNoDestination for those that are not in the set.
   std::span<std::uint32_t> all() noexcept { return numbers_; }
@@ -137,5 +140,83 @@ class VertexNumbers {
   bool by_id_ = false;
   topology::PageVector<std::uint32_t> numbers_;
 };
+
+inline constexpr std::size_t kLookUpAhead = 256;
+
+/// Sets each number to the table entry at the place that is given for it; `places` may be the same memory.
+/// Prefetches the entries into the L2 cache. That takes half the time of prefetching into the L1 cache
+/// (measured on Zen 4).
+template <class Place>
+void look_up(std::span<const std::uint32_t> table, std::span<const Place> places,
+             std::span<std::uint32_t> numbers) {
+  const std::size_t ahead = std::min(numbers.size(), kLookUpAhead);
+  const auto ask = [&](Place place) { __builtin_prefetch(&table[place], 0, 2); };
+  for (const auto place : places.first(ahead)) ask(place);
+  for (std::size_t i = 0; i < numbers.size() - ahead; ++i) {
+    ask(places[i + kLookUpAhead]);
+    numbers[i] = table[places[i]];
+  }
+  for (std::size_t i = numbers.size() - ahead; i < numbers.size(); ++i) numbers[i] = table[places[i]];
+}
+/// Replaces each number by its table entry.
+inline void look_up(std::span<const std::uint32_t> table, std::span<std::uint32_t> numbers) {
+  look_up<std::uint32_t>(table, numbers, numbers);
+}
+
+/// Finds the places of vertices in the table (see VertexNumbers::visit()), and prefetches what `table` has
+/// there.
+template <class PlaceOf>
+void find_places(const PlaceOf& place_of, const std::uint32_t* table, const PlainId* vertices,
+                 std::span<std::uint32_t> places) {
+  for (auto& place : places) {
+    place = place_of(VertexId(*vertices++));
+    __builtin_prefetch(table + place, 0, 2);
+  }
+}
+
+/// Sets each number to that of the vertex at the same place; `vertices` may be the same memory.
+inline void look_up(const VertexNumbers& table, std::span<const PlainId> vertices,
+                    std::span<std::uint32_t> numbers) {
+  table.visit([&](const auto& place_of) {
+    topology::run_scalar_for_cpu([&] {
+      const std::uint32_t* const all = table.all().data();
+      const PlainId* next = vertices.data();
+      for (auto left = numbers; !left.empty(); left = left.subspan(std::min(left.size(), kLookUpAhead))) {
+        const auto some = left.first(std::min(left.size(), kLookUpAhead));
+        find_places(place_of, all, next, some);
+        for (auto& number : some) number = all[number];
+        next += some.size();
+      }
+    });
+  });
+}
+
+/// The same for rows of vertices that end at `ends`. It also removes the numbers that are not below `limit`,
+/// and sets `ends` to the new ends.
+inline void look_up_below(std::uint32_t limit, const VertexNumbers& table, std::span<const PlainId> vertices,
+                          std::span<std::uint32_t> numbers, std::span<std::uint32_t> ends) {
+  table.visit([&](const auto& place_of) {
+    topology::run_scalar_for_cpu([&] {
+      const std::uint32_t* const all = table.all().data();
+      const std::size_t ahead = std::min(vertices.size(), kLookUpAhead);
+      find_places(place_of, all, vertices.data(), numbers.first(ahead));
+      std::uint32_t* next = numbers.data();
+      std::size_t i = 0, row = 0;
+      const auto go_to = [&](std::size_t end, std::size_t asked) {
+        while (i < end) {
+          for (; ends[row] == i; ++row) ends[row] = static_cast<std::uint32_t>(next - numbers.data());
+          for (const auto last = std::min<std::size_t>(end, ends[row]); i < last; ++i) {
+            find_places(place_of, all, vertices.data() + i + ahead, {numbers.data() + i + ahead, asked});
+            *next = all[numbers[i]];
+            next += *next < limit ? 1 : 0;  // no branch depends on it
+          }
+        }
+      };
+      go_to(vertices.size() - ahead, 1);
+      go_to(vertices.size(), 0);
+      for (; row < ends.size(); ++row) ends[row] = static_cast<std::uint32_t>(next - numbers.data());
+    });
+  });
+}
 
 }  // namespace edgewire::partition

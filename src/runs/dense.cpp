@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/mapped_file.h"
 #include "base/seconds.h"
-#include "dense/job/gather.h"
+#include "dense/job/dense_run.h"
 #include "dense/plan/block_plan.h"
 #include "perf/balance.h"
 #include "perf/job_profile.h"

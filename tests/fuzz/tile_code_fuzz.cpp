@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "dense/tiles/tile_check.h"
 #include "dense/tiles/tile_code.h"
 #include "dense/tiles/tile_format.h"
 #include "fuzz.h"

@@ -1,4 +1,4 @@
-#include "dense/plan/balance.h"
+#include "dense/plan/count.h"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "block_lists.h"
-#include "dense/plan/count_blocks.h"
+#include "dense/plan/edge_partition.h"
 #include "graph_test.h"
 #include "partition/column_addresses.h"
 
@@ -139,8 +139,8 @@ void check_edges(const Job& job, std::uint32_t rank, Needed& needed, bool weight
     const auto from = side.columns->of(owner);
     REQUIRE(from.sources() == numbers.sources[owner].size());
     std::uint64_t edges = 0;
-    for (std::uint32_t first = 0; first < from.sources(); first += BlockPlan::kRowBlock) {
-      const std::uint32_t last = std::min(from.sources(), first + BlockPlan::kRowBlock);
+    for (std::uint32_t first = 0; first < from.sources(); first += kRowBlock) {
+      const std::uint32_t last = std::min(from.sources(), first + kRowBlock);
       EdgeRows rows;
       from.read(first, last, rows);
       REQUIRE(rows.ends.size() == last - first);

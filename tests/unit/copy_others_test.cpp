@@ -1,4 +1,4 @@
-#include "dense/plan/copy_others.h"
+#include "dense/plan/owner_filter.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "dense/plan/count_blocks.h"
+#include "dense/plan/edge_partition.h"
 
 #include <doctest/doctest.h>
 

@@ -8,7 +8,6 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "dense/plan/balance.h"
 #include "random_rows.h"
 
 using namespace edgewire::partition;

@@ -16,8 +16,7 @@
 #include "dense/engine/iteration.h"
 #include "dense/engine/program_loops.h"
 #include "dense/plan/block_plan.h"
-#include "dense/plan/count_blocks.h"
-#include "dense/tiles/plan_readers.h"
+#include "dense/plan/edge_partition.h"
 #include "engine_programs.h"
 #include "exchange_checks.h"
 #include "graph/builder.h"
@@ -112,7 +111,7 @@ inline Part plan_vertices(const GraphFile& graph, const Run& run, launch::Bootst
       run.encoding, run.workers, for_each);
   Part part{std::move(agreed.exchange), agreed.plan.cut_columns(kWidth, kColumnEdges, for_each), {}, {}, {}};
   plan::ExchangeColumns columns(std::move(agreed.plan), part.bounds, for_each);
-  part.tiles = tiles::build_tiles(pool, tiles::PlanReader(columns), part.bounds);
+  part.tiles = tiles::build_tiles(pool, columns, part.bounds);
   const auto local = std::ranges::upper_bound(part.bounds, columns.sources()) - part.bounds.begin();
   part.mirror_tiles.resize(static_cast<std::size_t>(run.processes));
   for (const auto& stream : part.exchange.incoming()) {
@@ -120,10 +119,9 @@ inline Part plan_vertices(const GraphFile& graph, const Run& run, launch::Bootst
     const auto addresses = columns.owned_addresses();
     const plan::MovedRows rows(part.exchange.take_moved(stream.peer), stream.peer,
                                static_cast<std::uint32_t>(stream.sources.size()), columns.sources(),
-                               columns.weight_bytes());
+                               columns.weight_bytes(), addresses);
     part.mirror_tiles[static_cast<std::size_t>(stream.peer)] =
-        tiles::build_tiles(pool, tiles::MovedReader(rows, addresses),
-                           std::span(part.bounds).first(static_cast<std::size_t>(local)));
+        tiles::build_tiles(pool, rows, std::span(part.bounds).first(static_cast<std::size_t>(local)));
   }
   part.owned = std::move(columns).take_owned(for_each);
   return part;
@@ -147,7 +145,7 @@ inline Part plan_blocks(const GraphFile& graph, const Run& run, launch::Bootstra
   const plan::BlockColumns columns(std::move(plan), bounds, for_each);
   std::vector<tiles::Tiles> built;
   for (std::size_t p = 0; p < static_cast<std::size_t>(run.processes); ++p)
-    built.push_back(tiles::build_tiles(pool, tiles::PlanReader(columns.of(p)), bounds));
+    built.push_back(tiles::build_tiles(pool, columns.of(p), bounds));
   auto own = std::exchange(built[static_cast<std::size_t>(bootstrap.rank())], {});
   return {std::move(exchange), std::move(bounds), std::move(owned), std::move(own), std::move(built)};
 }

@@ -85,8 +85,8 @@ void check_edges(const GraphFile& graph, const partition::Ownership& ownership,
   const Side& side = sides[static_cast<std::size_t>(rank)];
   const ExchangePlan& plan = side.plan;
   std::set<std::uint32_t> used;
-  for (std::uint32_t first = 0; first < plan.sources(); first += ExchangePlan::kRowBlock) {
-    const std::uint32_t last = std::min(plan.sources(), first + ExchangePlan::kRowBlock);
+  for (std::uint32_t first = 0; first < plan.sources(); first += kRowBlock) {
+    const std::uint32_t last = std::min(plan.sources(), first + kRowBlock);
     EdgeRows rows;
     plan.read(first, last, rows);
     const auto &destinations = rows.destinations, &ends = rows.ends;
@@ -194,20 +194,20 @@ TEST_CASE("addresses name the column and the place in it") {
       const auto bounds = plan.cut_columns(100, 300, kOneWorker);
       EdgeRows rows;
       std::vector<std::vector<std::uint32_t>> blocks;
-      for (std::uint32_t i = 0; i < plan.sources(); i += ExchangePlan::kRowBlock) {
-        plan.read(i, std::min(i + ExchangePlan::kRowBlock, plan.sources()), rows);
+      for (std::uint32_t i = 0; i < plan.sources(); i += kRowBlock) {
+        plan.read(i, std::min(i + kRowBlock, plan.sources()), rows);
         blocks.push_back(rows.destinations);
       }
       const auto before = plan.owned().indexes();
       const std::vector<std::uint32_t> indexes(before.begin(), before.end());
       ExchangeColumns columns(std::move(plan), bounds, kOneWorker);
-      for (std::uint32_t i = 0; i < columns.sources(); i += ExchangePlan::kRowBlock) {
-        columns.read(i, std::min(i + ExchangePlan::kRowBlock, columns.sources()), rows);
+      for (std::uint32_t i = 0; i < columns.sources(); i += kRowBlock) {
+        columns.read(i, std::min(i + kRowBlock, columns.sources()), rows);
         for (auto& address : rows.destinations) {
           REQUIRE((address >> partition::kOffsetBits) + 1 < bounds.size());
           address = bounds[address >> partition::kOffsetBits] + (address & 0xffff);
         }
-        REQUIRE(rows.destinations == blocks[i / ExchangePlan::kRowBlock]);
+        REQUIRE(rows.destinations == blocks[i / kRowBlock]);
       }
       const OwnedVertices owned = std::move(columns).take_owned(kOneWorker);
       CHECK(std::equal(indexes.begin(), indexes.end(), owned.indexes().begin(), owned.indexes().end()));
@@ -268,9 +268,8 @@ TEST_CASE("with covers every edge is computed once, by its sender or by the peer
       EdgeRows rows;
       const auto &destinations = rows.destinations, &ends = rows.ends;
       for (OwnedIndex i{}; i < owned.count(); ++i) {
-        if (i % ExchangePlan::kRowBlock == 0)
-          plan.read(i, std::min<std::uint32_t>(i + ExchangePlan::kRowBlock, owned.count()), rows);
-        const std::size_t row = i % ExchangePlan::kRowBlock;
+        if (i % kRowBlock == 0) plan.read(i, std::min<std::uint32_t>(i + kRowBlock, owned.count()), rows);
+        const std::size_t row = i % kRowBlock;
         for (std::uint32_t e = row == 0 ? 0 : ends[row - 1]; e < ends[row]; ++e) {
           VertexId target = owned.ids()[OwnedIndex(destinations[e] % owned.count())];
           for (std::size_t s = 0; s < plan.streams().size(); ++s) {
@@ -325,8 +324,7 @@ TEST_CASE("the order by degree is the same whichever piece is sorted first") {
     for (std::uint32_t i = 0; i < 4090 + hub * 5 % 9; ++i) list.push_back({hub * 33'000 + 7, i, 0.0F});
   graph::build(directory / "g.ew", kVertices, list, {});
   const auto graph = GraphFile::open(directory / "g.ew");
-  const ForEach backwards = [](std::uint64_t count,
-                                          const std::function<void(int, std::uint64_t)>& work) {
+  const ForEach backwards = [](std::uint64_t count, const std::function<void(int, std::uint64_t)>& work) {
     while (count > 0) work(0, --count);
   };
   const auto degree = [&](std::uint32_t v) { return graph.offsets()[v + 1] - graph.offsets()[v]; };
@@ -345,8 +343,7 @@ TEST_CASE("the order by degree is the same whichever piece is sorted first") {
       for (OwnedIndex i{}; i < owned.count(); ++i) {
         REQUIRE(owned.indexes()[ownership.place(expected[i]).local] == i);
         edges += degree(expected[i]);
-        if (i + 1 == owned.count() || (i + 1) % OwnedVertices::kBlock == 0)
-          REQUIRE(owned.edges(0, i + 1) == edges);
+        if (i + 1 == owned.count() || (i + 1) % kRowBlock == 0) REQUIRE(owned.edges(0, i + 1) == edges);
       }
       CHECK(owned.edges() == edges);
     }

@@ -58,8 +58,8 @@ void check_same(const ExchangePlan& there, const ExchangePlan& here) {
   }
   for (int q = 0; q < 3; ++q) CHECK(std::ranges::equal(there.mirrors(q), here.mirrors(q)));
   EdgeRows expected, found;
-  for (std::uint32_t first = 0; first < there.sources(); first += ExchangePlan::kRowBlock) {
-    const auto last = std::min(there.sources(), first + ExchangePlan::kRowBlock);
+  for (std::uint32_t first = 0; first < there.sources(); first += kRowBlock) {
+    const auto last = std::min(there.sources(), first + kRowBlock);
     there.read(first, last, expected);
     here.read(first, last, found);
     REQUIRE(found.ends == expected.ends);

@@ -41,7 +41,7 @@ inline double weight_of(std::uint32_t source, std::uint32_t destination, std::si
 }
 
 /// Those edges, for the tile builder.
-class Reader final : public EdgeReader {
+class Reader final : public plan::EdgeReader {
  public:
   Reader(const Edges& graph, std::span<const std::uint32_t> bounds, std::size_t weight_bytes = 0)
       : graph_(graph), address_(bounds), weight_bytes_(weight_bytes) {}
@@ -52,9 +52,9 @@ class Reader final : public EdgeReader {
     for (std::uint32_t s = first; s < last; ++s) sum += graph_.row(s).size();
     return sum;
   }
-  void read(int, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override {
-    REQUIRE(first % kRowBlock == 0);
-    REQUIRE(last - first <= kRowBlock);
+  void read(std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override {
+    REQUIRE(first % plan::kRowBlock == 0);
+    REQUIRE(last - first <= plan::kRowBlock);
     auto &destinations = rows.destinations, &ends = rows.ends;
     auto& weights = rows.weights;
     destinations.clear();

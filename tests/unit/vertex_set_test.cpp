@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "dense/plan/edge_rows.h"
-#include "partition/look_up.h"
 
 namespace edgewire::plan {
 

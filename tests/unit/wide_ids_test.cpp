@@ -261,8 +261,8 @@ TEST_CASE("the plan of a process whose vertices and edges are all beyond 2^32") 
       [&](std::size_t s) { return std::span<const std::uint32_t>(positions[s]); }, graph::in_turn);
   CHECK(plan.destinations() == next);
   plan::EdgeRows read;
-  for (std::uint32_t first = 0; first < kOwned; first += plan::ExchangePlan::kRowBlock) {
-    const std::uint32_t last = std::min<std::uint32_t>(kOwned, first + plan::ExchangePlan::kRowBlock);
+  for (std::uint32_t first = 0; first < kOwned; first += plan::kRowBlock) {
+    const std::uint32_t last = std::min<std::uint32_t>(kOwned, first + plan::kRowBlock);
     plan.read(first, last, read);
     std::size_t at = 0;
     for (OwnedIndex i(first); i < last; ++i) {

@@ -11,12 +11,25 @@
 #include "dense/engine/kept_states.h"
 #include "dense/engine/lane_queue.h"
 #include "dense/engine/link_watch.h"
+#include "dense/engine/loops.h"
 #include "dense/exchange/inbox.h"
 #include "dense/exchange/outbox.h"
 #include "process/barrier.h"
 #include "topology/memory.h"
 
 namespace edgewire::engine {
+
+void check_messages(const Loops& loops, plan::Encoding encoding) {
+  const std::size_t bytes = plan::message_bytes(encoding);
+  if (loops.message_bytes() != bytes) {
+    throw Error(fmt::format("messages of {} bytes do not fit encoding {}, which is for {} bytes",
+                            loops.message_bytes(), plan::to_name(encoding), bytes));
+  }
+  if (plan::is_rounded(encoding) && !loops.largest()) {
+    throw Error(fmt::format("encoding {} is only for programs that say how large their messages get",
+                            plan::to_name(encoding)));
+  }
+}
 
 namespace {
 
@@ -125,7 +138,7 @@ class Loop : LinkWatch {
   std::byte* accumulators(const Turn& turn, std::size_t column) const {
     return turn.accumulators.data() + order_.begin(column) * loops_.accumulator_bytes();
   }
-  /// In the order of ranks, so that the result does not depend on the order of arrival.
+  /// Mirrors are added in the order of ranks, so that the result does not depend on the order of arrival.
   void add_mirrors(const Turn& turn, std::size_t column) {
     for (const int peer : mirrors_[column])
       loops_.add_mirrors(peer, inbox_.mirrors(peer, turn.iteration), column, accumulators(turn, column));
@@ -220,7 +233,8 @@ class Loop : LinkWatch {
     if (exchange_.size() > 1) tell(turn.worker, Phase::send);
     poll(turn.worker);
     for (const std::uint32_t column : order_.columns(*taken)) {
-      // As keep() and take() would: whether a column is kept depends on timing, the result must not.
+      // Accumulators are rounded as keep() and take() would: whether a column is kept depends on timing, the
+      // result must not.
       if (exchange_.size() > 1) loops_.round(accumulators(turn, column), width(column));
       const bool complete = awaited(column, turn.iteration) < 0;
       tell(turn.worker, Phase::apply, column);
@@ -328,7 +342,8 @@ class Loop : LinkWatch {
     if (options_.progress) options_.progress(static_cast<int>(t));
   }
 
-  /// Until all that was queued has left, and all have what they need. Returns the totals of all processes.
+  /// Waits until all that was queued has left, and all have what they need. Returns the totals of all
+  /// processes.
   exchange::Totals drain() {
     const std::uint64_t done = recorder_->iterations();
     exchange_.wait_until([&] {

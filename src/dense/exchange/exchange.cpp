@@ -47,7 +47,7 @@ std::size_t list_bytes(std::span<const Counts> lists) {
   return words * sizeof(std::uint32_t);
 }
 
-/// Of the answer to the lists.
+/// The bytes of the answer to the lists.
 template <class Counts>
 std::size_t position_bytes(std::span<const Counts> lists) {
   std::size_t entries = 0;
@@ -342,6 +342,25 @@ bool Exchange::signal(int lane, int peer, int kind, std::uint64_t count) noexcep
 
 bool Exchange::wait_completed(int lane, int peer, std::uint64_t done) noexcept {
   return until(lane, peer, [&] { return link_.completed(lane, peer) >= done; });
+}
+
+Exchange Exchange::of_block(launch::Bootstrap& bootstrap, transport::Transport& link,
+                            const plan::BlockPlan& plan, plan::Strategy strategy, plan::Encoding encoding,
+                            int lanes) {
+  std::vector<IncomingStream> incoming;
+  std::vector<OutgoingStream> outgoing;
+  for (const auto& peer : plan.peers()) {
+    incoming.emplace_back().targets = peer.sums_from;
+    incoming.emplace_back().sources = peer.mirrors_from;
+    auto& sums = outgoing.emplace_back();
+    sums.slots = peer.sums_to;
+    sums.first_destination = peer.first_sum;
+    auto& mirrors = outgoing.emplace_back();
+    mirrors.mirrors = true;
+    mirrors.slots = static_cast<std::uint32_t>(peer.mirrors_to.size());
+    mirrors.indexes = peer.mirrors_to;
+  }
+  return {bootstrap, link, std::move(incoming), std::move(outgoing), strategy, encoding, lanes};
 }
 
 }  // namespace edgewire::exchange

@@ -6,10 +6,9 @@
 #include <utility>
 
 #include "base/seconds.h"
+#include "dense/job/choices.h"
 #include "dense/job/dense_plan.h"
-#include "dense/job/rates.h"
 #include "dense/plan/block_share.h"
-#include "dense/tiles/plan_readers.h"
 #include "launch/packing.h"
 
 namespace edgewire::job {
@@ -160,8 +159,8 @@ ConnectedPlan plan_block(const PlanTask& task, Rates& rates, Choices choices) {
     const bool own = owner == static_cast<std::size_t>(rank);
     const auto sources = edges.of(owner);
     if (!own && sources.sources() == 0) continue;
-    (own ? tiles.own : tiles.mirrored[owner]) = tiles::build_tiles(
-        task.seat.pool(), tiles::PlanReader(sources), columns.bounds, columns.memory_nodes, sizes);
+    (own ? tiles.own : tiles.mirrored[owner]) =
+        tiles::build_tiles(task.seat.pool(), sources, columns.bounds, columns.memory_nodes, sizes);
   }
   for_each_rows(task, all, for_each,
                 [&](std::uint64_t first, std::uint64_t last) { task.graph.release_rows(first, last); });

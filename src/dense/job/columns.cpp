@@ -1,4 +1,4 @@
-#include "dense/job/columns.h"
+#include "dense/job/dense_plan.h"
 
 #include <algorithm>
 

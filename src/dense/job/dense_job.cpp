@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/seconds.h"
+#include "topology/placement.h"
 
 namespace edgewire::job {
 
@@ -67,6 +68,70 @@ disk::ReadFigures DenseJob::measure_disks() {
   bootstrap_.allgather("");  // all read at the same time
   figures.measure_limit(files, plan_.read_ahead);
   return figures;
+}
+
+namespace {
+
+/// So many pages of all arrays together are counted; where there is one node, they are hardly elsewhere.
+constexpr std::size_t kPagesCounted = 4096, kPagesCountedOnOneNode = 256;
+
+}  // namespace
+
+/// The order of values is known only after the region was used to agree on it: its pages are there. Where the
+/// process has one node, they are right. What a card has registered stays spread over the nodes.
+void DenseJob::place_inbox() {
+  const bool registered = seat_.link().name().ends_with("verbs") || seat_.link().name().ends_with("dpdk");
+  if (plan_.columns.all_nodes.size() == 1 || registered) return;
+  for (const auto& part : inbox_memory()) topology::move_pages_to(part);
+}
+
+std::vector<topology::PlacedMemory> DenseJob::inbox_memory() const {
+  const auto& columns = plan_.columns;
+  return plan_.exchange.inbox_memory(columns.stretch_ends, columns.stretch_nodes, columns.all_nodes);
+}
+
+std::vector<topology::PlacedMemory> DenseJob::tile_memory() const {
+  std::vector<topology::PlacedMemory> memory;
+  const auto add = [&](const tiles::Tiles& tiles) {
+    for (std::size_t c = 0; c < tiles.columns(); ++c)
+      for (const auto part : tiles.column_data(c))
+        memory.push_back({std::as_bytes(part), std::span(plan_.columns.memory_nodes).subspan(c, 1)});
+  };
+  add(plan_.tiles.own);
+  for (const auto& tiles : plan_.tiles.mirrored) add(tiles);
+  return memory;
+}
+
+std::vector<topology::PlacedMemory> DenseJob::array_memory(const engine::VertexArray& array) const {
+  const auto& columns = plan_.columns;
+  if (array.read_by_all || columns.stretch_ends.size() <= 1) return {{array.bytes, columns.all_nodes}};
+  std::vector<topology::PlacedMemory> memory;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < columns.stretch_ends.size(); ++i) {
+    const std::size_t end = columns.stretch_ends[i] * array.element_bytes;
+    memory.push_back(
+        {array.bytes.subspan(first, end - first), std::span(columns.stretch_nodes).subspan(i, 1)});
+    first = end;
+  }
+  return memory;
+}
+
+void DenseJob::place(const engine::Loops& loops) const {
+  for (const auto& array : loops.arrays())
+    for (const auto& part : array_memory(array)) topology::place_pages(part);
+}
+
+void DenseJob::count_memory(const engine::Loops& loops, const engine::IterationResult& result) {
+  std::vector<topology::PlacedMemory> values, messages;
+  for (const auto& array : loops.arrays()) {
+    const auto more = array_memory(array);
+    auto& all = array.read_by_all ? messages : values;
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  const std::size_t most = memory_figures_.several_nodes ? kPagesCounted : kPagesCountedOnOneNode;
+  memory_figures_.kinds = {topology::count_pages(tile_memory(), most), topology::count_pages(values, most),
+                           topology::count_pages(messages, most), result.accumulators,
+                           topology::count_pages(inbox_memory(), most)};
 }
 
 }  // namespace edgewire::job

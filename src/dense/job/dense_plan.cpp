@@ -7,9 +7,8 @@
 #include <optional>
 
 #include "base/seconds.h"
-#include "dense/job/ownership_choice.h"
+#include "dense/job/choices.h"
 #include "dense/job/plan_cache.h"
-#include "dense/job/rates.h"
 #include "dense/plan/block_plan.h"
 #include "launch/agreement.h"
 #include "launch/packing.h"
@@ -44,7 +43,7 @@ void agree(const PlanTask& task) {
        {"the number of disks for edges", std::to_string(options.devices.size())}});
 }
 
-/// By each process, to each process.
+/// Counts the values that each process sends to each other one.
 plan::Traffic count_traffic(launch::Bootstrap& bootstrap, const exchange::Exchange& exchange) {
   plan::Traffic traffic(bootstrap.size());
   std::vector<std::uint64_t> to(static_cast<std::size_t>(bootstrap.size()));
@@ -55,33 +54,16 @@ plan::Traffic count_traffic(launch::Bootstrap& bootstrap, const exchange::Exchan
   return traffic;
 }
 
-OrderChoice choose_order(const PlanTask& task, const ConnectedPlan& plan) {
-  OrderOptions wanted = plan.tiles.disks ? OrderOptions{} : task.options.order;
-  if (wanted.choose && !plan.choices.order_reason.empty())
-    wanted = {plan.choices.order, false, plan.choices.order_reason};  // from a cache
-  const auto& machine = task.machine;
-  const std::uint64_t workers = static_cast<std::uint64_t>(task.workers()) * task.bootstrap.local_size();
-  return order_tiles(wanted,
-                     {plan.tiles.own,
-                      plan.columns.bounds,
-                      plan.columns.nodes,
-                      plan.owned.count(),
-                      {machine.l2_bytes, machine.l3_bytes, machine.l3_bytes / workers},
-                      task.options.weighted},
-                     plan.exchange, task.bootstrap, task.seat.pool());
-}
-
-DensePlan complete(const PlanTask& task, ConnectedPlan plan) {
+DensePlan complete(const PlanTask& task, ConnectedPlan connected) {
   const auto start = Clock::now();
+  DensePlan plan{std::move(connected)};
   plan.exchange.deal_columns(
       plan.columns.bounds, [&](std::size_t column) { return plan.tiles.work(column); },
       plan.columns.memory_nodes, plan.columns.worker_nodes);
-  auto traffic = count_traffic(task.bootstrap, plan.exchange);
-  auto order = choose_order(task, plan);
-  plan.choices.order = order.order;
-  plan.choices.order_reason = std::move(order.reason);
+  plan.traffic = count_traffic(task.bootstrap, plan.exchange);
+  order_tiles(task, plan);
   plan.seconds_plan += seconds_since(start);
-  return {std::move(plan), std::move(order.tiles), std::move(traffic)};
+  return plan;
 }
 
 }  // namespace

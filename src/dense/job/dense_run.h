@@ -1,18 +1,37 @@
 // Runs a program over all edges, iteration by iteration.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <span>
 #include <type_traits>
 #include <vector>
 
+#include "base/error.h"
 #include "dense/engine/program_loops.h"
 #include "dense/job/checkpoint.h"
 #include "dense/job/dense_job.h"
-#include "dense/job/gather.h"
 #include "dense/tiles/along.h"
 #include "graph/row.h"
+#include "partition/gather_values.h"
 
 namespace edgewire::job {
+
+/// The values of all vertices at rank 0, in the order of their ids: graph().vertices() of them, [v] is that
+/// of vertex v (graph().original_id(v) in the input). In other processes nothing. `values`: of this process,
+/// by index of the owned vertices, as DenseRun::values() gives them. Collective: all processes call it.
+/// Memory at rank 0: twice the values of all vertices. Throws Error when the job fails.
+template <class Value>
+std::vector<Value> gather_values(const DenseJob& job, std::span<const Value> values) {
+  const auto indexes = job.owned().indexes();
+  if (values.size() != indexes.size())
+    throw Error(fmt::format("rank {} has {} vertices, and {} values to gather", job.bootstrap().rank(),
+                            indexes.size(), values.size()));
+  std::vector<Value> mine;
+  mine.reserve(values.size());
+  for (const OwnedIndex index : indexes) mine.push_back(values[index]);
+  return partition::gather_values(job.bootstrap(), job.ownership(), mine);
+}
 
 struct RunOptions {
   int iterations = 20;                       ///< in all, with those that were done before take_up()
@@ -23,8 +42,8 @@ struct RunOptions {
   int every = 1;                     ///< iterations from checkpoint to checkpoint
 };
 
-/// As iterate(), for loops whose values are `values`, if these are doubles, or empty. `done`: iterations that
-/// an earlier run has done.
+/// Does the same as iterate(), for loops whose values are `values` if these are doubles; else `values` is
+/// empty. An earlier run has done `done` iterations.
 engine::IterationResult run_loops(DenseJob& job, engine::Loops& loops, const RunOptions& options, int done,
                                   const exchange::Totals& start, std::span<const double> values);
 
@@ -74,7 +93,7 @@ class DenseRun {
     return std::move(result.records);
   }
 
-  /// By index of the owned vertices.
+  /// The values by index of the owned vertices.
   std::span<const Value> values() noexcept { return loops_.values(); }
   /// The values of all vertices at rank 0, in the order of their ids; in other processes nothing. Collective,
   /// see gather_values().

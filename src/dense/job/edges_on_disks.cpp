@@ -10,7 +10,6 @@
 #include "base/checksum.h"
 #include "dense/job/dense_plan.h"
 #include "dense/job/plan_cache.h"
-#include "dense/tiles/plan_readers.h"
 #include "disk/memory_budget.h"
 #include "launch/agreement.h"
 
@@ -25,7 +24,7 @@ constexpr std::string_view kKind = "edges-";
 constexpr std::size_t kDigits = 16;                            // behind it, which say for what
 constexpr std::uint64_t kBuilding = std::uint64_t{256} << 20;  // bytes for building tiles, at most
 
-/// In each of the devices' folders; processes may share these.
+/// The files lie in the devices' folders, one in each; processes may share the folders.
 std::vector<std::string> edge_files(const PlanTask& task) {
   return disk::device_paths(task.options.devices, edges_name(task));
 }
@@ -62,7 +61,7 @@ void remove_old_files(const PlanTask& task, const fs::path& folder) {
     for (const auto& path : others[i].paths) fs::remove(path, none);
 }
 
-/// Of the largest process at least.
+/// The largest process has at least so many vertices.
 std::uint64_t owned_vertices(const PlanTask& task) {
   return (task.graph.vertices() + task.processes() - 1) / task.processes();
 }
@@ -116,7 +115,7 @@ EdgeTiles build_on_disks(const PlanTask& task, const plan::ExchangeColumns& edge
   DiskTilesWriter writer(pool, edge_files(task), columns.bounds.size() - 1,
                          launch::new_generation(task.bootstrap));
   const auto budget = building_budget(task, {edges.sources(), columns.bounds.back() - edges.sources()});
-  tiles::build_tiles(pool, tiles::PlanReader(edges), columns.bounds, task.tile_sizes(), writer,
+  tiles::build_tiles(pool, edges, columns.bounds, task.tile_sizes(), writer,
                      std::min(budget.rest_or(kBuilding), kBuilding));
   task.bootstrap.allgather("");  // no file gets its name unless all processes have written theirs
   auto [files, segments] = writer.finish();

@@ -1,4 +1,4 @@
-#include "dense/job/layout_choice.h"
+#include "dense/job/choices.h"
 
 #include <fmt/core.h>
 
@@ -21,8 +21,7 @@ namespace edgewire::job {
 
 namespace {
 
-constexpr std::uint32_t kBlock = tiles::kRowBlock;
-static_assert(kBlock == plan::OwnedVertices::kBlock);
+using plan::kRowBlock;
 
 struct Subject {
   const partition::OwnedRows& rows;
@@ -34,11 +33,11 @@ struct Subject {
 std::vector<bool> sample_blocks(const plan::OwnedVertices& owned) {
   constexpr std::uint64_t kRuns = 4;
   const std::uint64_t wanted = std::max<std::uint64_t>(owned.edges() / 8, 1 << 21);
-  std::vector<bool> sampled((owned.count() + kBlock - 1) / kBlock);
+  std::vector<bool> sampled((owned.count() + kRowBlock - 1) / kRowBlock);
   std::uint64_t before = 0, taken = 0;  // of the run
   std::uint64_t run = 0;
   for (std::uint32_t b = 0; b < sampled.size(); ++b) {
-    const std::uint64_t edges = owned.edges(b * kBlock, std::min((b + 1) * kBlock, owned.count()));
+    const std::uint64_t edges = owned.edges(b * kRowBlock, std::min((b + 1) * kRowBlock, owned.count()));
     while (run + 1 < kRuns && before >= owned.edges() / kRuns * (run + 1)) ++run, taken = 0;
     if (taken < wanted / kRuns) {
       sampled[b] = true;
@@ -50,7 +49,7 @@ std::vector<bool> sample_blocks(const plan::OwnedVertices& owned) {
 }
 
 /// The edges between owned vertices whose sources lie in sampled blocks.
-class SampleReader final : public tiles::EdgeReader {
+class SampleReader final : public plan::EdgeReader {
  public:
   SampleReader(const Subject& subject, const plan::OwnedVertices& owned)
       : subject_(subject), owned_(owned), sampled_(sample_blocks(owned)) {}
@@ -61,7 +60,7 @@ class SampleReader final : public tiles::EdgeReader {
     std::vector<std::uint32_t> ends;
     std::uint64_t all = 0;
     for (std::uint32_t b = 0; b < sampled_.size(); b += 8) {
-      visit(b * kBlock, std::min((b + 1) * kBlock, owned_.count()), ends,
+      visit(b * kRowBlock, std::min((b + 1) * kRowBlock, owned_.count()), ends,
             [&](std::uint32_t destination) { ++counts[destination / partition::kColumnGranule], ++all; });
     }
     const std::uint64_t most = all / (tiles::kColumnsPerWorker * static_cast<std::uint64_t>(workers));
@@ -73,11 +72,11 @@ class SampleReader final : public tiles::EdgeReader {
   std::uint32_t sources() const override { return owned_.count(); }
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
     std::uint64_t sum = 0;
-    for (std::uint32_t b = first; b < last; b += kBlock)
-      if (sampled_[b / kBlock]) sum += owned_.edges(b, std::min(b + kBlock, last));
+    for (std::uint32_t b = first; b < last; b += kRowBlock)
+      if (sampled_[b / kRowBlock]) sum += owned_.edges(b, std::min(b + kRowBlock, last));
     return sum;
   }
-  void read(int, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override {
+  void read(std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override {
     rows.destinations.clear();
     visit(first, last, rows.ends,
           [&](std::uint32_t destination) { rows.destinations.push_back((*address_)(destination)); });
@@ -89,7 +88,7 @@ class SampleReader final : public tiles::EdgeReader {
   void visit(std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& ends,
              const Edge& edge) const {
     ends.assign(last - first, 0);
-    if (!sampled_[first / kBlock]) return;
+    if (!sampled_[first / kRowBlock]) return;
     std::uint32_t edges = 0;
     subject_.ownership.visit([&](const auto& scheme) {
       for (OwnedIndex i(first); i < last; ++i) {
@@ -140,7 +139,7 @@ double sweep_seconds(const Subject& subject, const plan::OwnedVertices& owned, t
 /// of one row in each block.
 std::pair<double, double> density(const Subject& subject, const plan::OwnedVertices& by_degree,
                                   const ForEach& for_each) {
-  constexpr std::uint32_t kStep = kBlock / 2 + 1;
+  constexpr std::uint32_t kStep = kRowBlock / 2 + 1;
   constexpr std::uint64_t kPiece = 1 << 11;
   struct Sample {
     std::array<std::uint64_t, 2> tiles;
@@ -190,35 +189,31 @@ bool worth_measuring(const Subject& subject, const plan::OwnedVertices& by_degre
 
 }  // namespace
 
-LayoutChoice choose_layout(launch::Bootstrap& bootstrap, const partition::OwnedRows& rows,
-                           const partition::Ownership& ownership, topology::WorkerPool& pool,
-                           const tiles::TileSizes& sizes, const ForEach& for_each) {
-  const Subject subject{rows, ownership, static_cast<std::uint32_t>(bootstrap.rank())};
+plan::OwnedVertices choose_layout(const PlanTask& task, const partition::OwnedRows& rows,
+                                  const partition::Ownership& ownership, Choices& choices,
+                                  const ForEach& for_each) {
+  const Subject subject{rows, ownership, task.rank()};
   const auto order = [&](plan::Layout layout) {
-    return plan::OwnedVertices(rows, ownership, bootstrap.rank(), layout, for_each);
+    return plan::OwnedVertices(rows, ownership, task.bootstrap.rank(), layout, for_each);
   };
-  LayoutChoice choice;
-  choice.owned = order(plan::Layout::degree);
+  auto owned = order(plan::Layout::degree);
   std::vector<double> seconds(2);  // given, degree
   std::optional<plan::OwnedVertices> given;
-  if (worth_measuring(subject, choice.owned, for_each)) {
+  if (worth_measuring(subject, owned, for_each)) {
     given = order(plan::Layout::given);
-    seconds = {sweep_seconds(subject, *given, pool, sizes),
-               sweep_seconds(subject, choice.owned, pool, sizes)};
+    seconds = {sweep_seconds(subject, *given, task.seat.pool(), task.tile_sizes()),
+               sweep_seconds(subject, owned, task.seat.pool(), task.tile_sizes())};
   }
-  seconds = launch::allreduce(bootstrap, seconds, std::plus<>());
-  if (seconds[1] == 0) {
-    choice.reason = "degree: the given order does not keep neighbours together";
-    return choice;
-  }
-  if (seconds[0] < 0.95 * seconds[1]) {
-    choice.layout = plan::Layout::given;
-    choice.owned = given ? std::move(*given) : order(plan::Layout::given);
-  }
-  choice.reason = fmt::format("{}: by a sample, a sweep takes {:.4g} ms in given order, {:.4g} ms by degree",
-                              choice.layout == plan::Layout::given ? "given" : "degree", 1e3 * seconds[0],
-                              1e3 * seconds[1]);
-  return choice;
+  seconds = launch::allreduce(task.bootstrap, seconds, std::plus<>());
+  choices.layout = seconds[0] < 0.95 * seconds[1] ? plan::Layout::given : plan::Layout::degree;
+  if (seconds[1] == 0)
+    choices.layout_reason = "degree: the given order does not keep neighbours together";
+  else
+    choices.layout_reason = fmt::format(
+        "{}: by a sample, a sweep takes {:.4g} ms in given order, {:.4g} ms by degree",
+        choices.layout == plan::Layout::given ? "given" : "degree", 1e3 * seconds[0], 1e3 * seconds[1]);
+  if (choices.layout == plan::Layout::degree) return owned;
+  return given ? std::move(*given) : order(plan::Layout::given);
 }
 
 }  // namespace edgewire::job

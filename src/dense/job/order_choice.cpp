@@ -13,6 +13,7 @@
 
 #include "base/available_memory.h"
 #include "base/seconds.h"
+#include "dense/job/dense_plan.h"
 #include "dense/tiles/sweep.h"
 #include "launch/packing.h"
 #include "topology/page_vector.h"
@@ -62,7 +63,7 @@ struct Sampled {
 };
 
 /// One group for each stretch of them: columns in the order of their numbers have fewer and fewer edges.
-std::vector<Sampled> sample(const OrderSubject& subject, const tiles::TileOrder& order, int workers) {
+std::vector<Sampled> sample(const tiles::Tiles& tiles, const tiles::TileOrder& order, int workers) {
   constexpr std::size_t kLeastSampled = 8, kMostSkipped = 12;
   const std::size_t step = std::clamp<std::size_t>(
       order.groups() / (kLeastSampled * static_cast<std::size_t>(workers)), 1, kMostSkipped);
@@ -73,7 +74,7 @@ std::vector<Sampled> sample(const OrderSubject& subject, const tiles::TileOrder&
       double sum = 0;
       for (std::size_t group = from; group < to; ++group)
         for (const std::uint32_t column : order.columns(group))
-          sum += static_cast<double>(subject.tiles.edges(column));
+          sum += static_cast<double>(tiles.edges(column));
       return sum;
     };
     const std::size_t middle = (first + end) / 2;
@@ -84,14 +85,15 @@ std::vector<Sampled> sample(const OrderSubject& subject, const tiles::TileOrder&
 
 /// Seconds that workers take for all tiles in each order, by a sample. Taking it costs less than one
 /// iteration of a large graph.
-OrderSeconds sampled_seconds(const OrderSubject& subject, const Candidates& candidates,
+OrderSeconds sampled_seconds(const DensePlan& plan, const Candidates& candidates,
                              topology::WorkerPool& pool) {
   using Sum = tiles::PlainSum<>;
+  const tiles::Tiles& tiles = plan.tiles.own;
   const tiles::TileOrder &strips = candidates.strips, &hilbert = candidates.hilbert;
   const auto& bins = candidates.bins;
-  auto sampled = sample(subject, hilbert, pool.workers());
+  auto sampled = sample(tiles, hilbert, pool.workers());
   std::vector<double> scatter(bins ? bins->bins().strips() : 0);
-  const topology::PageVector<float> x(subject.sources, 1.0F);
+  const topology::PageVector<float> x(plan.owned.count(), 1.0F);
   topology::PageVector<float> values(bins ? bins->bins().edges() : 0, 0.0F);
   std::vector<topology::PageVector<double>> sums(static_cast<std::size_t>(pool.workers()));
   for (auto& one : sums) one.assign(hilbert.most(), 0.0);
@@ -107,11 +109,11 @@ OrderSeconds sampled_seconds(const OrderSubject& subject, const Candidates& cand
         double* const own = sums[static_cast<std::size_t>(worker)].data();
         const auto by_column = [&](const tiles::TileOrder& of) {
           for (const std::uint32_t column : hilbert.columns(group))
-            tiles::sweep_group<Sum>(subject.tiles, of, column, x.data(), own, worker, values.data());
+            tiles::sweep_group<Sum>(tiles, of, column, x.data(), own, worker, values.data());
         };
         time(sampled[i].least[order], sweep, [&] {
           if (order == 0) by_column(strips);
-          if (order == 1) tiles::sweep_group<Sum>(subject.tiles, hilbert, group, x.data(), own);
+          if (order == 1) tiles::sweep_group<Sum>(tiles, hilbert, group, x.data(), own);
           if (order == 2) by_column(*bins);
         });
       });
@@ -126,15 +128,18 @@ OrderSeconds sampled_seconds(const OrderSubject& subject, const Candidates& cand
 
 /// Groups of columns for the Hilbert order: local columns of one node, then remote ones that a lane sends one
 /// after the other. Groups have the same number of columns, as far as that goes.
-std::vector<std::vector<std::uint32_t>> group_columns(const OrderSubject& subject,
-                                                      const exchange::Exchange& exchange) {
-  const auto& nodes = subject.column_nodes;
-  const std::size_t columns = subject.tiles.columns();
+std::vector<std::vector<std::uint32_t>> group_columns(const PlanTask& task, const DensePlan& plan) {
+  const auto& nodes = plan.columns.nodes;
+  const auto& exchange = plan.exchange;
+  const std::size_t columns = plan.tiles.own.columns();
   const auto lanes = static_cast<std::size_t>(exchange.lanes());
+  const std::uint64_t workers = lanes * static_cast<std::uint64_t>(task.bootstrap.local_size());
+  const auto& machine = task.machine;
   const std::size_t together = std::clamp<std::size_t>(
       columns / (kGroupsPerWorker * lanes), 1,
-      columns_together(subject.caches, std::uint64_t{subject.sources} * sizeof(float),
-                       tiles::TileOrder(subject.column_bounds).most() * sizeof(double)));
+      columns_together({machine.l2_bytes, machine.l3_bytes, machine.l3_bytes / workers},
+                       std::uint64_t{plan.owned.count()} * sizeof(float),
+                       tiles::TileOrder(plan.columns.bounds).most() * sizeof(double)));
   std::vector<std::vector<std::uint32_t>> groups;
   const int last = nodes.empty() ? -1 : std::ranges::max(nodes);
   for (int node = 0; node <= last; ++node) {
@@ -189,48 +194,53 @@ std::string order_reason(tiles::Order chosen, const OrderSeconds& seconds) {
       to_name(chosen), 1e3 * seconds[0], 1e3 * seconds[1], bins);
 }
 
-OrderChoice order_tiles(const OrderOptions& options, const OrderSubject& subject,
-                        const exchange::Exchange& exchange, launch::Bootstrap& bootstrap,
-                        topology::WorkerPool& pool) {
-  OrderChoice choice{{}, options.choose ? tiles::Order::strips : options.order, options.reason};
-  Candidates candidates{tiles::TileOrder(subject.column_bounds), {}, {}};
-  if (options.choose || options.order == tiles::Order::hilbert)
-    candidates.hilbert = tiles::TileOrder(subject.tiles, group_columns(subject, exchange));
+void order_tiles(const PlanTask& task, DensePlan& plan) {
+  using tiles::Order;
+  const OrderOptions options = plan.tiles.disks ? OrderOptions{} : task.options.order;
+  Order& order = plan.choices.order;
+  std::string& reason = plan.choices.order_reason;
+  const bool from_cache = options.choose && !reason.empty(), choose = options.choose && !from_cache;
+  if (!options.choose) {
+    order = options.order;
+    reason.clear();
+  }
+  const tiles::Tiles& own = plan.tiles.own;
+  const std::uint32_t sources = plan.owned.count();
+  auto& pool = task.seat.pool();
+  Candidates candidates{tiles::TileOrder(plan.columns.bounds), {}, {}};
+  if (choose || order == Order::hilbert)
+    candidates.hilbert = tiles::TileOrder(own, group_columns(task, plan));
   const auto make_bins = [&] {
-    candidates.bins.emplace(subject.tiles, subject.column_bounds,
-                            tiles::Bins(pool, subject.tiles, subject.sources));
+    candidates.bins.emplace(own, plan.columns.bounds, tiles::Bins(pool, own, sources));
   };
-  const auto available = [&] {
-    return available_memory() / static_cast<std::uint64_t>(bootstrap.local_size());
+  const auto fit = [&](std::uint64_t thin) {
+    return bins_fit(thin, available_memory() / static_cast<std::uint64_t>(task.bootstrap.local_size()));
   };
-  if (options.choose) {
+  if (choose) {
     OrderSeconds mine{};
-    if (std::uint64_t{subject.sources} * sizeof(float) > subject.caches.l2_bytes) {
-      const std::uint64_t thin =
-          subject.weighted ? 0 : tiles::count_thin_edges(pool, subject.tiles, subject.sources);
-      const bool fit = bins_fit(thin, available());
-      if (thin > 0 && thin >= subject.tiles.edges() / kLeastThin && fit) make_bins();
-      mine = sampled_seconds(subject, candidates, pool);
-      if (!fit) mine[2] = std::numeric_limits<double>::infinity();  // then no process takes them
+    if (std::uint64_t{sources} * sizeof(float) > task.machine.l2_bytes) {
+      const std::uint64_t thin = task.options.weighted ? 0 : tiles::count_thin_edges(pool, own, sources);
+      const bool bins_have_room = fit(thin);
+      if (thin > 0 && thin >= own.edges() / kLeastThin && bins_have_room) make_bins();
+      mine = sampled_seconds(plan, candidates, pool);
+      if (!bins_have_room) mine[2] = std::numeric_limits<double>::infinity();  // then no process takes them
     }
     OrderSeconds seconds{};
-    for (const auto& one : launch::allgather(bootstrap, std::vector{mine}))
+    for (const auto& one : launch::allgather(task.bootstrap, std::vector{mine}))
       for (std::size_t k = 0; k < seconds.size(); ++k) seconds[k] += one[0][k];
-    choice.order = fastest_order(seconds);
-    choice.reason = order_reason(choice.order, seconds);
-  } else if (!options.reason.empty() && options.order == tiles::Order::bins) {
-    const bool fit = bins_fit(tiles::count_thin_edges(pool, subject.tiles, subject.sources), available());
-    const auto all = bootstrap.allgather(fit ? "fit" : "");
+    order = fastest_order(seconds);
+    reason = order_reason(order, seconds);
+  } else if (from_cache && order == Order::bins) {
+    const auto all = task.bootstrap.allgather(fit(tiles::count_thin_edges(pool, own, sources)) ? "fit" : "");
     if (std::ranges::find(all, "") != all.end()) {
-      choice.order = tiles::Order::strips;
-      choice.reason = "strips: an earlier run chose bins, and there is too little memory for them now";
+      order = Order::strips;
+      reason = "strips: an earlier run chose bins, and there is too little memory for them now";
     }
   }
-  if (choice.order == tiles::Order::bins && !candidates.bins) make_bins();
-  choice.tiles = std::move(choice.order == tiles::Order::strips    ? candidates.strips
-                           : choice.order == tiles::Order::hilbert ? candidates.hilbert
-                                                                   : *candidates.bins);
-  return choice;
+  if (order == Order::bins && !candidates.bins) make_bins();
+  plan.tile_order = std::move(order == Order::strips    ? candidates.strips
+                              : order == Order::hilbert ? candidates.hilbert
+                                                        : *candidates.bins);
 }
 
 }  // namespace edgewire::job

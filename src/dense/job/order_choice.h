@@ -3,20 +3,15 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
 #include <string>
 
-#include "dense/exchange/exchange.h"
 #include "dense/tiles/tile_order.h"
-#include "launch/bootstrap.h"
-#include "topology/worker_pool.h"
 
 namespace edgewire::job {
 
 struct OrderOptions {
   tiles::Order order = tiles::Order::strips;
-  bool choose = false;   ///< measure which one is faster; `order` does not count then
-  std::string reason{};  ///< of an earlier run that measured it
+  bool choose = false;  ///< measure which one is faster; `order` does not count then
 };
 
 /// The caches that a worker's groups of columns have to fit into.
@@ -36,22 +31,6 @@ struct OrderCaches {
 std::size_t columns_together(const OrderCaches& caches, std::uint64_t source_bytes,
                              std::uint64_t column_bytes) noexcept;
 
-/// What the tiles of a process are for an order. They outlive it.
-struct OrderSubject {
-  const tiles::Tiles& tiles;
-  std::span<const std::uint32_t> column_bounds;
-  std::span<const int> column_nodes;  ///< [local column]
-  std::uint32_t sources = 0;
-  OrderCaches caches{};
-  bool weighted = false;  ///< bins hold no weights
-};
-
-struct OrderChoice {
-  tiles::TileOrder tiles;
-  tiles::Order order = tiles::Order::strips;  ///< the same in all processes
-  std::string reason;                         ///< one line; empty when nothing was to be chosen
-};
-
 /// Whether bins for so many edges take at most half of the memory that a process has left, with their values
 /// in the sample and in iterations.
 bool bins_fit(std::uint64_t thin_edges, std::uint64_t available_bytes) noexcept;
@@ -63,14 +42,5 @@ using OrderSeconds = std::array<double, tiles::kOrders>;
 tiles::Order fastest_order(const OrderSeconds& seconds) noexcept;
 /// One line, which begins with what was chosen.
 std::string order_reason(tiles::Order chosen, const OrderSeconds& seconds);
-
-/// A block, which a worker takes at a time, is a group of columns with all their strips: its accumulators are
-/// one worker's, and no sums have to be merged. Another order than `strips` is chosen if it is faster by 8 %
-/// over all processes: each sweeps a sample of its columns in all orders. Bins are for edges without weights,
-/// and no choice where thin cells have few edges, or memory is short. Where all sources fit into the second
-/// cache, strips are taken and nothing is measured. Collective where there is something to choose.
-OrderChoice order_tiles(const OrderOptions& options, const OrderSubject& subject,
-                        const exchange::Exchange& exchange, launch::Bootstrap& bootstrap,
-                        topology::WorkerPool& pool);
 
 }  // namespace edgewire::job

@@ -1,4 +1,4 @@
-#include "dense/job/ownership_choice.h"
+#include "dense/job/choices.h"
 
 #include <fmt/core.h>
 
@@ -6,10 +6,9 @@
 #include <utility>
 
 #include "base/parallel.h"
-#include "dense/plan/balance.h"
 #include "dense/plan/block_plan.h"
 #include "dense/plan/count.h"
-#include "dense/plan/count_blocks.h"
+#include "dense/plan/edge_partition.h"
 #include "partition/ownership.h"
 
 namespace edgewire::job {

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "dense/job/plan_cache.h"
-#include "dense/tiles/tile_check.h"
+#include "dense/tiles/tile_format.h"
 
 namespace edgewire::job {
 

@@ -2,11 +2,9 @@
 #include <algorithm>
 
 #include "base/seconds.h"
+#include "dense/job/choices.h"
 #include "dense/job/dense_plan.h"
-#include "dense/job/layout_choice.h"
-#include "dense/job/rates.h"
-#include "dense/plan/balance.h"
-#include "dense/tiles/plan_readers.h"
+#include "dense/plan/count.h"
 #include "launch/packing.h"
 #include "partition/row_loader.h"
 
@@ -78,10 +76,9 @@ std::vector<tiles::Tiles> build_mirrored(const PlanTask& task, exchange::Exchang
     if (addresses.empty()) addresses = edges.owned_addresses();
     const plan::MovedRows rows(exchange.take_moved(stream.peer), stream.peer,
                                static_cast<std::uint32_t>(stream.sources.size()), edges.sources(),
-                               edges.weight_bytes());
+                               edges.weight_bytes(), addresses);
     mirrored[static_cast<std::size_t>(stream.peer)] =
-        tiles::build_tiles(task.seat.pool(), tiles::MovedReader(rows, addresses),
-                           std::span(columns.bounds).first(columns.local() + 1),
+        tiles::build_tiles(task.seat.pool(), rows, std::span(columns.bounds).first(columns.local() + 1),
                            std::span(columns.memory_nodes).first(columns.local()), task.tile_sizes());
   }
   return mirrored;
@@ -106,10 +103,7 @@ plan::OwnedVertices order_vertices(const PlanTask& task, const partition::OwnedR
   }
   if (!task.options.choose_layout || !anyhow)
     return {rows, ownership, task.bootstrap.rank(), choices.layout, for_each};
-  auto choice = choose_layout(task.bootstrap, rows, ownership, task.seat.pool(), task.tile_sizes(), for_each);
-  choices.layout = choice.layout;
-  choices.layout_reason = std::move(choice.reason);
-  return std::move(choice.owned);
+  return choose_layout(task, rows, ownership, choices, for_each);
 }
 
 ConnectedPlan plan_vertices(const PlanTask& task, Rates& rates, Choices choices) {
@@ -137,8 +131,7 @@ ConnectedPlan plan_vertices(const PlanTask& task, Rates& rates, Choices choices)
   plan::ExchangeColumns edges(std::move(plan), columns.bounds, for_each);
   EdgeTiles tiles;
   if (task.options.devices.empty())
-    tiles.own = tiles::build_tiles(task.seat.pool(), tiles::PlanReader(edges), columns.bounds,
-                                   columns.memory_nodes, sizes);
+    tiles.own = tiles::build_tiles(task.seat.pool(), edges, columns.bounds, columns.memory_nodes, sizes);
   else
     tiles = build_on_disks(task, edges, columns);
   tiles.mirrored = build_mirrored(task, exchange, edges, columns);

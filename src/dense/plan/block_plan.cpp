@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "partition/column_addresses.h"
-#include "partition/look_up.h"
+#include "partition/vertex_set.h"
 
 namespace edgewire::plan {
 

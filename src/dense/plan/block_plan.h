@@ -54,7 +54,6 @@ class BlockPlan {
   std::span<const Peer> peers() const noexcept { return peers_; }
   std::uint32_t destinations() const noexcept { return destinations_; }
   std::uint64_t edges() const noexcept { return block_.edges(); }
-  static constexpr std::uint32_t kRowBlock = 64;
   /// As ExchangePlan::cut_columns().
   std::vector<std::uint32_t> cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
                                          std::vector<std::uint64_t>* edges = nullptr) const;
@@ -82,25 +81,21 @@ class BlockPlan {
   std::vector<std::uint64_t> granule_edges_;              ///< [destination / kColumnGranule]: by a sample
 };
 
-/// The edges of a block by column. Const and thread safe.
+/// The edges of a block by column.
 class BlockColumns {
  public:
   /// The edges of the sources of one owner.
-  class Rows {
+  class Rows final : public EdgeReader {
    public:
-    std::uint32_t sources() const noexcept { return plan_.sources(owner_); }
-    /// The number of edges of the sources [first, last); first is a multiple of kRowBlock, last too or
-    /// sources().
-    std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept {
+    std::uint32_t sources() const noexcept override { return plan_.sources(owner_); }
+    std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept override {
       const auto& before = plan_.edges_before_[owner_];
-      return before[(last + BlockPlan::kRowBlock - 1) / BlockPlan::kRowBlock] -
-             before[first / BlockPlan::kRowBlock];
+      return before[(last + kRowBlock - 1) / kRowBlock] - before[first / kRowBlock];
     }
-    /// See plan::weight_bytes().
-    std::size_t weight_bytes() const noexcept { return plan::weight_bytes(plan_.graph_, plan_.weighted_); }
-    /// Sets `rows` to the edges of the sources [first, last), at most kRowBlock from a multiple of it on.
-    /// Destinations are addresses, see ColumnAddresses.
-    void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const {
+    std::size_t weight_bytes() const noexcept override {
+      return plan::weight_bytes(plan_.graph_, plan_.weighted_);
+    }
+    void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const override {
       plan_.read(owner_, first, last, rows);
     }
 

@@ -1,4 +1,4 @@
-#include "dense/plan/count_blocks.h"
+#include "dense/plan/edge_partition.h"
 
 #include <fmt/core.h>
 
@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "dense/plan/block_edges.h"
+#include "dense/plan/block_routes.h"
 #include "graph/format.h"
 
 namespace edgewire::plan {

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "base/bits.h"
-#include "dense/plan/copy_others.h"
+#include "dense/plan/owner_filter.h"
 #include "topology/memory.h"
 #include "topology/page_vector.h"
 

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "dense/plan/count.h"
+#include "dense/plan/volume.h"
 #include "partition/ownership.h"
 
 namespace edgewire::plan {
@@ -23,7 +25,7 @@ class Cells {
  public:
   Cells(std::span<const std::uint64_t> offsets, int processes);
   std::uint32_t side() const noexcept { return side_; }
-  /// Of the vertices of the strip.
+  /// The owner of the vertices of the strip.
   std::uint32_t owner(std::uint32_t strip) const noexcept { return strip / strips_each_; }
   const partition::RangeOwnership& strips() const noexcept { return strips_; }
   /// The vertices of a process, a range of ids.
@@ -83,5 +85,24 @@ class EdgePartition {
   std::uint32_t side_;                  ///< strips
   std::vector<std::uint16_t> holders_;  ///< [strip of the source * side + strip of the destination]
 };
+
+/// Mirrors and partial sums between processes.
+struct BlockTraffic {
+  Traffic values;
+  std::vector<std::uint64_t> computed_edges;  ///< by process
+  std::uint64_t memory_bytes = 0;
+  std::uint32_t passes = 0;  ///< over the graph
+};
+
+/// The partition with this name, `hilbert` or `grid`. Reads all rows for `hilbert`; these are verified.
+EdgePartition partition_edges(std::string_view how, const Rows& rows, int processes, int threads);
+
+/// Memory that count_blocks() needs at least: 40 bytes for each edge of a block.
+std::uint64_t block_bytes(const Rows& rows, int processes) noexcept;
+/// `strategy`: slots or cover. Takes as many blocks at a time as fit into the memory, with a pass over the
+/// rows for each time. The values take 8 bytes each beside that, with `cover` 16. Throws Error when no block
+/// fits.
+BlockTraffic count_blocks(const Rows& rows, const EdgePartition& partition, Strategy strategy,
+                          const CountOptions& options);
 
 }  // namespace edgewire::plan

@@ -41,4 +41,21 @@ struct EdgeRows {
   std::vector<std::conditional_t<kIds64, PlainId, char>> ids_;  ///< only where they are wider
 };
 
+inline constexpr std::uint32_t kRowBlock = 64;  ///< sources that an EdgeReader reads at a time
+
+/// The edges of a process, source by source. Const and thread safe.
+class EdgeReader {
+ public:
+  virtual ~EdgeReader() = default;
+  virtual std::uint32_t sources() const = 0;
+  /// See plan::weight_bytes(). 0: read() gives no weights.
+  virtual std::size_t weight_bytes() const { return 0; }
+  /// The number of edges of sources [first, last), or an upper bound; first is a multiple of kRowBlock, last
+  /// too or sources().
+  virtual std::uint64_t edges(std::uint32_t first, std::uint32_t last) const = 0;
+  /// Sets `rows` to the edges of sources [first, last). `first` is a multiple of kRowBlock; the range has at
+  /// most kRowBlock sources. Destinations are addresses, see partition::ColumnAddresses.
+  virtual void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const = 0;
+};
+
 }  // namespace edgewire::plan

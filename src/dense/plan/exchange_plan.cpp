@@ -10,9 +10,8 @@
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/release.h"
-#include "dense/plan/fetch_rows.h"
 #include "partition/column_addresses.h"
-#include "partition/look_up.h"
+#include "partition/vertex_set.h"
 
 namespace edgewire::plan {
 
@@ -21,7 +20,7 @@ namespace {
 constexpr std::uint32_t kBlocksAtATime = 64;  // row blocks that a worker takes at a time
 
 std::uint64_t row_blocks(std::uint32_t sources) {
-  return (sources + std::uint64_t{ExchangePlan::kRowBlock} - 1) / ExchangePlan::kRowBlock;
+  return (sources + std::uint64_t{kRowBlock} - 1) / kRowBlock;
 }
 
 /// work(worker, block, first row, last row) for every block of rows, or every `step`-th.
@@ -31,8 +30,8 @@ void for_each_block(const ForEach& for_each, std::uint32_t sources, std::uint32_
   const std::uint64_t taken = std::uint64_t{kBlocksAtATime} * step;
   for_each((blocks + taken - 1) / taken, [&](int worker, std::uint64_t group) {
     for (std::uint64_t b = group * taken; b < std::min(blocks, (group + 1) * taken); b += step) {
-      const auto first = static_cast<std::uint32_t>(b * ExchangePlan::kRowBlock);
-      work(worker, b, first, std::min(sources, first + ExchangePlan::kRowBlock));
+      const auto first = static_cast<std::uint32_t>(b * kRowBlock);
+      work(worker, b, first, std::min(sources, first + kRowBlock));
     }
   });
 }
@@ -251,7 +250,7 @@ void ExchangePlan::fetch(std::uint32_t last) const noexcept {
   const auto ids = owned_.ids();
   const std::uint32_t ahead = std::min(last + kRowBlock, owned_.count());
   for (OwnedIndex i(ahead); i < std::min(ahead + kRowBlock, owned_.count()); ++i) rows_.fetch_range(ids[i]);
-  fetch_rows(rows_, ids.subspan(last, ahead - last));
+  rows_.fetch(ids.subspan(last, ahead - last));
 }
 
 void ExchangePlan::read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const {
@@ -288,7 +287,7 @@ void ExchangePlan::read(std::uint32_t first, std::uint32_t last, EdgeRows& rows)
   rows.destinations.resize(ends.empty() ? 0 : ends.back());
 }
 
-/// As read(), edge by edge.
+/// Does the same as read(), edge by edge.
 void ExchangePlan::read_weighted(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const {
   rows.destinations.clear();
   rows.ends.clear();

@@ -76,19 +76,11 @@ class ExchangePlan {
   void forget_slots();
   std::uint32_t sources() const noexcept { return owned_.count(); }
   std::uint64_t edges() const noexcept { return owned_.edges(); }
-  /// The number of edges of the owned vertices with indexes [first, last), as OwnedVertices::edges(). With
-  /// `cover` read() returns fewer, since some have moved.
-  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept {
-    return owned_.edges(first, last);
-  }
   std::uint32_t destinations() const noexcept { return destinations_; }
   /// Sets `rows` to the edges of owned vertices [first, last) that this process computes (`edge`: only those
   /// to owned vertices, see slot_sources()), in order of their indexes. At most kRowBlock vertices, starting
   /// at a multiple of it.
-  static constexpr std::uint32_t kRowBlock = 64;
   void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const;
-  /// See plan::weight_bytes().
-  std::size_t weight_bytes() const noexcept { return plan::weight_bytes(rows_.graph(), weighted_); }
   /// Cuts the destinations into columns of at most `width`, so that none holds edges of two peers and none
   /// many more than `edges_per_column` edges (estimated from every sixteenth block of rows). Returns the
   /// bounds, one more than there are columns. Sets `edges`, if it is not null, to the estimates by column.
@@ -161,7 +153,7 @@ class PlanDraft {
             OwnedVertices owned, Strategy strategy, int workers, const ForEach& for_each,
             bool weighted = false, const FreeEdges& free_edges = {});
 
-  /// As the plan will have them, but for the destinations of streams.
+  /// The streams are those of the plan, but for their destinations.
   std::span<const Stream> streams() const noexcept { return plan_.streams(); }
   NumberedBy<Slot, std::span<const OwnedIndex>> mirrors(int peer) const noexcept {
     return plan_.mirrors(peer);
@@ -188,18 +180,22 @@ class PlanDraft {
   ExchangePlan plan_;
 };
 
-/// The edges of a plan by column. Const and thread safe.
-class ExchangeColumns {
+/// The edges of a plan by column.
+class ExchangeColumns final : public EdgeReader {
  public:
   /// `bounds` as cut_columns() returned them. Throws Error when there are too many columns.
   ExchangeColumns(ExchangePlan plan, std::span<const std::uint32_t> bounds, const ForEach& for_each);
-  std::uint32_t sources() const noexcept { return plan_.sources(); }
-  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept {
-    return plan_.edges(first, last);
+  std::uint32_t sources() const noexcept override { return plan_.sources(); }
+  /// With `cover` read() returns fewer, since some have moved.
+  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept override {
+    return plan_.owned().edges(first, last);
   }
-  std::size_t weight_bytes() const noexcept { return plan_.weight_bytes(); }
-  /// As ExchangePlan::read(). Destinations are addresses, see ColumnAddresses.
-  void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const { plan_.read(first, last, rows); }
+  std::size_t weight_bytes() const noexcept override {
+    return plan::weight_bytes(plan_.rows_.graph(), plan_.weighted_);
+  }
+  void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const override {
+    plan_.read(first, last, rows);
+  }
   /// [local number]: address of the owned vertex's sum. Not for strategy `worker`, nor in a job of one
   /// process.
   topology::PageVector<std::uint32_t> owned_addresses() const;

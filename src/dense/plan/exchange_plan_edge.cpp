@@ -5,16 +5,21 @@
 
 #include "base/error.h"
 #include "dense/plan/exchange_plan.h"
-#include "dense/plan/remote_edges.h"
 
 namespace edgewire::plan {
 
 void ExchangePlan::count_slots() {
   std::vector<std::uint64_t> slots(streams_.size());
   for (const auto& entries : entries_) slots_of_.emplace_back(entries.size());
-  visit_remote_edges(rows_, ownership_, rank_, 0, owned_.count(), [&](LocalNumber, partition::Place place) {
-    ++slots_of_[place.owner][destination_of_[0][ownership_.vertex(place.owner, place.local)]];
-    ++slots[place.owner];
+  ownership_.visit([&](const auto& scheme) {
+    for (LocalNumber local{}; local < owned_.count(); ++local) {  // rows are read from front to back
+      for (const VertexId target : rows_.row(scheme.vertex(rank_, local))) {
+        const std::uint32_t owner = scheme.place(target).owner;
+        if (owner == rank_) continue;
+        ++slots_of_[owner][destination_of_[0][target]];
+        ++slots[owner];
+      }
+    }
   });
   for (std::size_t s = 0; s < streams_.size(); ++s) {
     if (slots[s] > std::numeric_limits<std::uint32_t>::max()) {

@@ -8,30 +8,30 @@
 #include <vector>
 
 #include "base/numbering.h"
+#include "dense/plan/edge_rows.h"
 #include "topology/page_vector.h"
 
 namespace edgewire::plan {
 
-/// The edges that a peer gets to compute, as it receives them. For each mirror with such edges: its number
-/// among the mirrors, the number of edges, the local numbers of their destinations, and their weights (floats
-/// or doubles, see weight_bytes()) if edges have weights.
+/// The edges that a peer gets to compute, in the form in which it receives them: for each mirror with such
+/// edges: its number among the mirrors, the number of edges, the local numbers of their destinations, and
+/// their weights (floats or doubles, see weight_bytes()) if edges have weights.
 using MovedEdges = topology::PageVector<std::uint32_t>;
 
 /// The receiver's view: the edges by mirror.
-class MovedRows {
+class MovedRows final : public EdgeReader {
  public:
-  static constexpr std::uint32_t kBlock = 64;
   /// `edges` came from `peer`. `mirrors`: how many mirrors the peer has here. `destinations`: number of owned
-  /// vertices. Throws Error that names the peer when the edges are wrong.
+  /// vertices. `addresses`: theirs by local number, which read() needs. Throws Error that names the peer when
+  /// the edges are wrong.
   MovedRows(MovedEdges edges, int peer, std::uint32_t mirrors, std::uint32_t destinations,
-            std::size_t weight_bytes);
-  /// See plan::weight_bytes().
-  std::size_t weight_bytes() const noexcept { return weight_bytes_; }
-  std::uint32_t sources() const noexcept { return static_cast<std::uint32_t>(rows_.size()); }
-  /// The number of edges of the mirrors [first, last); first is a multiple of kBlock, last too or sources().
-  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept {
-    return before_[(last + kBlock - 1) / kBlock] - before_[first / kBlock];
+            std::size_t weight_bytes, std::span<const std::uint32_t> addresses = {});
+  std::size_t weight_bytes() const noexcept override { return weight_bytes_; }
+  std::uint32_t sources() const noexcept override { return static_cast<std::uint32_t>(rows_.size()); }
+  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept override {
+    return before_[(last + kRowBlock - 1) / kRowBlock] - before_[first / kRowBlock];
   }
+  void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const override;
   /// The destinations.
   std::span<const LocalNumber> row(std::uint32_t mirror) const noexcept {
     return numbered<LocalNumber>(rows_[mirror]);
@@ -52,8 +52,9 @@ class MovedRows {
 
   MovedEdges edges_;
   std::size_t weight_bytes_;
+  std::span<const std::uint32_t> addresses_;
   std::vector<std::span<const std::uint32_t>> rows_;
-  std::vector<std::uint64_t> before_;  ///< [mirror / kBlock]: number of edges before this block
+  std::vector<std::uint64_t> before_;  ///< [mirror / kRowBlock]: number of edges before this block
 };
 
 }  // namespace edgewire::plan

@@ -117,7 +117,7 @@ OwnedVertices::OwnedVertices(const partition::OwnedRows& rows, const partition::
   const Pieces pieces{ownership.count(me)};
   ids_.resize(pieces.vertices);
   indexes_.resize(pieces.vertices);
-  edges_before_.resize((pieces.vertices + std::size_t{kBlock} - 1) / kBlock + 1);
+  edges_before_.resize((pieces.vertices + std::size_t{kRowBlock} - 1) / kRowBlock + 1);
   const Degrees degree{rows};
   DegreeSort sort(pieces, degree);
   for_each(pieces.count(), [&](int, std::uint64_t piece) {
@@ -135,7 +135,7 @@ OwnedVertices::OwnedVertices(const partition::OwnedRows& rows, const partition::
     if (layout == Layout::degree) return sort.count(piece, ids_);
     for (std::uint32_t local = first; local < last; ++local) {
       indexes_[local] = local;
-      edges_before_[local / kBlock + 1] += degree(ids_[local]);
+      edges_before_[local / kRowBlock + 1] += degree(ids_[local]);
     }
   });
   if (layout == Layout::degree) {
@@ -146,10 +146,10 @@ OwnedVertices::OwnedVertices(const partition::OwnedRows& rows, const partition::
     const auto hubs = sort.sort_hubs(ids_);
     for (std::uint32_t i = 0; i < hubs.size(); ++i) {
       indexes_[ownership.place(VertexId(hubs[i])).local] = i;
-      edges_before_[i / kBlock + 1] += degree(hubs[i]);
+      edges_before_[i / kRowBlock + 1] += degree(hubs[i]);
     }
-    sort.for_each_stretch(kBlock, [&](std::uint32_t first, std::uint32_t end, std::uint64_t edges) {
-      edges_before_[first / kBlock + 1] += (end - first) * edges;
+    sort.for_each_stretch(kRowBlock, [&](std::uint32_t first, std::uint32_t end, std::uint64_t edges) {
+      edges_before_[first / kRowBlock + 1] += (end - first) * edges;
     });
   }
   std::partial_sum(edges_before_.begin(), edges_before_.end(), edges_before_.begin());
@@ -158,7 +158,7 @@ OwnedVertices::OwnedVertices(const partition::OwnedRows& rows, const partition::
 bool OwnedVertices::fit(const partition::Ownership& ownership, int rank, const ForEach& for_each) const {
   const auto me = static_cast<std::uint32_t>(rank);
   if (count() != ownership.count(me) || indexes_.size() != count() ||
-      edges_before_.size() != (count() + std::size_t{kBlock} - 1) / kBlock + 1 ||
+      edges_before_.size() != (count() + std::size_t{kRowBlock} - 1) / kRowBlock + 1 ||
       !std::ranges::is_sorted(edges_before_))
     return false;
   std::atomic<bool> well{true};  // read when all have ended

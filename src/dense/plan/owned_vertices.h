@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "dense/plan/edge_rows.h"
 #include "partition/owned_rows.h"
 #include "partition/ownership.h"
 #include "topology/page_vector.h"
@@ -38,12 +39,11 @@ class OwnedVertices {
 
   std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(ids_.size()); }
   std::uint64_t edges() const noexcept { return edges_before_.back(); }
-  /// The number of edges of the vertices with indexes [first, last); first is a multiple of kBlock, last too
-  /// or count().
+  /// The number of edges of the vertices with indexes [first, last); first is a multiple of kRowBlock, last
+  /// too or count().
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept {
-    return edges_before_[(last + kBlock - 1) / kBlock] - edges_before_[first / kBlock];
+    return edges_before_[(last + kRowBlock - 1) / kRowBlock] - edges_before_[first / kRowBlock];
   }
-  static constexpr std::uint32_t kBlock = 64;
   NumberedBy<OwnedIndex, std::span<const VertexId>> ids() const noexcept { return numbered<VertexId>(ids_); }
   NumberedBy<LocalNumber, std::span<const OwnedIndex>> indexes() const noexcept {
     return numbered<OwnedIndex>(indexes_);
@@ -56,7 +56,7 @@ class OwnedVertices {
   // Without their types, since sorting exchanges them, and a plan borrows the indexes for other numbers.
   topology::PageVector<PlainId> ids_;            ///< [index]
   topology::PageVector<std::uint32_t> indexes_;  ///< [local number]
-  std::vector<std::uint64_t> edges_before_;      ///< [index / kBlock]
+  std::vector<std::uint64_t> edges_before_;      ///< [index / kRowBlock]
 };
 
 }  // namespace edgewire::plan

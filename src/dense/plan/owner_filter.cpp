@@ -1,9 +1,20 @@
 #include "dense/plan/owner_filter.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "base/mixing.h"
-#include "dense/plan/wide.h"
+#include "topology/cpu_level.h"
+
+#if defined(__x86_64__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // undefined lanes (GCC bug 105593)
+#include <immintrin.h>
+#pragma GCC diagnostic pop
+
+/// For functions that are only called if has_lanes().
+#define EDGEWIRE_WIDE __attribute__((target("arch=x86-64-v4")))
+#endif
 
 namespace edgewire::plan {
 
@@ -12,6 +23,50 @@ namespace {
 constexpr int kMostPicked = 32;  // processes: a bit of a lane for each
 constexpr int kMostDealt = 16;   // with more, handling one vertex after the other is faster
 constexpr std::uint64_t kMostVertices = std::uint64_t{1} << 31;
+
+#if defined(__x86_64__)
+
+bool has_lanes() { return topology::cpu_level() >= topology::CpuLevel::v4; }
+
+/// Calls work(lanes, numbers) for 16 numbers at a time; `lanes`: a mask of the lanes that hold a number.
+template <class Work>
+EDGEWIRE_WIDE void for_each_lanes(std::span<const std::uint32_t> numbers, Work& work) {
+  for (std::size_t i = 0; i < numbers.size(); i += 16) {
+    const auto lanes = static_cast<__mmask16>(0xFFFF >> (16 - std::min<std::size_t>(16, numbers.size() - i)));
+    work(lanes, _mm512_maskz_loadu_epi32(lanes, numbers.data() + i));
+  }
+}
+
+struct CopyOthers {
+  const std::uint64_t* words;
+  std::uint32_t* out;
+  EDGEWIRE_WIDE void operator()(__mmask16 lanes, __m512i numbers) {
+    const __m512i halves =
+        _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), lanes, _mm512_srli_epi32(numbers, 5), words, 4);
+    const __m512i bit =
+        _mm512_sllv_epi32(_mm512_set1_epi32(1), _mm512_and_si512(numbers, _mm512_set1_epi32(31)));
+    const __mmask16 others = _mm512_mask_testn_epi32_mask(lanes, halves, bit);
+    _mm512_storeu_si512(out, _mm512_maskz_compress_epi32(others, numbers));
+    out += std::popcount(others);
+  }
+};
+
+EDGEWIRE_WIDE std::uint32_t* copy_wide(std::span<const std::uint64_t> words,
+                                       std::span<const std::uint32_t> numbers, std::uint32_t* out) {
+  CopyOthers copy{words.data(), out};
+  for_each_lanes(numbers, copy);
+  return copy.out;
+}
+
+#else
+
+bool has_lanes() { return false; }
+
+std::uint32_t* copy_wide(std::span<const std::uint64_t>, std::span<const std::uint32_t>, std::uint32_t* out) {
+  return out;
+}
+
+#endif
 
 #if defined(__x86_64__) && EDGEWIRE_ID_BITS == 32
 
@@ -170,6 +225,16 @@ void OwnerFilter::deal(std::span<const VertexId> vertices, std::span<LocalNumber
       *next[place.owner]++ = place.local;
     }
   });
+}
+
+std::uint32_t* copy_others(const Bits& left_out, std::span<const std::uint32_t> numbers,
+                           std::uint32_t* out) noexcept {
+  if (has_lanes()) return copy_wide(left_out.all_words(), numbers, out);
+  for (const auto number : numbers) {  // no branch depends on the number
+    *out = number;
+    out += left_out.test(number) ? 0 : 1;
+  }
+  return out;
 }
 
 }  // namespace edgewire::plan

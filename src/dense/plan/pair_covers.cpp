@@ -1,11 +1,164 @@
 #include "dense/plan/pair_covers.h"
-#include "base/ranked_bits.h"
-#include "dense/plan/copy_others.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
+#include "base/ranked_bits.h"
+#include "dense/plan/cover.h"
 #include "dense/plan/edge_rows.h"
+#include "dense/plan/owner_filter.h"
+#include "partition/owned_rows.h"
+#include "partition/ownership.h"
+#include "topology/memory.h"
+
 namespace edgewire::plan {
+
+namespace {
+
+constexpr std::uint32_t kGroupRows = 1 << 16;  // of all peers: a worker's group stays in its L2 cache
+constexpr std::uint64_t kLeastChunk = 1 << 10, kMostChunk = 1 << 18;  // edges
+constexpr std::uint32_t kAsked = 64;                                  // rows that are prefetched together
+
+/// row(local, targets) for owned vertices with local numbers [first, last), in that order.
+template <class Row>
+void for_each_row(const partition::OwnedRows& rows, const partition::Ownership& ownership, std::uint32_t rank,
+                  std::uint32_t first, std::uint32_t last, const Row& row) {
+  std::array<VertexId, kAsked> vertices, next;
+  const auto ask = [&](std::uint32_t from) {
+    const std::uint32_t count = std::min(kAsked, last - from);
+    ownership.visit([&](const auto& scheme) {
+      for (std::uint32_t i = 0; i < count; ++i) next[i] = scheme.vertex(rank, LocalNumber(from + i));
+    });
+    rows.fetch(std::span(next).first(count));
+  };
+  ask(first);
+  for (LocalNumber local(first); local < last; ++local) {
+    const std::uint32_t i = (local - first) % kAsked;
+    if (i == 0) {
+      vertices = next;
+      ask(std::min<std::uint32_t>(last, local + kAsked));
+    }
+    row(local, rows.row(vertices[i]));
+  }
+}
+
+}  // namespace
+
+/// A copy of the edges that leave a process, by the peer to which they go. It takes up to 6 bytes for each
+/// edge and 16 for each source and peer.
+class PairRows {
+ public:
+  /// `owned_edges`: number of edges of the vertices of `rank`. `workers`: those of for_each. Throws Error.
+  PairRows(partition::OwnedRows rows, const partition::Ownership& ownership, int rank,
+           std::uint64_t owned_edges, int workers, const ForEach& for_each);
+  /// The edges that go to the peer; none for this rank. The result points into this object.
+  PairEdges edges(std::uint32_t peer) const;
+
+ private:
+  struct Worker {
+    std::vector<LocalNumber*> next, end;  ///< [peer]: what is free of its chunk
+    std::vector<LocalNumber> inside;      ///< edges between owned vertices, which are not needed
+    std::vector<PairRow> rows;            ///< [peer * group_ + number]: rows of the current group
+  };
+  LocalNumber* take(std::uint64_t edges) noexcept;
+  void split(Worker& worker, std::uint64_t group);
+
+  partition::OwnedRows owned_;
+  const partition::Ownership& ownership_;
+  OwnerFilter filter_;
+  std::uint32_t rank_, rows_;
+  std::size_t processes_;
+  std::uint32_t group_;  ///< rows that a worker takes at a time
+  std::size_t groups_;
+  std::vector<Worker> workers_;
+  std::uint64_t chunk_;           ///< edges
+  topology::NodeMemory targets_;  ///< room for all chunks; unused pages are never touched
+  std::atomic<std::uint64_t> used_{0};
+  std::vector<std::vector<PairRow>> parts_;  ///< [group * processes + peer]
+};
+
+PairRows::PairRows(partition::OwnedRows rows, const partition::Ownership& ownership, int rank,
+                   std::uint64_t owned_edges, int workers, const ForEach& for_each)
+    : owned_(std::move(rows)),
+      ownership_(ownership),
+      filter_(ownership),
+      rank_(static_cast<std::uint32_t>(rank)),
+      rows_(ownership.count(rank_)),
+      processes_(static_cast<std::size_t>(ownership.processes())),
+      group_(std::max(kAsked, kGroupRows / static_cast<std::uint32_t>(processes_))),
+      groups_((rows_ + std::size_t{group_} - 1) / group_),
+      workers_(static_cast<std::size_t>(workers)),
+      chunk_(std::clamp<std::uint64_t>(owned_edges / (8 * workers_.size() * processes_), kLeastChunk,
+                                       kMostChunk)),
+      targets_((owned_edges + owned_edges / 7 + workers_.size() * processes_ * chunk_) * sizeof(LocalNumber),
+               -1, "the edges to the peers"),
+      parts_(groups_ * processes_) {
+  for (Worker& worker : workers_) {
+    worker.next.resize(processes_);
+    worker.end.resize(processes_);
+    worker.rows.resize(processes_ * group_);
+  }
+  for_each(groups_, [&](int worker, std::uint64_t group) {
+    split(workers_[static_cast<std::size_t>(worker)], group);
+  });
+}
+
+PairEdges PairRows::edges(std::uint32_t peer) const {
+  PairEdges edges{{}, rows_, ownership_.count(peer)};
+  for (std::size_t g = 0; g < groups_; ++g) edges.parts.push_back(parts_[g * processes_ + peer]);
+  return edges;
+}
+
+LocalNumber* PairRows::take(std::uint64_t edges) noexcept {
+  // Relaxed: workers only need different places.
+  return targets_.as<LocalNumber>().data() + used_.fetch_add(edges, std::memory_order_relaxed);
+}
+
+/// A chunk of each worker and peer gets its rows until one might not fit: no row is longer than an eighth of
+/// it, so that an eighth is wasted at most. Longer rows are counted first.
+void PairRows::split(Worker& worker, std::uint64_t group) {
+  const auto first = static_cast<std::uint32_t>(group * group_);
+  const std::uint32_t last = std::min(rows_, first + group_);
+  std::vector<LocalNumber*> begins(processes_), apart(processes_);
+  std::vector<std::uint64_t> counts(processes_);
+  std::vector<std::uint32_t> used(processes_);
+  for_each_row(owned_, ownership_, rank_, first, last, [&](LocalNumber local, std::span<const VertexId> row) {
+    const bool is_long = row.size() > chunk_ / 8;
+    if (is_long) {
+      std::fill(counts.begin(), counts.end(), 0);
+      filter_.count(row, counts);
+    }
+    if (worker.inside.size() < row.size()) worker.inside.resize(row.size());
+    worker.next[rank_] = worker.inside.data();
+    worker.end[rank_] = worker.inside.data() + worker.inside.size();
+    for (std::size_t p = 0; p < processes_; ++p) {
+      if (is_long && p != rank_) {
+        apart[p] = take(counts[p]);
+      } else if (static_cast<std::uint64_t>(worker.end[p] - worker.next[p]) < row.size()) {
+        worker.next[p] = take(chunk_);
+        worker.end[p] = worker.next[p] + chunk_;
+      }
+    }
+    auto& next = is_long ? apart : worker.next;
+    if (is_long) apart[rank_] = worker.inside.data();
+    std::ranges::copy(next, begins.begin());
+    filter_.deal(row, next);
+    next[rank_] = begins[rank_];
+    for (std::size_t p = 0; p < processes_; ++p) {  // no branch depends on whether there is an edge
+      const auto edges = static_cast<std::uint32_t>(next[p] - begins[p]);
+      worker.rows[p * group_ + used[p]] = {begins[p], edges, local};
+      used[p] += edges > 0 ? 1 : 0;
+    }
+  });
+  for (std::size_t p = 0; p < processes_; ++p) {
+    const auto rows = std::span(worker.rows).subspan(p * group_, used[p]);
+    parts_[group * processes_ + p].assign(rows.begin(), rows.end());
+  }
+}
 
 PairCovers::PairCovers(const partition::OwnedRows& rows, const partition::Ownership& ownership, int rank,
                        const OwnedVertices& owned, int workers, const ForEach& for_each, bool weighted)
@@ -13,7 +166,7 @@ PairCovers::PairCovers(const partition::OwnedRows& rows, const partition::Owners
       ownership_(&ownership),
       rank_(static_cast<std::uint32_t>(rank)),
       weighted_(weighted),
-      rows_(std::make_unique<PairRows>(rows, ownership, rank, owned.edges(), workers, for_each)),
+      rows_(std::make_shared<PairRows>(rows, ownership, rank, owned.edges(), workers, for_each)),
       covers_(static_cast<std::size_t>(ownership.processes())) {
   mirrors_.resize(covers_.size());
   moved_.resize(covers_.size());

@@ -12,20 +12,22 @@
 #include "dense/plan/cover.h"
 #include "dense/plan/moved_rows.h"
 #include "dense/plan/owned_vertices.h"
-#include "dense/plan/pair_rows.h"
 #include "partition/owned_rows.h"
 #include "partition/ownership.h"
 
 namespace edgewire::plan {
+
+class PairRows;
 
 /// The covers of the edges from the owned vertices to the vertices of each peer.
 class PairCovers {
  public:
   /// No covers: for other strategies than `cover`.
   PairCovers() = default;
-  /// Until take_moved(), it keeps a copy of the edges that leave the process (see PairRows) and of those that
-  /// must move. While it runs, it also needs the memory of minimum_cover(). `weighted`: moved edges take
-  /// their weights along. Ownership, and the graph of the rows, outlive it.
+  /// Until take_moved(), it keeps a copy of the edges that leave the process, up to 6 bytes each and 16 for
+  /// each source and peer, and of those that must move. While it runs, it also needs the memory of
+  /// minimum_cover(). `weighted`: moved edges take their weights along. Ownership, and the graph of the rows,
+  /// outlive it.
   PairCovers(const partition::OwnedRows& rows, const partition::Ownership& ownership, int rank,
              const OwnedVertices& owned, int workers, const ForEach& for_each, bool weighted = false);
 
@@ -53,7 +55,7 @@ class PairCovers {
   const partition::Ownership* ownership_ = nullptr;
   std::uint32_t rank_ = 0;
   bool weighted_ = false;
-  std::unique_ptr<PairRows> rows_;
+  std::shared_ptr<PairRows> rows_;
   std::vector<PairCover> covers_;                 ///< [peer]
   std::vector<std::vector<OwnedIndex>> mirrors_;  ///< [peer]
   std::vector<MovedEdges> moved_;                 ///< [peer]: the edges that must move

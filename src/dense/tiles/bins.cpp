@@ -16,30 +16,16 @@ struct Cell {
   std::vector<const std::uint16_t*> tiles;
 };
 
-std::uint64_t edges_of(const std::uint16_t* tile) noexcept {
-  const std::uint16_t* counts = tile + kTileHeaderWords;
-  std::uint64_t edges = 0;
-  for (std::uint32_t others = 1; others <= kBundle; ++others) {
-    if ((tile[2] >> (others - 1) & 1) == 0) continue;
-    edges += std::uint64_t{read_count(counts)} * others;
-    counts += 2;
-  }
-  return edges;
-}
-
 /// Calls visit(source, destination) for each edge of a tile without weights.
 template <class Visit>
 void for_each_edge(const std::uint16_t* tile, const Visit& visit) {
   const bool pull = direction_of(tile) == Direction::pull;
-  const std::uint16_t* counts = tile + kTileHeaderWords;
-  const std::uint16_t* bundle = counts + std::popcount(tile[2]) * std::ptrdiff_t{2};
-  for (std::uint32_t others = 1; others <= kBundle; ++others) {
-    if ((tile[2] >> (others - 1) & 1) == 0) continue;
-    for (std::uint32_t left = read_count(counts); left > 0; --left, bundle += 1 + others)
+  const std::uint16_t* bundle = tile + head_words(tile);
+  for_each_size(tile, [&](std::uint32_t others, std::uint32_t bundles) {
+    for (; bundles > 0; --bundles, bundle += 1 + others)
       for (std::uint32_t i = 1; i <= others; ++i)
         visit(pull ? bundle[i] : bundle[0], pull ? bundle[0] : bundle[i]);
-    counts += 2;
-  }
+  });
 }
 
 /// The thin cells of a column, by strip.

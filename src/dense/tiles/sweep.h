@@ -40,14 +40,14 @@ class Sweep {
     const std::uint16_t* const end = words.data() + words.size();
     for (const std::uint16_t* tile = words.data(); tile != end;) {
       const std::uint16_t* const counts = tile + kTileHeaderWords;
-      const std::uint16_t* const bundles = counts + std::popcount(tile[2]) * std::ptrdiff_t{2};
+      const std::uint16_t* const bundles = tile + head_words(tile);
       const Message* const strip = x + std::size_t{tile[0]} * kStripWidth;
       const std::size_t weight = weight_words(tile);
       if (weight == 0) {
         tile = sweep_sizes<1, void>(tile, counts, {bundles, nullptr}, strip, accumulators).words;
         continue;
       }
-      const Cursor at{bundles, bundles_end(tile, bundles)};
+      const Cursor at{bundles, tile + words_before_weights(tile)};
       if (weight == kWeightWords<float>)
         tile = sweep_sizes<1, float>(tile, counts, at, strip, accumulators).weights;
       else
@@ -134,17 +134,6 @@ class Sweep {
     }
     if constexpr (Others < kBundle) return sweep_sizes<Others + 1, Weight>(tile, counts, at, x, accumulators);
     return at;
-  }
-
-  /// Where the bundles of a tile end.
-  static const std::uint16_t* bundles_end(const std::uint16_t* tile, const std::uint16_t* bundles) noexcept {
-    const std::uint16_t* counts = tile + kTileHeaderWords;
-    for (std::uint32_t size = 1; size <= kBundle; ++size) {
-      if ((tile[2] >> (size - 1) & 1) == 0) continue;
-      bundles += std::size_t{read_count(counts)} * (1 + size);
-      counts += 2;
-    }
-    return bundles;
   }
 
   static constexpr std::ptrdiff_t kPrefetchWords = 1024;  ///< how far ahead edges are prefetched

@@ -6,17 +6,14 @@
 namespace edgewire::tiles {
 
 Tiles::Tiles(std::span<const std::uint32_t> column_bounds, std::span<const Size> sizes,
-             std::span<const std::uint16_t> words, topology::NodeMemory memory) {
+             std::span<const std::uint16_t> words) {
   for (std::size_t c = 0; c < sizes.size(); ++c) {
-    Column& column = columns_.emplace_back();
-    column.begin = column_bounds[c];
-    column.width = column_bounds[c + 1] - column_bounds[c];
-    column.edges = sizes[c].edges;
-    column.parts.push_back(words.first(sizes[c].words));
-    words = words.subspan(sizes[c].words);
-    edges_ += sizes[c].edges;
+    const auto [edges, count] = sizes[c];
+    columns_.push_back(
+        {column_bounds[c], column_bounds[c + 1] - column_bounds[c], edges, 0, {words.first(count)}});
+    words = words.subspan(count);
+    edges_ += edges;
   }
-  memory_.push_back(std::move(memory));
 }
 
 Tiles::Tiles(std::span<const std::uint32_t> column_bounds, std::span<const Size> sizes, ColumnReader& reader)

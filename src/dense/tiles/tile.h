@@ -27,7 +27,6 @@ namespace edgewire::tiles {
 
 inline constexpr std::uint32_t kColumnWidth = 65536;  ///< most destinations of a column: 16 bits address them
 inline constexpr std::uint32_t kStripWidth = 65536;   ///< sources of a strip at most
-inline constexpr std::uint32_t kRowBlock = 64;        ///< sources that an EdgeReader reads at a time
 inline constexpr std::uint32_t kBundle = 16;          ///< others of a bundle at most
 
 /// A worker gets at least so many columns, if their width allows. Workers then finish at about the same time.
@@ -44,21 +43,6 @@ struct TileSizes {
   /// L2 cache, the accumulators of a column take half of it.
   static TileSizes for_caches(std::uint64_t l1_bytes, std::uint64_t l2_bytes,
                               std::uint64_t message_bytes = sizeof(float)) noexcept;
-};
-
-/// The edges of a process, destinations as addresses: see partition::ColumnAddresses.
-class EdgeReader {
- public:
-  virtual ~EdgeReader() = default;
-  virtual std::uint32_t sources() const = 0;
-  /// Whether read() gives weights, too.
-  virtual std::size_t weight_bytes() const { return 0; }
-  /// The number of edges of sources [first, last), or an upper bound; first is a multiple of kRowBlock, last
-  /// too or sources().
-  virtual std::uint64_t edges(std::uint32_t first, std::uint32_t last) const = 0;
-  /// Sets `rows` to the edges of sources [first, last). `first` is a multiple of kRowBlock; the range has at
-  /// most kRowBlock sources. Called once for each source, by several workers at the same time.
-  virtual void read(int worker, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const = 0;
 };
 
 /// Hands the words of tiles to workers where they are not in memory.
@@ -83,10 +67,9 @@ class Tiles {
 
   Tiles() = default;
   /// Tiles that were built before. `words`: the column_data() of all columns, one after the other; sizes[c]
-  /// says how many of them belong to column c. Columns as for build_tiles(). `memory` holds the words;
-  /// without it the caller keeps the words as long as the tiles.
+  /// says how many of them belong to column c. Columns as for build_tiles(). The words outlive the tiles.
   Tiles(std::span<const std::uint32_t> column_bounds, std::span<const Size> sizes,
-        std::span<const std::uint16_t> words, topology::NodeMemory memory = {});
+        std::span<const std::uint16_t> words);
   /// Tiles whose words are where `reader` takes them from; it outlives them.
   Tiles(std::span<const std::uint32_t> column_bounds, std::span<const Size> sizes, ColumnReader& reader);
 
@@ -142,13 +125,13 @@ class TileSink {
 /// each column from which node (os_index) its memory should come. The tiles do not depend on the number of
 /// workers. Tiles take about 2.4 bytes an edge. Building them takes another 0.25 bytes an edge and some MB a
 /// worker. Throws Error when there is no memory, and passes on what `reader` throws.
-Tiles build_tiles(topology::WorkerPool& pool, const EdgeReader& reader,
+Tiles build_tiles(topology::WorkerPool& pool, const plan::EdgeReader& reader,
                   std::span<const std::uint32_t> column_bounds, std::span<const int> column_nodes = {},
                   const TileSizes& sizes = {});
 /// The same tiles for a sink, which takes them before they have more than `budget` bytes together with the
 /// edges that are dealt to columns at a time, and at the end. The edges dealt at a time, and the tiles made
 /// of them, take 0.35 bytes an edge at most, and 28 bytes a source, but 22 MB at least.
-void build_tiles(topology::WorkerPool& pool, const EdgeReader& reader,
+void build_tiles(topology::WorkerPool& pool, const plan::EdgeReader& reader,
                  std::span<const std::uint32_t> column_bounds, const TileSizes& sizes, TileSink& sink,
                  std::uint64_t budget);
 

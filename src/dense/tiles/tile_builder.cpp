@@ -26,7 +26,7 @@ constexpr std::uint32_t kLeastTileEdges = 1 << 12;
 constexpr std::uint32_t kPieceWidth = 1024;
 constexpr std::uint64_t kLeastWidth = 4096;  ///< of a column or strip, even if the cache is small
 constexpr std::uint64_t kPieceEdges = 1 << 17;
-static_assert(kLeastWidth % kPieceWidth == 0 && kPieceWidth % kRowBlock == 0);
+static_assert(kLeastWidth % kPieceWidth == 0 && kPieceWidth % plan::kRowBlock == 0);
 /// A band has at most this part of all edges. Its pairs of 4 bytes then take 0.2 bytes for each edge of the
 /// graph. Nor do its pairs take more than so many bytes for each source: then pairs and tiles of a band take
 /// less than the values of the vertices, which come later.
@@ -43,8 +43,8 @@ constexpr std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return (a 
 template <class Pair>
 class TileBuilder {
  public:
-  TileBuilder(topology::WorkerPool& pool, const EdgeReader& reader, std::span<const std::uint32_t> bounds,
-              std::span<const int> nodes, const TileSizes& sizes)
+  TileBuilder(topology::WorkerPool& pool, const plan::EdgeReader& reader,
+              std::span<const std::uint32_t> bounds, std::span<const int> nodes, const TileSizes& sizes)
       : pool_(pool),
         reader_(reader),
         bounds_(bounds),
@@ -136,8 +136,8 @@ class TileBuilder {
     const std::uint64_t cells = std::max<std::uint64_t>(edges_ / 8, 1 << 18);
     std::uint32_t width = kPieceWidth;
     while (width < sizes_.strip_width && divide_up(reader_.sources(), width) * columns_ > cells) width *= 2;
-    for (std::uint32_t block = 0; block < reader_.sources(); block += kRowBlock) {
-      const std::uint32_t end = std::min(block + kRowBlock, reader_.sources());
+    for (std::uint32_t block = 0; block < reader_.sources(); block += plan::kRowBlock) {
+      const std::uint32_t end = std::min(block + plan::kRowBlock, reader_.sources());
       const std::uint64_t edges = reader_.edges(block, end);
       if (block % width == 0 || pieces_.back().most_edges + edges > kPieceEdges)
         pieces_.push_back({block, end, edges});
@@ -149,7 +149,7 @@ class TileBuilder {
   void build_band(std::span<Piece> band) {
     ranges_.resize(band.size() * columns_);
     pool_.for_each(band.size(), [&](int w, std::uint64_t piece) {
-      deal(worker(w), w, band[piece], ranges_.data() + piece * columns_);
+      deal(worker(w), band[piece], ranges_.data() + piece * columns_);
     });
     pool_.for_each(columns_, [&](int w, std::uint64_t column) { encode(worker(w), band, column); });
     for (Worker& one : workers_) {
@@ -158,14 +158,14 @@ class TileBuilder {
     }
   }
 
-  void deal(Worker& worker, int w, Piece& piece, Range* ranges) {
+  void deal(Worker& worker, Piece& piece, Range* ranges) {
     piece.dealt = &worker.dealt;
     for (std::uint64_t c = 0; c < columns_; ++c) ranges[c].begin = worker.dealt.count(c);
-    for (std::uint32_t first = piece.first; first < piece.end; first += kRowBlock) {
-      const std::uint32_t last = std::min(first + kRowBlock, piece.end);
+    for (std::uint32_t first = piece.first; first < piece.end; first += plan::kRowBlock) {
+      const std::uint32_t last = std::min(first + plan::kRowBlock, piece.end);
       if (reader_.edges(first, last) == 0) continue;
       const auto& rows = worker.rows;
-      reader_.read(w, first, last, worker.rows);
+      reader_.read(first, last, worker.rows);
       std::uint32_t begin = 0;
       for (std::uint32_t s = first; s < last; ++s) {
         const std::uint32_t end = rows.ends[s - first];
@@ -239,7 +239,7 @@ class TileBuilder {
   }
 
   topology::WorkerPool& pool_;
-  const EdgeReader& reader_;
+  const plan::EdgeReader& reader_;
   std::span<const std::uint32_t> bounds_;
   std::span<const int> nodes_;
   TileSizes sizes_;
@@ -264,7 +264,7 @@ namespace {
 
 /// Calls build(pair) with a pair of the type that holds an edge.
 template <class Build>
-void with_pairs(const EdgeReader& reader, const Build& build) {
+void with_pairs(const plan::EdgeReader& reader, const Build& build) {
   switch (reader.weight_bytes()) {
     case 0:
       return build(Pair{});
@@ -277,7 +277,7 @@ void with_pairs(const EdgeReader& reader, const Build& build) {
 
 }  // namespace
 
-Tiles build_tiles(topology::WorkerPool& pool, const EdgeReader& reader,
+Tiles build_tiles(topology::WorkerPool& pool, const plan::EdgeReader& reader,
                   std::span<const std::uint32_t> column_bounds, std::span<const int> column_nodes,
                   const TileSizes& sizes) {
   Tiles tiles;
@@ -287,7 +287,7 @@ Tiles build_tiles(topology::WorkerPool& pool, const EdgeReader& reader,
   return tiles;
 }
 
-void build_tiles(topology::WorkerPool& pool, const EdgeReader& reader,
+void build_tiles(topology::WorkerPool& pool, const plan::EdgeReader& reader,
                  std::span<const std::uint32_t> column_bounds, const TileSizes& sizes, TileSink& sink,
                  std::uint64_t budget) {
   with_pairs(reader, [&](auto pair) {

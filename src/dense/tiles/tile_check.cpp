@@ -1,5 +1,4 @@
 // Checks tiles that come from a file. It reads each word once, at the speed of the memory.
-#include "dense/tiles/tile_check.h"
 
 #include <algorithm>
 #include <array>
@@ -60,7 +59,7 @@ Largest largest_of(const std::uint16_t* bundles, std::uint64_t count, std::uint3
 bool take_tile(std::span<const std::uint16_t>& words, std::uint64_t sources, std::uint32_t width) noexcept {
   if (words.size() < kTileHeaderWords) return false;
   const std::uint16_t* const tile = words.data();
-  const std::size_t front = kTileHeaderWords + 2 * static_cast<std::size_t>(std::popcount(unsigned{tile[2]}));
+  const std::size_t front = head_words(tile);
   if (words.size() < front || (tile[1] & ~(kWeightFlags | 1U)) != 0 ||
       (tile[1] & kWeightFlags) == kWeightFlags)
     return false;
@@ -68,23 +67,21 @@ bool take_tile(std::span<const std::uint16_t>& words, std::uint64_t sources, std
   const std::uint64_t source_end = sources - std::min(sources, first);
   const bool pull = direction_of(tile) == Direction::pull;
   const std::uint64_t key_end = pull ? width : source_end, other_end = pull ? source_end : width;
-  const std::uint16_t* counts = tile + kTileHeaderWords;
-  std::uint64_t edges = 0;
+  const bool any_is_right = key_end > kMostWord && other_end > kMostWord;
+  bool well = true;
   words = words.subspan(front);
-  for (std::uint32_t others = 1; others <= kBundle; ++others) {
-    if ((tile[2] >> (others - 1) & 1) == 0) continue;
-    const std::uint64_t count = read_count(counts), taken = count * (1 + others);
-    counts += 2;
-    if (taken > words.size()) return false;
-    const bool any_is_right = key_end > kMostWord && other_end > kMostWord;
+  for_each_size(tile, [&](std::uint32_t others, std::uint64_t count) {
+    const std::uint64_t taken = count * (1 + others);
+    well = well && taken <= words.size();
+    if (!well) return;
     if (count > 0 && !any_is_right) {
       const Largest found = largest_of(words.data(), count, others);
-      if (found.key >= key_end || found.other >= other_end) return false;
+      well = found.key < key_end && found.other < other_end;
     }
     words = words.subspan(taken);
-    edges += count * others;
-  }
-  const std::uint64_t weights = edges * weight_words(tile);
+  });
+  if (!well) return false;
+  const std::uint64_t weights = edges_of(tile) * weight_words(tile);
   if (weights > words.size()) return false;
   words = words.subspan(weights);
   return true;

@@ -21,16 +21,13 @@ struct CodeHeader {
 };
 static_assert(sizeof(CodeHeader) == 20);
 
-/// In the second word of a tile's head: the others of each bundle ascend, and are stored as gaps.
+/// This bit of the second word of a tile's head says that the others of each bundle ascend, and are stored as
+/// gaps.
 constexpr std::uint16_t kGaps = 0x8000;
 
 constexpr std::uint64_t kMostWordsPerByte = 256;
 constexpr std::uint32_t kBundlesAtOnce = 128;
 static_assert(kBundlesAtOnce * (kBundle - 1) <= NumberReader::kMostTaken);
-
-std::size_t head_words(const std::uint16_t* tile) noexcept {
-  return kTileHeaderWords + 2 * static_cast<std::size_t>(std::popcount(unsigned{tile[2]}));
-}
 
 /// Small differences in either direction become small numbers.
 constexpr std::uint16_t fold(std::uint16_t difference) noexcept {
@@ -45,14 +42,11 @@ std::uint16_t difference(std::uint16_t a, std::uint16_t b) { return static_cast<
 /// Calls `visit(others, bundle)` for all bundles of a size, before the next size.
 template <class BeforeSize, class Visit>
 const std::uint16_t* each_bundle(const std::uint16_t* tile, const BeforeSize& before, const Visit& visit) {
-  const std::uint16_t* counts = tile + kTileHeaderWords;
   const std::uint16_t* at = tile + head_words(tile);
-  for (std::uint32_t others = 1; others <= kBundle; ++others) {
-    if ((tile[2] >> (others - 1) & 1) == 0) continue;
+  for_each_size(tile, [&](std::uint32_t others, std::uint32_t bundles) {
     before();
-    for (std::uint32_t left = read_count(counts); left > 0; --left, at += 1 + others) visit(others, at);
-    counts += 2;
-  }
+    for (; bundles > 0; --bundles, at += 1 + others) visit(others, at);
+  });
   return at;
 }
 
@@ -163,16 +157,12 @@ class TileDecoder {
     if (out.size() < front || (head = heads_.take(front - kTileHeaderWords)) == nullptr) return false;
     std::copy_n(head, front - kTileHeaderWords, tile + kTileHeaderWords);
     out = out.subspan(front);
-    std::uint64_t edges = 0;
-    const std::uint16_t* counts = tile + kTileHeaderWords;
-    for (std::uint32_t others = 1; others <= kBundle; ++others) {
-      if ((tile[2] >> (others - 1) & 1) == 0) continue;
-      const std::uint32_t count = read_count(counts);
-      if (!set_size(others, count, gaps, out)) return false;
-      edges += std::uint64_t{count} * others;
-      counts += 2;
-    }
-    const std::uint64_t words = edges * weight_words(tile);
+    bool well = true;
+    for_each_size(tile, [&](std::uint32_t others, std::uint32_t count) {
+      well = well && set_size(others, count, gaps, out);
+    });
+    if (!well) return false;
+    const std::uint64_t words = edges_of(tile) * weight_words(tile);
     if (words > out.size() || words * sizeof(std::uint16_t) > weights_.size()) return false;
     const auto weights = take(weights_, words * sizeof(std::uint16_t));
     if (words > 0) std::memcpy(out.data(), weights.data(), weights.size());

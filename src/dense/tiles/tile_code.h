@@ -23,7 +23,7 @@ std::size_t decoded_words(std::span<const std::byte> code) noexcept;
 
 /// Sets `words`, which has room for as many as decoded_words() says. False when `code` is not the code of so
 /// many words; what `words` has then means nothing. From faulty codes there may come words that are no tiles:
-/// see tile_check.h.
+/// see are_tiles().
 bool decode_tiles(std::span<const std::byte> code, std::span<std::uint16_t> words) noexcept;
 
 }  // namespace edgewire::tiles

@@ -258,13 +258,10 @@ class TileEncoder {
   std::uint16_t* write_weights(std::uint16_t* tile, std::uint16_t* out) const {
     tile[1] |= sizeof(Weight) == sizeof(float) ? kFloatWeights : kDoubleWeights;
     std::array<std::uint16_t*, kBundle + 1> places{};  // by bundle size
-    const std::uint16_t* counts = tile + kTileHeaderWords;
-    for (std::uint32_t size = 1; size <= kBundle; ++size) {
+    for_each_size(tile, [&](std::uint32_t size, std::size_t bundles) {
       places[size] = out;
-      if ((tile[2] >> (size - 1) & 1) == 0) continue;
-      out += std::size_t{read_count(counts)} * size * kWeightWords<Weight>;
-      counts += 2;
-    }
+      out += bundles * size * kWeightWords<Weight>;
+    });
     std::uint32_t begin = 0;
     for (const Group& group : std::span(groups_).first(group_count_)) {
       for (std::uint32_t size; begin != group.end; begin += size) {

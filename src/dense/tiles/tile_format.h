@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "dense/tiles/tile.h"
 
@@ -52,18 +53,43 @@ inline void write_count(std::uint16_t* words, std::uint32_t count) noexcept {
   words[1] = static_cast<std::uint16_t>(count >> 16);
 }
 
-/// How many words a tile takes.
-inline std::uint64_t words_of(const std::uint16_t* tile) noexcept {
+/// How many words stand in front of the bundles of a tile.
+inline std::size_t head_words(const std::uint16_t* tile) noexcept {
+  return kTileHeaderWords + 2 * static_cast<std::size_t>(std::popcount(unsigned{tile[2]}));
+}
+
+/// Calls visit(others, bundles) for each size of bundles that a tile has, with their number, smallest first.
+template <class Visit>
+void for_each_size(const std::uint16_t* tile, const Visit& visit) {
   const std::uint16_t* counts = tile + kTileHeaderWords;
-  std::uint64_t words = 0, edges = 0;
   for (std::uint32_t others = 1; others <= kBundle; ++others) {
     if ((tile[2] >> (others - 1) & 1) == 0) continue;
-    const std::uint64_t bundles = read_count(counts);
-    words += 2 + bundles * (1 + others);
-    edges += bundles * others;
+    visit(others, read_count(counts));
     counts += 2;
   }
-  return kTileHeaderWords + words + edges * weight_words(tile);
 }
+
+/// The number of edges of a tile.
+inline std::uint64_t edges_of(const std::uint16_t* tile) noexcept {
+  std::uint64_t edges = 0;
+  for_each_size(tile, [&](std::uint64_t others, std::uint32_t bundles) { edges += others * bundles; });
+  return edges;
+}
+
+/// How many words a tile takes in front of its weights.
+inline std::uint64_t words_before_weights(const std::uint16_t* tile) noexcept {
+  std::uint64_t words = head_words(tile);
+  for_each_size(tile, [&](std::uint64_t others, std::uint32_t bundles) { words += bundles * (1 + others); });
+  return words;
+}
+
+/// How many words a tile takes.
+inline std::uint64_t words_of(const std::uint16_t* tile) noexcept {
+  return words_before_weights(tile) + edges_of(tile) * weight_words(tile);
+}
+
+/// Whether `words` are whole tiles of a column (see tile_format.h), with sources below `sources` and
+/// destinations below `width`. Sweeping them then stays within its arrays.
+bool are_tiles(std::span<const std::uint16_t> words, std::uint64_t sources, std::uint32_t width) noexcept;
 
 }  // namespace edgewire::tiles

@@ -1,0 +1,47 @@
+// What is chosen for a dense job by measurement: layout and ownership, and the rates that choices go by.
+#pragma once
+
+#include "dense/job/dense_plan.h"
+
+namespace edgewire::job {
+
+/// The rates are those that the options say, or are measured when they are first asked for. Collective.
+class Rates {
+ public:
+  explicit Rates(const PlanTask& task)
+      : task_(task), link_(task.options.assumed_link_rate), compute_(task.options.assumed_compute_rate) {}
+  /// Bytes per second of a process.
+  double link();
+  /// Edges per second and worker.
+  double compute();
+  /// Edges per second of a process.
+  double compute_all() { return compute() * task_.workers(); }
+
+  /// Whether the most loaded process needs longer for sending `values` than for computing `edges`, both of
+  /// this process. Then `cover` is the better strategy, else `slots`; sets both in `choices`. Collective.
+  bool wire_limits(std::uint64_t values, std::uint64_t edges, Choices& choices);
+
+ private:
+  const PlanTask& task_;
+  double link_, compute_;
+};
+
+/// Degree order, unless the given order is faster by a twentieth over all processes. Each process whose given
+/// order keeps neighbours together (its edges meet in fewer tiles than by chance) builds the tiles of an
+/// eighth of the edges between its own vertices in both orders, in four runs of neighbouring sources, so that
+/// they are as dense as all tiles will be, and sweeps them. Returns the vertices in the layout that it sets
+/// in `choices`, with the reason. Collective; throws Error.
+plan::OwnedVertices choose_layout(const PlanTask& task, const partition::OwnedRows& rows,
+                                  const partition::Ownership& ownership, Choices& choices,
+                                  const ForEach& for_each);
+
+/// Choices with the ownership that the options name; of "auto" and "auto,FILE" with the best one, and a line
+/// for each candidate: hash, ranges, FILE, and also grid and hilbert, where the strategy is slots, cover or
+/// chosen, edges are in memory, and there is memory to count them. Rank 0 counts the values (strategy
+/// `slots`) and edges of each process exactly, in one to three passes over the graph for each candidate. The
+/// best one has the shortest time of sending or computing, whichever is longer, of its most loaded process.
+/// Blocks of edges must be better by 5 %, since their iterations have two steps. It counts on all cores that
+/// the maker of the pool could use. Collective; throws Error.
+Choices choose_ownership(const PlanTask& task, Rates& rates);
+
+}  // namespace edgewire::job
