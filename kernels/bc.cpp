@@ -25,7 +25,7 @@ Betweenness::Betweenness(frontier::FrontierJob& job, const BetweennessOptions& o
   sums_.scores.resize(job.owned());
 }
 
-void Betweenness::take_up(std::vector<double> scores) {
+void Betweenness::resume(std::vector<double> scores) {
   if (scores.size() != sums_.scores.size()) throw Error("there are scores of other vertices");
   sums_.scores = std::move(scores);
 }

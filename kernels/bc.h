@@ -60,7 +60,7 @@ class Betweenness {
   explicit Betweenness(frontier::FrontierJob& job, const BetweennessOptions& options = {});
 
   /// Sets scores(), to which run() adds: those of an earlier run. Throws Error when there are not as many.
-  void take_up(std::vector<double> scores);
+  void resume(std::vector<double> scores);
 
   /// Adds up the paths that start at these vertices. Returns the supersteps: one for each level
   /// forward and backward, each the sum over all sources of this call; of weighted paths one for all sweeps

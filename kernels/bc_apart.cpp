@@ -86,7 +86,7 @@ std::vector<double> BetweennessBySource::own_sums() const {
   return sums;
 }
 
-void BetweennessBySource::take_up(std::vector<double> scores) {
+void BetweennessBySource::resume(std::vector<double> scores) {
   if (scores.size() != (job_.rank() == 0 ? job_.graph().vertices() : 0))
     throw Error("there are scores of other vertices");
   before_ = std::move(scores);

@@ -24,8 +24,8 @@ class BetweennessBySource {
   /// `job` was made for tasks, and outlives this. Collective. Throws Error, also where weights are asked for
   /// and the graph has none, or one that is not above 0.
   BetweennessBySource(frontier::FrontierJob& job, const BetweennessOptions& options);
-  /// Does what Betweenness::take_up() does, before the first run(). `scores`: those that scores() has had.
-  void take_up(std::vector<double> scores);
+  /// Does what Betweenness::resume() does, before the first run(). `scores`: those that scores() has had.
+  void resume(std::vector<double> scores);
   /// Does what Betweenness::run() does. May be called again; no worker begins with these sources before
   /// all have ended with those of the call before.
   /// `later`: sources of the calls that follow, of which the progress tells, too.

@@ -20,7 +20,7 @@ constexpr std::uint64_t kFewEdgesOf = 1024, kLeastFew = 64, kMostFew = 4096;
 
 BreadthFirst::BreadthFirst(frontier::FrontierJob& job, Parents parents)
     : job_(job),
-      several_(job.bootstrap().size() > 1),
+      distributed_(job.bootstrap().size() > 1),
       rank_(job.rank()),
       owned_words_((job.owned() + std::size_t{kBits} - 1) / kBits),
       levels_(job.owned()),
@@ -34,7 +34,7 @@ BreadthFirst::BreadthFirst(frontier::FrontierJob& job, Parents parents)
   unseen_ = unseen_memory_.as<std::atomic<Word>>();
   if (parents == Parents::smallest) candidates_ = std::vector<std::atomic<PlainId>>(job.known());
   // Elsewhere a vertex of another process is sent as soon as it is found.
-  if (workers_.size() > 1 && (!several_ || job.on_disks()))
+  if (workers_.size() > 1 && (!distributed_ || job.on_disks()))
     bins_ = std::make_unique<Bins<PlainId>>(
         job.pool().workers(), job.known(),
         sizeof(std::uint32_t) + (parents == Parents::none ? 0 : sizeof(PlainId)));
@@ -59,9 +59,9 @@ void BreadthFirst::reset() {
 }
 
 void BreadthFirst::start(VertexId source) {
-  const partition::Place place = job_.ownership().place(source);
-  if (!several_ || job_.boundary().knows(place))
-    claim(several_ ? job_.boundary().number(place) : source, false);
+  const partition::Home place = job_.ownership().place(source);
+  if (!distributed_ || job_.boundary().knows(place))
+    claim(distributed_ ? job_.boundary().number(place) : source, false);
   if (place.owner == rank_) {
     levels_[place.local] = 0;
     if (!parents_.empty()) parents_[place.local] = source;
@@ -123,7 +123,7 @@ frontier::Superstep BreadthFirst::begin_level(PushNote& mine) noexcept {
 void BreadthFirst::superstep(std::vector<frontier::Superstep>& all) {
   state_.pulled = counted_ && (job_.on_disks() ? wants_pull_from_disks(job_.graph(), state_)
                                                : wants_pull(job_.graph(), state_));
-  const bool one = several_ && !counted_ && active_.is_one(), alone = one && active_.is_only(rank_);
+  const bool one = distributed_ && !counted_ && active_.is_one(), alone = one && active_.is_only(rank_);
   noted_at_once_ = one && !alone ? ~std::size_t{0} : kNotedAtOnce;
   PushNote mine;
   mine.levels = 0;
@@ -137,7 +137,7 @@ void BreadthFirst::superstep(std::vector<frontier::Superstep>& all) {
       ends = push(mine, alone);
     for (const Worker& worker : workers_) done.edges += worker.followed;
     const bool was_counted = counted_;
-    if (state_.pulled || !several_)
+    if (state_.pulled || !distributed_)
       total();
     else if (ends)
       end_push(mine, done, all);

@@ -180,7 +180,7 @@ class BreadthFirst {
   }
 
   frontier::FrontierJob& job_;
-  bool several_;
+  bool distributed_;
   std::uint32_t rank_;
   std::size_t owned_words_;
   /// By KnownNumber, bits of vertices that this process has not reached, or has not yet named to their

@@ -7,9 +7,9 @@ namespace edgewire::kernels {
 
 namespace {
 
-std::vector<process::WholeCandidate> farthest(const frontier::FrontierJob& job, std::uint64_t count,
-                                              const std::vector<std::uint32_t>& levels) {
-  process::HighestWhole highest(count);
+std::vector<process::Candidate<std::uint64_t>> farthest(const frontier::FrontierJob& job, std::uint64_t count,
+                                                        const std::vector<std::uint32_t>& levels) {
+  process::TopK<std::uint64_t> highest(count);
   for (LocalNumber local{}; count > 0 && local < levels.size(); ++local)
     if (levels[local] != BreadthFirst::kNone)
       highest.add({levels[local], job.ownership().vertex(job.rank(), local)});
@@ -32,7 +32,7 @@ BreadthFirstAnswer join_answers(launch::Bootstrap& bootstrap, const BreadthFirst
                                 std::uint64_t farthest) {
   BreadthFirstAnswer all;
   for (const auto& edges : launch::allgather(bootstrap, std::vector{mine.edges})) all.edges += edges[0];
-  all.farthest = process::highest_of_all(bootstrap, farthest, mine.farthest);
+  all.farthest = process::top_k_of_all(bootstrap, farthest, mine.farthest);
   const auto paths = bootstrap.gather(launch::pack(mine.path));
   for (std::size_t p = 0; p < paths.size(); ++p)
     if (!paths[p].empty()) all.path = launch::unpack<VertexId>(paths[p], p);

@@ -16,9 +16,9 @@ struct BreadthFirstQuestion {
 };
 
 struct BreadthFirstAnswer {
-  std::uint64_t edges = 0;                          ///< out of all that was reached
-  std::vector<process::WholeCandidate> farthest{};  ///< by level, highest first
-  std::vector<VertexId> path{};                     ///< from the source to the target; empty: there is none
+  std::uint64_t edges = 0;                                    ///< out of all that was reached
+  std::vector<process::Candidate<std::uint64_t>> farthest{};  ///< by level, highest first
+  std::vector<VertexId> path{};  ///< from the source to the target; empty: there is none
 };
 
 /// The part of this process, after search.run(source). The question is the same in all processes. Collective;

@@ -35,7 +35,7 @@ void BreadthFirst::pull() {
   std::fill(bits_.begin() + static_cast<std::ptrdiff_t>(owned_words_), bits_.end(), 0);
   std::atomic<std::size_t> next{0};
   job_.pool().run([&](int lane) {
-    if (several_) share_frontier(lane);
+    if (distributed_) share_frontier(lane);
     job_.pool().barrier();  // a worker reads what all lanes have brought
     if (job_.on_disks())
       pull_from_disks(lane, next);
@@ -60,7 +60,7 @@ inline bool BreadthFirst::look(Worker& worker, LocalNumber local, std::span<cons
     ++worker.followed;
     if ((bits_[u / kBits] >> u % kBits & 1) == 0) continue;
     levels_[local] = level_;
-    if (!parents_.empty()) parents_[local] = several_ ? job_.boundary().vertex(u) : VertexId(PlainId{u});
+    if (!parents_.empty()) parents_[local] = distributed_ ? job_.boundary().vertex(u) : VertexId(PlainId{u});
     ++worker.vertices;
     worker.edges += sources.size();
     return true;

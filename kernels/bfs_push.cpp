@@ -19,7 +19,7 @@ constexpr std::size_t kLeastRows = 64, kMostRows = 1024;  // that a worker takes
 /// Whether the edges of the frontier are worth the time that it takes until all workers are at it.
 bool BreadthFirst::wakes() const noexcept {
   const bool blocked = job_.pool().placement().oversubscribed;
-  return several_ || (workers_.size() > 1 && state_.frontier_edges >= (blocked ? kAloneBlocked : kAlone));
+  return distributed_ || (workers_.size() > 1 && state_.frontier_edges >= (blocked ? kAloneBlocked : kAlone));
 }
 
 /// False: this process goes on alone with what it has reached.
@@ -32,8 +32,8 @@ bool BreadthFirst::push(const PushNote& mine, bool alone) {
     return false;
   }
   const bool wake = wakes();
-  const bool hands_over =
-      wake && !several_ && !job_.on_disks() && state_.frontier_edges <= job_.graph().vertices() / kHandedOver;
+  const bool hands_over = wake && !distributed_ && !job_.on_disks() &&
+                          state_.frontier_edges <= job_.graph().vertices() / kHandedOver;
   const auto work = [&](int lane) {
     job_.visit_known([&](const auto& known) {
       if (hands_over) return push_to_keepers(lane, known);
@@ -145,10 +145,10 @@ template <class Known>
 void BreadthFirst::push_from(int lane, bool woken, const Known& known) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   const bool smallest = !candidates_.empty(), shared = woken && workers_.size() > 1;
-  const bool binned = shared && bins_ != nullptr, later = smallest || (binned && several_);
+  const bool binned = shared && bins_ != nullptr, later = smallest || (binned && distributed_);
   const std::uint32_t owned = job_.owned();
   const auto take = [&](frontier::Record record) { take_record(worker, record); };
-  const auto tell = [&](partition::Place place, PlainId parent) {
+  const auto tell = [&](partition::Home place, PlainId parent) {
     worker.told.add(place.owner);
     job_.records().send(lane, static_cast<int>(place.owner), {place.local, parent}, take);
   };
@@ -186,7 +186,7 @@ void BreadthFirst::push_from(int lane, bool woken, const Known& known) {
 /// Takes what other processes have found. `note`: what the process says besides who has a frontier next.
 void BreadthFirst::finish_push(int lane, bool woken, const PushNote& note) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  if (several_) {
+  if (distributed_) {
     if (!worker.reached.empty()) worker.told.add(rank_);
     PushNote said = note;
     said.next = worker.told;

@@ -65,7 +65,7 @@ void LabelPropagation::make_both_rows() {
 
 /// All vertices have news, so that each one votes in the next round: which labels the last one had changed is
 /// not known.
-void LabelPropagation::take_up(std::uint64_t rounds, std::vector<PlainId> labels) {
+void LabelPropagation::resume(std::uint64_t rounds, std::vector<PlainId> labels) {
   const std::uint64_t vertices = job_.graph().vertices();
   if (labels.size() != next_.size()) throw Error("there are labels of other vertices");
   for (const PlainId label : labels)

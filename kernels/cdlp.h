@@ -37,8 +37,8 @@ class LabelPropagation {
 
   /// Goes on from the labels of an earlier run, by local number, after so many rounds (1 or more). Before
   /// run(). Collective; throws Error where a label is no vertex.
-  void take_up(std::uint64_t rounds, std::vector<PlainId> labels);
-  /// Runs so many rounds (1 or more), those before take_up() among them, or fewer: until one changes no
+  void resume(std::uint64_t rounds, std::vector<PlainId> labels);
+  /// Runs so many rounds (1 or more), those before resume() among them, or fewer: until one changes no
   /// label. Calls after_round(rounds that are done) in all processes. Collective; throws Error.
   std::vector<frontier::Superstep> run(
       std::uint64_t rounds, const std::function<void(std::uint64_t)>& after_round = [](std::uint64_t) {});
@@ -89,7 +89,7 @@ class LabelPropagation {
   std::vector<PlainId> next_;  ///< [local number]
   SharedBits news_;  ///< vertices whose label has changed in the last round; not used in the first one
   bool first_ = true;
-  std::uint64_t done_ = 0;  ///< rounds before take_up()
+  std::uint64_t done_ = 0;  ///< rounds before resume()
   /// The neighbours of news_, where marked_; else a vertex looks for news around it.
   SharedBits voters_;
   bool marked_ = false;

@@ -126,7 +126,7 @@ class Sending {
     std::iota(order.begin(), order.end(), VertexId{});
     if (!as_is)
       std::ranges::sort(order, {}, [&](VertexId v) {
-        const partition::Place place = ownership_.place(v);
+        const partition::Home place = ownership_.place(v);
         return std::tuple(kMostEdges - std::min(kMostEdges, neighbours_.edges[v]), place.owner,
                           std::uint32_t{place.local});
       });

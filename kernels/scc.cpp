@@ -13,7 +13,7 @@ namespace edgewire::kernels {
 StrongComponents::StrongComponents(frontier::FrontierJob& job, std::uint64_t collected)
     : job_(job),
       collected_(collected),
-      several_(job.bootstrap().size() > 1),
+      distributed_(job.bootstrap().size() > 1),
       rank_(job.rank()),
       labels_(job.owned(), kNone),
       workers_(static_cast<std::size_t>(job.pool().workers())),
@@ -100,7 +100,7 @@ std::vector<std::uint8_t> StrongComponents::start_with_giant() {
       if (i < labels_.size()) labels_[i] = giant_;
     }
   });
-  if (const partition::Place place = job_.ownership().place(giant_); merged_ && place.owner == rank_)
+  if (const partition::Home place = job_.ownership().place(giant_); merged_ && place.owner == rank_)
     labels_[place.local] = kNone;
   return sides;
 }
@@ -145,7 +145,7 @@ void StrongComponents::trim() {
             lower(worker, LocalNumber(n), way);
             continue;
           }
-          const partition::Place place = scheme.place(rows_->other(n));
+          const partition::Home place = scheme.place(rows_->other(n));
           job_.records().send(lane, static_cast<int>(place.owner), {place.local, way}, take);
         }
       };
@@ -156,7 +156,7 @@ void StrongComponents::trim() {
         tell(rows_->in(local), kOut);
         tell(rows_->out(local), kIn);
       }
-      if (several_) job_.records().finish(lane, take);
+      if (distributed_) job_.records().finish(lane, take);
     });
   }
 }
@@ -192,7 +192,7 @@ void StrongComponents::collect() {
               job_.records().send(lane, peer, frontier::Record{vertex, v}, take);
         }
       }
-      if (several_) job_.records().finish(lane, take);
+      if (distributed_) job_.records().finish(lane, take);
     });
     std::vector<frontier::Record> edges;
     for (Worker& worker : workers_) {
@@ -201,7 +201,7 @@ void StrongComponents::collect() {
     }
     const CollectedComponents found(std::move(edges));
     for (std::size_t at = 0; at < found.vertices().size(); ++at) {
-      const partition::Place place = job_.ownership().place(VertexId(found.vertices()[at]));
+      const partition::Home place = job_.ownership().place(VertexId(found.vertices()[at]));
       if (place.owner == rank_) label(place.local, found.labels()[at]);
     }
   });
@@ -210,9 +210,9 @@ void StrongComponents::collect() {
 /// Gives those that were one with a vertex the label of that vertex.
 void StrongComponents::name_merged() {
   step(kFirst, [this] {
-    const partition::Place place = job_.ownership().place(giant_);
+    const partition::Home place = job_.ownership().place(giant_);
     std::uint64_t first = place.owner == rank_ ? labels_[place.local] : kNone;
-    if (several_) first = job_.records().agree(first);
+    if (distributed_) first = job_.records().agree(first);
     job_.for_each_range([&](int, LocalNumber begin, LocalNumber end) {
       std::replace(labels_.begin() + begin, labels_.begin() + end, PlainId{giant_},
                    static_cast<PlainId>(first));

@@ -117,7 +117,7 @@ class StrongComponents {
 
   frontier::FrontierJob& job_;
   std::uint64_t collected_;
-  bool several_;
+  bool distributed_;
   std::uint32_t rank_;
   std::vector<PlainId> labels_;
   std::optional<RestRows> rows_;

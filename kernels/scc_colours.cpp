@@ -29,7 +29,7 @@ void StrongComponents::spread_colours() {
     colours_[n] = colour_of(rows_->other(n));
   do {
     step_in_lanes(kColour, [this](int lane, const auto& scheme) { spread(lane, scheme); });
-  } while (several_ && stacked() > 0);
+  } while (distributed_ && stacked() > 0);
 }
 
 template <class Scheme>
@@ -64,11 +64,11 @@ void StrongComponents::spread(int lane, const Scheme& scheme) {
   std::ranges::sort(worker.others);
   worker.others.erase(std::unique(worker.others.begin(), worker.others.end()), worker.others.end());
   for (const KnownNumber n : std::exchange(worker.others, {})) {
-    const partition::Place place = scheme.place(rows_->other(n));
+    const partition::Home place = scheme.place(rows_->other(n));
     job_.records().send(lane, static_cast<int>(place.owner),
                         {place.local, colour(n).load(std::memory_order_relaxed)}, take);
   }
-  if (several_) job_.records().finish(lane, take);
+  if (distributed_) job_.records().finish(lane, take);
 }
 
 /// A vertex that has kept its own colour is in the component that all of this colour reach which belong to
@@ -83,7 +83,7 @@ void StrongComponents::find_roots() {
 void StrongComponents::gather_colours() {
   do {
     step_in_lanes(kGather, [this](int lane, const auto& scheme) { gather(lane, scheme); });
-  } while (several_ && stacked() > 0);
+  } while (distributed_ && stacked() > 0);
 }
 
 template <class Scheme>
@@ -101,11 +101,11 @@ void StrongComponents::gather(int lane, const Scheme& scheme) {
         join(worker, LocalNumber(n), value);
         continue;
       }
-      const partition::Place place = scheme.place(rows_->other(n));
+      const partition::Home place = scheme.place(rows_->other(n));
       job_.records().send(lane, static_cast<int>(place.owner), {place.local, value}, take);
     }
   }
-  if (several_) job_.records().finish(lane, take);
+  if (distributed_) job_.records().finish(lane, take);
 }
 
 /// The vertex reaches one of this colour that is in the component.
@@ -138,7 +138,7 @@ void StrongComponents::tell(int lane, const Scheme& scheme) {
   for (LocalNumber local(static_cast<std::uint32_t>(first)); local < last; ++local) {
     const VertexId vertex = scheme.vertex(rank_, local);
     if (labelled(local)) colour(local).store(kGone, std::memory_order_relaxed);
-    if (!several_) continue;
+    if (!distributed_) continue;
     const PlainId value = colour(local).load(std::memory_order_relaxed);
     for (const auto ends : {rows_->out(local), rows_->in(local)}) {
       for (const KnownNumber n : ends) {
@@ -150,7 +150,7 @@ void StrongComponents::tell(int lane, const Scheme& scheme) {
       }
     }
   }
-  if (several_) job_.records().finish(lane, take);
+  if (distributed_) job_.records().finish(lane, take);
 }
 
 /// Of the other components that colours have found the owner of the root is told the vertices, and asked for
@@ -169,27 +169,27 @@ void StrongComponents::name_members() {
   step_in_lanes(kFirst, [&](int lane, const auto& scheme) {
     const auto take = [&](frontier::Record record) { lower_to(checked(record.vertex), record.value); };
     for (const LocalNumber local : workers_[static_cast<std::size_t>(lane)].members) {
-      const partition::Place root = scheme.place(VertexId(labels_[local]));
+      const partition::Home root = scheme.place(VertexId(labels_[local]));
       const VertexId vertex = scheme.vertex(rank_, local);
       if (root.owner == rank_)
         lower_to(root.local, vertex);
       else
         job_.records().send(lane, static_cast<int>(root.owner), {root.local, vertex}, take);
     }
-    if (several_) job_.records().finish(lane, take);
+    if (distributed_) job_.records().finish(lane, take);
   });
   step_in_lanes(kFirst, [&](int lane, const auto& scheme) {
     std::vector<std::pair<int, frontier::Record>>
         questions;  // peer; local number of a root here, of a vertex there
     const auto hear = [&](int peer, frontier::Record record) { questions.emplace_back(peer, record); };
     for (const LocalNumber local : std::exchange(workers_[static_cast<std::size_t>(lane)].members, {})) {
-      const partition::Place root = scheme.place(VertexId(labels_[local]));
+      const partition::Home root = scheme.place(VertexId(labels_[local]));
       if (root.owner == rank_)
         labels_[local] = firsts[root.local];
       else
         job_.records().send(lane, static_cast<int>(root.owner), {root.local, local}, hear);
     }
-    if (!several_) return;
+    if (!distributed_) return;
     job_.records().finish(lane, hear);
     const auto learn = [&](frontier::Record record) { labels_[checked(record.vertex)] = record.value; };
     for (const auto& [peer, asked] : questions)

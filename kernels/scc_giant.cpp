@@ -49,7 +49,7 @@ GiantComponent::Candidate choose_candidate(const partition::Ownership& ownership
 
 GiantComponent::GiantComponent(frontier::FrontierJob& job)
     : job_(job),
-      several_(job.bootstrap().size() > 1),
+      distributed_(job.bootstrap().size() > 1),
       rank_(job.rank()),
       reached_(job.known()),
       joined_(job.known()),
@@ -60,7 +60,7 @@ GiantComponent::GiantComponent(frontier::FrontierJob& job)
 bool GiantComponent::find(frontier::SuperstepLog& log, Kinds kinds) {
   if (!choose_pivot()) return false;
   search_forward(log, kinds.forward);
-  if (const partition::Place at = job_.ownership().place(pivot_); at.owner == rank_) joined_.add(at.local);
+  if (const partition::Home at = job_.ownership().place(pivot_); at.owner == rank_) joined_.add(at.local);
   for (std::uint64_t round = 1;; ++round) {
     std::array<std::uint64_t, 3> sums{};  // vertices that have joined, those that have not; edges read
     log.step(kinds.backward, [&](frontier::Superstep& done) {
@@ -77,7 +77,7 @@ bool GiantComponent::find(frontier::SuperstepLog& log, Kinds kinds) {
     all_joined_ = sums[0] == 0 || sums[1] == 0;
     if (all_joined_ || !pays(round, sums[0], sums[1], sums[2], job_.graph().vertices())) break;
   }
-  if (several_) share(joined_);
+  if (distributed_) share(joined_);
   left_ = {};
   return true;
 }
@@ -92,7 +92,7 @@ VertexId GiantComponent::first() const {
     if (first < job_.owned()) mine = job_.ownership().vertex(rank_, LocalNumber(first));
     break;
   }
-  return VertexId(static_cast<PlainId>(several_ ? job_.records().agree(mine) : mine));
+  return VertexId(static_cast<PlainId>(distributed_ ? job_.records().agree(mine) : mine));
 }
 
 bool GiantComponent::pays(std::uint64_t round, std::uint64_t joined, std::uint64_t left, std::uint64_t edges,
@@ -109,7 +109,7 @@ GiantComponent::Candidate GiantComponent::candidate(const graph::GraphFile& grap
       return graph::Row{graph, scheme.vertex(rank, local)}.targets();
     };
     return choose_candidate(ownership, rank, row_of, [&](VertexId v) {
-      const partition::Place place = scheme.place(v);
+      const partition::Home place = scheme.place(v);
       return place.owner == rank ? std::uint32_t{place.local} : kOfOther;
     });
   });
@@ -121,7 +121,7 @@ bool GiantComponent::choose_pivot() {
       job_.ownership(), rank_, [this](LocalNumber local) { return job_.rows()[local]; },
       [this](KnownNumber n) { return n < job_.owned() ? std::uint32_t{n} : kOfOther; });
   std::array<std::uint64_t, 2> best{mine.product, mine.vertex};
-  if (several_) {
+  if (distributed_) {
     const auto all = job_.records().share(best);
     for (std::size_t i = best[0] = best[1] = 0; i < all.size(); i += 2)
       if (all[i] > best[0]) best = {all[i], all[i + 1]};
@@ -142,12 +142,12 @@ void GiantComponent::search_forward(frontier::SuperstepLog& log, std::uint64_t k
   log.add(search.run(pivot_, enough), kind);
   job_.tell_as({});
   note_reached(search.levels());
-  if (several_) share(reached_);
+  if (distributed_) share(reached_);
 }
 
 void GiantComponent::note_reached(const std::vector<std::uint32_t>& levels) {
   left_.resize((levels.size() + kBits - 1) / kBits);
-  const partition::Place pivot = job_.ownership().place(pivot_);
+  const partition::Home pivot = job_.ownership().place(pivot_);
   job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
     for (LocalNumber begin = first; begin < last; begin += kBits) {
       Word reached = 0, left = 0;
@@ -177,7 +177,7 @@ void GiantComponent::share(Bits& bits) {
 
 /// A round: vertices whose rows lead to one that has joined join, too.
 void GiantComponent::join() {
-  if (several_) share(joined_);
+  if (distributed_) share(joined_);
   for (Worker& worker : workers_) worker = {};
   job_.pool().for_each((left_.size() + kJoinedAtOnce - 1) / kJoinedAtOnce, [&](int w, std::uint64_t piece) {
     const std::size_t first = piece * kJoinedAtOnce, last = std::min(first + kJoinedAtOnce, left_.size());

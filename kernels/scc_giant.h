@@ -76,7 +76,7 @@ class GiantComponent {
   void fetch_rows(std::size_t w, const frontier::KnownRows& rows) const;
 
   frontier::FrontierJob& job_;
-  bool several_;
+  bool distributed_;
   std::uint32_t rank_;
   Bits reached_, joined_;   ///< by known number
   std::vector<Word> left_;  ///< of owned vertices: reached, with edges, and not joined

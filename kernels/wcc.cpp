@@ -21,9 +21,9 @@ constexpr std::uint32_t kPiece = 1 << 14;  // numbers
 
 Components::Components(frontier::FrontierJob& job, ComponentsApart::Room room)
     : job_(job),
-      several_(job.bootstrap().size() > 1),
-      forest_(several_ ? job.boundary().known() : job.owned()),
-      apart_(several_ ? std::make_unique<ComponentsApart>(job, forest_, room) : nullptr),
+      distributed_(job.bootstrap().size() > 1),
+      forest_(distributed_ ? job.boundary().known() : job.owned()),
+      apart_(distributed_ ? std::make_unique<ComponentsApart>(job, forest_, room) : nullptr),
       workers_(static_cast<std::size_t>(job.pool().workers())),
       log_(job) {
   job.expect_records(sizeof(frontier::Record));
@@ -35,15 +35,15 @@ std::vector<frontier::Superstep> Components::run() {
   bool shared = false;
   make_sets();
   if (job_.on_disks()) {
-    if (skips && !several_) giant_ = hub();
+    if (skips && !distributed_) giant_ = hub();
     log_.step(kAll, workers_, [this] { link_all(); });
   } else {
     log_.step(kSample, workers_, [this] { link_sample(); });
-    if (skips && several_) shared = apart_->share_giant(log_);
-    if (skips && !several_) giant_ = most_frequent(forest_, job_.owned()).root;
+    if (skips && distributed_) shared = apart_->share_giant(log_);
+    if (skips && !distributed_) giant_ = most_frequent(forest_, job_.owned()).root;
     log_.step(kRest, workers_, [this] { link_rest(); });
   }
-  if (several_) {
+  if (distributed_) {
     if (!shared) apart_->share_giant(log_);
     apart_->join(log_);
   }
@@ -55,7 +55,7 @@ std::vector<PlainId> Components::labels() const {
   std::vector<PlainId> all(job_.owned());
   job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
     for (LocalNumber local = first; local < last; ++local)
-      all[local] = several_ ? apart_->label(local) : forest_.root(local);
+      all[local] = distributed_ ? apart_->label(local) : forest_.root(local);
   });
   return all;
 }
@@ -161,7 +161,7 @@ std::uint32_t Components::hub() const noexcept {
 }
 
 inline bool Components::in_giant(LocalNumber local) const noexcept {
-  if (several_) return apart_->in_giant(job_.rank(), local);
+  if (distributed_) return apart_->in_giant(job_.rank(), local);
   return giant_ != Forest::kNone && forest_.root(local) == forest_.root(giant_);
 }
 

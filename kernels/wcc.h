@@ -52,7 +52,7 @@ class Components {
   bool in_giant(LocalNumber local) const noexcept;
 
   frontier::FrontierJob& job_;
-  bool several_;
+  bool distributed_;
   Forest forest_;                           ///< over known numbers; in one process these are the vertices
   std::unique_ptr<ComponentsApart> apart_;  ///< where there are several processes
   std::uint32_t giant_ = Forest::kNone;     ///< in one process: a vertex of the giant component

@@ -158,16 +158,16 @@ std::vector<double> in_intervals(const std::vector<std::uint64_t>& ends_ns, cons
   return means;
 }
 
-BalanceWatch::BalanceWatch(launch::Bootstrap& bootstrap, process::Seat& seat,
+BalanceWatch::BalanceWatch(launch::Bootstrap& bootstrap, process::LocalProcess& process,
                            const std::vector<std::string>& paths, double given_bits_per_s)
-    : bootstrap_(bootstrap), seat_(seat), disks_(paths), cores_(cores_of(bootstrap, seat.pool())) {
-  const auto& link = seat.link();
+    : bootstrap_(bootstrap), process_(process), disks_(paths), cores_(cores_of(bootstrap, process.pool())) {
+  const auto& link = process.link();
   if (bootstrap.size() > 1 && link.name() != "shm") {
     constexpr std::uint64_t kPiece = 1 << 18;
     line_bits_per_s_ = given_bits_per_s;
     if (line_bits_per_s_ == 0)
-      line_bits_per_s_ = seat.measure_link(bootstrap) * 8 * static_cast<double>(link.wire_bytes_of(kPiece)) /
-                         static_cast<double>(kPiece);
+      line_bits_per_s_ = process.measure_link(bootstrap) * 8 *
+                         static_cast<double>(link.wire_bytes_of(kPiece)) / static_cast<double>(kPiece);
   }
   cpu_before_ = process_cpu_seconds();
   bytes_before_.resize(static_cast<std::size_t>(bootstrap.size()));
@@ -184,7 +184,7 @@ BalanceWatch::BalanceWatch(launch::Bootstrap& bootstrap, process::Seat& seat,
 
 /// Since the job began. What goes to the same host by shared memory crosses no wire.
 std::uint64_t BalanceWatch::wire_bytes_to(int peer) const {
-  const auto& link = seat_.link();
+  const auto& link = process_.link();
   const auto& nodes = bootstrap_.nodes();
   const auto p = static_cast<std::size_t>(peer);
   const bool same_host =

@@ -11,7 +11,7 @@
 #include "launch/bootstrap.h"
 #include "perf/load_simulation.h"
 #include "perf/sampler.h"
-#include "process/seat.h"
+#include "process/local_process.h"
 #include "report/table.h"
 
 namespace edgewire::perf {
@@ -63,8 +63,8 @@ class BalanceWatch {
   /// `paths`: files and folders that the job reads and writes. `given_bits_per_s`: the line rate that the
   /// user gave to the link; without one it is measured, where there is a wire. The links are connected. Both
   /// outlive this. Collective; throws Error.
-  BalanceWatch(launch::Bootstrap& bootstrap, process::Seat& seat, const std::vector<std::string>& paths,
-               double given_bits_per_s);
+  BalanceWatch(launch::Bootstrap& bootstrap, process::LocalProcess& process,
+               const std::vector<std::string>& paths, double given_bits_per_s);
   /// By the thread that runs the job.
   void end_step(const std::string& name);
   /// The busiest disk of this host, so far.
@@ -84,7 +84,7 @@ class BalanceWatch {
   std::uint64_t wire_bytes() const;
 
   launch::Bootstrap& bootstrap_;
-  process::Seat& seat_;
+  process::LocalProcess& process_;
   disk::BusyDevices disks_;
   double cores_, line_bits_per_s_ = 0;
   double cpu_before_ = 0;

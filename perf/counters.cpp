@@ -51,21 +51,21 @@ double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 }  // namespace
 
-bool Counts::has(Event event) const noexcept { return (*this)[event].running_ns > 0; }
+bool CounterValues::has(Event event) const noexcept { return (*this)[event].running_ns > 0; }
 
-double Counts::count(Event event) const noexcept {
+double CounterValues::count(Event event) const noexcept {
   const One& one = (*this)[event];
   if (one.running_ns == 0) return 0;
   return static_cast<double>(one.value) * static_cast<double>(one.enabled_ns) /
          static_cast<double>(one.running_ns);
 }
 
-double Counts::share(Event event) const noexcept {
+double CounterValues::share(Event event) const noexcept {
   const One& one = (*this)[event];
   return ratio(static_cast<double>(one.running_ns), static_cast<double>(one.enabled_ns));
 }
 
-Counts& Counts::operator+=(const Counts& other) noexcept {
+CounterValues& CounterValues::operator+=(const CounterValues& other) noexcept {
   for (std::size_t e = 0; e < kEvents; ++e) {
     ones_[e].value += other.ones_[e].value;
     ones_[e].enabled_ns += other.ones_[e].enabled_ns;
@@ -74,8 +74,8 @@ Counts& Counts::operator+=(const Counts& other) noexcept {
   return *this;
 }
 
-Counts Counts::operator-(const Counts& before) const noexcept {
-  Counts result = *this;
+CounterValues CounterValues::operator-(const CounterValues& before) const noexcept {
+  CounterValues result = *this;
   for (std::size_t e = 0; e < kEvents; ++e) {
     result.ones_[e].value -= before.ones_[e].value;
     result.ones_[e].enabled_ns -= before.ones_[e].enabled_ns;
@@ -84,20 +84,22 @@ Counts Counts::operator-(const Counts& before) const noexcept {
   return result;
 }
 
-double cycles_per_instruction(const Counts& counts) noexcept {
+double cycles_per_instruction(const CounterValues& counts) noexcept {
   return ratio(counts.count(Event::cycles), counts.count(Event::instructions));
 }
 
-double stalled_cycles_per_instruction(const Counts& counts) noexcept {
+double stalled_cycles_per_instruction(const CounterValues& counts) noexcept {
   const Event stalled = counts.has(Event::stalled_backend) ? Event::stalled_backend : Event::stalled_frontend;
   return ratio(counts.count(stalled), counts.count(Event::instructions));
 }
 
-double instructions_per_llc_miss(const Counts& counts) noexcept {
+double instructions_per_llc_miss(const CounterValues& counts) noexcept {
   return ratio(counts.count(Event::instructions), counts.count(Event::llc_misses));
 }
 
-double bytes_from_memory(const Counts& counts) noexcept { return 64 * counts.count(Event::llc_misses); }
+double bytes_from_memory(const CounterValues& counts) noexcept {
+  return 64 * counts.count(Event::llc_misses);
+}
 
 EventGroup::EventGroup(std::initializer_list<Event> events, int cpu) noexcept {
   static const EventCodes kCodes = find_event_codes();
@@ -121,7 +123,7 @@ EventGroup::~EventGroup() {
   for (const int descriptor : descriptors_) close(descriptor);
 }
 
-void EventGroup::read(Counts& counts) const noexcept {
+void EventGroup::read(CounterValues& counts) const noexcept {
   if (descriptors_.empty()) return;
   std::array<std::uint64_t, 3 + kEvents> words{};  // number, enabled, running, values
   const auto bytes = static_cast<ssize_t>((3 + events_.size()) * sizeof(std::uint64_t));
@@ -136,8 +138,8 @@ ThreadCounters::~ThreadCounters() {
   if (schedule_ >= 0) close(schedule_);
 }
 
-Counts ThreadCounters::read() const noexcept {
-  Counts counts;
+CounterValues ThreadCounters::read() const noexcept {
+  CounterValues counts;
   timespec wall{};
   clock_gettime(CLOCK_MONOTONIC, &wall);
   const std::uint64_t wall_ns = nanoseconds(wall);

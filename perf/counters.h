@@ -34,9 +34,9 @@ inline constexpr const char* kEventNames[kEvents] = {
     "context_switches", "migrations",   "involuntary_switches",    "core_wait_ns",
 };
 
-/// Counts of an interval of time, or a sum of such counts. An event that shares the counters of the processor
-/// with other events is counted in a part of the time only; count() extrapolates.
-class Counts {
+/// CounterValues of an interval of time, or a sum of such counts. An event that shares the counters of the
+/// processor with other events is counted in a part of the time only; count() extrapolates.
+class CounterValues {
  public:
   /// None when the machine does not count the event, or it did not run.
   bool has(Event event) const noexcept;
@@ -44,8 +44,8 @@ class Counts {
   double count(Event event) const noexcept;
   /// Share of the time in which the event was counted.
   double share(Event event) const noexcept;
-  Counts& operator+=(const Counts& other) noexcept;
-  Counts operator-(const Counts& before) const noexcept;
+  CounterValues& operator+=(const CounterValues& other) noexcept;
+  CounterValues operator-(const CounterValues& before) const noexcept;
 
   struct One {
     std::uint64_t value = 0;
@@ -60,24 +60,25 @@ class Counts {
 };
 
 /// Figures that come from counts; 0 where an event is missing.
-double cycles_per_instruction(const Counts& counts) noexcept;
-double stalled_cycles_per_instruction(const Counts& counts) noexcept;
-double instructions_per_llc_miss(const Counts& counts) noexcept;
+double cycles_per_instruction(const CounterValues& counts) noexcept;
+double stalled_cycles_per_instruction(const CounterValues& counts) noexcept;
+double instructions_per_llc_miss(const CounterValues& counts) noexcept;
 /// 64 for each miss of the last-level cache.
-double bytes_from_memory(const Counts& counts) noexcept;
+double bytes_from_memory(const CounterValues& counts) noexcept;
 
-/// Counts events of the thread that makes it. At any time it counts all of them or none (perf_event_open(2)).
+/// CounterValues events of the thread that makes it. At any time it counts all of them or none
+/// (perf_event_open(2)).
 class EventGroup {
  public:
-  /// Counts those of `events` that the machine and the rights of the process allow. `cpu`: count only while
-  /// the thread is on that core; -1: on any.
+  /// CounterValues those of `events` that the machine and the rights of the process allow. `cpu`: count only
+  /// while the thread is on that core; -1: on any.
   explicit EventGroup(std::initializer_list<Event> events, int cpu = -1) noexcept;
   ~EventGroup();
   EventGroup(const EventGroup&) = delete;
   EventGroup& operator=(const EventGroup&) = delete;
 
   /// Sets what was counted since it was made.
-  void read(Counts& counts) const noexcept;
+  void read(CounterValues& counts) const noexcept;
   /// errno of the first event; 0 when it is counted.
   int error() const noexcept { return error_; }
 
@@ -97,7 +98,7 @@ class ThreadCounters {
   ThreadCounters& operator=(const ThreadCounters&) = delete;
 
   /// Since it was made. By the same thread.
-  Counts read() const noexcept;
+  CounterValues read() const noexcept;
   /// errno of the first hardware event; 0 when it is counted.
   int error() const noexcept { return cycles_.error(); }
 

@@ -19,7 +19,7 @@
 #include "disk/read_probe.h"
 #include "graph/convert.h"
 #include "launch/bootstrap.h"
-#include "process/seat.h"
+#include "process/local_process.h"
 #include "shuffle/load_job.h"
 #include "shuffle/record_input.h"
 #include "shuffle/shuffle.h"
@@ -96,10 +96,10 @@ CoreTime seconds_of_byte(const LoadTask& task, bool spills, const std::string& f
                                          spills ? kLittleForSort : kRoomy);
   const double before = process_cpu_seconds();
   const auto bootstrap = launch::alone();
-  process::Seat seat(*bootstrap, process::SeatOptions{});
-  shuffle::Shuffle shuffle(*bootstrap, seat, {shape, 1, folder, plan});
+  process::LocalProcess process(*bootstrap, process::ProcessOptions{});
+  shuffle::Shuffle shuffle(*bootstrap, process, {shape, 1, folder, plan});
   shuffle.choose_splitters({});
-  seat.pool().run([&](int lane) {
+  process.pool().run([&](int lane) {
     const std::uint64_t records = std::max<std::uint64_t>(1, kMiB / shape.bytes);
     std::vector<std::byte> block(records * shape.bytes + shape.stride());
     std::uint64_t checksum = 0;
@@ -116,7 +116,7 @@ CoreTime seconds_of_byte(const LoadTask& task, bool spills, const std::string& f
   });
   shuffle.settle();
   const double sent = process_cpu_seconds();
-  seat.pool().run([&](int lane) {
+  process.pool().run([&](int lane) {
     Appender appender(*output);
     shuffle.merge_partition(lane, 0, [&](const std::byte* record) { appender.add(record, shape.bytes); });
     appender.flush();

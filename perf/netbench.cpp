@@ -26,7 +26,7 @@ constexpr std::chrono::milliseconds kWait{10};
 constexpr double kUntimedShare = 0.1;  ///< of a measurement, before it; windows open, caches warm
 
 /// Signals of a lane.
-enum Kind : int {
+enum SignalKind : int {
   kTold,   ///< messages announced one by one
   kPing,   ///< round trips
   kEnd,    ///< measurements whose messages have all been written
@@ -77,8 +77,10 @@ class Bench {
   std::span<const std::byte> source(int lane, std::size_t bytes) const {
     return source_.subspan(place(lane), bytes);
   }
-  std::uint64_t signalled(int lane, Kind kind) const { return link_.signalled(peer_, lane * kKinds + kind); }
-  bool signal(int lane, Kind kind, std::uint64_t count) {
+  std::uint64_t signalled(int lane, SignalKind kind) const {
+    return link_.signalled(peer_, lane * kKinds + kind);
+  }
+  bool signal(int lane, SignalKind kind, std::uint64_t count) {
     return link_.signal(lane, peer_, lane * kKinds + kind, count);
   }
   /// Makes progress; sleeps when there was nothing to do.
@@ -91,8 +93,8 @@ class Bench {
   const NetbenchOptions& options_;
   int peer_;
   std::size_t lane_bytes_;
-  process::Seat seat_;
-  transport::Transport& link_ = seat_.link();
+  process::LocalProcess process_;
+  transport::Transport& link_ = process_.link();
   std::span<std::byte> region_, source_;
   std::vector<Lane> lanes_;
   std::uint64_t measurements_ = 0;
@@ -105,8 +107,8 @@ Bench::Bench(launch::Bootstrap& bootstrap, const NetbenchOptions& options)
       options_(options),
       peer_(1 - bootstrap.rank()),
       lane_bytes_(*std::max_element(options.sizes.begin(), options.sizes.end())),
-      seat_(bootstrap, options.seat, options.seat.workers * kKinds),
-      lanes_(static_cast<std::size_t>(options.seat.workers)) {
+      process_(bootstrap, options.process, options.process.workers * kKinds),
+      lanes_(static_cast<std::size_t>(options.process.workers)) {
   const std::size_t bytes = lane_bytes_ * lanes_.size();
   std::vector<transport::Transport::Part> parts(2);
   parts[static_cast<std::size_t>(peer_)] = {0, bytes};
@@ -169,7 +171,7 @@ void Bench::stream(int lane, std::size_t bytes, const Limit& limit, bool each_to
 void Bench::ping_pong(std::size_t bytes, const Limit& limit) {
   constexpr int kLane = 0;
   Lane& mine = lane_of(kLane);
-  const auto announce = [&](Kind kind, std::uint64_t count) {
+  const auto announce = [&](SignalKind kind, std::uint64_t count) {
     while (!signal(kLane, kind, count)) step(true);
     link_.ring_doorbell(kLane);
   };
@@ -207,7 +209,7 @@ std::byte Bench::mark() const { return static_cast<std::byte>(measurements_ % 25
 
 Share Bench::run(NetbenchTest test, std::size_t bytes, const Limit& limit) {
   const bool is_latency = test == NetbenchTest::latency;
-  const int lanes = is_latency ? 1 : options_.seat.workers;
+  const int lanes = is_latency ? 1 : options_.process.workers;
   const bool receives = is_latency || options_.bidirectional || bootstrap_.rank() == 1;
   ++measurements_;
   for (int lane = 0; lane < lanes; ++lane) std::ranges::fill(source_.subspan(place(lane), bytes), mark());
@@ -216,7 +218,7 @@ Share Bench::run(NetbenchTest test, std::size_t bytes, const Limit& limit) {
   if (is_latency)
     ping_pong(bytes, limit);
   else
-    seat_.pool().run([&](int lane) { stream(lane, bytes, limit, test == NetbenchTest::rate); });
+    process_.pool().run([&](int lane) { stream(lane, bytes, limit, test == NetbenchTest::rate); });
   const double cpu_s = process_cpu_seconds() - cpu_before;
   const auto after = link_.counters();
   for (int lane = 0; receives && lane < lanes; ++lane) {
@@ -267,7 +269,7 @@ void NetbenchOptions::check() const {
   const auto refuse = [](const std::string& cause) { throw UsageError(cause); };
   if (tests.empty()) refuse("--test: there is none");
   if (sizes.empty()) refuse("--sizes: there are none");
-  const int lanes = seat.workers;
+  const int lanes = process.workers;
   if (lanes < 1 || lanes > kMaxLanes)
     refuse(fmt::format("--lanes: {} is not from 1 to {}", lanes, kMaxLanes));
   for (const std::size_t bytes : sizes) {
@@ -289,8 +291,8 @@ std::vector<NetbenchRow> netbench(launch::Bootstrap& bootstrap, const NetbenchOp
                                   const std::function<void(const NetbenchRow&)>& on_row) {
   options.check();
   check_two_processes(bootstrap);
-  launch::check_agreement(bootstrap, {{"the number of lanes", std::to_string(options.seat.workers)},
-                                      {"the check of integrity", options.seat.integrity ? "yes" : "no"}});
+  launch::check_agreement(bootstrap, {{"the number of lanes", std::to_string(options.process.workers)},
+                                      {"the check of integrity", options.process.integrity ? "yes" : "no"}});
   Bench bench(bootstrap, options);
   std::vector<NetbenchRow> rows;
   const std::size_t all = options.tests.size() * options.sizes.size();

@@ -10,7 +10,7 @@
 
 #include "base/progress.h"
 #include "launch/bootstrap.h"
-#include "process/seat.h"
+#include "process/local_process.h"
 
 namespace edgewire::perf {
 
@@ -27,7 +27,7 @@ constexpr int kMaxLanes = 64;
 
 struct NetbenchOptions {
   /// Each worker is a lane: a sending thread. netbench() itself takes no transport "auto".
-  process::SeatOptions seat{.transport = "auto"};
+  process::ProcessOptions process{.transport = "auto"};
   std::vector<NetbenchTest> tests;
   std::vector<std::size_t> sizes;  ///< payload bytes of a message
   double seconds = 0.25;           ///< of each measurement

@@ -25,10 +25,11 @@ double NetbenchRow::cores_per_10g() const {
 
 std::string to_title(NetbenchTest test, const NetbenchOptions& options) {
   if (test == NetbenchTest::latency)
-    return fmt::format("latency (half a round trip), {}; cores of both sides", options.seat.transport);
+    return fmt::format("latency (half a round trip), {}; cores of both sides", options.process.transport);
   return fmt::format("{}, {}, {} lane{}{}; cores of sender and receiver",
                      test == NetbenchTest::rate ? "rate (every message announced)" : "bandwidth",
-                     options.seat.transport, options.seat.workers, options.seat.workers == 1 ? "" : "s",
+                     options.process.transport, options.process.workers,
+                     options.process.workers == 1 ? "" : "s",
                      options.bidirectional ? ", both directions" : "");
 }
 
@@ -56,9 +57,9 @@ std::string to_text(const NetbenchRow& row) {
 
 std::string to_json(const std::vector<NetbenchRow>& rows, const NetbenchOptions& options) {
   report::Json json{{"version", EDGEWIRE_VERSION},
-                    {"transport", options.seat.transport},
+                    {"transport", options.process.transport},
                     {"processes", 2},
-                    {"lanes", options.seat.workers}};
+                    {"lanes", options.process.workers}};
   EDGEWIRE_ADD_FIELDS(json, options, bidirectional, busy_poll);
   json["rows"] = report::Json::array();
   for (const NetbenchRow& row : rows) {

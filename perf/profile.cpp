@@ -164,8 +164,8 @@ double measure_memory_rate(topology::WorkerPool& pool) {
   return static_cast<double>(bytes) * kSweeps * pool.workers() / *std::max_element(took.begin(), took.end());
 }
 
-ProfiledJob profiled(launch::Bootstrap& bootstrap, process::Seat& seat) {
-  return {bootstrap, seat.pool(), seat.link(), [&] { return seat.measure_link(bootstrap); }};
+ProfiledJob profiled(launch::Bootstrap& bootstrap, process::LocalProcess& process) {
+  return {bootstrap, process.pool(), process.link(), [&] { return process.measure_link(bootstrap); }};
 }
 
 int cores_of(const launch::Bootstrap& bootstrap, const topology::WorkerPool& pool) {

@@ -14,7 +14,7 @@
 #include "perf/sampler.h"
 #include "perf/timeline.h"
 #include "perf/verdict.h"
-#include "process/seat.h"
+#include "process/local_process.h"
 #include "report/job_report.h"
 
 namespace edgewire::perf {
@@ -57,7 +57,7 @@ struct ProfiledJob {
   /// Measures a link like this one: bytes per second. Collective.
   std::function<double()> measure_link;
 };
-ProfiledJob profiled(launch::Bootstrap& bootstrap, process::Seat& seat);
+ProfiledJob profiled(launch::Bootstrap& bootstrap, process::LocalProcess& process);
 
 /// Cores that the workers of a process have: one for each, or its share of those of the host where these are
 /// fewer.

@@ -18,8 +18,8 @@ namespace {
 
 constexpr int kSchemaVersion = 1;
 
-Counts of_workers(const ProcessProfile& process, std::size_t phase) {
-  Counts sum;
+CounterValues of_workers(const ProcessProfile& process, std::size_t phase) {
+  CounterValues sum;
   for (const auto& worker : process.workers) sum += worker.counts[phase];
   return sum;
 }
@@ -45,7 +45,7 @@ Json json_of(const PhaseTimes& times) {
   return json;
 }
 
-Json json_of(const Counts& counts) {
+Json json_of(const CounterValues& counts) {
   Json json = Json::object();
   for (std::size_t e = 0; e < kEvents; ++e) {
     const auto event = static_cast<Event>(e);
@@ -165,7 +165,7 @@ std::string Profile::to_json() const {
 
 std::string Profile::counters_line() const {
   if (!missing_counters.empty()) return missing_counters;
-  Counts counts;
+  CounterValues counts;
   for (const auto& process : processes)
     counts += of_workers(process, static_cast<std::size_t>(topology::Phase::compute));
   double bytes = 0;

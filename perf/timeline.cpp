@@ -85,7 +85,7 @@ struct alignas(64) Timeline::Worker {
   std::uint64_t own_wait_ns = 0;  ///< of this iteration
   WorkerTimes times;
   std::unique_ptr<ThreadCounters> counters;
-  Counts start, last;
+  CounterValues start, last;
   std::uint64_t counted_since_ns = 0;
   bool counted = false;           ///< `last` was read when this phase began
   std::uint64_t read_ns = ~0ULL;  ///< the fastest reading
@@ -96,9 +96,9 @@ struct alignas(64) Timeline::Worker {
   std::vector<timeline::Sum> waited_ns;  ///< [peer]
   timeline::Sum ready, arrived;          ///< chunks
 
-  Counts read() {
+  CounterValues read() {
     const std::uint64_t start_ns = now_ns();
-    const Counts counts = counters->read();
+    const CounterValues counts = counters->read();
     const std::uint64_t took_ns = now_ns() - start_ns;
     read_ns = std::min(read_ns, took_ns);
     reading_ns += std::min(took_ns, kInterrupted * read_ns);
@@ -177,7 +177,7 @@ void Timeline::enter(int worker, Phase phase, std::size_t item, int peer) noexce
   Worker& own = *workers_[static_cast<std::size_t>(worker)];
   const std::uint64_t now = now_ns();
   if (counting_) {
-    const Counts counts = own.read();
+    const CounterValues counts = own.read();
     if (own.counted) {
       own.times.counts[index(own.phase)] += counts - own.last;
       own.times.counted_ns[index(own.phase)] += now - own.counted_since_ns;

@@ -44,9 +44,9 @@ struct IterationTimes {
 /// What is known of one worker when the run is over.
 struct WorkerTimes {
   PhaseTimes phases{};
-  std::array<Counts, topology::kPhases> counts{};  ///< of the iterations that were counted
-  PhaseTimes counted_ns{};                         ///< their time
-  Counts whole{};                                  ///< of all iterations
+  std::array<CounterValues, topology::kPhases> counts{};  ///< of the iterations that were counted
+  PhaseTimes counted_ns{};                                ///< their time
+  CounterValues whole{};                                  ///< of all iterations
   std::uint64_t whole_ns = 0;
   int counter_error = 0;  ///< see ThreadCounters::error()
 };

@@ -148,19 +148,19 @@ struct Figures {
 void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   const auto graph = graph::GraphFile::open(arguments.graph);
   job::DenseOptions options;
-  options.seat.workers = arguments.workers;
-  options.seat.transport = arguments.transport;
+  options.process.workers = arguments.workers;
+  options.process.transport = arguments.transport;
   job::DenseJob job(bootstrap, graph, options);
   const auto iterations = static_cast<int>(arguments.block * arguments.blocks);
   kernels::PageRank<float> program({.iterations = iterations}, graph.vertices());
   job::DenseRun pagerank(job, program);
   const auto before = threads();
-  perf::Profiler profiler(perf::profiled(bootstrap, job.seat()), {.iterations = iterations});
+  perf::Profiler profiler(perf::profiled(bootstrap, job.process()), {.iterations = iterations});
   std::string sampler;
   for (const auto& id : threads()) {
     if (!before.contains(id)) sampler = id;  // the one thread that it makes
   }
-  Switched switched(dynamic_cast<perf::Timeline&>(*profiler.observer()), options.seat.workers,
+  Switched switched(dynamic_cast<perf::Timeline&>(*profiler.observer()), options.process.workers,
                     arguments.block, arguments.burnt_ns);
   const double start_ns = cpu_ns(sampler), start_s = seconds(CLOCK_MONOTONIC);
   pagerank.iterate({.iterations = iterations, .observer = &switched});
@@ -168,7 +168,7 @@ void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   mine.run_s = seconds(CLOCK_MONOTONIC) - start_s;
   mine.sampler_s = 1e-9 * (cpu_ns(sampler) - start_ns);
   const std::uint64_t silent = arguments.block * (arguments.blocks / 2);  // iterations
-  mine.calls = static_cast<double>(switched.calls()) / static_cast<double>(silent) / options.seat.workers;
+  mine.calls = static_cast<double>(switched.calls()) / static_cast<double>(silent) / options.process.workers;
   const double gather_from_s = seconds(CLOCK_MONOTONIC);
   const auto profile = profiler.gather(perf::facts_of(bootstrap, job, {}, 1));
   if (bootstrap.rank() == 0) (void)(profile.to_json() + profile.to_text());

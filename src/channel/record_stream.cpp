@@ -18,15 +18,15 @@ std::size_t usual_ring_bytes(int lanes, int size, std::size_t record_bytes) {
 
 }  // namespace
 
-RecordStream::RecordStream(launch::Bootstrap& bootstrap, process::Seat& seat, transport::Transport& link,
-                           std::size_t record_bytes)
-    : pool_(seat.pool()),
+RecordStream::RecordStream(launch::Bootstrap& bootstrap, process::LocalProcess& process,
+                           transport::Transport& link, std::size_t record_bytes)
+    : pool_(process.pool()),
       link_(link),
       health_(bootstrap.health()),
       record_bytes_(record_bytes),
       rank_(bootstrap.rank()),
       size_(bootstrap.size()),
-      oversubscribed_(seat.oversubscribed()),
+      oversubscribed_(process.oversubscribed()),
       writes_(static_cast<std::size_t>(pool_.workers()) * static_cast<std::size_t>(size_)),
       bytes_sent_(static_cast<std::size_t>(pool_.workers())),
       supersteps_(bytes_sent_.size(), 1),

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "channel/ring.h"
 #include "launch/bootstrap.h"
-#include "process/seat.h"
+#include "process/local_process.h"
 #include "topology/phase.h"
 #include "transport/transport.h"
 
@@ -24,12 +24,12 @@ namespace edgewire::channel {
 /// bytes) with whole records; those of a peer come in the order in which it sent them on the lane.
 class RecordStream {
  public:
-  /// Exposes the region and connects the link. Collective; throws Error. `bootstrap` and `seat` outlive this.
-  /// `record_bytes`: see RingSettings. An observer of the seat's pool is told what workers do here.
-  RecordStream(launch::Bootstrap& bootstrap, process::Seat& seat, std::size_t record_bytes)
-      : RecordStream(bootstrap, seat, seat.link(), record_bytes) {}
-  /// The same by another link, see Seat::ring_link(), which outlives this.
-  RecordStream(launch::Bootstrap& bootstrap, process::Seat& seat, transport::Transport& link,
+  /// Exposes the region and connects the link. Collective; throws Error. `bootstrap` and `process` outlive
+  /// this. `record_bytes`: see RingSettings. An observer of the process's pool is told what workers do here.
+  RecordStream(launch::Bootstrap& bootstrap, process::LocalProcess& process, std::size_t record_bytes)
+      : RecordStream(bootstrap, process, process.link(), record_bytes) {}
+  /// The same by another link, see LocalProcess::ring_link(), which outlives this.
+  RecordStream(launch::Bootstrap& bootstrap, process::LocalProcess& process, transport::Transport& link,
                std::size_t record_bytes);
 
   /// Sends a record to `peer`. While there is no room, take() is called for what has arrived. Throws Error

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "channel/region_plan.h"
-#include "process/seat.h"
+#include "process/local_process.h"
 #include "transport/transport.h"
 
 namespace edgewire::channel {

@@ -67,7 +67,7 @@ Source read_aside(const ConvertSettings& settings, Format input_format, bool is_
   auto reading = settings.reading(input_format);
   reading.table = table.get();
   if (is_ours) reading.labels = false;  // it has its names
-  auto graph = convert_aside(settings.input, *nameless, reading, read);
+  auto graph = convert_to_temporary(settings.input, *nameless, reading, read);
   if (table) graph.set_table(table->path_for_others());
   if (read.third_is_weight && !read.doubtful)
     note(fmt::format("{}: third column taken as weight (--no-weights drops it)", settings.input));

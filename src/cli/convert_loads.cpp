@@ -81,8 +81,8 @@ void report_conversion(const ConvertSettings& settings, const graph::BuildSummar
 /// At rank 0 what all processes moved. Collective.
 Moved gather_moved(launch::Bootstrap& bootstrap, const shuffle::LoadJob& job,
                    const shuffle::LoadOptions& options) {
-  Moved moved{options.seat.workers,
-              runs::gather_job(bootstrap, job.seat(), options.seat.transport_reason, {}),
+  Moved moved{options.process.workers,
+              runs::gather_job(bootstrap, job.process(), options.process.transport_reason, {}),
               options.memory_bytes};
   const auto all =
       bootstrap.gather(launch::pack(std::vector{job.runs(), job.bytes_spilled(), job.bytes_sent()}));
@@ -117,7 +117,7 @@ void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings,
   constexpr std::uint64_t kLeastMemory = std::uint64_t{128} << 20;  // taken only as far as edges need it
   if (bootstrap.rank() == 0) check_profile_files(settings.job);
   shuffle::LoadOptions options;
-  options.seat = settings.job.seat(bootstrap);
+  options.process = settings.job.process(bootstrap);
   options.output = settings.output.path;
   options.parts = settings.parts;
   options.temp = settings.temp;
@@ -131,7 +131,7 @@ void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings,
     auto paths = settings.inputs;
     paths.insert(paths.end(),
                  {options.temp, std::filesystem::absolute(settings.output.path).parent_path().string()});
-    watched->emplace(bootstrap, started->seat(), paths, settings.job, "edges");
+    watched->emplace(bootstrap, started->process(), paths, settings.job, "edges");
   };
   options.step_done = [&](const char* step) { (*watched)->end_step(step); };
   shuffle::LoadJob job(bootstrap, options);
@@ -139,7 +139,7 @@ void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings,
   std::optional<LoadWatch> watch;  // looks at the job, so it goes first
   watched = &watch;
   auto reading = settings.reading(input_format);
-  reading.workers = options.seat.workers;
+  reading.workers = options.process.workers;
   const bool first = bootstrap.rank() == 0;
   std::optional<process::InterruptLine> interrupt_line;
   Progress progress;

@@ -187,7 +187,7 @@ job::DenseOptions DenseSettings::known() const {
 
 job::DenseOptions DenseSettings::dense(launch::Bootstrap& bootstrap) const {
   job::DenseOptions options = known();
-  options.seat = seat(bootstrap);
+  options.process = process(bootstrap);
   options.assumed_compute_rate = compute_rate;
   if (deterministic) {
     options.assumed_link_rate = 10e9 / 8;

@@ -64,7 +64,7 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
   options.tools = asked.tools();
   const auto runs = kernel.runs();
   check_outputs_writable(bootstrap, asked, output_path(asked, runs, 0));
-  options.job.seat = asked.seat(bootstrap);
+  options.job.process = asked.process(bootstrap);
   options.job.ownership = asked.ownership;
   options.job.rows = partition::row_reading_from(asked.rows);
   options.job.disks = asked.edge_place.rows(kernel.weighted(), bootstrap, opened.file);

@@ -87,8 +87,8 @@ void note_doubtful_weights(std::span<const std::string> inputs) {
       inputs[0] == "-" ? "stdin" : inputs[0], inputs.size() > 1 ? "--format wel" : "--columns 1,2,3"));
 }
 
-graph::GraphFile convert_aside(const std::string& input, OutputFile& nameless,
-                               const graph::ConvertOptions& options, graph::BuildSummary& summary) {
+graph::GraphFile convert_to_temporary(const std::string& input, OutputFile& nameless,
+                                      const graph::ConvertOptions& options, graph::BuildSummary& summary) {
   summary = graph::convert(input, nameless, options, report::progress_on_terminal());
   return graph::GraphFile::open(nameless.path_for_others(), input);
 }
@@ -124,11 +124,11 @@ Conversion convert_in(std::uint64_t memory_bytes, const std::string& path, graph
                       const std::string& folder, graph::BuildSummary& summary) {
   const auto alone = launch::alone();
   shuffle::LoadOptions options;
-  options.seat.workers = workers_or_default(0);
+  options.process.workers = workers_or_default(0);
   options.temp = folder;
   options.memory_bytes = memory_bytes;
   shuffle::LoadJob job(*alone, options);
-  reading.workers = options.seat.workers;
+  reading.workers = options.process.workers;
   summary = graph::convert_to(job, path, "", reading, report::progress_on_terminal());
   auto file = job.take_output();
   auto graph = graph::GraphFile::open(file->path_for_others(), path);
@@ -147,7 +147,7 @@ Conversion convert_for_this_run(const std::string& path, const Reading& reading,
     auto file = OutputFile::nameless(folder);
     auto names = reading.labels && reading.keeps_names ? OutputFile::nameless(folder) : nullptr;
     options.table = names.get();
-    auto graph = convert_aside(path, *file, options, summary);
+    auto graph = convert_to_temporary(path, *file, options, summary);
     if (names) graph.set_table(names->path_for_others());
     return {std::move(file), std::move(names), std::move(graph)};
   } catch (const Error& error) {

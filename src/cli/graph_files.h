@@ -66,8 +66,8 @@ OpenGraph open_graph(const std::string& path, const Reading& reading, std::uint6
 OpenGraph open_graph(const std::string& path, const Reading& reading, const std::string& direction,
                      std::uint64_t memory_bytes);
 /// What the converter made of `input`, in a nameless file.
-graph::GraphFile convert_aside(const std::string& input, OutputFile& nameless,
-                               const graph::ConvertOptions& options, graph::BuildSummary& summary);
+graph::GraphFile convert_to_temporary(const std::string& input, OutputFile& nameless,
+                                      const graph::ConvertOptions& options, graph::BuildSummary& summary);
 /// What --help says of an input that open_graph() opens.
 inline constexpr const char* kGraphHelp =
     "a graph file (.ew), as convert and generate write it, or a file in another format that convert reads";

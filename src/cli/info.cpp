@@ -24,7 +24,7 @@ namespace edgewire::cli {
 
 namespace {
 
-struct Counts {
+struct RowCounts {
   std::uint64_t largest_out_degree = 0;
   std::uint64_t self_loops = 0;
   std::uint64_t duplicates = 0;
@@ -33,9 +33,9 @@ struct Counts {
   std::uint64_t asymmetry = 0;  // 0 for a symmetric graph
 };
 
-Counts count_rows(const graph::GraphFile& file, std::uint64_t first, std::uint64_t last) {
+RowCounts count_rows(const graph::GraphFile& file, std::uint64_t first, std::uint64_t last) {
   file.verify_rows(first, last);
-  Counts counts;
+  RowCounts counts;
   for (std::uint64_t v = first; v < last; ++v) {
     const std::uint64_t degree = file.offsets()[v + 1] - file.offsets()[v];
     const auto row = file.targets().subspan(file.offsets()[v], degree);
@@ -54,7 +54,7 @@ Counts count_rows(const graph::GraphFile& file, std::uint64_t first, std::uint64
 }
 
 /// Whether the file keeps what its header promises.
-void check_promises(const graph::GraphFile& file, const Counts& counts) {
+void check_promises(const graph::GraphFile& file, const RowCounts& counts) {
   const auto refuse = [&](const std::string& what) { throw Error(fmt::format("{}: {}", file.path(), what)); };
   if (counts.unsorted_rows > 0) refuse(fmt::format("{} rows are not sorted by target", counts.unsorted_rows));
   if (file.simple() && counts.self_loops + counts.duplicates > 0) {
@@ -68,15 +68,16 @@ void check_promises(const graph::GraphFile& file, const Counts& counts) {
   }
 }
 
-Counts count_all(const graph::GraphFile& file, int workers) {
+RowCounts count_all(const graph::GraphFile& file, int workers) {
   constexpr std::uint64_t kRows = 1 << 14;
   file.verify_rows(0, 0);
-  Counts total;
+  RowCounts total;
   std::mutex mutex;
   parallel_for(
       workers, (file.vertices() + kRows - 1) / kRows,
       [&](int, std::uint64_t task) {
-        const Counts counts = count_rows(file, task * kRows, std::min(file.vertices(), (task + 1) * kRows));
+        const RowCounts counts =
+            count_rows(file, task * kRows, std::min(file.vertices(), (task + 1) * kRows));
         const std::lock_guard lock(mutex);
         total.largest_out_degree = std::max(total.largest_out_degree, counts.largest_out_degree);
         total.self_loops += counts.self_loops;
@@ -135,7 +136,7 @@ void add_info(CLI::App& app) {
     const OpenGraph opened = open_graph(settings->path, settings->reading);
     const graph::GraphFile& file = opened.file;
     file.expect_all_rows();
-    const Counts counts = count_all(file, workers_or_default(settings->workers));
+    const RowCounts counts = count_all(file, workers_or_default(settings->workers));
     if (settings->verify) check_promises(file, counts);
     const graph::VertexNames names(file);
     const double seconds = seconds_since(start);

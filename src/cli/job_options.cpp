@@ -201,8 +201,8 @@ void add_workers_option(CLI::App& command, int& workers) {
       ->check(CLI::Range(1, 1024));
 }
 
-process::SeatOptions JobOptions::seat(launch::Bootstrap& bootstrap) const {
-  process::SeatOptions options;
+process::ProcessOptions JobOptions::process(launch::Bootstrap& bootstrap) const {
+  process::ProcessOptions options;
   const auto machine = topology::discover();
   const int cores = topology::usable_cores(machine);
   options.workers = workers > 0 ? workers : std::max(1, cores / bootstrap.local_size());

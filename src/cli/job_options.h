@@ -11,7 +11,7 @@
 #include "launch/agreement.h"
 #include "launch/launch.h"
 #include "perf/profile.h"
-#include "process/seat.h"
+#include "process/local_process.h"
 #include "report/job_report.h"
 #include "transport/choice.h"
 
@@ -87,7 +87,7 @@ struct JobOptions {
   void add_to(CLI::App& command);
   /// The same for one process, "auto" resolved. Rank 0 warns on stderr where workers share cores. Throws
   /// UsageError. Collective.
-  process::SeatOptions seat(launch::Bootstrap& bootstrap) const;
+  process::ProcessOptions process(launch::Bootstrap& bootstrap) const;
 };
 
 /// --profile, --profile-page, --trace and --sample-interval.

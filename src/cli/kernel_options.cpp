@@ -177,7 +177,7 @@ void KernelOptions::add_checkpoint_options(CLI::App& command, const std::string&
 
 runs::CheckpointOptions KernelOptions::checkpoint_options() const {
   auto asked = checkpoints;
-  asked.taken_up = [this](std::uint64_t done) {
+  asked.resumed_at = [this](std::uint64_t done) {
     if (stdout_is_free())
       write_whole("-", fmt::format("continues after {} {} from the checkpoint in {}\n", checkpoint_step, done,
                                    checkpoints.resume));

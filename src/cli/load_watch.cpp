@@ -6,13 +6,14 @@
 
 namespace edgewire::cli {
 
-LoadWatch::LoadWatch(launch::Bootstrap& bootstrap, process::Seat& seat, const std::vector<std::string>& paths,
-                     const JobOptions& options, const std::string& items)
+LoadWatch::LoadWatch(launch::Bootstrap& bootstrap, process::LocalProcess& process,
+                     const std::vector<std::string>& paths, const JobOptions& options,
+                     const std::string& items)
     : profiler_(options.profiled()
-                    ? std::optional<perf::Profiler>(std::in_place, perf::profiled(bootstrap, seat),
+                    ? std::optional<perf::Profiler>(std::in_place, perf::profiled(bootstrap, process),
                                                     profile_options(options, {"step", items}))
                     : std::nullopt),
-      balance_(bootstrap, seat, paths, static_cast<double>(options.launch.link_bits_per_s)) {
+      balance_(bootstrap, process, paths, static_cast<double>(options.launch.link_bits_per_s)) {
   run_.emplace(profiler_ ? &*profiler_ : nullptr);
 }
 

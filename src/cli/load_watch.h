@@ -10,18 +10,18 @@
 #include "launch/bootstrap.h"
 #include "perf/balance.h"
 #include "perf/profile.h"
-#include "process/seat.h"
+#include "process/local_process.h"
 #include "report/job_report.h"
 
 namespace edgewire::cli {
 
-/// One process's part. Looks at the job's seat, so it goes before the job.
+/// One process's part. Looks at the job's process, so it goes before the job.
 class LoadWatch {
  public:
   /// Just before the job runs, when its links are connected; `paths` are those that it reads and writes.
   /// `items`: what it loads, for profiles. Collective; throws Error.
-  LoadWatch(launch::Bootstrap& bootstrap, process::Seat& seat, const std::vector<std::string>& paths,
-            const JobOptions& options, const std::string& items);
+  LoadWatch(launch::Bootstrap& bootstrap, process::LocalProcess& process,
+            const std::vector<std::string>& paths, const JobOptions& options, const std::string& items);
 
   /// By the thread that runs the job, while its workers rest.
   void end_step(const std::string& name);

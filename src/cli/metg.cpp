@@ -148,13 +148,13 @@ void run_process(launch::Bootstrap& bootstrap, const MetgSettings& asked) {
   const auto start = Clock::now();
   const bool first = bootstrap.rank() == 0;
   if (first) check_writable(asked.tasks.job.json_path);
-  const auto seat = asked.tasks.job.seat(bootstrap);
-  const auto cores = static_cast<std::uint32_t>(bootstrap.size() * seat.workers);
+  const auto process = asked.tasks.job.process(bootstrap);
+  const auto cores = static_cast<std::uint32_t>(bootstrap.size() * process.workers);
   tasks::Registry registry;
   const auto root = bench::add_grains(registry);
   MetgReport report;
   report.grains = {kPatterns.at(asked.pattern), asked.width > 0 ? asked.width : cores, asked.steps, 0};
-  tasks::TaskJob job(bootstrap, registry, seat,
+  tasks::TaskJob job(bootstrap, registry, process,
                      fmt::format("{} x {} {}, {} times", report.grains.width, asked.steps, asked.pattern,
                                  asked.tasks.repeat));
   report.pattern = asked.pattern;
@@ -162,7 +162,7 @@ void run_process(launch::Bootstrap& bootstrap, const MetgSettings& asked) {
   {
     std::optional<TaskWatch> watch;
     if (first) watch.emplace(job, bootstrap.size() == 1);
-    const double work_s = seconds_of_work(bootstrap, job.seat().pool());
+    const double work_s = seconds_of_work(bootstrap, job.process().pool());
     bool goes_on = true;
     for (auto grains = report.grains; goes_on;) {
       const std::size_t done = report.levels.size();
@@ -177,7 +177,7 @@ void run_process(launch::Bootstrap& bootstrap, const MetgSettings& asked) {
     }
   }
   static_cast<report::JobReport&>(report) =
-      runs::gather_job(bootstrap, job.seat(), seat.transport_reason, {0, 0, seconds_since(start), 0});
+      runs::gather_job(bootstrap, job.process(), process.transport_reason, {0, 0, seconds_since(start), 0});
   if (!first) return;
   report.metg_s = metg_of(report.levels);
   report.result = std::to_string(sum_plainly(report.grains));

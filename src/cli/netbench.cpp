@@ -36,22 +36,22 @@ void understand(Arguments& arguments) {
     if (arguments.test == "all" || arguments.test == perf::to_name(test)) bench.tests.push_back(test);
   if (bench.sizes.empty())
     for (std::size_t bytes = 2; bytes <= kLargestBytes; bytes *= 2) bench.sizes.push_back(bytes);
-  bench.seat.peer_timeout_s = arguments.launch.peer_timeout_s;
+  bench.process.peer_timeout_s = arguments.launch.peer_timeout_s;
   bench.check();
 }
 
 void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   perf::check_two_processes(bootstrap);
   auto options = arguments.bench;
-  const auto offers = bootstrap.allgather(
-      card_offer(options.seat.transport, options.seat.verbs, arguments.launch.local_hosts, bootstrap, -1));
-  const auto choice = choose_transport(options.seat.transport, options.seat.verbs, bootstrap, offers);
-  options.seat.transport = choice.transport;
-  options.seat.verbs.device = choice.verbs_device;
-  options.seat.dpdk = options.seat.dpdk.of(bootstrap.local_rank());
+  const auto offers = bootstrap.allgather(card_offer(options.process.transport, options.process.verbs,
+                                                     arguments.launch.local_hosts, bootstrap, -1));
+  const auto choice = choose_transport(options.process.transport, options.process.verbs, bootstrap, offers);
+  options.process.transport = choice.transport;
+  options.process.verbs.device = choice.verbs_device;
+  options.process.dpdk = options.process.dpdk.of(bootstrap.local_rank());
   if (bootstrap.rank() == 0) {
     check_writable(arguments.json_path);
-    options.seat.warn = [](const std::string& line) { note("warning: " + line); };
+    options.process.warn = [](const std::string& line) { note("warning: " + line); };
   }
   std::optional<process::InterruptLine> interrupt_line;
   std::optional<report::Ticker> ticker;
@@ -87,9 +87,9 @@ void add_netbench(CLI::App& app) {
       "netbench", "bandwidth, message rate and latency of a transport between two processes");
   arguments->launch.processes = 2;
   add_launch_options(*command, arguments->launch);
-  add_transport_options(*command, bench.seat.transport, bench.seat.integrity);
-  add_verbs_options(*command, bench.seat.verbs);
-  add_dpdk_options(*command, bench.seat.dpdk);
+  add_transport_options(*command, bench.process.transport, bench.process.integrity);
+  add_verbs_options(*command, bench.process.verbs);
+  add_dpdk_options(*command, bench.process.dpdk);
   command->option_defaults()->group("Measurement");
   command
       ->add_option("--sizes", bench.sizes,
@@ -104,7 +104,8 @@ void add_netbench(CLI::App& app) {
   command->add_option("--count", bench.count, "messages of each measurement and lane, instead of --seconds")
       ->check(CLI::Range(1, 1'000'000'000))
       ->excludes(seconds);
-  command->add_option("--lanes", bench.seat.workers, "sending threads; over TCP each has its own connection")
+  command
+      ->add_option("--lanes", bench.process.workers, "sending threads; over TCP each has its own connection")
       ->capture_default_str();
   command->add_flag("--bidirectional", bench.bidirectional, "streams go both ways at once; figures are sums");
   command->add_flag("--busy-poll", bench.busy_poll, "wait by polling, not by sleeping");

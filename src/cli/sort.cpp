@@ -58,7 +58,7 @@ shuffle::RecordShape shape_of(const SortSettings& settings) {
 
 shuffle::SortOptions sort_options(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   shuffle::SortOptions options;
-  options.seat = settings.job.seat(bootstrap);
+  options.process = settings.job.process(bootstrap);
   options.inputs = settings.inputs;
   options.output = settings.output;
   options.temp = settings.temp;
@@ -66,7 +66,7 @@ shuffle::SortOptions sort_options(launch::Bootstrap& bootstrap, const SortSettin
   options.memory_bytes = settings.memory > 0 ? settings.memory : usual_memory(bootstrap);
   options.partitions = settings.partitions > 0
                            ? settings.partitions
-                           : static_cast<std::uint32_t>(bootstrap.size() * options.seat.workers);
+                           : static_cast<std::uint32_t>(bootstrap.size() * options.process.workers);
   return options;
 }
 
@@ -139,8 +139,9 @@ SortReport gather_report(launch::Bootstrap& bootstrap, shuffle::SortJob& job,
                          const shuffle::SortOptions& options, double seconds_total,
                          std::optional<double> seconds_verify) {
   SortReport report;
-  static_cast<report::JobReport&>(report) = runs::gather_job(
-      bootstrap, job.seat(), options.seat.transport_reason, {0, 0, seconds_total, job.figures().checksum});
+  static_cast<report::JobReport&>(report) =
+      runs::gather_job(bootstrap, job.process(), options.process.transport_reason,
+                       {0, 0, seconds_total, job.figures().checksum});
   report.records = job.input_records();
   report.record_bytes = options.shape.bytes;
   report.memory_bytes = options.memory_bytes;
@@ -161,7 +162,7 @@ SortReport gather_report(launch::Bootstrap& bootstrap, shuffle::SortJob& job,
 /// Reads the parts again. Collective; throws Error when they are not the sorted input.
 void verify_parts(launch::Bootstrap& bootstrap, shuffle::SortJob& job, const shuffle::SortOptions& options) {
   std::vector<shuffle::PartProof> mine(job.last_partition() - job.first_partition());
-  job.seat().pool().for_each(mine.size(), [&](int, std::uint64_t p) {
+  job.process().pool().for_each(mine.size(), [&](int, std::uint64_t p) {
     if (bootstrap.health().failed()) throw Error(bootstrap.health().message());
     mine[p] = shuffle::prove_part(
         shuffle::partition_file(options.output, job.first_partition() + static_cast<std::uint32_t>(p),
@@ -205,7 +206,7 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   shuffle::SortJob job(bootstrap, options);
   auto paths = settings.inputs;
   paths.insert(paths.end(), {settings.temp, settings.output});
-  LoadWatch watch(bootstrap, job.seat(), paths, settings.job,
+  LoadWatch watch(bootstrap, job.process(), paths, settings.job,
                   "records");  // looks at the job, so it goes first
   told = &watch;
   {

@@ -98,7 +98,7 @@ std::string TaskReport::to_text(const TaskProgram& program) const {
 void gather(launch::Bootstrap& bootstrap, tasks::TaskJob& job, const std::string& transport_reason,
             double seconds_total, std::uint64_t kept, TaskReport& report) {
   static_cast<report::JobReport&>(report) =
-      runs::gather_job(bootstrap, job.seat(), transport_reason, {0, 0, seconds_total, 0});
+      runs::gather_job(bootstrap, job.process(), transport_reason, {0, 0, seconds_total, 0});
   const auto summaries = bootstrap.gather(launch::pack(std::vector{TaskSummary{job.figures(), kept}}));
   for (std::size_t p = 0; p < summaries.size(); ++p) {
     if (summaries[p].empty()) {
@@ -125,11 +125,11 @@ void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskPro
   }
   tasks::Registry registry;
   const auto root = program.add_functions(registry);
-  const auto seat = asked.job.seat(bootstrap);
-  tasks::TaskJob job(bootstrap, registry, seat, program.input(), asked.job.launch.tolerates_losses);
+  const auto process = asked.job.process(bootstrap);
+  tasks::TaskJob job(bootstrap, registry, process, program.input(), asked.job.launch.tolerates_losses);
   std::optional<perf::Profiler> profiler;
   if (asked.job.profiled())
-    profiler.emplace(perf::profiled(bootstrap, job.seat()), profile_options(asked.job, {"run", "tasks"}));
+    profiler.emplace(perf::profiled(bootstrap, job.process()), profile_options(asked.job, {"run", "tasks"}));
   TaskReport report;
   std::uint64_t kept = 0, tasks = 0;
   {
@@ -151,7 +151,7 @@ void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskPro
       if (first) report.result = program.result(result);
     }
   }
-  gather(bootstrap, job, seat.transport_reason, seconds_since(start), kept, report);
+  gather(bootstrap, job, process.transport_reason, seconds_since(start), kept, report);
   if (profiler) {
     perf::ProcessFacts facts;
     facts.items = static_cast<double>(tasks) / asked.repeat;

@@ -35,7 +35,7 @@ KnownRows rows_of_file(const graph::GraphFile& graph) {
 }  // namespace
 
 void check(const Options& options, const graph::GraphFile& graph) {
-  process::check(options.seat);
+  process::check(options.process);
   partition::check_ownership_name(options.ownership, partition::kVertexOwnershipNames);
   if (partition::owns_edges(options.ownership))
     throw UsageError(
@@ -55,7 +55,7 @@ void check(const Options& options, const graph::GraphFile& graph) {
 FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const Options& options)
     : bootstrap_(bootstrap),
       graph_(checked(graph, options)),
-      seat_(bootstrap, options.seat),
+      process_(bootstrap, options.process),
       listener_(options.listener),
       progress_(options.progress),
       owned_rows_(graph),
@@ -69,9 +69,9 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
                                                      graph.vertices(), graph.edges())},
                            {"the ownership", partition::fact_of(options.ownership)},
                            {"the transport", std::string(link().name())},
-                           {"the number of workers", std::to_string(options.seat.workers)},
+                           {"the number of workers", std::to_string(options.process.workers)},
                            {"the reading of rows", partition::to_name(options.rows)},
-                           {"the check of integrity", options.seat.integrity ? "yes" : "no"},
+                           {"the check of integrity", options.process.integrity ? "yes" : "no"},
                            {"the number of disks for edges", std::to_string(options.disks.devices.size())}});
   if (!options.disks.devices.empty()) {
     const auto processes = static_cast<std::uint64_t>(bootstrap.size());
@@ -87,7 +87,7 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
   } else {
     const bool from_disks = !options.disks.devices.empty();
     owned_rows_ = partition::load_rows(
-        bootstrap, seat_, graph, *ownership_,
+        bootstrap, process_, graph, *ownership_,
         {.weights = weighted_, .reading = from_disks ? partition::RowReading::own : options.rows});
     for_each_range([&](int, LocalNumber first, LocalNumber last) {
       const std::uint64_t begin = ownership_->vertex(rank(), first),
@@ -101,7 +101,7 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
       pages_ = std::make_unique<RowPages>(pool(), owned_rows_, *ownership_, bootstrap.rank(), options.disks);
   }
   if (!options.for_tasks) {
-    records_.emplace(bootstrap, seat_, options.record_bytes);
+    records_.emplace(bootstrap, process_, options.record_bytes);
     if (bootstrap.size() > 1) {
       if (pages_)
         boundary_.emplace(pages_->take_boundary(), *ownership_, rank(), *records_);
@@ -121,7 +121,7 @@ FrontierJob::FrontierJob(launch::Bootstrap& alone, const graph::GraphFile& graph
                          std::optional<KnownRows> rows)
     : bootstrap_(alone),
       graph_(graph),
-      seat_(alone),
+      process_(alone),
       listener_(Options{}.listener),
       ownership_(partition::Ownership::hash(graph.vertices(), 1)),
       owned_rows_(graph),
@@ -129,7 +129,7 @@ FrontierJob::FrontierJob(launch::Bootstrap& alone, const graph::GraphFile& graph
       weighted_(false),
       has_rows_(!kIds64 || rows),
       rows_(rows ? *rows : rows_of_file(graph)) {
-  records_.emplace(alone, seat_, sizeof(Record));
+  records_.emplace(alone, process_, sizeof(Record));
 }
 
 void FrontierJob::make_rows() {

@@ -32,7 +32,7 @@
 #include "partition/owned_rows.h"
 #include "partition/ownership.h"
 #include "partition/row_loader.h"
-#include "process/seat.h"
+#include "process/local_process.h"
 
 namespace edgewire::frontier {
 
@@ -58,7 +58,7 @@ struct Superstep {
 };
 
 struct Options {
-  process::SeatOptions seat{};
+  process::ProcessOptions process{};
   std::string ownership = "hash";             ///< hash, ranges or the path of a partition file
   std::size_t record_bytes = sizeof(Record);  ///< of all records
   partition::RowReading rows = partition::RowReading::automatic;  ///< own, where rows go to disks
@@ -115,9 +115,9 @@ class FrontierJob {
   /// Vertices of this process; they have the local numbers 0 to owned() - 1.
   std::uint32_t owned() const noexcept { return owned_; }
   std::uint32_t rank() const noexcept { return static_cast<std::uint32_t>(bootstrap_.rank()); }
-  process::Seat& seat() noexcept { return seat_; }
-  topology::WorkerPool& pool() noexcept { return seat_.pool(); }
-  transport::Transport& link() noexcept { return seat_.link(); }
+  process::LocalProcess& process() noexcept { return process_; }
+  topology::WorkerPool& pool() noexcept { return process_.pool(); }
+  transport::Transport& link() noexcept { return process_.link(); }
   Records& records() noexcept { return *records_; }
   /// Of this process; where there are several processes, and the link is not left to tasks.
   const Boundary& boundary() const noexcept { return *boundary_; }
@@ -146,7 +146,7 @@ class FrontierJob {
     else
       work(AllKnown{});
   }
-  const std::string& place() const noexcept { return seat_.place(); }
+  const std::string& place() const noexcept { return process_.place(); }
   /// The sums, number by number, of what all processes pass; the same in all. Collective, between supersteps.
   template <std::size_t Count>
   std::array<std::uint64_t, Count> sum_of_all(const std::array<std::uint64_t, Count>& mine) {
@@ -285,7 +285,7 @@ class FrontierJob {
   launch::Bootstrap& bootstrap_;
   const graph::GraphFile& graph_;
   Clock::time_point start_ = Clock::now();
-  process::Seat seat_;
+  process::LocalProcess process_;
   std::function<void(const Superstep&)> listener_;
   Progress progress_;
   std::optional<std::uint64_t> told_kind_;

@@ -52,7 +52,7 @@ std::vector<std::atomic<PlainId>> count(FrontierJob& job, std::span<const PlainI
     const auto mine = labels.subspan(first, last - first);
     job.ownership().visit([&](const auto& scheme) {
       const auto pass = [&](PlainId label, PlainId number) {
-        const partition::Place place = scheme.place(VertexId(label));
+        const partition::Home place = scheme.place(VertexId(label));
         if (place.owner == job.rank())
           take({place.local, number});
         else
@@ -73,7 +73,7 @@ GroupSizes count_groups(FrontierJob& job, std::span<const PlainId> labels, std::
   job.expect_records(sizeof(Record));
   const auto counts = count(job, labels);
   GroupSizes sizes;
-  process::HighestWhole highest(largest);
+  process::TopK<std::uint64_t> highest(largest);
   for (LocalNumber local{}; local < counts.size(); ++local) {
     const PlainId size = counts[local].load(std::memory_order_relaxed);
     if (size == 0) continue;
@@ -83,7 +83,7 @@ GroupSizes count_groups(FrontierJob& job, std::span<const PlainId> labels, std::
   }
   sizes.groups = launch::allreduce(job.bootstrap(), sizes.groups, std::plus<>());
   sizes.singles = launch::allreduce(job.bootstrap(), sizes.singles, std::plus<>());
-  sizes.largest = process::highest_of_all(job.bootstrap(), largest, highest.take());
+  sizes.largest = process::top_k_of_all(job.bootstrap(), largest, highest.take());
   return sizes;
 }
 

@@ -14,7 +14,7 @@ struct GroupSizes {
   std::uint64_t groups = 0;   ///< labels that a vertex has
   std::uint64_t singles = 0;  ///< of them, with one vertex
   /// At rank 0: label and size of the largest ones, largest first, equal ones in the order of their labels.
-  std::vector<process::WholeCandidate> largest;
+  std::vector<process::Candidate<std::uint64_t>> largest;
 };
 
 /// Counts the vertices of each label. `labels`: [local number]. `largest`: how many of them are wanted, the

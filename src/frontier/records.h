@@ -71,8 +71,8 @@ class Records {
   using Note = channel::RingNote;
 
   /// As channel::RecordStream. `record_bytes`: of a Record, a ShortRecord or a WideRecord.
-  Records(launch::Bootstrap& bootstrap, process::Seat& seat, std::size_t record_bytes)
-      : stream_(bootstrap, seat, record_bytes) {}
+  Records(launch::Bootstrap& bootstrap, process::LocalProcess& process, std::size_t record_bytes)
+      : stream_(bootstrap, process, record_bytes) {}
 
   /// Takes a record for a vertex of `peer`. While there is no room, take(record) is called for those that
   /// have arrived. Throws Error when the job has failed.

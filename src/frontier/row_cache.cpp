@@ -17,26 +17,27 @@ RowCache::RowCache(const RowPages& pages, std::uint64_t bytes)
     : rows_(pages),
       capacity_(bytes),
       ample_(bytes >= pages.bytes()),
-      kept_(pages.bytes() / kPageBytes),
+      pages_(pages.bytes() / kPageBytes),
       followed_(ample_ ? 0 : pages.owned()) {}
 
 RowCache::Found RowCache::find(std::uint64_t page, std::byte* to) noexcept {
-  Kept& kept = kept_[page];
-  if (kept.taken.test_and_set(std::memory_order_acquire)) return Found::nothing;  // it is just being replaced
-  const Found found = copy(kept, to);
-  kept.taken.clear(std::memory_order_release);
+  CachedPage& cached = pages_[page];
+  if (cached.taken.test_and_set(std::memory_order_acquire))
+    return Found::nothing;  // it is just being replaced
+  const Found found = copy(cached, to);
+  cached.taken.clear(std::memory_order_release);
   return found;
 }
 
-RowCache::Found RowCache::copy(const Kept& kept, std::byte* to) noexcept {
-  const std::byte* from = kept.memory.get();
+RowCache::Found RowCache::copy(const CachedPage& cached, std::byte* to) noexcept {
+  const std::byte* from = cached.memory.get();
   if (from == nullptr) return Found::nothing;
-  if (kept.pieces == 0) {
+  if (cached.pieces == 0) {
     std::memcpy(to, from, kPageBytes);
     return Found::page;
   }
-  const std::byte* bytes = from + kept.pieces * sizeof(Piece);
-  for (std::uint16_t p = 0; p < kept.pieces; ++p) {
+  const std::byte* bytes = from + cached.pieces * sizeof(Piece);
+  for (std::uint16_t p = 0; p < cached.pieces; ++p) {
     Piece piece{};
     std::memcpy(&piece, from + p * sizeof(Piece), sizeof(Piece));
     std::memcpy(to + piece.begin, bytes, piece.bytes);
@@ -47,31 +48,31 @@ RowCache::Found RowCache::copy(const Kept& kept, std::byte* to) noexcept {
 
 void RowCache::keep(std::uint64_t page, const std::byte* from) {
   if (capacity_ < kPageBytes) return;
-  Kept& kept = kept_[page];
-  if (kept.taken.test_and_set(std::memory_order_acquire)) return;
-  if (!kept.memory || kept.pieces > 0) {
-    release(kept);
+  CachedPage& cached = pages_[page];
+  if (cached.taken.test_and_set(std::memory_order_acquire)) return;
+  if (!cached.memory || cached.pieces > 0) {
+    release(cached);
     if (!ample_) make_room();
     if (reserve(kPageBytes))
-      keep_whole(kept, from);
+      store_page(cached, from);
     else
       keep_rows(page, from);
   }
-  kept.taken.clear(std::memory_order_release);
+  cached.taken.clear(std::memory_order_release);
 }
 
-void RowCache::keep_whole(Kept& kept, const std::byte* from) {
-  kept.memory = std::make_unique_for_overwrite<std::byte[]>(kPageBytes);  // NOLINT(*-avoid-c-arrays)
-  std::memcpy(kept.memory.get(), from, kPageBytes);
-  kept.pieces = 0;
-  kept.bytes = kPageBytes;
-  kept.older.store(true, std::memory_order_relaxed);
+void RowCache::store_page(CachedPage& cached, const std::byte* from) {
+  cached.memory = std::make_unique_for_overwrite<std::byte[]>(kPageBytes);  // NOLINT(*-avoid-c-arrays)
+  std::memcpy(cached.memory.get(), from, kPageBytes);
+  cached.pieces = 0;
+  cached.bytes = kPageBytes;
+  cached.older.store(true, std::memory_order_relaxed);
 }
 
 /// Keeps what has not been followed, where there is room.
 void RowCache::keep_rows(std::uint64_t page, const std::byte* from) {
-  Kept& kept = kept_[page];
-  kept.older.store(false, std::memory_order_relaxed);
+  CachedPage& cached = pages_[page];
+  cached.older.store(false, std::memory_order_relaxed);
   std::array<Piece, kPageBytes / 2> pieces;  // between two there is a row that has been followed
   std::size_t count = 0, bytes = 0;
   rows_.each_on(page, [&](LocalNumber local, std::uint16_t begin, std::uint16_t size) {
@@ -86,34 +87,34 @@ void RowCache::keep_rows(std::uint64_t page, const std::byte* from) {
   });
   bytes += count * sizeof(Piece);
   if (bytes >= kPageBytes) {
-    if (reserve(kPageBytes)) keep_whole(kept, from);
+    if (reserve(kPageBytes)) store_page(cached, from);
     return;
   }
   if (count == 0 || !reserve(bytes)) return;
-  kept.memory = std::make_unique_for_overwrite<std::byte[]>(bytes);  // NOLINT(*-avoid-c-arrays)
-  std::memcpy(kept.memory.get(), pieces.data(), count * sizeof(Piece));
-  std::byte* to = kept.memory.get() + count * sizeof(Piece);
+  cached.memory = std::make_unique_for_overwrite<std::byte[]>(bytes);  // NOLINT(*-avoid-c-arrays)
+  std::memcpy(cached.memory.get(), pieces.data(), count * sizeof(Piece));
+  std::byte* to = cached.memory.get() + count * sizeof(Piece);
   for (const Piece& piece : std::span(pieces).first(count)) {
     std::memcpy(to, from + piece.begin, piece.bytes);
     to += piece.bytes;
   }
-  kept.pieces = static_cast<std::uint16_t>(count);
-  kept.bytes = static_cast<std::uint16_t>(bytes);
+  cached.pieces = static_cast<std::uint16_t>(count);
+  cached.bytes = static_cast<std::uint16_t>(bytes);
 }
 
 /// Drops rows that have been followed, from some of the pages in turn.
 void RowCache::make_room() {
   std::array<std::byte, kPageBytes> bytes;
   for (int i = 0; i < kVisits && used_.load(std::memory_order_relaxed) + kPageBytes > capacity_; ++i) {
-    const std::uint64_t page = hand_.fetch_add(1, std::memory_order_relaxed) % kept_.size();
-    Kept& kept = kept_[page];
-    if (!kept.older.load(std::memory_order_relaxed)) continue;
-    if (kept.taken.test_and_set(std::memory_order_acquire)) continue;
-    if (copy(kept, bytes.data()) != Found::nothing) {
-      release(kept);
+    const std::uint64_t page = hand_.fetch_add(1, std::memory_order_relaxed) % pages_.size();
+    CachedPage& cached = pages_[page];
+    if (!cached.older.load(std::memory_order_relaxed)) continue;
+    if (cached.taken.test_and_set(std::memory_order_acquire)) continue;
+    if (copy(cached, bytes.data()) != Found::nothing) {
+      release(cached);
       keep_rows(page, bytes.data());
     }
-    kept.taken.clear(std::memory_order_release);
+    cached.taken.clear(std::memory_order_release);
   }
 }
 
@@ -124,10 +125,10 @@ bool RowCache::reserve(std::uint64_t bytes) noexcept {
   return false;
 }
 
-void RowCache::release(Kept& kept) noexcept {
-  if (!kept.memory) return;
-  kept.memory.reset();
-  used_.fetch_sub(kept.bytes, std::memory_order_relaxed);
+void RowCache::release(CachedPage& cached) noexcept {
+  if (!cached.memory) return;
+  cached.memory.reset();
+  used_.fetch_sub(cached.bytes, std::memory_order_relaxed);
 }
 
 void RowCache::follow(VertexId vertex) noexcept {
@@ -135,7 +136,7 @@ void RowCache::follow(VertexId vertex) noexcept {
   followed_.set(rows_.local(vertex));
   const auto [begin, end] = rows_.range(vertex);
   for (std::uint64_t page = begin / kPageBytes; begin < end && page * kPageBytes < end; ++page)
-    kept_[page].older.store(true, std::memory_order_relaxed);
+    pages_[page].older.store(true, std::memory_order_relaxed);
 }
 
 bool RowCache::followed(VertexId vertex) const noexcept {

@@ -13,13 +13,13 @@ namespace edgewire::frontier {
 
 /// Copies of pages that were read, for those who need rows on them later. A page is kept whole as long as
 /// there is room. When room is short, rows that have been followed are dropped from all pages, and no others
-/// are: a kernel that follows each row once needs no page again that was ever kept. Thread safe.
+/// are: a kernel that follows each row once needs no page again that was ever cached. Thread safe.
 class RowCache {
  public:
   enum class Found { nothing, rows, page };
 
-  /// `bytes`: for copies; with less than a page nothing is kept. Besides, it takes 16 bytes for each page of
-  /// the rows, and a bit for each vertex. `pages` outlive it.
+  /// `bytes`: for copies; with less than a page nothing is cached. Besides, it takes 16 bytes for each page
+  /// of the rows, and a bit for each vertex. `pages` outlive it.
   RowCache(const RowPages& pages, std::uint64_t bytes);
 
   /// Copies what there is of a page to its place in `to`. Where this is `rows`, all rows are there that
@@ -40,7 +40,7 @@ class RowCache {
   struct Piece {
     std::uint16_t begin, bytes;
   };
-  struct Kept {
+  struct CachedPage {
     std::atomic_flag taken;         ///< by whoever uses what follows
     std::atomic<bool> older{true};  ///< rows on the page may have been followed since it was looked through
     std::uint16_t pieces = 0;       ///< 0: the whole page
@@ -48,18 +48,18 @@ class RowCache {
     Memory memory;                  ///< null: nothing is kept
   };
   bool reserve(std::uint64_t bytes) noexcept;
-  void release(Kept& kept) noexcept;
+  void release(CachedPage& cached) noexcept;
   void make_room();
-  static Found copy(const Kept& kept, std::byte* to) noexcept;
-  void keep_whole(Kept& kept, const std::byte* from);
+  static Found copy(const CachedPage& cached, std::byte* to) noexcept;
+  void store_page(CachedPage& cached, const std::byte* from);
   void keep_rows(std::uint64_t page, const std::byte* from);
 
   const RowPages& rows_;
   std::uint64_t capacity_;
   bool ample_;  ///< all pages fit
   std::atomic<std::uint64_t> used_{0}, hand_{0};
-  std::vector<Kept> kept_;  ///< [page]
-  Bits followed_;           ///< [local], where pages may not all fit
+  std::vector<CachedPage> pages_;  ///< [page]
+  Bits followed_;                  ///< [local], where pages may not all fit
 };
 
 }  // namespace edgewire::frontier

@@ -53,7 +53,7 @@ class Searches {
   /// For more functions, before connect().
   tasks::Registry& registry() noexcept { return registry_; }
   /// Connects the link. Collective; throws Error.
-  void connect() { tasks_.emplace(job_.bootstrap(), registry_, job_.seat()); }
+  void connect() { tasks_.emplace(job_.bootstrap(), registry_, job_.process()); }
 
   /// Searches from all of them, each in the process that process_of() says. Returns what each task did; in
   /// processes other than 0 the same supersteps with nothing in them. There is a task for each source, which

@@ -21,7 +21,7 @@ std::uint32_t FrameHeader::right_check() const noexcept {
   return transport::crc32c(std::as_bytes(std::span(this, 1)).first(offsetof(FrameHeader, check)));
 }
 
-Message frame(Kind kind, std::uint32_t tag, std::string_view payload) {
+Message frame(FrameKind kind, std::uint32_t tag, std::string_view payload) {
   FrameHeader header{payload.size(), kind, tag};
   header.payload_check = transport::crc32c(std::as_bytes(std::span(payload)));
   header.check = header.right_check();

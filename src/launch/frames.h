@@ -13,12 +13,12 @@
 namespace edgewire::launch {
 
 /// Go: all processes have connected, the job begins.
-enum class Kind : std::uint32_t { Heartbeat = 1, Data, Abort, Finish, Lost, Go };
+enum class FrameKind : std::uint32_t { Heartbeat = 1, Data, Abort, Finish, Lost, Go };
 
 /// The header of every message on a stream. All hosts are little endian.
 struct FrameHeader {
   std::uint64_t length = 0;  ///< bytes that follow
-  Kind kind = Kind::Heartbeat;
+  FrameKind kind = FrameKind::Heartbeat;
   std::uint32_t tag =
       0;  ///< Data: number of the collective step; Abort: rank at fault, and << 16 who noticed; Lost: rank
   std::uint32_t payload_check = 0;  ///< CRC-32C of what follows
@@ -35,7 +35,7 @@ constexpr std::uint64_t kMaxMessageBytes = std::uint64_t{1} << 38;
 using Message =
     std::shared_ptr<const std::string>;  ///< header and payload; shared by all receivers of the message
 
-Message frame(Kind kind, std::uint32_t tag, std::string_view payload = {});
+Message frame(FrameKind kind, std::uint32_t tag, std::string_view payload = {});
 
 struct Arrival {
   FrameHeader header;

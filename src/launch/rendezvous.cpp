@@ -83,7 +83,7 @@ class Waiting {
       while (take_message(one)) continue;
     if (now - last_beat_ < std::min(timeout_ / 4, std::chrono::duration<double>(0.25))) return;
     last_beat_ = now;
-    send(frame(Kind::Heartbeat, 0));
+    send(frame(FrameKind::Heartbeat, 0));
   }
 
   void send(const Message& message) const {
@@ -134,8 +134,8 @@ class Waiting {
       return false;
     [[maybe_unused]] const ssize_t same = recv(stream, bytes.data(), bytes.size(), MSG_DONTWAIT);
     from.heard = Clock::now();
-    if (header.kind == Kind::Go) go_ = true;
-    if (header.kind == Kind::Abort) line_ = bytes.substr(sizeof header);
+    if (header.kind == FrameKind::Go) go_ = true;
+    if (header.kind == FrameKind::Abort) line_ = bytes.substr(sizeof header);
     return !go_;
   }
 
@@ -184,10 +184,10 @@ std::vector<FileDescriptor> receive_others(const Rendezvous& job, const FileDesc
                                 job.start_timeout_s));
     }
   } catch (const Error& error) {
-    waiting.send(frame(Kind::Abort, 0, std::string(error.what()).substr(0, kLongestLine)));
+    waiting.send(frame(FrameKind::Abort, 0, std::string(error.what()).substr(0, kLongestLine)));
     throw;
   }
-  waiting.send(frame(Kind::Go, 0));
+  waiting.send(frame(FrameKind::Go, 0));
   return streams;
 }
 

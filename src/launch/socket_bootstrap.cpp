@@ -81,8 +81,8 @@ class SocketBootstrap final : public Bootstrap {
 
   std::vector<std::string> allgather(const std::string& mine) override {
     std::vector<std::string> all = gather(mine);
-    if (self_.rank != 0) return unpack(receive(0, Kind::Data), self_.size);
-    send(-1, Kind::Data, pack(all));
+    if (self_.rank != 0) return unpack(receive(0, FrameKind::Data), self_.size);
+    send(-1, FrameKind::Data, pack(all));
     return all;
   }
 
@@ -90,13 +90,13 @@ class SocketBootstrap final : public Bootstrap {
     if (to.size() != static_cast<std::size_t>(self_.size))
       throw Error("alltoall needs one message for each process");
     std::vector<std::string> rows = gather(pack(to));
-    if (self_.rank != 0) return unpack(receive(0, Kind::Data), self_.size);
+    if (self_.rank != 0) return unpack(receive(0, FrameKind::Data), self_.size);
     std::vector<std::vector<std::string>> columns(to.size());
     for (const std::string& row : rows) {
       std::vector<std::string> items = unpack(row, self_.size);
       for (std::size_t p = 0; p < items.size(); ++p) columns[p].push_back(std::move(items[p]));
     }
-    for (int p = 1; p < self_.size; ++p) send(p, Kind::Data, pack(columns[static_cast<std::size_t>(p)]));
+    for (int p = 1; p < self_.size; ++p) send(p, FrameKind::Data, pack(columns[static_cast<std::size_t>(p)]));
     return std::move(columns[0]);
   }
 
@@ -104,11 +104,11 @@ class SocketBootstrap final : public Bootstrap {
     if (health_.failed()) throw Error(health_.message());
     ++step_;
     if (self_.rank != 0) {
-      send(0, Kind::Data, mine);
+      send(0, FrameKind::Data, mine);
       return {};
     }
     std::vector<std::string> all{mine};
-    for (int p = 1; p < self_.size; ++p) all.push_back(receive(p, Kind::Data));
+    for (int p = 1; p < self_.size; ++p) all.push_back(receive(p, FrameKind::Data));
     return all;
   }
 
@@ -124,21 +124,21 @@ class SocketBootstrap final : public Bootstrap {
     if (health_.failed()) throw Error(health_.message());
     ++step_;
     if (self_.rank != 0) {
-      send(0, Kind::Finish);
-      receive(0, Kind::Finish);
+      send(0, FrameKind::Finish);
+      receive(0, FrameKind::Finish);
       return;
     }
-    for (int p = 1; p < self_.size; ++p) receive(p, Kind::Finish);
+    for (int p = 1; p < self_.size; ++p) receive(p, FrameKind::Finish);
     {
       const std::scoped_lock lock(mutex_);
       finished_ = true;  // before anybody is let go
     }
-    send(-1, Kind::Finish);
+    send(-1, FrameKind::Finish);
   }
 
  private:
   // Callers of the collective steps.
-  void send(int to, Kind kind, std::string_view payload = {}) {
+  void send(int to, FrameKind kind, std::string_view payload = {}) {
     if (payload.size() > kMaxMessageBytes)
       throw Error(fmt::format("a message of {} bytes is too large", payload.size()));
     Message message = frame(kind, step_, payload);
@@ -153,7 +153,7 @@ class SocketBootstrap final : public Bootstrap {
   }
 
   /// Empty: the peer was lost, and the job goes on without it.
-  std::string receive(int from, Kind kind) {
+  std::string receive(int from, FrameKind kind) {
     std::unique_lock lock(mutex_);
     Peer& source = peer(from);
     // The timeout is for failures that the transport notices: then nobody notifies this thread.
@@ -268,15 +268,15 @@ class SocketBootstrap final : public Bootstrap {
   void take(Peer& peer, Arrival arrival) {
     const auto& [header, payload] = arrival;
     switch (header.kind) {
-      case Kind::Heartbeat:
+      case FrameKind::Heartbeat:
         break;
-      case Kind::Finish:
+      case FrameKind::Finish:
         if (peer.rank == 0) finished_ = true;
         [[fallthrough]];
-      case Kind::Data:
+      case FrameKind::Data:
         peer.arrived.push_back(std::move(arrival));
         break;
-      case Kind::Abort: {
+      case FrameKind::Abort: {
         const auto culprit = static_cast<int>(header.tag & 0xFFFF);
         if (!health_.failed()) reporter_ = static_cast<int>(header.tag >> 16);
         if (culprit == self_.rank)
@@ -285,7 +285,7 @@ class SocketBootstrap final : public Bootstrap {
           health_.fail(culprit, payload);
         break;
       }
-      case Kind::Lost:
+      case FrameKind::Lost:
         if (static_cast<int>(header.tag) == self_.rank)
           health_.fail(-1, fmt::format("{} goes on without this process: {}", name_of(peer.rank), payload));
         else
@@ -317,7 +317,7 @@ class SocketBootstrap final : public Bootstrap {
   void keep_alive(Clock::time_point now) {
     if (now - last_beat_ >= std::min(timeout_ / 4, duration<double>(0.25))) {
       last_beat_ = now;
-      const Message beat = frame(Kind::Heartbeat, 0);
+      const Message beat = frame(FrameKind::Heartbeat, 0);
       for (Peer& p : peers_)
         if (p.outgoing.empty()) p.outgoing.push_back(beat);
     }
@@ -339,7 +339,8 @@ class SocketBootstrap final : public Bootstrap {
     const std::string text = health_.peer() < 0
                                  ? fmt::format("{} failed: {}", name_of(self_.rank), health_.message())
                                  : health_.message();
-    const Message message = frame(Kind::Abort, static_cast<std::uint32_t>(culprit | reporter_ << 16), text);
+    const Message message =
+        frame(FrameKind::Abort, static_cast<std::uint32_t>(culprit | reporter_ << 16), text);
     for (Peer& p : peers_) p.outgoing.push_back(message);
   }
 
@@ -348,7 +349,8 @@ class SocketBootstrap final : public Bootstrap {
     for (int rank = 1; rank < self_.size && health_.losses() > 0; ++rank) {
       if (told_losses_[static_cast<std::size_t>(rank)] || !health_.lost(rank)) continue;
       told_losses_[static_cast<std::size_t>(rank)] = true;
-      const Message message = frame(Kind::Lost, static_cast<std::uint32_t>(rank), health_.why_lost(rank));
+      const Message message =
+          frame(FrameKind::Lost, static_cast<std::uint32_t>(rank), health_.why_lost(rank));
       for (Peer& p : peers_) p.outgoing.push_back(message);
     }
   }

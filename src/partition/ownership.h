@@ -20,7 +20,7 @@
 namespace edgewire::partition {
 
 /// The owner of a vertex, and the vertex's local number there.
-struct Place {
+struct Home {
   std::uint32_t owner;
   LocalNumber local;
 };
@@ -33,7 +33,7 @@ __extension__ using Uint128 = unsigned __int128;
 class HashOwnership {
  public:
   HashOwnership(std::uint64_t vertices, std::uint32_t processes);
-  Place place(VertexId v) const noexcept {
+  Home place(VertexId v) const noexcept {
     if (processes_ == 1) return {0, LocalNumber(static_cast<std::uint32_t>(v))};
     const auto block = static_cast<std::uint32_t>((static_cast<Uint128>(reciprocal_) * v) >> 64);
     const std::uint32_t at = static_cast<std::uint32_t>(v - PlainId{block} * processes_) + rotation(block);
@@ -72,7 +72,7 @@ class RangeOwnership {
  public:
   explicit RangeOwnership(std::vector<PlainId> bounds);
   std::uint32_t owner(VertexId v) const noexcept { return place(v).owner; }
-  Place place(VertexId v) const noexcept {
+  Home place(VertexId v) const noexcept {
     std::uint32_t p = hint_[v >> shift_];
     while (v >= bounds_[p + 1]) ++p;
     return {p, LocalNumber(static_cast<std::uint32_t>(v - bounds_[p]))};
@@ -101,7 +101,7 @@ inline constexpr std::uint32_t kMaxProcesses = 4096;
 class TableOwnership {
  public:
   class Builder;
-  Place place(VertexId v) const noexcept { return {owners_[v], locals_[v]}; }
+  Home place(VertexId v) const noexcept { return {owners_[v], locals_[v]}; }
   VertexId vertex(std::uint32_t owner, LocalNumber local) const noexcept {
     return vertices_[starts_[owner] + std::size_t{local}];
   }
@@ -147,7 +147,7 @@ class Ownership {
 
   int processes() const noexcept { return processes_; }
   std::uint64_t vertices() const noexcept { return vertices_; }
-  Place place(VertexId v) const noexcept {
+  Home place(VertexId v) const noexcept {
     return std::visit([v](const auto& scheme) { return scheme.place(v); }, scheme_);
   }
   VertexId vertex(std::uint32_t owner, LocalNumber local) const noexcept {

@@ -57,16 +57,16 @@ std::vector<RowRanges> rows_of_all(launch::Bootstrap& bootstrap, const graph::Gr
 /// their vertices, so that nothing says whose they are.
 class RowLoader {
  public:
-  RowLoader(launch::Bootstrap& bootstrap, process::Seat& seat, const graph::GraphFile& graph,
+  RowLoader(launch::Bootstrap& bootstrap, process::LocalProcess& process, const graph::GraphFile& graph,
             const partition::Ownership& ownership, std::span<const RowRanges> here)
       : bootstrap_(bootstrap),
-        seat_(seat),
+        process_(process),
         graph_(graph),
         ownership_(ownership),
         rank_(static_cast<std::uint32_t>(bootstrap.rank())),
-        lanes_(static_cast<std::size_t>(seat.pool().workers())),
-        link_(seat.ring_link()),
-        stream_(bootstrap, seat, *link_, kWordBytes) {
+        lanes_(static_cast<std::size_t>(process.pool().workers())),
+        link_(process.ring_link()),
+        stream_(bootstrap, process, *link_, kWordBytes) {
     share_out(here);
   }
 
@@ -91,7 +91,7 @@ class RowLoader {
         return all.subspan(begin, end - begin).bytes();
       });
     }
-    seat_.pool().run([&](int lane) {
+    process_.pool().run([&](int lane) {
       for (const auto& one : mine_[static_cast<std::size_t>(lane)]) graph_.release_rows(one.first, one.last);
     });
     process::barrier(bootstrap_, *link_);  // what was sent has arrived
@@ -174,8 +174,8 @@ class RowLoader {
   /// The senders have checked their blocks; this is for faulty ones.
   void check_targets(const topology::NodeMemory& entries) {
     const auto ids = entries.as<const PlainId>();
-    seat_.pool().run([&](int lane) {
-      const auto [first, last] = seat_.pool().part(lane, ids.size());
+    process_.pool().run([&](int lane) {
+      const auto [first, last] = process_.pool().part(lane, ids.size());
       PlainId largest = 0;
       for (const PlainId id : ids.subspan(first, last - first)) largest = std::max(largest, id);
       if (first < last && largest >= graph_.vertices())
@@ -196,12 +196,12 @@ class RowLoader {
   /// end of all. verify(first, last): before rows are read. each(v, take): calls take(bytes) with it.
   template <class At, class Verify, class Each>
   void send_all(const At& at, const Verify& verify, const Each& each) {
-    seat_.pool().run([&](int lane) {
+    process_.pool().run([&](int lane) {
       auto arrivals = expect(static_cast<std::size_t>(lane), at);
       const auto take = [&](int peer, std::span<const std::byte> bytes) {
         put(arrivals[static_cast<std::size_t>(peer)], bytes, peer);
       };
-      const auto deliver = [&](partition::Place place, std::span<const std::byte> bytes) {
+      const auto deliver = [&](partition::Home place, std::span<const std::byte> bytes) {
         if (place.owner == rank_) {
           if (!bytes.empty()) std::memcpy(at(place.local), bytes.data(), bytes.size());
           return;
@@ -255,7 +255,7 @@ class RowLoader {
   }
 
   launch::Bootstrap& bootstrap_;
-  process::Seat& seat_;
+  process::LocalProcess& process_;
   const graph::GraphFile& graph_;
   const partition::Ownership& ownership_;
   std::uint32_t rank_;
@@ -298,7 +298,7 @@ const char* to_name(RowReading reading) noexcept {
   return reading == RowReading::own ? "own" : "shares";
 }
 
-partition::OwnedRows load_rows(launch::Bootstrap& bootstrap, process::Seat& seat,
+partition::OwnedRows load_rows(launch::Bootstrap& bootstrap, process::LocalProcess& process,
                                const graph::GraphFile& graph, const partition::Ownership& ownership,
                                const RowContent& content) {
   if (bootstrap.size() == 1) return graph;
@@ -314,7 +314,7 @@ partition::OwnedRows load_rows(launch::Bootstrap& bootstrap, process::Seat& seat
   if (own_here && (one_host || ownership.is_ranges() || content.reading == RowReading::own ||
                    (content.reading == RowReading::automatic && all_cached())))
     return graph;
-  return RowLoader(bootstrap, seat, graph, ownership, here).load(content);
+  return RowLoader(bootstrap, process, graph, ownership, here).load(content);
 }
 
 }  // namespace edgewire::partition

@@ -8,7 +8,7 @@
 #include "launch/bootstrap.h"
 #include "partition/owned_rows.h"
 #include "partition/ownership.h"
-#include "process/seat.h"
+#include "process/local_process.h"
 
 namespace edgewire::partition {
 
@@ -40,7 +40,7 @@ struct RowContent {
 /// through a link of its own. Memory then: an id for each edge of the process, its weight, and 12 bytes for
 /// each owned vertex, 4 of which are given back, and that of RecordStream. Collective, while workers rest;
 /// throws Error. `ownership`: the same in all processes, as is `content`.
-partition::OwnedRows load_rows(launch::Bootstrap& bootstrap, process::Seat& seat,
+partition::OwnedRows load_rows(launch::Bootstrap& bootstrap, process::LocalProcess& process,
                                const graph::GraphFile& graph, const partition::Ownership& ownership,
                                const RowContent& content);
 

@@ -22,7 +22,7 @@ Value magnitude(Value value) noexcept {
 }  // namespace
 
 template <class Value>
-bool BasicHighest<Value>::is_higher(const One& a, const One& b) const noexcept {
+bool TopK<Value>::is_higher(const One& a, const One& b) const noexcept {
   const bool by_magnitude = order_ == Order::magnitude;
   const Value of_a = by_magnitude ? magnitude(a.value) : a.value,
               of_b = by_magnitude ? magnitude(b.value) : b.value;
@@ -30,7 +30,7 @@ bool BasicHighest<Value>::is_higher(const One& a, const One& b) const noexcept {
 }
 
 template <class Value>
-void BasicHighest<Value>::add(const One& one) {
+void TopK<Value>::add(const One& one) {
   if (count_ == 0) return;
   const auto higher = [this](const One& a, const One& b) { return is_higher(a, b); };
   if (heap_.size() >= count_) {
@@ -43,7 +43,7 @@ void BasicHighest<Value>::add(const One& one) {
 }
 
 template <class Value>
-std::vector<BasicCandidate<Value>> BasicHighest<Value>::take() {
+std::vector<Candidate<Value>> TopK<Value>::take() {
   std::ranges::sort_heap(heap_, [this](const One& a, const One& b) { return is_higher(a, b); });
   return std::move(heap_);
 }
@@ -53,21 +53,21 @@ std::uint64_t count_of_rank_0(launch::Bootstrap& bootstrap, std::uint64_t count)
 }
 
 template <class Value>
-std::vector<BasicCandidate<Value>> highest_of_all(launch::Bootstrap& bootstrap, std::uint64_t count,
-                                                  const std::vector<BasicCandidate<Value>>& mine,
-                                                  Order order) {
+std::vector<Candidate<Value>> top_k_of_all(launch::Bootstrap& bootstrap, std::uint64_t count,
+                                           const std::vector<Candidate<Value>>& mine, Order order) {
   const auto parts = bootstrap.gather(launch::pack(mine));
-  BasicHighest<Value> all(count, order);
+  TopK<Value> all(count, order);
   for (std::size_t p = 0; p < parts.size(); ++p)
-    for (const auto& one : launch::unpack<BasicCandidate<Value>>(parts[p], p)) all.add(one);
+    for (const auto& one : launch::unpack<Candidate<Value>>(parts[p], p)) all.add(one);
   return all.take();
 }
 
-template class BasicHighest<double>;
-template class BasicHighest<std::uint64_t>;
-template std::vector<Candidate> highest_of_all(launch::Bootstrap&, std::uint64_t,
-                                               const std::vector<Candidate>&, Order);
-template std::vector<WholeCandidate> highest_of_all(launch::Bootstrap&, std::uint64_t,
-                                                    const std::vector<WholeCandidate>&, Order);
+template class TopK<double>;
+template class TopK<std::uint64_t>;
+template std::vector<Candidate<double>> top_k_of_all(launch::Bootstrap&, std::uint64_t,
+                                                     const std::vector<Candidate<double>>&, Order);
+template std::vector<Candidate<std::uint64_t>> top_k_of_all(launch::Bootstrap&, std::uint64_t,
+                                                            const std::vector<Candidate<std::uint64_t>>&,
+                                                            Order);
 
 }  // namespace edgewire::process

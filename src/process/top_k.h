@@ -13,21 +13,19 @@ enum class Order { value, magnitude };
 
 /// `Value`: double, or std::uint64_t, which is compared exactly.
 template <class Value>
-struct BasicCandidate {
+struct Candidate {
   Value value;
   std::uint64_t vertex;  ///< global id
 
-  bool operator==(const BasicCandidate&) const = default;
+  bool operator==(const Candidate&) const = default;
 };
-using Candidate = BasicCandidate<double>;
-using WholeCandidate = BasicCandidate<std::uint64_t>;
 
 /// The highest of all that it was given, equal ones in the order of their ids, in memory for `count` of them.
 template <class Value>
-class BasicHighest {
+class TopK {
  public:
-  using One = BasicCandidate<Value>;
-  explicit BasicHighest(std::uint64_t count, Order order = Order::value) : count_(count), order_(order) {}
+  using One = Candidate<Value>;
+  explicit TopK(std::uint64_t count, Order order = Order::value) : count_(count), order_(order) {}
 
   void add(const One& one);
   /// In order, highest first. Ends its use.
@@ -40,8 +38,6 @@ class BasicHighest {
   Order order_;
   std::vector<One> heap_;  ///< its front is the lowest
 };
-using Highest = BasicHighest<double>;
-using HighestWhole = BasicHighest<std::uint64_t>;
 
 /// How many rank 0 asks for. Collective.
 std::uint64_t count_of_rank_0(launch::Bootstrap& bootstrap, std::uint64_t count);
@@ -49,8 +45,8 @@ std::uint64_t count_of_rank_0(launch::Bootstrap& bootstrap, std::uint64_t count)
 /// At rank 0 the `count` highest of all that the processes have, in order; elsewhere empty. `mine`: at least
 /// the `count` highest of this process. The count is the same in all processes. Collective; throws Error.
 template <class Value>
-std::vector<BasicCandidate<Value>> highest_of_all(launch::Bootstrap& bootstrap, std::uint64_t count,
-                                                  const std::vector<BasicCandidate<Value>>& mine,
-                                                  Order order = Order::value);
+std::vector<Candidate<Value>> top_k_of_all(launch::Bootstrap& bootstrap, std::uint64_t count,
+                                           const std::vector<Candidate<Value>>& mine,
+                                           Order order = Order::value);
 
 }  // namespace edgewire::process

@@ -59,7 +59,7 @@ report::Answer distance_answer(const AnsweredRun& run, std::span<const Distance>
   auto& job = run.job;
   const std::uint64_t count = process::count_of_rank_0(job.bootstrap(), run.top.value_or(0));
   using Value = std::conditional_t<std::is_integral_v<Distance>, std::uint64_t, double>;
-  using Candidate = process::BasicCandidate<Value>;
+  using Candidate = process::Candidate<Value>;
   const auto farthest =
       first_of_all(job.bootstrap(), std::max<std::uint64_t>(1, count), job.owned(), [&](std::uint64_t i) {
         const LocalNumber local(static_cast<std::uint32_t>(i));
@@ -96,7 +96,7 @@ void set_highest(report::Answer& answer, const AnsweredRun& run, std::span<const
     const VertexId vertex =
         of_all ? VertexId(static_cast<PlainId>(i))
                : job.ownership().vertex(job.rank(), LocalNumber(static_cast<std::uint32_t>(i)));
-    return std::optional(process::Candidate{values[i], vertex});
+    return std::optional(process::Candidate<double>{values[i], vertex});
   });
   if (job.rank() == 0 && count > 0) set_top(answer, "highest", highest, run.names, run.top.has_value());
 }

@@ -36,10 +36,10 @@ template <class CandidateOf>
 auto first_of_all(launch::Bootstrap& bootstrap, std::uint64_t count, std::uint64_t items,
                   const CandidateOf& candidate, process::Order order = process::Order::value) {
   using Value = decltype(candidate(0)->value);
-  process::BasicHighest<Value> mine(count, order);
+  process::TopK<Value> mine(count, order);
   for (std::uint64_t i = 0; count > 0 && i < items; ++i)
     if (const auto one = candidate(i)) mine.add(*one);
-  return process::highest_of_all(bootstrap, count, mine.take(), order);
+  return process::top_k_of_all(bootstrap, count, mine.take(), order);
 }
 
 /// The Euclidean norm of all values; infinite only if it is greater than any double. Collective.

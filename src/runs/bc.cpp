@@ -48,7 +48,7 @@ class BcKernel : public VertexKernel<double> {
     const auto ids = asked_.checkpoints.any() ? summed(job) : std::vector<VertexId>();
     Checkpoints checkpoints({job.bootstrap(), job.pool(), job.graph(), ids, sizeof(double), state()},
                             asked_.checkpoints);
-    done_ = checkpoints.taken_up();
+    done_ = checkpoints.resumed_at();
     if (done_ > asked_.sources.size())
       throw Error(
           fmt::format("{}: the checkpoint has more sources than there are", asked_.checkpoints.resume));
@@ -126,7 +126,7 @@ class BcKernel : public VertexKernel<double> {
   }
   std::vector<frontier::Superstep> run_levels(frontier::FrontierJob& job, Checkpoints& checkpoints) {
     kernels::Betweenness levels(job, options());
-    if (const auto resumed = checkpoints.take_resumed()) levels.take_up(resumed->values<double>());
+    if (const auto resumed = checkpoints.take_resumed()) levels.resume(resumed->values<double>());
     auto supersteps = levels.run(std::span(asked_.sources).subspan(done_), [&](std::size_t more) {
       checkpoints.step(done_ + more, std::span(levels.scores()));
     });
@@ -136,7 +136,7 @@ class BcKernel : public VertexKernel<double> {
 
   /// All at once, or as many as come before each checkpoint; a superstep is the sum of all of its kind.
   std::vector<frontier::Superstep> run_apart(Checkpoints& checkpoints) {
-    if (const auto resumed = checkpoints.take_resumed()) searches_->take_up(resumed->values<double>());
+    if (const auto resumed = checkpoints.take_resumed()) searches_->resume(resumed->values<double>());
     const auto every = static_cast<std::size_t>(asked_.checkpoints.every);
     std::vector<frontier::Superstep> sums;
     std::size_t done = done_;

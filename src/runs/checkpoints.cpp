@@ -15,12 +15,12 @@ Checkpoints::Checkpoints(const job::Checkpointed& of, const CheckpointOptions& o
   check_range("every", options.every, 1, std::numeric_limits<int>::max());
   if (!options.resume.empty()) {
     resumed_ = job::resume(of, options.resume);
-    taken_up_ = resumed_->iteration;
-    if (iterations && taken_up_ > *iterations)
+    resumed_at_ = resumed_->iteration;
+    if (iterations && resumed_at_ > *iterations)
       throw UsageError(fmt::format(
           "--iterations {}: the checkpoint in {} is from after iteration {}, say --iterations {} or more",
-          *iterations, options.resume, taken_up_, taken_up_));
-    if (of.bootstrap.rank() == 0 && options.taken_up) options.taken_up(taken_up_);
+          *iterations, options.resume, resumed_at_, resumed_at_));
+    if (of.bootstrap.rank() == 0 && options.resumed_at) options.resumed_at(resumed_at_);
   }
   if (!options.folder.empty()) written_.emplace(of, options.folder, options.resume);
 }

@@ -18,7 +18,7 @@ struct CheckpointOptions {
   int every = 10;        ///< iterations from checkpoint to checkpoint; bc counts sources
   std::string resume{};  ///< folder of a checkpoint to go on from; empty: from the start
   /// Called at rank 0, where a checkpoint is taken up, with what it had done.
-  std::function<void(std::uint64_t done)> taken_up{};
+  std::function<void(std::uint64_t done)> resumed_at{};
 
   bool any() const noexcept { return !folder.empty() || !resume.empty(); }
 };
@@ -35,7 +35,7 @@ class Checkpoints {
   /// What the run goes on from, once; or nothing.
   std::optional<job::ResumedState> take_resumed() noexcept { return std::exchange(resumed_, {}); }
   /// Iterations that a checkpoint held, or 0.
-  std::uint64_t taken_up() const noexcept { return taken_up_; }
+  std::uint64_t resumed_at() const noexcept { return resumed_at_; }
   /// Null: none are written.
   job::Checkpoint* written() noexcept { return written_ ? &*written_ : nullptr; }
   /// See job::Checkpoint; they do nothing where none are written.
@@ -49,7 +49,7 @@ class Checkpoints {
 
  private:
   std::optional<job::ResumedState> resumed_;
-  std::uint64_t taken_up_ = 0, every_;
+  std::uint64_t resumed_at_ = 0, every_;
   std::optional<job::Checkpoint> written_;
 };
 

@@ -60,7 +60,7 @@ void describe(report::RunReport& report, const DenseKernel& kernel, const DenseS
               const graph::VertexNames& names) {
   report.kernel = kernel.name();
   report.graph = stage.job.graph().path();
-  report.resumed_from = static_cast<std::uint64_t>(outcome.taken_up);
+  report.resumed_from = static_cast<std::uint64_t>(outcome.resumed_at);
   report.answer = kernel.answer(stage, outcome, names);
   report.rounding_bound = kernel.message_bound(outcome.done(), rounding);
   if (plan::is_rounded(rounding.wire)) report.wire_error_bound = report.rounding_bound;
@@ -72,7 +72,7 @@ std::optional<perf::Profiler> make_profiler(launch::Bootstrap& bootstrap, job::D
   if (!options.tools.profile) return {};
   auto asked = *options.tools.profile;
   asked.iterations = kernel.iterations();
-  return std::optional<perf::Profiler>(std::in_place, perf::profiled(bootstrap, job.seat()), asked);
+  return std::optional<perf::Profiler>(std::in_place, perf::profiled(bootstrap, job.process()), asked);
 }
 
 DenseOutcome iterate(launch::Bootstrap& bootstrap, job::DenseJob& job, DenseKernel& kernel,
@@ -115,7 +115,7 @@ void DenseKernel::set_top(report::Answer& answer, const char* word, process::Ord
       stage.bootstrap, count, ids.size(),
       [&](std::uint64_t i) {
         const OwnedIndex index(static_cast<std::uint32_t>(i));
-        return std::optional(process::Candidate{outcome.values[index], ids[index]});
+        return std::optional(process::Candidate<double>{outcome.values[index], ids[index]});
       },
       order);
   if (stage.bootstrap.rank() == 0 && count > 0)
@@ -139,7 +139,7 @@ report::RunReport run_dense(launch::Bootstrap& bootstrap, const graph::GraphFile
   stage.run.observer = profiler ? profiler->observer() : nullptr;
   std::optional<perf::BalanceWatch> watch;
   if (const auto* const disks = job.disk_tiles())
-    watch.emplace(bootstrap, job.seat(), disks->files().paths(),
+    watch.emplace(bootstrap, job.process(), disks->files().paths(),
                   static_cast<double>(options.job.link_bits_per_s));
   const DenseOutcome outcome = iterate(bootstrap, job, kernel, options, stage);
   if (watch) watch->end_step("iterations");

@@ -23,9 +23,9 @@ struct DenseOutcome {
   topology::NodeMemory memory{};     ///< of the values
   std::span<const double> values{};  ///< by index of the owned vertices
   std::vector<engine::IterationRecord> iterations{};
-  int taken_up = 0;  ///< iterations that a checkpoint held
+  int resumed_at = 0;  ///< iterations that a checkpoint held
 
-  int done() const noexcept { return taken_up + static_cast<int>(iterations.size()); }
+  int done() const noexcept { return resumed_at + static_cast<int>(iterations.size()); }
 };
 
 /// A job that is ready to iterate.
@@ -83,12 +83,12 @@ class DenseKernel {
   template <class P>
   static DenseOutcome run_program(DenseStage& stage, P& program, typename P::Totals& last) {
     job::DenseRun run(stage.job, program);
-    if (const auto resumed = stage.checkpoints->take_resumed()) run.take_up(*resumed);
+    if (const auto resumed = stage.checkpoints->take_resumed()) run.resume(*resumed);
     DenseOutcome outcome;
     outcome.iterations = run.iterate(stage.run);
     outcome.values = run.values();
     outcome.memory = run.take_values();
-    outcome.taken_up = run.taken_up();
+    outcome.resumed_at = run.resumed_at();
     last = run.totals();
     return outcome;
   }

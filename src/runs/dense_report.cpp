@@ -109,7 +109,7 @@ report::RunReport gather_report(const job::DenseJob& job, const job::DenseOption
   auto& bootstrap = job.bootstrap();
   report::RunReport report;
   static_cast<report::JobReport&>(report) =
-      gather_job(bootstrap, job.seat(), options.seat.transport_reason,
+      gather_job(bootstrap, job.process(), options.process.transport_reason,
                  {job.seconds_load(), job.seconds_plan(), seconds_total, checksum});
   set_choices(report, job, options);
   report.vertices = job.graph().vertices();

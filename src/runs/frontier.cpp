@@ -96,7 +96,7 @@ frontier::Options job_options_of(const launch::Bootstrap& bootstrap, const graph
   asked.kernel = kernel.describe() + (options.tools.profile ? ", profiled" : "") +
                  (options.tools.parts ? ", output in parts" : "");
   asked.for_tasks =
-      kernel.choose_tasks(graph, bootstrap.size(), asked.seat.workers, !asked.disks.devices.empty());
+      kernel.choose_tasks(graph, bootstrap.size(), asked.process.workers, !asked.disks.devices.empty());
   asked.progress = options.tools.progress;
   asked.listener = [&, done = std::uint64_t{0}](const frontier::Superstep& one) mutable {
     refuse_changed_files();
@@ -131,18 +131,18 @@ report::RunReport run_frontier(launch::Bootstrap& bootstrap, const graph::GraphF
   if (options.tools.profile) {
     auto asked = *options.tools.profile;
     asked.words = {"superstep", "edges"};
-    told = &profiler.emplace(perf::profiled(bootstrap, job.seat()), asked);
+    told = &profiler.emplace(perf::profiled(bootstrap, job.process()), asked);
   }
   if (progress) progress({"running"});  // from here on its time counts
   std::optional<perf::BalanceWatch> watch;
-  if (job.on_disks()) watch.emplace(bootstrap, job.seat(), job.pages()->files().paths(), 0);
+  if (job.on_disks()) watch.emplace(bootstrap, job.process(), job.pages()->files().paths(), 0);
   const auto runs = run_all(job, names, kernel, options, told);
   if (watch) watch->end_step("runs");
   const double busy_s = watch ? watch->disk_s() : 0;
   if (progress) progress({});
   const auto disk = read_figures(job, runs.seconds_kernel, busy_s);
   auto report = gather_report(job, kernel, runs, seconds_before + runs.seconds_kernel,
-                              options.job.seat.transport_reason);
+                              options.job.process.transport_reason);
   if (watch) report.disk = gather_disk(bootstrap, job.pages()->files(), disk, *watch);
   report.graph = graph.path();
   report.ownership = options.job.ownership;

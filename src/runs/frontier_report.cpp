@@ -35,7 +35,7 @@ report::RunReport gather_report(frontier::FrontierJob& job, const Kernel& kernel
   const auto& supersteps = runs.supersteps;
   auto& bootstrap = job.bootstrap();
   report::RunReport report;
-  static_cast<report::JobReport&>(report) = gather_job(bootstrap, job.seat(), transport_reason,
+  static_cast<report::JobReport&>(report) = gather_job(bootstrap, job.process(), transport_reason,
                                                        {job.seconds_load(), 0, seconds_total, runs.checksum});
   report.vertices = job.graph().vertices();
   report.edges = job.graph().edges();

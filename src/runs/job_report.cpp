@@ -31,16 +31,16 @@ report::LinkReport describe(const transport::Transport& link, const std::string&
 
 }  // namespace
 
-report::JobReport gather_job(launch::Bootstrap& bootstrap, const process::Seat& seat,
+report::JobReport gather_job(launch::Bootstrap& bootstrap, const process::LocalProcess& process,
                              const std::string& reason, const ProcessFigures& mine) {
   report::JobReport report;
   report.processes = bootstrap.size();
-  report.workers = seat.pool().workers();
-  report.link = describe(seat.link(), reason);
-  const std::string cards = seat.link().describe();
-  report.placement = bootstrap.gather(cards.empty() ? seat.place() : seat.place() + "; " + cards);
-  const auto summaries =
-      bootstrap.gather(launch::pack(std::vector{Summary{mine, peak_memory_bytes(), seat.link().counters()}}));
+  report.workers = process.pool().workers();
+  report.link = describe(process.link(), reason);
+  const std::string cards = process.link().describe();
+  report.placement = bootstrap.gather(cards.empty() ? process.place() : process.place() + "; " + cards);
+  const auto summaries = bootstrap.gather(
+      launch::pack(std::vector{Summary{mine, peak_memory_bytes(), process.link().counters()}}));
   for (std::size_t p = 0; p < summaries.size(); ++p) {
     if (summaries[p].empty()) continue;  // this process was lost
     const auto one = launch::unpack<Summary>(summaries[p], p, 1)[0];

@@ -9,7 +9,7 @@
 #include "disk/segment_file.h"
 #include "launch/bootstrap.h"
 #include "perf/balance.h"
-#include "process/seat.h"
+#include "process/local_process.h"
 #include "report/run_report.h"
 
 namespace edgewire::runs {
@@ -22,7 +22,7 @@ struct ProcessFigures {
 
 /// At rank 0 the report of all processes; elsewhere what concerns this process only. `reason`: why the
 /// transport was chosen. Processes that were lost add nothing. Collective; throws Error when the job fails.
-report::JobReport gather_job(launch::Bootstrap& bootstrap, const process::Seat& seat,
+report::JobReport gather_job(launch::Bootstrap& bootstrap, const process::LocalProcess& process,
                              const std::string& reason, const ProcessFigures& mine);
 
 /// At rank 0 what the processes of a job read from disks; elsewhere nothing. Processes run at the same time;

@@ -24,13 +24,15 @@ class LabelKernel : public VertexKernel<PlainId> {
  public:
   /// `one`, `several`: what a group is called.
   LabelKernel(const char* name, const char* one, const char* several)
-      : VertexKernel(name, Values::Form::vertex, 0), one_(one), several_(several) {}
+      : VertexKernel(name, Values::Form::vertex, 0), one_(one), distributed_(several) {}
 
-  report::Answer answer(const AnsweredRun& run) override { return group_answer(run, mine_, one_, several_); }
+  report::Answer answer(const AnsweredRun& run) override {
+    return group_answer(run, mine_, one_, distributed_);
+  }
 
  private:
   const char* one_;
-  const char* several_;
+  const char* distributed_;
 };
 
 /// `Method`: finds the components.
@@ -108,25 +110,26 @@ class CdlpKernel : public LabelKernel {
         checkpoints_.any() ? owned_vertices(job.ownership(), job.rank()) : std::vector<VertexId>();
     Checkpoints checkpoints({job.bootstrap(), job.pool(), job.graph(), ids, sizeof(PlainId), "cdlp"},
                             checkpoints_, iterations_);
-    taken_up_ = checkpoints.taken_up();
-    if (auto resumed = checkpoints.take_resumed()) propagation.take_up(taken_up_, resumed->values<PlainId>());
+    resumed_at_ = checkpoints.resumed_at();
+    if (auto resumed = checkpoints.take_resumed())
+      propagation.resume(resumed_at_, resumed->values<PlainId>());
     auto supersteps = propagation.run(
         iterations_, [&](std::uint64_t done) { checkpoints.step(done, std::span(propagation.labels())); });
     checkpoints.finish();
     mine_ = propagation.labels();
     return supersteps;
   }
-  std::uint64_t most_supersteps() const override { return iterations_ - taken_up_; }
+  std::uint64_t most_supersteps() const override { return iterations_ - resumed_at_; }
   std::string phase(const frontier::Superstep& one) const override {
-    return fmt::format("iteration {}", taken_up_ + one.step + 1);
+    return fmt::format("iteration {}", resumed_at_ + one.step + 1);
   }
   void fill(report::RunReport& report) const override {
     Kernel::fill(report);
     report.options = {{"iterations", std::int64_t{iterations_}}};
-    report.resumed_from = taken_up_;
+    report.resumed_from = resumed_at_;
   }
   RecordCounts counts(const graph::GraphFile& graph) const override {
-    if (taken_up_ > 0) return {};
+    if (resumed_at_ > 0) return {};
     return one_count(kernels::count_labels(graph, iterations_));
   }
   std::string fault(const graph::GraphFile& graph) const override {
@@ -137,7 +140,7 @@ class CdlpKernel : public LabelKernel {
  private:
   std::uint32_t iterations_;
   CheckpointOptions checkpoints_;
-  std::uint64_t taken_up_ = 0;  ///< iterations that a checkpoint held
+  std::uint64_t resumed_at_ = 0;  ///< iterations that a checkpoint held
 };
 
 }  // namespace

@@ -32,7 +32,7 @@ class RankKernel : public DenseKernel {
     return kernels::message_bound(asked_, iterations, rounding);
   }
   void add_to(report::RunReport& report, const DenseOutcome& outcome) const override {
-    report.convergence.push_back(convergence(outcome.done(), outcome.taken_up, report.wire));
+    report.convergence.push_back(convergence(outcome.done(), outcome.resumed_at, report.wire));
     report.options = {{"iterations", std::int64_t{asked_.iterations}},
                       {"damping", asked_.damping},
                       {"tolerance", asked_.tolerance},
@@ -56,21 +56,21 @@ class RankKernel : public DenseKernel {
   kernels::PageRankOptions asked_;
 
  private:
-  /// `done`: iterations in all, of which `taken_up` are those of a checkpoint. `wire`: as in the report.
-  report::RunReport::Convergence convergence(int done, int taken_up, const std::string& wire) const;
+  /// `done`: iterations in all, of which `resumed_at` are those of a checkpoint. `wire`: as in the report.
+  report::RunReport::Convergence convergence(int done, int resumed_at, const std::string& wire) const;
 
   double change_ = 0;  ///< of the last iteration
   kernels::Ending ending_ = kernels::Ending::iterations;
 };
 
 /// How near the ranks are to those that iterations without end would give.
-report::RunReport::Convergence RankKernel::convergence(int done, int taken_up,
+report::RunReport::Convergence RankKernel::convergence(int done, int resumed_at,
                                                        const std::string& wire) const {
   report::RunReport::Convergence result{change_, ending_ == kernels::Ending::tolerance, {}};
-  if (done == taken_up) {
-    result.text = taken_up == 0
+  if (done == resumed_at) {
+    result.text = resumed_at == 0
                       ? "no iteration was computed\n"
-                      : fmt::format("no iteration was computed after the {} of the checkpoint\n", taken_up);
+                      : fmt::format("no iteration was computed after the {} of the checkpoint\n", resumed_at);
     return result;
   }
   result.text = fmt::format("the last iteration changed the ranks by {:.3g} in sum; ", change_);

@@ -29,7 +29,7 @@ constexpr std::uint32_t kPartitionsOfWorker = 4;
 std::uint64_t id_limit(std::uint64_t memory) { return std::min(kAllIds, memory / 4 * 8); }
 
 const LoadOptions& checked(const LoadOptions& options) {
-  process::check(options.seat);
+  process::check(options.process);
   if (options.temp.empty()) throw UsageError("temp: it names no folder for sorted runs");
   return options;
 }
@@ -57,8 +57,8 @@ MemoryNeeds load_needs(const RecordShape& record, int workers, int processes, st
 LoadJob::LoadJob(launch::Bootstrap& bootstrap, const LoadOptions& options)
     : bootstrap_(bootstrap),
       options_(checked(options)),
-      seat_(bootstrap, options.seat),
-      workers_(static_cast<std::size_t>(options.seat.workers)) {
+      process_(bootstrap, options.process),
+      workers_(static_cast<std::size_t>(options.process.workers)) {
   const auto& nodes = bootstrap.nodes();
   if (!options.parts && std::ranges::any_of(nodes, [&](int node) { return node != nodes[0]; }))
     throw UsageError(
@@ -75,27 +75,28 @@ void LoadJob::start(const GraphShape& shape, std::span<const std::uint64_t> sour
   if (shape.options.keep_ids && shape.numbering == GraphShape::Numbering::dense)
     shape_.numbering = GraphShape::Numbering::given;
   const RecordShape record = edge_record(shape.options.weighted);
-  partitions_ = load_partitions(options_.seat.workers, bootstrap_.size());
-  launch::check_agreement(bootstrap_, {{"the numbering", std::to_string(static_cast<int>(shape_.numbering))},
-                                       {"the number of vertices", std::to_string(shape.vertices)},
-                                       {"the size of a record", fmt::format("{} bytes", record.bytes)},
-                                       {"the number of workers", std::to_string(options_.seat.workers)},
-                                       {"the transport", std::string(seat_.link().name())},
-                                       {"what is written", options_.parts ? "parts" : "a file"},
-                                       {"the check of integrity", options_.seat.integrity ? "yes" : "no"}});
+  partitions_ = load_partitions(options_.process.workers, bootstrap_.size());
+  launch::check_agreement(bootstrap_,
+                          {{"the numbering", std::to_string(static_cast<int>(shape_.numbering))},
+                           {"the number of vertices", std::to_string(shape.vertices)},
+                           {"the size of a record", fmt::format("{} bytes", record.bytes)},
+                           {"the number of workers", std::to_string(options_.process.workers)},
+                           {"the transport", std::string(process_.link().name())},
+                           {"what is written", options_.parts ? "parts" : "a file"},
+                           {"the check of integrity", options_.process.integrity ? "yes" : "no"}});
   const bool renumbers = may_compact() || shape_.numbering == GraphShape::Numbering::dense;
   const auto needs =
-      load_needs(record, options_.seat.workers, bootstrap_.size(), options_.memory_bytes, renumbers);
+      load_needs(record, options_.process.workers, bootstrap_.size(), options_.memory_bytes, renumbers);
   if (shape_.numbering == GraphShape::Numbering::dense) ids_.emplace(id_limit(options_.memory_bytes));
   shuffle_.emplace(
-      bootstrap_, seat_,
+      bootstrap_, process_,
       ShuffleOptions{record, partitions_, options_.temp, plan_memory(needs, options_.memory_bytes)});
   std::vector<std::byte> sample(sources.size() * record.stride());  // least records of rows: none is cut
   for (std::size_t i = 0; i < sources.size(); ++i)
     store_big_endian(&sample[i * record.stride()], static_cast<PlainId>(std::min(sources[i], kAllIds)));
   shuffle_->choose_splitters(sample);
   if (options_.started) options_.started();
-  readers_.emplace([this](const std::function<void(int)>& work) { seat_.pool().run(work); });
+  readers_.emplace([this](const std::function<void(int)>& work) { process_.pool().run(work); });
 }
 
 void LoadJob::end_step(const char* step) const {
@@ -151,7 +152,7 @@ void LoadJob::add(int worker, std::span<const std::uint64_t> ids, graph::Weights
     put(worker, source, target, weight);
     if (both_ways && source != target) put(worker, target, source, weight);
   }
-  mine.parsing.emplace(seat_.pool().observer(), worker);
+  mine.parsing.emplace(process_.pool().observer(), worker);
 }
 
 void LoadJob::put(int worker, std::uint64_t source, std::uint64_t target, graph::WeightCode weight) {
@@ -168,7 +169,7 @@ void LoadJob::add_vertices(int worker, std::span<const std::uint64_t> ids) {
 void LoadJob::end_reading() {
   if (!std::exchange(reading_, false)) return;
   readers_.reset();
-  seat_.pool().run([&](int lane) { shuffle_->finish(lane); });
+  process_.pool().run([&](int lane) { shuffle_->finish(lane); });
   shuffle_->settle();
   if (shuffle_->stream() != nullptr) bytes_sent_ = shuffle_->stream()->bytes_sent();
   end_step(kDistribute);
@@ -202,7 +203,7 @@ void LoadJob::exchange_ids() {
       if (peer != rank()) stream->send(0, peer, record.data(), stream->record_bytes(), take);
   }
   stream->finish(0, take);
-  process::barrier(bootstrap_, seat_.link());  // what was sent has left this process
+  process::barrier(bootstrap_, process_.link());  // what was sent has left this process
 }
 
 /// Ids turned out to be sparse: finds those that occur, which are in the records.
@@ -241,7 +242,7 @@ void LoadJob::number_vertices(const Progress& progress) {
 void LoadJob::each_partition(const char* step, const Progress& progress,
                              const std::function<void(int, std::uint32_t)>& work) {
   const std::uint32_t first = shuffle_->first_partition(), count = shuffle_->last_partition() - first;
-  seat_.pool().for_each(count, [&](int lane, std::uint64_t part) {
+  process_.pool().for_each(count, [&](int lane, std::uint64_t part) {
     work(lane, first + static_cast<std::uint32_t>(part));
     if (lane == 0 && rank() == 0 && progress) progress({step, part + 1, count, "partitions"});
   });

@@ -16,7 +16,7 @@
 #include "graph/edge_sink.h"
 #include "graph/weights.h"
 #include "launch/bootstrap.h"
-#include "process/seat.h"
+#include "process/local_process.h"
 #include "shuffle/blocked_time.h"
 #include "shuffle/graph_sections.h"
 #include "shuffle/id_bits.h"
@@ -25,7 +25,7 @@
 namespace edgewire::shuffle {
 
 struct LoadOptions {
-  process::SeatOptions seat{};
+  process::ProcessOptions process{};
   std::string output;              ///< the .ew file, or folder of parts; empty: a file that goes with the job
   bool parts = false;              ///< a part for each process, in the folder that its host sees
   std::string temp;                ///< folder of sorted runs
@@ -65,8 +65,8 @@ class LoadJob final : public graph::EdgeSink {
   /// Of a file that got no name; after write(), once.
   std::unique_ptr<OutputFile> take_output() noexcept { return std::move(output_); }
 
-  process::Seat& seat() noexcept { return seat_; }
-  const process::Seat& seat() const noexcept { return seat_; }
+  process::LocalProcess& process() noexcept { return process_; }
+  const process::LocalProcess& process() const noexcept { return process_; }
   std::uint64_t bytes_spilled() const { return shuffle_->bytes_spilled(); }
   std::uint64_t runs() const noexcept { return shuffle_->runs(); }
   /// Of edges that other processes own.
@@ -122,7 +122,7 @@ class LoadJob final : public graph::EdgeSink {
 
   launch::Bootstrap& bootstrap_;
   LoadOptions options_;
-  process::Seat seat_;
+  process::LocalProcess process_;
   graph::GraphShape shape_;
   std::uint32_t partitions_ = 1;
   std::optional<IdBits> ids_;  ///< numbering dense, or sparse ids

@@ -22,24 +22,24 @@ void commit_parts(launch::Bootstrap& bootstrap, std::span<const std::unique_ptr<
   folder.keep();
 }
 
-Shuffle::Shuffle(launch::Bootstrap& bootstrap, process::Seat& seat, ShuffleOptions options)
+Shuffle::Shuffle(launch::Bootstrap& bootstrap, process::LocalProcess& process, ShuffleOptions options)
     : bootstrap_(bootstrap),
-      seat_(seat),
+      process_(process),
       options_(std::move(options)),
       rank_(static_cast<std::uint32_t>(bootstrap.rank())),
       size_(static_cast<std::uint32_t>(bootstrap.size())) {
-  const int workers = seat.pool().workers();
+  const int workers = process.pool().workers();
   for (int lane = 0; lane < workers; ++lane) {
     workers_.push_back(std::make_unique<Worker>());
-    workers_.back()->queue.watch(seat.pool(), lane);
+    workers_.back()->queue.watch(process.pool(), lane);
   }
   for (std::uint32_t p = 0; p < size_; ++p) owners_.resize(first_of(p + 1), p);
-  if (size_ > 1) stream_.emplace(bootstrap, seat, options_.shape.stride());
+  if (size_ > 1) stream_.emplace(bootstrap, process, options_.shape.stride());
 }
 
 void Shuffle::choose_splitters(const std::vector<std::byte>& sample) {
   std::vector<std::byte> all;
-  std::optional<process::WaitTold> wait(seat_.pool());
+  std::optional<process::WaitTold> wait(process_.pool());
   const auto parts = bootstrap_.allgather(launch::pack(sample));
   wait.reset();
   for (const std::string& part : parts) {
@@ -47,7 +47,7 @@ void Shuffle::choose_splitters(const std::vector<std::byte>& sample) {
     all.insert(all.end(), bytes.begin(), bytes.end());
   }
   splitters_.emplace(options_.shape, all, options_.partitions);
-  seat_.pool().run([&](int lane) {  // its own thread touches the memory first
+  process_.pool().run([&](int lane) {  // its own thread touches the memory first
     Worker& mine = worker(lane);
     mine.buffer.emplace(options_.shape, options_.plan.buffer_records, -1);
     if (options_.spreads_same) mine.same.resize(options_.partitions);
@@ -65,10 +65,10 @@ void Shuffle::spill(Worker& worker) const {
 
 /// Where anything was spilled everything is, so that merging has the memory of the buffers.
 void Shuffle::settle() {
-  if (size_ > 1) process::barrier(bootstrap_, seat_.link());  // what was sent has left this process
+  if (size_ > 1) process::barrier(bootstrap_, process_.link());  // what was sent has left this process
   const bool spilled =
       std::ranges::any_of(workers_, [](const auto& w) { return !w->spilled->runs().empty(); });
-  seat_.pool().run([&](int lane) {
+  process_.pool().run([&](int lane) {
     Worker& mine = worker(lane);
     if (spilled) {
       spill(mine);
@@ -99,7 +99,7 @@ void Shuffle::count_same() {
     if (from->buffer) add_kept(from->cuts);
     for (const auto& run : from->spilled->runs()) add_kept(run);
   }
-  const process::WaitTold wait(seat_.pool());
+  const process::WaitTold wait(process_.pool());
   same_ = launch::allreduce(bootstrap_, mine, std::plus<>());
   for (std::uint32_t p = options_.partitions - 1; p-- > 1;)
     if (splitters_->same(p - 1, p)) same_[p - 1] = same_[p];

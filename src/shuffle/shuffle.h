@@ -16,7 +16,7 @@
 #include "channel/record_stream.h"
 #include "disk/queue.h"
 #include "launch/bootstrap.h"
-#include "process/seat.h"
+#include "process/local_process.h"
 #include "shuffle/memory_plan.h"
 #include "shuffle/merge.h"
 #include "shuffle/record.h"
@@ -56,8 +56,8 @@ struct ShuffleOptions {
 /// thread; all throw Error. Functions with a lane belong to the worker of that number.
 class Shuffle {
  public:
-  /// Collective. `bootstrap` and `seat` outlive this.
-  Shuffle(launch::Bootstrap& bootstrap, process::Seat& seat, ShuffleOptions options);
+  /// Collective. `bootstrap` and `process` outlive this.
+  Shuffle(launch::Bootstrap& bootstrap, process::LocalProcess& process, ShuffleOptions options);
 
   /// Chooses what separates partitions, from the samples of all processes: records of shape.stride() bytes.
   /// Collective.
@@ -144,7 +144,7 @@ class Shuffle {
   std::deque<Cursor> cursors_of(int lane, std::uint32_t part);
 
   launch::Bootstrap& bootstrap_;
-  process::Seat& seat_;
+  process::LocalProcess& process_;
   ShuffleOptions options_;
   std::uint32_t rank_, size_;
   std::vector<std::uint32_t> owners_;  ///< of partitions

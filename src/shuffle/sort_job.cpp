@@ -50,7 +50,7 @@ const SortOptions& checked(const SortOptions& options) {
 
 void check(const SortOptions& options) {
   constexpr std::uint32_t kMostPartitions = 1 << 16;
-  process::check(options.seat);
+  process::check(options.process);
   check(options.shape);
   check_range("partitions", options.partitions, 1U, kMostPartitions);
   if (options.inputs.empty()) throw UsageError("inputs: there are none");
@@ -86,22 +86,22 @@ SortJob::SortJob(launch::Bootstrap& bootstrap, const SortOptions& options)
     : bootstrap_(bootstrap),
       options_(checked(options)),
       input_(options.inputs, options.shape.bytes),
-      plan_(plan_memory(sort_needs(options.shape, options.seat.workers, bootstrap.size(), options.partitions,
-                                   input_.records()),
+      plan_(plan_memory(sort_needs(options.shape, options.process.workers, bootstrap.size(),
+                                   options.partitions, input_.records()),
                         options.memory_bytes)),
       folder_(options.output),
-      seat_(bootstrap, options.seat),
-      workers_(static_cast<std::size_t>(options.seat.workers)) {
+      process_(bootstrap, options.process),
+      workers_(static_cast<std::size_t>(options.process.workers)) {
   if (options_.temp.empty()) options_.temp = options_.output;
   launch::check_agreement(
       bootstrap, {{"the input", fmt::format("{} records of {} bytes", input_.records(), options.shape.bytes)},
                   {"the key", fmt::format("{}:{}", options.shape.key_offset, options.shape.key_bytes)},
                   {"the number of partitions", std::to_string(options.partitions)},
-                  {"the transport", std::string(seat_.link().name())},
-                  {"the number of workers", std::to_string(options.seat.workers)},
-                  {"the check of integrity", options.seat.integrity ? "yes" : "no"}});
+                  {"the transport", std::string(process_.link().name())},
+                  {"the number of workers", std::to_string(options.process.workers)},
+                  {"the check of integrity", options.process.integrity ? "yes" : "no"}});
   refuse_folders();
-  shuffle_.emplace(bootstrap, seat_,
+  shuffle_.emplace(bootstrap, process_,
                    ShuffleOptions{options_.shape, options_.partitions, options_.temp, plan_, true});
   parts_.resize(last_partition() - first_partition());
   counts_.resize(parts_.size());
@@ -148,7 +148,7 @@ std::vector<std::byte> SortJob::sample() {
   constexpr std::uint64_t kAtOnce = 64;
   const std::size_t stride = options_.shape.stride(), bytes = options_.shape.bytes;
   const std::uint64_t records = input_.records();
-  std::optional<process::WaitTold> wait(seat_.pool());
+  std::optional<process::WaitTold> wait(process_.pool());
   const std::uint64_t wanted = launch::allreduce(bootstrap_, plan_.sample_records, std::ranges::min);
   wait.reset();
   const std::uint64_t stretches = (wanted + kAtOnce - 1) / kAtOnce;
@@ -173,7 +173,7 @@ std::vector<std::byte> SortJob::sample() {
 
 void SortJob::distribute() {
   std::atomic<std::uint64_t> next{0};
-  seat_.pool().run([&](int lane) {
+  process_.pool().run([&](int lane) {
     // A stride may end behind the last record.
     workers_[static_cast<std::size_t>(lane)].block.resize(RunFile::kBlockBytes + 3);
     read_and_send(lane, next);
@@ -210,7 +210,7 @@ void SortJob::read_and_send(int lane, std::atomic<std::uint64_t>& next) {
   const std::uint64_t block = RunFile::kBlockBytes / shape.bytes;
   for (std::uint64_t at = begin + next.fetch_add(block); at < end; at = begin + next.fetch_add(block)) {
     const std::uint64_t count = std::min(block, end - at);
-    const BlockedTime reading(seat_.pool().observer(), lane);
+    const BlockedTime reading(process_.pool().observer(), lane);
     input_.read(at, count, worker.block.data());
     reading.tell();
     worker.records += count;
@@ -227,10 +227,10 @@ void SortJob::merge_all() {
   told_ = 0;
   std::uint64_t total = 0;
   for (std::uint32_t p = first_partition(); p < last_partition(); ++p) total += shuffle_->records(p);
-  seat_.pool().for_each(parts_.size(), [&](int worker, std::uint64_t part) {
+  process_.pool().for_each(parts_.size(), [&](int worker, std::uint64_t part) {
     merge_partition(worker, static_cast<std::uint32_t>(part), total);
   });
-  const process::WaitTold wait(seat_.pool());
+  const process::WaitTold wait(process_.pool());
   commit_parts(bootstrap_, parts_, folder_);
 }
 
@@ -248,7 +248,7 @@ void SortJob::merge_partition(int worker, std::uint32_t part, std::uint64_t tota
   std::uint64_t offset = 0;
   const auto flush = [&] {
     if (bootstrap_.health().failed()) throw Error(bootstrap_.health().message());
-    const BlockedTime writing(seat_.pool().observer(), worker);
+    const BlockedTime writing(process_.pool().observer(), worker);
     file->write(mine.block.data(), filled, offset);
     writing.tell();
     offset += filled;

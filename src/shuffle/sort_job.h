@@ -13,7 +13,7 @@
 #include "base/output_folder.h"
 #include "base/progress.h"
 #include "launch/bootstrap.h"
-#include "process/seat.h"
+#include "process/local_process.h"
 #include "shuffle/memory_plan.h"
 #include "shuffle/record.h"
 #include "shuffle/record_input.h"
@@ -22,7 +22,7 @@
 namespace edgewire::shuffle {
 
 struct SortOptions {
-  process::SeatOptions seat{};
+  process::ProcessOptions process{};
   std::vector<std::string> inputs;  ///< the same in all processes
   std::string output;               ///< folder of the parts; made where it is not there
   std::string temp;                 ///< folder of sorted runs; empty: the output's
@@ -65,7 +65,7 @@ class SortJob {
   /// Parts appear when those of all processes are written.
   void run();
 
-  process::Seat& seat() noexcept { return seat_; }
+  process::LocalProcess& process() noexcept { return process_; }
   const SortFigures& figures() const noexcept { return figures_; }
   std::uint64_t input_records() const noexcept { return input_.records(); }
   /// Partitions [first, last) of this process, and the records of each after run().
@@ -93,7 +93,7 @@ class SortJob {
   RecordInput input_;
   MemoryPlan plan_;
   OutputFolder folder_;
-  process::Seat seat_;
+  process::LocalProcess process_;
   std::optional<Shuffle> shuffle_;
   std::vector<Worker> workers_;
   std::vector<std::unique_ptr<OutputFile>> parts_;  ///< [partition - first_partition()]

@@ -37,14 +37,14 @@ Activity& Activity::operator+=(const Activity& more) noexcept {
   return *this;
 }
 
-TaskJob::TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, const process::SeatOptions& options,
-                 const std::string& input, bool retry)
+TaskJob::TaskJob(launch::Bootstrap& bootstrap, const Registry& registry,
+                 const process::ProcessOptions& options, const std::string& input, bool retry)
     : bootstrap_(bootstrap),
       registry_(registry),
       retry_(retry && bootstrap.size() > 1),
-      own_seat_(std::make_unique<process::Seat>(bootstrap, options)),
-      seat_(*own_seat_) {
-  const auto transport = seat_.link().name();
+      own_process_(std::make_unique<process::LocalProcess>(bootstrap, options)),
+      process_(*own_process_) {
+  const auto transport = process_.link().name();
   if (retry && transport != "shm" && transport != "tcp" && transport != "shm+tcp")
     throw UsageError(fmt::format(
         "--retry works over shm, tcp and shm+tcp, not over {}: choose another --transport, or leave it out",
@@ -53,22 +53,22 @@ TaskJob::TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, const p
   if (retry) bootstrap.health().tolerate_losses(bootstrap.size());
 }
 
-TaskJob::TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, process::Seat& seat)
-    : bootstrap_(bootstrap), registry_(registry), retry_(false), seat_(seat) {
+TaskJob::TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, process::LocalProcess& process)
+    : bootstrap_(bootstrap), registry_(registry), retry_(false), process_(process) {
   connect({});
 }
 
 void TaskJob::connect(const std::string& input) {
-  const int workers = seat_.pool().workers();
+  const int workers = process_.pool().workers();
   std::string functions;
   for (std::size_t id = 0; id < registry_.size(); ++id)
     functions += " " + registry_.name(static_cast<FunctionId>(id));
   launch::check_agreement(bootstrap_, {{"the list of functions", functions},
                                        {"the input", input},
-                                       {"the transport", std::string(seat_.link().name())},
+                                       {"the transport", std::string(process_.link().name())},
                                        {"the number of workers", std::to_string(workers)}});
   ended_ = std::vector<Ended>(static_cast<std::size_t>(workers));
-  if (bootstrap_.size() > 1) mail_.emplace(bootstrap_, seat_.link(), workers, seat_.oversubscribed());
+  if (bootstrap_.size() > 1) mail_.emplace(bootstrap_, process_.link(), workers, process_.oversubscribed());
   for (int process = 0; process < bootstrap_.size(); ++process)
     if (process != bootstrap_.rank()) peers_.push_back(process);
   barrier();  // a task that fails at once finds all processes connected
@@ -77,7 +77,7 @@ void TaskJob::connect(const std::string& input) {
 TaskJob::~TaskJob() { clear(); }
 
 void TaskJob::barrier() {
-  if (mail_) process::barrier(bootstrap_, seat_.link());
+  if (mail_) process::barrier(bootstrap_, process_.link());
 }
 
 std::string TaskJob::run(FunctionId root, std::string arguments, bool measure_phases) {
@@ -109,10 +109,10 @@ std::string TaskJob::run(FunctionId root, std::string arguments, bool measure_ph
 void TaskJob::attempt(FunctionId root, std::string arguments) {
   clear();
   stop_ = false;
-  for (int lane = 0; lane < seat_.pool().workers(); ++lane)
+  for (int lane = 0; lane < process_.pool().workers(); ++lane)
     workers_.push_back(std::make_unique<Worker>(*this, lane));
   if (bootstrap_.rank() == 0) workers_[0]->start_root(root, std::move(arguments));
-  seat_.pool().run([&](int lane) {
+  process_.pool().run([&](int lane) {
     try {
       workers_[static_cast<std::size_t>(lane)]->run();
     } catch (const PeerLost&) {  // meet() says who
@@ -128,7 +128,7 @@ void TaskJob::attempt(FunctionId root, std::string arguments) {
 /// Agrees with the others on who is left, and begins an attempt of theirs. Returns whether rank 0 has
 /// `finished` the run. Collective.
 bool TaskJob::meet(bool finished) {
-  const process::LinkProgress progress(seat_.link());
+  const process::LinkProgress progress(process_.link());
   const auto said = bootstrap_.allgather(finished ? "finished" : "goes on");
   std::vector<bool> lost(said.size());
   peers_.clear();

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "launch/bootstrap.h"
-#include "process/seat.h"
+#include "process/local_process.h"
 #include "tasks/future.h"
 #include "tasks/mail.h"
 #include "tasks/memo.h"
@@ -53,10 +53,10 @@ class TaskJob {
   /// Collective; throws Error when the processes differ in functions, workers, transport, or `input`: what
   /// else the functions work on, in words. `retry`: from here on the job outlives the loss of processes other
   /// than rank 0, and runs their tasks again in those that are left. Over shm, tcp and shm+tcp.
-  TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, const process::SeatOptions& options,
+  TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, const process::ProcessOptions& options,
           const std::string& input = {}, bool retry = false);
-  /// The same on a seat that others have made, and whose link is not connected yet. `seat` outlives it.
-  TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, process::Seat& seat);
+  /// The same on a process that others have made, and whose link is not connected yet. `process` outlives it.
+  TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, process::LocalProcess& process);
   ~TaskJob();
 
   /// Returns when all processes have called it.
@@ -74,7 +74,7 @@ class TaskJob {
     for (const Ended& one : ended_) sum += one.tasks.load(std::memory_order_relaxed);
     return sum;
   }
-  process::Seat& seat() noexcept { return seat_; }
+  process::LocalProcess& process() noexcept { return process_; }
 
  private:
   friend class Worker;
@@ -96,8 +96,8 @@ class TaskJob {
   launch::Bootstrap& bootstrap_;
   const Registry& registry_;
   const bool retry_;
-  std::unique_ptr<process::Seat> own_seat_;
-  process::Seat& seat_;
+  std::unique_ptr<process::LocalProcess> own_process_;
+  process::LocalProcess& process_;
   std::optional<Mail> mail_;  ///< of more than one process
   std::vector<int> peers_{};  ///< the other processes, without those that are lost
   std::uint32_t attempts_ = 0;

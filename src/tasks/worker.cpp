@@ -26,7 +26,7 @@ void Worker::tell(topology::Phase phase) noexcept {
 
 void Worker::run() {
   auto& health = job_.bootstrap_.health();
-  observer_ = job_.seat_.pool().observer();
+  observer_ = job_.process_.pool().observer();
   while (!job_.stop_.load(std::memory_order_acquire)) {
     if (health.failed()) throw Error(health.message());
     if (Context* const task = next_task()) {

@@ -188,7 +188,7 @@ void Worker::idle() {
     if (worker->deque_.size() > 0) return;
   if (job_.mail_) ask_for_task();
   if (rank() == 0 && lane_ == 0) detect_termination();
-  if (++idle_turns_ <= (job_.seat_.oversubscribed() ? kSpinsOversubscribed : kSpins)) return;
+  if (++idle_turns_ <= (job_.process_.oversubscribed() ? kSpinsOversubscribed : kSpins)) return;
   if (job_.mail_)
     job_.mail_->wait();
   else

@@ -108,10 +108,10 @@ void seal_header(std::string& bytes) {
 TEST_CASE("damaged messages of the bootstrap") {
   const std::vector<std::string> sent{"a payload", "", "12345678"};
   std::string stream;
-  for (const std::string& payload : sent) stream += *frame(Kind::Data, 3, payload);
+  for (const std::string& payload : sent) stream += *frame(FrameKind::Data, 3, payload);
   CHECK(payloads_of(stream) == sent);
   fuzz::feed(
-      {stream, *frame(Kind::Abort, 1, "no memory") + *frame(Kind::Finish, 0)},
+      {stream, *frame(FrameKind::Abort, 1, "no memory") + *frame(FrameKind::Finish, 0)},
       [&](const std::string& bytes) {
         std::size_t all = 0;
         for (const std::string& payload : payloads_of(bytes)) all += payload.size();

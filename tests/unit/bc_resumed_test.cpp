@@ -30,7 +30,7 @@ Scores run(const graph::GraphFile& graph, const Cut& cut, const Scores& before,
   run_in_each(graph, cut, options, [&](FrontierJob& job) {
     if (cut.apart) {
       BetweennessBySource searches(job, {});
-      searches.take_up(job.rank() == 0 ? before : Scores());
+      searches.resume(job.rank() == 0 ? before : Scores());
       for (const Ids& sources : calls) searches.run(sources);
       if (job.rank() == 0) found = searches.scores();
       return;
@@ -38,7 +38,7 @@ Scores run(const graph::GraphFile& graph, const Cut& cut, const Scores& before,
     Betweenness levels(job);
     Scores mine;
     for (LocalNumber i{}; i < job.owned(); ++i) mine.push_back(before[job.ownership().vertex(job.rank(), i)]);
-    levels.take_up(mine);
+    levels.resume(mine);
     for (const Ids& sources : calls) {
       std::size_t told = 0;
       levels.run(sources, [&](std::size_t done) { transport::require(done == ++told, "another source"); });
@@ -76,9 +76,9 @@ TEST_CASE("scores of another graph are refused") {
     run_in_each(built.graph, {}, {.record_bytes = sizeof(WideRecord), .for_tasks = apart},
                 [&](FrontierJob& job) {
                   if (apart)
-                    CHECK_THROWS_AS(BetweennessBySource(job, {}).take_up(Scores(2)), Error);
+                    CHECK_THROWS_AS(BetweennessBySource(job, {}).resume(Scores(2)), Error);
                   else
-                    CHECK_THROWS_AS(Betweenness(job).take_up(Scores(4)), Error);
+                    CHECK_THROWS_AS(Betweenness(job).resume(Scores(4)), Error);
                 });
 }
 

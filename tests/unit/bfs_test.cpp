@@ -247,7 +247,7 @@ TEST_CASE("edges, the farthest vertices and a path are told of each search, by a
   const std::vector<VertexId> sources{0, 6};
   const BreadthFirstQuestion question{.farthest = 3, .target = VertexId{5}};
   const auto check = [](std::size_t s, const BreadthFirstAnswer& answer) {
-    using Farthest = std::vector<process::WholeCandidate>;
+    using Farthest = std::vector<process::Candidate<std::uint64_t>>;
     const bool first = s == 0;
     transport::require(answer.edges == (first ? 6 : 1), "other edges");
     transport::require(

@@ -80,7 +80,7 @@ Labels propagate_in_two(const graph::GraphFile& graph, std::uint64_t before, std
     Labels mine;
     for (LocalNumber i{}; i < job.owned(); ++i) mine.push_back(kept[job.ownership().vertex(job.rank(), i)]);
     LabelPropagation propagation(job);
-    propagation.take_up(before, mine);
+    propagation.resume(before, mine);
     std::vector<std::uint64_t> told;
     const auto steps = propagation.run(rounds, [&](std::uint64_t done) { told.push_back(done); });
     transport::require(told.size() == steps.size() && (told.empty() || told[0] == before + 1),
@@ -268,9 +268,9 @@ TEST_CASE("labels of another graph are refused") {
   const graph::BuiltGraph built(3, {{0, 1, 1.0F}});
   run_in_each(built.graph, {}, {}, [&](FrontierJob& job) {
     LabelPropagation propagation(job);
-    CHECK_THROWS_WITH_AS(propagation.take_up(1, {0, 1, 3}),
+    CHECK_THROWS_WITH_AS(propagation.resume(1, {0, 1, 3}),
                          "one of the labels to go on from is 3: the graph has 3 vertices", Error);
-    CHECK_THROWS_AS(propagation.take_up(1, {0, 1}), Error);
+    CHECK_THROWS_AS(propagation.resume(1, {0, 1}), Error);
   });
 }
 

@@ -26,7 +26,7 @@ namespace edgewire::perf {
 namespace {
 
 TEST_CASE("an event that ran for half of the time is scaled up, and one that did not run is none") {
-  Counts counts;
+  CounterValues counts;
   counts[Event::cycles] = {1000, 200, 100};
   counts[Event::instructions] = {400, 200, 200};
   counts[Event::stalled_backend] = {0, 200, 0};
@@ -39,11 +39,11 @@ TEST_CASE("an event that ran for half of the time is scaled up, and one that did
   CHECK(stalled_cycles_per_instruction(counts) == 0.25);
   CHECK(instructions_per_llc_miss(counts) == 40);
   CHECK(bytes_from_memory(counts) == 640);
-  Counts twice = counts;
+  CounterValues twice = counts;
   twice += counts;
   CHECK(twice.count(Event::cycles) == 4000);
   CHECK((twice - counts).count(Event::cycles) == 2000);
-  CHECK(instructions_per_llc_miss(Counts{}) == 0);
+  CHECK(instructions_per_llc_miss(CounterValues{}) == 0);
 }
 
 /// The processors that this thread may use.
@@ -103,12 +103,12 @@ TEST_CASE("a group counts what is known to have happened") {
     MESSAGE("skipped: this machine does not allow perf_event_open, errno ", group.error());
     return;
   }
-  Counts before, after;
+  CounterValues before, after;
   group.read(before);
   fault(kPages);
   compute_ms(20);
   group.read(after);
-  const Counts counts = after - before;
+  const CounterValues counts = after - before;
   CHECK(counts.count(Event::page_faults) >= kPages);
   CHECK(counts.count(Event::page_faults) < 1.2 * kMostFaults * kPages);  // sanitizers have pages of their own
   CHECK(counts.share(Event::page_faults) == 1);
@@ -130,7 +130,7 @@ TEST_CASE("a group that runs for a part of the time is scaled to all of it") {
     MESSAGE("skipped: this machine does not allow perf_event_open, errno ", half.error());
     return;
   }
-  Counts before, after, before_all, after_all;
+  CounterValues before, after, before_all, after_all;
   move_to({cpus[0]});
   half.read(before);
   whole.read(before_all);
@@ -144,7 +144,7 @@ TEST_CASE("a group that runs for a part of the time is scaled to all of it") {
   half.read(after);
   whole.read(after_all);
   move_to(cpus);
-  const Counts counts = after - before;
+  const CounterValues counts = after - before;
   const double all = (after_all - before_all).count(Event::page_faults);
   CHECK(all >= 2 * kPages);
   CHECK(counts[Event::page_faults].value >= kPages);
@@ -172,7 +172,7 @@ TEST_CASE("waiting for a core is told from waiting for anything else") {
   bool apart = false;
   for (int turn = 0; turn < 20 && !apart; ++turn) {
     const auto start = Clock::now();
-    const Counts before = counters.read();
+    const CounterValues before = counters.read();
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     const double waited = (counters.read() - before).count(Event::core_wait_ns);
     apart = 50e6 + waited < 1e6 + ns_since(start);
@@ -188,9 +188,9 @@ TEST_CASE("waiting for a core is told from waiting for anything else") {
   // Until the other one has had the core. A moment counts in `least` when it is surely between the two reads,
   // and in `most` when it may be.
   const auto first = Clock::now();
-  const Counts before = counters.read();
+  const CounterValues before = counters.read();
   const auto second = Clock::now();
-  Counts counts;
+  CounterValues counts;
   double least = 0, most = 0;
   do {
     compute_ms(20);
@@ -282,14 +282,14 @@ TEST_CASE("events that have no generic name are asked for by the processor's own
 
 TEST_CASE("software figures are there on every machine") {
   const ThreadCounters counters;
-  const Counts before = counters.read();
+  const CounterValues before = counters.read();
   const topology::NodeMemory memory(std::size_t{1} << 20, -1, "test");
   std::uint64_t sum = 0;
   for (int turn = 0; turn < 20; ++turn) {
     for (auto& word : memory.as<std::uint64_t>()) sum += word++;
   }
   CHECK(sum > 0);
-  const Counts counts = counters.read() - before;
+  const CounterValues counts = counters.read() - before;
   CHECK(counts.count(Event::task_clock_ns) > 0);
   CHECK(counts.count(Event::page_faults) > 0);
   CHECK(counts.has(Event::context_switches));
@@ -297,9 +297,9 @@ TEST_CASE("software figures are there on every machine") {
 
 TEST_CASE("hardware events are counted, or there is one line that says why not") {
   const ThreadCounters counters;
-  const Counts before = counters.read();
+  const CounterValues before = counters.read();
   const auto known = static_cast<double>(run_instructions(100'000'000));
-  const Counts counts = counters.read() - before;
+  const CounterValues counts = counters.read() - before;
   if (counters.error() != 0) {
     CHECK(!counts.has(Event::cycles));
     CHECK(!explain_missing_counters(counters.error()).empty());
@@ -329,13 +329,13 @@ TEST_CASE("groups that share the processor's counters are scaled to what is know
     MESSAGE(kSharedCountersAreWrong);
     return;
   }
-  std::vector<Counts> before(groups.size()), after(groups.size());
+  std::vector<CounterValues> before(groups.size()), after(groups.size());
   for (std::size_t i = 0; i < groups.size(); ++i) groups[i]->read(before[i]);
   const auto known = static_cast<double>(run_instructions(400'000'000));
   double shares = 0, value = 0;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     groups[i]->read(after[i]);
-    const Counts counts = after[i] - before[i];
+    const CounterValues counts = after[i] - before[i];
     shares += counts.share(Event::instructions);
     value += static_cast<double>(counts[Event::instructions].value);
     CHECK(counts.count(Event::instructions) == doctest::Approx(known).epsilon(0.05));

@@ -44,7 +44,7 @@ void check_groups(const std::vector<PlainId>& labels) {
   const Edgeless file(static_cast<std::uint32_t>(labels.size()));
   std::map<PlainId, std::uint32_t> sizes;
   for (const PlainId label : labels) ++sizes[label];
-  std::vector<process::WholeCandidate> sorted;
+  std::vector<process::Candidate<std::uint64_t>> sorted;
   for (const auto& [label, size] : sizes) sorted.push_back({size, label});
   std::stable_sort(sorted.begin(), sorted.end(), [](auto& a, auto& b) { return a.value > b.value; });
   const auto singles = static_cast<std::uint64_t>(
@@ -60,7 +60,7 @@ void check_groups(const std::vector<PlainId>& labels) {
         if (job.rank() == 0) found = own;
       });
       CHECK(found.largest ==
-            std::vector<process::WholeCandidate>(
+            std::vector<process::Candidate<std::uint64_t>>(
                 sorted.begin(),
                 sorted.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(largest, sorted.size()))));
     }

@@ -32,8 +32,8 @@ inline const std::vector<JobCut> kJobCuts{{},
 /// Calls work(job) in each process. `options`: without what the cut says.
 template <class Work>
 void run_in_each(const graph::GraphFile& graph, const JobCut& cut, Options options, const Work& work) {
-  options.seat.workers = cut.workers;
-  options.seat.transport = cut.transport;
+  options.process.workers = cut.workers;
+  options.process.transport = cut.transport;
   options.ownership = cut.ownership;
   options.kernel = "test";
   options.rows = partition::RowReading::shares;

@@ -197,7 +197,7 @@ std::vector<std::string> messages_in(std::string_view bytes, std::size_t cut,
     if (last != launch::MessageReader::Next::Partial) break;
   }
   if (last == launch::MessageReader::Next::Changed) {  // what follows is nothing, however right it is
-    const launch::Message more = launch::frame(launch::Kind::Data, 3, "more");
+    const launch::Message more = launch::frame(launch::FrameKind::Data, 3, "more");
     REQUIRE(send(from.get(), more->data(), more->size(), 0) == static_cast<ssize_t>(more->size()));
     CHECK(reader.read(to.get()) > 0);
     CHECK(reader.next(arrival) == launch::MessageReader::Next::Partial);
@@ -209,7 +209,7 @@ TEST_CASE("a control message is given whole, or not at all when any bit of it wa
   using Next = launch::MessageReader::Next;
   const std::vector<std::string> sent{"first", "", "the third one"};
   std::string bytes;
-  for (const std::string& payload : sent) bytes += *launch::frame(launch::Kind::Data, 7, payload);
+  for (const std::string& payload : sent) bytes += *launch::frame(launch::FrameKind::Data, 7, payload);
   Next last = Next::Changed;
   for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
     CHECK(messages_in(bytes, cut, last) == sent);

@@ -126,8 +126,8 @@ TEST_CASE("a rank that is lost before all have come is noticed then, not at the 
   rank0.join();
   MessageReader reader;
   Arrival told;
-  while (told.header.kind != Kind::Abort && reader.read(other.get()) != 0)
-    while (reader.next(told) == MessageReader::Next::Whole && told.header.kind != Kind::Abort) continue;
+  while (told.header.kind != FrameKind::Abort && reader.read(other.get()) != 0)
+    while (reader.next(told) == MessageReader::Next::Whole && told.header.kind != FrameKind::Abort) continue;
   CHECK(told.payload == line);
 }
 
@@ -190,7 +190,7 @@ TEST_CASE("why rank 0 gives up is said elsewhere, too") {
     transport::Connector connector(listener, secret, transport::Purpose::Launch, 0);
     std::vector<transport::Connector::Connection> made;
     while (made.empty()) made = connector.step(std::chrono::milliseconds(100));
-    const Message line = frame(Kind::Abort, 0, "rank 2 (c) is ill");
+    const Message line = frame(FrameKind::Abort, 0, "rank 2 (c) is ill");
     send(made[0].socket.get(), line->data(), line->size(), 0);
   });
   CHECK_THROWS_WITH_AS(come_to_hub({1, secret, 1e6, {"a", "b", "c"}}, {"127.0.0.1"}, port),

@@ -20,7 +20,7 @@ void expect(bool condition, const std::string& what) {
 NetbenchOptions options_of(const std::string& transport, std::vector<NetbenchTest> tests,
                            std::vector<std::size_t> sizes, std::uint64_t count) {
   NetbenchOptions options;
-  options.seat.transport = transport;
+  options.process.transport = transport;
   options.tests = std::move(tests);
   options.sizes = std::move(sizes);
   options.count = count;
@@ -56,7 +56,7 @@ TEST_CASE("streams send exactly what was asked for, in every lane and direction"
         CAPTURE(lanes);
         CAPTURE(bidirectional);
         auto options = options_of(transport, {kBandwidth, kRate}, {1, 4096, 300'001}, 40);
-        options.seat.workers = lanes;
+        options.process.workers = lanes;
         options.bidirectional = bidirectional;
         const auto senders = static_cast<std::uint64_t>(lanes) * (bidirectional ? 2 : 1);
         CHECK(run(options, [&](const std::vector<NetbenchRow>& rows) {
@@ -134,9 +134,9 @@ TEST_CASE("options that mean nothing are refused") {
         "--sizes: 1073741825 bytes in each of 1 lanes are more than 1073741824");
   CHECK(refused([](NetbenchOptions& o) {
           o.sizes = {kMaxNetbenchBytes};
-          o.seat.workers = 2;
+          o.process.workers = 2;
         }) == "--sizes: 1073741824 bytes in each of 2 lanes are more than 1073741824");
-  CHECK(refused([](NetbenchOptions& o) { o.seat.workers = 0; }) == "--lanes: 0 is not from 1 to 64");
+  CHECK(refused([](NetbenchOptions& o) { o.process.workers = 0; }) == "--lanes: 0 is not from 1 to 64");
   CHECK(refused([](NetbenchOptions& o) { o.tests = {}; }) == "--test: there is none");
   CHECK(refused([](NetbenchOptions& o) {
           o.count = 0;

@@ -41,15 +41,15 @@ TEST_CASE("options of a dense job") {
   const auto alone = launch::alone();
   try_all<DenseOptions>(
       {},
-      {{[](auto& o) { o.seat.workers = 0; }, "workers: 0 is not from 1"},
-       {[](auto& o) { o.seat.workers = -1; }, "workers"},
-       {[](auto& o) { o.seat.workers = 1 << 20; }, "workers"},
-       {[](auto& o) { o.seat.peer_timeout_s = 0; }, "peer_timeout_s"},
-       {[](auto& o) { o.seat.peer_timeout_s = kNan; }, "peer_timeout_s: nan"},
-       {[](auto& o) { o.seat.peer_timeout_s = kInfinity; }, "peer_timeout_s: inf"},
+      {{[](auto& o) { o.process.workers = 0; }, "workers: 0 is not from 1"},
+       {[](auto& o) { o.process.workers = -1; }, "workers"},
+       {[](auto& o) { o.process.workers = 1 << 20; }, "workers"},
+       {[](auto& o) { o.process.peer_timeout_s = 0; }, "peer_timeout_s"},
+       {[](auto& o) { o.process.peer_timeout_s = kNan; }, "peer_timeout_s: nan"},
+       {[](auto& o) { o.process.peer_timeout_s = kInfinity; }, "peer_timeout_s: inf"},
        {[](auto& o) { o.assumed_compute_rate = -1; }, "assumed_compute_rate"},
        {[](auto& o) { o.assumed_link_rate = kNan; }, "assumed_link_rate"},
-       {[](auto& o) { o.seat.transport = "rdma"; }, "no transport 'rdma'"},
+       {[](auto& o) { o.process.transport = "rdma"; }, "no transport 'rdma'"},
        {[](auto& o) { o.weighted = true; }, "the graph has no weights"},
        {[](auto& o) { o.ownership = ""; }, "ownership"},
        {[](auto& o) { o.ownership = "/no/such/file"; }, "/no/such/file"},
@@ -75,7 +75,7 @@ TEST_CASE("options of a dense job") {
   try_all<DenseOptions>(
       dense(true),
       {{[](auto& o) {
-          o.order = {tiles::Order::bins, false, ""};
+          o.order = {tiles::Order::bins, false};
         },
         "bins hold no weights"}},
       [&](const DenseOptions& options) { const job::DenseJob job(*alone, weighted.graph, options); });
@@ -122,7 +122,7 @@ TEST_CASE("options of the kernels with iterations") {
   auto copy = program;
   job::DenseRun run(job, copy);
   check_line(refusal([&] {
-               run.take_up(with<job::ResumedState>([&](auto& state) { state.words = {1, 2, 3, 4, 5, 6}; }));
+               run.resume(with<job::ResumedState>([&](auto& state) { state.words = {1, 2, 3, 4, 5, 6}; }));
              }),
              "other vertices");
   check_line(refusal([&] { job::gather_values<double>(job, three); }), "3 values");
@@ -134,8 +134,8 @@ TEST_CASE("options of kernels that follow a frontier") {
   const auto alone = launch::alone();
   try_all<frontier::Options>(
       {},
-      {{[](auto& o) { o.seat.workers = 0; }, "workers"},
-       {[](auto& o) { o.seat.peer_timeout_s = kNan; }, "peer_timeout_s"},
+      {{[](auto& o) { o.process.workers = 0; }, "workers"},
+       {[](auto& o) { o.process.peer_timeout_s = kNan; }, "peer_timeout_s"},
        {[](auto& o) { o.ownership = ""; }, "ownership"},
        {[](auto& o) { o.ownership = "grid"; }, "--ownership grid"},
        {[](auto& o) { o.record_bytes = 5; }, "record_bytes"},
@@ -177,7 +177,7 @@ TEST_CASE("options of a sort, of a load and of records") {
   });
   try_all<shuffle::SortOptions>(
       right,
-      {{[](auto& o) { o.seat.workers = 0; }, "workers"},
+      {{[](auto& o) { o.process.workers = 0; }, "workers"},
        {[](auto& o) { o.shape.bytes = 0; }, "bytes of a record"},
        {[](auto& o) { o.shape.key_bytes = 0; }, "no such bytes"},
        {[](auto& o) { o.shape.key_offset = ~std::size_t{0}; }, "no such bytes"},
@@ -192,7 +192,7 @@ TEST_CASE("options of a sort, of a load and of records") {
       });
   try_all<shuffle::LoadOptions>(
       with<shuffle::LoadOptions>([&](auto& o) { o.temp = folder / ""; }),
-      {{[](auto& o) { o.seat.workers = 0; }, "workers"}, {[](auto& o) { o.temp = ""; }, "temp"}},
+      {{[](auto& o) { o.process.workers = 0; }, "workers"}, {[](auto& o) { o.temp = ""; }, "temp"}},
       [&](const auto& options) { const shuffle::LoadJob job(*alone, options); });
   try_all<shuffle::RecordsWanted>({.records = 3},
                                   {{[](auto& o) { o.record_bytes = 0; }, "record_bytes"},

@@ -227,7 +227,7 @@ struct Jobs {
       edges.emplace_back(random() % vertices, random() % vertices, 0.0F);
     graph::build(path, vertices, edges, {});
     options.plan_cache = directory / "";
-    options.seat.workers = 2;
+    options.process.workers = 2;
   }
   /// The ranks, bit by bit.
   std::vector<std::uint64_t> run() {
@@ -310,7 +310,7 @@ TEST_CASE("another graph or other options need another plan") {
     jobs.run();
     CHECK(jobs.source == PlanSource::used);
   };
-  jobs.options.seat.workers = 3;
+  jobs.options.process.workers = 3;
   replaced("made with workers 2, now workers 3");
   jobs.options.strategy = plan::Strategy::cover;
   replaced("made with strategy slots, now strategy cover");
@@ -346,7 +346,7 @@ TEST_CASE("tiles on disk stay for each of the latest options") {
   const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
   auto age = long_ago - std::chrono::hours(1);
   const auto run = [&](int workers) {
-    jobs.options.seat.workers = workers;
+    jobs.options.process.workers = workers;
     jobs.run();
     CHECK(jobs.note.empty());
     age += std::chrono::seconds(1);  // a file system's clock may be too coarse

@@ -21,8 +21,8 @@ TEST_CASE("an observer is told what workers do with records, and whom they wait 
   std::uint64_t taken[2]{};
   transport::parallel(2, [&](int p) {
     auto& bootstrap = *members[static_cast<std::size_t>(p)];
-    process::Seat seat(bootstrap, {.workers = 1, .transport = "shm", .peer_timeout_s = 100});
-    RecordStream stream(bootstrap, seat, sizeof kRecords);
+    process::LocalProcess process(bootstrap, {.workers = 1, .transport = "shm", .peer_timeout_s = 100});
+    RecordStream stream(bootstrap, process, sizeof kRecords);
     const auto take = [&](int, std::span<const std::byte> bytes) {
       taken[p] += bytes.size() / sizeof kRecords;
     };
@@ -30,14 +30,14 @@ TEST_CASE("an observer is told what workers do with records, and whom they wait 
       for (std::uint64_t i = 0; i < kRecords; ++i) stream.send(lane, 1 - p, &i, sizeof i, take);
       stream.finish(lane, take);
     };
-    seat.pool().run(superstep);  // tells nobody
-    seat.pool().observe(&listeners[p], p);
-    seat.pool().run(superstep);
+    process.pool().run(superstep);  // tells nobody
+    process.pool().observe(&listeners[p], p);
+    process.pool().run(superstep);
     {
-      const process::WaitTold wait(seat.pool());
-      process::barrier(bootstrap, seat.link());
+      const process::WaitTold wait(process.pool());
+      process::barrier(bootstrap, process.link());
     }
-    seat.pool().observe(nullptr);
+    process.pool().observe(nullptr);
   });
   for (std::size_t p = 0; p < 2; ++p) {
     CHECK(taken[p] == 2 * kRecords);

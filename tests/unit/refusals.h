@@ -27,7 +27,7 @@ inline job::DenseOptions dense(bool weighted, const char* transport = "shm",
                                plan::Strategy strategy = plan::Strategy::slots) {
   job::DenseOptions options;
   options.weighted = weighted;
-  options.seat.transport = transport;
+  options.process.transport = transport;
   options.strategy = strategy;
   return options;
 }

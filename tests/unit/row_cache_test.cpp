@@ -15,7 +15,7 @@
 
 #include "bootstraps.h"
 #include "graph_test.h"
-#include "process/seat.h"
+#include "process/local_process.h"
 
 namespace edgewire::frontier {
 
@@ -37,7 +37,7 @@ class RowCacheFixture {
     graph::build(folder_ / "g.ew", kRowVertices, edges, {});
     graph_.emplace(graph::GraphFile::open(folder_ / "g.ew"));
     ownership_.emplace(partition::Ownership::hash(kRowVertices, 1));
-    rows_.emplace(seat_.pool(), partition::OwnedRows(*graph_), *ownership_, 0,
+    rows_.emplace(process_.pool(), partition::OwnedRows(*graph_), *ownership_, 0,
                   RowDisks{.devices = {folder_ / "."}});
     REQUIRE(pages() > 30);
   }
@@ -72,7 +72,7 @@ class RowCacheFixture {
 
   graph::TemporaryDirectory folder_;
   std::unique_ptr<launch::Bootstrap> bootstrap_ = std::move(launch::bootstraps(1)[0]);
-  process::Seat seat_{*bootstrap_, {.workers = 1}};
+  process::LocalProcess process_{*bootstrap_, {.workers = 1}};
   std::optional<graph::GraphFile> graph_;
   std::optional<partition::Ownership> ownership_;
   std::optional<RowPages> rows_;

@@ -42,9 +42,9 @@ void check_rows(const std::vector<GraphFile>& files, const GraphFile& right,
   transport::parallel(cut.processes, [&](int p) {
     auto& bootstrap = *members[static_cast<std::size_t>(p)];
     const GraphFile& file = files[static_cast<std::size_t>(p) % files.size()];
-    process::Seat seat(bootstrap,
-                       {.workers = cut.workers, .transport = cut.transport, .peer_timeout_s = 100});
-    const auto rows = partition::load_rows(bootstrap, seat, file, ownership, content);
+    process::LocalProcess process(
+        bootstrap, {.workers = cut.workers, .transport = cut.transport, .peer_timeout_s = 100});
+    const auto rows = partition::load_rows(bootstrap, process, file, ownership, content);
     const auto rank = static_cast<std::uint32_t>(p);
     for (LocalNumber local{}; local < ownership.count(rank); ++local) {
       const VertexId v = ownership.vertex(rank, local);

@@ -111,7 +111,7 @@ std::string failure(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
   std::vector<LocalNumber> all(kVertices);
   std::iota(all.begin(), all.end(), LocalNumber{});
   try {
-    FrontierJob job(bootstrap, graph, {.seat = {.workers = 2}, .disks = disks, .kernel = "test"});
+    FrontierJob job(bootstrap, graph, {.process = {.workers = 2}, .disks = disks, .kernel = "test"});
     read(job, all);
   } catch (const Error& error) {
     return error.what();
@@ -186,7 +186,7 @@ TEST_CASE("rows from disks are those of the graph") {
         const auto process = [&](std::size_t p) {
           FrontierJob job(
               *bootstraps[p], graph,
-              {.seat = {.workers = 2}, .ownership = ownership, .disks = scratch.disks, .kernel = "test"});
+              {.process = {.workers = 2}, .ownership = ownership, .disks = scratch.disks, .kernel = "test"});
           std::vector<LocalNumber> mine(job.owned());
           std::iota(mine.begin(), mine.end(), LocalNumber{});
           const auto all = read(job, mine);
@@ -216,7 +216,7 @@ TEST_CASE("rows that were found are read without the graph's targets") {
     auto bootstraps = launch::bootstraps(2);
     const auto process = [&](std::size_t p) {
       FrontierJob job(*bootstraps[p], graph,
-                      {.seat = {.workers = 2}, .disks = scratch.disks, .kernel = "test"});
+                      {.process = {.workers = 2}, .disks = scratch.disks, .kernel = "test"});
       for (KnownNumber n(job.owned()); n < job.known(); ++n) ids[p].push_back(job.boundary().vertex(n));
       process::barrier(*bootstraps[p], job.link());
     };

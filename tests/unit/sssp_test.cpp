@@ -41,7 +41,7 @@ std::vector<Distance> distances_of(const graph::GraphFile& graph, VertexId sourc
   transport::parallel(run.processes, [&](int p) {
     try {
       frontier::FrontierJob job(*bootstraps[static_cast<std::size_t>(p)], graph,
-                                {.seat = {.workers = run.workers, .transport = "shm"},
+                                {.process = {.workers = run.workers, .transport = "shm"},
                                  .record_bytes = kernels::DeltaStepping<Sssp<Distance>>::kRecordBytes,
                                  .disks = disks,
                                  .kernel = "sssp"});

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "bootstraps.h"
-#include "process/seat.h"
+#include "process/local_process.h"
 #include "tasks/mail.h"
 
 namespace edgewire::tasks {
@@ -20,11 +20,11 @@ void run_pair(const char* transport, const Body& body) {
   for (int p = 0; p < 2; ++p)
     threads.emplace_back([&, p] {
       launch::Bootstrap& bootstrap = *members[static_cast<std::size_t>(p)];
-      process::SeatOptions options;
+      process::ProcessOptions options;
       options.peer_timeout_s = 100;
       options.transport = transport;
-      process::Seat seat(bootstrap, options);
-      body(p, bootstrap, seat.link());
+      process::LocalProcess process(bootstrap, options);
+      body(p, bootstrap, process.link());
       bootstrap.finish();
     });
 }

@@ -35,7 +35,7 @@ inline Outcome run(const Cut& cut, const Registry& registry, FunctionId root,
   for (std::size_t p = 0; p < members.size(); ++p)
     threads.emplace_back([&, p] {
       try {
-        process::SeatOptions options;
+        process::ProcessOptions options;
         options.peer_timeout_s = 100;  // long, for busy machines
         options.workers = cut.workers;
         options.transport = cut.transport;

@@ -370,7 +370,7 @@ TEST_CASE("a job that may be tried again gives the same results") {
     std::vector<std::jthread> threads;
     for (std::size_t p = 0; p < members.size(); ++p)
       threads.emplace_back([&, p] {
-        process::SeatOptions options;
+        process::ProcessOptions options;
         options.workers = cut.workers;
         options.peer_timeout_s = 100;
         options.transport = cut.transport;

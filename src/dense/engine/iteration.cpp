@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "base/error.h"
+#include "dense/engine/checkpoint_watch.h"
 #include "dense/engine/group_queue.h"
-#include "dense/engine/kept_states.h"
 #include "dense/engine/lane_queue.h"
 #include "dense/engine/link_watch.h"
 #include "dense/engine/loops.h"
@@ -95,7 +95,7 @@ class Loop : LinkWatch {
   std::size_t width(std::size_t column) const { return bounds_[column + 1] - bounds_[column]; }
 
   /// A local column that lacks what others send.
-  struct Kept {
+  struct Incomplete {
     std::size_t column;
     bool has_mirrors;  ///< which are added
   };
@@ -104,7 +104,7 @@ class Loop : LinkWatch {
     int worker;
     std::span<std::byte> accumulators;  ///< for the columns of one group
     std::uint64_t iteration;
-    std::vector<Kept> kept{};
+    std::vector<Incomplete> incomplete{};
   };
 
   void work(int worker) {
@@ -120,7 +120,7 @@ class Loop : LinkWatch {
       Turn turn{worker, memory.as<std::byte>(), t};
       send_columns(turn);
       while (owned_group(turn)) continue;
-      finish_all_kept(turn);
+      finish_all_incomplete(turn);
       tell(worker, Phase::wait, 0, exchange_.rank());
       pool_.barrier([this, worker, t] { end(worker, t); });
     }
@@ -218,7 +218,7 @@ class Loop : LinkWatch {
   bool work_until(Turn& turn, const Done& done, const Awaited& awaited) {
     while (!done() && poll(turn.worker) && !done()) {
       if (!in_order_ && owned_group(turn)) continue;
-      const auto done_or_work = [&] { return done() || finish_kept(turn); };
+      const auto done_or_work = [&] { return done() || finish_incomplete(turn); };
       if (!wait_until(turn.worker, done_or_work, awaited)) return false;
     }
     return !failed();
@@ -233,7 +233,7 @@ class Loop : LinkWatch {
     if (exchange_.size() > 1) tell(turn.worker, Phase::send);
     poll(turn.worker);
     for (const std::uint32_t column : order_.columns(*taken)) {
-      // Accumulators are rounded as keep() and take() would: whether a column is kept depends on timing, the
+      // Accumulators are rounded as store() and load() would: whether a column is kept depends on timing, the
       // result must not.
       if (exchange_.size() > 1) loops_.round(accumulators(turn, column), width(column));
       const bool complete = awaited(column, turn.iteration) < 0;
@@ -242,8 +242,8 @@ class Loop : LinkWatch {
       if (complete) {
         finish(turn, column);
       } else {
-        loops_.keep(bounds_[column], accumulators(turn, column), width(column));
-        turn.kept.push_back({column, has_mirrors});
+        loops_.store(bounds_[column], accumulators(turn, column), width(column));
+        turn.incomplete.push_back({column, has_mirrors});
       }
     }
     return true;
@@ -262,32 +262,33 @@ class Loop : LinkWatch {
 
   /// Finishes a column that was kept, or adds its mirrors, in the order in which what they need comes in.
   /// False when nothing can be done.
-  bool finish_kept(Turn& turn) {
+  bool finish_incomplete(Turn& turn) {
     const std::uint64_t t = turn.iteration;
-    auto one = std::ranges::find_if(turn.kept, [&](const Kept& k) { return awaited(k.column, t) < 0; });
-    const bool complete = one != turn.kept.end();
+    auto one =
+        std::ranges::find_if(turn.incomplete, [&](const Incomplete& k) { return awaited(k.column, t) < 0; });
+    const bool complete = one != turn.incomplete.end();
     if (!complete && two_hops_)
-      one = std::ranges::find_if(turn.kept, [&](const Kept& k) {
+      one = std::ranges::find_if(turn.incomplete, [&](const Incomplete& k) {
         return !k.has_mirrors && inbox_.awaited_mirrors(mirrors_[k.column], t) < 0;
       });
-    if (one == turn.kept.end()) return false;
+    if (one == turn.incomplete.end()) return false;
     const std::size_t column = one->column;
     tell(turn.worker, Phase::apply, column);
-    loops_.take(bounds_[column], accumulators(turn, column), width(column));
+    loops_.load(bounds_[column], accumulators(turn, column), width(column));
     one->has_mirrors = one->has_mirrors || add_mirrors_early(turn, column, complete);
     if (complete) {
-      turn.kept.erase(one);
+      turn.incomplete.erase(one);
       finish(turn, column);
     } else {
-      loops_.keep(bounds_[column], accumulators(turn, column), width(column));
+      loops_.store(bounds_[column], accumulators(turn, column), width(column));
     }
     return true;
   }
 
-  void finish_all_kept(Turn& turn) {
-    const auto finish_one = [&] { return finish_kept(turn); };
-    const auto lacking = [&] { return awaited(turn.kept.front().column, turn.iteration); };
-    while (!turn.kept.empty() && wait_until(turn.worker, finish_one, lacking)) continue;
+  void finish_all_incomplete(Turn& turn) {
+    const auto finish_one = [&] { return finish_incomplete(turn); };
+    const auto lacking = [&] { return awaited(turn.incomplete.front().column, turn.iteration); };
+    while (!turn.incomplete.empty() && wait_until(turn.worker, finish_one, lacking)) continue;
   }
 
   /// A peer that has not sent all that a local column needs; -1: none. The totals of the last iteration are
@@ -327,7 +328,7 @@ class Loop : LinkWatch {
     loops_.advance();
     groups_.refill();
     strips_filled_.store(0, std::memory_order_relaxed);
-    if (!outbox_.publish_totals(mine_, t) || !states_.keep(static_cast<int>(t), mine_)) {
+    if (!outbox_.publish_totals(mine_, t) || !states_.after(static_cast<int>(t), mine_)) {
       stop_ = true;
       return;
     }
@@ -374,7 +375,7 @@ class Loop : LinkWatch {
   std::vector<topology::PageCount> accumulator_pages_;  ///< [worker]
   exchange::Totals mine_;
   bool stop_ = false;  ///< set behind the barrier
-  KeptStates states_;
+  CheckpointWatch states_;
   bool in_order_;  ///< each worker computes columns in an order that is known before
   GroupQueue groups_;
   alignas(64) std::atomic<std::size_t> strips_filled_{0};  ///< in this iteration, taken by some worker

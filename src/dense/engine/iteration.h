@@ -27,14 +27,15 @@ struct IterationOptions {
   // Checkpoints. A state is what a checkpoint stores of one process. It is written while iterations go on.
   // These functions may throw Error; the job then fails.
   /// Whether a state is to be written after `done` iterations.
-  std::function<bool(int done)> keeps;
+  std::function<bool(int done)> checkpoint_due;
   /// Starts to write a state. `mine`: this process's totals. One worker calls it; the others wait.
-  std::function<void(int done, const exchange::Totals& mine)> keep;
+  std::function<void(int done, const exchange::Totals& mine)> start_checkpoint;
   /// Called after each iteration. Returns how many states of this process are completely written. With
-  /// `wait`, which is set before the next keep(), it first waits for the state that is being written.
-  std::function<std::uint64_t(bool wait)> kept;
+  /// `wait`, which is set before the next start_checkpoint(), it first waits for the state that is being
+  /// written.
+  std::function<std::uint64_t(bool wait)> checkpoints_written;
   /// Called at rank 0 when all processes have written the state.
-  std::function<void()> all_kept;
+  std::function<void()> commit_checkpoint;
 
   /// [local column]: the node (of Placement) that holds its tiles. Empty: the first node holds all.
   std::vector<int> column_nodes;

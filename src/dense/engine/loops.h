@@ -50,13 +50,13 @@ class Loops : public exchange::SlotLoops {
   /// accumulators of the column. `mirrors`: the messages that the peer has sent in this iteration.
   virtual void add_mirrors(int peer, const std::byte* mirrors, std::size_t column,
                            std::byte* accumulators) noexcept = 0;
-  /// Rounds accumulators to messages, as keep() and take() do: whether a column is kept depends on timing,
+  /// Rounds accumulators to messages, as store() and load() do: whether a column is kept depends on timing,
   /// the result must not.
   virtual void round(std::byte* accumulators, std::size_t count) noexcept = 0;
-  /// keep() stores accumulators that are not yet complete; take() returns them. The memory may be reused once
-  /// apply() was called for the same vertices.
-  virtual void keep(std::uint32_t first, const std::byte* accumulators, std::size_t count) noexcept = 0;
-  virtual void take(std::uint32_t first, std::byte* accumulators, std::size_t count) noexcept = 0;
+  /// store() stores accumulators that are not yet complete; load() returns them. The memory may be reused
+  /// once apply() was called for the same vertices.
+  virtual void store(std::uint32_t first, const std::byte* accumulators, std::size_t count) noexcept = 0;
+  virtual void load(std::uint32_t first, std::byte* accumulators, std::size_t count) noexcept = 0;
   /// Computes the new values and messages of `count` owned vertices; their accumulators are complete. `last`:
   /// the totals of the last iteration, over all processes. Returns what these vertices add to those of this
   /// one.

@@ -134,13 +134,13 @@ class ProgramLoops final : public Loops {
     for (Accumulator& one : std::span(cast(accumulators), count))
       one = exchange::unpack<P>(exchange::pack<P>(one));
   }
-  void keep(std::uint32_t first, const std::byte* accumulators, std::size_t count) noexcept override {
-    Message* const kept = next_.as<Message>().data() + first;
-    for (std::size_t i = 0; i < count; ++i) kept[i] = exchange::pack<P>(cast(accumulators)[i]);
+  void store(std::uint32_t first, const std::byte* accumulators, std::size_t count) noexcept override {
+    Message* const stored = next_.as<Message>().data() + first;
+    for (std::size_t i = 0; i < count; ++i) stored[i] = exchange::pack<P>(cast(accumulators)[i]);
   }
-  void take(std::uint32_t first, std::byte* accumulators, std::size_t count) noexcept override {
-    const Message* const kept = next_.as<const Message>().data() + first;
-    for (std::size_t i = 0; i < count; ++i) cast(accumulators)[i] = exchange::unpack<P>(kept[i]);
+  void load(std::uint32_t first, std::byte* accumulators, std::size_t count) noexcept override {
+    const Message* const stored = next_.as<const Message>().data() + first;
+    for (std::size_t i = 0; i < count; ++i) cast(accumulators)[i] = exchange::unpack<P>(stored[i]);
   }
 
   exchange::Totals apply(std::uint32_t first, const std::byte* accumulators, std::size_t count,

@@ -26,7 +26,7 @@ std::size_t round_up(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 }  // namespace
 
 /// What a process sends to another one.
-struct Exchange::Counts {
+struct Exchange::StreamCounts {
   std::uint32_t entries = 0;
   std::uint32_t slots = 0;
   std::uint64_t words = 0;  ///< of what describes the stream, see describe()
@@ -34,22 +34,22 @@ struct Exchange::Counts {
 
 namespace {
 
-template <class Counts>
-std::size_t sum_slots(std::span<const Counts> lists) {
+template <class StreamCounts>
+std::size_t sum_slots(std::span<const StreamCounts> lists) {
   return std::accumulate(lists.begin(), lists.end(), std::size_t{0},
-                         [](std::size_t sum, const Counts& list) { return sum + list.slots; });
+                         [](std::size_t sum, const StreamCounts& list) { return sum + list.slots; });
 }
 
-template <class Counts>
-std::size_t list_bytes(std::span<const Counts> lists) {
+template <class StreamCounts>
+std::size_t list_bytes(std::span<const StreamCounts> lists) {
   std::size_t words = 0;
   for (const auto& list : lists) words += list.words;
   return words * sizeof(std::uint32_t);
 }
 
 /// The bytes of the answer to the lists.
-template <class Counts>
-std::size_t position_bytes(std::span<const Counts> lists) {
+template <class StreamCounts>
+std::size_t position_bytes(std::span<const StreamCounts> lists) {
   std::size_t entries = 0;
   for (const auto& list : lists) entries += list.entries;
   return entries * sizeof(std::uint32_t);
@@ -99,7 +99,7 @@ Exchange::Exchange(launch::Bootstrap& bootstrap, transport::Transport& link,
     : Exchange(bootstrap, link, strategy, encoding, lanes, outgoing.size()) {
   incoming_ = std::move(incoming);
   outgoing_ = std::move(outgoing);
-  std::vector<Counts> out;
+  std::vector<StreamCounts> out;
   for (const auto& stream : outgoing_) out.push_back({.slots = stream.slots});  // there is nothing to set up
   const auto in = tell_counts(out);
   for (std::size_t s = 0; s < in.size(); ++s) {
@@ -110,8 +110,8 @@ Exchange::Exchange(launch::Bootstrap& bootstrap, transport::Transport& link,
   place_streams();
 }
 
-std::vector<Exchange::Counts> Exchange::count_lists(const plan::PlanDraft& draft) const {
-  std::vector<Counts> out;
+std::vector<Exchange::StreamCounts> Exchange::count_lists(const plan::PlanDraft& draft) const {
+  std::vector<StreamCounts> out;
   for (std::size_t s = 0; s < draft.streams().size(); ++s) {
     const plan::Stream& stream = draft.streams()[s];
     const std::size_t more = stream.mirrors ? draft.moved(stream.peer).size() : draft.slots_of(s).size();
@@ -120,19 +120,19 @@ std::vector<Exchange::Counts> Exchange::count_lists(const plan::PlanDraft& draft
   return out;
 }
 
-std::vector<Exchange::Counts> Exchange::tell_counts(const std::vector<Counts>& out) {
+std::vector<Exchange::StreamCounts> Exchange::tell_counts(const std::vector<StreamCounts>& out) {
   std::vector<std::string> counts(size());
   for (std::size_t s = 0; s < out.size(); ++s) counts[s / lists_] += pack(std::vector{out[s]});
   const auto answers = bootstrap_.alltoall(counts);
-  std::vector<Counts> in;
+  std::vector<StreamCounts> in;
   for (int p = 0; p < size(); ++p) {
-    const auto lists = unpack<Counts>(answers[p], p, lists_);
+    const auto lists = unpack<StreamCounts>(answers[p], p, lists_);
     in.insert(in.end(), lists.begin(), lists.end());
   }
   return in;
 }
 
-void Exchange::agree_on_regions(const std::vector<Counts>& out, const std::vector<Counts>& in) {
+void Exchange::agree_on_regions(const std::vector<StreamCounts>& out, const std::vector<StreamCounts>& in) {
   std::vector<std::size_t> slot_bytes(size());
   std::size_t send_bytes = 2 * kScalarsBytes;
   for (int p = 0; p < size(); ++p) {
@@ -155,8 +155,8 @@ void Exchange::agree_on_regions(const std::vector<Counts>& out, const std::vecto
 /// The entries of each stream go into the part of the region that will be the inboxes; the receiver
 /// overwrites them with their positions and writes these back, behind the entries that it gets itself.
 /// (Mirrors keep their order: their entries come back as they are.)
-plan::ExchangePlan Exchange::agree_on_order(plan::PlanDraft draft, const std::vector<Counts>& out,
-                                            const std::vector<Counts>& in, const ForEach& for_each) {
+plan::ExchangePlan Exchange::agree_on_order(plan::PlanDraft draft, const std::vector<StreamCounts>& out,
+                                            const std::vector<StreamCounts>& in, const ForEach& for_each) {
   send_entries(draft);
   wait_for_setup(1);
   std::vector<std::size_t> starts(in.size());  // of each incoming list in the region
@@ -245,7 +245,7 @@ void Exchange::send_entries(const plan::PlanDraft& draft) {
 }
 
 /// `list` holds the description, and then the entries' positions.
-void Exchange::order_stream(std::size_t s, bool mirrors, std::uint32_t* list, const Counts& counts,
+void Exchange::order_stream(std::size_t s, bool mirrors, std::uint32_t* list, const StreamCounts& counts,
                             const plan::OwnedVertices& owned) {
   const int p = static_cast<int>(s) / lists_;
   const std::size_t least = std::size_t{counts.entries} * (strategy_ == Strategy::edge ? 2 : 1);

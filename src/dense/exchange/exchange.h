@@ -28,7 +28,7 @@ namespace edgewire::exchange {
 /// and one for the chunks of each lane.
 inline constexpr int kSetupKind = 0;
 inline constexpr int kScalarsKind = 1;
-inline constexpr int kKeptKind = 2;
+inline constexpr int kCheckpointKind = 2;
 inline constexpr int kFirstLaneKind = 3;
 
 /// What a program sums over all vertices, and needs in the next iteration: a struct of at most so many
@@ -203,18 +203,18 @@ class Exchange {
   static constexpr std::size_t kNearBytes = std::size_t{1} << 19;
 
  private:
-  struct Counts;
+  struct StreamCounts;
   Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, plan::Strategy strategy,
            plan::Encoding encoding, int lanes, std::size_t streams);
   template <class Done>
   bool until(int lane, int peer, const Done& done) noexcept;
-  std::vector<Counts> count_lists(const plan::PlanDraft& draft) const;
-  std::vector<Counts> tell_counts(const std::vector<Counts>& out);
-  void agree_on_regions(const std::vector<Counts>& out, const std::vector<Counts>& in);
-  plan::ExchangePlan agree_on_order(plan::PlanDraft draft, const std::vector<Counts>& out,
-                                    const std::vector<Counts>& in, const ForEach& for_each);
+  std::vector<StreamCounts> count_lists(const plan::PlanDraft& draft) const;
+  std::vector<StreamCounts> tell_counts(const std::vector<StreamCounts>& out);
+  void agree_on_regions(const std::vector<StreamCounts>& out, const std::vector<StreamCounts>& in);
+  plan::ExchangePlan agree_on_order(plan::PlanDraft draft, const std::vector<StreamCounts>& out,
+                                    const std::vector<StreamCounts>& in, const ForEach& for_each);
   void send_entries(const plan::PlanDraft& draft);
-  void order_stream(std::size_t stream, bool mirrors, std::uint32_t* list, const Counts& counts,
+  void order_stream(std::size_t stream, bool mirrors, std::uint32_t* list, const StreamCounts& counts,
                     const plan::OwnedVertices& owned);
   void write_setup(int peer, std::size_t offset, std::span<const std::byte> source);
   void wait_for_setup(std::uint64_t count);

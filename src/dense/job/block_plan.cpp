@@ -145,13 +145,13 @@ ConnectedPlan plan_block(const PlanTask& task, Rates& rates, Choices choices) {
   auto lists = agree_on_lists(task, computed, ownership);
   plan::BlockPlan plan(task.graph, std::move(computed), std::move(lists), ownership, rank, owned,
                        choices.layout, task.workers(), for_each, task.options.weighted);
-  auto exchange = exchange::Exchange::of_block(task.bootstrap, task.seat.link(), plan, choices.strategy,
+  auto exchange = exchange::Exchange::of_block(task.bootstrap, task.process.link(), plan, choices.strategy,
                                                task.options.encoding, task.workers());
   const auto sizes = task.tile_sizes();
   std::vector<std::uint64_t> edges_of;
   auto bounds = plan.cut_columns(sizes.column_width, task.column_edges(plan.edges()), &edges_of);
-  auto columns =
-      spread_columns(std::move(bounds), owned.count(), edges_of, task.seat.pool().placement(), task.machine);
+  auto columns = spread_columns(std::move(bounds), owned.count(), edges_of, task.process.pool().placement(),
+                                task.machine);
   const plan::BlockColumns edges(std::move(plan), columns.bounds, for_each);
   EdgeTiles tiles;
   tiles.mirrored.resize(task.processes());
@@ -160,7 +160,7 @@ ConnectedPlan plan_block(const PlanTask& task, Rates& rates, Choices choices) {
     const auto sources = edges.of(owner);
     if (!own && sources.sources() == 0) continue;
     (own ? tiles.own : tiles.mirrored[owner]) =
-        tiles::build_tiles(task.seat.pool(), sources, columns.bounds, columns.memory_nodes, sizes);
+        tiles::build_tiles(task.process.pool(), sources, columns.bounds, columns.memory_nodes, sizes);
   }
   for_each_rows(task, all, for_each,
                 [&](std::uint64_t first, std::uint64_t last) { task.graph.release_rows(first, last); });

@@ -134,7 +134,7 @@ void Checkpoint::write() {
   file_.write(values_path(folder_, last_, rank), old);
 }
 
-std::uint64_t Checkpoint::kept(bool wait) {
+std::uint64_t Checkpoint::written(bool wait) {
   if (writing_.valid() && (wait || writing_.wait_for(std::chrono::seconds(0)) == std::future_status::ready))
     writing_.get();
   return writing_.valid() ? started_ - 1 : started_;
@@ -143,7 +143,7 @@ std::uint64_t Checkpoint::kept(bool wait) {
 void Checkpoint::step(std::uint64_t iteration, std::uint64_t every, std::span<const std::byte> values) {
   const bool is_next = iteration % every == 0;
   if (committed_ < started_) {
-    const bool here = kept(is_next) == started_;
+    const bool here = written(is_next) == started_;
     const auto said = of_.bootstrap.allgather(here ? "kept" : "");
     if (std::ranges::find(said, "") == said.end()) {
       if (of_.bootstrap.rank() == 0) commit();
@@ -155,7 +155,7 @@ void Checkpoint::step(std::uint64_t iteration, std::uint64_t every, std::span<co
 
 void Checkpoint::finish() {
   if (started_ == 0) return;
-  kept(true);
+  written(true);
   of_.bootstrap.allgather("");
   if (of_.bootstrap.rank() == 0 && committed_ < started_) commit();
 }

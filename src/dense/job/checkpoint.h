@@ -59,11 +59,11 @@ class Checkpoint {
   /// Collective. Makes the folder. Throws Error when it holds a checkpoint and `resumed` is another folder.
   Checkpoint(Checkpointed of, std::string folder, const std::string& resumed);
 
-  /// Starts to write this process's values, by index, of which it takes a copy. After kept(true).
+  /// Starts to write this process's values, by index, of which it takes a copy. After written(true).
   void start(std::uint64_t iteration, std::span<const std::byte> values, const exchange::Totals& totals = {});
   /// How many are whole in this process; `wait`: when the last that was started is. Throws what went wrong
   /// with it.
-  std::uint64_t kept(bool wait);
+  std::uint64_t written(bool wait);
   /// At rank 0, when all processes have kept the last that was started: makes it the checkpoint.
   void commit();
   /// Collective, after each iteration: commits the last that was started, if all processes have kept it by

@@ -22,8 +22,8 @@ DenseJob::DenseJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, 
     : bootstrap_(bootstrap),
       graph_(checked(graph, options)),
       weighted_(options.weighted),
-      seat_(bootstrap, options.seat, exchange::kFirstLaneKind + options.seat.workers, machine),
-      plan_(make_dense_plan({bootstrap, graph, seat_, options, machine})) {
+      process_(bootstrap, options.process, exchange::kFirstLaneKind + options.process.workers, machine),
+      plan_(make_dense_plan({bootstrap, graph, process_, options, machine})) {
   memory_figures_.several_nodes = machine.nodes.size() > 1;
   place_inbox();
   malloc_trim(0);  // iterating needs little of what the plan took
@@ -51,8 +51,9 @@ engine::IterationResult DenseJob::iterate(engine::Loops& loops, engine::Iteratio
   options.column_workers = plan_.column_workers;
   options.worker_nodes = plan_.columns.worker_nodes;
   if (plan_.tiles.disks) plan_.tiles.disks->watch(options.observer);
-  setup_messages_ = bootstrap_.messages_sent() + seat_.handshake_messages() + plan_.exchange.setup_messages();
-  auto result = engine::iterate(seat_.pool(), plan_.exchange, plan_.columns.bounds, plan_.owned.indexes(),
+  setup_messages_ =
+      bootstrap_.messages_sent() + process_.handshake_messages() + plan_.exchange.setup_messages();
+  auto result = engine::iterate(process_.pool(), plan_.exchange, plan_.columns.bounds, plan_.owned.indexes(),
                                 loops, options);
   count_memory(loops, result);
   return result;
@@ -80,7 +81,8 @@ constexpr std::size_t kPagesCounted = 4096, kPagesCountedOnOneNode = 256;
 /// The order of values is known only after the region was used to agree on it: its pages are there. Where the
 /// process has one node, they are right. What a card has registered stays spread over the nodes.
 void DenseJob::place_inbox() {
-  const bool registered = seat_.link().name().ends_with("verbs") || seat_.link().name().ends_with("dpdk");
+  const bool registered =
+      process_.link().name().ends_with("verbs") || process_.link().name().ends_with("dpdk");
   if (plan_.columns.all_nodes.size() == 1 || registered) return;
   for (const auto& part : inbox_memory()) topology::move_pages_to(part);
 }

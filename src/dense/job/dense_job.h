@@ -12,7 +12,7 @@
 #include "disk/read_figures.h"
 #include "graph/graph_file.h"
 #include "launch/bootstrap.h"
-#include "process/seat.h"
+#include "process/local_process.h"
 #include "topology/machine.h"
 #include "topology/page_nodes.h"
 
@@ -49,12 +49,12 @@ class DenseJob {
   }
   /// See EdgeTiles.
   std::span<const tiles::Tiles> mirror_tiles() const noexcept { return plan_.tiles.mirrored; }
-  const transport::Transport& link() const noexcept { return seat_.link(); }
+  const transport::Transport& link() const noexcept { return process_.link(); }
   /// Values from every process to every other one in an iteration; the same in all processes.
   const plan::Traffic& traffic() const noexcept { return plan_.traffic; }
-  process::Seat& seat() noexcept { return seat_; }
-  const process::Seat& seat() const noexcept { return seat_; }
-  topology::WorkerPool& pool() noexcept { return seat_.pool(); }
+  process::LocalProcess& process() noexcept { return process_; }
+  const process::LocalProcess& process() const noexcept { return process_; }
+  topology::WorkerPool& pool() noexcept { return process_.pool(); }
 
   /// Asks for the memory of the loops' arrays where it is used: values on the node of their column, messages,
   /// which all workers read, on all nodes in turn. Before the arrays are touched.
@@ -93,7 +93,7 @@ class DenseJob {
   launch::Bootstrap& bootstrap_;
   const graph::GraphFile& graph_;
   bool weighted_;
-  process::Seat seat_;
+  process::LocalProcess process_;
   DensePlan plan_;
   bool rows_released_ = false;
   MemoryFigures memory_figures_;

@@ -43,7 +43,7 @@ void check_disks(const DenseOptions& options) {
 
 void check(const DenseOptions& options, const graph::GraphFile& graph) {
   constexpr double kMostRate = 1e15;
-  process::check(options.seat);
+  process::check(options.process);
   check_range("assumed_compute_rate", options.assumed_compute_rate, 0, kMostRate);
   check_range("assumed_link_rate", options.assumed_link_rate, 0, kMostRate);
   check_ownership(options);

@@ -11,12 +11,12 @@
 #include "dense/plan/volume.h"
 #include "graph/graph_file.h"
 #include "partition/row_loader.h"
-#include "process/seat.h"
+#include "process/local_process.h"
 
 namespace edgewire::job {
 
 struct DenseOptions {
-  process::SeatOptions seat{};
+  process::ProcessOptions process{};
   plan::Strategy strategy = plan::Strategy::slots;
   /// Take `cover` instead of `slots` when the wire would otherwise be the limit.
   bool choose_strategy = false;

@@ -28,18 +28,18 @@ void agree(const PlanTask& task) {
        {"the graph", fmt::format("{:016x} ({} vertices, {} edges)", task.graph.checksum(),
                                  task.graph.vertices(), task.graph.edges())},
        {"the ownership", partition::fact_of(options.ownership)},
-       {"the transport", std::string(task.seat.link().name())},
+       {"the transport", std::string(task.process.link().name())},
        {"the strategy", strategy},
        {"the encoding", std::string(plan::to_name(options.encoding))},
        {"the layout", options.choose_layout ? "auto" : "set"},
        {"the order", options.order.choose ? "auto" : std::string(to_name(options.order.order))},
-       {"the number of workers", std::to_string(options.seat.workers)},
+       {"the number of workers", std::to_string(options.process.workers)},
        {"the assumed rate of computing", fmt::format("{} edges/s", options.assumed_compute_rate)},
        {"the link's rate", options.assumed_link_rate > 0 ? "assumed" : "measured"},
        {"the use of a plan cache", yes(!options.plan_cache.empty())},
        {"the use of weights", yes(options.weighted)},
        {"the reading of rows", partition::to_name(options.rows)},
-       {"the check of integrity", yes(options.seat.integrity)},
+       {"the check of integrity", yes(options.process.integrity)},
        {"the number of disks for edges", std::to_string(options.devices.size())}});
 }
 
@@ -85,7 +85,7 @@ std::uint64_t PlanTask::column_edges(std::uint64_t edges) const noexcept {
                                  1 << 16);
 }
 
-std::string PlanTask::kept_name(std::string_view kind) const {
+std::string PlanTask::cache_name(std::string_view kind) const {
   return fmt::format("{}.{}-{}-of-{}", std::filesystem::path(graph.path()).filename().string(), kind,
                      bootstrap.rank(), bootstrap.size());
 }
@@ -93,7 +93,7 @@ std::string PlanTask::kept_name(std::string_view kind) const {
 ForEach PlanTask::on_workers(const char* step) const {
   return [this, step](std::uint64_t count, const std::function<void(int, std::uint64_t)>& work) {
     std::atomic<std::uint64_t> done{0};
-    seat.pool().for_each(count, [&](int worker, std::uint64_t index) {
+    process.pool().for_each(count, [&](int worker, std::uint64_t index) {
       work(worker, index);
       if (options.progress) options.progress({step, done.fetch_add(1, std::memory_order_relaxed) + 1, count});
     });
@@ -123,7 +123,7 @@ DensePlan make_dense_plan(const PlanTask& task) {
   if (!task.options.plan_cache.empty()) cache.emplace(task);
   const auto make = [&] {
     if (cache)
-      if (auto kept = cache->take()) return std::move(*kept);
+      if (auto cached = cache->take()) return std::move(*cached);
     Rates rates(task);
     Choices choices = choose_ownership(task, rates);
     return partition::owns_edges(choices.ownership) ? plan_block(task, rates, std::move(choices))
@@ -132,7 +132,7 @@ DensePlan make_dense_plan(const PlanTask& task) {
   DensePlan plan = complete(task, make());
   if (cache) {
     const auto start = Clock::now();
-    cache->keep(plan);
+    cache->store(plan);
     plan.cache = cache->use();
     plan.seconds_plan += seconds_since(start);
   }

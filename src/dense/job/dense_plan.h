@@ -23,7 +23,7 @@
 #include "partition/owned_rows.h"
 #include "partition/ownership.h"
 #include "partition/row_shares.h"
-#include "process/seat.h"
+#include "process/local_process.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
 
@@ -123,18 +123,18 @@ struct DensePlan : ConnectedPlan {
 struct PlanTask {
   launch::Bootstrap& bootstrap;
   const graph::GraphFile& graph;
-  process::Seat& seat;
+  process::LocalProcess& process;
   const DenseOptions& options;
   const topology::Machine& machine;
 
-  int workers() const noexcept { return options.seat.workers; }
+  int workers() const noexcept { return options.process.workers; }
   std::uint32_t rank() const noexcept { return static_cast<std::uint32_t>(bootstrap.rank()); }
   std::size_t processes() const noexcept { return static_cast<std::size_t>(bootstrap.size()); }
   tiles::TileSizes tile_sizes() const noexcept;
   /// How many edges a column of a process with so many edges gets at most, where its width allows.
   std::uint64_t column_edges(std::uint64_t edges) const noexcept;
   /// The name of a file that this process keeps for the next run: GRAPH.KIND-RANK-of-PROCESSES.
-  std::string kept_name(std::string_view kind) const;
+  std::string cache_name(std::string_view kind) const;
   /// Tells of the progress of `step`, a literal. The task outlives it.
   ForEach on_workers(const char* step) const;
 };

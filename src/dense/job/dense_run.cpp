@@ -23,13 +23,13 @@ engine::IterationResult run_loops(DenseJob& job, engine::Loops& loops, const Run
   inner.observer = options.observer;
   if (options.progress) inner.progress = [&](int more) { options.progress(done + more); };
   if (Checkpoint* const checkpoint = options.checkpoint; checkpoint != nullptr) {
-    inner.keeps = [&](int more) { return (done + more) % options.every == 0; };
-    inner.keep = [=](int more, const exchange::Totals& mine) {
+    inner.checkpoint_due = [&](int more) { return (done + more) % options.every == 0; };
+    inner.start_checkpoint = [=](int more, const exchange::Totals& mine) {
       checkpoint->start(static_cast<std::uint64_t>(done) + static_cast<std::uint64_t>(more),
                         std::as_bytes(values), mine);
     };
-    inner.kept = [=](bool wait) { return checkpoint->kept(wait); };
-    inner.all_kept = [=] { checkpoint->commit(); };
+    inner.checkpoints_written = [=](bool wait) { return checkpoint->written(wait); };
+    inner.commit_checkpoint = [=] { checkpoint->commit(); };
   }
   auto result = job.iterate(loops, inner);
   if (options.checkpoint != nullptr) options.checkpoint->finish();

@@ -34,7 +34,7 @@ std::vector<Value> gather_values(const DenseJob& job, std::span<const Value> val
 }
 
 struct RunOptions {
-  int iterations = 20;                       ///< in all, with those that were done before take_up()
+  int iterations = 20;                       ///< in all, with those that were done before resume()
   bool has_goal = false;                     ///< ask the program after each iteration whether it is done
   std::function<void(int done)> progress{};  ///< told of all iterations that are done
   topology::Observer* observer = nullptr;
@@ -74,14 +74,14 @@ class DenseRun {
   }
 
   /// Goes on from there instead of from the start. Throws Error when there is no value for each owned vertex.
-  void take_up(const ResumedState& state) requires std::is_same_v<Value, double> {
+  void resume(const ResumedState& state) requires std::is_same_v<Value, double> {
     const auto values = state.values<double>();
     if (values.size() != loops_.values().size()) throw Error("it has values of other vertices");
     start_ = loops_.restart(values);
     if (state.has_totals) start_ = state.totals;
     done_ = static_cast<int>(state.iteration);
   }
-  int taken_up() const noexcept { return done_; }  ///< iterations that were done there
+  int resumed_at() const noexcept { return done_; }  ///< iterations that were done there
 
   /// The iterations that are left. Collective. Throws UsageError when an option makes no sense, and Error
   /// when the job fails.

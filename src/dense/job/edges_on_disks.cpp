@@ -93,7 +93,7 @@ EdgeTiles from_disks(const PlanTask& task, disk::SegmentFiles files, TileSegment
 
 std::string edges_name(const PlanTask& task) {
   const std::string subject = subject_of_plan(task);
-  return task.kept_name(fmt::format("{}{:016x}", kKind, checksum(subject.data(), subject.size())));
+  return task.cache_name(fmt::format("{}{:016x}", kKind, checksum(subject.data(), subject.size())));
 }
 
 void check_memory(const PlanTask& task) { iterating_budget(task, {owned_vertices(task), 0}); }
@@ -111,7 +111,7 @@ bool memory_holds_rows(const PlanTask& task) {
 EdgeTiles build_on_disks(const PlanTask& task, const plan::ExchangeColumns& edges, const Columns& columns) {
   for (const auto& folder : task.options.devices) remove_old_files(task, folder);
   remove_old_files(task, task.options.plan_cache);
-  auto& pool = task.seat.pool();
+  auto& pool = task.process.pool();
   DiskTilesWriter writer(pool, edge_files(task), columns.bounds.size() - 1,
                          launch::new_generation(task.bootstrap));
   const auto budget = building_budget(task, {edges.sources(), columns.bounds.back() - edges.sources()});

@@ -94,7 +94,7 @@ class SampleReader final : public plan::EdgeReader {
       for (OwnedIndex i(first); i < last; ++i) {
         const VertexId v = owned_.ids()[i];
         for (const VertexId target : subject_.rows.row(v)) {
-          const partition::Place place = scheme.place(target);
+          const partition::Home place = scheme.place(target);
           if (place.owner != subject_.rank) continue;
           edge(owned_.indexes()[place.local]);
           ++edges;
@@ -154,7 +154,7 @@ std::pair<double, double> density(const Subject& subject, const plan::OwnedVerti
         const auto row = subject.rows.row(scheme.vertex(subject.rank, local));
         const std::uint64_t degree = row.size();
         if (degree == 0) continue;
-        const partition::Place target = scheme.place(row[local % degree]);
+        const partition::Home target = scheme.place(row[local % degree]);
         if (target.owner != subject.rank) continue;
         const auto tile = [](std::uint64_t s, std::uint64_t d) {
           return s / tiles::kStripWidth << 32 | d / tiles::kColumnWidth;
@@ -201,8 +201,8 @@ plan::OwnedVertices choose_layout(const PlanTask& task, const partition::OwnedRo
   std::optional<plan::OwnedVertices> given;
   if (worth_measuring(subject, owned, for_each)) {
     given = order(plan::Layout::given);
-    seconds = {sweep_seconds(subject, *given, task.seat.pool(), task.tile_sizes()),
-               sweep_seconds(subject, owned, task.seat.pool(), task.tile_sizes())};
+    seconds = {sweep_seconds(subject, *given, task.process.pool(), task.tile_sizes()),
+               sweep_seconds(subject, owned, task.process.pool(), task.tile_sizes())};
   }
   seconds = launch::allreduce(task.bootstrap, seconds, std::plus<>());
   choices.layout = seconds[0] < 0.95 * seconds[1] ? plan::Layout::given : plan::Layout::degree;

@@ -206,7 +206,7 @@ void order_tiles(const PlanTask& task, DensePlan& plan) {
   }
   const tiles::Tiles& own = plan.tiles.own;
   const std::uint32_t sources = plan.owned.count();
-  auto& pool = task.seat.pool();
+  auto& pool = task.process.pool();
   Candidates candidates{tiles::TileOrder(plan.columns.bounds), {}, {}};
   if (choose || order == Order::hilbert)
     candidates.hilbert = tiles::TileOrder(own, group_columns(task, plan));

@@ -91,7 +91,7 @@ Choices choose_ownership(const PlanTask& task, Rates& rates) {
   if (task.bootstrap.rank() == 0) {
     std::vector<Candidate> judged;
     // The processes wait for this one, so it may use all cores. It is asked inside how many these are.
-    task.seat.pool().run_unpinned([&] {
+    task.process.pool().run_unpinned([&] {
       const int threads = workers_or_default(0);
       verify(task.graph, threads);
       for (const auto& name : candidates_of(task)) judged.push_back(judge(task, name, rates, threads));

@@ -152,7 +152,7 @@ std::string subject_of_plan(const PlanTask& task) {
   lines += line("weighted", options.weighted);
   if (!options.devices.empty()) lines += line("edges on disks", options.devices.size());
   if (options.choose_strategy || options.ownership.starts_with("auto")) {
-    lines += line("transport", task.seat.link().name());
+    lines += line("transport", task.process.link().name());
     lines += line("compute rate", options.assumed_compute_rate);
     lines +=
         line("link rate", fmt::format("{} ({} bit/s)", options.assumed_link_rate, options.link_bits_per_s));
@@ -163,13 +163,13 @@ std::string subject_of_plan(const PlanTask& task) {
 PlanCache::PlanCache(const PlanTask& task)
     : task_(task),
       for_each_([&task](std::uint64_t count, const std::function<void(int, std::uint64_t)>& work) {
-        task.seat.pool().for_each(count, work);
+        task.process.pool().for_each(count, work);
       }),
       path_(std::filesystem::path(task.options.plan_cache) /
-            (task.options.devices.empty() ? task.kept_name("plan") : edges_name(task))),
+            (task.options.devices.empty() ? task.cache_name("plan") : edges_name(task))),
       key_(to_key(task)) {}
 
-KeptPlan PlanCache::read() const {
+CachedPlan PlanCache::read() const {
   auto file = std::make_unique<ArrayFileReader>(path_, key_, for_each_);
   const bool on_disks = !task_.options.devices.empty();
   Choices choices;
@@ -208,30 +208,31 @@ KeptPlan PlanCache::read() const {
   }
   tiles.mirrored = std::move(mirrored);
   tiles.file = std::move(file);
-  KeptPlan kept{std::move(choices), matching,         std::move(ownership), std::move(owned),
-                std::move(bounds),  std::move(tiles), std::move(incoming),  std::move(outgoing)};
-  check_plan(kept, task_, path_);
-  return kept;
+  CachedPlan cached{std::move(choices), matching,         std::move(ownership), std::move(owned),
+                    std::move(bounds),  std::move(tiles), std::move(incoming),  std::move(outgoing)};
+  check_plan(cached, task_, path_);
+  return cached;
 }
 
 /// Nothing, and a note, unless the files of all processes can be used and fit each other.
-std::optional<KeptPlan> PlanCache::read_all() {
-  std::optional<KeptPlan> kept;
+std::optional<CachedPlan> PlanCache::read_all() {
+  std::optional<CachedPlan> cached;
   std::string mine(1, '-');                           // or '+' and the generation; then why there is none
   std::vector<std::string> slots(task_.processes());  // [peer]
   if (std::error_code none; std::filesystem::exists(path_, none)) {
     try {
-      kept = read();
-      mine = fmt::format("+{:x} {}", kept->tiles.file->generation(), plan::to_name(kept->choices.strategy));
-      for (std::size_t s = 0; s < kept->outgoing.size(); ++s)
-        slots[s / (kept->outgoing.size() / slots.size())] +=
-            launch::pack(std::vector{kept->outgoing[s].slots});
+      cached = read();
+      mine =
+          fmt::format("+{:x} {}", cached->tiles.file->generation(), plan::to_name(cached->choices.strategy));
+      for (std::size_t s = 0; s < cached->outgoing.size(); ++s)
+        slots[s / (cached->outgoing.size() / slots.size())] +=
+            launch::pack(std::vector{cached->outgoing[s].slots});
     } catch (const Error& error) {
       mine += fmt::format("plan cache not used: {}", error.what());
     }
   }
   slots = task_.bootstrap.alltoall(slots);
-  if (kept && !matches(kept->incoming, slots))
+  if (cached && !matches(cached->incoming, slots))
     mine = fmt::format("-plan cache not used: {}: the plan of another process does not match", path_);
   const auto all = task_.bootstrap.allgather(mine);
   const auto without = std::ranges::find_if(all, [](const auto& one) { return !one.starts_with('+'); });
@@ -241,8 +242,8 @@ std::optional<KeptPlan> PlanCache::read_all() {
     use_.note = fmt::format("plan cache not used: {}: the files are of several runs", path_);
   else
     use_.source = PlanSource::used;
-  if (use_.source != PlanSource::used) kept.reset();
-  return kept;
+  if (use_.source != PlanSource::used) cached.reset();
+  return cached;
 }
 
 /// Tiles stay mapped: iterations are as fast as from huge pages, since tiles are read front to back (Zen 4,
@@ -252,45 +253,45 @@ std::optional<ConnectedPlan> PlanCache::take() {
   auto start = Clock::now();
   if (task_.options.ownership != "hash")  // else the cache wants no ranges
     ranges_ = partition::make_ownership(task_.bootstrap, task_.graph, "ranges");
-  auto kept = read_all();
+  auto cached = read_all();
   ranges_.reset();
-  if (!kept) return std::nullopt;
+  if (!cached) return std::nullopt;
   const bool weighted = task_.options.weighted;  // then weights are added up again, and errors name edges
   partition::OwnedRows rows =
-      partition::owns_edges(kept->choices.ownership)
+      partition::owns_edges(cached->choices.ownership)
           ? partition::OwnedRows(task_.graph)
-          : partition::load_rows(task_.bootstrap, task_.seat, task_.graph, kept->ownership,
+          : partition::load_rows(task_.bootstrap, task_.process, task_.graph, cached->ownership,
                                  {.targets = weighted, .weights = weighted, .reading = task_.options.rows});
   if (rows.in_file())
-    for_each_rows(task_, partition::span_of_owned(kept->ownership, task_.rank()), for_each_,
+    for_each_rows(task_, partition::span_of_owned(cached->ownership, task_.rank()), for_each_,
                   [&](std::uint64_t first, std::uint64_t last) {
                     if (weighted)
                       task_.graph.verify_rows(first, last);
                     else
                       task_.graph.verify_offsets(first, last);
                   });
-  auto& pool = task_.seat.pool();
-  EdgeTiles& tiles = kept->tiles;
+  auto& pool = task_.process.pool();
+  EdgeTiles& tiles = cached->tiles;
   std::vector<std::uint64_t> edges;
   for (std::size_t c = 0; c < tiles.own.columns(); ++c) edges.push_back(tiles.work(c).edges);
-  auto columns =
-      spread_columns(std::move(kept->bounds), kept->owned.count(), edges, pool.placement(), task_.machine);
+  auto columns = spread_columns(std::move(cached->bounds), cached->owned.count(), edges, pool.placement(),
+                                task_.machine);
   if (task_.machine.nodes.size() > 1 && !tiles.disks) {
     tiles.own.move_to(pool, columns.memory_nodes);
     for (auto& one : tiles.mirrored) one.move_to(pool, columns.memory_nodes);
   }
   const double seconds_load = seconds_since(start);
   start = Clock::now();
-  exchange::Exchange exchange(task_.bootstrap, task_.seat.link(), std::move(kept->incoming),
-                              std::move(kept->outgoing), kept->choices.strategy, task_.options.encoding,
+  exchange::Exchange exchange(task_.bootstrap, task_.process.link(), std::move(cached->incoming),
+                              std::move(cached->outgoing), cached->choices.strategy, task_.options.encoding,
                               task_.workers());
-  return ConnectedPlan{std::move(kept->choices), kept->matching,      std::move(kept->ownership),
-                       std::move(kept->owned),   std::move(rows),     std::move(columns),
-                       std::move(kept->tiles),   std::move(exchange), seconds_load,
+  return ConnectedPlan{std::move(cached->choices), cached->matching,    std::move(cached->ownership),
+                       std::move(cached->owned),   std::move(rows),     std::move(columns),
+                       std::move(cached->tiles),   std::move(exchange), seconds_load,
                        seconds_since(start)};
 }
 
-void PlanCache::keep(const ConnectedPlan& plan) {
+void PlanCache::store(const ConnectedPlan& plan) {
   if (use_.source == PlanSource::used) return;
   const DiskTiles* const disks = plan.tiles.disks.get();
   const auto generation =

@@ -11,7 +11,7 @@
 namespace edgewire::job {
 
 /// What a file holds.
-struct KeptPlan {
+struct CachedPlan {
   Choices choices;
   std::uint64_t matching = 0;
   partition::Ownership ownership;
@@ -38,12 +38,12 @@ class PlanCache {
   /// the graph is damaged or the job fails.
   std::optional<ConnectedPlan> take();
   /// Writes a plan that take() did not return. Collective.
-  void keep(const ConnectedPlan& plan);
+  void store(const ConnectedPlan& plan);
   const CacheUse& use() const noexcept { return use_; }
 
  private:
-  KeptPlan read() const;
-  std::optional<KeptPlan> read_all();
+  CachedPlan read() const;
+  std::optional<CachedPlan> read_all();
 
   const PlanTask& task_;
   ForEach for_each_;
@@ -58,7 +58,7 @@ std::size_t mirrored_columns(const Choices& choices, std::span<const std::uint32
 
 // What throws Error that names the file when something read from it is not in range.
 void check_choices(const Choices& read, const DenseOptions& options, const std::string& path);
-void check_plan(const KeptPlan& plan, const PlanTask& task, const std::string& path);
+void check_plan(const CachedPlan& plan, const PlanTask& task, const std::string& path);
 [[noreturn]] void refuse(const std::string& path, const std::string& what);
 
 }  // namespace edgewire::job

@@ -21,7 +21,7 @@ bool all_below(const Numbers& numbers, std::uint32_t end) {
 
 bool is_mirrored(const Choices& choices, std::size_t list) { return choices.mirrors() && list == 1; }
 
-void check_stream(const KeptPlan& plan, const PlanTask& task, std::size_t s, const std::string& path) {
+void check_stream(const CachedPlan& plan, const PlanTask& task, std::size_t s, const std::string& path) {
   const auto strategy = plan.choices.strategy;
   const std::size_t lists = plan.outgoing.size() / task.processes();
   const auto peer = static_cast<std::uint32_t>(s / lists);
@@ -43,7 +43,7 @@ void check_stream(const KeptPlan& plan, const PlanTask& task, std::size_t s, con
 }
 
 /// Partial sums are the destinations behind the owned vertices, stream by stream, each in columns of its own.
-void check_destinations(const KeptPlan& plan, const PlanTask& task, const std::string& path) {
+void check_destinations(const CachedPlan& plan, const PlanTask& task, const std::string& path) {
   const std::size_t lists = plan.outgoing.size() / task.processes();
   std::uint64_t next = plan.owned.count();
   for (std::size_t s = 0; s < plan.outgoing.size(); ++s) {
@@ -55,7 +55,7 @@ void check_destinations(const KeptPlan& plan, const PlanTask& task, const std::s
   if (plan.bounds.back() != next) refuse(path, "its columns have other destinations");
 }
 
-void check_tiles(const KeptPlan& plan, const PlanTask& task, const std::string& path) {
+void check_tiles(const CachedPlan& plan, const PlanTask& task, const std::string& path) {
   struct Column {
     const tiles::Tiles* tiles;
     std::size_t column;
@@ -73,7 +73,7 @@ void check_tiles(const KeptPlan& plan, const PlanTask& task, const std::string& 
     add(plan.tiles.mirrored[p], mirrors,
         mirrors > 0 ? mirrored_columns(plan.choices, plan.bounds, owned) : 0);
   }
-  task.seat.pool().for_each(columns.size(), [&](int, std::uint64_t i) {
+  task.process.pool().for_each(columns.size(), [&](int, std::uint64_t i) {
     const auto& [tiles, c, sources] = columns[i];
     for (const auto words : tiles->column_data(c)) {
       if (!tiles::are_tiles(words, sources, tiles->column_width(c)))
@@ -112,9 +112,9 @@ void check_choices(const Choices& read, const DenseOptions& options, const std::
     refuse(path, "it was made with other choices");
 }
 
-void check_plan(const KeptPlan& plan, const PlanTask& task, const std::string& path) {
-  task.seat.pool().for_each(plan.outgoing.size(),
-                            [&](int, std::uint64_t s) { check_stream(plan, task, s, path); });
+void check_plan(const CachedPlan& plan, const PlanTask& task, const std::string& path) {
+  task.process.pool().for_each(plan.outgoing.size(),
+                               [&](int, std::uint64_t s) { check_stream(plan, task, s, path); });
   check_destinations(plan, task, path);
   check_tiles(plan, task, path);
 }

@@ -67,13 +67,14 @@ double measure_compute_rate(topology::WorkerPool& pool) {
 }
 
 double Rates::link() {
-  if (link_ == 0) link_ = task_.seat.measure_link(task_.bootstrap);
+  if (link_ == 0) link_ = task_.process.measure_link(task_.bootstrap);
   return link_;
 }
 
 double Rates::compute() {
   if (compute_ == 0)
-    compute_ = launch::allreduce(task_.bootstrap, measure_compute_rate(task_.seat.pool()), std::ranges::min);
+    compute_ =
+        launch::allreduce(task_.bootstrap, measure_compute_rate(task_.process.pool()), std::ranges::min);
   return compute_;
 }
 

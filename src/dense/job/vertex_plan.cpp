@@ -78,7 +78,7 @@ std::vector<tiles::Tiles> build_mirrored(const PlanTask& task, exchange::Exchang
                                static_cast<std::uint32_t>(stream.sources.size()), edges.sources(),
                                edges.weight_bytes(), addresses);
     mirrored[static_cast<std::size_t>(stream.peer)] =
-        tiles::build_tiles(task.seat.pool(), rows, std::span(columns.bounds).first(columns.local() + 1),
+        tiles::build_tiles(task.process.pool(), rows, std::span(columns.bounds).first(columns.local() + 1),
                            std::span(columns.memory_nodes).first(columns.local()), task.tile_sizes());
   }
   return mirrored;
@@ -110,7 +110,7 @@ ConnectedPlan plan_vertices(const PlanTask& task, Rates& rates, Choices choices)
   auto start = Clock::now();
   auto ownership = partition::make_ownership(task.bootstrap, task.graph, choices.ownership);
   auto rows = partition::load_rows(
-      task.bootstrap, task.seat, task.graph, ownership,
+      task.bootstrap, task.process, task.graph, ownership,
       {.weights = task.options.weighted,
        .reading = task.options.devices.empty() ? task.options.rows : partition::RowReading::own});
   auto owned = order_vertices(task, rows, ownership, choices, task.on_workers("load"));
@@ -119,19 +119,19 @@ ConnectedPlan plan_vertices(const PlanTask& task, Rates& rates, Choices choices)
   start = Clock::now();
   const ForEach for_each = task.on_workers("plan");
   auto [exchange, plan] =
-      exchange::Exchange::agree(task.bootstrap, task.seat.link(),
+      exchange::Exchange::agree(task.bootstrap, task.process.link(),
                                 draft_plan(task, rows, ownership, std::move(owned), rates, choices, for_each),
                                 task.options.encoding, task.workers(), for_each);
   const std::uint64_t matching = plan.matching();
   const auto sizes = task.tile_sizes();
   std::vector<std::uint64_t> edges_of;
   auto bounds = plan.cut_columns(sizes.column_width, task.column_edges(plan.edges()), for_each, &edges_of);
-  auto columns =
-      spread_columns(std::move(bounds), plan.sources(), edges_of, task.seat.pool().placement(), task.machine);
+  auto columns = spread_columns(std::move(bounds), plan.sources(), edges_of, task.process.pool().placement(),
+                                task.machine);
   plan::ExchangeColumns edges(std::move(plan), columns.bounds, for_each);
   EdgeTiles tiles;
   if (task.options.devices.empty())
-    tiles.own = tiles::build_tiles(task.seat.pool(), edges, columns.bounds, columns.memory_nodes, sizes);
+    tiles.own = tiles::build_tiles(task.process.pool(), edges, columns.bounds, columns.memory_nodes, sizes);
   else
     tiles = build_on_disks(task, edges, columns);
   tiles.mirrored = build_mirrored(task, exchange, edges, columns);

@@ -221,7 +221,7 @@ void OwnerFilter::deal(std::span<const VertexId> vertices, std::span<LocalNumber
   if (wide() && ownership_.processes() <= kMostDealt) return deal_wide(*hash_, plain(vertices), next);
   ownership_.visit([&](const auto& scheme) {
     for (const auto v : vertices) {
-      const partition::Place place = scheme.place(v);
+      const partition::Home place = scheme.place(v);
       *next[place.owner]++ = place.local;
     }
   });

@@ -14,7 +14,7 @@
 namespace edgewire::process {
 
 /// How a process takes part in a job: with how many workers, and by which link.
-struct SeatOptions {
+struct ProcessOptions {
   int workers = 1;                 ///< of this process; the same number in all
   std::string transport = "shm";   ///< the same in all
   std::string transport_reason{};  ///< why this one was chosen, for the report; empty: it was named
@@ -26,30 +26,30 @@ struct SeatOptions {
   std::function<void(const std::string& line)> warn{};
 };
 
-/// Throws UsageError that names the option that makes no sense. A Seat begins with it.
-void check(const SeatOptions& options);
+/// Throws UsageError that names the option that makes no sense. A LocalProcess begins with it.
+void check(const ProcessOptions& options);
 
 /// Signal kinds that rings need: for what was sent and for what was drained.
 constexpr int kinds_for_rings(int lanes) { return 2 * lanes; }
 
 /// How every job starts: a process's workers in their places, and its link with a lane for each of them,
 /// which is not connected. Processes of a host share its cores and its network cards.
-class Seat {
+class LocalProcess {
  public:
   /// `kinds`: of signals, see transport::Settings. Starts the workers. Collective; throws Error.
-  Seat(launch::Bootstrap& bootstrap, const SeatOptions& options, int kinds,
-       const topology::Machine& machine = topology::discover());
+  LocalProcess(launch::Bootstrap& bootstrap, const ProcessOptions& options, int kinds,
+               const topology::Machine& machine = topology::discover());
   /// For rings, which have their own kinds.
-  Seat(launch::Bootstrap& bootstrap, const SeatOptions& options);
+  LocalProcess(launch::Bootstrap& bootstrap, const ProcessOptions& options);
   /// For a process of one worker, the calling thread, which stays where it is. `alone`: as launch::alone()
   /// gives it.
-  explicit Seat(launch::Bootstrap& alone);
+  explicit LocalProcess(launch::Bootstrap& alone);
 
   topology::WorkerPool& pool() noexcept { return *pool_; }
   const topology::WorkerPool& pool() const noexcept { return *pool_; }
   transport::Transport& link() noexcept { return *link_; }
   const transport::Transport& link() const noexcept { return *link_; }
-  /// A link like link(), with rings on the same lanes, which is not connected. The seat outlives it.
+  /// A link like link(), with rings on the same lanes, which is not connected. The process outlives it.
   std::unique_ptr<transport::Transport> ring_link() const;
   bool oversubscribed() const noexcept { return pool_->placement().oversubscribed; }
   /// In words: host, cores, memory.

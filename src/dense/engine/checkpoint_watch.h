@@ -11,19 +11,19 @@
 namespace edgewire::engine {
 
 /// One worker calls it after each iteration, while the others wait. Exchange and options outlive it.
-class KeptStates {
+class CheckpointWatch {
  public:
-  KeptStates(exchange::Exchange& exchange, const IterationOptions& options)
+  CheckpointWatch(exchange::Exchange& exchange, const IterationOptions& options)
       : exchange_(exchange), options_(options) {}
 
   /// Keeps the state after `done` iterations, if it is to be kept. `mine`: the totals of this process. False
   /// once the job has failed.
-  bool keep(int done, const exchange::Totals& mine) {
+  bool after(int done, const exchange::Totals& mine) {
     try {
-      if (!options_.keeps) return true;
-      const bool begins = options_.keeps(done);
+      if (!options_.checkpoint_due) return true;
+      const bool begins = options_.checkpoint_due(done);
       see(begins);
-      if (begins) options_.keep(done, mine);
+      if (begins) options_.start_checkpoint(done, mine);
       return true;
     } catch (const std::exception& error) {
       exchange_.health().fail(-1, line_of(error));
@@ -35,29 +35,29 @@ class KeptStates {
   /// No process waits for another here, but rank 0 before the next one: peers may by then be an iteration
   /// ahead, and need to know that the last one is named before they write over an older one.
   void see(bool wait) {
-    const std::uint64_t own = options_.kept(wait);
+    const std::uint64_t own = options_.checkpoints_written(wait);
     if (exchange_.rank() != 0) {
-      if (own != kept_ && !exchange_.signal(0, 0, exchange::kKeptKind, own))
+      if (own != written_ && !exchange_.signal(0, 0, exchange::kCheckpointKind, own))
         throw Error(exchange_.health().message());
-      kept_ = own;
+      written_ = own;
       return;
     }
     const auto by_all = [&] {
       for (int p = 1; p < exchange_.size(); ++p) {
-        if (exchange_.link().signalled(p, exchange::kKeptKind) < own) return false;
+        if (exchange_.link().signalled(p, exchange::kCheckpointKind) < own) return false;
       }
       return true;
     };
-    if (own == kept_) return;
+    if (own == written_) return;
     if (wait) exchange_.wait_until(by_all);
     if (!by_all()) return;
-    kept_ = own;
-    options_.all_kept();
+    written_ = own;
+    options_.commit_checkpoint();
   }
 
   exchange::Exchange& exchange_;
   const IterationOptions& options_;
-  std::uint64_t kept_ = 0;  ///< states; at rank 0 those that all have kept
+  std::uint64_t written_ = 0;  ///< states; at rank 0 those that all have kept
 };
 
 }  // namespace edgewire::engine

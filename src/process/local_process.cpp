@@ -1,4 +1,4 @@
-#include "process/seat.h"
+#include "process/local_process.h"
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -98,12 +98,12 @@ topology::HostPlacement follow(const launch::Bootstrap& bootstrap, const topolog
 }
 
 /// Whether a thread of this process polls all the time.
-bool polls(const SeatOptions& options) {
+bool polls(const ProcessOptions& options) {
   const auto has = [&](const char* name) { return options.transport.find(name) != std::string::npos; };
   return has("dpdk") || (has("verbs") && options.verbs.progress_thread);
 }
 
-void warn_of_other_jobs(const std::vector<HostMessage>& all, const SeatOptions& options) {
+void warn_of_other_jobs(const std::vector<HostMessage>& all, const ProcessOptions& options) {
   for (std::size_t p = 0; p < all.size() && options.warn; ++p) {
     if (!all[p].has_claimed() || all[p].fields[HostMessage::taken] == 0) continue;
     options.warn(fmt::format(
@@ -127,7 +127,7 @@ struct HostPlace {
 /// Of the processes that share cores the first one claims them for all. Of the host list's addresses a
 /// process takes that of its card.
 HostPlace find_place(launch::Bootstrap& bootstrap, const topology::Machine& machine,
-                     const SeatOptions& options) {
+                     const ProcessOptions& options) {
   check(options);
   topology::HostPlacement own;
   if (bootstrap.local_rank() == 0)
@@ -163,7 +163,7 @@ HostPlace find_place(launch::Bootstrap& bootstrap, const topology::Machine& mach
 }
 
 transport::Settings link_settings(launch::Bootstrap& bootstrap, const HostPlace& place,
-                                  const SeatOptions& options, int kinds) {
+                                  const ProcessOptions& options, int kinds) {
   transport::Settings settings;
   settings.rank = bootstrap.rank();
   settings.size = bootstrap.size();
@@ -187,13 +187,13 @@ transport::Settings link_settings(launch::Bootstrap& bootstrap, const HostPlace&
 
 }  // namespace
 
-void check(const SeatOptions& options) {
+void check(const ProcessOptions& options) {
   check_range("workers", options.workers, 1, kMaxWorkers);
   check_range("peer_timeout_s", options.peer_timeout_s, kLeastTimeoutS, kMostTimeoutS);
 }
 
-Seat::Seat(launch::Bootstrap& bootstrap, const SeatOptions& options, int kinds,
-           const topology::Machine& machine)
+LocalProcess::LocalProcess(launch::Bootstrap& bootstrap, const ProcessOptions& options, int kinds,
+                           const topology::Machine& machine)
     : transport_(options.transport) {
   HostPlace place = find_place(bootstrap, machine, options);
   settings_ = link_settings(bootstrap, place, options, kinds);
@@ -202,10 +202,10 @@ Seat::Seat(launch::Bootstrap& bootstrap, const SeatOptions& options, int kinds,
   link_ = transport::create(transport_, settings_);
 }
 
-Seat::Seat(launch::Bootstrap& bootstrap, const SeatOptions& options)
-    : Seat(bootstrap, options, kinds_for_rings(options.workers)) {}
+LocalProcess::LocalProcess(launch::Bootstrap& bootstrap, const ProcessOptions& options)
+    : LocalProcess(bootstrap, options, kinds_for_rings(options.workers)) {}
 
-Seat::Seat(launch::Bootstrap& alone)
+LocalProcess::LocalProcess(launch::Bootstrap& alone)
     : pool_(std::make_unique<topology::WorkerPool>(
           topology::Placement{.workers = std::vector<topology::WorkerPlace>(1)})) {
   settings_.secret = alone.secret();
@@ -214,13 +214,13 @@ Seat::Seat(launch::Bootstrap& alone)
   link_ = transport::create(transport_, settings_);
 }
 
-std::unique_ptr<transport::Transport> Seat::ring_link() const {
+std::unique_ptr<transport::Transport> LocalProcess::ring_link() const {
   auto settings = settings_;
   settings.kinds = kinds_for_rings(settings.lanes);
   return transport::create(transport_, settings);
 }
 
-double Seat::measure_link(launch::Bootstrap& bootstrap) {
+double LocalProcess::measure_link(launch::Bootstrap& bootstrap) {
   auto settings = settings_;
   settings.lanes = settings.kinds = 1;
   const auto link = transport::create(transport_, settings);
