@@ -43,8 +43,9 @@ MAY_INCLUDE = {
     "report": {"dense/plan", "graph"},
     "perf": PERF,
     "runs": PERF | {"perf"},
-    "cli": PERF | {"perf", "runs"},
+    "cli": PERF | {"perf", "perf/bench", "runs"},
 }
+MAY_INCLUDE["perf/bench"] = set(MAY_INCLUDE)
 
 # Include pattern -> the only files that may have it. Tests may look at anything.
 VENDORS = {
@@ -70,7 +71,7 @@ def sources():
 def folder_of(path):
     """transport/verbs/setup.h -> transport, src/dense/plan/cover.h -> dense/plan, src/main.cpp -> ''."""
     parts = path.removeprefix("src/").split("/")[:-1]
-    return "/".join(parts[:2 if parts[:1] == ["dense"] else 1])
+    return "/".join(parts[:2 if parts[:1] == ["dense"] or parts[:2] == ["perf", "bench"] else 1])
 
 
 def check(files):

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "transport/faults.h"
 #include "transport/transport.h"
+#include "transport_faults.h"
 
 namespace edgewire::transport {
 

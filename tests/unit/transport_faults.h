@@ -1,12 +1,18 @@
-#include "transport/faults.h"
+#pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <random>
 #include <thread>
+#include <utility>
+#include <vector>
+
+#include "transport/transport.h"
 
 namespace edgewire::transport {
-namespace {
 
 class Faulty final : public Transport {
  public:
@@ -120,10 +126,11 @@ class Faulty final : public Transport {
   std::atomic<std::uint64_t> polls_{0};  // a count alone; pairs with nothing
 };
 
-}  // namespace
-
-std::unique_ptr<Transport> with_faults(std::unique_ptr<Transport> inner, const Settings& settings,
-                                       std::uint64_t seed) {
+/// For tests: wraps a transport so that rare but allowed events occur often. Queues are full, doorbells and
+/// signals are late, polls bring nothing, waits end early. What happens to a call depends only on `seed`, the
+/// lane and the number of the lane's calls so far, so a failure can be replayed.
+inline std::unique_ptr<Transport> with_faults(std::unique_ptr<Transport> inner, const Settings& settings,
+                                              std::uint64_t seed) {
   return std::make_unique<Faulty>(std::move(inner), settings, seed);
 }
 
