@@ -176,21 +176,23 @@ class DeltaStepping {
     if (program_.bucket(value) < bucket) return;  // its value has fallen, and its edges were relaxed then
     ++worker.vertices;
     worker.edges += edges.targets.size();
-    const auto relax = [&](const auto& along) {
-      for (std::size_t e = 0; e < edges.targets.size(); ++e) {
-        if (edges.targets.size() - e > kAhead) __builtin_prefetch(&values_[edges.targets[e + kAhead]]);
-        const KnownNumber target = edges.targets[e];
-        const Value offered = along(e);
-        if (lower(values_[target], offered))
-          (target < owned_ ? worker.buckets : worker.requests).put(program_.bucket(offered), target);
-      }
-    };
-    if (edges.weights.empty())
-      relax([&](std::size_t) { return program_.along(value, std::uint32_t{1}); });
-    else
+    if (edges.weights.empty()) {
+      relax_edges(worker, edges.targets,
+                  [&](std::size_t) { return program_.along(value, std::uint32_t{1}); });
+    } else {
       edges.weights.visit([&](const auto weights) {
-        relax([&](std::size_t e) { return program_.along(value, weights[e]); });
+        relax_edges(worker, edges.targets, [&](std::size_t e) { return program_.along(value, weights[e]); });
       });
+    }
+  }
+  template <class Along>
+  void relax_edges(Worker& worker, std::span<const KnownNumber> targets, const Along& along) {
+    for (std::size_t e = 0; e < targets.size(); ++e) {
+      if (targets.size() - e > kAhead) __builtin_prefetch(&values_[targets[e + kAhead]]);
+      const Value offered = along(e);
+      if (!lower(values_[targets[e]], offered)) continue;
+      (targets[e] < owned_ ? worker.buckets : worker.requests).put(program_.bucket(offered), targets[e]);
+    }
   }
 
   /// Relaxes this process's next buckets, too, while no other one has vertices in buckets or gets requests.
