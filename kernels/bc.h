@@ -27,46 +27,45 @@
 namespace edgewire::kernels {
 
 struct BetweennessOptions {
-  /// All sums are added in the same order in every run; a worker that is done waits. BetweennessBySource
-  /// alone knows this.
+  /// With this, all sums are added in the same order in every run; a worker that is done waits.
+  /// BetweennessBySource alone knows this.
   bool in_order = false;
   bool weighted = false;   ///< shortest paths have the least sum of weights, else the fewest edges
   bool endpoints = false;  ///< a path lies on its first and its last vertex, too
 };
 
-/// What searches from several sources add to.
+/// This is what searches from several sources add to.
 struct BetweennessSums {
   std::vector<double> scores;                          ///< [local number]
   std::vector<frontier::Superstep> forward, backward;  ///< [level]
 };
 
-/// A search forward and backward from one source after the other.
+/// Searches forward and backward from one source after the other.
 class BetweennessSearch {
  public:
   virtual ~BetweennessSearch() = default;
-  /// Adds the paths that start at this vertex to `sums`, whose scores are there. False, and nothing is added
-  /// to scores: there are more paths than it can count. Collective; throws Error.
+  /// Adds the paths that start at this vertex to `sums`, whose scores are there. Returns false, and adds
+  /// nothing to scores, where there are more paths than it can count. Collective; throws Error.
   virtual bool add(VertexId source, BetweennessSums& sums) = 0;
 };
 
 class Betweenness {
  public:
-  /// Superstep::kind.
+  /// The values of Superstep::kind.
   static constexpr std::uint64_t kForward = 0, kBackward = 1;
 
-  /// Memory: as BetweennessLevels<double>, and from the first source on from which more than 1e300 shortest
-  /// paths lead to a vertex, as BetweennessLevels<Scaled>. Where paths are weighted, as weighted_search(),
-  /// and the job is of one thread. `job` outlives it. Throws Error.
+  /// Memory: that of BetweennessLevels<double>, and from the first source on from which more than 1e300
+  /// shortest paths lead to a vertex, that of BetweennessLevels<Scaled>. Where paths are weighted, it is that
+  /// of weighted_search(), and the job is of one thread. `job` outlives it. Throws Error.
   explicit Betweenness(frontier::FrontierJob& job, const BetweennessOptions& options = {});
 
-  /// Sets scores(), to which run() adds: those of an earlier run. Throws Error when there are not as many.
+  /// Sets scores(), to which run() adds, to those of an earlier run. Throws Error when there are not as many.
   void resume(std::vector<double> scores);
 
-  /// Adds up the paths that start at these vertices. Returns the supersteps: one for each level
-  /// forward and backward, each the sum over all sources of this call; of weighted paths one for all sweeps
-  /// over the edges. A search that ends at a double's limit counts, too, and is done again. Calls
-  /// after_source(sources of this call that are done) in all processes. May be called again. Collective;
-  /// throws Error.
+  /// Adds up the paths that start at these vertices. Returns the supersteps: one for each level forward and
+  /// backward, each the sum over all sources of this call; of weighted paths one for all sweeps over the
+  /// edges. A search that ends at a double's limit counts, too, and is done again. Calls after_source(sources
+  /// of this call that are done) in all processes. It may be called again. Collective; throws Error.
   std::vector<frontier::Superstep> run(
       std::span<const VertexId> sources,
       const std::function<void(std::size_t)>& after_source = [](std::size_t) {});
@@ -82,18 +81,19 @@ class Betweenness {
   BetweennessSums sums_;
 };
 
-/// Whether a level of a graph that stores every edge both ways is pulled. `frontier`, `edges`: vertices of
-/// the level before, and edges out of them; `unvisited`: edges out of vertices that are not reached yet.
+/// Returns whether a level of a graph that stores every edge both ways is pulled. `frontier`, `edges`:
+/// vertices of the level before, and edges out of them; `unvisited`: edges out of vertices that are not
+/// reached yet.
 bool betweenness_pulls(std::uint64_t frontier, std::uint64_t edges, std::uint64_t unvisited, int processes);
 
 struct BetweennessScale {
   double sources = 1;  ///< the factor of vertices where paths start
   double others = 1;   ///< the factor of all other vertices
 };
-/// What scores are multiplied by to be shares of all paths, as NetworkX 3.6 has it with normalized=True: they
-/// are divided by the number of pairs of a source and a target that a vertex could be between; with
-/// `endpoints` it may be one of them. `samples`: how many sources were drawn, so that scores are an estimate;
-/// 0: none, all vertices count as sources.
+/// Returns what scores are multiplied by to be shares of all paths, as NetworkX 3.6 has it with
+/// normalized=True: they are divided by the number of pairs of a source and a target that a vertex could be
+/// between; with `endpoints` it may be one of them. `samples`: how many sources were drawn, so that scores
+/// are an estimate; 0: none, all vertices count as sources.
 BetweennessScale normalized_scale(std::uint64_t vertices, bool endpoints, std::uint64_t samples);
 /// Multiplies the scores of this process, [local number]; or those of all vertices, [vertex], where
 /// `of_all`. `sources`: in order.

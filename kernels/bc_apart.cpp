@@ -51,7 +51,7 @@ bool BetweennessBySource::chosen(const frontier::SearchPlan& plan, const Between
   return options.in_order || options.weighted || frontier::Searches::apart(plan, kBytesOfAVertex);
 }
 
-/// The sums of processes p, 2p + 1 and 2p + 2, and so on.
+/// Adds up as a tree: process p takes the sums of processes 2p + 1 and 2p + 2, and so on.
 BetweennessBySource::BetweennessBySource(frontier::FrontierJob& job, const BetweennessOptions& options)
     : job_(job), in_order_(options.in_order), searches_(job, [options](frontier::FrontierJob& alone) {
         return std::make_unique<BetweennessSearcher>(alone, options);

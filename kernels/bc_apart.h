@@ -13,12 +13,12 @@ namespace edgewire::kernels {
 
 class BetweennessBySource {
  public:
-  /// Superstep::kind. In kSearches `frontier` has the vertices that were reached and `step` the number of
-  /// sources, in kSums `frontier` has the sums that were sent.
+  /// The values of Superstep::kind. In kSearches `frontier` has the vertices that were reached and `step` the
+  /// number of sources, in kSums `frontier` has the sums that were sent.
   static constexpr std::uint64_t kSearches = 2, kSums = 3;
 
-  /// Whether each worker searches from sources of its own, see Searches::apart(): always where sums are in
-  /// order or paths weighted, since Betweenness of several workers knows neither.
+  /// Returns whether each worker searches from sources of its own, see Searches::apart(): always where sums
+  /// are in order or paths weighted, since Betweenness of several workers knows neither.
   static bool chosen(const frontier::SearchPlan& plan, const BetweennessOptions& options);
 
   /// `job` was made for tasks, and outlives this. Collective. Throws Error, also where weights are asked for
@@ -26,11 +26,11 @@ class BetweennessBySource {
   BetweennessBySource(frontier::FrontierJob& job, const BetweennessOptions& options);
   /// Does what Betweenness::resume() does, before the first run(). `scores`: those that scores() has had.
   void resume(std::vector<double> scores);
-  /// Does what Betweenness::run() does. May be called again; no worker begins with these sources before
-  /// all have ended with those of the call before.
-  /// `later`: sources of the calls that follow, of which the progress tells, too.
+  /// Does what Betweenness::run() does. It may be called again; no worker begins with these sources before
+  /// all have ended with those of the call before. `later`: sources of the calls that follow, of which the
+  /// progress tells, too.
   std::vector<frontier::Superstep> run(std::span<const VertexId> sources, std::size_t later = 0);
-  /// The scores of all vertices at rank 0; elsewhere nothing.
+  /// The scores of all vertices at rank 0; elsewhere it holds nothing.
   const std::vector<double>& scores() const noexcept { return scores_; }
 
  private:

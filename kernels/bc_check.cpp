@@ -14,8 +14,8 @@ namespace edgewire::kernels {
 
 namespace {
 
-/// The search as Brandes wrote it down: a queue, lists of predecessors, and the queue backward.
-/// Distance: std::uint64_t, or double where weights are no whole numbers.
+/// Searches as Brandes wrote it down: with a queue, lists of predecessors, and the queue backward. Distance:
+/// std::uint64_t, or double where weights are no whole numbers.
 template <class Distance>
 class PlainBetweenness {
  public:
@@ -42,7 +42,7 @@ class PlainBetweenness {
     }
     if (rules_.endpoints) scores_[source] += static_cast<long double>(queue_.size() - 1);
   }
-  /// The scores of all vertices.
+  /// Returns the scores of all vertices.
   std::vector<double> scores(std::span<const VertexId> sources) const {
     std::vector<bool> is_source(scores_.size());
     for (const VertexId source : sources) is_source[source] = true;
@@ -55,7 +55,7 @@ class PlainBetweenness {
  private:
   static constexpr Distance kNone = std::numeric_limits<Distance>::max();
 
-  /// The pairs of a source and a target that a vertex could be between.
+  /// Returns the pairs of a source and a target that a vertex could be between.
   long double pairs(bool of_source) const {
     const auto all = static_cast<long double>(scores_.size());
     if (!rules_.normalized || all < (rules_.endpoints ? 2 : 3)) return 1;
@@ -84,7 +84,7 @@ class PlainBetweenness {
       });
   }
 
-  /// Paths to each vertex. False: they are too many for a long double.
+  /// Counts the paths to each vertex. Returns false where they are too many for a long double.
   bool count() {
     std::ranges::fill(paths_, 0);
     std::ranges::fill(dependency_, 0);
@@ -95,7 +95,7 @@ class PlainBetweenness {
     }
     return true;
   }
-  /// Their logarithms: rounding changes a number of paths by 1e-19 of its value times its logarithm.
+  /// Counts their logarithms: rounding changes a number of paths by 1e-19 of its value times its logarithm.
   void count_by_logarithms() {
     paths_[queue_[0]] = 0;
     for (const VertexId w : std::span(queue_).subspan(1)) {

@@ -28,11 +28,11 @@ class BetweennessCount : public FrontierCount {
       forward.push_back({fmt::format("level {}, paths", l + 1), level, RecordLoad(processes)});
       backward.push_back({fmt::format("level {}, shares of them", l + 1), level, RecordLoad(processes)});
     }
-    Names names(graph_, ownership);  // whose paths were sent
+    Names names(graph_, ownership);  // vertices whose paths were sent
     for (std::uint32_t p = 0; p < processes; ++p)
       for (std::size_t l = 0; l < levels_.count(); ++l)
         if (!pulls[l]) push(p, l, pulls, names, forward[l].load, backward[l].load);
-    names.forget();  // whose shares were sent
+    names.forget();  // vertices whose shares were sent
     for (std::uint32_t p = 0; p < processes; ++p)
       for (std::size_t l = 0; l < levels_.count(); ++l)
         if (pulls[l]) pull(p, l, names, forward[l].load, backward[l].load);
@@ -41,7 +41,7 @@ class BetweennessCount : public FrontierCount {
   }
 
  private:
-  /// [level]: whether its edges are followed from the vertices that are not reached yet.
+  /// Returns, by level, whether its edges are followed from the vertices that are not reached yet.
   std::vector<bool> choose(int processes) const {
     std::vector<bool> pulls;
     std::uint64_t unseen = graph_.edges();

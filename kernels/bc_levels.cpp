@@ -19,7 +19,7 @@ void move_all(std::vector<T>& from, std::vector<T>& to) {
 
 }  // namespace
 
-/// A pull sends vertices of the frontier to all processes that know them.
+/// Returns whether a level is pulled. A pull sends vertices of the frontier to all processes that know them.
 bool betweenness_pulls(std::uint64_t frontier, std::uint64_t edges, std::uint64_t unseen, int processes) {
   return unseen + frontier * static_cast<std::uint64_t>(processes - 1) * kRecordEdges < edges;
 }
@@ -91,8 +91,8 @@ void BetweennessLevels<Number>::start(VertexId source) {
   visit(worker(0));
 }
 
-/// Puts together what the workers have reached. False when that is nothing in any process, or one has found
-/// too many paths.
+/// Puts together what the workers have reached. Returns false when that is nothing in any process, or one has
+/// found too many paths.
 template <class Number>
 bool BetweennessLevels<Number>::end_level() {
   std::array<std::uint64_t, 3> mine{};
@@ -117,7 +117,8 @@ bool BetweennessLevels<Number>::end_level() {
   return true;
 }
 
-/// Forward: sigma of a vertex on level l + 1 is the sum of sigma over its predecessors on level l.
+/// Counts paths forward: sigma of a vertex on level l + 1 is the sum of sigma over its predecessors on level
+/// l.
 template <class Number>
 void BetweennessLevels<Number>::count_paths(std::size_t l) {
   const List level = order_.of(l);
@@ -242,7 +243,7 @@ void BetweennessLevels<Number>::pull_paths(int lane) {
   });
 }
 
-/// What the worker has reached is visited from now on.
+/// Makes what the worker has reached visited from now on.
 template <class Number>
 void BetweennessLevels<Number>::visit(Worker& worker) {
   visited_.add_all(worker.boundary);
@@ -260,8 +261,8 @@ void BetweennessLevels<Number>::visit(Worker& worker) {
   }
 }
 
-/// Backward: each path to a vertex v on level l carries 1 / sigma[v], since v is a target itself, and what
-/// the paths carry that edges prolong to level l + 1.
+/// Goes backward: each path to a vertex v on level l carries 1 / sigma[v], since v is a target itself, and
+/// what the paths carry that edges prolong to level l + 1.
 template <class Number>
 void BetweennessLevels<Number>::accumulate(std::size_t l) {
   const List level = order_.of(l), next_level = order_.of(l + 1), mirrors = mirrors_.of(l + 1);
@@ -297,7 +298,8 @@ void BetweennessLevels<Number>::accumulate(std::size_t l) {
   }
 }
 
-/// Those targets that have dependencies by now are on the next level: no edge leads farther.
+/// Adds the dependencies of targets. Those targets that have dependencies by now are on the next level: no
+/// edge leads farther.
 template <class Number>
 void BetweennessLevels<Number>::pull_dependencies(int lane, List level) {
   Worker& worker = this->worker(lane);
@@ -352,7 +354,8 @@ void BetweennessLevels<Number>::send_sums(int lane, List mirrors) {
   records_.finish(lane, take);
 }
 
-/// A source lies on the paths to all that it reaches, and each of those on the paths to it.
+/// Adds the ends of paths. A source lies on the paths to all that it reaches, and each of those on the paths
+/// to it.
 template <class Number>
 void BetweennessLevels<Number>::add_endpoints(VertexId source) {
   for (const KnownNumber v : order_.items) out_->scores[v] += 1;

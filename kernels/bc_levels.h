@@ -47,13 +47,14 @@ class BetweennessLevels final : public BetweennessSearch {
   static constexpr std::size_t kAhead = 16;  ///< numbers that are fetched into the cache before they are used
   static constexpr std::uint64_t kFewEdges = 1 << 12;  ///< are followed sooner than workers wake up
 
-  /// `peer` has predecessors of an owned vertex. Both know the vertex by its index in Boundary::known_by().
+  /// Says that `peer` has predecessors of an owned vertex. Both know the vertex by its index in
+  /// Boundary::known_by().
   struct RemotePredecessors {
     LocalNumber vertex;
     std::uint32_t index;
     int peer;
   };
-  /// What a worker finds while a level is reached.
+  /// This is what a worker finds while a level is reached.
   struct alignas(128) Worker {
     std::vector<KnownNumber> owned;     ///< reached vertices of this process
     std::vector<KnownNumber> boundary;  ///< reached vertices of other processes
@@ -80,7 +81,7 @@ class BetweennessLevels final : public BetweennessSearch {
       begins = {0};
     }
     void end_level() { begins.push_back(items.size()); }
-    /// The items of the level that has not ended.
+    /// Returns the items of the level that has not ended.
     std::span<Item> open() noexcept { return std::span(items).subspan(begins.back()); }
     std::span<const Item> of(std::size_t l) const noexcept {
       return std::span(items).subspan(begins[l], begins[l + 1] - begins[l]);
@@ -122,13 +123,13 @@ class BetweennessLevels final : public BetweennessSearch {
     in_level_.clear_words_of(vertices);
   }
   Worker& worker(int lane) noexcept { return workers_[static_cast<std::size_t>(lane)]; }
-  /// The owned vertex with this index in the order that the peer knows.
+  /// Returns the owned vertex with this index in the order that the peer knows.
   LocalNumber owned_vertex(int peer, std::uint32_t index) const {
     const auto known = job_.boundary().known_by(static_cast<std::uint32_t>(peer));
     if (index >= known.size()) throw Error("a process has sent a vertex that does not exist");
     return known[index];
   }
-  /// The boundary vertex with this index in the order that its owner knows.
+  /// Returns the boundary vertex with this index in the order that its owner knows.
   KnownNumber boundary_vertex(int peer, std::uint32_t index) const {
     const auto owner = static_cast<std::uint32_t>(peer);
     if (index >= job_.boundary().count(owner)) throw Error("a process has sent a vertex that does not exist");
@@ -139,7 +140,7 @@ class BetweennessLevels final : public BetweennessSearch {
     const std::uint32_t owner = job_.boundary().place(v).owner;
     records_.send(lane, static_cast<int>(owner), v - job_.boundary().first(owner), number, take);
   }
-  /// Adds to a sum that several workers share; returns what it was before.
+  /// Adds to a sum that several workers share, and returns what it was before.
   Number add_to(Number& sum, const Number& more) const noexcept {
     if (!alone_) return add_shared(sum, more);
     const Number before = sum;
@@ -156,7 +157,8 @@ class BetweennessLevels final : public BetweennessSearch {
     else
       work(0);
   }
-  /// Between two loops that the workers share, in run_workers(). The last worker that arrives runs `last`.
+  /// Waits between two loops that the workers share, in run_workers(). The last worker that arrives runs
+  /// `last`.
   void barrier(const std::function<void()>& last = [] {}) {
     const auto next_loop = [&] {
       next_ = 0;

@@ -1,4 +1,4 @@
-// How numbers of paths travel between processes.
+// This file says how numbers of paths travel between processes.
 #pragma once
 
 #include <bit>

@@ -17,7 +17,7 @@ namespace edgewire::kernels {
 
 namespace {
 
-/// Distance: std::uint64_t or double.
+/// `Distance` is std::uint64_t or double.
 template <class Distance, class Number>
 class WeightedSearch final : public BetweennessSearch {
  public:
@@ -48,7 +48,7 @@ class WeightedSearch final : public BetweennessSearch {
   using Limits = std::numeric_limits<Distance>;
   static constexpr Distance kUnreached = Limits::has_infinity ? Limits::infinity() : Limits::max();
 
-  /// Dijkstra's algorithm; a vertex whose distance falls is queued again.
+  /// Runs Dijkstra's algorithm; a vertex whose distance falls is queued again.
   void find_order(VertexId source) {
     distances_[source] = 0;
     queue_ = {{Distance{0}, source}};
@@ -67,7 +67,7 @@ class WeightedSearch final : public BetweennessSearch {
       });
     }
   }
-  /// Forward: sigma. False: there are too many paths.
+  /// Goes forward and counts sigma. Returns false where there are too many paths.
   bool count_paths(VertexId source) {
     sigma_[source] = Number(1);
     for (const VertexId v : order_) {
@@ -77,7 +77,7 @@ class WeightedSearch final : public BetweennessSearch {
     }
     return true;
   }
-  /// Backward: dependencies, and from them scores.
+  /// Goes backward and adds dependencies, and from them scores.
   void accumulate(VertexId source, std::vector<double>& scores) {
     for (auto at = order_.rbegin(); at != order_.rend(); ++at) {
       const VertexId v = *at;
@@ -106,7 +106,7 @@ class WeightedSearch final : public BetweennessSearch {
       if (distances_[v] + static_cast<Distance>(weight) == distances_[target]) work(target);
     });
   }
-  /// The distance of `target` over `v`.
+  /// Returns the distance of `target` over `v`.
   template <class Weight>
   Distance along(VertexId v, VertexId target, Weight weight) const {
     const Distance sum = distances_[v] + static_cast<Distance>(weight);

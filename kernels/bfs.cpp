@@ -1,4 +1,4 @@
-// The loop of the search.
+// This file has the loop of the search.
 #include "kernels/bfs.h"
 
 #include <algorithm>
@@ -100,7 +100,7 @@ bool BreadthFirst::goes_on(const graph::GraphFile& graph, const State& state) {
   return state.frontier_edges <= std::clamp(graph.edges() / kFewEdgesOf, kLeastFew, kMostFew);
 }
 
-/// From here on workers count what they reach, and `mine` has what they had reached before.
+/// Begins a level: from here on workers count what they reach, and `mine` has what they had reached before.
 frontier::Superstep BreadthFirst::begin_level(PushNote& mine) noexcept {
   mine.edges_before += mine.edges;
   mine.vertices = 0;
@@ -119,7 +119,7 @@ frontier::Superstep BreadthFirst::begin_level(PushNote& mine) noexcept {
   return done;
 }
 
-/// Adds one to `all`, or those of all levels that a process follows alone.
+/// Adds one superstep to `all`, or those of all levels that a process follows alone.
 void BreadthFirst::superstep(std::vector<frontier::Superstep>& all) {
   state_.pulled = counted_ && (job_.on_disks() ? wants_pull_from_disks(job_.graph(), state_)
                                                : wants_pull(job_.graph(), state_));
@@ -183,7 +183,7 @@ void BreadthFirst::total() {
   counted_ = true;
 }
 
-/// The vertices that were reached become the frontier.
+/// Makes the vertices that were reached the frontier.
 void BreadthFirst::next_lists() {
   for (Worker& worker : workers_) {
     worker.list.swap(worker.reached);

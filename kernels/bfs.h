@@ -41,24 +41,24 @@ namespace edgewire::kernels {
 
 class BreadthFirst {
  public:
-  /// Level and parent of vertices that no path reaches.
+  /// The level and the parent of vertices that no path reaches.
   static constexpr std::uint32_t kNone = 0xffffffff;
   static constexpr PlainId kNoParent = kNoVertex;
-  /// Superstep::kind.
+  /// The values of Superstep::kind.
   static constexpr std::uint64_t kPush = 0, kPull = 1;
 
   enum class Parents { none, any, smallest };
 
   /// Sums over all processes. They decide whether the next superstep pulls or pushes.
   struct State {
-    bool pulled = false;               ///< in the last superstep
-    std::uint64_t levels = 0;          ///< whose vertices are counted here; the frontier is the last of them
+    bool pulled = false;               ///< the last superstep pulled
+    std::uint64_t levels = 0;          ///< levels whose vertices are counted here; the frontier is the last
     std::uint64_t frontier = 0;        ///< its vertices
     std::uint64_t before = 0;          ///< those of the level before it
     std::uint64_t frontier_edges = 0;  ///< out of the frontier
     std::uint64_t unseen_edges = 0;    ///< out of vertices that are not reached yet
 
-    /// The next level has so many vertices, with so many edges out of them.
+    /// Advances to the next level, which has so many vertices, with so many edges out of them.
     void advance(std::uint64_t vertices, std::uint64_t edges) {
       ++levels;
       before = frontier;
@@ -67,13 +67,13 @@ class BreadthFirst {
       unseen_edges -= edges;
     }
   };
-  /// Whether the next superstep pulls, when all that the last one has reached is counted.
+  /// Returns whether the next superstep pulls, when all that the last one has reached is counted.
   static bool wants_pull(const graph::GraphFile& graph, const State& state);
-  /// The same where rows are on disks. A row is read as a whole, even if its first edge leads to the
+  /// Returns the same where rows are on disks. A row is read as a whole, even if its first edge leads to the
   /// frontier, so the direction counts that reads fewer edges.
   static bool wants_pull_from_disks(const graph::GraphFile& graph, const State& state);
-  /// Whether processes that have pushed from this frontier push again, and do not count first what they have
-  /// reached.
+  /// Returns whether processes that have pushed from this frontier push again, and do not count first what
+  /// they have reached.
   static bool goes_on(const graph::GraphFile& graph, const State& state);
 
   /// Memory: a bit for each vertex that the process knows, or two where it pulls, and 4 bytes for each owned
@@ -81,17 +81,17 @@ class BreadthFirst {
   /// 2 for each vertex where the workers of a single process hand over, and their Bins. `job` outlives it.
   BreadthFirst(frontier::FrontierJob& job, Parents parents);
 
-  /// Searches from `source`. May be called again. `enough`: is asked before each superstep, and answers the
-  /// same in all processes; where it says true the search ends although more could be reached. Collective;
-  /// throws Error.
+  /// Searches from `source`. It may be called again. `enough`: is asked before each superstep, and answers
+  /// the same in all processes; where it says true the search ends although more could be reached.
+  /// Collective; throws Error.
   std::vector<frontier::Superstep> run(VertexId source, const std::function<bool(const State&)>& enough = {});
 
-  /// Edges out of all vertices that the last search has reached, of all processes.
+  /// Returns the edges out of all vertices that the last search has reached, over all processes.
   std::uint64_t reached_edges() const noexcept { return job_.graph().edges() - state_.unseen_edges; }
   /// [local number]: the fewest edges of a path from the source.
   const std::vector<std::uint32_t>& levels() const noexcept { return levels_; }
-  /// [local number]: the vertex before it on such a path; the source is its own parent. Empty unless asked
-  /// for. Parents::any: which one it is of several depends on timing.
+  /// [local number]: the vertex before it on such a path; the source is its own parent. It is empty unless
+  /// asked for. Parents::any: which one it is of several depends on timing.
   const std::vector<PlainId>& parents() const noexcept { return parents_; }
 
  private:
@@ -100,15 +100,15 @@ class BreadthFirst {
   static constexpr std::size_t kNotedAtOnce = 64;  ///< vertices; what they need stays in the nearest cache
   static constexpr std::size_t kKept = 1024;  ///< bits side by side that one worker keeps: two cache lines
   using Found = Offer<PlainId>;               ///< a vertex, and its parent
-  /// What a worker has reached in a superstep.
+  /// This is what a worker has reached in a superstep.
   struct alignas(128) Worker {
     std::vector<LocalNumber> list;     ///< its part of the frontier
     std::vector<LocalNumber> reached;  ///< the same of the next frontier, in a push
     std::vector<std::vector<frontier::Record>>
         handed;                      ///< [worker]: (local number, parent) that this one has found for it
-    std::vector<LocalNumber> taken;  ///< whose rows are read
+    std::vector<LocalNumber> taken;  ///< vertices whose rows are read
     std::vector<Found> others;       ///< vertices of other processes, to be told when all have pushed
-    std::size_t noted = 0;           ///< of reached: whose levels are written
+    std::size_t noted = 0;           ///< how many of `reached` have their levels written
     std::uint64_t vertices = 0, edges = 0;
     std::uint64_t followed = 0;  ///< edges
     Active told;                 ///< processes that got records of it
@@ -150,30 +150,32 @@ class BreadthFirst {
   void add_to_frontier(std::uint32_t number, Word bits);
   void next_lists();
   void reach(Worker& worker, LocalNumber local, PlainId parent);
-  /// For the vertex with this number, with Parents::smallest. `shared`: as for claim().
+  /// Proposes a parent for the vertex with this number, with Parents::smallest. `shared`: as for claim().
   void propose(std::size_t number, PlainId parent, bool shared) noexcept;
-  /// Of the lowest bit of a word of owned vertices.
+  /// Returns the vertex of the lowest bit of a word of owned vertices.
   static LocalNumber lowest(std::size_t word, Word bits) noexcept {
     return LocalNumber(static_cast<std::uint32_t>(word * kBits) +
                        static_cast<std::uint32_t>(std::countr_zero(bits)));
   }
-  /// Whether it may change anything to reach the vertex with this number from this parent. False is final.
+  /// Returns whether it may change anything to reach the vertex with this number from this parent. False is a
+  /// final answer.
   bool is_news(std::size_t number, PlainId parent) const noexcept {
     if (!candidates_.empty()) return parent < candidates_[number].load(std::memory_order_relaxed);
     return (unseen_[number / kBits].load(std::memory_order_relaxed) >> number % kBits & 1) != 0;
   }
-  /// Whether this call was the first that reaches the vertex with this number. `shared`: other workers may
-  /// claim vertices of the same word at this time.
+  /// Returns whether this call was the first that reaches the vertex with this number. `shared`: other
+  /// workers may claim vertices of the same word at this time.
   bool claim(std::size_t number, bool shared) noexcept;
   bool frontier_bit(LocalNumber local) noexcept {
     return (std::atomic_ref(bits_[local / kBits]).load(std::memory_order_relaxed) >> local % kBits & 1) != 0;
   }
-  /// Bits of owned vertices in this word.
+  /// Returns the bits of owned vertices in this word.
   Word owned_bits(std::size_t word) const noexcept {
     const std::size_t left = job_.owned() - word * kBits;
     return left >= kBits ? ~Word{0} : (Word{1} << left) - 1;
   }
-  /// The worker that keeps the bit of the vertex at this position, where workers hand over what they find.
+  /// Returns the worker that keeps the bit of the vertex at this position, where workers hand over what they
+  /// find.
   std::size_t keeper(std::size_t position) const noexcept {
     const auto spread = static_cast<std::uint32_t>(position / kKept * kGolden32);
     return spread * workers_.size() >> 32;
@@ -183,7 +185,7 @@ class BreadthFirst {
   bool distributed_;
   std::uint32_t rank_;
   std::size_t owned_words_;
-  /// By KnownNumber, bits of vertices that this process has not reached, or has not yet named to their
+  /// The bits, by KnownNumber, of vertices that this process has not reached, or has not yet named to their
   /// owners.
   topology::NodeMemory unseen_memory_;
   std::span<std::atomic<Word>> unseen_;
@@ -194,15 +196,15 @@ class BreadthFirst {
   bool in_bits_ = false;         ///< the frontier is in bits_, otherwise in the lists of the workers
   std::vector<std::uint32_t> levels_;
   std::vector<PlainId> parents_;
-  std::unique_ptr<Bins<PlainId>> bins_;  ///< of parents, where workers push into them; else null
-  std::uint32_t level_ = 0;              ///< of the vertices that the superstep reaches
+  std::unique_ptr<Bins<PlainId>> bins_;  ///< bins of parents, where workers push into them; else null
+  std::uint32_t level_ = 0;              ///< level of the vertices that the superstep reaches
   std::vector<Worker> workers_;
   bool has_pulled_ = false;
   State state_;
   bool counted_ = true;  ///< the vertices that the last superstep has reached are in state_
   Active active_;        ///< who has a frontier, where it is not counted
-  /// Vertices of a worker whose levels are written at once; with more, when the superstep is over: the level
-  /// is not known before, since another process goes on alone.
+  /// So many vertices of a worker have their levels written at once; with more, when the superstep is over:
+  /// the level is not known before, since another process goes on alone.
   std::size_t noted_at_once_ = kNotedAtOnce;
 };
 

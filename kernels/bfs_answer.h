@@ -1,4 +1,4 @@
-// What people ask of a breadth-first search besides levels and parents.
+// This file has what people ask of a breadth-first search besides levels and parents.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ struct BreadthFirstAnswer {
   std::vector<VertexId> path{};  ///< from the source to the target; empty: there is none
 };
 
-/// The part of this process, after search.run(source). The question is the same in all processes. Collective;
-/// throws Error.
+/// Returns the part of this process, after search.run(source). The question is the same in all processes.
+/// Collective; throws Error.
 BreadthFirstAnswer answer_of(frontier::FrontierJob& job, const BreadthFirst& search, VertexId source,
                              const BreadthFirstQuestion& question);
-/// At rank 0 the answer, of the parts of all processes; elsewhere nothing that counts. `farthest`: as it was
-/// asked. Collective; throws Error.
+/// Returns the answer at rank 0, made of the parts of all processes; elsewhere it returns nothing that
+/// counts. `farthest`: as it was asked. Collective; throws Error.
 BreadthFirstAnswer join_answers(launch::Bootstrap& bootstrap, const BreadthFirstAnswer& mine,
                                 std::uint64_t farthest);
 

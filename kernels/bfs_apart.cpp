@@ -10,7 +10,7 @@ namespace edgewire::kernels {
 
 namespace {
 
-constexpr std::uint64_t kBytesOfASearch = kIds64 ? 24 : 16;  // in the search of a worker
+constexpr std::uint64_t kBytesOfASearch = kIds64 ? 24 : 16;  // bytes for a vertex in the search of a worker
 
 }  // namespace
 

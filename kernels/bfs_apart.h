@@ -15,13 +15,13 @@ namespace edgewire::kernels {
 
 struct BreadthFirstApartOptions {
   BreadthFirst::Parents parents = BreadthFirst::Parents::none;
-  BreadthFirstQuestion question{};  ///< of each search; how many are farthest is as rank 0 says
+  BreadthFirstQuestion question{};  ///< question of each search; how many are farthest is as rank 0 says
   bool keep = false;                ///< what is found, for bring(); as rank 0 says
-  /// Of the levels of all vertices, after each search.
+  /// Makes a checksum of the levels of all vertices, after each search.
   std::function<std::uint64_t(std::span<const std::uint32_t> levels)> checksum{};
 };
 
-/// What a search has found, of all vertices.
+/// This is what a search has found, of all vertices.
 struct BreadthFirstFound {
   std::vector<std::uint32_t> levels;  ///< as BreadthFirst has them
   std::vector<PlainId> parents;       ///< likewise
@@ -29,21 +29,22 @@ struct BreadthFirstFound {
 
 class BreadthFirstApart {
  public:
-  /// Whether workers search apart, see Searches::apart().
+  /// Returns whether workers search apart, see Searches::apart().
   static bool chosen(const frontier::SearchPlan& plan, BreadthFirst::Parents parents);
 
   /// `job` was made for tasks, and outlives this. Collective; throws Error.
   BreadthFirstApart(frontier::FrontierJob& job, BreadthFirstApartOptions options);
 
-  /// Searches from all of them. Returns the supersteps of each search, as Searches::run(). Called once.
-  /// Collective; throws Error.
+  /// Searches from all of them. Returns the supersteps of each search, as Searches::run() does. It is called
+  /// once. Collective; throws Error.
   std::vector<std::vector<frontier::Superstep>> run(std::span<const VertexId> sources);
 
-  /// At rank 0 what the search from source `number` of the list has found, once. Collective; throws Error.
+  /// Returns at rank 0 what the search from source `number` of the list has found, once. Collective; throws
+  /// Error.
   BreadthFirstFound bring(std::size_t number);
-  /// For join_answers(): empty unless this process has searched from this source.
+  /// The answer for join_answers(): it is empty unless this process has searched from this source.
   const BreadthFirstAnswer& answer(std::size_t number) const { return answers_[number]; }
-  /// 0 unless this process has searched from this source.
+  /// The checksum is 0 unless this process has searched from this source.
   std::uint64_t checksum(std::size_t number) const { return checksums_[number]; }
 
  private:

@@ -1,4 +1,4 @@
-// The supersteps of the search that pull.
+// This file has the supersteps of the search that pull.
 #include <algorithm>
 #include <utility>
 
@@ -9,11 +9,11 @@ namespace edgewire::kernels {
 
 namespace {
 
-constexpr std::size_t kWords = 64;  // that a worker takes at a time in a pull
+constexpr std::size_t kWords = 64;  // words that a worker takes at a time in a pull
 
 }  // namespace
 
-/// A vertex without edges is never found, and would be looked for in each pull.
+/// Leaves out vertices without edges: such a vertex is never found, and would be looked for in each pull.
 void BreadthFirst::leave_out_isolated() {
   job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
     for (LocalNumber begin = first; begin < last; begin += kBits) {
@@ -45,7 +45,7 @@ void BreadthFirst::pull() {
   std::ranges::copy(next_bits_, bits_.begin());
 }
 
-/// Of the vertices of a word that are not reached yet.
+/// Fetches the rows of the vertices of a word that are not reached yet.
 inline void BreadthFirst::fetch_rows(std::size_t w, const frontier::KnownRows& rows) const {
   for (Word left = unseen_[w].load(std::memory_order_relaxed) & owned_bits(w); left != 0; left &= left - 1) {
     const LocalNumber local = lowest(w, left);
@@ -53,8 +53,8 @@ inline void BreadthFirst::fetch_rows(std::size_t w, const frontier::KnownRows& r
   }
 }
 
-/// Whether the frontier has an edge to a vertex that was not reached before, and so reaches it. The graph
-/// stores every edge both ways.
+/// Looks whether the frontier has an edge to a vertex that was not reached before, and so reaches it. The
+/// graph stores every edge both ways.
 inline bool BreadthFirst::look(Worker& worker, LocalNumber local, std::span<const KnownNumber> sources) {
   for (const KnownNumber u : sources) {
     ++worker.followed;
@@ -87,7 +87,7 @@ void BreadthFirst::pull_into(int lane, std::atomic<std::size_t>& next) {
   }
 }
 
-/// The same where rows come when they are read: a worker still has whole words.
+/// Does the same where rows come when they are read: a worker still has whole words.
 void BreadthFirst::pull_from_disks(int lane, std::atomic<std::size_t>& next) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   const auto take_rows = [&] {
@@ -120,7 +120,7 @@ void BreadthFirst::share_frontier(int lane) {
       [&](std::uint32_t number, std::uint32_t bits) { add_to_frontier(number, bits); });
 }
 
-/// Some of the vertices from this number on. Their owners know of those in the frontier, so they are not
+/// Adds some of the vertices from this number on. Their owners know of those in the frontier, so they are not
 /// told.
 void BreadthFirst::add_to_frontier(std::uint32_t number, Word bits) {
   const auto add = [&](std::size_t word, Word some) {

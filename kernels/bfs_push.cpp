@@ -1,4 +1,4 @@
-// The supersteps of the search that push.
+// This file has the supersteps of the search that push.
 #include <algorithm>
 
 #include "base/error.h"
@@ -12,17 +12,17 @@ constexpr std::uint64_t kAlone = 1 << 10;         // edges that are followed soo
 constexpr std::uint64_t kAloneBlocked = 1 << 12;  // and where workers that wait block at once
 constexpr std::uint32_t kMostAlone = 64;          // levels, until all decide again
 constexpr std::uint64_t kHandedOver = 8;          // vertices of the graph for each edge that is handed over
-constexpr std::size_t kLeastRows = 64, kMostRows = 1024;  // that a worker takes at a time in a push
+constexpr std::size_t kLeastRows = 64, kMostRows = 1024;  // rows that a worker takes at a time in a push
 
 }  // namespace
 
-/// Whether the edges of the frontier are worth the time that it takes until all workers are at it.
+/// Returns whether the edges of the frontier are worth the time that it takes until all workers are at it.
 bool BreadthFirst::wakes() const noexcept {
   const bool blocked = job_.pool().placement().oversubscribed;
   return distributed_ || (workers_.size() > 1 && state_.frontier_edges >= (blocked ? kAloneBlocked : kAlone));
 }
 
-/// False: this process goes on alone with what it has reached.
+/// Pushes. Returns false where this process goes on alone with what it has reached.
 bool BreadthFirst::push(const PushNote& mine, bool alone) {
   if (in_bits_) bits_to_list();
   if (job_.on_disks()) sort_lists();
@@ -49,7 +49,7 @@ bool BreadthFirst::push(const PushNote& mine, bool alone) {
   return true;
 }
 
-/// Rows are read from disks in order.
+/// Sorts the lists, since rows are read from disks in order.
 void BreadthFirst::sort_lists() {
   auto& all = workers_[0].list;
   for (std::size_t w = 1; w < workers_.size(); ++w) {
@@ -59,8 +59,8 @@ void BreadthFirst::sort_lists() {
   std::ranges::sort(all);
 }
 
-/// Follows the edges of the frontier. Whether other processes must know: one of them has been told of a
-/// vertex, so many edges follow that all should decide how, or none do.
+/// Follows the edges of the frontier. Returns whether other processes must know: one of them has been told of
+/// a vertex, so many edges follow that all should decide how, or none do.
 bool BreadthFirst::push_alone() {
   Worker& worker = workers_[0];
   job_.visit_known([&](const auto& known) {
@@ -90,7 +90,7 @@ void BreadthFirst::note_reached(Worker& worker) {
   worker.noted = worker.reached.size();
 }
 
-/// The same for the lists that have become the frontier, once their level is known.
+/// Does the same for the lists that have become the frontier, once their level is known.
 void BreadthFirst::note_held_back() {
   for (Worker& worker : workers_) {
     worker.list.swap(worker.reached);
@@ -115,7 +115,7 @@ void BreadthFirst::name_parents(const Worker& worker) {
   for (const LocalNumber local : worker.reached) parents_[local] = candidates_[local];
 }
 
-/// Of its own list as long as it lasts, then of the others'.
+/// Takes rows of the lane's own list as long as it lasts, then of the lists of the others.
 std::span<const LocalNumber> BreadthFirst::take_rows(int lane) {
   auto& taken = workers_[static_cast<std::size_t>(lane)].taken;
   taken.clear();
@@ -131,7 +131,7 @@ std::span<const LocalNumber> BreadthFirst::take_rows(int lane) {
   return taken;
 }
 
-/// What another process has found for an owned vertex.
+/// Takes what another process has found for an owned vertex.
 inline void BreadthFirst::take_record(Worker& worker, frontier::Record record) {
   if (record.vertex >= job_.owned() || record.value >= job_.graph().vertices())
     throw Error("a process has sent a vertex that does not exist");
@@ -200,7 +200,7 @@ void BreadthFirst::finish_push(int lane, bool woken, const PushNote& note) {
   if (noted_at_once_ == kNotedAtOnce) note_reached(worker);
 }
 
-/// What all processes have said at the end of a push.
+/// Returns the sum of what all processes have said at the end of a push.
 PushNote BreadthFirst::sum_of_notes(const PushNote& mine) const {
   PushNote sum = mine;
   for (const Worker& worker : workers_) sum.next.add(worker.told);
@@ -219,7 +219,7 @@ PushNote BreadthFirst::sum_of_notes(const PushNote& mine) const {
   return sum;
 }
 
-/// The same in one process: a worker hands over what it finds to those that keep the bits.
+/// Does the same in one process: a worker hands over what it finds to those that keep the bits.
 template <class Known>
 void BreadthFirst::push_to_keepers(int lane, const Known& known) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];

@@ -22,7 +22,7 @@
 
 namespace edgewire::kernels {
 
-/// What is offered to a vertex.
+/// This is what is offered to a vertex.
 template <class Value>
 struct Offer {
   KnownNumber vertex;
@@ -33,12 +33,12 @@ struct Offer {
 template <class Value>
 class Bins {
  public:
-  static constexpr std::size_t kOffers = 512;     ///< in a full bin
+  static constexpr std::size_t kOffers = 512;     ///< offers in a full bin
   static constexpr std::size_t kMostWaiting = 4;  ///< full bins of a range that a worker gathers
   static constexpr std::uint32_t kMostRanges = 1024;
 
-  /// `numbers`: of vertices, from 0. `bytes`: of what a gatherer changes for a vertex. Memory: a bin for each
-  /// worker and range that it has offers for, and a few more for each worker.
+  /// `numbers`: how many numbers vertices have, from 0. `bytes`: the size of what a gatherer changes for a
+  /// vertex. Memory: a bin for each worker and range that it has offers for, and a few more for each worker.
   Bins(int workers, std::uint32_t numbers, std::size_t bytes)
       : shift_(shift_for(workers, numbers, kCached / bytes)),
         ranges_(((std::max(numbers, 1U) - 1) >> shift_) + 1) {
@@ -58,7 +58,7 @@ class Bins {
     if (bin.size == kOffers) empty(ranges_[range], bin, apply);
     bin.offers[bin.size++] = offer;
   }
-  /// The same for bins that are not full. When all workers have returned, all offers were applied.
+  /// Does the same for bins that are not full. When all workers have returned, all offers were applied.
   template <class Apply>
   void finish(int worker, const Apply& apply) {
     auto& bins = open_[static_cast<std::size_t>(worker)];
@@ -70,14 +70,15 @@ class Bins {
   }
 
  private:
-  /// No worker shares a cache line of values with those of the next range, even if a value is a bit.
+  /// With this shift no worker shares a cache line of values with those of the next range, even if a value is
+  /// a bit.
   static constexpr int kLeastShift = 9;
   static constexpr std::uint64_t kRangesAWorker = 4;
-  /// Bytes of a range: they fit in the L2 cache of a core, and leave room for the bins that are filled. From
-  /// half to four times as many made little difference (Zen, L2 of 1 MiB, Kronecker 20 and 22).
+  /// The bytes of a range: they fit in the L2 cache of a core, and leave room for the bins that are filled.
+  /// From half to four times as many made little difference (Zen, L2 of 1 MiB, Kronecker 20 and 22).
   static constexpr std::uint64_t kCached = 256 << 10;
 
-  /// One without memory counts as full, so that put() looks at the size alone.
+  /// A bin without memory counts as full, so that put() looks at the size alone.
   struct Bin {
     std::unique_ptr<Offer<Value>[]> offers;
     std::size_t size = kOffers;
@@ -86,9 +87,9 @@ class Bins {
     std::mutex mutex;
     std::condition_variable fewer;  ///< bins wait, or nobody gathers
     bool gathered = false;          ///< a worker does so now
-    std::vector<Bin> waiting{};     ///< for this worker
+    std::vector<Bin> waiting{};     ///< bins that wait for this worker
   };
-  /// As long as it lives, a worker gathers the range. Ends also when memory ends in apply().
+  /// Gathers the range for a worker, as long as it lives. Gathering also ends when memory ends in apply().
   class Gathering {
    public:
     Gathering(Range& range, std::unique_lock<std::mutex>& lock) : range_(range), lock_(lock) {

@@ -18,7 +18,7 @@ inline constexpr std::uint64_t kNoBucket = std::numeric_limits<std::uint64_t>::m
 class Buckets {
  public:
   static constexpr std::uint64_t kEarly = 64;
-  /// A vertex of a lower bucket than the base goes to the base.
+  /// Puts a vertex into a bucket. A vertex of a lower bucket than the base goes to the base.
   void put(std::uint64_t bucket, KnownNumber vertex) {
     const std::uint64_t place = bucket < base_ ? 0 : bucket - base_;
     if (place >= kNear) {
@@ -28,11 +28,11 @@ class Buckets {
     if (place >= near_.size()) near_.resize(place + 1);
     near_[place].push_back(vertex);
   }
-  /// What bucket `bucket` holds, which becomes the base. It is at least the base, and no lower one holds
-  /// anything.
+  /// Returns what bucket `bucket` holds, and makes it the base. It is at least the base, and no lower one
+  /// holds anything.
   std::vector<KnownNumber> take(std::uint64_t bucket) { return take(bucket, bucket); }
-  /// What bucket `bucket` holds, although lower ones may get something yet: those from `base` on, which is at
-  /// most kEarly lower.
+  /// Returns what bucket `bucket` holds, although lower ones may get something yet: those from `base` on,
+  /// which is at most kEarly lower.
   std::vector<KnownNumber> take(std::uint64_t bucket, std::uint64_t base) {
     if (base - base_ >= kNear / 2) move_to(base);
     const std::uint64_t place = bucket - base_;
@@ -42,7 +42,7 @@ class Buckets {
     const std::uint64_t place = bucket - base_;
     return place < near_.size() ? near_[place].size() : 0;
   }
-  /// The lowest bucket, from `bucket` on, that holds something.
+  /// Returns the lowest bucket, from `bucket` on, that holds something.
   std::uint64_t lowest(std::uint64_t bucket) const {
     for (std::uint64_t place = bucket - base_; place < near_.size(); ++place)
       if (!near_[place].empty()) return base_ + place;

@@ -47,7 +47,8 @@ LabelPropagation::LabelPropagation(frontier::FrontierJob& job)
       labels_[n] = boundary_->vertex(n);
 }
 
-/// Rows of edges out of vertices and to them. The boundary of the job has only vertices that edges lead to.
+/// Makes the rows of edges out of vertices and to them. The boundary of the job has only vertices that edges
+/// lead to.
 void LabelPropagation::make_both_rows() {
   frontier::InRows in(job_);
   if (!distributed_) job_.make_rows();
@@ -63,8 +64,8 @@ void LabelPropagation::make_both_rows() {
   in_ = own_in_->rows();
 }
 
-/// All vertices have news, so that each one votes in the next round: which labels the last one had changed is
-/// not known.
+/// Goes on from these labels. All vertices have news, so that each one votes in the next round: which labels
+/// the last one had changed is not known.
 void LabelPropagation::resume(std::uint64_t rounds, std::vector<PlainId> labels) {
   const std::uint64_t vertices = job_.graph().vertices();
   if (labels.size() != next_.size()) throw Error("there are labels of other vertices");
@@ -140,8 +141,8 @@ PlainId LabelPropagation::winner(Worker& worker, Row out, Row in) const {
   return worker.votes.winner();
 }
 
-/// Whether the leading label has more than half of the votes. One bit for each vertex fits the cache, where
-/// all labels do not.
+/// Returns whether the leading label has more than half of the votes. One bit for each vertex fits the cache,
+/// where all labels do not.
 bool LabelPropagation::leader_wins(Row out, Row in) const noexcept {
   constexpr std::size_t kStride = 64;
   const std::size_t need = (out.size() + in.size()) / 2 + 1;
@@ -177,8 +178,8 @@ PlainId LabelPropagation::winner_of_few(Row out, Row in) const {
   return ~static_cast<PlainId>(best);
 }
 
-/// Labels are fetched first and counted then, so that the processor has many fetches under way: a wrong guess
-/// in the counting does not hold them up.
+/// Counts labels. They are fetched first and counted then, so that the processor has many fetches under way:
+/// a wrong guess in the counting does not hold them up.
 void LabelPropagation::count(Worker& worker, Row neighbours) const {
   std::array<PlainId, kAtOnce> heard;
   while (!neighbours.empty()) {
@@ -189,7 +190,7 @@ void LabelPropagation::count(Worker& worker, Row neighbours) const {
   }
 }
 
-/// The new labels become those that neighbours see. Each worker has a part of the vertices.
+/// Makes the new labels those that neighbours see. Each worker has a part of the vertices.
 void LabelPropagation::adopt(int lane) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   worker.leading = {};
@@ -227,8 +228,8 @@ void LabelPropagation::tell_changed(int lane, LocalNumber first, LocalNumber las
   job_.records().finish(lane, take);
 }
 
-/// In most graphs one label soon has most vertices. Which one is a guess from the owned vertices, and so is
-/// whether more than half of all edges lead to them.
+/// Finds the label that leads. In most graphs one label soon has most vertices. Which one is a guess from the
+/// owned vertices, and so is whether more than half of all edges lead to them.
 void LabelPropagation::find_leader() {
   LeadingLabel leading;
   for (const Worker& worker : workers_) leading.add(worker.leading);
@@ -256,8 +257,8 @@ void LabelPropagation::find_leader() {
   led_ = degree > owned_edges_ / 2;
 }
 
-/// Where few labels have changed, their vertices tell their neighbours, which is less to read than if all
-/// looked for news. Only a process that owns all vertices has the rows of all.
+/// Marks the vertices that vote. Where few labels have changed, their vertices tell their neighbours, which
+/// is less to read than if all looked for news. Only a process that owns all vertices has the rows of all.
 void LabelPropagation::mark_voters() {
   constexpr std::uint64_t kFewer = 16;
   std::uint64_t degree = 0;

@@ -35,8 +35,8 @@ class LabelPropagation {
   /// it. Collective; throws Error.
   explicit LabelPropagation(frontier::FrontierJob& job);
 
-  /// Goes on from the labels of an earlier run, by local number, after so many rounds (1 or more). Before
-  /// run(). Collective; throws Error where a label is no vertex.
+  /// Goes on from the labels of an earlier run, by local number, after so many rounds (1 or more). It is
+  /// called before run(). Collective; throws Error where a label is no vertex.
   void resume(std::uint64_t rounds, std::vector<PlainId> labels);
   /// Runs so many rounds (1 or more), those before resume() among them, or fewer: until one changes no
   /// label. Calls after_round(rounds that are done) in all processes. Collective; throws Error.
@@ -90,10 +90,11 @@ class LabelPropagation {
   SharedBits news_;  ///< vertices whose label has changed in the last round; not used in the first one
   bool first_ = true;
   std::uint64_t done_ = 0;  ///< rounds before resume()
-  /// The neighbours of news_, where marked_; else a vertex looks for news around it.
+  /// These are the neighbours of news_, where marked_; else a vertex looks for news around it.
   SharedBits voters_;
   bool marked_ = false;
-  /// The vertices that have the label leader_, where led_: where more than half of all edges lead to them.
+  /// These are the vertices that have the label leader_, where led_: where more than half of all edges lead
+  /// to them.
   Bits led_by_;
   PlainId leader_ = 0;
   bool led_ = false;

@@ -11,8 +11,8 @@ namespace edgewire::kernels {
 
 namespace {
 
-/// The neighbours of each vertex, once for each edge; in graphs that store every edge both ways, half of them
-/// would be a repetition.
+/// Returns the neighbours of each vertex, once for each edge; in graphs that store every edge both ways, half
+/// of them would be a repetition.
 std::vector<std::vector<VertexId>> all_neighbours(const graph::GraphFile& graph) {
   std::vector<std::vector<VertexId>> neighbours(graph.vertices());
   for (VertexId u{}; u < graph.vertices(); ++u) {

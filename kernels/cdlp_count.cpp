@@ -1,4 +1,4 @@
-// Counts of cdlp, by a sequential run of the method of LDBC Graphalytics.
+// This file has the counts of cdlp, by a sequential run of the method of LDBC Graphalytics.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ class LabelsCount : public FrontierCount {
     if (!ends_.empty())
       for (std::uint64_t e = ends_[v]; e < ends_[v + std::size_t{1}]; ++e) visit(sources_[e]);
   }
-  /// One round. False when no label has changed.
+  /// Votes for one round. Returns false when no label has changed.
   bool vote(std::uint32_t round, std::vector<PlainId>& labels, std::vector<bool>& news) {
     auto next = labels;
     std::uint64_t voters = 0;
@@ -86,7 +86,7 @@ class LabelsCount : public FrontierCount {
     labels = std::move(next);
     return changes_.size() > before;
   }
-  /// The smallest one on a tie. `heard` is not empty.
+  /// Returns the most frequent label, and the smallest one on a tie. `heard` is not empty.
   static PlainId most_frequent(std::vector<PlainId>& heard) {
     std::ranges::sort(heard);
     std::pair<std::size_t, PlainId> best{0, 0};
@@ -101,7 +101,7 @@ class LabelsCount : public FrontierCount {
 
   const graph::GraphFile& graph_;
   std::vector<std::uint64_t> ends_;    ///< [vertex]: where its in-edges begin; empty in symmetric graphs
-  std::vector<VertexId> sources_;      ///< of in-edges, by target
+  std::vector<VertexId> sources_;      ///< sources of in-edges, by target
   std::vector<std::uint64_t> voters_;  ///< [round]
   std::vector<std::pair<VertexId, std::uint32_t>> changes_;  ///< (vertex, round)
 };

@@ -19,7 +19,7 @@ namespace edgewire::kernels {
 /// is another label's.
 class VoteTable {
  public:
-  /// A count above a label's bits.
+  /// The bits of a label; the count is above them.
   static constexpr int kLabelBits = 8 * sizeof(PlainId);
   __extension__ using Slot = std::conditional_t<kIds64, unsigned __int128, std::uint64_t>;
 
@@ -47,7 +47,7 @@ class VoteTable {
     }
     best_ = best;
   }
-  /// The label with the most votes, of which there is one at least.
+  /// Returns the label with the most votes, of which there is one at least.
   PlainId winner() const noexcept { return ~static_cast<PlainId>(best_); }
 
  private:

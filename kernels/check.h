@@ -14,20 +14,20 @@ namespace edgewire::kernels {
 /// The level and the parent of vertices that no path reaches.
 inline constexpr std::uint32_t kNoLevel = std::numeric_limits<std::uint32_t>::max();
 
-/// The name of a vertex in messages, such as "vertex 7".
+/// Returns the name of a vertex in messages, such as "vertex 7".
 std::string vertex_name(const graph::GraphFile& graph, VertexId vertex);
 
 // Each check returns "" for a right result. Otherwise it returns a line that names a vertex, by the name that
 // it has in output, and the rule that it breaks. All spans hold a value for each vertex. Throws Error when
 // the graph file is damaged.
 
-/// Levels of a breadth-first search from `source`: for each vertex the fewest edges of a path to it.
+/// Checks levels of a breadth-first search from `source`: for each vertex the fewest edges of a path to it.
 /// `parents` is empty or names for each reached vertex the one before it on such a path; the source is its
 /// own parent.
 std::string check_bfs(const graph::GraphFile& graph, VertexId source, std::span<const std::uint32_t> levels,
                       std::span<const PlainId> parents = {});
 
-/// What a check of distances has found.
+/// This is what a check of distances has found.
 struct DistanceCheck {
   std::string fault;        ///< "" for a right result, as above
   std::uint64_t edges = 0;  ///< the edges of the longest path that explains a distance
@@ -35,11 +35,11 @@ struct DistanceCheck {
   double bound = 0;         ///< the most that it may differ; docs/sssp.md derives it from `edges`
 };
 
-/// Distances from `source` along edges, none of which has a negative weight; infinity or 2^64 - 1 where no
-/// path leads. They must be what additions in their own type give, without any tolerance, and within the
-/// bound of a sequential search in long double. Whole ones must be equal to one in 128 bits; their edges have
-/// whole weights. `unit_weights`: all edges have weight 1. `parents` is as for check_bfs(): the edge from a
-/// parent explains the distance. Memory: 32 bytes for each vertex, and 32 for each way that a
+/// Checks distances from `source` along edges, none of which has a negative weight; infinity or 2^64 - 1
+/// where no path leads. They must be what additions in their own type give, without any tolerance, and within
+/// the bound of a sequential search in long double. Whole ones must be equal to one in 128 bits; their edges
+/// have whole weights. `unit_weights`: all edges have weight 1. `parents` is as for check_bfs(): the edge
+/// from a parent explains the distance. Memory: 32 bytes for each vertex, and 32 for each way that a
 /// sequential search keeps open.
 DistanceCheck check_sssp(const graph::GraphFile& graph, VertexId source, std::span<const float> distances,
                          bool unit_weights = false, std::span<const PlainId> parents = {});
@@ -49,18 +49,18 @@ DistanceCheck check_sssp(const graph::GraphFile& graph, VertexId source,
                          std::span<const std::uint64_t> distances, bool unit_weights = false,
                          std::span<const PlainId> parents = {});
 
-/// Weakly connected components: the label of a vertex is the smallest vertex that edges in any direction
-/// join to it.
+/// Checks weakly connected components: the label of a vertex is the smallest vertex that edges in any
+/// direction join to it.
 std::string check_wcc(const graph::GraphFile& graph, std::span<const PlainId> labels);
 
-/// Strongly connected components: the label of a vertex is the smallest vertex to and from which paths lead.
-/// Takes 36 bytes for each vertex at most.
+/// Checks strongly connected components: the label of a vertex is the smallest vertex to and from which paths
+/// lead. Takes 36 bytes for each vertex at most.
 std::string check_scc(const graph::GraphFile& graph, std::span<const PlainId> labels);
 
-/// How much of its value a score may differ.
+/// A score may differ by so much of its value.
 inline constexpr double kScoreTolerance = 1e-9;
 
-/// Which scores of betweenness are right.
+/// Says which scores of betweenness are right.
 struct BetweennessRules {
   bool weighted = false;      ///< paths have the least sum of weights, which are above 0; else fewest edges
   bool endpoints = false;     ///< a path lies on its first and last vertex, too
@@ -68,22 +68,22 @@ struct BetweennessRules {
   std::uint64_t samples = 0;  ///< the sources were drawn: so many
 };
 
-/// Betweenness centrality, summed over all sources: compared with a plain sequential search from each. Paths
-/// are counted in long double, and by their logarithms where that ends (1e4932 with 80 bits). All sums are of
-/// numbers that are not negative, so the kernel's roundings change a score by at most 1.2e-16 of its value
-/// for each operation of the longest row of operations that leads to it: the tolerance allows 8 million, even
-/// if all of them round the same way. Memory: 84 bytes for each vertex, 100 where weighted, and 4 for each
-/// edge; where weighted, also 16 for each way that a search keeps open.
+/// Checks betweenness centrality, summed over all sources: compared with a plain sequential search from each.
+/// Paths are counted in long double, and by their logarithms where that ends (1e4932 with 80 bits). All sums
+/// are of numbers that are not negative, so the kernel's roundings change a score by at most 1.2e-16 of its
+/// value for each operation of the longest row of operations that leads to it: the tolerance allows 8
+/// million, even if all of them round the same way. Memory: 84 bytes for each vertex, 100 where weighted, and
+/// 4 for each edge; where weighted, also 16 for each way that a search keeps open.
 std::string check_bc(const graph::GraphFile& graph, std::span<const VertexId> sources,
                      std::span<const double> scores, const BetweennessRules& rules = {});
 
-/// Local clustering coefficients: of the edges that could lead from one neighbour of a vertex to another, the
-/// share that does. Edges that occur several times count once, self loops do not. `triangles`: of the graph
-/// without directions. Takes 4 bytes for each edge and 8 for each vertex.
+/// Checks local clustering coefficients: of the edges that could lead from one neighbour of a vertex to
+/// another, the share that does. Edges that occur several times count once, self loops do not. `triangles`:
+/// those of the graph without directions. Takes 4 bytes for each edge and 8 for each vertex.
 std::string check_lcc(const graph::GraphFile& graph, std::span<const double> coefficients,
                       std::uint64_t triangles);
 
-/// Label propagation: the labels are found again from the definition, with a table for each vertex.
+/// Checks label propagation: the labels are found again from the definition, with a table for each vertex.
 std::string check_cdlp(const graph::GraphFile& graph, std::uint64_t iterations,
                        std::span<const PlainId> labels);
 

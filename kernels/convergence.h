@@ -5,7 +5,7 @@
 
 namespace edgewire::kernels {
 
-/// Why a run ended.
+/// Says why a run ended.
 enum class Ending {
   iterations,  ///< as many as were asked for
   tolerance,   ///< the values changed by less than the tolerance
@@ -17,7 +17,7 @@ class Convergence {
  public:
   /// `tolerance`: of the sum of all changes.
   explicit Convergence(double tolerance) : tolerance_(tolerance) {}
-  /// `change`: of the iteration, in sum. Whether the run ends.
+  /// Returns whether the run ends. `change`: that of the iteration, in sum.
   bool reached(double change) {
     constexpr int kPatience = 10;
     without_progress_ = change < least_ ? 0 : without_progress_ + 1;

@@ -1,5 +1,5 @@
-// What processes send to each other in the supersteps of a kernel that follows a frontier, counted by a
-// sequential run of the method.
+// This file tells what processes send to each other in the supersteps of a kernel that follows a frontier,
+// counted by a sequential run of the method.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace edgewire::kernels {
 
-/// How what a run sends compares with the count.
+/// Says how what a run sends compares with the count.
 enum class Exactness {
   exact,
   at_least,
@@ -26,7 +26,7 @@ constexpr const char* to_name(Exactness exactness) noexcept {
   return exactness == Exactness::exact ? "exact" : exactness == Exactness::about ? "about" : "at least";
 }
 
-/// Records that each process sends and gets in a superstep.
+/// The records that each process sends and gets in a superstep.
 struct RecordLoad {
   std::vector<std::uint64_t> sent, received;
   explicit RecordLoad(std::size_t processes) : sent(processes), received(processes) {}
@@ -35,7 +35,7 @@ struct RecordLoad {
     sent[from] += records;
     received[to] += records;
   }
-  /// Of all processes.
+  /// Returns the records of all processes.
   std::uint64_t records() const { return std::accumulate(sent.begin(), sent.end(), std::uint64_t{}); }
   void add(const RecordLoad& other);
 };
@@ -46,7 +46,8 @@ struct CountedStep {
   RecordLoad load;
 };
 
-/// Owners tell each process a bit for each of their vertices that its edges lead to, 64 in a record.
+/// Returns the load where owners tell each process a bit for each of their vertices that its edges lead to,
+/// 64 in a record.
 RecordLoad bits_of_known(const graph::GraphFile& graph, const partition::Ownership& ownership);
 
 /// A kernel, its graph and its source or iterations; the graph outlives it.
@@ -56,8 +57,8 @@ class FrontierCount {
   FrontierCount(const char* kernel, Exactness exactness, std::uint64_t record_bytes)
       : kernel_(kernel), exactness_(exactness), record_bytes_(record_bytes) {}
   virtual ~FrontierCount() = default;
-  /// One for each superstep that a run on so many processes reports; sssp, wcc and most of scc have one in
-  /// all.
+  /// Returns one step for each superstep that a run on so many processes reports; sssp, wcc and most of scc
+  /// have one in all.
   virtual std::vector<CountedStep> count(const partition::Ownership& ownership) const = 0;
   Exactness exactness() const noexcept { return exactness_; }
   std::string_view kernel() const noexcept { return kernel_; }
@@ -74,59 +75,60 @@ void check_source(const graph::GraphFile& graph, VertexId source);
 
 // All of these throw UsageError when an argument makes no sense.
 
-/// bfs, exact.
+/// Counts for bfs, exactly.
 std::unique_ptr<FrontierCount> count_breadth_first(const graph::GraphFile& graph, VertexId source);
-/// sssp, at least. `distance_bytes`: 8, or 4 with --precision f32.
+/// Counts for sssp what is sent at least. `distance_bytes`: 8, or 4 with --precision f32.
 std::unique_ptr<FrontierCount> count_shortest_paths(const graph::GraphFile& graph, VertexId source,
                                                     std::size_t distance_bytes = sizeof(double));
-/// bc from one source, exact.
+/// Counts for bc from one source, exactly.
 std::unique_ptr<FrontierCount> count_betweenness(const graph::GraphFile& graph, VertexId source);
-/// wcc, at least.
+/// Counts for wcc what is sent at least.
 std::unique_ptr<FrontierCount> count_components(const graph::GraphFile& graph);
-/// scc: exact where a directed graph has so few edges that all processes get those that may be on a cycle,
-/// else about; at least where edges have no direction, as wcc.
+/// Counts for scc: exactly where a directed graph has so few edges that all processes get those that may be
+/// on a cycle, else about; at least where edges have no direction, as wcc.
 std::unique_ptr<FrontierCount> count_strong_components(const graph::GraphFile& graph);
-/// lcc, exact. Finds all triangles; memory: 8 bytes for each pair of neighbours that is in one.
+/// Counts for lcc, exactly. Finds all triangles; memory: 8 bytes for each pair of neighbours that is in one.
 std::unique_ptr<FrontierCount> count_triangles(const graph::GraphFile& graph);
-/// cdlp, exact.
+/// Counts for cdlp, exactly.
 std::unique_ptr<FrontierCount> count_labels(const graph::GraphFile& graph, std::uint64_t iterations);
 
 /// A run that can be counted.
 struct CountedRun {
   std::string kernel;
-  std::string source;             ///< of bfs, sssp and bc: an id or a label
-  std::uint64_t iterations = 10;  ///< of cdlp
+  std::string source;             ///< source of bfs, sssp and bc: an id or a label
+  std::uint64_t iterations = 10;  ///< iterations of cdlp
 };
-/// The count of a run. Throws UsageError for a kernel without one, and Error where the graph has no such
-/// source.
+/// Returns the count of a run. Throws UsageError for a kernel without one, and Error where the graph has no
+/// such source.
 std::unique_ptr<FrontierCount> count_of(const CountedRun& run, const graph::GraphFile& graph);
 
-/// Kernels that send the values of a plan in each iteration.
+/// The kernels that send the values of a plan in each iteration.
 inline constexpr std::array kDenseKernels{"pagerank", "ppr", "spmv"};
-/// Kernels that follow a frontier, and send records.
+/// The kernels that follow a frontier, and send records.
 inline constexpr std::array kFrontierKernels{"bfs", "sssp", "wcc", "scc", "bc", "cdlp", "lcc"};
-/// Whether the kernel is one of kDenseKernels.
+/// Returns whether the kernel is one of kDenseKernels.
 bool is_dense(std::string_view kernel);
-/// Whether the kernel is bfs, sssp or bc, which start at a vertex.
+/// Returns whether the kernel is bfs, sssp or bc, which start at a vertex.
 bool has_source(std::string_view kernel);
 /// Throws UsageError where processes own edges, or would choose: a kernel that follows a frontier needs
 /// owners of vertices.
 void check_frontier_ownerships(std::string_view kernel, const std::vector<std::string>& ownerships);
 
-/// Who owns which vertex, and which vertices of others a process has named: it names each one once. Processes
-/// come one after the other.
+/// Knows who owns which vertex, and which vertices of others a process has named: it names each one once.
+/// Processes come one after the other.
 class Names {
  public:
   Names(const graph::GraphFile& graph, const partition::Ownership& ownership);
 
   std::uint32_t owner(VertexId vertex) const noexcept { return owners_[vertex]; }
-  /// Whether the process has a reason to name the vertex: another one owns it, and this is the first time.
+  /// Returns whether the process has a reason to name the vertex: another one owns it, and this is the first
+  /// time.
   bool add(std::uint32_t process, VertexId vertex) noexcept {
     if (owners_[vertex] == process || namers_[vertex] == process) return false;
     namers_[vertex] = process;
     return true;
   }
-  /// No vertex was named.
+  /// Forgets all names, so that no vertex was named.
   void forget() noexcept { std::ranges::fill(namers_, kNobody); }
 
  private:

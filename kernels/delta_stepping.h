@@ -48,7 +48,7 @@ class DeltaStepping {
  public:
   using Value = typename Program::Value;
   using Record = frontier::RecordOf<Value>;
-  /// For Options::record_bytes.
+  /// The size of a record for Options::record_bytes.
   static constexpr std::size_t kRecordBytes = sizeof(Record);
 
   /// Memory: a value for each vertex that the process knows, and one more for each boundary vertex. Throws
@@ -73,8 +73,8 @@ class DeltaStepping {
     for (auto& sent : sent_) sent.store(program_.unreached(), std::memory_order_relaxed);
   }
 
-  /// Collective. The supersteps; values() has the result. Throws Error, also when the best value of a vertex
-  /// that a path reaches is too_long().
+  /// Runs the kernel and returns the supersteps; values() has the result. Collective. Throws Error, also when
+  /// the best value of a vertex that a path reaches is too_long().
   std::vector<frontier::Superstep> run(VertexId source, Value start) {
     job_.expect_vertex(source);
     frontier::SuperstepLog log(job_);
@@ -93,7 +93,7 @@ class DeltaStepping {
     job_.wait_for_all();
     return log.take();
   }
-  /// The values of the owned vertices, by local number.
+  /// Returns the values of the owned vertices, by local number.
   std::vector<Value> values() const {
     std::vector<Value> all(job_.owned());
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = values_[i].load(std::memory_order_relaxed);
@@ -129,7 +129,8 @@ class DeltaStepping {
     if (vertex != kNoVertex) program_.refuse(job_.graph(), VertexId(static_cast<PlainId>(vertex)));
   }
 
-  /// The lowest bucket of this process, from `bucket` on, that holds something: of its own or of requests.
+  /// Returns the lowest bucket of this process, from `bucket` on, that holds something: its own or one of
+  /// requests.
   std::uint64_t lowest(Buckets Worker::*which, std::uint64_t bucket) const {
     std::uint64_t least = kNoBucket;
     for (const Worker& worker : workers_) least = std::min(least, (worker.*which).lowest(bucket));
@@ -142,8 +143,8 @@ class DeltaStepping {
     std::atomic<std::size_t> next{0};
     job_.pool().run([&](int w) { relax_rows(w, bucket, vertices, next); });
   }
-  /// What all workers have in the bucket. From disks, each row is read once, in the order there, and none
-  /// that need not be read.
+  /// Returns what all workers have in the bucket. From disks, each row is read once, in the order there, and
+  /// none that need not be read.
   std::vector<KnownNumber> take_bucket(std::uint64_t bucket) {
     std::vector<KnownNumber> vertices;
     for (Worker& worker : workers_) {
@@ -228,7 +229,8 @@ class DeltaStepping {
     if (next != kNoBucket && !complete) send_requests(next, next, {});
     return next;
   }
-  /// Whether to send the requests of a bucket, the lowest one here, before it is known whether it comes next.
+  /// Returns whether to send the requests of a bucket, the lowest one here, before it is known whether it
+  /// comes next.
   bool is_early(std::uint64_t bucket, std::uint64_t mine) const {
     if (mine == kNoBucket || mine - bucket > Buckets::kEarly) return false;
     std::size_t requests = 0;
@@ -271,8 +273,8 @@ class DeltaStepping {
   void lower_owned(Worker& worker, KnownNumber owned, Value offered) {
     if (lower(values_[owned], offered)) worker.buckets.put(program_.bucket(offered), owned);
   }
-  /// Lowers a value. False: it is not higher. Values order nothing else, so all accesses are relaxed; the end
-  /// of a superstep orders them. A worker that is alone needs no exchange.
+  /// Lowers a value. Returns false where it is not higher. Values order nothing else, so all accesses are
+  /// relaxed; the end of a superstep orders them. A worker that is alone needs no exchange.
   bool lower(std::atomic<Value>& value, Value offered) const {
     Value old = value.load(std::memory_order_relaxed);
     if (!shared_ && offered < old) {
@@ -291,7 +293,7 @@ class DeltaStepping {
   std::uint32_t rank_ = job_.rank(), owned_ = job_.owned();
   topology::NodeMemory values_memory_;
   std::span<std::atomic<Value>> values_;  ///< [KnownNumber]: tentative, the lowest that is known here
-  /// [KnownNumber of a boundary vertex, from 0]: the lowest that its owner was told.
+  /// [KnownNumber of a boundary vertex, from 0]: the lowest value that its owner was told.
   std::vector<std::atomic<Value>> sent_;
   Active active_;  ///< the processes that have vertices in buckets, or requests
   std::vector<Worker> workers_;

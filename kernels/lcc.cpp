@@ -46,7 +46,7 @@ inline std::uint32_t add_each_bit(OrientedRows::Row row, const std::uint32_t* wo
   return found;
 }
 
-/// Looks up all entries of a row in the bits of the other one. With gathers, where the processor has some:
+/// Looks up all entries of a row in the bits of the other one. It uses gathers, where the processor has some:
 /// the words are in the caches.
 std::uint32_t add_bits(OrientedRows::Row row, const std::uint32_t* words, std::uint32_t* earned) {
   return topology::run_for_cpu([=] { return add_each_bit(row, words, earned); });
@@ -63,7 +63,7 @@ std::uint32_t look_up(std::vector<NeighbourMark>& marks, OrientedRows::Row other
   return found;
 }
 
-/// The places in a row of those entries that may be in the batch, [first, last).
+/// Returns the places in a row of those entries that may be in the batch, [first, last).
 std::pair<std::size_t, std::size_t> places_of(OrientedRows::Row row, const RowBatch& batch) {
   if (batch.with_owned) return {0, row.size()};
   const auto first = std::lower_bound(row.begin(), row.end(), batch.first);
@@ -152,7 +152,7 @@ void LocalClustering::intersect() {
   }
 }
 
-/// Vertices of high degree come first, since they take longest.
+/// Intersects with the rows of the batch. Vertices of high degree come first, since they take longest.
 void LocalClustering::intersect_with(const RowBatch& batch, std::uint64_t entries, std::uint64_t pass,
                                      std::uint64_t passes) {
   const std::uint64_t known = rows_->known();
@@ -256,7 +256,7 @@ void LocalClustering::find_directed_triangles(Worker& worker, std::uint32_t u, c
   give(u, edges_v_w);
 }
 
-/// Marks the entries of a row. `both_ways`: of each, see OrientedRows::both_ways(); or empty.
+/// Marks the entries of a row. `both_ways`: the flag of each, see OrientedRows::both_ways(); or empty.
 void LocalClustering::mark(Worker& worker, Row row, std::span<const std::uint8_t> both_ways) const {
   if (worker.marks.empty()) worker.marks.resize(rows_->known());
   for (std::size_t i = 0; i < row.size(); ++i)

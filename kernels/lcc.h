@@ -25,15 +25,15 @@
 
 namespace edgewire::kernels {
 
-/// Whether a vertex is a neighbour of the vertex in work, and what it is credited meanwhile. Both are in one
-/// word, so that a look at a vertex and its credit take one access to memory.
+/// Says whether a vertex is a neighbour of the vertex in work, and what it is credited meanwhile. Both are in
+/// one word, so that a look at a vertex and its credit take one access to memory.
 class NeighbourMark {
  public:
   NeighbourMark() = default;  ///< the mark of a vertex that is no neighbour
   explicit NeighbourMark(bool both_ways) noexcept : word_(kNeighbour | (both_ways ? kBothWays : 0)) {}
-  /// 1 or 0, to multiply by, so that no branch depends on what is found.
+  /// Returns 1 or 0, to multiply by, so that no branch depends on what is found.
   std::uint32_t is_neighbour() const noexcept { return word_ / kNeighbour; }
-  /// 1 for a neighbour with edges to the vertex in work and from it, else 0.
+  /// Returns 1 for a neighbour with edges to the vertex in work and from it, else 0.
   std::uint32_t both_ways() const noexcept { return word_ / kBothWays & 1; }
   void add_credit(std::uint32_t credit) noexcept { word_ += credit; }
   std::uint32_t credit() const noexcept { return word_ % kBothWays; }
@@ -46,12 +46,12 @@ class NeighbourMark {
 
 class LocalClustering {
  public:
-  /// Superstep::kind. In kOrient `edges` has the edges of the owned vertices, in kIntersect those entries of
-  /// rows that were looked up.
+  /// The values of Superstep::kind. In kOrient `edges` has the edges of the owned vertices, in kIntersect
+  /// those entries of rows that were looked up.
   static constexpr std::uint64_t kOrient = 0, kIntersect = 1, kCredit = 2;
 
-  /// What tests make smaller: a credit travels in pieces of so many bits, 1 to 32; batches have so many
-  /// words, 0 stands for BoundaryRows::batch_words().
+  /// This is what tests make smaller: a credit travels in pieces of so many bits, 1 to 32; batches have so
+  /// many words, 0 stands for BoundaryRows::batch_words().
   struct Pieces {
     unsigned record_bits = 32;
     std::uint64_t batch_words = 0;
@@ -61,15 +61,16 @@ class LocalClustering {
   explicit LocalClustering(frontier::FrontierJob& job, const Pieces& pieces);
   explicit LocalClustering(frontier::FrontierJob& job) : LocalClustering(job, Pieces{}) {}
 
-  /// Collective; throws Error. Memory: that of OrientedRows, HubBits and BoundaryRows, 8 bytes for each known
-  /// vertex, and 4 for each worker and known vertex.
+  /// Runs the kernel. Collective; throws Error. Memory: that of OrientedRows, HubBits and BoundaryRows, 8
+  /// bytes for each known vertex, and 4 for each worker and known vertex.
   std::vector<frontier::Superstep> run();
-  /// [local number]: how many edges lead from a neighbour to a neighbour, in relation to how many could.
-  /// After run(), as the next one.
+  /// Returns, by local number, how many edges lead from a neighbour to a neighbour, in relation to how many
+  /// could. It is called after run(), as the next one is.
   std::vector<double> coefficients() const;
   /// The triangles of the whole graph without its directions.
   std::uint64_t triangles() const noexcept { return triangles_; }
-  /// The pairs of neighbours that the owned vertices have, d (d - 1) / 2 each: each could be a triangle.
+  /// Returns the pairs of neighbours that the owned vertices have, d (d - 1) / 2 each: each could be a
+  /// triangle.
   double pairs_of_neighbours() const;
 
  private:
@@ -97,7 +98,7 @@ class LocalClustering {
   Pieces pieces_;
   OrientedRows::ForEach for_each_;  ///< runs work on all workers, while the link goes on
   std::optional<OrientedRows> rows_;
-  std::optional<HubBits> hubs_;  ///< in symmetric graphs: those of the batch in work
+  std::optional<HubBits> hubs_;  ///< hubs of the batch in work, in symmetric graphs
   topology::NodeMemory credits_memory_;
   /// [number]: edges between neighbours that were found here; in symmetric graphs pairs of edges.
   std::span<std::atomic<std::uint64_t>> credits_;

@@ -20,8 +20,8 @@ std::size_t words_of_flags(std::size_t entries, bool directed) {
 /// A word has room for so many numbers of 32 bits.
 constexpr std::size_t kNumbersAWord = sizeof(PlainId) / sizeof(std::uint32_t);
 
-/// The words of a row that travels are whole records, so that the batches and the workers do not change what
-/// is sent.
+/// Returns the words of a row that travels. They are whole records, so that the batches and the workers do
+/// not change what is sent.
 std::size_t words_of_row(std::size_t entries, bool directed) {
   return (entries + words_of_flags(entries, directed) + 1) / 2 * 2;
 }
@@ -155,7 +155,8 @@ void BoundaryRows::tell_lengths() {
   }
 }
 
-/// An entry of another process may be in a row there, as far as is known here.
+/// Says which entries a peer needs. An entry of another process may be in a row there, as far as is known
+/// here.
 void BoundaryRows::set_needed_by(std::uint32_t peer) {
   for (std::size_t w = 0; w < needed_.words(); ++w) needed_.set_word(w, boundary_.word(w));
   needed_.add_all(asked_[peer]);

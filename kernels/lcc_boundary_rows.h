@@ -18,8 +18,8 @@ namespace edgewire::kernels {
 /// leaves out its own vertices that the receiver has not asked for, since they are in none of its rows.
 class BoundaryRows {
  public:
-  /// How many words, as wide as an id, travel in a batch from and to a process, with its bookkeeping: no more
-  /// than 4 Mi, but one row at least to each peer.
+  /// Returns how many words, as wide as an id, travel in a batch from and to a process, with its bookkeeping:
+  /// no more than 4 Mi, but one row at least to each peer.
   static std::uint64_t batch_words(const graph::GraphFile& graph, int processes);
 
   /// Asks for rows: a bit for each boundary vertex; and tells their lengths. `words`: as batch_words().
@@ -28,15 +28,15 @@ class BoundaryRows {
   BoundaryRows(frontier::FrontierJob& job, OrientedRows& rows, const OrientedRows::ForEach& for_each,
                std::uint64_t words);
 
-  /// The same in all processes.
+  /// The number is the same in all processes.
   std::uint64_t batches_left() const noexcept { return batches_left_; }
-  /// The rows of the next batch are there from now on, those of the last one are not. Collective, while
+  /// Makes the rows of the next batch be there from now on, and those of the last one not. Collective, while
   /// workers rest; throws Error.
   void fetch();
   /// The vertices of the batch have numbers in [first(), last()).
   std::uint32_t first() const noexcept { return first_; }
   std::uint32_t last() const noexcept { return last_; }
-  /// How many entries the rows of the batch have, or more.
+  /// Returns how many entries the rows of the batch have, or more.
   std::uint64_t entries() const noexcept { return in_.words.size(); }
 
  private:
@@ -48,11 +48,11 @@ class BoundaryRows {
     /// A row of the batch in work.
     struct BatchRow {
       Row row;
-      std::size_t at;  ///< in words
+      std::size_t at;  ///< place, in words
     };
     explicit Stream(std::uint32_t processes)
         : rows(processes), done(processes), first(processes + std::size_t{1}), begin(first) {}
-    /// How many batches all rows are; none has travelled.
+    /// Returns how many batches all rows are; none has travelled.
     std::uint64_t batches(std::uint64_t words_each, bool directed);
     /// Makes the next batch: as many rows for each peer as fit, or one.
     void cut(std::uint64_t words_each, bool directed);
@@ -83,7 +83,7 @@ class BoundaryRows {
   OrientedRows& rows_;
   OrientedRows::ForEach for_each_;
   bool directed_;
-  std::uint64_t words_each_;  ///< of a batch, for each peer
+  std::uint64_t words_each_;  ///< words of a batch, for each peer
   std::uint64_t batches_left_ = 0;
   std::vector<VertexId> vertices_;  ///< [number]
   Bits wanted_;                     ///< known numbers: of the boundary vertices whose rows are to come

@@ -14,7 +14,7 @@ namespace {
 
 using Targets = std::span<const VertexId>;
 
-/// Who has an edge to a vertex: each edge of the file the other way round.
+/// Knows who has an edge to a vertex: each edge of the file the other way round.
 class Sources {
  public:
   explicit Sources(const graph::GraphFile& graph) : begin_(graph.vertices() + 2), sources_(graph.edges()) {
@@ -33,7 +33,7 @@ class Sources {
   std::vector<VertexId> sources_;
 };
 
-/// All vertices but `v` with an edge from or to it, ascending, each once.
+/// Returns all vertices but `v` with an edge from or to it, ascending, each once.
 std::vector<VertexId> neighbours_of(const graph::GraphFile& graph, const Sources& sources, VertexId v) {
   std::vector<VertexId> found;
   std::ranges::set_union(graph::Row{graph, v}.targets(), sources.of(v), std::back_inserter(found));

@@ -11,8 +11,8 @@ namespace edgewire::kernels {
 
 namespace {
 
-constexpr std::uint64_t kMostEdges = 1 << 20;  // that the kernel's order of vertices knows of
-constexpr std::uint64_t kBits = 64;            // of a record
+constexpr std::uint64_t kMostEdges = 1 << 20;  // edges that the kernel's order of vertices knows of
+constexpr std::uint64_t kBits = 64;            // bits of a record
 
 /// Rows of vertices, and in a directed graph of those to which edges lead back.
 struct Neighbours {
@@ -50,12 +50,13 @@ class Sending {
     order_vertices();
   }
 
-  /// Rows with two entries or more.
+  /// Returns the rows with two entries or more.
   std::uint64_t searched() const {
     return static_cast<std::uint64_t>(
         std::ranges::count_if(rows_, [](const auto& row) { return row.size() > 1; }));
   }
-  /// An edge of a directed graph goes to the other end's owner. Then degrees of boundary vertices: 4 bytes.
+  /// Counts what orders vertices. An edge of a directed graph goes to the other end's owner. Then degrees of
+  /// boundary vertices go: 4 bytes each.
   void count_order(RecordLoad& load) const {
     for (VertexId u{}; u < graph_.vertices() && !graph_.symmetric(); ++u)
       for (const VertexId v : graph::Row{graph_, u}.targets())
@@ -68,8 +69,8 @@ class Sending {
         load.add(owner, process, records_of(known[owner].size()));
     });
   }
-  /// For each boundary vertex a bit says whether its row is wanted. Of wanted rows first the lengths go, then
-  /// the entries: 4 bytes each, in directed graphs with a bit for each.
+  /// Counts what rows take. For each boundary vertex a bit says whether its row is wanted. First the lengths
+  /// of wanted rows go, then their entries: 4 bytes each, in directed graphs with a bit for each.
   void count_rows(RecordLoad& load) const {
     Names of_known(graph_, ownership_), of_wanted(graph_, ownership_);
     std::vector<bool> is_wanted(graph_.vertices());
@@ -96,7 +97,7 @@ class Sending {
     });
   }
   /// A process sends one record for each vertex of another process that it has found in a triangle, where
-  /// credits have 32 bits. Returns how many.
+  /// credits have 32 bits. It returns how many.
   std::uint64_t count_credits(RecordLoad& load) const {
     Names names(graph_, ownership_);
     std::uint64_t credits = 0;
@@ -115,8 +116,8 @@ class Sending {
   }
 
  private:
-  /// By degree, then by owner and local number; one process takes a simple file without long rows as it is.
-  /// Each row keeps the vertices that come before its own.
+  /// Orders vertices by degree, then by owner and local number; one process takes a simple file without long
+  /// rows as it is. Each row keeps the vertices that come before its own.
   void order_vertices() {
     constexpr std::uint64_t kShortRow = 64;
     const bool as_is =
@@ -136,7 +137,7 @@ class Sending {
       for (const VertexId u : neighbours_.rows[v])
         if (ranks_[u] < ranks_[v]) rows_[v].push_back(u);
   }
-  /// Whether an edge leads from `other`, which is in the row, to a vertex of the row.
+  /// Returns whether an edge leads from `other`, which is in the row, to a vertex of the row.
   bool closes_triangle(const std::vector<VertexId>& row, VertexId other) const {
     return std::ranges::any_of(
         row, [&](VertexId third) { return std::ranges::binary_search(neighbours_.rows[other], third); });
@@ -145,7 +146,7 @@ class Sending {
   void for_each_process(const Work& work) const {
     for (std::uint32_t p = 0; p < static_cast<std::uint32_t>(ownership_.processes()); ++p) work(p);
   }
-  /// [owner]: the vertices of other processes in row_of(v) of the process's vertices v, each once.
+  /// Returns, by owner, the vertices of other processes in row_of(v) of the process's vertices v, each once.
   template <class RowOf>
   std::vector<std::vector<VertexId>> by_owner(std::uint32_t process, Names& names,
                                               const RowOf& row_of) const {

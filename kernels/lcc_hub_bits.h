@@ -10,8 +10,8 @@
 
 namespace edgewire::kernels {
 
-/// The hubs are the vertices with the smallest numbers, and so the most edges. Memory: no more than the rows
-/// take, and 64 MiB at most.
+/// The hubs are the vertices with the smallest numbers, and so with the most edges. Memory: no more than the
+/// rows take, and 64 MiB at most.
 class HubBits {
  public:
   /// Makes bits of the rows of a batch, which have so many entries or more. Where rows are not in the order
@@ -38,7 +38,7 @@ class HubBits {
 
   /// The vertices with smaller numbers have bits.
   std::uint32_t hubs() const noexcept { return hubs_; }
-  /// The row of a hub: a bit for each smaller number. The row was there.
+  /// Returns the row of a hub: a bit for each smaller number. The row was there.
   const std::uint32_t* words(std::uint32_t hub) const noexcept { return words_.get() + begin_[hub - first_]; }
 
  private:

@@ -44,7 +44,7 @@ class OrientedRows::Builder {
     rows_.known_of_.resize(known);
   }
 
-  /// Whether the rows of the file are what is wanted, but for their ends.
+  /// Returns whether the rows of the file are what is wanted, but for their ends.
   bool file_will_do() const;
   void take_file();
   void number_vertices();
@@ -53,7 +53,7 @@ class OrientedRows::Builder {
  private:
   static constexpr std::uint8_t kOut = 1, kIn = 2;
 
-  /// What a worker needs to put rows together.
+  /// This is what a worker needs to put rows together.
   struct Worker {
     std::vector<std::uint32_t> entries;    ///< all rows of a piece, one after the other
     std::vector<std::uint8_t> both_ways;   ///< the flags of a row
@@ -146,8 +146,8 @@ void OrientedRows::Builder::take_file() {
   });
 }
 
-/// [known number]: edges in both directions. Edges that occur several times and self loops count here, which
-/// changes the order, but not the bound on the length of rows.
+/// Returns, by known number, the edges in both directions. Edges that occur several times and self loops
+/// count here, which changes the order, but not the bound on the length of rows.
 std::vector<std::uint32_t> OrientedRows::Builder::known_degrees() const {
   std::vector<std::uint32_t> degrees(rows_.known());
   const auto bounded = [](std::uint64_t degree) {
@@ -163,7 +163,7 @@ std::vector<std::uint32_t> OrientedRows::Builder::known_degrees() const {
   return degrees;
 }
 
-/// Sorts by counting.
+/// Numbers the vertices, which it sorts by counting.
 void OrientedRows::Builder::number_vertices() {
   const auto degrees = known_degrees();
   const std::size_t most = degrees.empty() ? 0 : std::ranges::max(degrees);
@@ -185,7 +185,8 @@ void OrientedRows::Builder::number_vertices() {
   }
 }
 
-/// The rows of a piece lie side by side, and behind each one of a directed graph its bytes of both_ways().
+/// Puts the entries. The rows of a piece lie side by side, and behind each one of a directed graph its bytes
+/// of both_ways().
 void OrientedRows::Builder::put_entries() {
   rows_.by_degree_ = true;
   rows_.own_.resize((rows_.owned_ + kVerticesAtOnce - 1) / kVerticesAtOnce);
@@ -242,7 +243,7 @@ void OrientedRows::Builder::add_row(Worker& worker, const KnownOf& known_of, Loc
   worker.entries.resize(begin + length);
 }
 
-/// A neighbour may have edges to a vertex, from it, or both.
+/// Adds a row of a directed graph. A neighbour may have edges to a vertex, from it, or both.
 template <class KnownOf>
 void OrientedRows::Builder::add_directed_row(Worker& worker, const KnownOf& known_of, LocalNumber local,
                                              VertexId v) const {

@@ -45,9 +45,9 @@ class OrientedRows {
 
   /// The vertices that the process knows have the numbers below this one.
   std::uint32_t known() const noexcept { return static_cast<std::uint32_t>(known_of_.size()); }
-  /// Whether numbers are in the order of degrees.
+  /// Returns whether numbers are in the order of degrees.
   bool by_degree() const noexcept { return by_degree_; }
-  /// How many entries the rows of owned vertices have.
+  /// Returns how many entries the rows of owned vertices have.
   std::uint64_t entries() const noexcept { return entries_; }
   /// `known`: the number in boundary(); with one process that is the id.
   std::uint32_t number_of(KnownNumber known) const noexcept { return number_of_[known]; }
@@ -57,18 +57,20 @@ class OrientedRows {
   const frontier::Boundary& boundary() const noexcept { return neighbours_ ? *neighbours_ : job_.boundary(); }
 
   Row row(std::uint32_t number) const noexcept { return {heads_[number].entries, heads_[number].length}; }
-  /// The row of a vertex with a number of the batch; empty where the batch is without it.
+  /// Returns the row of a vertex with a number of the batch; empty where the batch is without it.
   Row row(std::uint32_t number, const RowBatch& batch) const noexcept {
     return batch.with_owned || degree(number) == 0 ? row(number) : Row();
   }
-  /// For each entry of the row 1 if edges lead both ways, else 0. Not for symmetric graphs, where all do.
+  /// Returns, for each entry of the row, 1 if edges lead both ways, else 0. It is not for symmetric graphs,
+  /// where all do.
   std::span<const std::uint8_t> both_ways(std::uint32_t number) const noexcept {
     if (heads_[number].length == 0) return {};
     const Head& head = heads_[number];
     const auto* const own = reinterpret_cast<const std::uint8_t*>(head.entries + head.length);
     return {head.degree > 0 ? own : lent_both_ways_ + (head.entries - lent_entries_), head.length};
   }
-  /// How many neighbours an owned vertex has, with smaller and larger numbers; of a boundary vertex 0.
+  /// Returns how many neighbours an owned vertex has, with smaller and larger numbers; of a boundary vertex
+  /// 0.
   std::uint32_t degree(std::uint32_t number) const noexcept { return heads_[number].degree; }
 
   /// Says that lend() is for rows in this memory from here on. `both_ways`: the flag of each entry; null for

@@ -19,7 +19,8 @@ struct PageRankOptions {
   int iterations = 20;
   double damping = 0.85;
   double tolerance = 0;  ///< stop when the ranks have changed by less in sum; 0: never
-  /// As in McSherry's posts of 2015: start 0, new rank = 1 - damping + damping * sum, no dangling mass.
+  /// With this, ranks are as in McSherry's posts of 2015: start 0, new rank = 1 - damping + damping * sum, no
+  /// dangling mass.
   bool form_2015 = false;
   /// A vertex shares its rank among its edges in proportion to their weights, none of which is negative. A
   /// vertex whose weights sum to 0 is dangling. Otherwise the shares are equal.
@@ -34,7 +35,8 @@ struct RankTotals {
   double dangling = 0, change = 0;  ///< rank without edges; L1 of the last step
 };
 
-/// 1 / out-degree, or 1 / sum of the weights; 0 for dangling vertices. Throws Error, see Row::weight_sum().
+/// Returns 1 / out-degree, or 1 / sum of the weights; 0 for dangling vertices. Throws Error, see
+/// Row::weight_sum().
 template <class Offered>
 Offered inverse_degree(const graph::Row& row, bool weighted) {
   const bool floats = sizeof(Offered) == sizeof(float);
@@ -64,7 +66,7 @@ struct PageRank : WeightedSum<Offered> {
   Message message(double rank, Constant inverse_degree) const {
     return static_cast<Message>(rank * static_cast<double>(inverse_degree));
   }
-  /// The part of a rank that no edge brings.
+  /// Returns the part of a rank that no edge brings.
   double prepare(const Totals& last) const {
     const double d = options.damping;
     return options.form_2015 ? 1 - d : (1 - d + d * last.dangling) / n;

@@ -14,8 +14,8 @@ constexpr PlainId kNone = BreadthFirst::kNoParent;
 
 void refuse_circle() { throw Error("the parents of vertices lead round in a circle"); }
 
-/// The vertices before `vertex` as far as this process knows them: the last one is the source, one of another
-/// process, or kNone. In a circle they are more than there are.
+/// Returns the vertices before `vertex` as far as this process knows them: the last one is the source, one of
+/// another process, or kNone. In a circle they are more than there are.
 std::vector<VertexId> follow(const frontier::FrontierJob& job, std::span<const PlainId> parents,
                              VertexId source, VertexId vertex) {
   std::vector<VertexId> piece;
@@ -29,7 +29,7 @@ std::vector<VertexId> follow(const frontier::FrontierJob& job, std::span<const P
 
 }  // namespace
 
-/// In each round the owner of the last vertex that is known says which ones lie before it.
+/// Returns the path. In each round the owner of the last vertex that is known says which ones lie before it.
 std::vector<VertexId> path_to(frontier::FrontierJob& job, std::span<const PlainId> parents, VertexId source,
                               VertexId target) {
   job.expect_vertex(source);

@@ -8,13 +8,13 @@
 
 namespace edgewire::kernels {
 
-/// The vertices of the path that parents give, from `source` to `target`; empty if the target has no
-/// parent. `parents`: [local number] the vertex before it, kNoVertex without one. In all processes
-/// the same. Collective; throws Error, also when the parents lead round in a circle.
+/// Returns the vertices of the path that parents give, from `source` to `target`; empty if the target has no
+/// parent. `parents`: [local number] the vertex before it, kNoVertex without one. The path is the same in all
+/// processes. Collective; throws Error, also when the parents lead round in a circle.
 std::vector<VertexId> path_to(frontier::FrontierJob& job, std::span<const PlainId> parents, VertexId source,
                               VertexId target);
 
-/// The same in one process, of the parents of all vertices: [vertex]. Throws Error as above.
+/// Returns the same in one process, from the parents of all vertices: [vertex]. Throws Error as above.
 std::vector<VertexId> path_to(std::span<const PlainId> parents, VertexId source, VertexId target);
 
 }  // namespace edgewire::kernels

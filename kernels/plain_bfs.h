@@ -26,7 +26,7 @@ struct Levels {
   }
 };
 
-/// `source`: a vertex of the graph.
+/// Searches from `source`, a vertex of the graph.
 Levels plain_breadth_first(const graph::GraphFile& graph, VertexId source);
 
 }  // namespace edgewire::kernels

@@ -28,7 +28,7 @@ void each_edge(const graph::GraphFile& graph, VertexId u, bool unit, const Visit
   });
 }
 
-/// Sum: a type that adds weights without a limit that they reach.
+/// `Sum` is a type that adds weights without a limit that they reach.
 template <class Sum>
 struct Distances {
   static constexpr std::uint32_t kUnreached = 0xffffffff;
@@ -39,7 +39,7 @@ struct Distances {
   bool is_reached(VertexId v) const { return edges[v] != kUnreached; }
 };
 
-/// `unit`: all edges have weight 1. No weight is negative.
+/// Finds the shortest distances. `unit`: all edges have weight 1. No weight is negative.
 template <class Sum>
 Distances<Sum> plain_dijkstra(const graph::GraphFile& graph, VertexId source, bool unit) {
   using Way = std::pair<Sum, VertexId>;

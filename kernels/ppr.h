@@ -44,7 +44,7 @@ struct PersonalisedPageRank : WeightedSum<Offered> {
   Message message(double rank, Constant constant) const {
     return static_cast<Message>(rank * static_cast<double>(constant.inverse_degree));
   }
-  /// What no edge brings to a source.
+  /// Returns what no edge brings to a source.
   double prepare(const Totals& last) const {
     const double d = options.damping;
     return (1 - d + d * last.dangling) / count;

@@ -6,7 +6,7 @@
 
 namespace edgewire::kernels {
 
-/// Who has vertices to follow in the next superstep: nobody, one process, or perhaps several.
+/// Says who has vertices to follow in the next superstep: nobody, one process, or perhaps several.
 class Active {
  public:
   void add(std::uint32_t rank) noexcept {
@@ -16,7 +16,7 @@ class Active {
     if (others.code_ != kNobody) code_ = code_ == kNobody || code_ == others.code_ ? others.code_ : kSeveral;
   }
   bool nobody() const noexcept { return code_ == kNobody; }
-  /// Nobody else has any.
+  /// Returns whether nobody else has any.
   bool is_only(std::uint32_t rank) const noexcept { return code_ == rank + 1; }
   bool is_one() const noexcept { return code_ != kNobody && code_ != kSeveral; }
 
@@ -32,11 +32,11 @@ class Active {
   std::uint32_t code_ = kNobody;
 };
 
-/// What a lane says at the end of a push.
+/// This is what a lane says at the end of a push.
 struct PushNote {
-  std::uint32_t vertices = 0;  ///< whose edges were followed, by all lanes of the process; said by lane 0
-  std::uint64_t edges = 0;     ///< out of them
-  std::uint32_t levels = 1;    ///< that the process has followed in this superstep, alone but for the last
+  std::uint32_t vertices = 0;      ///< vertices whose edges the process followed; said by lane 0
+  std::uint64_t edges = 0;         ///< out of them
+  std::uint32_t levels = 1;        ///< levels followed in this superstep, alone but for the last
   std::uint64_t edges_before = 0;  ///< out of the vertices of the earlier ones
   Active next;                     ///< who has vertices to follow next, as far as this lane knows
 

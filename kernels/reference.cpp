@@ -15,30 +15,30 @@ namespace {
 /// of the limits, which count the same operations in double.
 using Wide = long double;
 constexpr double kOwnError = 1 + 0x1p-10;
-constexpr double kUnit = 0x1p-53;  ///< of doubles
+constexpr double kUnit = 0x1p-53;  ///< unit roundoff of doubles
 
-/// (1 + d_1) ... (1 + d_k) differs from 1 by at most this, where `sum` is that of all |d_i| (Higham,
-/// lemma 3.1).
+/// Returns the bound of (1 + d_1) ... (1 + d_k): it differs from 1 by at most this, where `sum` is that of
+/// all |d_i| (Higham, lemma 3.1).
 double gamma(double sum) { return sum < 1 ? sum / (1 - sum) : std::numeric_limits<double>::infinity(); }
 
-/// Where a message is rounded to a float, or not at all.
+/// Returns the unit where a message is rounded to a float, or 0 where it is not.
 double message_unit(const Rounding& rounding) { return rounding.doubles ? 0 : 0x1p-24; }
 
-/// A value in 16 bits loses at most this part of itself: the difference to the slot's last value, which
-/// feedback adds in float, counts in.
+/// Returns what a value in 16 bits loses at most, as a part of itself: the difference to the slot's last
+/// value, which feedback adds in float, counts in.
 double wire_unit(const Rounding& rounding) {
   return plan::is_rounded(rounding.wire) ? plan::rounding(rounding.wire) + 0x1p-22 : 0;
 }
 
-/// Numbers below the normal ones of a type have a fixed distance. A message in that range may lose this much,
-/// however small it is.
+/// Returns what a small message may lose. Numbers below the normal ones of a type have a fixed distance. A
+/// message in that range may lose this much, however small it is.
 double message_loss(const Rounding& rounding) {
   return rounding.doubles ? 2 * std::numeric_limits<double>::denorm_min()
                           : 2 * double{std::numeric_limits<float>::denorm_min()};
 }
 
-/// The same of 16 bits, where no value exceeds `largest`: half the distance of two such numbers is lost, now
-/// and in the last iteration.
+/// Returns the same for 16 bits, where no value exceeds `largest`: half the distance of two such numbers is
+/// lost, now and in the last iteration.
 double wire_loss(const Rounding& rounding, double largest) {
   if (!plan::is_rounded(rounding.wire)) return 0;
   const double top = std::exp2(std::max(0.0, std::ceil(std::log2(largest))));
@@ -48,7 +48,7 @@ double wire_loss(const Rounding& rounding, double largest) {
   return 2 * rounding.legs * step;
 }
 
-/// By vertex: how many edges lead to it.
+/// Returns, by vertex, how many edges lead to it.
 std::vector<double> in_degrees(const graph::GraphFile& graph) {
   std::vector<double> found(graph.vertices(), 0);
   for (const VertexId target : graph.targets()) found[target] += 1;
@@ -63,8 +63,8 @@ std::uint64_t largest_of(const std::vector<double>& counts) {
 struct Sum {
   Wide value = 0;
   double error = 0;
-  /// The error of a run whose terms are off by `error` in all, and which adds so many of them in any order:
-  /// (terms - 1) roundings of each at most (Higham, section 4.2), and `more`.
+  /// Returns the error of a run whose terms are off by `error` in all, and which adds so many of them in any
+  /// order: (terms - 1) roundings of each at most (Higham, section 4.2), and `more`.
   double added(double terms, double more) const {
     return error + gamma((std::max(terms - 1, 0.0) + more) * kUnit) * (static_cast<double>(value) + error);
   }
@@ -113,10 +113,12 @@ class Ranks {
     return sources_.empty() || std::ranges::binary_search(sources_, vertex);
   }
 
-  /// How far what a vertex offers may be off, times the sum of its weights. `rank`: with the run's error.
+  /// Returns how far what a vertex offers may be off, times the sum of its weights. `rank`: with the run's
+  /// error.
   double error_offered(std::size_t u, double rank) {
-    // To a float: the inverse degree, the message, and a partial sum for each leg. To a double: the inverse
-    // degree, the message, and the message times the weight; the sum of the weights in each addition.
+    // These are rounded to a float: the inverse degree, the message, and a partial sum for each leg. These
+    // are rounded to a double: the inverse degree, the message, and the message times the weight; the sum of
+    // the weights in each addition.
     const std::uint64_t edges = begin(u + 1) - begin(u);
     const double summed = options_.weighted && edges > 1 ? static_cast<double>(edges - 1) : 0;
     double error = gamma((2 + rounding_.legs) * message_unit(rounding_) + (3 + summed) * kUnit) * rank;
@@ -161,10 +163,10 @@ class Ranks {
       base.value = (base.value + d * dangling.value) / shared_by_;
       base.error = d * dangling.added(dangling_, 0) / shared_by_;
     }
-    // 1 - d, + or times d, / n, and then + to the rest.
+    // Four more roundings follow: 1 - d, + or times d, / n, and then + to the rest.
     base.error = base.added(1, 4);
     for (std::size_t v = 0; v < vertices_.size(); ++v) {
-      // Times d, and + to the base.
+      // Two more roundings follow: times d, and + to the base.
       const double error = d * sums_[v].added(in_degrees_[v], 2) + std::numeric_limits<double>::denorm_min();
       vertices_[v] = {d * sums_[v].value, error};
       if (!restarts(v)) continue;
@@ -177,11 +179,11 @@ class Ranks {
   const PageRankOptions& options_;
   std::span<const VertexId> sources_;
   const Rounding& rounding_;
-  double loss_;          ///< of a value on its way, however small it is
+  double loss_;          ///< loss of a value on its way, however small it is
   double shared_by_;     ///< vertices that share what no edge brings
-  double dangling_ = 0;  ///< of the last iteration: vertices without edges whose rank is not 0
+  double dangling_ = 0;  ///< vertices without edges whose rank is not 0 in the last iteration
   std::vector<double> in_degrees_;
-  std::vector<Wide> weights_;  ///< by vertex: the sum of those of its edges
+  std::vector<Wide> weights_;  ///< by vertex: the sum of the weights of its edges
   std::vector<Sum> vertices_;  ///< ranks
   std::vector<Sum> sums_;      ///< over the edges into a vertex
   std::vector<std::vector<double>>

@@ -13,42 +13,43 @@
 
 namespace edgewire::kernels {
 
-/// How a run rounds its messages. Accumulators and values are doubles in all runs.
+/// Says how a run rounds its messages. Accumulators and values are doubles in all runs.
 struct Rounding {
   bool doubles = false;  ///< messages are doubles, otherwise floats
-  /// How values travel between processes; only whether that is in 16 bits matters.
+  /// Says how values travel between processes; only whether that is in 16 bits matters.
   plan::Encoding wire = plan::Encoding::f32;
   int legs = 1;  ///< how often a value travels on its way: 2 where processes own edges (mirror, partial sum)
 };
 
 struct Reference {
   std::vector<double> values;  ///< by vertex
-  /// By vertex: relative errors are parts of this number. It is the magnitude of the value, and greater where
-  /// terms of both signs cancel.
+  /// The scales by vertex: relative errors are parts of this number. It is the magnitude of the value, and
+  /// greater where terms of both signs cancel.
   std::vector<double> scales;
   std::vector<double> limits;  ///< by vertex: most by which the value of a right result differs from `values`
   std::uint64_t longest_sum = 0;  ///< most edges that lead to one vertex
 };
 
-/// Ranks after `iterations` by power iteration. `sources`: of personalised ranks, as check_sources() asks
-/// for; empty: ranks of all vertices. Takes 88 bytes for each vertex, with 16 bits on the wire up to 104.
+/// Returns the ranks after `iterations` by power iteration. `sources`: those of personalised ranks, as
+/// check_sources() asks for; empty: ranks of all vertices. Takes 88 bytes for each vertex, with 16 bits on
+/// the wire up to 104.
 Reference reference_ranks(const graph::GraphFile& graph, const PageRankOptions& options, int iterations,
                           std::span<const VertexId> sources, const Rounding& rounding);
 
-/// A^k x (see SpMV). The scales are |A|^k |x|.
+/// Returns A^k x (see SpMV). The scales are |A|^k |x|.
 Reference reference_spmv(const graph::GraphFile& graph, std::span<const double> x, int iterations,
                          const Rounding& rounding);
 
-/// Most by which rounded messages can change a result in sum, relative to the sum of all values. Sums of
-/// doubles come to it (see longest_sum), and what is below the smallest normal number.
+/// Returns by how much at most rounded messages can change a result in sum, relative to the sum of all
+/// values. Sums of doubles come to it (see longest_sum), and what is below the smallest normal number.
 double message_bound(const PageRankOptions& options, int iterations, const Rounding& rounding);
 double spmv_message_bound(int iterations, const Rounding& rounding);
 
-/// How near a result is to the reference.
+/// Says how near a result is to the reference.
 struct Comparison {
   double sum_error = 0, sum_limit = 0;  ///< sum of all differences, of all limits, / sum of all scales
-  /// Of the vertices whose scale is a normal number of the precision: the largest difference and the largest
-  /// limit, relative to the scale.
+  /// The largest difference and the largest limit, relative to the scale, over the vertices whose scale is a
+  /// normal number of the precision.
   double largest_error = 0, largest_limit = 0;
   double limit_share = 0;  ///< largest difference / limit of any vertex; NaN where a value is none
   VertexId farthest{};     ///< the vertex for which that is

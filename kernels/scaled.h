@@ -19,7 +19,7 @@ struct Scaled {
   std::int64_t exponent = 0;  ///< any where the mantissa is 0
 
   Scaled() = default;
-  /// A finite number, not negative.
+  /// Takes a finite number that is not negative.
   explicit Scaled(double number) {
     int power = 0;
     const double part = std::frexp(number, &power);
@@ -36,7 +36,7 @@ struct Scaled {
     number.exponent = exponent + static_cast<std::int64_t>(bits >> kMantissaBits) - kBias;
     return number;
   }
-  /// The nearest double; infinity if it is too large.
+  /// Returns the nearest double; infinity if it is too large.
   explicit operator double() const noexcept {
     constexpr std::int64_t kFar = 4096;  // beyond all doubles
     return std::ldexp(mantissa, static_cast<int>(std::min(std::max(exponent, -kFar), kFar)));
@@ -56,7 +56,7 @@ struct Scaled {
   friend Scaled operator*(const Scaled& a, const Scaled& b) noexcept {
     return from(a.mantissa * b.mantissa, a.exponent + b.exponent);
   }
-  /// `b` is not 0.
+  /// Divides; `b` is not 0.
   friend Scaled operator/(const Scaled& a, const Scaled& b) noexcept {
     return from(a.mantissa / b.mantissa, a.exponent - b.exponent);
   }
@@ -69,15 +69,15 @@ struct Scaled {
 
 inline bool is_zero(double number) noexcept { return number == 0; }
 
-/// Whether 1 / paths would lose digits.
+/// Returns whether 1 / paths would lose digits.
 inline bool is_too_many(double paths) noexcept { return paths > 1e300; }
 inline bool is_too_many(const Scaled&) noexcept { return false; }
 
-/// Adds to a sum that several workers share; returns what it was before.
+/// Adds to a sum that several workers share, and returns what it was before.
 inline double add_shared(double& sum, double more) noexcept {
   return std::atomic_ref(sum).fetch_add(more, std::memory_order_relaxed);
 }
-/// A worker that adds holds the exponent for so long, and others wait.
+/// Adds in the same way. A worker that adds holds the exponent for so long, and others wait.
 inline Scaled add_shared(Scaled& sum, const Scaled& more) noexcept {
   constexpr std::int64_t kHeld = std::numeric_limits<std::int64_t>::min();
   const std::atomic_ref<std::int64_t> exponent(sum.exponent);

@@ -58,7 +58,7 @@ std::vector<frontier::Superstep> StrongComponents::run() {
   return log_.take();
 }
 
-/// Vertices on the stacks of all processes.
+/// Returns the vertices on the stacks of all processes.
 std::uint64_t StrongComponents::stacked() {
   std::array<std::uint64_t, 1> mine{};
   for (const Worker& worker : workers_) mine[0] += worker.stack.size();
@@ -69,7 +69,7 @@ bool StrongComponents::labelled(LocalNumber local) const noexcept {
   return std::atomic_ref(const_cast<PlainId&>(labels_[local])).load(std::memory_order_relaxed) != kNone;
 }
 
-/// Whether it had no label before. Labels order nothing else, so all accesses are relaxed.
+/// Returns whether it had no label before. Labels order nothing else, so all accesses are relaxed.
 bool StrongComponents::label(LocalNumber local, PlainId value) noexcept {
   PlainId none = kNone;
   return std::atomic_ref(labels_[local]).compare_exchange_strong(none, value, std::memory_order_relaxed);
@@ -80,8 +80,9 @@ LocalNumber StrongComponents::checked(PlainId local) const {
   return LocalNumber(static_cast<std::uint32_t>(local));
 }
 
-/// By the numbers of the job's boundary: what can be reached from the component and what cannot are two
-/// sides. Where not all of the component was found, what was found is one vertex from here on: the first one.
+/// Returns sides by the numbers of the job's boundary: what can be reached from the component and what cannot
+/// are two sides. Where not all of the component was found, what was found is one vertex from here on: the
+/// first one.
 std::vector<std::uint8_t> StrongComponents::start_with_giant() {
   std::vector<std::uint8_t> sides(job_.known(), RestRows::kReached);
   if (job_.graph().edges() <= collected_) return sides;
@@ -161,7 +162,7 @@ void StrongComponents::trim() {
   }
 }
 
-/// A vertex at the other end of an edge has been trimmed.
+/// Lowers the count of a vertex: one at the other end of an edge has been trimmed.
 void StrongComponents::lower(Worker& worker, LocalNumber local, Way way) {
   if (std::atomic_ref(counts_[way][local]).fetch_sub(1, std::memory_order_relaxed) != 1) return;
   if (label(local, job_.ownership().vertex(rank_, local))) worker.stack.push_back(local);

@@ -37,18 +37,19 @@ namespace edgewire::kernels {
 
 class StrongComponents {
  public:
-  /// Superstep::kind, those of Components besides. Its `frontier` has vertices that were looked at.
+  /// The values of Superstep::kind, with those of Components besides. Its `frontier` has vertices that were
+  /// looked at.
   static constexpr std::uint64_t kForward = kComponentPhases.size(), kBackward = kForward + 1,
                                  kRows = kForward + 2, kTrim = kForward + 3, kColour = kForward + 4,
                                  kGather = kForward + 5, kTell = kForward + 6, kCollect = kForward + 7,
                                  kFirst = kForward + 8;
-  /// So few edges are collected in each process: 32 MB at most.
+  /// So few edges are collected in each process: they take 32 MB at most.
   static constexpr std::uint64_t kCollected = 1 << 19;
 
-  /// Supersteps of trimming before it is looked up whether few edges are left.
+  /// The number of supersteps of trimming before it is looked up whether few edges are left.
   static constexpr int kTrimmedAtOnce = 64;
 
-  // Of all colours no two are the same, and none is kGone.
+  // The colours of two vertices are never the same, and none is kGone.
   static constexpr PlainId kMix = static_cast<PlainId>(kIds64 ? kGolden : kGolden32);
   static constexpr PlainId kUnmix = static_cast<PlainId>(kIds64 ? 0xf1de83e19937733d : 0xe8b2f51);
   static constexpr PlainId colour_of(VertexId vertex) { return (vertex + 1) * kMix; }
@@ -60,9 +61,9 @@ class StrongComponents {
   /// outlives it. Rows are read from memory. `collected`: see kCollected; the same in all processes.
   explicit StrongComponents(frontier::FrontierJob& job, std::uint64_t collected = kCollected);
 
-  /// Collective; throws Error.
+  /// Runs the kernel. Collective; throws Error.
   std::vector<frontier::Superstep> run();
-  /// [local number]: the smallest vertex of the component. After run().
+  /// [local number]: the smallest vertex of the component. It is valid after run().
   const std::vector<PlainId>& labels() const noexcept { return labels_; }
 
  private:
@@ -123,8 +124,8 @@ class StrongComponents {
   std::optional<RestRows> rows_;
   std::vector<PlainId> colours_;                      ///< by number of rows_
   std::array<std::vector<std::uint32_t>, 2> counts_;  ///< [way][local]: edges that trimming has left
-  /// The first vertex of the component that was found first; where merged_, of a part of it, for which this
-  /// vertex stands.
+  /// The first vertex of the component that was found first; where merged_, that of a part of it, for which
+  /// this vertex stands.
   VertexId giant_{kNone};
   bool merged_ = false;
   std::vector<Worker> workers_;

@@ -11,14 +11,14 @@ namespace edgewire::kernels {
 
 namespace {
 
-/// The path-based search of Gabow ("Path-based depth-first search for strong and biconnected components",
-/// 2000), without recursion.
+/// Runs the path-based search of Gabow ("Path-based depth-first search for strong and biconnected
+/// components", 2000), without recursion.
 class PathSearch {
  public:
   explicit PathSearch(const graph::GraphFile& graph)
       : graph_(graph), number_(graph.vertices()), first_(graph.vertices()) {}
 
-  /// [vertex]: the smallest vertex of its component.
+  /// Returns, by vertex, the smallest vertex of its component.
   std::vector<VertexId> run() {
     for (VertexId v{}; v < number_.size(); ++v)
       if (number_[v] == 0) search(v);
@@ -71,7 +71,7 @@ class PathSearch {
   std::uint64_t count_ = 0;
   std::vector<std::uint64_t> number_;  ///< [vertex]: in the order in which they are found; 0: not yet
   std::vector<VertexId> first_;
-  std::vector<Visit> path_;        ///< from the root to the vertex whose edges are followed
+  std::vector<Visit> path_;        ///< path from the root to the vertex whose edges are followed
   std::vector<VertexId> open_;     ///< vertices whose component is not known, as they were found
   std::vector<VertexId> borders_;  ///< of them, where components begin as far as is known
 };

@@ -35,7 +35,8 @@ CollectedComponents::CollectedComponents(std::vector<frontier::Record> edges) {
     if (low_[i] == 0) visit(i);
 }
 
-/// All vertices that can be reached and were not seen. Their numbers count from 1, in the order of discovery.
+/// Visits all vertices that can be reached and were not seen. Their numbers count from 1, in the order of
+/// discovery.
 void CollectedComponents::visit(std::uint32_t root) {
   struct Step {
     std::uint32_t vertex, number;
@@ -63,7 +64,7 @@ void CollectedComponents::visit(std::uint32_t root) {
   }
 }
 
-/// The vertices that were discovered from `root` on, and are open, are its component.
+/// Closes a component: it is the vertices that were discovered from `root` on, and are open.
 void CollectedComponents::close(std::uint32_t root) {
   const auto first = std::find(open_.rbegin(), open_.rend(), root).base() - 1;
   const std::uint32_t smallest = *std::min_element(first, open_.end());

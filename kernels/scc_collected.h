@@ -8,14 +8,14 @@
 
 namespace edgewire::kernels {
 
-/// The strongly connected components of the graph of these edges, each from record.vertex to record.value, by
-/// one thread (Tarjan: "Depth-first search and linear graph algorithms", 1972), without recursion. Memory: 60
-/// bytes for each edge at most, 92 where ids have 64 bits.
+/// Finds the strongly connected components of the graph of these edges, each from record.vertex to
+/// record.value, by one thread (Tarjan: "Depth-first search and linear graph algorithms", 1972), without
+/// recursion. Memory: 60 bytes for each edge at most, 92 where ids have 64 bits.
 class CollectedComponents {
  public:
   explicit CollectedComponents(std::vector<frontier::Record> edges);
 
-  /// Ascending.
+  /// The vertices, ascending.
   const std::vector<PlainId>& vertices() const noexcept { return vertices_; }
   /// [index in vertices()]: the smallest vertex of its component.
   const std::vector<PlainId>& labels() const noexcept { return labels_; }

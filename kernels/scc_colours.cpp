@@ -1,4 +1,4 @@
-// What StrongComponents does with colours, where much is left.
+// This file has what StrongComponents does with colours, where much is left.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace edgewire::kernels {
 
-/// False: its colour is not lower, or it is gone.
+/// Raises the colour of a vertex. Returns false where its colour is not lower, or it is gone.
 bool StrongComponents::raise(std::uint32_t number, PlainId value) noexcept {
   PlainId old = colour(number).load(std::memory_order_relaxed);
   while (old != kGone && old < value)
@@ -17,8 +17,8 @@ bool StrongComponents::raise(std::uint32_t number, PlainId value) noexcept {
   return false;
 }
 
-/// All start with colours of their own. A process spreads its largest colour as far as it can alone, then the
-/// next one, so that few vertices are coloured more than once.
+/// Spreads colours. All start with colours of their own. A process spreads its largest colour as far as it
+/// can alone, then the next one, so that few vertices are coloured more than once.
 void StrongComponents::spread_colours() {
   std::ranges::fill(colours_, kGone);
   for_each_left([this](Worker& worker, LocalNumber local, VertexId vertex) {
@@ -71,15 +71,15 @@ void StrongComponents::spread(int lane, const Scheme& scheme) {
   if (distributed_) job_.records().finish(lane, take);
 }
 
-/// A vertex that has kept its own colour is in the component that all of this colour reach which belong to
-/// it.
+/// Finds roots. A vertex that has kept its own colour is in the component that all of this colour reach which
+/// belong to it.
 void StrongComponents::find_roots() {
   for_each_left([this](Worker& worker, LocalNumber local, VertexId vertex) {
     if (colours_[local] == colour_of(vertex)) join(worker, local, colours_[local]);
   });
 }
 
-/// Backward from what is on the stacks, within its colour.
+/// Goes backward from what is on the stacks, within its colour.
 void StrongComponents::gather_colours() {
   do {
     step_in_lanes(kGather, [this](int lane, const auto& scheme) { gather(lane, scheme); });
@@ -108,14 +108,14 @@ void StrongComponents::gather(int lane, const Scheme& scheme) {
   if (distributed_) job_.records().finish(lane, take);
 }
 
-/// The vertex reaches one of this colour that is in the component.
+/// Says that the vertex reaches one of this colour that is in the component.
 void StrongComponents::join(Worker& worker, LocalNumber local, PlainId value) {
   if (colours_[local] != value || !label(local, vertex_of(value))) return;
   worker.stack.push_back(local);
   worker.members.push_back(local);
 }
 
-/// To the processes that own neighbours. Then edges between colours are left out, at both ends.
+/// Tells colours to the processes that own neighbours. Then edges between colours are left out, at both ends.
 void StrongComponents::tell_colours() {
   step_in_lanes(kTell, [this](int lane, const auto& scheme) { tell(lane, scheme); });
   job_.for_each_range([this](int, LocalNumber first, LocalNumber last) {
@@ -153,8 +153,8 @@ void StrongComponents::tell(int lane, const Scheme& scheme) {
   if (distributed_) job_.records().finish(lane, take);
 }
 
-/// Of the other components that colours have found the owner of the root is told the vertices, and asked for
-/// the first one.
+/// Names the members of the other components that colours have found: the owner of the root is told the
+/// vertices, and asked for the first one.
 void StrongComponents::name_members() {
   std::array<std::uint64_t, 1> members{};
   for (const Worker& worker : workers_) members[0] += worker.members.size();

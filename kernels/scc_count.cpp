@@ -1,4 +1,4 @@
-// Counts of scc.
+// This file has the counts of scc.
 #include <utility>
 
 #include "graph/row.h"
@@ -10,8 +10,8 @@ namespace edgewire::kernels {
 
 namespace {
 
-/// Where the edges are few, each process sends those to vertices of others to their owners, and then to all
-/// others the edges of its vertices that have an edge in and an edge out, loops not counted.
+/// Counts where the edges are few: each process sends those to vertices of others to their owners, and then
+/// to all others the edges of its vertices that have an edge in and an edge out, loops not counted.
 class FewEdgesCount : public FrontierCount {
  public:
   explicit FewEdgesCount(const graph::GraphFile& graph)
@@ -52,8 +52,8 @@ class FewEdgesCount : public FrontierCount {
   std::vector<std::pair<VertexId, std::uint64_t>> left_;  ///< (vertex, its edges that are sent)
 };
 
-/// Where there are more, a sequential run counts what processes with one worker each send. With more workers
-/// other vertices may join in a round, and other rounds pay.
+/// Counts where there are more edges: a sequential run counts what processes with one worker each send. With
+/// more workers other vertices may join in a round, and other rounds pay.
 class ManyEdgesCount : public FrontierCount {
  public:
   explicit ManyEdgesCount(const graph::GraphFile& graph)

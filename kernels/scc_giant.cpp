@@ -13,7 +13,7 @@ namespace edgewire::kernels {
 
 namespace {
 
-constexpr std::uint32_t kSampledRows = 1 << 16;  // of a process, to guess in-degrees
+constexpr std::uint32_t kSampledRows = 1 << 16;  // rows of a process, to guess in-degrees
 constexpr std::size_t kJoinedAtOnce = 64;        // words that a worker takes at a time
 // A round that reads the rows of all that have not joined pays as long as it finds one of so many of them, or
 // reads few edges; the first ones find few where the pivot has few in-edges.
@@ -21,8 +21,8 @@ constexpr std::uint64_t kFewJoin = 16, kFirstRounds = 3, kMostRounds = 32;
 constexpr std::uint64_t kFewEdges = 64;  // one for so many vertices of the graph
 constexpr std::uint32_t kOfOther = ~std::uint32_t{0};
 
-/// Of the vertices of process `rank`: it has their rows. row_of(local): a row. local_of(entry): the local
-/// number of what is in it, or kOfOther.
+/// Chooses among the vertices of process `rank`, which has their rows. row_of(local): a row. local_of(entry):
+/// the local number of what is in it, or kOfOther.
 template <class RowOf, class LocalOf>
 GiantComponent::Candidate choose_candidate(const partition::Ownership& ownership, std::uint32_t rank,
                                            const RowOf& row_of, const LocalOf& local_of) {
@@ -115,7 +115,7 @@ GiantComponent::Candidate GiantComponent::candidate(const graph::GraphFile& grap
   });
 }
 
-/// The same in all processes.
+/// Chooses the pivot, which is the same in all processes.
 bool GiantComponent::choose_pivot() {
   const Candidate mine = choose_candidate(
       job_.ownership(), rank_, [this](LocalNumber local) { return job_.rows()[local]; },
@@ -163,7 +163,7 @@ void GiantComponent::note_reached(const std::vector<std::uint32_t>& levels) {
   });
 }
 
-/// Owners tell the bits of boundary vertices.
+/// Shares bits: owners tell those of boundary vertices.
 void GiantComponent::share(Bits& bits) {
   job_.pool().run([&](int lane) {
     frontier::exchange_known_bits(
@@ -175,7 +175,7 @@ void GiantComponent::share(Bits& bits) {
   });
 }
 
-/// A round: vertices whose rows lead to one that has joined join, too.
+/// Makes a round: vertices whose rows lead to one that has joined join, too.
 void GiantComponent::join() {
   if (distributed_) share(joined_);
   for (Worker& worker : workers_) worker = {};
@@ -185,7 +185,7 @@ void GiantComponent::join() {
   });
 }
 
-/// Of the vertices of a word that have not joined.
+/// Fetches the rows of the vertices of a word that have not joined.
 void GiantComponent::fetch_rows(std::size_t w, const frontier::KnownRows& rows) const {
   for (Word left = left_[w]; left != 0; left &= left - 1)
     rows.fetch(LocalNumber(static_cast<std::uint32_t>(w * kBits) +

@@ -21,7 +21,7 @@ namespace edgewire::kernels {
 
 class GiantComponent {
  public:
-  /// What supersteps are for.
+  /// Says what supersteps are for.
   struct Kinds {
     std::uint64_t forward, backward;
   };
@@ -30,15 +30,15 @@ class GiantComponent {
   struct Candidate {
     std::uint64_t product = 0, vertex = 0;
   };
-  /// What the process proposes: the vertex with the largest product; 0 where its sample has no edge. The
-  /// first one with the largest product of all processes is searched from.
+  /// Returns what the process proposes: the vertex with the largest product; 0 where its sample has no edge.
+  /// The first one with the largest product of all processes is searched from.
   static Candidate candidate(const graph::GraphFile& graph, const partition::Ownership& ownership,
                              std::uint32_t rank);
 
   /// Processes wait for one another at each level. So many levels of so few vertices are enough.
   static constexpr std::uint64_t kThin = 64, kThinLevels = 256;
-  /// Whether another round backward pays after one (counted from 1) in which so many vertices have joined,
-  /// others are left, and so many edges were read. Of all processes.
+  /// Returns whether another round backward pays after one (counted from 1) in which so many vertices have
+  /// joined, others are left, and so many edges were read. The numbers are those of all processes.
   static bool pays(std::uint64_t round, std::uint64_t joined, std::uint64_t left, std::uint64_t edges,
                    std::uint64_t vertices);
 
@@ -46,18 +46,19 @@ class GiantComponent {
   /// searches that of BreadthFirst, too. `job` outlives it.
   explicit GiantComponent(frontier::FrontierJob& job);
 
-  /// Chooses a vertex that many edges lead to and from, and searches. False: no such vertex was found.
-  /// Collective; throws Error.
+  /// Chooses a vertex that many edges lead to and from, and searches. Returns false where no such vertex was
+  /// found. Collective; throws Error.
   bool find(frontier::SuperstepLog& log, Kinds kinds);
 
-  /// Of any vertex that the process knows: a path leads to it from the pivot; where all_reached() is false,
-  /// from others, too.
+  /// Returns, for any vertex that the process knows, whether a path leads to it from the pivot; where
+  /// all_reached() is false, one may lead to others, too.
   bool reached(KnownNumber number) const noexcept { return reached_.test(number); }
   bool all_reached() const noexcept { return all_reached_; }
-  /// And one back: the vertex is in the component; where complete() is false, others may be, too.
+  /// Returns whether a path leads back, too: then the vertex is in the component; where complete() is false,
+  /// others may be, too.
   bool has(KnownNumber number) const noexcept { return joined_.test(number); }
   bool complete() const noexcept { return all_reached_ && all_joined_; }
-  /// The smallest vertex of which has() is true. Collective.
+  /// Returns the smallest vertex of which has() is true. Collective.
   VertexId first() const;
 
  private:
@@ -79,7 +80,7 @@ class GiantComponent {
   bool distributed_;
   std::uint32_t rank_;
   Bits reached_, joined_;   ///< by known number
-  std::vector<Word> left_;  ///< of owned vertices: reached, with edges, and not joined
+  std::vector<Word> left_;  ///< owned vertices that are reached, with edges, and not joined
   VertexId pivot_{};
   bool all_reached_ = true, all_joined_ = true;
   std::vector<Worker> workers_;

@@ -78,7 +78,7 @@ KnownNumber RestRows::number_of_other(VertexId vertex) const {
   return KnownNumber(owned_ + static_cast<std::uint32_t>(at - others_.begin()));
 }
 
-/// That the end is to have a number.
+/// Says that the end is to have a number.
 void RestRows::mark(const End& end) noexcept {
   if (end.place.owner != rank_ && !end.merged)
     std::atomic_ref(others_of_[end.known - owned_]).store(1, std::memory_order_relaxed);
@@ -119,7 +119,7 @@ void RestRows::count(const End& from, const End& to) {
   }
 }
 
-/// To the vertices of other processes at the ends of edges that are kept.
+/// Gives numbers to the vertices of other processes at the ends of edges that are kept.
 void RestRows::number_others(const Came& in, const Came& out) {
   for (std::uint32_t i = 0; i < others_of_.size(); ++i)
     if (others_of_[i] != 0) others_.push_back(job_.boundary().vertex(KnownNumber(owned_ + i)));
@@ -157,7 +157,7 @@ void RestRows::fill(const Came& in, const Came& out) {
   });
 }
 
-/// Of the counted lengths, which are 0 afterwards.
+/// Makes room for the counted lengths, which are 0 afterwards.
 void RestRows::Rows::make_room() {
   std::uint64_t sum = 0;
   for (std::size_t local = 0; local < lengths.size(); ++local) {
@@ -168,7 +168,8 @@ void RestRows::Rows::make_room() {
   ends.resize(sum);
 }
 
-/// Several workers may do so for the same vertex. Returns how many were there.
+/// Counts an edge of the vertex. Several workers may do so for the same vertex. It returns how many were
+/// there.
 std::uint32_t RestRows::Rows::count(LocalNumber local) {
   const std::uint32_t before = std::atomic_ref(lengths[local]).fetch_add(1, std::memory_order_relaxed);
   if (before == std::numeric_limits<std::uint32_t>::max())

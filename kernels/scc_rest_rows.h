@@ -16,7 +16,7 @@ namespace edgewire::kernels {
 /// of other processes follow, ascending by id.
 class RestRows {
  public:
-  /// Sides of vertices. kMerged: those that are one with a vertex, which is on the side kReached.
+  /// The sides of vertices. kMerged: those that are one with a vertex, which is on the side kReached.
   static constexpr std::uint8_t kGone = 0, kReached = 1, kOther = 2, kMerged = 3;
   static constexpr VertexId kNoVertex{edgewire::kNoVertex};
 
@@ -29,19 +29,19 @@ class RestRows {
   /// while workers rest; throws Error.
   RestRows(frontier::FrontierJob& job, std::span<const std::uint8_t> sides, VertexId merged);
 
-  /// The vertices at the other ends of an owned vertex's edges, once for each edge.
+  /// Returns the vertices at the other ends of an owned vertex's edges, once for each edge.
   std::span<const KnownNumber> out(LocalNumber local) const noexcept { return out_.of(local); }
   std::span<const KnownNumber> in(LocalNumber local) const noexcept { return in_.of(local); }
 
-  /// How many numbers there are.
+  /// Returns how many numbers there are.
   std::uint32_t numbers() const noexcept { return owned_ + static_cast<std::uint32_t>(others_.size()); }
-  /// A vertex of another process.
+  /// Returns a vertex of another process.
   VertexId other(KnownNumber number) const noexcept { return others_[number - owned_]; }
-  /// Of a vertex that a process has sent. Throws Error when it has no number.
+  /// Returns the number of a vertex that a process has sent. Throws Error when it has no number.
   KnownNumber number_of_other(VertexId vertex) const;
 
   /// Leaves out the edges of a vertex that do not lead to its own colour, or all where that is `gone`. Any
-  /// worker, for vertices that no other one asks for. `colours`: by number.
+  /// worker may call it, for vertices that no other one asks for. `colours`: by number.
   void leave_out(LocalNumber local, std::span<const PlainId> colours, PlainId gone) {
     out_.leave_out(local, colours, gone);
     in_.leave_out(local, colours, gone);
@@ -81,13 +81,14 @@ class RestRows {
   void fill(const Came& in, const Came& out);
 
   frontier::FrontierJob& job_;
-  std::span<const std::uint8_t> sides_;  ///< in the constructor
+  std::span<const std::uint8_t> sides_;  ///< sides, in the constructor
   VertexId merged_;
   partition::Home merged_place_{};
   std::uint32_t rank_, owned_;
   Rows out_, in_;
   std::vector<VertexId> others_;  ///< ascending
-  /// [known number - owned]: the number here of a vertex of another process; 0: none. In the constructor.
+  /// [known number - owned]: the number here of a vertex of another process; 0: none. It is used in the
+  /// constructor.
   std::vector<std::uint32_t> others_of_;
 };
 

@@ -54,7 +54,7 @@ RecordLoad StrongComponentsRun::count() {
   return load_;
 }
 
-/// Nothing where no process proposes a vertex to search from.
+/// Starts with the giant component, and does nothing where no process proposes a vertex to search from.
 void StrongComponentsRun::start_with_giant() {
   GiantComponent::Candidate best;
   for (std::uint32_t p = 0; p < processes_; ++p) {
@@ -91,7 +91,8 @@ std::vector<bool> StrongComponentsRun::search_forward(VertexId pivot, bool& all_
   return reached;
 }
 
-/// A process sees at once who has joined of its own vertices, of others' in the next round.
+/// Searches backward. A process sees at once who has joined of its own vertices, and of others' in the next
+/// round.
 std::vector<bool> StrongComponentsRun::search_backward(VertexId pivot, const std::vector<bool>& reached,
                                                        bool& all_joined) {
   const RecordLoad bits = bits_of_known(graph_, ownership_);
@@ -136,7 +137,7 @@ void StrongComponentsRun::each_edge(const Visit& visit) const {
   }
 }
 
-/// The owner of a row sends its edges to the owners of their ends.
+/// Keeps rows: the owner of a row sends its edges to the owners of their ends.
 void StrongComponentsRun::keep_rows() {
   for (Rows* rows : {&out_, &in_}) rows->lengths.resize(vertices_);
   each_edge([&](VertexId at, VertexId u, VertexId v) {
@@ -153,7 +154,7 @@ void StrongComponentsRun::keep_rows() {
   for (Rows* rows : {&out_, &in_}) rows->counts = rows->lengths;
 }
 
-/// Of the counted lengths, which are 0 afterwards.
+/// Makes room for the counted lengths, which are 0 afterwards.
 void StrongComponentsRun::Rows::make_room() {
   std::uint64_t sum = 0;
   begins.clear();
@@ -174,7 +175,8 @@ void StrongComponentsRun::Rows::leave_out(const std::vector<PlainId>& colours) {
   counts = lengths;
 }
 
-/// Edges that are left, of vertices with edges in both directions; the others are put on the stacks.
+/// Returns the edges that are left, of vertices with edges in both directions; the others are put on the
+/// stacks.
 std::uint64_t StrongComponentsRun::survey() {
   std::uint64_t edges = 0;
   for (VertexId v{}; v < vertices_; ++v) {
@@ -242,7 +244,8 @@ bool StrongComponentsRun::raise(PlainId& colour, PlainId value) const {
   return true;
 }
 
-/// As far as a process can alone, its largest colour first; then it tells the owners of what it has raised.
+/// Spreads colours as far as a process can alone, its largest colour first; then it tells the owners of what
+/// it has raised.
 void StrongComponentsRun::spread(std::uint32_t process) {
   std::vector<std::pair<PlainId, VertexId>> starts;
   for (const VertexId v : std::exchange(stacks_[process], {})) starts.emplace_back(colours_[v], v);
@@ -272,7 +275,7 @@ void StrongComponentsRun::spread(std::uint32_t process) {
   }
 }
 
-/// Backward from the vertices that have kept their colours, within these.
+/// Goes backward from the vertices that have kept their colours, within these.
 void StrongComponentsRun::gather_colours() {
   std::vector<VertexId> stack;
   for (VertexId v{}; v < vertices_; ++v)
@@ -294,7 +297,7 @@ void StrongComponentsRun::join(VertexId v, PlainId colour, std::vector<VertexId>
   members_.push_back(v);
 }
 
-/// Each vertex to all processes that own neighbours.
+/// Tells each vertex to all processes that own neighbours.
 void StrongComponentsRun::tell_colours() {
   std::vector<PlainId> told(processes_, kNone);
   for (VertexId v{}; v < vertices_; ++v) {
@@ -315,7 +318,7 @@ void StrongComponentsRun::collect() {
   }
 }
 
-/// The owner of a root is told each member, asked by its owner, and answers.
+/// Names members: the owner of a root is told each member, asked by its owner, and answers.
 void StrongComponentsRun::name_members() {
   for (const VertexId v : members_) {
     const std::uint32_t mine = owners_[v], other = owners_[labels_[v]];

@@ -16,21 +16,22 @@ namespace edgewire::kernels {
 
 class StrongComponentsRun {
  public:
-  /// For a directed graph. Memory: about 40 bytes for each vertex and 8 for each edge that may be on another
-  /// cycle than those of the largest component, and what count_breadth_first() takes. Both outlive it.
+  /// Makes the run for a directed graph. Memory: about 40 bytes for each vertex and 8 for each edge that may
+  /// be on another cycle than those of the largest component, and what count_breadth_first() takes. Both
+  /// outlive it.
   StrongComponentsRun(const graph::GraphFile& graph, const partition::Ownership& ownership);
 
-  /// Once.
+  /// Counts the run. It is called once.
   RecordLoad count();
 
  private:
   static constexpr PlainId kNone = kNoVertex;
-  /// Edges in one direction, of all vertices.
+  /// The edges in one direction, of all vertices.
   struct Rows {
     std::vector<std::uint64_t> begins;
     std::vector<std::uint32_t> lengths;
     std::vector<VertexId> ends;
-    /// Those that trimming has left.
+    /// The counts of edges that trimming has left.
     std::vector<std::uint32_t> counts;
 
     std::span<const VertexId> of(VertexId v) const { return {ends.data() + begins[v], lengths[v]}; }
@@ -73,7 +74,7 @@ class StrongComponentsRun {
   std::vector<VertexId> members_;
   Rows out_, in_;
   VertexId giant_{kNone};
-  /// What is sent at the end of a superstep: whom it reaches in the next one.
+  /// This is what is sent at the end of a superstep: whom it reaches in the next one.
   struct Message {
     VertexId vertex;
     PlainId value;

@@ -15,7 +15,7 @@ namespace edgewire::kernels {
 
 namespace {
 
-/// Sum of the weights of this process's edges. Throws Error when one is negative.
+/// Returns the sum of the weights of this process's edges. Throws Error when one is negative.
 double weight_sum(frontier::FrontierJob& job) {
   std::vector<double> sums(static_cast<std::size_t>((job.owned() >> 14) + 1));  // a range each, so that the
   job.for_each_range([&](int, LocalNumber first, LocalNumber last) {            // order of adding is given
@@ -42,7 +42,7 @@ double weight_sum(frontier::FrontierJob& job) {
   return sum;
 }
 
-/// The same of weights that were looked at when they were written to disks.
+/// Returns the same from weights that were looked at when they were written to disks.
 double weight_sum(const graph::GraphFile& graph, const frontier::WeightFigures& weights) {
   if (weights.least < 0)
     throw Error(fmt::format("{}: an edge has weight {:g}; sssp needs weights that are not negative",
@@ -82,7 +82,7 @@ void Sssp<Distance>::refuse(const graph::GraphFile& graph, VertexId vertex) cons
                           sizeof(Distance) == 8 && !kWhole ? "divide the weights" : "say --precision f64"));
 }
 
-/// A breadth-first search over the edges that explain distances: edges of weight 0, and those that are too
+/// Searches breadth-first over the edges that explain distances: edges of weight 0, and those that are too
 /// short to change a sum, may lead round in circles.
 template <class Distance>
 std::vector<PlainId> find_parents(const graph::GraphFile& graph, VertexId source,

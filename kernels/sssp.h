@@ -29,7 +29,7 @@ struct Sssp {
   explicit Sssp(frontier::FrontierJob& job, double delta = 0, bool unit_weights = false);
 
   static constexpr Distance unreached() { return kWhole ? Limits::max() : Limits::infinity(); }
-  /// Stands for a sum that is greater than a distance can be. Whatever is added to it, it stays.
+  /// Returns what stands for a sum that is greater than a distance can be. Whatever is added to it, it stays.
   static constexpr Distance too_long() { return kWhole ? Limits::max() - 1 : Limits::max(); }
   bool weighted() const { return !unit_weights; }
   template <class Weight>
@@ -43,11 +43,11 @@ struct Sssp {
       return too_long();  // not called: the constructor has refused such weights
     }
   }
-  /// Clamped where distances are so many times delta that only their order counts.
+  /// Returns the bucket, clamped where distances are so many times delta that only their order counts.
   std::uint64_t bucket(Distance distance) const {
     return static_cast<std::uint64_t>(std::min(static_cast<double>(distance) * buckets_a_unit, 0x1p62));
   }
-  /// Throws Error: a shortest path to this vertex is too long for the type.
+  /// Throws Error that says that a shortest path to this vertex is too long for the type.
   [[noreturn]] void refuse(const graph::GraphFile& graph, VertexId vertex) const;
 
   double delta;
@@ -55,10 +55,10 @@ struct Sssp {
   double buckets_a_unit;  ///< 1 / delta
 };
 
-/// What delta is when nobody chooses it: a quarter of average weight / average degree. Meyer and Sanders show
-/// that with delta in proportion to this quotient vertices are followed few times and buckets are few, too.
-/// On Kronecker graphs a quarter of it follows half as many edges as all of it. 1 where that is no positive
-/// number.
+/// Returns what delta is when nobody chooses it: a quarter of average weight / average degree. Meyer and
+/// Sanders show that with delta in proportion to this quotient vertices are followed few times and buckets
+/// are few, too. On Kronecker graphs a quarter of it follows half as many edges as all of it. It is 1 where
+/// that is no positive number.
 inline double usual_delta(double weight_sum, std::uint64_t edges, std::uint64_t vertices) {
   const double edge_count = static_cast<double>(edges);
   const double degree = edge_count / static_cast<double>(vertices);
@@ -66,10 +66,10 @@ inline double usual_delta(double weight_sum, std::uint64_t edges, std::uint64_t 
   return delta > 0 && std::isfinite(delta) ? delta : 1;
 }
 
-/// [vertex]: the vertex before it on a shortest path from `source`, kNoVertex where none leads; the source
-/// is its own. Of several it is the smallest that a path of the fewest edges leads over. `distances`: of all
-/// vertices, as DeltaStepping has found them. Takes one thread, and 8 bytes for each vertex. Throws Error
-/// when the graph file is damaged.
+/// Returns, by vertex, the vertex before it on a shortest path from `source`, kNoVertex where none leads; the
+/// source is its own. Of several it is the smallest that a path of the fewest edges leads over. `distances`:
+/// those of all vertices, as DeltaStepping has found them. Takes one thread, and 8 bytes for each vertex.
+/// Throws Error when the graph file is damaged.
 template <class Distance>
 std::vector<PlainId> find_parents(const graph::GraphFile& graph, VertexId source,
                                   std::span<const Distance> distances, bool unit_weights);

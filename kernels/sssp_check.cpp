@@ -46,7 +46,7 @@ class SsspCheck {
   using Limits = std::numeric_limits<Distance>;
   using Sum = std::conditional_t<kWhole, Uint128, long double>;
   static constexpr Distance kFar = kWhole ? Limits::max() : Limits::infinity();
-  /// What is longer than a distance can be.
+  /// This is what is longer than a distance can be.
   static constexpr Distance kMost = kWhole ? Limits::max() - 1 : Limits::max();
 
   std::string name(Vertex v) const { return vertex_name(graph_, v); }
@@ -131,7 +131,7 @@ class SsspCheck {
     }
     return {};
   }
-  /// docs/sssp.md derives the bound.
+  /// Compares distances with the bound that docs/sssp.md derives.
   void compare(DistanceCheck& found) const {
     constexpr long double kUnit = kWhole ? 0
                                          : static_cast<long double>(Limits::epsilon()) / 2 +

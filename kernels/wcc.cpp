@@ -12,8 +12,8 @@ namespace edgewire::kernels {
 namespace {
 
 constexpr std::uint32_t kAhead = 16;       // rows that are fetched before they are read
-constexpr std::uint32_t kRowsAtOnce = 64;  // of link_rest(): looked at before they are linked
-constexpr std::size_t kFetchedEdges = 4;   // of each of them
+constexpr std::uint32_t kRowsAtOnce = 64;  // rows that link_rest() looks at before they are linked
+constexpr std::size_t kFetchedEdges = 4;   // edges of each of them
 constexpr std::size_t kLinkedAtOnce = 64;  // edges of a vertex, before link_all() looks whether it needs more
 constexpr std::uint32_t kPiece = 1 << 14;  // numbers
 
@@ -152,7 +152,7 @@ void Components::link_all() {
   compress();
 }
 
-/// The vertex with the most edges.
+/// Returns the vertex with the most edges.
 std::uint32_t Components::hub() const noexcept {
   VertexId most{};
   for (VertexId v{}; v < job_.graph().vertices(); ++v)
@@ -165,7 +165,7 @@ inline bool Components::in_giant(LocalNumber local) const noexcept {
   return giant_ != Forest::kNone && forest_.root(local) == forest_.root(giant_);
 }
 
-/// Of the owned vertices alone: few of the others are asked for.
+/// Compresses the paths of the owned vertices alone: few of the others are asked for.
 void Components::compress() {
   job_.for_each_range([this](int, LocalNumber first, LocalNumber last) { forest_.compress(first, last); });
 }

@@ -25,17 +25,18 @@ namespace edgewire::kernels {
 
 class Components {
  public:
-  static constexpr std::size_t kSampledEdges = 2;  ///< of each vertex, in kSample
-  /// Superstep::kind, those of ComponentsApart besides. Its `frontier` has vertices whose edges were linked.
+  static constexpr std::size_t kSampledEdges = 2;  ///< edges of each vertex, in kSample
+  /// The values of Superstep::kind, with those of ComponentsApart besides. Its `frontier` has vertices whose
+  /// edges were linked.
   static constexpr std::uint64_t kSample = 0, kRest = 1, kAll = 2;
 
   /// Memory: 4 bytes for each vertex that the process knows; ComponentsApart. `job` outlives it.
   /// `room`: see ComponentsApart.
   explicit Components(frontier::FrontierJob& job, ComponentsApart::Room room = {});
 
-  /// Collective; throws Error.
+  /// Runs the kernel. Collective; throws Error.
   std::vector<frontier::Superstep> run();
-  /// [local number]: the smallest vertex of the component. After run().
+  /// Returns, by local number, the smallest vertex of the component. It is called after run().
   std::vector<PlainId> labels() const;
 
  private:
@@ -54,8 +55,8 @@ class Components {
   frontier::FrontierJob& job_;
   bool distributed_;
   Forest forest_;                           ///< over known numbers; in one process these are the vertices
-  std::unique_ptr<ComponentsApart> apart_;  ///< where there are several processes
-  std::uint32_t giant_ = Forest::kNone;     ///< in one process: a vertex of the giant component
+  std::unique_ptr<ComponentsApart> apart_;  ///< it is there where there are several processes
+  std::uint32_t giant_ = Forest::kNone;     ///< a vertex of the giant component, in one process
   std::vector<Worker> workers_;
   frontier::SuperstepLog log_;
 };

@@ -13,7 +13,7 @@ namespace edgewire::kernels {
 
 namespace {
 
-constexpr int kNameBits = 48;  // of a name where a count of sampled vertices is above it
+constexpr int kNameBits = 48;  // bits of a name where a count of sampled vertices is above it
 static_assert(graph::kMaxVertices <= std::uint64_t{1} << kNameBits &&
               kSampledVertices < 1U << (64 - kNameBits));
 constexpr std::uint32_t kParentsAhead = 16;  // vertices whose parents are fetched before they are looked at
@@ -82,7 +82,7 @@ void ComponentsApart::tell_giants(const std::vector<std::uint64_t>& said, std::u
   });
 }
 
-/// Whether the tree of `root` has a vertex that the peer has in its own largest component.
+/// Returns whether the tree of `root` has a vertex that the peer has in its own largest component.
 bool ComponentsApart::meets(std::uint32_t peer, std::uint32_t root) const noexcept {
   for (std::uint32_t n = boundary_.first(peer); n < boundary_.first(peer) + boundary_.count(peer); ++n)
     if (giant_.test(n) && forest_.root(n) == root) return true;
@@ -131,9 +131,9 @@ void ComponentsApart::join(frontier::SuperstepLog& log) {
   labels_ = among_all->labels(log);
 }
 
-/// The numbers of the vertices that this process and the peer know, and whose components they name. The
-/// vertices of the process with the higher rank come first. Where every edge is stored both ways, those of
-/// one process are enough.
+/// Returns the numbers of the vertices that this process and the peer know, and whose components they name.
+/// The vertices of the process with the higher rank come first. Where every edge is stored both ways, those
+/// of one process are enough.
 std::vector<std::uint32_t> ComponentsApart::open_between(std::uint32_t peer) const {
   std::vector<std::uint32_t> here, there;  // boundary vertices here, and owned vertices that the peer knows
   for (std::uint32_t n = boundary_.first(peer); n < boundary_.first(peer) + boundary_.count(peer); ++n)
@@ -147,8 +147,8 @@ std::vector<std::uint32_t> ComponentsApart::open_between(std::uint32_t peer) con
   return std::move(first);
 }
 
-/// A boundary vertex may have no owned vertex in its tree where rows were skipped: then its component has no
-/// name here.
+/// Finds what is open. A boundary vertex may have no owned vertex in its tree where rows were skipped: then
+/// its component has no name here.
 void ComponentsApart::find_open() {
   job_.pool().for_each(processes_, [&](int, std::uint64_t peer) {
     if (peer == rank_) return;

@@ -1,6 +1,6 @@
-// How several processes make one of the components that each of them has found among the vertices that it
-// knows. A component of a process is named by its smallest owned vertex. A boundary vertex links two
-// components: the one that it belongs to here and the one that it belongs to at its owner.
+// This file says how several processes make one of the components that each of them has found among the
+// vertices that it knows. A component of a process is named by its smallest owned vertex. A boundary vertex
+// links two components: the one that it belongs to here and the one that it belongs to at its owner.
 //
 // A giant component comes first. A process says with a bit a vertex which of its own vertices are in it, and
 // which processes have a part of the same one is known then. Only for the other boundary vertices the two
@@ -25,7 +25,7 @@
 
 namespace edgewire::kernels {
 
-/// What supersteps of Components do, by kind.
+/// This is what supersteps of Components do, by kind.
 inline constexpr std::array kComponentPhases{"link two edges of each vertex",
                                              "link the rest",
                                              "link all edges",
@@ -47,9 +47,9 @@ MostFrequent most_frequent(const Forest& forest, std::uint32_t owned);
 /// Functions are collective, while workers rest; they throw Error.
 class ComponentsApart {
  public:
-  /// Superstep::kind. Its `frontier` has names, bits or records that were sent.
+  /// The values of Superstep::kind. Its `frontier` has names, bits or records that were sent.
   static constexpr std::uint64_t kGiant = 3, kName = 4, kTell = 5, kGather = 6, kAsk = 7, kLabel = 8;
-  /// What process 0 may get.
+  /// This is what process 0 may get.
   struct Room {
     GatheredRoom all{};
     std::uint64_t left = 1 << 13;  ///< components with a parent, once owners were told of others
@@ -62,16 +62,17 @@ class ComponentsApart {
   ComponentsApart(frontier::FrontierJob& job, Forest& forest, Room room);
 
   /// Says which owned vertices are in a component that is large in this process, and links boundary vertices
-  /// that are in the same one. False when no process has one; it may be called again then.
+  /// that are in the same one. Returns false when no process has one; it may be called again then.
   bool share_giant(frontier::SuperstepLog& log);
-  /// Whether all processes know that the vertex, which is known here, is in that component. Edges of its row
-  /// need not be linked where the graph is symmetric. Before share_giant() none is. Needs no other process.
+  /// Returns whether all processes know that the vertex, which is known here, is in that component. Edges of
+  /// its row need not be linked where the graph is symmetric. Before share_giant() none is. It needs no other
+  /// process.
   bool in_giant(std::uint32_t owner, std::uint32_t number) const noexcept {
     return joined_[owner] != 0 && giant_.test(number);
   }
   /// Links the components of all processes, after all edges were linked.
   void join(frontier::SuperstepLog& log);
-  /// The smallest vertex of the component. After join(). Needs no other process.
+  /// Returns the smallest vertex of the component. It is called after join(), and needs no other process.
   PlainId label(LocalNumber local) const noexcept {
     const std::uint32_t root = forest_.root(local);
     return open_.has(root) ? labels_[open_.number(root)] : name(root);
@@ -98,7 +99,7 @@ class ComponentsApart {
   std::vector<std::uint64_t> joined_;  ///< [process]: 1 where that is a part of the giant component
   std::uint32_t of_giant_ = kNone;     ///< a number in the giant component
   OpenComponents open_;
-  std::vector<PlainId> labels_;  ///< of open_, by number
+  std::vector<PlainId> labels_;  ///< labels of open_, by number
 };
 
 }  // namespace edgewire::kernels

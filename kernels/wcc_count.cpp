@@ -1,4 +1,4 @@
-// Counts of wcc.
+// This file has the counts of wcc.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -35,7 +35,7 @@ class Sets {
     const auto [low, high] = std::minmax({root(a), root(b)});
     if (low != high) above_.emplace(high, low);
   }
-  /// Those that are not the smallest of their set.
+  /// The numbers that are not the smallest of their set.
   const std::map<Component, Component>& joined() const noexcept { return above_; }
 
  private:
@@ -46,8 +46,8 @@ class Sets {
 struct Part {
   std::vector<PlainId> component;              ///< [vertex] that it knows
   std::vector<std::vector<PlainId>> boundary;  ///< [owner]: vertices, ascending
-  std::optional<Component> largest;            ///< that others know
-  std::uint64_t largest_size = 0;              ///< of it, among those that are looked at
+  std::optional<Component> largest;            ///< largest component that others know
+  std::uint64_t largest_size = 0;              ///< its vertices, among those that are looked at
   std::vector<bool> said;                      ///< [vertex]: others know that it is in it
 };
 
@@ -94,13 +94,13 @@ class ComponentsCount : public FrontierCount {
                std::size_t edges) const;
   static std::uint32_t count_bits(std::vector<Part>& parts, RecordLoad& load);
   static void link_said(std::vector<Part>& parts, std::uint32_t process);
-  /// The components `of_p` of p and `of_q` of q are one.
+  /// Says that the components `of_p` of p and `of_q` of q are one.
   struct Link {
     std::uint32_t p, q;
     Component of_p, of_q;
     bool named;  ///< both name them for a boundary vertex
   };
-  /// What each process tells process 0, where that one has room to link all components.
+  /// The lists that each process tells process 0, where that one has room to link all components.
   struct Told {
     std::vector<std::set<Component>> components;  ///< [process]
     std::vector<std::uint64_t> names;             ///< [process]: how many boundary vertices it names
@@ -119,7 +119,7 @@ class ComponentsCount : public FrontierCount {
   const graph::GraphFile& graph_;
 };
 
-/// `edges`: of each vertex that are linked.
+/// Returns the part of a process. `edges`: how many edges of each vertex are linked.
 Part ComponentsCount::part_of(std::uint32_t process, const partition::Ownership& ownership,
                               const Names& names, std::size_t edges) const {
   // Owned vertices have lower numbers than others, so that an owned one gives the name.
@@ -199,7 +199,8 @@ void ComponentsCount::link_said(std::vector<Part>& parts, std::uint32_t process)
   if (part.largest) part.largest = sets.root(*part.largest);
 }
 
-/// The boundary vertices of `owner` that are open in p, and q's in p, of which one of the two suffices.
+/// Returns the boundary vertices of `owner` that are open in p, and q's in p, of which one of the two
+/// suffices.
 std::array<std::vector<PlainId>, 2> ComponentsCount::open_between(const std::vector<Part>& parts,
                                                                   std::uint32_t p, std::uint32_t q) const {
   const auto open = [&](std::uint32_t knows, std::uint32_t owner) {
@@ -213,9 +214,9 @@ std::array<std::vector<PlainId>, 2> ComponentsCount::open_between(const std::vec
   return both;
 }
 
-/// The components that are linked. A pair of processes links the names that both have for a boundary vertex,
-/// once for each vertex that is told. A process that has a part of the large component links it with the part
-/// of the process `reference`.
+/// Returns the components that are linked. A pair of processes links the names that both have for a boundary
+/// vertex, once for each vertex that is told. A process that has a part of the large component links it with
+/// the part of the process `reference`.
 std::vector<ComponentsCount::Link> ComponentsCount::links_of(const std::vector<Part>& parts,
                                                              std::uint32_t reference) const {
   std::vector<Link> links;
@@ -243,7 +244,7 @@ ComponentsCount::Told ComponentsCount::told_of(const std::vector<Link>& links, s
   return told;
 }
 
-/// All tell process 0, which answers.
+/// Counts where all tell process 0, which answers.
 void ComponentsCount::count_gathered(const std::vector<Link>& links, const Told& told,
                                      const partition::Ownership& ownership, RecordLoad& load) {
   const auto processes = static_cast<std::uint32_t>(ownership.processes());
@@ -266,8 +267,8 @@ void ComponentsCount::count_gathered(const std::vector<Link>& links, const Told&
   }
 }
 
-/// Values of 4 bytes that a process sends: a head, which of its vertices name components, and names of so
-/// many bits as its components and none need.
+/// Returns the values of 4 bytes that a process sends: a head, which of its vertices name components, and
+/// names of so many bits as its components and none need.
 std::uint64_t ComponentsCount::Told::values(std::uint32_t p, const partition::Ownership& ownership) const {
   const auto packed = [](std::uint64_t count, std::uint64_t largest) {
     std::uint64_t bits = 1;
@@ -278,7 +279,7 @@ std::uint64_t ComponentsCount::Told::values(std::uint32_t p, const partition::Ow
   return 1 + components.size() + std::min((owned + 31) / 32, packed(count, owned)) + packed(names[p], count);
 }
 
-/// Whether process 0 has room for the components and names that all processes tell it.
+/// Returns whether process 0 has room for the components and names that all processes tell it.
 bool ComponentsCount::fits(const std::vector<Part>& parts, const Told& told,
                            const partition::Ownership& ownership) {
   std::uint64_t bytes = 0, known = ownership.count(0);
@@ -290,8 +291,8 @@ bool ComponentsCount::fits(const std::vector<Part>& parts, const Told& told,
   return parts.size() == 2 || bytes <= std::max(room.bytes, room.bytes_a_vertex * known);
 }
 
-/// Two names in a record; then what is linked by those who hear them. Owners are told of half of the
-/// components or more.
+/// Counts the records, with two names in each; then what is linked by those who hear them. Owners are told of
+/// half of the components or more.
 void ComponentsCount::count_told(const std::vector<Link>& links, const Names& names, RecordLoad& load) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> told;
   Sets all;

@@ -26,7 +26,7 @@ class Forest {
   void make_sets(std::uint32_t first, std::uint32_t last) noexcept {
     for (std::uint32_t n = first; n < last; ++n) set_parent(n, n);
   }
-  /// A root is its own parent.
+  /// Returns the parent; a root is its own parent.
   std::uint32_t parent(std::uint32_t n) const noexcept { return parents_[n].load(std::memory_order_relaxed); }
   /// Prefetches the parent of n, which may be none of the numbers.
   void fetch(std::uint32_t n) const noexcept { __builtin_prefetch(parents_.data() + n); }

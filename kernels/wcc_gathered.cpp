@@ -17,7 +17,7 @@ constexpr std::uint32_t kValueBits = 32;
 unsigned bits_of(std::uint64_t number) noexcept {
   return std::max(1U, static_cast<unsigned>(std::bit_width(number)));
 }
-/// How many values say for so many components which of them have the label of most: whole records.
+/// Returns how many values say for so many components which of them have the label of most: whole records.
 std::uint64_t values_of_answer(std::uint64_t components) noexcept {
   return (components + 2 * kValueBits - 1) / (2 * kValueBits) * 2;
 }
@@ -115,7 +115,8 @@ std::vector<PlainId> GatheredComponents::link() {
   return labels;
 }
 
-/// Both of two processes must have as many names for each other, and each one as many as it has said.
+/// Checks the lists. Both of two processes must have as many names for each other, and each one as many as it
+/// has said.
 void GatheredComponents::check_lists() {
   for (std::uint32_t p = 0; p < processes_; ++p) {
     std::uint64_t names = 0;
@@ -171,7 +172,7 @@ void GatheredComponents::link_giants(Forest& forest) {
   }
 }
 
-/// The smallest vertex of each component, which all of its numbers have as their label.
+/// Returns the smallest vertex of each component, which all of its numbers have as their label.
 std::vector<PlainId> GatheredComponents::labels_of(Forest& forest) {
   forest.compress(0, forest.size());  // by one thread, ascending: the parent of a parent is its root
   std::vector<PlainId> labels(forest.size());
@@ -189,8 +190,8 @@ std::vector<PlainId> GatheredComponents::labels_of(Forest& forest) {
   return labels;
 }
 
-/// The root of the component that more than half of those of other processes are in, if there is one, or of
-/// any other (Boyer, Moore: "MJRTY: a fast majority vote algorithm", 1991).
+/// Returns the root of the component that more than half of those of other processes are in, if there is one,
+/// or of any other (Boyer, Moore: "MJRTY: a fast majority vote algorithm", 1991).
 std::uint32_t GatheredComponents::most_common(const Forest& forest) const {
   std::uint32_t most = 0, votes = 0;
   for (auto n = static_cast<std::uint32_t>(begins_[1]); n < forest.size(); ++n) {

@@ -1,4 +1,5 @@
-// How process 0 links the components of all processes, where what they have to say of these fits into it.
+// This file says how process 0 links the components of all processes, where what they have to say of these
+// fits into it.
 //
 // For each two processes both of them tell process 0 the numbers of their components in the order of the
 // boundary vertices that both know: the components at the same place are one. A number takes as many bits as
@@ -47,36 +48,36 @@ class PackedNumbers {
   std::uint32_t mask_;
 };
 
-/// What a process tells process 0 of its components, as a list of 4-byte values.
+/// This is what a process tells process 0 of its components, as a list of 4-byte values.
 class ComponentList {
  public:
-  /// What all processes know of each other's lists.
+  /// This is what all processes know of each other's lists.
   struct Size {
     std::uint64_t names = 0;       ///< the vertices whose component is told, of all peers together
-    std::uint64_t components = 0;  ///< that have numbers
+    std::uint64_t components = 0;  ///< components that have numbers
   };
   ComponentList(std::uint32_t processes, std::uint32_t owned, Size size);
 
-  /// How many values there are.
+  /// Returns how many values there are.
   std::uint64_t length() const noexcept { return length_; }
-  /// Bytes of memory once there is room for the values.
+  /// Returns the bytes of memory that it takes once there is room for the values.
   std::uint64_t bytes() const noexcept { return (length() + 1) * sizeof(std::uint32_t); }
   const Size& size() const noexcept { return size_; }
-  /// Stands for a vertex that is in no component of the process.
+  /// Returns what stands for a vertex that is in no component of the process.
   std::uint32_t none() const noexcept { return static_cast<std::uint32_t>(size_.components); }
 
   void make_room() { values_.resize(length() + 1); }
   std::uint32_t& value(std::uint64_t i) noexcept { return values_[i]; }
-  // After make_room().
-  /// The number of the component that is large in all processes, or none().
+  // These are there after make_room().
+  /// Returns the number of the component that is large in all processes, or none().
   std::uint32_t& giant() noexcept { return values_[0]; }
-  /// How many names are for vertices that this process and that peer know.
+  /// Returns how many names are for vertices that this process and that peer know.
   std::uint32_t& names_for(std::uint32_t peer) noexcept { return values_[1 + std::size_t{peer}]; }
-  /// The names, peer by peer.
+  /// Returns the names, peer by peer.
   PackedNumbers names() noexcept { return {values_.data() + names_begin_, name_bits_}; }
-  /// The roots of the components, ascending.
+  /// Puts the roots of the components, ascending.
   void put_roots(const Bits& roots);
-  /// Throws Error where they are others than a process can have.
+  /// Returns the roots. Throws Error where they are others than a process can have.
   std::vector<LocalNumber> roots();
 
  private:
@@ -88,7 +89,7 @@ class ComponentList {
   std::vector<std::uint32_t> values_;
 };
 
-/// How much process 0 may get: so many bytes, or so many for each vertex that it knows.
+/// Says how much process 0 may get: so many bytes, or so many for each vertex that it knows.
 struct GatheredRoom {
   std::uint64_t bytes = 8 << 20, bytes_a_vertex = 32;
 };
@@ -96,12 +97,12 @@ struct GatheredRoom {
 /// Functions are collective, in this order, while workers rest; they throw Error.
 class GatheredComponents {
  public:
-  /// `job` and `open` outlive this. Memory of process 0: what `room` says, in others that of their list.
+  /// `job` and `open` outlive this. Memory: what `room` says in process 0, and that of the list in others.
   GatheredComponents(frontier::FrontierJob& job, const OpenComponents& open, GatheredRoom room);
-  /// Whether process 0 has room; else nothing more may be called. The same in all processes.
+  /// Returns whether process 0 has room; else nothing more may be called. It is the same in all processes.
   bool fits() const noexcept { return fits_; }
   void tell();
-  /// The labels of the components of this process, by number.
+  /// Returns the labels of the components of this process, by number.
   std::vector<PlainId> link();
 
  private:

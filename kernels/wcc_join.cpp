@@ -42,7 +42,7 @@ std::uint32_t ComponentsJoin::add(PlainId name) {
   return number;
 }
 
-/// The number of a component that a process has named.
+/// Returns the number of a component that a process has named.
 std::uint32_t ComponentsJoin::number_of(PlainId name) {
   if (const Slot& found = table_[slot_of(name)]; found.number != kNone) return found.number;
   if (name >= job_.graph().vertices()) throw Error("a process has sent a vertex that does not exist");
@@ -51,7 +51,7 @@ std::uint32_t ComponentsJoin::number_of(PlainId name) {
   return add(name);
 }
 
-/// Where the name is in the table, or the free slot where it belongs.
+/// Returns where the name is in the table, or the free slot where it belongs.
 std::size_t ComponentsJoin::slot_of(PlainId name) const noexcept {
   const std::size_t mask = table_.size() - 1;
   std::size_t at = mix64(name) & mask;
@@ -63,7 +63,8 @@ void ComponentsJoin::fetch(PlainId name) const noexcept {
   __builtin_prefetch(table_.data() + (mix64(name) & (table_.size() - 1)));
 }
 
-/// Halves the path on its way (Tarjan, van Leeuwen: "Worst-case analysis of set union algorithms", 1984).
+/// Returns the root, and halves the path on its way (Tarjan, van Leeuwen: "Worst-case analysis of set union
+/// algorithms", 1984).
 std::uint32_t ComponentsJoin::root(std::uint32_t n) noexcept {
   while (parents_[n] != n) n = parents_[n] = parents_[parents_[n]];
   return n;
@@ -77,7 +78,7 @@ void ComponentsJoin::link(std::uint32_t n, std::uint32_t m) {
   pending_.push_back(high);
 }
 
-/// Each process sends one list to each peer; both know how long it is.
+/// Sends one list from each process to each peer; both know how long it is.
 void ComponentsJoin::exchange(const Lists& sent, Lists& taken) {
   job_.pool().run([&](int lane) {
     frontier::exchange_lists(
@@ -114,7 +115,7 @@ std::uint64_t ComponentsJoin::exchange_names() {
   return sent;
 }
 
-/// Goes on until nobody has anything to tell. Nobody knows all: process 0 is only to end a long path of few.
+/// Links until nobody has anything to tell. Nobody knows all: process 0 is only to end a long path of few.
 void ComponentsJoin::link_all(frontier::SuperstepLog& log, std::uint64_t room) {
   for (;;) {
     const std::uint64_t pending = job_.sum_of_all(std::array<std::uint64_t, 1>{pending_.size()})[0];
@@ -168,7 +169,7 @@ std::vector<PlainId> ComponentsJoin::labels(frontier::SuperstepLog& log) {
   return labels;
 }
 
-/// The vertex is in the component of the root.
+/// Says that the vertex is in the component of the root.
 void ComponentsJoin::note(std::uint32_t root, PlainId vertex) {
   if (vertex >= least_[root]) return;
   least_[root] = vertex;

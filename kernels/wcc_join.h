@@ -1,4 +1,5 @@
-// How processes link the components that each of them has found, where no process has room for all.
+// This file says how processes link the components that each of them has found, where no process has room for
+// all.
 //
 // Of each two processes one hears the names that the other one has for the vertices that both know, and links
 // them with its own. Names are linked in a union-find forest of their own, since those of other processes are
@@ -31,7 +32,7 @@ class ComponentsJoin {
   std::uint64_t exchange_names();
   /// Process 0 links components where it gets no more than `room`.
   void link_all(frontier::SuperstepLog& log, std::uint64_t room);
-  /// After link_all(): the smallest vertices of the components of this process, by number.
+  /// Returns, after link_all(), the smallest vertices of the components of this process, by number.
   std::vector<PlainId> labels(frontier::SuperstepLog& log);
 
  private:
@@ -53,7 +54,8 @@ class ComponentsJoin {
   std::uint32_t owner_of(std::uint32_t n) const noexcept {
     return job_.ownership().place(VertexId(names_[n])).owner;
   }
-  /// A root is lower than all others of its tree. The order is the same in all processes.
+  /// Returns the order by which a root is lower than all others of its tree. The order is the same in all
+  /// processes.
   std::uint64_t order(std::uint32_t n) const noexcept { return mix64(names_[n]); }
   std::uint32_t root(std::uint32_t n) noexcept;
   void link(std::uint32_t n, std::uint32_t m);

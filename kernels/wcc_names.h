@@ -9,7 +9,7 @@
 
 namespace edgewire::kernels {
 
-/// Names that travel two by two, where both processes know of what. kNoVertex is one, too.
+/// These names travel two by two, where both processes know of what. kNoVertex is one, too.
 class Names {
  public:
   template <class Send>

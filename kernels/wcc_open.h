@@ -1,4 +1,4 @@
-// What a process says of its components to the others.
+// This file has what a process says of its components to the others.
 #pragma once
 
 #include <bit>
@@ -32,14 +32,14 @@ class OpenComponents {
   const Bits& roots() const noexcept { return roots_; }
   std::uint32_t count() const noexcept { return count_; }
   bool has(std::uint32_t root) const noexcept { return roots_.test(root); }
-  /// The number of the component with this root; count() for kNone.
+  /// Returns the number of the component with this root; count() for kNone.
   std::uint32_t number(std::uint32_t root) const noexcept {
     if (root == kNone) return count_;
     const std::uint64_t below = (std::uint64_t{1} << root % Bits::kBits) - 1;
     return before_[root / Bits::kBits] +
            static_cast<std::uint32_t>(std::popcount(roots_.word(root / Bits::kBits) & below));
   }
-  /// How many roots are in `named`.
+  /// Returns how many roots are in `named`.
   std::uint64_t names() const noexcept {
     return std::accumulate(named.begin(), named.end(), std::uint64_t{0},
                            [](std::uint64_t sum, const auto& some) { return sum + some.size(); });

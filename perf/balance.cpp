@@ -20,7 +20,7 @@ constexpr std::size_t kMostIntervals = 100;
 
 /// A sample of one process, as it travels.
 struct Sample {
-  double end_s = 0;  ///< since the process began
+  double end_s = 0;  ///< end, in seconds since the process began
   double disk = 0, wire_bits_per_s = 0, cores = 0;
 };
 
@@ -182,7 +182,8 @@ BalanceWatch::BalanceWatch(launch::Bootstrap& bootstrap, process::LocalProcess& 
                          {"cores", "", 1, true, [this] { return cores_s(); }}});
 }
 
-/// Since the job began. What goes to the same host by shared memory crosses no wire.
+/// Returns the bytes that crossed the wire to this peer since the job began. What goes to the same host by
+/// shared memory crosses no wire.
 std::uint64_t BalanceWatch::wire_bytes_to(int peer) const {
   const auto& link = process_.link();
   const auto& nodes = bootstrap_.nodes();

@@ -19,7 +19,7 @@ namespace {
 using plan::Strategy;
 using plan::Traffic;
 
-/// Traffic of one strategy, still without encoding.
+/// The traffic of one strategy, still without encoding.
 struct Counted {
   Strategy strategy;
   const Traffic* values;
@@ -134,7 +134,7 @@ class Calculator {
     bound_.rows.push_back(std::move(row));
   }
 
-  /// Bytes of memory of the process that needs most of it.
+  /// Returns the bytes of memory of the process that needs most of it.
   std::uint64_t memory_of(const Counted& counted, plan::Encoding encoding) const {
     const auto sent = counted.values->sent(false);
     std::uint64_t most = 0;

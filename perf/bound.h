@@ -1,5 +1,5 @@
-// The bound: the fewest bytes that an iteration sends, for each number of processes, ownership, strategy and
-// encoding.
+// This file computes the bound: the fewest bytes that an iteration sends, for each number of processes,
+// ownership, strategy and encoding.
 #pragma once
 
 #include <cstdint>
@@ -27,21 +27,22 @@ struct BoundOptions {
   std::vector<plan::Strategy> strategies;
   /// How values travel: two 2-byte encodings cost the same.
   std::vector<plan::Encoding> encodings{plan::Encoding::f32, plan::Encoding::bf16};
-  std::vector<std::pair<std::string, std::uint64_t>> rates;  ///< as given, bits per second
-  std::size_t framing = 0;                                   ///< index into plan::kFramings, of the seconds
-  bool as_published_2015 = false;  ///< also rows that count what a process sends to itself
+  std::vector<std::pair<std::string, std::uint64_t>> rates;  ///< line rates as given, in bits per second
+  std::size_t framing = 0;         ///< index into plan::kFramings, which the seconds count with
+  bool as_published_2015 = false;  ///< adds rows that count what a process sends to itself
   int threads = 1;
   std::uint64_t memory_bytes = 0;  ///< limit beside the graph
-  std::uint64_t weight_bytes = 0;  ///< of an edge in tiles, where the kernel reads weights
+  std::uint64_t weight_bytes = 0;  ///< for each edge in tiles, where the kernel reads weights
   std::optional<Rates> model;      ///< line rate ignored: those of `rates` are taken
 };
 
 /// Throws UsageError when an option makes no sense.
 void check(const BoundOptions& options);
 
-/// Messages that rank 0, the process with most of them, sends before the first iteration of a job over a host
-/// list or a launcher, TCP, with a strategy that is given, where no rows are sent to their owners:
-/// handshakes, collective calls, lists of the plan. The run report's setup_messages.
+/// Returns how many messages rank 0, the process with most of them, sends before the first iteration. It
+/// counts handshakes, collective calls and lists of the plan. The job is one over a host list or a launcher,
+/// uses TCP and a strategy that is given, and sends no rows to their owners. The run report calls this
+/// setup_messages.
 std::uint64_t setup_messages(int processes, int workers);
 
 /// What is known of the covers for one number of processes.
@@ -57,10 +58,10 @@ struct BoundRow {
   std::string ownership;
   plan::Strategy strategy = plan::Strategy::slots;
   plan::Encoding encoding = plan::Encoding::f32;
-  bool self_traffic = false;  ///< also counts what processes send to themselves, as in 2015
+  bool self_traffic = false;  ///< whether it counts what processes send to themselves, too, as in 2015
   plan::Volume volume;
-  std::vector<double> seconds_at;  ///< [rate]: of the most loaded process, sending and receiving at once
-  std::uint64_t edges_max = 0;     ///< computed by the process with most of them
+  std::vector<double> seconds_at;  ///< [rate]: time of the most loaded process, both ways at once
+  std::uint64_t edges_max = 0;     ///< edges that the process with most of them computes
   double edges_mean = 0;
   std::optional<CoverFigures> cover;
   std::uint64_t memory_bytes = 0;       ///< see dense_memory()
@@ -73,19 +74,19 @@ struct Bound {
   std::uint32_t passes = 0;          ///< most passes over the graph for one number of processes and ownership
 };
 
-/// Exact counts. Rows are in the order of processes, ownerships, strategies, encodings. With owners
+/// Returns exact counts. Rows are in the order of processes, ownerships, strategies, encodings. With owners
 /// of edges only slots and cover have rows. `progress` is told of counts: one for each number of processes
 /// and ownership. Throws Error, and UsageError, see check().
 Bound compute_bound(const plan::Rows& rows, const BoundOptions& options, const Progress& progress = {});
 
-/// For people, ending with a newline.
+/// Returns the bound as text for people, ending with a newline.
 std::string to_text(const Bound& bound, const BoundOptions& options);
-/// One line a row, with a header.
+/// Returns one line for each row, and a header.
 std::string to_csv(const Bound& bound, const BoundOptions& options);
-/// {"rows": [...]}, and what the rows have in common.
+/// Returns {"rows": [...]}, and what the rows have in common.
 std::string to_json(const Bound& bound, const BoundOptions& options);
 
-/// The path of a partition file for so many processes. Other ownerships stay as they are.
+/// Returns the path of a partition file for so many processes. Other ownerships stay as they are.
 std::string partition_path(const std::string& ownership, int processes);
 
 /// Throws UsageError where one of them is no name of an ownership and no file, see

@@ -50,7 +50,7 @@ std::string strategy_text(const BoundRow& row) {
   return text;
 }
 
-/// The table for people leaves out 2-byte values with ids; CSV and JSON have them.
+/// Returns whether people see the row. Their table leaves out 2-byte values with ids; CSV and JSON have them.
 bool for_people(const BoundRow& row) {
   return !plan::is_rounded(row.encoding) || !plan::sends_ids(row.strategy);
 }
@@ -107,7 +107,7 @@ class Text {
     print("\n");
   }
 
-  /// Of rows of ownerships and strategies.
+  /// Returns a table whose rows are ownerships and strategies.
   static report::Table table_of(const std::vector<std::string>& figures) {
     report::Table table{{"ownership", "strategy"}, "<<"};
     table.header.insert(table.header.end(), figures.begin(), figures.end());
@@ -127,7 +127,8 @@ class Text {
     line.push_back(fmt::format("{:.1f}", static_cast<double>(row.memory_bytes) / kMega));
   }
 
-  /// They grow with the number of peers: what the bootstrap of a large job costs.
+  /// Adds the setup messages, whose number grows with the number of peers: they are what the bootstrap of a
+  /// large job costs.
   void add_setup(const BoundRow& row) {
     if (row.processes == 1) return;
     const auto peers = static_cast<std::uint64_t>(row.processes - 1);
@@ -179,7 +180,7 @@ class Text {
     print("\n");
   }
 
-  /// Where along the numbers of processes another limit takes over, for the series that `first` begins.
+  /// Says at which numbers of processes another limit takes over, for the series that `first` begins.
   void add_changes(const BoundRow& first) {
     std::string changes;
     for (std::size_t rate = 0; rate < options_.rates.size(); ++rate) {

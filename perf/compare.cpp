@@ -34,10 +34,10 @@ const CompareRow& alone(const Comparison& comparison, int workers) {
   });
 }
 
-constexpr std::size_t kFraming = 0;  // of plan::kFramings: how predictions count bytes on the wire
+constexpr std::size_t kFraming = 0;  // index into plan::kFramings: how predictions count bytes on the wire
 
-/// What the most loaded process sends and computes, for the cells of one number of processes and workers and
-/// one ownership.
+/// Counts what the most loaded process sends and computes, for the cells of one number of processes and
+/// workers and one ownership.
 Bound count(const Comparison& comparison, const Cell& like, const plan::Rows& graph,
             plan::Encoding encoding) {
   BoundOptions options;
@@ -56,11 +56,12 @@ Bound count(const Comparison& comparison, const Cell& like, const plan::Rows& gr
   return compute_bound(graph, options);
 }
 
-/// Edges of a graph or of a process. Where there is none, a run still takes some time: it counts as one.
+/// Returns the edges of a graph or of a process. Where there is none, a run still takes some time: it counts
+/// as one.
 double some_edges(std::uint64_t edges) { return static_cast<double>(std::max<std::uint64_t>(1, edges)); }
 
-/// The rates at which the processes of a row compute: those of its run without a link, or else of the process
-/// that ran alone.
+/// Returns the rates at which the processes of a row compute: those of its run without a link, or else of
+/// the process that ran alone.
 Rates rates_of(const Comparison& comparison, const CompareRow& row) {
   constexpr double kMostRate = 1e15;  // where a run takes no time that a clock shows
   Rates rates;
@@ -158,7 +159,7 @@ std::string left_out(const Matrix& matrix) {
 
 namespace {
 
-/// What a kernel that follows a frontier reports.
+/// Adds what a kernel that follows a frontier reports.
 void add_supersteps(RunFigures& run, const nlohmann::json& report) {
   run.seconds = report.at("seconds_kernel");
   for (const auto& step : report.at("supersteps")) {
@@ -203,7 +204,7 @@ RunFigures figures_from(std::string_view text) {
 
 int iterations_needed(const RunFigures& run, std::uint64_t bits_per_s, std::uint64_t burst_bytes) {
   constexpr double kBursts = 100, kMost = 1e6;          // as many iterations as pagerank takes
-  const double bytes = run.bound_seconds_1g * 1e9 / 8;  // of the most loaded process
+  const double bytes = run.bound_seconds_1g * 1e9 / 8;  // bytes of the most loaded process
   if (bytes <= 0 || run.seconds * static_cast<double>(bits_per_s) >= bytes * 8) return 0;
   const double needed = std::min(kMost, 2 * std::ceil(kBursts * static_cast<double>(burst_bytes) / bytes));
   return run.iterations < needed ? static_cast<int>(needed) : 0;
@@ -300,11 +301,11 @@ void add_predictions(Comparison& comparison, const plan::Rows& graph, plan::Enco
 
 namespace {
 
-/// Options of kernels with which a run may send something else than is counted without them.
+/// These are the options of kernels with which a run may send something else than is counted without them.
 constexpr std::array kSendsOther{"--sources",       "--samples", "--parallel", "--weighted", "--precision",
                                  "--deterministic", "--parents", "--edges",    "--devices",  "--memory"};
 
-/// The first such option; else empty.
+/// Returns the first such option, or an empty text.
 std::string uncounted(const std::vector<std::string>& options) {
   for (const std::string& word : options) {
     std::string name = word.substr(0, word.find('='));

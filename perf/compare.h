@@ -31,10 +31,11 @@ struct Matrix {
     std::string name() const { return interface.empty() ? rate : rate + " " + interface; }
   };
   std::vector<Link> links;
-  /// As pagerank takes them. Strategies that do not go with one (plan::goes_with) are left out there.
+  /// The ownerships, as pagerank takes them. Strategies that do not go with one (plan::goes_with) are left
+  /// out there.
   std::vector<std::string> ownerships{"hash"};
-  /// Whether several processes are also run without a link, over the loopback of this machine: predictions
-  /// for local hosts come from there. Of dense kernels.
+  /// Whether several processes are also run without a link, over the loopback of this machine. Only dense
+  /// kernels need that: their predictions for local hosts come from there.
   bool loopback = false;
 };
 
@@ -45,50 +46,50 @@ struct Cell {
   std::string transport = "none";
   std::optional<plan::Strategy> strategy;
   Matrix::Link link{"none", 0, {}};
-  std::string ownership = "hash";  ///< in a row: what "auto" took
+  std::string ownership = "hash";  ///< ownership; in a row: what "auto" took
 
-  /// "records" where a kernel follows a frontier, "none" of a process alone.
+  /// Returns "records" where a kernel follows a frontier, and "none" for a process alone.
   std::string strategy_name() const {
     if (processes == 1) return "none";
     return strategy ? std::string(plan::to_name(*strategy)) : "records";
   }
-  /// Whether several processes of this machine run without a link.
+  /// Returns whether several processes of this machine run without a link.
   bool loopback() const { return processes > 1 && link.bits_per_s == 0; }
   bool has_processes_of(const Cell& other) const {
     return processes == other.processes && workers == other.workers;
   }
-  /// "slots", "slots of ranges": the strategy and, unless it is hash, the ownership.
+  /// Returns "slots" or "slots of ranges": the strategy and, unless it is hash, the ownership.
   std::string label() const;
-  /// "2 processes x 1 worker, tcp"
+  /// Returns a text such as "2 processes x 1 worker, tcp".
   std::string processes_words() const;
-  /// "2 x 1, tcp, slots, 1G"
+  /// Returns a text such as "2 x 1, tcp, slots, 1G".
   std::string name() const;
 };
 
-/// The cells, in the order in which each round runs them: the links of a strategy one after the other, and
-/// before them, where the matrix says so, the run without a link.
+/// Returns the cells, in the order in which each round runs them: the links of a strategy one after the
+/// other, and before them, where the matrix says so, the run without a link.
 std::vector<Cell> cells_of(const Matrix& matrix);
 
-/// "left out: worker and process with hilbert and grid, ...": which cells the matrix does not have; else
-/// empty.
+/// Says which cells the matrix does not have, as "left out: worker and process with hilbert and grid, ...";
+/// else returns an empty text.
 std::string left_out(const Matrix& matrix);
 
 /// What one run reported.
 struct RunFigures {
-  /// What is compared. Of a dense kernel the mean of the second half of its iterations, at least of ten; of
-  /// one that follows a frontier the time of the kernel.
+  /// The time that is compared. For a dense kernel it is the mean of the second half of its iterations, at
+  /// least of ten. For a kernel that follows a frontier it is the time of the kernel.
   double seconds = 0;
   double seconds_total = 0;
-  std::uint64_t payload_bytes = 0, wire_bytes = 0;  ///< in these seconds, summed over processes
+  std::uint64_t payload_bytes = 0, wire_bytes = 0;  ///< bytes in these seconds, summed over processes
   std::uint64_t vertices = 0, edges = 0;
   std::string ownership;
   int iterations = 0;              ///< all
   double bound_seconds_1g = 0;     ///< the wire limit of an iteration at 1 Gbit/s
   std::string encoding = "f32";    ///< how values travelled, or "records"
-  std::uint64_t record_bytes = 0;  ///< of a kernel that follows a frontier, summed over processes
-  std::string source{};            ///< where the run started, if at one vertex
+  std::uint64_t record_bytes = 0;  ///< sum over processes, where a kernel follows a frontier
+  std::string source{};            ///< vertex where the run started, if at one
 };
-/// From the run report in JSON. Throws Error.
+/// Reads the figures from the run report in JSON. Throws Error.
 RunFigures figures_from(std::string_view json);
 
 /// A link of local hosts that was idle passes `burst_bytes` at once, so a short run can be faster than the
@@ -99,7 +100,7 @@ int iterations_needed(const RunFigures& run, std::uint64_t bits_per_s, std::uint
 struct Spread {
   double median = 0, min = 0, max = 0;
 };
-/// Of at least one value.
+/// Returns the spread of at least one value.
 Spread spread_of(std::vector<double> values);
 
 struct CompareRow {
@@ -120,75 +121,79 @@ struct CompareRow {
   Demand demand;                   ///< what the prediction is made from, as are the rates
   Rates rates;
 
-  /// (predicted - measured) / measured. Of a process alone 0: it is what predictions come from.
+  /// Returns (predicted - measured) / measured. A process alone has 0, since predictions come from it.
   double prediction_error() const;
   double fraction_of_limit() const { return bound_seconds / seconds.median; }
-  /// Faster than its link allows, by more than rounding: something is wrong, and nothing follows from it.
+  /// Returns whether the row is faster than its link allows, by more than rounding. Then something is wrong,
+  /// and nothing follows from it.
   bool above_limit() const { return cell.processes > 1 && fraction_of_limit() > 1.02; }
 };
 
 struct Comparison {
   std::string kernel = "pagerank";
-  std::vector<std::string> kernel_options;  ///< as given, behind --
+  std::vector<std::string> kernel_options;  ///< options as given, behind --
   std::string graph;
   std::uint64_t vertices = 0, edges = 0;
-  int cores = 1;  ///< of this machine
+  int cores = 1;  ///< cores of this machine
   bool local_hosts = false;
-  int iterations = 0;              ///< of a dense kernel or cdlp; else 0
+  int iterations = 0;              ///< iterations of a dense kernel or cdlp; else 0
   bool has_bounds = true;          ///< else bounds are 0, and a note says why
-  std::vector<CompareRow> rows;    ///< in the order of cells
+  std::vector<CompareRow> rows;    ///< rows in the order of cells
   std::vector<std::string> notes;  ///< what a reader must know
-  LostCores lost;                  ///< of this machine, while the runs went on
+  LostCores lost;                  ///< cores of this machine that others had while the runs went on
 
   bool dense() const { return kernels::is_dense(kernel); }
-  /// The kernel and its options, as they are typed.
+  /// Returns the kernel and its options, as they are typed.
   std::string kernel_words() const;
-  /// Whether others had so much of the cores that no conclusion holds: more than a twentieth.
+  /// Returns whether others had so much of the cores that no conclusion holds: more than a twentieth.
   bool lost_cores() const { return lost.all() > 0.05 * cores; }
-  /// The part of its time in which a process of the cell computes, where local hosts take turns on the cores
-  /// of this machine; 1: always.
+  /// Returns the part of its time in which a process of the cell computes, where local hosts take turns on
+  /// the cores of this machine; 1: always.
   double turn(const Cell& cell) const;
-  /// Of rows with several processes: the median of the errors without their signs; 0 when there are none.
+  /// Returns the median of the errors without their signs, over the rows with several processes; 0 when
+  /// there are none.
   double median_prediction_error() const;
-  /// The row with the same processes, workers, transport and strategy and the first link.
+  /// Returns the row with the same processes, workers, transport and strategy and the first link.
   const CompareRow& first_link(const CompareRow& row) const;
-  /// How much faster the row is than first_link(), as "1.25 x"; of that row itself nothing.
+  /// Returns how much faster the row is than first_link(), as "1.25 x"; for that row itself it returns
+  /// nothing.
   std::string speed_up(const CompareRow& row) const;
 };
 
-/// `runs[c]` are those of cell c, at least one each. Rows without bounds and predictions. A run without a
-/// link is no row: it gives the rows of its strategy their loopback_seconds.
+/// Makes rows, which have no bounds and predictions yet. `runs[c]` are those of cell c, at least one each. A
+/// run without a link is no row: it gives the rows of its strategy their loopback_seconds.
 std::vector<CompareRow> aggregate(const std::vector<Cell>& cells,
                                   const std::vector<std::vector<RunFigures>>& runs);
 
-/// Of a dense kernel: fills in bounds and predictions. Volumes are counted. The time of computing is that of
-/// the run without a link; where there is none, each process computes its share at the rate of the row with
+/// Fills in bounds and predictions of a dense kernel. Volumes are counted. The time of computing is that of
+/// the run without a link. Where there is none, each process computes its share at the rate of the row with
 /// one process, and local hosts share this machine's cores. Throws Error.
 void add_predictions(Comparison& comparison, const plan::Rows& graph, plan::Encoding encoding);
 
-/// Why a kernel that follows a frontier has none.
+/// This says why a kernel that follows a frontier has no prediction.
 inline constexpr const char* kNoPrediction =
     "no prediction: what a process computes in a superstep, and how long it waits for the others, does not "
     "follow from the time of one process alone";
-/// Of a kernel that follows a frontier: fills in what frontier_bound() counts for the run, which started at
-/// `source` where the kernel starts at a vertex. Where the run is not one that can be counted: has_bounds is
-/// false, and a note says why. Throws Error.
+/// Fills in what frontier_bound() counts for the run of a kernel that follows a frontier. The run started at
+/// `source` where the kernel starts at a vertex. Where the run cannot be counted, has_bounds is false, and a
+/// note says why. Throws Error.
 void add_frontier_bounds(Comparison& comparison, const graph::GraphFile& graph, const std::string& source);
 
-/// Of dense kernels: "1G with cover (25 ms) is faster than 10G with worker (32 ms)". For each number of
-/// processes: compares the best strategy over the slowest link with the best strategy of 2015 (worker,
-/// process, edge) over the fastest link. Of kernels that follow a frontier: the best row over the fastest
-/// link with the best one over the slowest. If their spreads overlap, there is no difference. Where cores
-/// were lost, or a row is above its limit: a line that says why nothing follows.
+/// Returns lines such as "1G with cover (25 ms) is faster than 10G with worker (32 ms)". There is one for
+/// each number of processes. For dense kernels it compares the best strategy over the slowest link with the
+/// best strategy of 2015 (worker, process, edge) over the fastest link. For kernels that follow a frontier
+/// it compares the best row over the fastest link with the best one over the slowest. If their spreads
+/// overlap, there is no difference. Where cores were lost, or a row is above its limit, a line says why
+/// nothing follows.
 std::vector<std::string> headlines(const Comparison& comparison);
 
-/// For people, ending with a newline.
+/// Returns the comparison as text for people, ending with a newline.
 std::string to_text(const Comparison& comparison);
-/// {"rows": [...]}, and what the rows have in common.
+/// Returns {"rows": [...]}, and what the rows have in common.
 std::string to_json(const Comparison& comparison);
-/// One line a row, with a header.
+/// Returns one line for each row, and a header.
 std::string to_csv(const Comparison& comparison);
-/// One self-contained page with tables and charts.
+/// Returns one self-contained page with tables and charts.
 std::string to_html(const Comparison& comparison);
 
 }  // namespace edgewire::perf

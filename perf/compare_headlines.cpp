@@ -1,4 +1,4 @@
-// What follows from a comparison, in a line for each number of processes.
+// This file says what follows from a comparison, in a line for each number of processes.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -10,7 +10,8 @@ namespace edgewire::perf {
 
 namespace {
 
-/// Two rows over different links, of the same processes and workers. The first one is what the line is about.
+/// Two rows over different links, with the same processes and workers. The first one is what the line is
+/// about.
 struct Pair {
   const CompareRow *one = nullptr, *other = nullptr;
 };
@@ -20,8 +21,9 @@ void take_best(const CompareRow& row, const CompareRow*& best) {
   if (best == nullptr || row.seconds.median < best->seconds.median) best = &row;
 }
 
-/// Of dense kernels: the best strategy over the slowest link, and the best one of 2015 over the fastest. Of
-/// others: the best row over the fastest link, and over the slowest. Nothing where there is one link only.
+/// Chooses the rows of a headline. For dense kernels they are the best strategy over the slowest link, and
+/// the best one of 2015 over the fastest. For other kernels they are the best row over the fastest link, and
+/// the best one over the slowest. Where there is one link only, it chooses nothing.
 Pair choose(const Comparison& comparison, const Cell& like) {
   std::uint64_t slowest = ~std::uint64_t{0}, fastest = 0;
   for (const CompareRow& row : comparison.rows) {

@@ -11,7 +11,7 @@ namespace edgewire::perf {
 
 namespace {
 
-/// Rows that differ in ownership, strategy and link only.
+/// The rows that differ in ownership, strategy and link only.
 struct Setting {
   std::string name;
   std::vector<const CompareRow*> rows;

@@ -1,4 +1,4 @@
-// Strategies beside ownerships: the rows of a comparison that only these tell apart.
+// This file sets strategies beside ownerships: it takes the rows of a comparison that only these tell apart.
 #include "perf/compare_matrix.h"
 
 #include <fmt/core.h>

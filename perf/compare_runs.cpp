@@ -14,7 +14,7 @@ namespace edgewire::perf {
 
 namespace {
 
-/// The options that compare sets.
+/// Returns the options that compare sets.
 std::vector<std::string> own_words(const Cell& cell, const CompareSettings& settings, int iterations) {
   const bool dense = kernels::is_dense(settings.kernel);
   std::vector<std::string> words{"/proc/self/exe",
@@ -48,7 +48,7 @@ std::vector<std::string> own_words(const Cell& cell, const CompareSettings& sett
 
 std::vector<std::string> run_words(const Cell& cell, const CompareSettings& settings, int iterations) {
   auto words = own_words(cell, settings, iterations);
-  // Last, so that an option without its value takes none of ours.
+  // These words come last, so that an option without its value takes none of ours.
   words.insert(words.end(), settings.kernel_options.begin(), settings.kernel_options.end());
   return words;
 }
@@ -126,7 +126,7 @@ bool CompareRuns::run_cell(int round, std::size_t c) {
   return true;
 }
 
-/// What a run of a cell printed. Passes on how it failed; keeps what it had to say.
+/// Runs a cell once and returns what it printed. Passes on how it failed, and keeps what it had to say.
 std::string CompareRuns::run_once(std::size_t c) {
   watch_.begin();
   const auto end = launch::run_program(run_words(cells_[c], settings_, iterations_[c]));
@@ -165,7 +165,8 @@ void CompareRuns::explain_local_hosts(int cores) {
       "sends little in each shows less of the rate than a network card would");
 }
 
-/// Runs call a graph that was converted by another name.
+/// Returns the text with the user's name for the graph: runs call a graph that was converted by another
+/// name.
 std::string CompareRuns::in_users_words(std::string text) const {
   const std::string& alias = settings_.graph_path;
   for (std::size_t at = text.find(alias); at != text.npos; at = text.find(alias, at + settings_.graph.size()))

@@ -1,4 +1,5 @@
-// The runs of a comparison: each is this program, run again as a cell of the matrix wants it.
+// This file makes the runs of a comparison: each is this program, run again as a cell of the matrix wants
+// it.
 #pragma once
 
 #include <string>
@@ -14,12 +15,13 @@ namespace edgewire::perf {
 struct CompareSettings {
   std::string kernel = "pagerank";
   std::vector<std::string> kernel_options;  ///< passed on as they are
-  std::string graph;                        ///< as the user calls it
-  std::string graph_path;                   ///< where the runs find it
+  std::string graph;                        ///< name that the user gives it
+  std::string graph_path;                   ///< path where the runs find it
   int repeat = 3;
-  int iterations = 20;                            ///< of a dense kernel and of cdlp
-  std::string layout = "auto", encoding = "f32";  ///< of a dense kernel
-  /// Empty: the hosts are network namespaces of this machine. What follows goes with a list.
+  int iterations = 20;                            ///< iterations of a dense kernel and of cdlp
+  std::string layout = "auto", encoding = "f32";  ///< settings of a dense kernel
+  /// The path of the list of hosts. Empty: the hosts are network namespaces of this machine. What follows
+  /// goes with a list.
   std::string hosts_path{};
   std::string rank{}, secret_path{}, port{};
 
@@ -29,10 +31,10 @@ struct CompareSettings {
 
 /// A run has failed. What it said is on stderr already.
 struct RunFailed {
-  int status = 1;  ///< as ProgramEnd has it
+  int status = 1;  ///< status that ProgramEnd has
 };
 
-/// The command line of a cell's run. `iterations`: see CompareSettings.
+/// Returns the command line of a cell's run. `iterations`: see CompareSettings.
 std::vector<std::string> run_words(const Cell& cell, const CompareSettings& settings, int iterations);
 
 class CompareRuns {
@@ -40,10 +42,10 @@ class CompareRuns {
   /// `graph` is what graph_path names; it and `settings` outlive this.
   CompareRuns(const CompareSettings& settings, const Matrix& matrix, const graph::GraphFile& graph);
 
-  /// All runs, every cell taking its turn in each round, with a line on stderr for each. False where another
-  /// rank has the results. Throws Error, and RunFailed.
+  /// Makes all runs, every cell taking its turn in each round, with a line on stderr for each. Returns false
+  /// where another rank has the results. Throws Error, and RunFailed.
   bool run();
-  /// After run(), where that was true. Throws Error.
+  /// Returns the comparison, after a run() that returned true. Throws Error.
   Comparison result();
 
  private:
@@ -57,7 +59,7 @@ class CompareRuns {
   const graph::GraphFile& graph_;
   std::vector<Cell> cells_;
   std::vector<std::vector<RunFigures>> runs_;  ///< [cell]
-  std::vector<int> iterations_;                ///< [cell]: of a run
+  std::vector<int> iterations_;                ///< [cell]: iterations of a run
   CoreWatch watch_;
   std::vector<std::string> notes_;
 };

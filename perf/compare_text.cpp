@@ -17,7 +17,7 @@ std::string milliseconds(double seconds) { return fmt::format("{:.2f} ms", secon
 
 std::string percent(double part) { return fmt::format("{:.0f} %", part * 100); }
 
-/// The last cells of a row of a dense kernel.
+/// Adds the last cells of a row of a dense kernel.
 void add_predicted_cells(std::vector<std::string>& line, const CompareRow& row) {
   line.insert(line.end(),
               {milliseconds(row.bound_seconds), percent(row.fraction_of_limit()),
@@ -26,7 +26,7 @@ void add_predicted_cells(std::vector<std::string>& line, const CompareRow& row) 
                                  : std::string(to_name(row.limited_by))});
 }
 
-/// The last cells of a row of a kernel that follows a frontier.
+/// Adds the last cells of a row of a kernel that follows a frontier.
 void add_record_cells(std::vector<std::string>& line, const CompareRow& row, bool has_bounds) {
   line.push_back(std::to_string(row.record_bytes));
   if (!has_bounds) return;

@@ -1,22 +1,22 @@
-// Whether the cores of a machine worked for those who were measured, or for others.
+// This file tells whether the cores of a machine worked for those who were measured, or for others.
 #pragma once
 
 #include <string>
 
 namespace edgewire::perf {
 
-/// Seconds of all cores, since the machine started. Interrupts are left out: on shaped links they do what a
-/// network card would do.
+/// The seconds of all cores since the machine started. Interrupts are left out: on shaped links they do what
+/// a network card would do.
 struct CoreTimes {
-  double busy_s = 0;      ///< programs, of user and kernel
+  double busy_s = 0;      ///< programs, in user space and in the kernel
   double stolen_s = 0;    ///< given to others by a hypervisor ("steal" in proc(5))
   double children_s = 0;  ///< programs that this process started and that have ended
 };
 
-/// `root` stands before /proc. Where the kernel does not tell, zeros.
+/// Returns the times so far. `root` stands before /proc. Where the kernel does not tell, they are zero.
 CoreTimes core_times(const std::string& root = "");
 
-/// Cores that others had while runs were measured, on average.
+/// The cores that others had while runs were measured, on average.
 struct LostCores {
   double to_hypervisor = 0;
   double to_programs = 0;

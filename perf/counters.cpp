@@ -17,13 +17,15 @@ namespace edgewire::perf {
 
 namespace {
 
-/// What the scheduler does never happens in user space.
+/// Returns whether the event is counted only in the kernel: what the scheduler does never happens in user
+/// space.
 bool only_in_kernel(const EventCode& code) {
   return code.type == PERF_TYPE_SOFTWARE &&
          (code.config == PERF_COUNT_SW_CONTEXT_SWITCHES || code.config == PERF_COUNT_SW_CPU_MIGRATIONS);
 }
 
-/// -1 and errno when it cannot be counted. Without the right to see the kernel, user space alone.
+/// Opens an event. Returns -1 and sets errno when it cannot be counted. Without the right to see the kernel,
+/// it counts user space alone.
 int open_event(const EventCode& code, int leader, int cpu) {
   perf_event_attr attr{};
   attr.size = sizeof(attr);

@@ -1,4 +1,5 @@
-// What the processor and the kernel count of one thread: cycles, cache misses, faults, switches.
+// This file counts what the processor and the kernel know of one thread: cycles, cache misses, faults,
+// switches.
 #pragma once
 
 #include <array>
@@ -38,11 +39,12 @@ inline constexpr const char* kEventNames[kEvents] = {
 /// processor with other events is counted in a part of the time only; count() extrapolates.
 class CounterValues {
  public:
-  /// None when the machine does not count the event, or it did not run.
+  /// Returns whether the event was counted. It was not when the machine does not count it, or when it did
+  /// not run.
   bool has(Event event) const noexcept;
-  /// Estimated for the whole time; 0 when there is none.
+  /// Returns the count, estimated for the whole time; 0 when there is none.
   double count(Event event) const noexcept;
-  /// Share of the time in which the event was counted.
+  /// Returns the share of the time in which the event was counted.
   double share(Event event) const noexcept;
   CounterValues& operator+=(const CounterValues& other) noexcept;
   CounterValues operator-(const CounterValues& before) const noexcept;
@@ -59,27 +61,27 @@ class CounterValues {
   std::array<One, kEvents> ones_{};
 };
 
-/// Figures that come from counts; 0 where an event is missing.
+/// These figures come from counts. They are 0 where an event is missing.
 double cycles_per_instruction(const CounterValues& counts) noexcept;
 double stalled_cycles_per_instruction(const CounterValues& counts) noexcept;
 double instructions_per_llc_miss(const CounterValues& counts) noexcept;
-/// 64 for each miss of the last-level cache.
+/// Returns 64 bytes for each miss of the last-level cache.
 double bytes_from_memory(const CounterValues& counts) noexcept;
 
-/// CounterValues events of the thread that makes it. At any time it counts all of them or none
+/// Counts events of the thread that makes it. At any time it counts all of them or none
 /// (perf_event_open(2)).
 class EventGroup {
  public:
-  /// CounterValues those of `events` that the machine and the rights of the process allow. `cpu`: count only
-  /// while the thread is on that core; -1: on any.
+  /// Counts those of `events` that the machine and the rights of the process allow. `cpu`: count only while
+  /// the thread is on that core; -1: on any.
   explicit EventGroup(std::initializer_list<Event> events, int cpu = -1) noexcept;
   ~EventGroup();
   EventGroup(const EventGroup&) = delete;
   EventGroup& operator=(const EventGroup&) = delete;
 
-  /// Sets what was counted since it was made.
+  /// Sets what was counted since the group was made.
   void read(CounterValues& counts) const noexcept;
-  /// errno of the first event; 0 when it is counted.
+  /// Returns errno of the first event; 0 when it is counted.
   int error() const noexcept { return error_; }
 
  private:
@@ -88,8 +90,8 @@ class EventGroup {
   int error_ = 0;
 };
 
-/// The counters of the thread that makes it. Software figures are always there; hardware events as far as
-/// the machine and its rights allow, in groups that the counters of most processors hold.
+/// The counters of the thread that makes it. Software figures are always there. Hardware events are there as
+/// far as the machine and its rights allow, in groups that the counters of most processors hold.
 class ThreadCounters {
  public:
   ThreadCounters() noexcept;
@@ -97,9 +99,9 @@ class ThreadCounters {
   ThreadCounters(const ThreadCounters&) = delete;
   ThreadCounters& operator=(const ThreadCounters&) = delete;
 
-  /// Since it was made. By the same thread.
+  /// Returns what was counted since it was made. The same thread calls it.
   CounterValues read() const noexcept;
-  /// errno of the first hardware event; 0 when it is counted.
+  /// Returns errno of the first hardware event; 0 when it is counted.
   int error() const noexcept { return cycles_.error(); }
 
  private:
@@ -110,21 +112,23 @@ class ThreadCounters {
   int schedule_ = -1;  ///< the thread's /proc file
 };
 
-/// Why there are no hardware counters and what would help, as one line; empty when error is 0.
+/// Says why there are no hardware counters and what would help, in one line; returns an empty text when
+/// error is 0.
 std::string explain_missing_counters(int error);
 
-/// As in perf_event_attr, see perf_event_open(2).
+/// The type and the number of an event, as perf_event_attr has them, see perf_event_open(2).
 struct EventCode {
   std::uint32_t type = 0;
   std::uint64_t config = 0;
   std::uint64_t config1 = 0;
 };
 
-/// [event]: what to ask for, the best first; empty where this processor has no such event. Names of the
-/// processor's own events come first (libpfm4, where this build has it), since the kernel's generic events
-/// do not exist for all of them, and on AMD and Arm mean other things: cache misses are those of the
-/// second or first level, dTLB misses those of the first. Sources: the events' tables in the Intel SDM,
-/// volume 3B, the AMD PPR of families 17h and 19h and Arm's manuals of Neoverse cores, by libpfm4's names.
+/// [event]: what to ask for, the best first. The list is empty where this processor has no such event. Names
+/// of the processor's own events come first (libpfm4, where this build has it). The kernel's generic events
+/// do not exist for all processors, and on AMD and Arm they mean other things: cache misses are those of the
+/// second or first level, dTLB misses those of the first. The sources are the events' tables in the Intel
+/// SDM, volume 3B, the AMD PPR of families 17h and 19h and Arm's manuals of Neoverse cores, by libpfm4's
+/// names.
 using EventCodes = std::array<std::vector<EventCode>, kEvents>;
 EventCodes find_event_codes();
 

@@ -1,4 +1,4 @@
-// Predicts how much memory a process of a dense kernel takes.
+// This file predicts how much memory a process of a dense kernel takes.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,19 @@ struct DenseShare {
   int processes = 1;
   plan::Strategy strategy = plan::Strategy::slots;
   bool edges_owned = false;        ///< processes own blocks of edges (ownership hilbert, grid)
-  std::uint64_t vertices = 0;      ///< owned
-  std::uint64_t edges = 0;         ///< computed
+  std::uint64_t vertices = 0;      ///< owned vertices
+  std::uint64_t edges = 0;         ///< computed edges
   std::uint64_t leaving = 0;       ///< edges from its vertices to those of others
-  std::uint64_t values = 0;        ///< sent in an iteration
-  std::uint64_t value_bytes = 4;   ///< of a value in memory
-  std::uint64_t weight_bytes = 0;  ///< of an edge in tiles
+  std::uint64_t values = 0;        ///< values that are sent in an iteration
+  std::uint64_t value_bytes = 4;   ///< bytes of a value in memory
+  std::uint64_t weight_bytes = 0;  ///< bytes of a weight for each edge in tiles
 };
 
-/// The most anonymous memory that the process has until its job ends, in bytes, with one worker: while it
-/// plans, while it builds tiles or while it iterates. Not in it: the mapped graph, buffers of connections,
-/// the shared memory of inboxes, and what rank 0 gathers. How many bytes an edge takes in a tile depends on
-/// the graph, so this is an estimate: the constants are those of Kronecker graphs and of a web crawl.
+/// Returns the most anonymous memory that the process has until its job ends, in bytes, with one worker:
+/// while it plans, while it builds tiles or while it iterates. The sum leaves out the mapped graph, buffers
+/// of connections, the shared memory of inboxes, and what rank 0 gathers. How many bytes an edge takes in a
+/// tile depends on the graph, so this is an estimate: the constants are those of Kronecker graphs and of a
+/// web crawl.
 std::uint64_t dense_memory(const DenseShare& share);
 
 }  // namespace edgewire::perf

@@ -1,4 +1,4 @@
-// By what numbers the kernel counts an event on this processor.
+// This file has the numbers by which the kernel counts an event on this processor.
 #include <linux/perf_event.h>
 #ifdef EDGEWIRE_PFM
 #include <perfmon/pfmlib_perf_event.h>
@@ -60,14 +60,15 @@ struct Named {
   const char* name;
 };
 constexpr Named kNamed[] = {
-    // Skylake and later; Ivy Bridge to Broadwell; Zen 4; Zen to Zen 3, which see full queues only.
+    // These are for Skylake and later; Ivy Bridge to Broadwell; Zen 4; Zen to Zen 3, which see full queues
+    // only.
     {Event::stalled_backend, "CYCLE_ACTIVITY:STALLS_TOTAL"},
     {Event::stalled_backend, "CYCLE_ACTIVITY:CYCLES_NO_EXECUTE"},
     {Event::stalled_backend, "CYCLES_NO_RETIRE:NOT_COMPLETE_LOAD_AND_ALU"},
     {Event::stalled_backend,
      "DISPATCH_RESOURCE_STALL_CYCLES_1:INT_PHY_REG_FILE_RSRC_STALL:LOAD_QUEUE_RSRC_STALL:"
      "STORE_QUEUE_RSRC_STALL"},
-    // Zen 4, 3, 2.
+    // These are for Zen 4, 3, 2.
     {Event::llc_references,
      "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:LOCAL_CCX:NEAR_CACHE_NEAR_FAR:FAR_CACHE_NEAR_FAR:DRAM_IO_NEAR:"
      "DRAM_IO_FAR"},
@@ -79,18 +80,18 @@ constexpr Named kNamed[] = {
     {Event::llc_misses, "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:DRAM_IO_NEAR:DRAM_IO_FAR"},
     {Event::llc_misses, "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:MEM_IO_LCL:MEM_IO_RMT"},
     {Event::llc_misses, "DATA_CACHE_REFILLS_FROM_SYSTEM:LS_MABRESP_LCL_DRAM:LS_MABRESP_RMT_DRAM"},
-    // Walks of the page table: Intel; Zen.
+    // These count walks of the page table, on Intel and on Zen.
     {Event::dtlb_misses, "DTLB_LOAD_MISSES:WALK_COMPLETED"},
     {Event::dtlb_misses,
      "L1_DTLB_MISS:TLB_RELOAD_1G_L2_MISS:TLB_RELOAD_2M_L2_MISS:TLB_RELOAD_COALESCED_PAGE_MISS:"
      "TLB_RELOAD_4K_L2_MISS"},
-    // Xeons from Skylake on, before; Zen 4, 3, 2.
+    // These are for Xeons from Skylake on, and before; Zen 4, 3, 2.
     {Event::remote_reads, "MEM_LOAD_L3_MISS_RETIRED:REMOTE_DRAM"},
     {Event::remote_reads, "MEM_LOAD_UOPS_L3_MISS_RETIRED:REMOTE_DRAM"},
     {Event::remote_reads, "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:FAR_CACHE_NEAR_FAR:DRAM_IO_FAR"},
     {Event::remote_reads, "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:EXT_CACHE_RMT:MEM_IO_RMT"},
     {Event::remote_reads, "DATA_CACHE_REFILLS_FROM_SYSTEM:LS_MABRESP_RMT_CACHE:LS_MABRESP_RMT_DRAM"},
-    // Neoverse.
+    // These are for Neoverse.
     {Event::llc_references, "LL_CACHE_RD"},
     {Event::llc_misses, "LL_CACHE_MISS_RD"},
     {Event::dtlb_misses, "DTLB_WALK"},

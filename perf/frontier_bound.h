@@ -1,5 +1,5 @@
-// Counts before a run what kernels that follow a frontier must send, for each number of processes and
-// ownership.
+// This file counts before a run what kernels that follow a frontier must send, for each number of processes
+// and ownership.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace edgewire::perf {
 
 struct FrontierBound {
   struct Superstep {
-    std::string phase;  ///< as in the run report
+    std::string phase;  ///< phase that the run report names
     std::uint64_t frontier = 0;
     std::uint64_t record_bytes = 0;      ///< summed over processes, as the run report counts them
-    std::uint64_t record_bytes_max = 0;  ///< of the process and direction with the most
+    std::uint64_t record_bytes_max = 0;  ///< record bytes of the process and direction with the most
   };
   int processes = 1;
   std::string ownership;
@@ -30,14 +30,15 @@ struct FrontierBound {
   std::vector<double> seconds_at;
 };
 
-/// Takes processes, ownerships (hash, ranges, partition files), rates and framing of `options`. Memory: 20
-/// bytes for each vertex, and 16 for each process and superstep; count_shares(). Throws Error.
+/// Counts for the processes, ownerships (hash, ranges, partition files), rates and framing of `options`. It
+/// takes 20 bytes of memory for each vertex, and 16 for each process and superstep, beside count_shares().
+/// Throws Error.
 std::vector<FrontierBound> frontier_bound(const graph::GraphFile& graph, const kernels::FrontierCount& count,
                                           const BoundOptions& options, const Progress& progress = {});
 
-/// For people, ending with a newline.
+/// Returns the bounds as text for people, ending with a newline.
 std::string to_text(const std::vector<FrontierBound>& bounds, const BoundOptions& options);
-/// {"rows": [...]}.
+/// Returns {"rows": [...]}.
 std::string to_json(const std::vector<FrontierBound>& bounds, const BoundOptions& options);
 
 }  // namespace edgewire::perf

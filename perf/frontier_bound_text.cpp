@@ -16,7 +16,7 @@ std::string seconds_text(double seconds) {
   return seconds >= 1 ? fmt::format("{:.2f} s", seconds) : fmt::format("{:.3f} ms", seconds * 1e3);
 }
 
-/// The supersteps of all rows side by side: all rows have the same ones.
+/// Returns the supersteps of all rows side by side: all rows have the same ones.
 std::string superstep_table(const std::vector<FrontierBound>& bounds) {
   report::Table table{{"bytes in a superstep", "frontier"}, "<"};
   for (const auto& bound : bounds)

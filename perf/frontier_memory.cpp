@@ -15,14 +15,14 @@ namespace edgewire::perf {
 
 namespace {
 
-// All constants of the prediction. The comments on memory in src/frontier say where they come from.
+// These are all constants of the prediction. The comments on memory in src/frontier say where they come from.
 
-/// The program itself with one worker, before it has any part of a graph.
+/// The program itself takes so many bytes with one worker, before it has any part of a graph.
 constexpr std::uint64_t kProgram = 3'100'000;
-/// Vertices of one owner whose boundary vertices are found together, and bytes for them (Boundary).
+/// The vertices of one owner whose boundary vertices are found together, and the bytes for them (Boundary).
 constexpr std::uint64_t kBlockVertices = 64, kBlockBytes = 16;
 
-/// Bytes for one of each.
+/// The bytes for one of each.
 struct Bytes {
   std::uint64_t owned = 0, boundary = 0, told = 0, edge = 0, in_edge = 0;
 
@@ -32,30 +32,30 @@ struct Bytes {
   }
 };
 
-/// Of an id.
+/// The bytes of an id.
 constexpr std::uint64_t kId = sizeof(PlainId);
 
 constexpr Bytes kBoundary{.boundary = 4, .told = 4};
 constexpr Bytes kKnownRows{.owned = 8, .edge = 4};
-/// Levels, and the two lists of a frontier.
+/// bfs has levels, and the two lists of a frontier.
 constexpr Bytes kBreadthFirst{.owned = 8};
-/// The lowest distance that is known, and of a boundary vertex also that which was sent; values of the
-/// result, and lists.
+/// sssp has the lowest distance that is known, and for a boundary vertex also the one that was sent; values
+/// of the result, and lists.
 constexpr Bytes kShortestPaths{.owned = 20, .boundary = 16};
-/// The forest and the labels.
+/// wcc has the forest and the labels.
 constexpr Bytes kComponents{.owned = 4 + kId, .boundary = 4};
-/// Paths and shares of all, sums, scores, those of the result, and the order in which vertices were reached;
-/// who has asked for them, twice while a level is put together.
+/// bc has paths and shares of all, sums, scores, those of the result, and the order in which vertices were
+/// reached. It also has who has asked for them, twice while a level is put together.
 constexpr Bytes kBetweenness{.owned = 44, .boundary = 24, .told = 24};
-/// Labels of all, the next ones, and those of the result.
+/// cdlp has labels of all, the next ones, and those of the result.
 constexpr Bytes kLabels{.owned = 3 * kId, .boundary = kId};
-/// Sources of in-edges by vertex (InRows), which become rows of known vertices.
+/// InRows has the sources of in-edges by vertex, which become rows of known vertices.
 constexpr Bytes kInRows{.owned = 8, .in_edge = kId};
-/// Labels, those of the result, counts of edges both ways, and RestRows without edges; sides of all vertices,
-/// and which of those of others have edges that are kept.
+/// scc has labels, those of the result, counts of edges both ways, and RestRows without edges. It also has
+/// sides of all vertices, and which vertices of others have edges that are kept.
 constexpr Bytes kStrong{.owned = 32 + 3 * kId, .boundary = 5 + kId};
-/// Heads and numbers of oriented rows, for each known vertex; and later credits, cells of a worker, ids of
-/// BoundaryRows, and the rows that are to come and go.
+/// lcc has heads and numbers of oriented rows, for each known vertex. Later it has credits, cells of a
+/// worker, ids of BoundaryRows, and the rows that are to come and go.
 constexpr Bytes kOriented{.owned = 24, .boundary = 24},
     kIntersected{.owned = 12 + kId, .boundary = 20 + kId, .told = 12};
 
@@ -69,15 +69,15 @@ std::uint64_t blocks(const GraphShares& graph, const ProcessShare& share) {
          std::min(share.boundary + share.owned / kBlockVertices, graph.vertices / kBlockVertices);
 }
 
-/// With the sources of its in-edges at its boundary.
+/// Returns the share of a process that has the sources of its in-edges at its boundary.
 ProcessShare both_ways(ProcessShare share) {
   share.boundary = share.boundary_both;
   share.told = share.told_both;
   return share;
 }
 
-/// Of lcc: rows that travel at a time, out and in; and in symmetric graphs bits of hubs, as many as the rows
-/// that are there.
+/// Returns the bytes of rows of lcc that travel at a time, out and in. In symmetric graphs it adds bits of
+/// hubs, as many as the rows that are there.
 std::uint64_t travelling_rows(const GraphShares& graph, const ProcessShare& share) {
   constexpr std::uint64_t kLeastBatch = 1 << 18, kMostBatch = 1 << 22, kWord = sizeof(PlainId),
                           kBitsOfHub = 4, kMostBits = 64 << 20;
@@ -89,8 +89,8 @@ std::uint64_t travelling_rows(const GraphShares& graph, const ProcessShare& shar
   return 2 * kWord * batch + std::min(kMostBits, kBitsOfHub * (entries + batch));
 }
 
-/// Of lcc; `share` has the neighbours in both directions. Where edges have a direction, InRows are there
-/// while rows are oriented.
+/// Returns the memory of lcc; `share` has the neighbours in both directions. Where edges have a direction,
+/// InRows are there while rows are oriented.
 std::uint64_t triangles(const GraphShares& graph, const ProcessShare& share) {
   constexpr std::uint64_t kEntry = 4, kBothWays = 1;
   const std::uint64_t later = of(kIntersected, share) + travelling_rows(graph, share);
@@ -98,7 +98,7 @@ std::uint64_t triangles(const GraphShares& graph, const ProcessShare& share) {
   return of(kOriented, share) + (kEntry + kBothWays) * share.edges + std::max(of(kInRows, share), later);
 }
 
-/// Of kernels that have the same in graphs of all kinds, without rows; else nothing.
+/// Returns the bytes of a kernel that has the same in graphs of all kinds, without rows; else nothing.
 std::optional<Bytes> simple_kernel(std::string_view kernel) {
   if (kernel == "bfs") return kBreadthFirst;
   if (kernel == "sssp") return kShortestPaths;
@@ -123,7 +123,8 @@ std::uint64_t kernel_bytes(std::string_view kernel, const GraphShares& graph, co
   return more + of(rows + kInRows + kLabels, both);
 }
 
-/// [process]: vertices of others with an edge to one of its own, once each. Adds the in-edges.
+/// Returns for each process the vertices of others with an edge to one of its own, once each. Adds the
+/// in-edges.
 std::vector<std::vector<VertexId>> sources_of(const graph::GraphFile& graph, const kernels::Names& names,
                                               std::vector<ProcessShare>& shares) {
   std::vector<std::vector<VertexId>> sources(shares.size());

@@ -10,7 +10,8 @@ namespace edgewire::perf {
 
 namespace {
 
-/// A dense kernel sends with strategy slots, which `cover` needs no more than.
+/// Returns the memory of a process. A dense kernel sends with strategy slots, which `cover` needs no more
+/// than.
 std::uint64_t memory_of(std::string_view kernel, const GraphShares& graph) {
   if (!kernels::is_dense(kernel)) return frontier_memory(kernel, graph);
   const ProcessShare& share = graph.processes.front();

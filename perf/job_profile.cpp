@@ -51,7 +51,7 @@ ProcessFacts facts_of(frontier::FrontierJob& job, std::span<const frontier::Supe
   return facts;
 }
 
-/// Each record is read and written, and moved in memory some times.
+/// Returns the facts of a load: each record is read and written, and moved in memory some times.
 ProcessFacts facts_of(const LoadWork& work) {
   constexpr std::uint64_t kMoves = 4;
   const std::uint64_t moved = work.bytes_read + work.bytes_written;

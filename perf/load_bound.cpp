@@ -24,7 +24,7 @@ shuffle::MemoryPlan memory_plan(const LoadTask& task, int processes) {
       task.memory_bytes);
 }
 
-/// Seconds in which the disk of a machine moves its part of the bytes of all.
+/// Returns the seconds in which the disk of a machine moves its part of the bytes of all.
 double disk_seconds(const LoadBound& bound, const LoadRates& rates, std::uint64_t read,
                     std::uint64_t written) {
   return (static_cast<double>(read) / rates.disk_read_bytes_per_s +
@@ -32,7 +32,8 @@ double disk_seconds(const LoadBound& bound, const LoadRates& rates, std::uint64_
          bound.machines;
 }
 
-/// Each process tells all others which ids occur in its part of the input, 32 of them in a record.
+/// Returns the bytes with which each process tells all others which ids occur in its part of the input, 32
+/// of them in a record.
 std::uint64_t id_bytes(const LoadTask& task, std::uint64_t processes) {
   constexpr std::uint64_t kTogether = 32;
   if (!task.parts || !task.renumbers || task.vertices == 0) return 0;
@@ -42,8 +43,8 @@ std::uint64_t id_bytes(const LoadTask& task, std::uint64_t processes) {
   return static_cast<std::uint64_t>(met) * task.shape.stride() * processes * (processes - 1);
 }
 
-/// The work of one machine, for the simulation. `first_runs`: the bytes of all records where these are
-/// spilled, else 0.
+/// Returns the work of one machine, for the simulation. `first_runs`: the bytes of all records where these
+/// are spilled, else 0.
 SimulatedMachine to_simulate(const LoadBound& bound, const LoadTask& task, const LoadRates& rates,
                              std::uint64_t first_runs) {
   constexpr double kHalf = 0.5;  // of the time before merging: parsing or hashing, and sorting

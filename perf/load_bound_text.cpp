@@ -14,7 +14,7 @@ constexpr double kGiga = 1e9;
 
 double giga(std::uint64_t bytes) { return static_cast<double>(bytes) / kGiga; }
 
-/// Three digits at least.
+/// Returns the seconds with three digits at least.
 std::string seconds_of_load(double seconds) {
   return seconds >= 100 ? fmt::format("{:.0f}", seconds)
          : seconds >= 1 ? fmt::format("{:.1f}", seconds)

@@ -59,7 +59,7 @@ class Appender {
   std::uint64_t offset_ = 0;
 };
 
-/// Records from all over the input, a MiB at each place, or random ones.
+/// Writes records from all over the input, a MiB at each place, or random ones.
 void write_records(const LoadTask& task, OutputFile& file) {
   const std::size_t bytes = task.shape.bytes;
   const std::uint64_t records = kMiB / bytes;
@@ -81,12 +81,12 @@ void write_records(const LoadTask& task, OutputFile& file) {
   }
 }
 
-/// Core seconds of a byte or an edge of the sample.
+/// The core seconds of a byte or an edge of the sample.
 struct CoreTime {
   double sending_s = 0, all_s = 0;
 };
 
-/// Of a byte: reads it, sorts it and writes it to one part, as SortJob does.
+/// Measures the time of a byte: reads it, sorts it and writes it to one part, as SortJob does.
 CoreTime seconds_of_byte(const LoadTask& task, bool spills, const std::string& folder) {
   const shuffle::RecordShape& shape = task.shape;
   const auto sample = OutputFile::nameless(folder), output = OutputFile::nameless(folder);
@@ -125,8 +125,8 @@ CoreTime seconds_of_byte(const LoadTask& task, bool spills, const std::string& f
   return {(sent - before) / bytes, (process_cpu_seconds() - before) / bytes};
 }
 
-/// Edges with random ids that take about as many bytes as those of the task, and have as many vertices for
-/// each edge; returns how many there are.
+/// Writes edges with random ids that take about as many bytes as those of the task, and have as many
+/// vertices for each edge. Returns how many there are.
 std::uint64_t write_edges(const LoadTask& task, OutputFile& file) {
   constexpr double kUsualDegree = 16;  // where it is not known
   const bool weighted = task.shape.bytes > shuffle::RecordShape::kPairBytes;

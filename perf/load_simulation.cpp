@@ -16,7 +16,7 @@ constexpr int kWindow = 8;  // rounds that are sent and not taken, or parsed and
 /// Serves one request after the other.
 struct Server {
   double free_s = 0, busy_s = 0;
-  /// When a request that comes now is done.
+  /// Returns when a request that comes now is done.
   double serve(double now_s, double takes_s) {
     busy_s += takes_s;
     return free_s = std::max(now_s, free_s) + takes_s;
@@ -31,7 +31,7 @@ enum class What : std::uint8_t { read, parsed, sent, received, sorted, spilled, 
 
 struct Event {
   double at_s;
-  std::uint64_t number;  ///< of events at the same time the first one comes first
+  std::uint64_t number;  ///< order of events that come at the same time
   int machine;
   What what;
   bool operator>(const Event& other) const {
@@ -54,7 +54,7 @@ class Events {
   std::uint64_t count_ = 0;
 };
 
-/// The first part: until all machines have received, sorted and spilled all.
+/// The first part, which lasts until all machines have received, sorted and spilled all.
 class Sending {
  public:
   Sending(const SimulatedMachine& machine, std::span<const double> shares, std::vector<Servers>& servers)
@@ -148,7 +148,7 @@ class Sending {
     events_.add(servers(m).sends.serve(now, work_.wire_s * leaves / kRounds), m, What::sent);
   }
 
-  /// A round has come when all have sent it.
+  /// Ends the sending of a round. A round has come when all have sent it.
   void end_send(int m, double now) {
     State& own = state(m);
     own.sending = false;
@@ -199,7 +199,8 @@ class Sending {
   Events events_;
 };
 
-/// The second part, of one machine: reads runs, merges them and writes the output. Returns its seconds.
+/// Simulates the second part, for one machine: it reads runs, merges them and writes the output. Returns its
+/// seconds.
 double merge(const SimulatedMachine& work, double share, Servers& servers) {
   Events events;
   const double begin = std::max({servers.disk.free_s, servers.cores.free_s, servers.receives.free_s});

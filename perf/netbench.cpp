@@ -21,20 +21,20 @@ namespace {
 
 constexpr std::uint64_t kMaxOutstanding = 128;  ///< writes, as perftest's
 constexpr std::size_t kOutstandingBytes = 4 << 20;
-constexpr std::uint64_t kBatch = 64;  ///< writes a doorbell
+constexpr std::uint64_t kBatch = 64;  ///< writes for each doorbell
 constexpr std::chrono::milliseconds kWait{10};
-constexpr double kUntimedShare = 0.1;  ///< of a measurement, before it; windows open, caches warm
+constexpr double kUntimedShare = 0.1;  ///< part of a measurement, before it; windows open, caches warm
 
-/// Signals of a lane.
+/// The signals of a lane.
 enum SignalKind : int {
   kTold,   ///< messages announced one by one
   kPing,   ///< round trips
   kEnd,    ///< measurements whose messages have all been written
   kAck,    ///< measurements whose messages have all arrived
-  kKinds,  ///< their number
+  kKinds,  ///< the number of kinds
 };
 
-/// When a lane has sent enough.
+/// This says when a lane has sent enough.
 struct Limit {
   double seconds = 0;
   std::uint64_t count = 0;
@@ -60,9 +60,9 @@ class Bench {
 
  private:
   struct alignas(64) Lane {
-    std::uint64_t written = 0;  ///< ever
-    std::uint64_t told = 0;     ///< ever
-    double seconds = 0;         ///< of the last measurement, as its sender saw it
+    std::uint64_t written = 0;  ///< messages written so far
+    std::uint64_t told = 0;     ///< messages told so far
+    double seconds = 0;         ///< time of the last measurement, as its sender saw it
   };
 
   std::vector<Share> gather(const Share& mine);
@@ -98,7 +98,7 @@ class Bench {
   std::span<std::byte> region_, source_;
   std::vector<Lane> lanes_;
   std::uint64_t measurements_ = 0;
-  std::uint64_t rounds_ = 0;     ///< ever
+  std::uint64_t rounds_ = 0;     ///< rounds so far
   std::vector<double> samples_;  ///< round trips of the last measurement, at rank 0
 };
 
@@ -117,7 +117,8 @@ Bench::Bench(launch::Bootstrap& bootstrap, const NetbenchOptions& options)
   source_ = link_.send_memory(bytes);
 }
 
-/// Both processes' shares. While they wait for each other here, one may still need the other's transport.
+/// Returns both processes' shares. While they wait for each other here, one may still need the other's
+/// transport.
 std::vector<Share> Bench::gather(const Share& mine) {
   const process::LinkProgress progress(link_);
   std::vector<Share> shares;
@@ -125,7 +126,7 @@ std::vector<Share> Bench::gather(const Share& mine) {
   return shares;
 }
 
-/// Queues what there is room for; false when there is none.
+/// Queues what there is room for. Returns false when there is none.
 bool Bench::send_batch(int lane, std::size_t bytes, std::uint64_t most, bool each_told) {
   Lane& mine = lane_of(lane);
   const std::uint64_t room = std::clamp<std::uint64_t>(kOutstandingBytes / bytes, 2, kMaxOutstanding);
@@ -141,8 +142,8 @@ bool Bench::send_batch(int lane, std::size_t bytes, std::uint64_t most, bool eac
   return mine.written > first;
 }
 
-/// One lane's part of a measurement: sends until the limit, says so, and waits for the answer; and answers
-/// the other side. Bidirectional, each does both.
+/// Does one lane's part of a measurement: it sends until the limit, says so, and waits for the answer; and
+/// it answers the other side. When streams go both ways, each process does both.
 void Bench::stream(int lane, std::size_t bytes, const Limit& limit, bool each_told) {
   const bool sends = bootstrap_.rank() == 0 || options_.bidirectional;
   const bool receives = bootstrap_.rank() == 1 || options_.bidirectional;
@@ -167,7 +168,7 @@ void Bench::stream(int lane, std::size_t bytes, const Limit& limit, bool each_to
   mine.seconds = seconds_since(start);
 }
 
-/// Rank 0 begins; rank 1 answers until it hears the end.
+/// Measures round trips: rank 0 begins, and rank 1 answers until it hears the end.
 void Bench::ping_pong(std::size_t bytes, const Limit& limit) {
   constexpr int kLane = 0;
   Lane& mine = lane_of(kLane);
@@ -204,7 +205,7 @@ void Bench::ping_pong(std::size_t bytes, const Limit& limit) {
   announce(kAck, measurements_);
 }
 
-/// A byte that differs from one measurement to the next.
+/// Returns a byte that differs from one measurement to the next.
 std::byte Bench::mark() const { return static_cast<std::byte>(measurements_ % 255 + 1); }
 
 Share Bench::run(NetbenchTest test, std::size_t bytes, const Limit& limit) {

@@ -22,7 +22,7 @@ enum class NetbenchTest {
 
 const char* to_name(NetbenchTest test);
 
-constexpr std::size_t kMaxNetbenchBytes = std::size_t{1} << 30;  ///< of a message, times lanes
+constexpr std::size_t kMaxNetbenchBytes = std::size_t{1} << 30;  ///< the most bytes of a message, times lanes
 constexpr int kMaxLanes = 64;
 
 struct NetbenchOptions {
@@ -30,7 +30,7 @@ struct NetbenchOptions {
   process::ProcessOptions process{.transport = "auto"};
   std::vector<NetbenchTest> tests;
   std::vector<std::size_t> sizes;  ///< payload bytes of a message
-  double seconds = 0.25;           ///< of each measurement
+  double seconds = 0.25;           ///< time of each measurement
   std::uint64_t count = 0;         ///< messages (round trips) of a measurement, in each lane; 0: by `seconds`
   bool bidirectional = false;      ///< streams go both ways at once
   bool busy_poll = false;          ///< wait by polling, not sleeping
@@ -48,7 +48,7 @@ struct NetbenchRow {
   std::uint64_t payload_bytes = 0, frame_bytes = 0, wire_bytes = 0;
   std::uint64_t zero_copy_sends = 0;      ///< see transport::Counters; none where the system copies anyway
   std::uint64_t retransmitted_bytes = 0;  ///< not in the bytes above
-  double seconds = 0;                     ///< until the receiver has said that all have arrived
+  double seconds = 0;                     ///< time until the receiver has said that all have arrived
   double sender_cores = 0;  ///< CPU seconds a second of rank 0, which sends (latency: which begins)
   double receiver_cores = 0;
   struct Latency {
@@ -57,7 +57,8 @@ struct NetbenchRow {
 
   double bits_per_s() const { return static_cast<double>(payload_bytes) * 8 / seconds; }
   double messages_per_s() const { return static_cast<double>(messages) / seconds; }
-  /// Cores that the busier process needs for 10 Gbit/s of payload; bidirectional: sent and received together.
+  /// Returns the cores that the busier process needs for 10 Gbit/s of payload; bidirectional: sent and
+  /// received together.
   double cores_per_10g() const;
 };
 
@@ -72,7 +73,7 @@ void check_two_processes(const launch::Bootstrap& bootstrap);
 std::vector<NetbenchRow> netbench(launch::Bootstrap& bootstrap, const NetbenchOptions& options,
                                   const std::function<void(const NetbenchRow&)>& on_row);
 
-/// The lines above the rows of a test: what is measured, and the names of the columns.
+/// Returns the lines above the rows of a test: what is measured, and the names of the columns.
 std::string to_title(NetbenchTest test, const NetbenchOptions& options);
 std::string to_heading(NetbenchTest test);
 std::string to_text(const NetbenchRow& row);

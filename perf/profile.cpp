@@ -35,7 +35,7 @@ std::uint64_t work_ns(const PhaseTimes& times) {
          times[static_cast<std::size_t>(Phase::wait)];
 }
 
-/// Of the time in which workers had work, the part in which they had a core.
+/// Returns the part of the time in which workers had a core, of the time in which they had work.
 double cpu_share(const ProcessProfile& process) {
   double cpu_ns = 0, all_ns = 0;
   for (const auto& worker : process.workers) {
@@ -48,7 +48,7 @@ double cpu_share(const ProcessProfile& process) {
   return all_ns > 0 ? std::min(1.0, cpu_ns / all_ns) : 1;
 }
 
-/// Of the whole run, the part in which workers were ready to run and had no core.
+/// Returns the part of the whole run in which workers were ready to run and had no core.
 double core_wait_share(const ProcessProfile& process) {
   double wait_ns = 0, all_ns = 0;
   for (const auto& worker : process.workers) {
@@ -58,7 +58,7 @@ double core_wait_share(const ProcessProfile& process) {
   return all_ns > 0 ? std::min(1.0, wait_ns / all_ns) : 0;
 }
 
-/// Whether all that the processes of this host need again and again stays in its cache.
+/// Returns whether all that the processes of this host need again and again stays in its cache.
 bool in_cache(const Profile& profile, const ProcessFacts& facts) {
   std::uint64_t bytes = 0;
   for (const auto& other : profile.processes) {
@@ -67,16 +67,17 @@ bool in_cache(const Profile& profile, const ProcessFacts& facts) {
   return bytes <= facts.cache_bytes;
 }
 
-/// For peers, by a worker.
+/// Returns the seconds that a worker waited for peers, on average.
 double waited_s(const ProcessProfile& process, const IterationTimes& times) {
   return seconds(times.phases[static_cast<std::size_t>(Phase::wait)] - times.own_wait_ns) /
          process.facts.workers;
 }
 
-/// The first iteration of the engine warms up.
+/// Returns the first iteration that counts: the first iteration of the engine warms up.
 std::size_t first_of(const Profile& profile) { return profile.of_engine() ? 1 : 0; }
 
-/// Iteration by iteration, since a process may be late in few of them: the least that any other waited.
+/// Sets for each process the least time that any other waited. It goes iteration by iteration, since a
+/// process may be late in few of them.
 void set_awaited(const Profile& profile, RunLoad& load) {
   const std::size_t first = first_of(profile);
   std::size_t count = SIZE_MAX;
@@ -257,7 +258,7 @@ std::vector<Gauge> Profiler::gauges() const {
   return all;
 }
 
-/// Chunks that the link has taken and not completed.
+/// Returns how many chunks the link has taken and not completed.
 double Profiler::writes_in_flight() const {
   const auto& link = job_.link;
   std::uint64_t completed = 0;

@@ -1,4 +1,5 @@
-// Where the time of a run went: the records of all processes, gathered, and what they mean.
+// This file tells where the time of a run went: it has the records of all processes, gathered, and what they
+// mean.
 #pragma once
 
 #include <chrono>
@@ -21,21 +22,21 @@ namespace edgewire::perf {
 
 inline double seconds(std::uint64_t ns) noexcept { return static_cast<double>(ns) * 1e-9; }
 
-/// What is known of a process beside its times. Seconds and bytes are those of a step, as all figures that
+/// What is known of a process beside its times. Seconds and bytes are those of a step, like all figures that
 /// name no other span.
 struct ProcessFacts {
-  // Of its job:
-  double items = 0;                     ///< that it worked on: edges, or what Words calls them
-  std::uint64_t memory_bytes = 0;       ///< that an iteration reads and writes
+  // These come from its job.
+  double items = 0;                     ///< items that it worked on: edges, or what Words calls them
+  std::uint64_t memory_bytes = 0;       ///< bytes that an iteration reads and writes
   std::uint64_t working_set_bytes = 0;  ///< what it needs again and again
-  std::uint64_t disk_bytes = 0;         ///< read and written
+  std::uint64_t disk_bytes = 0;         ///< bytes read and written
   double disk_s = 0;                    ///< the busiest of its disks had something to do
-  // Of the machine; the profiler knows them:
+  // These belong to the machine, and the profiler knows them.
   std::uint64_t host = 0;  ///< equal on one running system
   int workers = 1;
   int cores = 1;
-  std::uint64_t cache_bytes = 0;  ///< of the last level
-  double memory_bytes_per_s = 0;  ///< measured, of all its workers; 0: unknown
+  std::uint64_t cache_bytes = 0;  ///< size of the last level
+  double memory_bytes_per_s = 0;  ///< measured rate of all its workers; 0: unknown
 };
 
 struct ProcessProfile {
@@ -43,10 +44,10 @@ struct ProcessProfile {
   std::vector<IterationTimes> iterations;  ///< the latest steps
   std::vector<WorkerTimes> workers;
   std::vector<std::uint64_t> waited_ns;      ///< [peer], summed over workers and iterations
-  std::vector<std::uint64_t> wire_bytes_to;  ///< [peer], of all iterations
+  std::vector<std::uint64_t> wire_bytes_to;  ///< [peer], over all iterations
   std::vector<std::vector<Span>> spans;      ///< [worker]; the latest
   std::vector<std::vector<Arrival>> arrivals;
-  Samples samples;  ///< of the iterations
+  Samples samples;  ///< samples of the iterations
 };
 
 /// A job that is profiled. All outlive the Profiler.
@@ -54,13 +55,13 @@ struct ProfiledJob {
   launch::Bootstrap& bootstrap;
   topology::WorkerPool& pool;
   const transport::Transport& link;
-  /// Measures a link like this one: bytes per second. Collective.
+  /// Measures a link like this one and returns bytes per second. Collective.
   std::function<double()> measure_link;
 };
 ProfiledJob profiled(launch::Bootstrap& bootstrap, process::LocalProcess& process);
 
-/// Cores that the workers of a process have: one for each, or its share of those of the host where these are
-/// fewer.
+/// Returns the cores that the workers of a process have: one for each, or its share of those of the host
+/// where these are fewer.
 int cores_of(const launch::Bootstrap& bootstrap, const topology::WorkerPool& pool);
 
 struct ProfileOptions {
@@ -68,15 +69,15 @@ struct ProfileOptions {
   std::chrono::milliseconds sample_interval{100};
   double given_bits_per_s = 0;  ///< see Profile
   /// What a step of the job and its items are called. The step "iteration" is that of the engine: its loop
-  /// tells the observer of iterations and chunks itself, and the first iteration warms up. All other jobs run
-  /// between begin_run() and end_run(), and tell of their steps by end_step().
+  /// tells the observer of iterations and chunks itself, and the first iteration warms up. All other jobs
+  /// run between begin_run() and end_run(), and tell of their steps by end_step().
   Words words{};
 };
 
 struct Profile {
   Words words{};
   std::string transport;
-  std::uint64_t iterations = 0;  ///< steps that were done, also those that are not kept
+  std::uint64_t iterations = 0;  ///< steps that were done, with those that are not kept
   double line_bits_per_s = 0;    ///< measured before the run; 0: no link
   double given_bits_per_s = 0;   ///< line rate that the user gave to the link; 0: none
   std::vector<ProcessProfile> processes;
@@ -84,38 +85,39 @@ struct Profile {
   std::string missing_counters;    ///< why there are no hardware counters; empty when there are
   RunLoad load;
   Verdict verdict;
-  std::optional<Balance> balance;  ///< of a sort or a load
+  std::optional<Balance> balance;  ///< balance of a sort or a load
 
-  /// Its steps are iterations of the engine.
+  /// Returns whether its steps are iterations of the engine.
   bool of_engine() const { return words.step == Words().step; }
 
-  /// What the counters say of computing and which of them are not there, or why none are: a line.
+  /// Says in a line what the counters tell of computing and which of them are missing, or why there are
+  /// none.
   std::string counters_line() const;
-  /// A table and the verdict: lines, ending with a newline.
+  /// Returns a table and the verdict as lines, ending with a newline.
   std::string to_text() const;
-  /// The run report's section `profile`.
+  /// Returns the run report's section `profile`.
   std::string to_json() const;
-  /// A page with charts that needs nothing beside it. Both are for its head.
+  /// Returns a page with charts that needs nothing beside it. The title and the subtitle are for its head.
   std::string to_html(const std::string& title, const std::string& subtitle) const;
 };
 
-/// One process's part in profiling a job. Made when the job is ready to iterate; measures the link and the
-/// memory first, which takes some tenths of a second. Collective; throws Error.
+/// One process's part in profiling a job. It is made when the job is ready to iterate. It measures the link
+/// and the memory first, which takes some tenths of a second. Collective; throws Error.
 class Profiler {
  public:
   Profiler(const ProfiledJob& job, const ProfileOptions& options);
   topology::Observer* observer() noexcept { return &timeline_; }
 
-  // By the thread that runs the job, while its workers rest. A job may run several times.
-  /// From here on the pool tells the observer what its workers do.
+  // The thread that runs the job calls these, while its workers rest. A job may run several times.
+  /// Lets the pool tell the observer from now on what its workers do.
   void begin_run();
-  /// A step has ended. `name`: what it did.
+  /// Ends a step. `name`: what it did.
   void end_step(std::string name);
-  /// From here on the pool tells nobody.
+  /// Lets the pool tell nobody from now on.
   void end_run();
 
-  /// After the last step. At rank 0 the whole profile, elsewhere nothing. `mine`: what the job knows.
-  /// Collective.
+  /// Returns the whole profile at rank 0, and nothing elsewhere. Call it after the last step. `mine`: what
+  /// the job knows. Collective.
   Profile gather(ProcessFacts mine);
 
  private:
@@ -130,15 +132,15 @@ class Profiler {
   std::optional<Sampler> sampler_;
   double line_bits_per_s_ = 0;
   double memory_bytes_per_s_ = 0;
-  std::deque<std::string> names_;         ///< of the latest iterations
-  std::vector<std::uint64_t> frames_to_;  ///< [peer]: frame bytes that were counted, or are of no iteration
+  std::deque<std::string> names_;         ///< names of the latest iterations
+  std::vector<std::uint64_t> frames_to_;  ///< [peer]: bytes of frames already counted, or of no iteration
   std::vector<std::uint64_t> wire_bytes_to_;
 };
 
 /// Calls begin_run() and, in the end, end_run(), if the run is profiled.
 class ProfiledRun {
  public:
-  /// `profiler` outlives it, or is null.
+  /// Begins the run. `profiler` outlives it, or is null.
   explicit ProfiledRun(Profiler* profiler) : profiler_(profiler) {
     if (profiler_ != nullptr) profiler_->begin_run();
   }
@@ -155,11 +157,12 @@ class ProfiledRun {
 /// Adds the profile to the report of its run, in words and as a whole.
 void add_to(report::JobReport& report, Profile profile);
 
-/// What judge() needs, from the records: means of the kept iterations, but the first where that warms up.
+/// Returns what judge() needs, from the records: means of the kept iterations, but the first where that
+/// warms up.
 RunLoad load_of(const Profile& profile);
 
-/// Bytes per second that the workers of the pool read together, from a working set that fits no cache (up to
-/// 256 MiB). Takes some tenths of a second.
+/// Returns the bytes per second that the workers of the pool read together, from a working set that fits no
+/// cache (up to 256 MiB). It takes some tenths of a second.
 double measure_memory_rate(topology::WorkerPool& pool);
 
 }  // namespace edgewire::perf

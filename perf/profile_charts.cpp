@@ -16,10 +16,10 @@ using report::Drawing;
 using report::Points;
 
 constexpr double kLeft = Drawing::kLeft, kRight = Drawing::kRight, kTop = Drawing::kTop;
-/// Classes of the page's style; waiting is what nobody wants to see much of.
+/// The classes of the page's style; waiting is what nobody wants to see much of.
 constexpr const char* kPhaseStyle[topology::kPhases] = {"s0", "s2", "s1", "s4"};
 
-/// A round number that is not less, and whose half is round, too.
+/// Returns a round number that is not less, and whose half is round, too.
 double round_up(double value) {
   const double power = std::pow(10, std::floor(std::log10(value)));
   for (const double digit : {1.0, 1.2, 1.6, 2.0, 2.4, 3.0, 4.0, 5.0, 6.0, 8.0}) {
@@ -52,8 +52,8 @@ double largest(const Series& series) {
              : static_cast<double>(*std::max_element(series.values.begin(), series.values.end()));
 }
 
-/// All names that a chart of any rank shows in this unit. Their order gives them their colours, so that a
-/// colour means the same in the charts of all ranks.
+/// Returns all names that a chart of any rank shows in this unit. Their order gives them their colours, so
+/// that a colour means the same in the charts of all ranks.
 std::vector<std::string> shown_names(const Profile& profile, const std::string& unit) {
   std::vector<std::string> names;
   for (const auto& process : profile.processes) {

@@ -1,4 +1,4 @@
-// A profile as a page for people.
+// This file writes a profile as a page for people.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ report::Table phases(const Profile& profile) {
   return table;
 }
 
-/// A row for each process, a column for each process.
+/// Returns a table with a row for each process and a column for each process.
 template <class Cell>
 report::Table matrix(const Profile& profile, const std::string& corner, const Cell& cell) {
   report::Table table;

@@ -1,4 +1,4 @@
-// A profile as a table for people and as JSON for programs.
+// This file writes a profile as a table for people and as JSON for programs.
 #include <fmt/core.h>
 
 #include <numeric>
@@ -24,7 +24,7 @@ CounterValues of_workers(const ProcessProfile& process, std::size_t phase) {
   return sum;
 }
 
-/// While computing; 0 where misses are not counted.
+/// Returns the bytes that an item takes from memory while computing; 0 where misses are not counted.
 double memory_bytes_per_item(const ProcessProfile& process, std::uint64_t iterations_done) {
   const auto counts = of_workers(process, static_cast<std::size_t>(topology::Phase::compute));
   std::uint64_t counted = 0, all = 0;
@@ -33,7 +33,7 @@ double memory_bytes_per_item(const ProcessProfile& process, std::uint64_t iterat
     all += worker.phases[0];
   }
   if (!counts.has(Event::llc_misses) || counted == 0 || process.facts.items == 0) return 0;
-  // Counted in some iterations only: their part of the time is their part of the edges.
+  // Edges are counted in some iterations only: their part of the time is their part of the edges.
   const double iterations =
       static_cast<double>(iterations_done) * static_cast<double>(counted) / static_cast<double>(all);
   return bytes_from_memory(counts) / iterations / process.facts.items;
@@ -72,7 +72,7 @@ Json json_of(const WorkerTimes& worker) {
   return json;
 }
 
-/// Mean of the samples.
+/// Returns the mean of the samples.
 double stolen_cores(const ProcessProfile& process) {
   for (const auto& series : process.samples.series) {
     if (series.name != kStolen || series.values.empty()) continue;
@@ -82,7 +82,7 @@ double stolen_cores(const ProcessProfile& process) {
   return 0;
 }
 
-/// A line for each machine whose hypervisor took much of it away.
+/// Returns a line for each machine whose hypervisor took much of it away.
 std::string stolen_lines(const std::vector<ProcessProfile>& processes) {
   constexpr double kMuch = 0.01;  // of a core for each worker
   std::string lines;

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file of the system, kept open. Gauges that are read one after the other share what was read.
+/// A file of the system that is kept open. Gauges that are read one after the other share what was read.
 class SystemFile {
  public:
   explicit SystemFile(const std::string& path) : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
@@ -32,8 +32,8 @@ class SystemFile {
   SystemFile(const SystemFile&) = delete;
   SystemFile& operator=(const SystemFile&) = delete;
 
-  /// Number `index` (from 0) behind `word`, which begins a line; without a word, of the first line. Below 0:
-  /// there is none.
+  /// Returns number `index` (from 0) behind `word`, which begins a line. Without a word, it takes the number
+  /// from the first line. A result below 0 means that there is none.
   double number(std::string_view word, std::size_t index) {
     refresh();
     const char* at = text_.c_str();
@@ -71,7 +71,7 @@ class SystemFile {
   std::uint64_t read_at_ns_ = 0;
 };
 
-/// The first number of a file.
+/// Returns a function that reads the first number of a file.
 std::function<double()> number_in(const std::string& path) {
   return [file = std::make_shared<SystemFile>(path)] { return file->number("", 0); };
 }
@@ -95,7 +95,7 @@ double busy_ticks(SystemFile& stat) {
 using Gauges = std::vector<Gauge>;
 constexpr double kGigabits = 8e-9, kMegabytes = 1e-6;
 
-/// Interfaces of this network namespace.
+/// Adds the interfaces of this network namespace.
 void add_interfaces(const std::string& root, Gauges& gauges) {
   const std::string path = root + "/proc/self/net/dev";
   constexpr std::size_t kReceived = 0, kSent = 8;
@@ -120,7 +120,7 @@ void add_rdma_ports(const std::string& root, Gauges& gauges) {
     for (const auto& port : names_in(cards + card + "/ports")) {
       const std::string counters = fmt::format("{}{}/ports/{}/", cards, card, port);
       const std::string name = fmt::format("{} port {}", card, port);
-      // Counted in words of 4 bytes. Soft-RoCE has only packets.
+      // These are counted in words of 4 bytes. Soft-RoCE has only packets.
       const auto add = [&](const char* way, const char* data, const char* packets) {
         if (fs::exists(counters + data)) {
           gauges.push_back({name + way, "Gbit/s", 4 * kGigabits, true, number_in(counters + data)});
@@ -189,7 +189,7 @@ Sampler::Sampler(std::chrono::milliseconds interval, std::vector<Gauge> gauges)
       const double before_s = std::exchange(took_s, static_cast<double>(now - last) * 1e-9);
       last = now;
       sample(now, took_s);
-      // In a short end, counts of the kernel's ticks make no rate.
+      // The last interval may be short, and then counts of the kernel's ticks make no rate.
       if (stopped && samples_.at_ns.size() > 1 && took_s < before_s / 2)
         join_last(samples_, took_s / (before_s + took_s));
       if (samples_.at_ns.size() == kMostSamples) thin();
@@ -205,7 +205,7 @@ Samples Sampler::stop() {
   return std::move(samples_);
 }
 
-/// `seconds` since the last one; 0: the first, which only counts.
+/// Takes a sample, `seconds` since the last one; 0: the first, which only counts.
 void Sampler::sample(std::uint64_t now_ns, double seconds) {
   if (seconds > 0) samples_.at_ns.push_back(now_ns);
   for (std::size_t f = 0; f < gauges_.size(); ++f) {
@@ -218,7 +218,7 @@ void Sampler::sample(std::uint64_t now_ns, double seconds) {
   }
 }
 
-/// Half as many samples, each for twice the time.
+/// Leaves half as many samples, each for twice the time.
 void Sampler::thin() {
   const std::size_t half = samples_.at_ns.size() / 2;
   for (std::size_t i = 0; i < half; ++i) samples_.at_ns[i] = samples_.at_ns[2 * i + 1];

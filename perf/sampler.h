@@ -1,4 +1,5 @@
-// Records how busy the machine is while a job runs: it reads gauges of the system at regular intervals.
+// This file records how busy the machine is while a job runs: it reads gauges of the system at regular
+// intervals.
 #pragma once
 
 #include <chrono>
@@ -28,23 +29,24 @@ struct Samples {
 struct Gauge {
   std::string name;
   std::string unit;
-  double scale = 1;              ///< to the unit
+  double scale = 1;              ///< factor from the value to the unit
   bool rate = false;             ///< `read` returns a count that grows: report its change per second
-  std::function<double()> read;  ///< from the sampler's thread; below 0: nothing to read
+  std::function<double()> read;  ///< called by the sampler's thread; below 0: nothing to read
 };
 
-/// Of system_gauges(): cores of the machine that its hypervisor gave to others ("steal" in proc(5)).
+/// The name of one of system_gauges(): the cores of the machine that its hypervisor gave to others ("steal"
+/// in proc(5)).
 inline constexpr const char* kStolen = "stolen";
 
-/// CPU of the system, kStolen, memory of this process, each network interface (of this network namespace),
-/// RDMA port counters, disks. `root` stands before /proc and /sys.
+/// Returns gauges of the CPU of the system, kStolen, memory of this process, each network interface (in this
+/// network namespace), RDMA port counters and disks. `root` stands before /proc and /sys.
 std::vector<Gauge> system_gauges(const std::string& root = "");
 
-/// The last two samples become one, up to the end of the last; `share`: its part of their time.
+/// Makes one of the last two samples, up to the end of the last. `share`: its part of their time.
 void join_last(Samples& samples, double share);
 
-/// Reads gauges in a separate thread until stop(), which reads them once more: the shortest run has a sample.
-/// Memory is bounded: whenever it is full, every second sample is dropped.
+/// Reads gauges in a separate thread until stop(), which reads them once more: so the shortest run has a
+/// sample. Memory is bounded: whenever it is full, every second sample is dropped.
 class Sampler {
  public:
   static constexpr std::size_t kMostSamples = 4096;
@@ -53,7 +55,7 @@ class Sampler {
   ~Sampler();
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
-  /// Ends the thread. Once.
+  /// Ends the thread. Call it once.
   Samples stop();
 
  private:

@@ -34,7 +34,7 @@ class Ring {
   std::size_t count_ = 0;
 };
 
-/// A sum that its worker adds to and the sampler reads; pairs with nothing.
+/// A sum that its worker adds to and the sampler reads; it pairs with nothing.
 class Sum {
  public:
   void add(std::uint64_t value) noexcept {
@@ -55,7 +55,7 @@ constexpr std::uint64_t kInterrupted = 8;       // times the fastest reading; a 
 
 std::size_t index(Phase phase) { return static_cast<std::size_t>(phase); }
 
-/// 0 when there is no such clock.
+/// Returns the time of a clock, or 0 when there is no such clock.
 std::uint64_t read_ns(clockid_t clock) noexcept {
   timespec time{};
   if (clock_gettime(clock, &time) != 0) return 0;
@@ -64,7 +64,8 @@ std::uint64_t read_ns(clockid_t clock) noexcept {
 
 }  // namespace
 
-/// Written by its thread, and by the worker that ends an iteration while it rests.
+/// What a worker records. Its thread writes it, and so does the worker that ends an iteration while it
+/// rests.
 struct alignas(64) Timeline::Worker {
   Worker(const TimelineOptions& options)
       : spans(options.spans),
@@ -78,18 +79,18 @@ struct alignas(64) Timeline::Worker {
   int peer = -1;
   std::uint32_t item = 0;
   std::uint64_t since_ns = 0;
-  PhaseTimes aside{};                               ///< of the time since `since_ns`
-  std::array<int, topology::kPhases> aside_peer{};  ///< the last one of each
+  PhaseTimes aside{};                               ///< phases of the time since `since_ns`
+  std::array<int, topology::kPhases> aside_peer{};  ///< the last peer of each phase
   std::uint64_t began_ns = 0;
-  PhaseTimes iteration{};         ///< of this iteration
-  std::uint64_t own_wait_ns = 0;  ///< of this iteration
+  PhaseTimes iteration{};         ///< phases of this iteration
+  std::uint64_t own_wait_ns = 0;  ///< own wait in this iteration
   WorkerTimes times;
   std::unique_ptr<ThreadCounters> counters;
   CounterValues start, last;
   std::uint64_t counted_since_ns = 0;
   bool counted = false;           ///< `last` was read when this phase began
   std::uint64_t read_ns = ~0ULL;  ///< the fastest reading
-  std::uint64_t reading_ns = 0;   ///< in this iteration
+  std::uint64_t reading_ns = 0;   ///< time of reading in this iteration
   timeline::Ring<Span> spans;
   timeline::Ring<Arrival> arrivals;
   std::vector<std::uint64_t> seen;       ///< [peer]: chunks
@@ -214,7 +215,7 @@ void Timeline::arrived(int worker, int peer, std::uint64_t chunks) noexcept {
   seen = chunks;
 }
 
-/// What the workers have done since the last call.
+/// Adds what the workers have done since the last call.
 void Timeline::add_all_to(IterationTimes& times, std::uint64_t now) noexcept {
   times.end_ns = now;
   for (auto& one : workers_) {
@@ -274,8 +275,8 @@ std::uint64_t Timeline::cpu_ns(int worker) const noexcept {
   const Worker& own = *workers_[static_cast<std::size_t>(worker)];
   const int thread = own.thread.load(std::memory_order_acquire);
   if (thread == 0) return 0;
-  // The clock of a thread by its id, as pthread_getcpuclockid() makes it. It is exact at any moment; what
-  // /proc tells moves on with the kernel's ticks.
+  // This makes the clock of a thread from its id, as pthread_getcpuclockid() makes it. It is exact at any
+  // moment; what /proc tells moves on with the kernel's ticks.
   constexpr clockid_t kOfThread = 4, kScheduled = 2;
   const std::uint64_t now = read_ns((~thread << 3) | kOfThread | kScheduled);
   return std::max(now, own.began_cpu_ns) - own.began_cpu_ns;

@@ -15,11 +15,11 @@ namespace {
 
 using topology::Phase;
 
-/// Half a nanosecond between slices: else rounding ends some after the next one begins, and viewers that take
-/// that for nesting lose them.
+/// Slices are half a nanosecond apart: else rounding ends some after the next one begins, and viewers that
+/// take that for nesting lose them.
 constexpr double kGapUs = 0.0005;
 
-/// Where a chunk goes: which worker of which rank sends it, and to whom.
+/// The way of a chunk: which worker of which rank sends it, and to whom.
 struct Lane {
   std::size_t from, to, worker;
   bool operator<(const Lane& other) const {
@@ -104,7 +104,8 @@ class Writer {
     }
   }
 
-  /// When the receiver saw chunk `number` of the lane, counted from the first iteration; 0: that is not kept.
+  /// Returns when the receiver saw chunk `number` of the lane, counted from the first iteration; 0: that is
+  /// not kept.
   std::uint64_t arrived_ns(const Lane& lane, std::uint64_t number) const {
     const auto& process = profile_.processes[lane.to];
     if (lane.worker >= process.arrivals.size()) return 0;
@@ -115,8 +116,8 @@ class Writer {
     return found == all.end() ? 0 : found->at_ns;
   }
 
-  /// Ready when the sending begins, in flight when it is queued, arrived when the receiver has seen its
-  /// signal.
+  /// Adds the life of chunks. A chunk is ready when the sending begins, in flight when it is queued, and
+  /// arrived when the receiver has seen its signal.
   void add_chunks(std::size_t p) {
     const auto& process = profile_.processes[p];
     for (std::size_t w = 0; w < process.spans.size(); ++w) {
@@ -140,7 +141,8 @@ class Writer {
     }
   }
 
-  /// Of iterations that have names: from its begin to its end, in a lane of the process.
+  /// Adds the steps, which are iterations that have names. Each goes from its begin to its end, in a lane of
+  /// the process.
   void add_steps(std::size_t p) {
     const auto& all = profile_.processes[p].iterations;
     for (std::size_t i = 0; i < all.size() && i < profile_.names.size(); ++i) {
@@ -157,9 +159,9 @@ class Writer {
   }
 
   const Profile& profile_;
-  std::vector<std::int64_t> shift_ns_;  ///< [rank]: to rank 0's clock
+  std::vector<std::int64_t> shift_ns_;  ///< [rank]: the shift to rank 0's clock
   std::int64_t start_ns_ = INT64_MAX;
-  std::map<Lane, std::uint64_t> chunks_;  ///< in an iteration
+  std::map<Lane, std::uint64_t> chunks_;  ///< chunks in an iteration
   std::uint64_t id_ = 0;
   std::string text_;
 };

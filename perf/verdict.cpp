@@ -34,15 +34,15 @@ std::uint64_t wire_bytes(const ProcessLoad& one) {
   return std::max(one.wire_bytes_sent, one.wire_bytes_received);
 }
 
-/// How long a worker was kept from waiting for others.
+/// Returns how long a worker was kept from waiting for others.
 double busy_s(const ProcessLoad& one) { return one.work_s + one.lost_s; }
 
 double cost_of_item(const ProcessLoad& one) {
   return one.items > 0 ? busy_s(one) * one.workers / one.items : 0;
 }
 
-/// How long the bytes occupy the link, as it was measured before the run; the run itself has shown that it
-/// takes no longer than an iteration, and than the work of a process that never waited.
+/// Returns how long the bytes occupy the link, as it was measured before the run. The run itself has shown
+/// that it takes no longer than an iteration, and than the work of a process that never waited.
 double wire_seconds(const RunLoad& load, const Facts& facts) {
   if (load.line_bits_per_s <= 0) return 0;
   double seconds =
@@ -75,7 +75,7 @@ Facts find(const RunLoad& load) {
   return facts;
 }
 
-/// Why work takes longer than necessary: too few cores, or other programs run on them.
+/// Says why work takes longer than necessary: there are too few cores, or other programs run on them.
 std::string why_slow(const ProcessLoad& one, const Words& words) {
   if (one.cores < one.workers)
     return fmt::format("; its {} workers share {} core{}", one.workers, one.cores, one.cores == 1 ? "" : "s");
@@ -85,12 +85,12 @@ std::string why_slow(const ProcessLoad& one, const Words& words) {
   return "";
 }
 
-/// How long the others waited because the process had no core; sending keeps them waiting anyway.
+/// Returns how long the others waited because the process had no core; sending keeps them waiting anyway.
 double held_up_s(const RunLoad& load, const Facts& facts, const ProcessLoad& one) {
   return std::min({one.core_wait_s, one.awaited_s, std::max(0.0, load.seconds - facts.wire_s)});
 }
 
-/// The process that lost its core and held up the others, when none did nearly as much.
+/// Returns the process that lost its core and held up the others, when none did nearly as much.
 std::vector<Limiter> lost_core(const RunLoad& load, const Facts& facts) {
   std::size_t worst = 0;
   double worst_s = 0, next_s = 0;
@@ -115,7 +115,7 @@ std::vector<Limiter> lost_core(const RunLoad& load, const Facts& facts) {
                        why_slow(one, load.words))}};
 }
 
-/// The slowest process, when it is much slower than the mean; else its slowest worker, when that is.
+/// Returns the slowest process, when it is much slower than the mean; else its slowest worker, when that is.
 std::vector<Limiter> unevenness(const RunLoad& load, const Facts& facts) {
   if (auto lost = lost_core(load, facts); !lost.empty()) return lost;
   const auto& slowest = load.processes[facts.slowest];
@@ -175,7 +175,7 @@ std::string count_text(double count) {
   return count >= 1e5 ? fmt::format("{:.3f} M", count / 1e6) : fmt::format("{:.0f}", count);
 }
 
-/// The busiest disk of all, if disks were read or written.
+/// Returns the busiest disk of all, if disks were read or written.
 std::vector<Limiter> disk(const RunLoad& load) {
   std::size_t rank = 0;
   for (std::size_t p = 0; p < load.processes.size(); ++p)
@@ -188,7 +188,8 @@ std::vector<Limiter> disk(const RunLoad& load) {
                        static_cast<double>(one.disk_bytes) / 1e6)}};
 }
 
-/// The work that remains when it is spread evenly: that of the cores, or of the memory that they wait for.
+/// Returns the work that remains when it is spread evenly: that of the cores, or of the memory that they
+/// wait for.
 Limiter even_work(const RunLoad& load, const Facts& facts) {
   if (facts.memory_s > kMemoryBound * facts.work_mean_s) {
     const auto& one = load.processes[facts.memory_rank];
@@ -213,7 +214,7 @@ Limiter even_work(const RunLoad& load, const Facts& facts) {
                           : "")};
 }
 
-/// The time with another line rate: the measured time, minus the change that the model predicts.
+/// Returns the time with another line rate: the measured time, minus the change that the model predicts.
 double with_rate(const RunLoad& load, const Facts& facts, double work_s, double times) {
   const auto& slowest = load.processes[facts.slowest];
   if (facts.wire_s <= 0 || work_s <= 0 || slowest.items <= 0) return load.seconds;

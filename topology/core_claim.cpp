@@ -13,7 +13,7 @@
 namespace edgewire::topology {
 namespace {
 
-/// Whether it is a folder, and no link to one, in which only this user can make and rename files.
+/// Returns whether it is a folder, and no link to one, in which only this user can make and rename files.
 bool is_private(const std::string& folder) {
   struct stat status {};
   return lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
@@ -42,8 +42,8 @@ Attempt try_lock(int file, short type) {
 
 std::string core_file(const std::string& folder, int cpu) { return fmt::format("{}/core-{}", folder, cpu); }
 
-/// While it lives, no other job of this user chooses cores: two that start at the same time would each find
-/// the cores locked that the other one tries, and is about to give up again.
+/// As long as it lives, no other job of this user chooses cores: two that start at the same time would each
+/// find the cores locked that the other one tries, and is about to give up again.
 class ChoosingTurn {
  public:
   explicit ChoosingTurn(const std::string& folder) : file_(open_lock(folder + "/choosing")) {

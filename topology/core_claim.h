@@ -9,8 +9,9 @@
 
 namespace edgewire::topology {
 
-/// The folder where this user's jobs lock their cores, made when there is none: $XDG_RUNTIME_DIR/edgewire, or
-/// /tmp/edgewire-UID. Empty where neither is a folder that only this user can write to.
+/// Returns the folder where this user's jobs lock their cores, made when there is none:
+/// $XDG_RUNTIME_DIR/edgewire, or /tmp/edgewire-UID. Returns an empty string where neither is a folder that
+/// only this user can write to.
 std::string lock_folder();
 
 /// Cores that no other job of this user takes as long as this object lives. Each has a lock file, whose lock
@@ -18,7 +19,7 @@ std::string lock_folder();
 /// reason than that somebody has it counts as claimed: without locks, jobs pin as if they were alone.
 class CoreClaim {
  public:
-  CoreClaim() = default;  ///< of no cores
+  CoreClaim() = default;  ///< a claim of no cores
   CoreClaim(CoreClaim&& other) noexcept : cores_(std::exchange(other.cores_, {})) {}
   CoreClaim& operator=(CoreClaim&& other) noexcept {
     std::swap(cores_, other.cores_);
@@ -28,7 +29,8 @@ class CoreClaim {
 
   /// Claims those of `cpus` (numbers of the operating system) that nobody has.
   static CoreClaim of_free(const std::string& folder, const std::vector<int>& cpus);
-  /// For the other processes of a job, one of which has claimed these: they stay claimed while any lives.
+  /// Makes the claim of the other processes of a job, one of which has claimed these cores: they stay claimed
+  /// while any process lives.
   static CoreClaim shared(const std::string& folder, const std::vector<int>& cpus);
 
   std::vector<int> cpus() const;
@@ -43,10 +45,10 @@ class CoreClaim {
   std::vector<Core> cores_;
 };
 
-/// Those of `cpus` that jobs have claimed now. Claims and makes nothing in `folder`.
+/// Returns those of `cpus` that jobs have claimed now. It claims and makes nothing in `folder`.
 std::vector<int> claimed_cpus(const std::string& folder, const std::vector<int>& cpus);
 
-/// Where the equal processes of a job on a machine run.
+/// The places where the equal processes of a job on a machine run.
 struct HostPlacement {
   std::vector<Placement> processes;  ///< by local rank
   std::vector<int> poll_cpus;        ///< by local rank: a core that no worker has; -1: none
@@ -61,7 +63,7 @@ struct HostPlacement {
 HostPlacement claim_places(const Machine& machine, int processes, int workers, bool polls,
                            const std::string& folder = lock_folder());
 
-/// "2 of 2 cores are pinned by other jobs"
+/// Returns a text as "2 of 2 cores are pinned by other jobs".
 std::string taken_text(int taken, int cores);
 
 }  // namespace edgewire::topology

@@ -15,7 +15,7 @@ constexpr std::string_view kPrefix = "x86-64-";
 constexpr std::array kNames{"generic", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
 
 #if defined(__x86_64__)
-/// Whether the processor has the level, and the system saves its registers.
+/// Returns whether the processor has the level, and the system saves its registers.
 bool has(CpuLevel level) noexcept {
 #if defined(__clang__)  // it has no names of levels; no processor has these instructions without the others
   if (level == CpuLevel::v4)
@@ -31,7 +31,7 @@ bool has(CpuLevel level) noexcept {
 }
 #endif
 
-/// The highest level that this processor has. Throws Error.
+/// Returns the highest level that this processor has. Throws Error.
 CpuLevel highest() {
 #if defined(__x86_64__)
   for (const CpuLevel level : {CpuLevel::v4, CpuLevel::v3, CpuLevel::v2})

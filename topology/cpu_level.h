@@ -10,19 +10,19 @@ namespace edgewire::topology {
 /// Processors of other makes have the one level `generic`.
 enum class CpuLevel : std::uint8_t { generic, v2, v3, v4 };
 
-/// "x86-64-v3"; "generic".
+/// Returns "x86-64-v3", for example, or "generic".
 const char* name_of(CpuLevel level) noexcept;
 
-/// The level that loops are run for: the highest that this processor has, or a lower one that EDGEWIRE_CPU
-/// names (v2, v3 or v4). The environment is read once. Throws UsageError when EDGEWIRE_CPU is no level of
-/// this processor, Error when the processor is below v2. A worker pool asks when it is made, so that loops
-/// can ask without a failure.
+/// Returns the level that loops are run for: the highest that this processor has, or a lower one that
+/// EDGEWIRE_CPU names (v2, v3 or v4). The environment is read once. Throws UsageError when EDGEWIRE_CPU is no
+/// level of this processor, Error when the processor is below v2. A worker pool asks when it is made, so that
+/// loops can ask without a failure.
 CpuLevel cpu_level();
 
 namespace compiled {
 
 // Inside a function of a level, all calls are inlined whose bodies are known (flatten), so that they are
-// compiled for its level, too. Without fused multiplications: results must not depend on the processor.
+// compiled for its level, too. There are no fused multiplications: results must not depend on the processor.
 #if defined(__x86_64__)
 template <class Work>
 [[gnu::target("arch=x86-64-v3,no-fma"), gnu::flatten]] auto for_v3(const Work& work) {
@@ -56,8 +56,8 @@ auto run_for_cpu(const Work& work) {
   return work();
 }
 
-/// The same for loops over loads and stores by index. The compiler would make gathers of them, which take 2.7
-/// times as long (measured on Zen 4).
+/// Does the same for loops over loads and stores by index. The compiler would make gathers of them, which
+/// take 2.7 times as long (measured on Zen 4).
 template <class Work>
 auto run_scalar_for_cpu(const Work& work) {
 #if defined(__x86_64__)

@@ -51,7 +51,8 @@ void for_type(hwloc_topology_t topology, hwloc_obj_type_t type, Visit visit) {
     visit(object);
 }
 
-/// The node that holds a thread's memory: the largest, where fast and large memory are nodes of their own.
+/// Returns the node that holds a thread's memory: the largest, where fast and large memory are nodes of their
+/// own.
 hwloc_obj_t node_of(hwloc_topology_t topology, hwloc_const_cpuset_t cpus) {
   hwloc_obj_t best = nullptr;
   for_type(topology, HWLOC_OBJ_NUMANODE, [&](hwloc_obj_t node) {
@@ -62,7 +63,7 @@ hwloc_obj_t node_of(hwloc_topology_t topology, hwloc_const_cpuset_t cpus) {
   return best;
 }
 
-/// Index of a node in machine.nodes, which it joins when it is new.
+/// Returns the index of a node in machine.nodes, which it joins when it is new.
 int index_of(Machine& machine, hwloc_obj_t node) {
   const int os_index = node == nullptr ? 0 : static_cast<int>(node->os_index);
   const auto found = std::ranges::find(machine.nodes, os_index, &Node::os_index);
@@ -86,7 +87,7 @@ void add_cores(hwloc_topology_t topology, Machine& machine) {
   std::ranges::stable_sort(machine.cores, {}, &Core::node);
 }
 
-/// The smallest cache of a kind, so that what fits there fits for every core; 0 when there is none.
+/// Returns the smallest cache of a kind, so that what fits there fits for every core; 0 when there is none.
 std::uint64_t smallest_cache(hwloc_topology_t topology, hwloc_obj_type_t type) {
   std::uint64_t bytes = 0;
   for_type(topology, type, [&](hwloc_obj_t cache) {
@@ -160,8 +161,9 @@ bool load_xml(hwloc_topology_t topology, const std::string& path) {
   return hwloc_topology_set_xml(topology, path.c_str()) == 0 && hwloc_topology_load(topology) == 0;
 }
 
-/// Whether hwloc can load the file, tried in a process of its own: hwloc 2.9 crashes on some damaged files,
-/// and complains on stderr in several lines. A process that takes too long, or is stopped, is killed.
+/// Returns whether hwloc can load the file. It tries this in a process of its own: hwloc 2.9 crashes on some
+/// damaged files, and complains on stderr in several lines. A process that takes too long, or is stopped, is
+/// killed.
 bool loads(const std::string& path) {
   constexpr int kMostSeconds = 30;
   const pid_t child = fork();

@@ -39,19 +39,22 @@ struct Machine {
   bool huge_pages = false;  ///< transparent huge pages are allowed, or hugetlbfs pages are free
 };
 
-/// How many workers may run at the same time: one on each core, within the CPU quota. At least 1.
+/// Returns how many workers may run at the same time: one on each core, within the CPU quota. The number is
+/// at least 1.
 int usable_cores(const Machine& machine) noexcept;
 
-/// Whether network cards are looked for: to find them, hwloc reads the configuration of all PCI devices,
+/// Says whether network cards are looked for. To find them, hwloc reads the configuration of all PCI devices,
 /// which takes about 2 ms for each device of a virtual machine.
 enum class Cards { left_out, found };
 
-/// This machine, within the limits of the container or cpuset. It has no `nics` when cards are left out.
+/// Describes this machine, within the limits of the container or cpuset. It has no `nics` when cards are left
+/// out.
 Machine discover(Cards cards = Cards::left_out);
-/// Another machine, from the XML that lstopo writes. Throws Error with the path.
+/// Describes another machine, from the XML that lstopo writes. Throws Error with the path.
 Machine from_xml(const std::string& path);
 
-/// Node (operating-system number) of a network interface or RDMA device of this host; -1 when unknown.
+/// Returns the node (operating-system number) of a network interface or RDMA device of this host; -1 when
+/// unknown.
 int node_of_card(const std::string& name);
 
 }  // namespace edgewire::topology

@@ -18,7 +18,7 @@ constexpr std::uintptr_t align_up(std::uintptr_t value, std::size_t alignment) {
 }
 
 /// Maps `bytes`, of a file unless `fd` is -1, so that they start at a multiple of a huge page if they fill
-/// one. Null: errno says why.
+/// one. If the result is null, errno says why.
 void* map_aligned(std::size_t bytes, int fd) {
   const std::size_t length = whole_pages(bytes);
   const std::size_t alignment = bytes >= kHugePageBytes ? kHugePageBytes : page_bytes();
@@ -41,8 +41,8 @@ void* map_aligned(std::size_t bytes, int fd) {
   return nullptr;
 }
 
-/// Where the next staggered array starts in its page. Three arrays in a row lie a third of 4 KiB apart, and
-/// all 64 cache lines of 4 KiB get their turn.
+/// Returns where the next staggered array starts in its page. Three arrays in a row lie a third of 4 KiB
+/// apart, and all 64 cache lines of 4 KiB get their turn.
 std::size_t next_start() noexcept {
   constexpr std::size_t kLine = 64, kLines = 64, kStep = 21;
   static std::atomic<std::size_t> arrays{0};

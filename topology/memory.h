@@ -7,7 +7,7 @@
 
 namespace edgewire::topology {
 
-/// Where memory starts: with a page, or at a place within one.
+/// The place where memory starts: with a page, or at a place within one.
 ///
 /// A loop over vertices reads and writes several arrays at the same index. If all of them start with a page,
 /// what it loads from one array has the same last 12 bits as what it has just stored into another. Some
@@ -16,8 +16,8 @@ namespace edgewire::topology {
 /// `staggered`: those that are made one after the other start at different cache lines of a page.
 enum class Begin { page, staggered };
 
-/// Zeroed, private memory. Owns its pages; movable. On a machine with several nodes pages come
-/// from `node` (os_index) if possible, else from another one. -1: no preference.
+/// Zeroed, private memory. Owns its pages; movable. On a machine with several nodes pages come from `node`
+/// (os_index) if possible, else from another one. With -1 there is no preference.
 class NodeMemory {
  public:
   NodeMemory() = default;
@@ -31,7 +31,8 @@ class NodeMemory {
     return *this;
   }
   ~NodeMemory();
-  /// The first `bytes` of an open file, shared with all that map it. Throws as the constructor.
+  /// Returns the first `bytes` of an open file, shared with all that map it. Throws what the constructor
+  /// throws.
   static NodeMemory of_file(std::size_t bytes, int fd, const char* what);
 
   template <class T>
@@ -47,11 +48,12 @@ class NodeMemory {
   std::size_t bytes_ = 0;
 };
 
-/// Memory like that of NodeMemory, which the caller frees with unmap_pages(). Null: there is no memory.
+/// Returns memory like that of NodeMemory, which the caller frees with unmap_pages(). Returns null if there
+/// is no memory.
 void* map_pages(std::size_t bytes, int node, Begin begin = Begin::page) noexcept;
 void unmap_pages(void* data, std::size_t bytes) noexcept;
 
-/// `bytes` rounded up to pages of the system's size.
+/// Returns `bytes` rounded up to pages of the system's size.
 std::size_t whole_pages(std::size_t bytes) noexcept;
 
 /// Asks for huge pages for mapped memory, and for pages from `node` (os_index, -1: no preference). Best

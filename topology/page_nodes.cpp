@@ -20,7 +20,8 @@
 
 namespace {
 
-/// Set while this thread is in a call of libnuma that is made here, whose complaints nobody wants to read.
+/// This is set while this thread is in a call of libnuma that is made here, whose complaints nobody wants to
+/// read.
 thread_local bool quiet = false;
 
 struct Quiet {
@@ -62,7 +63,7 @@ void remember_refusal(int error) noexcept {
   if (error == EPERM || error == ENOSYS) refused = error;
 }
 
-/// Whether libnuma may be called.
+/// Returns whether libnuma may be called.
 bool has_policies() noexcept {
   static const bool available = [] {
     const Quiet no_words;
@@ -77,7 +78,7 @@ bool has_policies() noexcept {
 
 using NodeMask = std::unique_ptr<bitmask, decltype(&numa_bitmask_free)>;
 
-/// The whole pages that hold any of the memory.
+/// Returns the whole pages that hold any of the memory.
 std::span<std::byte> pages_of(std::span<const std::byte> memory) noexcept {
   const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
   const std::uintptr_t before = begin % page_bytes();
@@ -175,7 +176,7 @@ PageCount count_pages(std::span<const PlacedMemory> memory, std::size_t most) {
   }
   std::vector<int> nodes(places.size(), -1);
   const Quiet no_words;
-  // Without nodes to move to, it tells where pages are.
+  // If no nodes to move to are given, the call tells where pages are.
   if (numa_move_pages(0, places.size(), places.data(), nullptr, nodes.data(), 0) < 0) return count;
   const std::uint64_t pages = (step + page_bytes() / 2) / page_bytes();
   for (std::size_t i = 0; i < nodes.size(); ++i) {

@@ -1,6 +1,6 @@
-// From which NUMA nodes the pages of memory should come, and from which they came. All that sets or asks for
-// memory policy is here, by libnuma. A policy is a wish: where a node has no memory left, pages come from
-// another one, and a system or container without policies gives pages as it likes.
+// This file says from which NUMA nodes the pages of memory should come, and from which they came. All that
+// sets or asks for memory policy is here, by libnuma. A policy is a wish: where a node has no memory left,
+// pages come from another one, and a system or container without policies gives pages as it likes.
 #pragma once
 
 #include <cstddef>
@@ -23,14 +23,14 @@ struct PlacedMemory {
 /// Asks for the pages that are not there yet. A page counts as a whole: of two calls for parts of one page
 /// the later one holds. What is in the memory stays.
 void place_pages(const PlacedMemory& memory) noexcept;
-/// As place_pages(), and moves pages that are there already, as far as the system can: not those that a
-/// network card has registered.
+/// Does the same as place_pages(), and moves pages that are there already, as far as the system can. It
+/// cannot move those that a network card has registered.
 void move_pages_to(const PlacedMemory& memory) noexcept;
 
-/// Why the system has refused to set a memory policy for this process; empty while it has not.
+/// Returns why the system has refused to set a memory policy for this process; empty while it has not.
 std::string policy_refusal();
 
-/// Where pages lie. Pages have the system's size; those of a huge page count each.
+/// Says where pages lie. Pages have the system's size; those of a huge page count each.
 struct PageCount {
   std::uint64_t bytes = 0;  ///< of the memory that was asked about
   std::map<int, std::uint64_t>
@@ -40,14 +40,14 @@ struct PageCount {
   PageCount& operator+=(const PageCount& other);
 };
 
-/// Asks the system (move_pages) about `most` places, evenly spread over all the memory, and multiplies. No
-/// pages: the system does not tell.
+/// Asks the system (move_pages) about `most` places, evenly spread over all the memory, and multiplies. If it
+/// finds no pages, the system does not tell.
 PageCount count_pages(std::span<const PlacedMemory> memory, std::size_t most = 4096);
 
-/// What a node has.
+/// The memory of a node.
 struct NodePages {
   struct Huge {
-    std::uint64_t bytes = 0;  ///< of one
+    std::uint64_t bytes = 0;  ///< the size of one of these pages
     std::uint64_t total = 0, free = 0;
   };
   std::uint64_t total = 0, free = 0;  ///< pages of the system's size; 0: unknown

@@ -20,17 +20,17 @@ inline constexpr const char* kPhaseNames[kPhases] = {"compute", "send", "wait", 
 class Observer {
  public:
   virtual ~Observer() = default;
-  /// Before the first iteration and after the last one, on the worker's thread.
+  /// Tells of the time before the first iteration and after the last one, on the worker's thread.
   virtual void begin(int worker) noexcept = 0;
   virtual void finish(int worker) noexcept = 0;
   /// The worker enters a phase. `item`: the column; in phase send, the ordinal of the chunk among those of
   /// the worker's lane to `peer`. `peer`: the process that is sent to or waited for. In phase wait this
   /// process itself stands for its other workers; -1: nobody.
   virtual void enter(int worker, Phase phase, std::size_t item, int peer) noexcept = 0;
-  /// In phase wait: values of this peer are what is still missing.
+  /// Says, in phase wait, that values of this peer are what is still missing.
   virtual void waits_for(int worker, int peer) noexcept = 0;
-  /// For so long, besides what it was told so far, the worker was in phase `phase` and not in the one that it
-  /// has entered. For what is too short or comes too often to be entered.
+  /// Says that the worker was, for so long and besides what was told so far, in phase `phase` and not in the
+  /// one that it has entered. This is for what is too short or comes too often to be entered.
   virtual void aside(int worker, Phase phase, int peer, std::uint64_t ns) noexcept = 0;
   /// `chunks` have arrived on lane `worker` of the peer since the first iteration.
   virtual void arrived(int worker, int peer, std::uint64_t chunks) noexcept = 0;
@@ -45,7 +45,7 @@ class Asides {
       : observer_(observer), worker_(worker), peer_(peer) {
     if (observer_ != nullptr) since_ = Clock::now();
   }
-  /// What the worker did since the last call, or since this was made.
+  /// Says what the worker did since the last call, or since this was made.
   void was(Phase phase) noexcept {
     if (observer_ == nullptr) return;
     const auto now = Clock::now();

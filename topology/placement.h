@@ -32,14 +32,14 @@ Placement place(const Machine& machine, int local_rank, int local_size, int work
 Placement unpinned(const Machine& machine, int local_rank, int local_size, int workers,
                    const std::string& reason = {});
 
-/// "0-3,8" for {0, 1, 2, 3, 8}; in the given order.
+/// Returns "0-3,8" for {0, 1, 2, 3, 8}. It keeps the given order.
 std::string to_ranges(const std::vector<int>& numbers);
-/// "2 workers on cores 0-1; memory on node 0", with numbers of the operating system.
+/// Returns a text as "2 workers on cores 0-1; memory on node 0", with numbers of the operating system.
 std::string describe(const Placement& placement, const Machine& machine);
 
-/// The nodes of the workers by operating-system number, each once, in the order of the workers.
+/// Returns the nodes of the workers by operating-system number, each once, in the order of the workers.
 std::vector<int> nodes_of(const Placement& placement, const Machine& machine);
-/// The node of the first worker, by operating-system number: where a process looks for near cards.
+/// Returns the node of the first worker, by operating-system number: where a process looks for near cards.
 int first_node(const Placement& placement, const Machine& machine);
 
 /// Shares the network cards of a machine among its processes. `card_nodes`, `process_nodes`: operating-system
@@ -47,15 +47,16 @@ int first_node(const Placement& placement, const Machine& machine);
 /// processes have. Then processes without a card on their node take the cards with the fewest users. -1:
 /// there are no cards.
 std::vector<int> share_cards(std::span<const int> card_nodes, std::span<const int> process_nodes);
-/// As share_cards(), but a process may get several cards. Each card that nobody has goes to the process on
-/// its node with the fewest cards; if there is none on its node, to the process with the fewest of all. If
-/// there are cards, no Result[process] is empty.
+/// Does the same as share_cards(), but a process may get several cards. Each card that nobody has goes to the
+/// process on its node with the fewest cards; if there is none on its node, to the process with the fewest of
+/// all. If there are cards, no Result[process] is empty.
 std::vector<std::vector<int>> deal_cards(std::span<const int> card_nodes, std::span<const int> process_nodes);
 /// Cores that no worker of `local_size` processes with `workers` workers each gets, by operating-system
 /// number.
 std::vector<int> spare_cpus(const Machine& machine, int local_size, int workers);
 
-/// Binds the calling thread to its place; does nothing when it is not pinned. False when the system refuses.
+/// Binds the calling thread to its place; does nothing when it is not pinned. Returns false when the system
+/// refuses.
 bool pin_this_thread(const WorkerPlace& place);
 
 }  // namespace edgewire::topology

@@ -1,4 +1,5 @@
-// What a process has from the shell that started it: standard streams, limits, and signals to ignore.
+// This file has what a process has from the shell that started it: standard streams, limits, and signals to
+// ignore.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,8 @@ void settle_in_shell();
 /// at a time. `otherwise`: what else would help, such as ", or ask for fewer --partitions".
 void require_open_files(std::uint64_t files, std::string_view otherwise = "");
 
-/// Whether the process ignores a signal, as shells make it by nohup, `trap '' INT` and for background jobs of
-/// scripts. Such a signal must stay ignored.
+/// Returns whether the process ignores a signal, as shells make it by nohup, `trap '' INT` and for background
+/// jobs of scripts. Such a signal must stay ignored.
 bool is_ignored(int signal_number) noexcept;
 
 /// Writes `text`, and what was printed before it, to stdout. Throws Error where it cannot be written, and

@@ -20,7 +20,7 @@ constexpr std::size_t kCacheLineBytes = 64;
 constexpr auto kSpinTime = std::chrono::microseconds(50);
 constexpr int kPausesPerClockRead = 32;
 
-/// Of the thread, inside run() of a pool with an observer.
+/// The worker of the thread, inside run() of a pool with an observer.
 thread_local int this_worker = 0;
 
 /// Thrown out of barriers that can no longer be completed, since another worker threw; run() swallows it.

@@ -29,26 +29,28 @@ class WorkerPool {
 
   int workers() const noexcept;
   const topology::Placement& placement() const noexcept;
-  /// What a worker has of `items` that all share out in their order, as evenly as they can. Fewer than 2^54.
+  /// Returns the part of a worker when all workers share `items` in their order, as evenly as they can. There
+  /// are fewer than 2^54.
   Part part(int worker, std::uint64_t items) const noexcept;
   /// Runs `work(w)` on every worker w and returns when all have returned. If workers have thrown, rethrows
-  /// the exception of the lowest one. Not reentrant.
+  /// the exception of the lowest one. It is not reentrant.
   void run(const std::function<void(int)>& work);
-  /// As run(), but gives the indexes 0..count-1, one after the other, to free workers.
+  /// Does the same as run(), but gives the indexes 0..count-1, one after the other, to free workers.
   void for_each(std::uint64_t count, const std::function<void(int worker, std::uint64_t index)>& work);
 
-  /// Inside run(): returns when all workers have called it. The last worker that arrives runs `last` before
+  /// Returns when all workers have called it, inside run(). The last worker that arrives runs `last` before
   /// the others go on.
   void barrier(const std::function<void()>& last = {});
 
-  /// From here on this observer is told when workers begin to work, and when they wait for each other; worker
-  /// 0 also works while no run() goes on. Null: nobody is told, and no clock is read. `process`: this one,
-  /// see Observer::enter(). Not inside run(). `observer` outlives this or the next call.
+  /// Tells this observer from here on when workers begin to work, and when they wait for each other. Worker 0
+  /// also works while no run() goes on. If it is null, nobody is told, and no clock is read. `process` is
+  /// this one, see Observer::enter(). It must not be called inside run(). `observer` outlives this or the
+  /// next call.
   void observe(Observer* observer, int process = 0) noexcept;
-  /// For what workers do that the pool does not see; or null.
+  /// Returns the observer for what workers do that the pool does not see, or null.
   Observer* observer() const noexcept;
 
-  /// For a helper thread that a worker started: lets it run on all cores that the maker of the pool had.
+  /// Lets a helper thread that a worker started run on all cores that the maker of the pool had.
   void unpin_this_thread() const noexcept;
   /// Runs `work` in a thread of its own, unpinned as above, and returns when it has ended. Threads that
   /// `work` starts may use all those cores, too. For steps that count their own threads while the pool is

@@ -1,4 +1,5 @@
-// What the backends have in common: the memory that they send from and receive into, and what they count.
+// This file has what the backends have in common: the memory that they send from and receive into, and what
+// they count.
 #pragma once
 
 #include <atomic>
@@ -15,8 +16,8 @@
 
 namespace edgewire::transport {
 
-/// What one lane has sent to one peer. The lane's thread writes, any thread reads. The values are independent
-/// of each other, so all accesses are relaxed and pair with nothing.
+/// The counts of what one lane has sent to one peer. The lane's thread writes, any thread reads. The values
+/// are independent of each other, so all accesses are relaxed and pair with nothing.
 struct alignas(64) LaneCounters {
   std::atomic<std::uint64_t> writes{0};
   std::atomic<std::uint64_t> payload_bytes{0};
@@ -45,7 +46,7 @@ class BackendBase : public Transport {
       : settings_(settings),
         sent_(static_cast<std::size_t>(settings.lanes) * static_cast<std::size_t>(settings.size)) {}
 
-  /// Where something of a lane and a peer lies in a table of all lanes and peers.
+  /// Returns where something of a lane and a peer lies in a table of all lanes and peers.
   std::size_t index(int lane, int peer) const noexcept {
     return static_cast<std::size_t>(peer) * static_cast<std::size_t>(settings_.lanes) +
            static_cast<std::size_t>(lane);
@@ -85,7 +86,7 @@ class NetworkBackend : public BackendBase {
   /// without an entry in `parts` have an empty part. Throws Error when a part exceeds the region. For
   /// `small_pages` see topology::PlacedMemory.
   std::span<std::byte> make_region(std::size_t bytes, std::span<const Part> parts, bool small_pages);
-  /// Whether these bytes of the region lie in the part that the peer may write to.
+  /// Returns whether these bytes of the region lie in the part that the peer may write to.
   bool may_write(int peer, std::uint64_t offset, std::uint64_t bytes) const noexcept {
     const Part& part = parts_[static_cast<std::size_t>(peer)];
     return offset >= part.offset && offset - part.offset <= part.bytes &&

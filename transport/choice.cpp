@@ -17,10 +17,10 @@
 namespace edgewire::transport {
 namespace {
 
-/// By rank.
+/// The rails of each rank.
 using Rails = std::vector<std::vector<std::string>>;
 
-/// The slowest of the processes' fastest cards on the network; 0 when one has none.
+/// Returns the rate of the slowest of the processes' fastest cards on the network; 0 when one has none.
 std::uint64_t common_rate(std::span<const CardOffer> offers, const std::string& network) {
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
   for (const CardOffer& offer : offers) {

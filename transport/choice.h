@@ -20,7 +20,7 @@ struct Card {
   bool operator==(const Card&) const = default;
 };
 
-/// What a process tells all others about its cards.
+/// The facts that a process tells all others about its cards.
 struct CardOffer {
   int node = -1;          ///< NUMA node of the process
   std::string trouble{};  ///< one line: why there are no cards
@@ -32,8 +32,8 @@ struct CardOffer {
   bool operator==(const CardOffer&) const = default;
 };
 
-/// The cards of this host that have an active port: those that `wanted` names, else those with one of the
-/// `addresses`, or all cards if `addresses` is empty. Never throws: the offer says what is wrong.
+/// Returns the cards of this host that have an active port: those that `wanted` names, else those with one of
+/// the `addresses`, or all cards if `addresses` is empty. It never throws: the offer says what is wrong.
 CardOffer offer_cards(const VerbsChoice& wanted, std::span<const std::string> addresses, int node) noexcept;
 
 struct Choice {
@@ -42,11 +42,11 @@ struct Choice {
   std::string reason{};        ///< one line; empty: there was nothing to choose
 };
 
-/// For a job on several hosts. Chooses verbs if all processes have a card on a common network, else tcp; the
-/// reason then names the first process without such a card. With verbs it takes the fastest common networks,
-/// and equally many cards (rails) for each process. Processes of one host (nodes[p] == nodes[q]) share its
-/// cards by nearness, and use shared memory with each other. All processes get the same result, except for
-/// verbs_device.
+/// Chooses the network of a job on several hosts. It chooses verbs if all processes have a card on a common
+/// network, else tcp; the reason then names the first process without such a card. With verbs it takes the
+/// fastest common networks, and equally many cards (rails) for each process. Processes of one host (nodes[p]
+/// == nodes[q]) share its cards by nearness, and use shared memory with each other. All processes get the
+/// same result, except for verbs_device.
 Choice choose_network(std::span<const CardOffer> offers, const std::vector<int>& nodes, int rank);
 
 }  // namespace edgewire::transport

@@ -92,7 +92,7 @@ void Connector::accept_callers(Clock::time_point now) {
   }
 }
 
-/// True when this caller is through, in or out.
+/// Returns true when this caller is through, in or out.
 bool Connector::drive(Caller& caller, Clock::time_point now, std::vector<Connection>& made) {
   Handshake& handshake = caller.handshake;
   std::string reason;

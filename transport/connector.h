@@ -24,7 +24,7 @@ class Connector {
   Connector(const FileDescriptor& listener, const std::string& secret, Purpose purpose, int rank);
 
   std::function<bool(const Introduction&)> welcome;
-  /// Called for each connection that was refused, with its address and the reason.
+  /// It is called for each connection that was refused, with its address and the reason.
   std::function<void(const std::string& from, const std::string& reason)> on_refused;
 
   /// Calls again and again until the other side answers.
@@ -33,10 +33,11 @@ class Connector {
   /// process that was called has another secret or refuses this one, or a process of this job is of another
   /// version.
   std::vector<Connection> step(std::chrono::milliseconds timeout);
-  /// Why the call to `rank` has not succeeded, with what the system said, the address and the way to it.
+  /// Returns why the call to `rank` has not succeeded, with what the system said, the address and the way to
+  /// it.
   std::string trouble(int rank) const;
-  /// For so many seconds something at the address of `rank` has taken our connections and said nothing, as a
-  /// process that is stopped does; 0 when it has spoken, or none was taken.
+  /// Returns for how many seconds something at the address of `rank` has taken our connections and said
+  /// nothing, as a process that is stopped does. Returns 0 when it has spoken, or no connection was taken.
   double silence_s(int rank) const;
 
  private:

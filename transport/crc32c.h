@@ -6,11 +6,11 @@
 
 namespace edgewire::transport {
 
-/// CRC-32C (Castagnoli), as iSCSI uses it (RFC 3720, appendix B.4). `before` is the CRC of the bytes that
-/// precede `bytes`; 0 when there are none.
+/// Returns CRC-32C (Castagnoli), as iSCSI uses it (RFC 3720, appendix B.4). `before` is the CRC of the bytes
+/// that precede `bytes`; 0 when there are none.
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t before = 0) noexcept;
 
-/// What to do about bytes that were changed on their way, for messages.
+/// The advice about bytes that were changed on their way, for messages.
 inline constexpr const char* kChangedRemedy =
     "run again; if it comes back, test memory, cards and cables of both hosts";
 

@@ -8,10 +8,10 @@
 
 namespace edgewire::transport {
 
-/// What a connection is for; both ends must agree.
+/// The purpose of a connection; both ends must agree.
 enum class Purpose : std::uint32_t { Launch = 1, Data = 2 };
 
-/// Who connects to whom. Part of what both sides prove.
+/// Says who connects to whom. It is part of what both sides prove.
 struct Introduction {
   Purpose purpose = Purpose::Launch;
   std::int32_t from = -1;  ///< rank that connects
@@ -20,33 +20,33 @@ struct Introduction {
 };
 
 /// Both ends of a new connection prove that they know the secret of the run. Each sends a random challenge;
-/// the response is HMAC-SHA256 (RFC 2104) over both challenges and the introduction. Never blocks: call
-/// `step` whenever the socket may be ready. Reads no byte beyond the handshake.
+/// the response is HMAC-SHA256 (RFC 2104) over both challenges and the introduction. It never blocks: call
+/// `step` whenever the socket may be ready. It reads no byte beyond the handshake.
 class Handshake {
  public:
   enum class State { Going, Done, Refused };
 
   static constexpr std::uint64_t kMessages = 2;  ///< messages that each side sends
 
-  /// The side that connected.
+  /// Makes the side that connected.
   static Handshake connect(FileDescriptor socket, const std::string& secret,
                            const Introduction& introduction);
-  /// The side that accepted, as rank `to`. It learns which rank has called. When `step` returns Done, the
-  /// caller decides, and calls `welcome` or `refuse`.
+  /// Makes the side that accepted, as rank `to`. It learns which rank has called. When `step` returns Done,
+  /// the caller decides, and calls `welcome` or `refuse`.
   static Handshake accept(FileDescriptor socket, const std::string& secret, Purpose purpose, std::int32_t to);
 
   State step();
-  /// Ends an accepting handshake that is Done. False when the connection is lost.
+  /// Ends an accepting handshake that is Done. Returns false when the connection is lost.
   bool welcome() noexcept;
   void refuse() noexcept;
 
   int fd() const noexcept { return socket_.get(); }
   bool wants_to_read() const noexcept { return to_send_.empty(); }
   const Introduction& introduction() const noexcept { return introduction_; }
-  /// Whether a refusal is for a reason that another try cannot change. Where the handshake accepts: the other
-  /// side knows the secret, but is of another version.
+  /// Returns whether a refusal is for a reason that another try cannot change. At the end that accepts, this
+  /// means that the other side knows the secret, but is of another version.
   bool is_final() const noexcept { return final_; }
-  /// Why it was refused.
+  /// Returns why it was refused.
   const std::string& reason() const noexcept { return reason_; }
   FileDescriptor take_socket() noexcept { return std::move(socket_); }
 

@@ -8,8 +8,9 @@
 
 namespace edgewire::transport {
 
-/// The first one that notices a failure (a backend, the peer monitor, the engine) sets it. Later calls are
-/// ignored. All loops that wait check `failed()` and give up. Thread safe.
+/// Says whether the job has failed. The first one that notices a failure (a backend, the peer monitor, the
+/// engine) sets it. Later calls are ignored. All loops that wait check `failed()` and give up. It is thread
+/// safe.
 class Health {
  public:
   /// `peer` is the rank at fault, or -1 when it is this process. `message` names the peer and the cause.
@@ -30,12 +31,12 @@ class Health {
     return message_;
   }
 
-  /// From now on the job of `size` processes goes on without those that are lost, except rank 0.
+  /// Lets the job of `size` processes go on, from now on, without those that are lost, except rank 0.
   void tolerate_losses(int size) {
     const std::scoped_lock lock(mutex_);
     why_lost_.resize(static_cast<std::size_t>(size));
   }
-  /// The peer has gone: the job fails, unless it tolerates that.
+  /// Notes that the peer has gone: the job fails, unless it tolerates that.
   void lose(int peer, const std::string& message) {
     {
       const std::scoped_lock lock(mutex_);
@@ -49,10 +50,10 @@ class Health {
     }
     fail(peer, message);
   }
-  /// The number of peers that were lost without a failure of the job.
+  /// Returns the number of peers that were lost without a failure of the job.
   int losses() const noexcept { return losses_.load(std::memory_order_acquire); }
   bool lost(int peer) const { return losses() > 0 && !why_lost(peer).empty(); }
-  /// Names the peer and the cause; empty: it was not lost.
+  /// Names the peer and the cause. The result is empty if it was not lost.
   std::string why_lost(int peer) const {
     const std::scoped_lock lock(mutex_);
     return static_cast<std::size_t>(peer) < why_lost_.size() ? why_lost_[static_cast<std::size_t>(peer)]

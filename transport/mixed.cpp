@@ -1,7 +1,7 @@
-// Two backends in one: shared memory for peers on this host, a network backend for all others. Each call goes
-// to the backend of its peer. Both use one region: shared memory makes it, and the network backend receives
-// into it. A thread that waits sleeps in the network backend, in short slices. Between slices it looks for
-// arrivals in shared memory, so that they are not seen late.
+// This file has two backends in one: shared memory for peers on this host, a network backend for all others.
+// Each call goes to the backend of its peer. Both use one region: shared memory makes it, and the network
+// backend receives into it. A thread that waits sleeps in the network backend, in short slices. Between
+// slices it looks for arrivals in shared memory, so that they are not seen late.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ class Mixed final : public Transport {
     net_ = create(network_, settings_);
     return net_->expose(bytes, parts);
   }
-  /// The blob of the network backend, then the blob of shared memory, whose length is known.
+  /// Returns the blob of the network backend, then the blob of shared memory, whose length is known.
   std::string blob() const override { return net_->blob() + shm_->blob(); }
   void connect(std::span<const std::string> blobs) override {
     const std::size_t tail = shm_->blob().size();

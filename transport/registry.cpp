@@ -21,9 +21,10 @@ namespace {
 struct Entry {
   std::string_view name;
   std::string_view description;
-  /// Why it is not usable here; empty when it is. Not asked before somebody needs this backend.
+  /// Returns why it is not usable here, or an empty string when it is. It is not asked before somebody needs
+  /// this backend.
   std::string (*trouble)();
-  /// What there is of it on this machine; null: nothing is to be said.
+  /// Returns what there is of it on this machine. If it is null, nothing is to be said.
   std::string (*found_here)();
   std::unique_ptr<Transport> (*make)(const Settings&);
 };

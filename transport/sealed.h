@@ -8,7 +8,7 @@ namespace edgewire::transport {
 /// Throws Error when libsodium does not start.
 std::string random_bytes(std::size_t count);
 
-/// A key of `bytes` bytes, made from the secret of the run, for this use only.
+/// Returns a key of `bytes` bytes, made from the secret of the run, for this use only.
 std::string derive_key(const std::string& secret, const std::string& use, std::size_t bytes);
 
 /// Encrypts and authenticates what processes tell each other about their memory and ports (libsodium's
@@ -16,7 +16,7 @@ std::string derive_key(const std::string& secret, const std::string& use, std::s
 /// or make one.
 std::string seal(const std::string& text, const std::string& secret, const std::string& use);
 
-/// Empty when it was not sealed with this secret for this use.
+/// Returns an empty string when it was not sealed with this secret for this use.
 std::string unseal(const std::string& sealed, const std::string& secret, const std::string& use);
 
 }  // namespace edgewire::transport

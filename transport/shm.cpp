@@ -40,7 +40,7 @@ struct alignas(64) SignalLine {
 static_assert(sizeof(SharedHeader) == 128 && sizeof(SignalLine) == 64);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-/// What a peer needs in order to map a region. Sent as bytes.
+/// The facts that a peer needs in order to map a region. They are sent as bytes.
 struct Blob {
   std::int64_t pid = 0;
   std::int32_t fd = -1;
@@ -58,13 +58,13 @@ Token new_token() {
   return token;
 }
 
-/// The same in all processes of one PID namespace; 0: not known.
+/// Returns a number that is the same in all processes of one PID namespace; 0: not known.
 std::uint64_t process_space() {
   struct stat status {};
   return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
 
-/// A memfd of `bytes` zeros.
+/// Makes a memfd of `bytes` zeros.
 FileDescriptor shared_file(std::size_t bytes) {
   FileDescriptor file(memfd_create("edgewire", MFD_CLOEXEC));
   if (!file || ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
@@ -127,7 +127,8 @@ class Shm final : public BackendBase {
   std::span<std::byte> expose(std::size_t bytes, std::span<const Part>) override {
     file_ = shared_file(Region::file_bytes(bytes, lines_));
     own().map(file_.get(), bytes, lines_, "a shared region");
-    // Before a peer can touch it: pages come from where the file's policy says, whoever is the first.
+    // This happens before a peer can touch it: pages come from where the file's policy says, whoever is the
+    // first.
     topology::place_pages({own().mapping.as<std::byte>(), settings_.memory_nodes, true});
     own().header->token = token_;
     return own().bytes;
@@ -184,8 +185,8 @@ class Shm final : public BackendBase {
     return true;
   }
 
-  /// Whoever polls sees it at once. Sleepers are woken at the doorbell, once for all signals before it: to
-  /// wake them for each would cost more than the message.
+  /// Sends a signal. A thread that polls sees it at once. Sleepers are woken at the doorbell, once for all
+  /// signals before it: to wake them for each would cost more than the message.
   bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept override {
     raise(regions_[static_cast<std::size_t>(peer)].signals[line(settings_.rank, kind)].count, count);
     to_wake_[static_cast<std::size_t>(lane)][static_cast<std::size_t>(peer)] = 1;

@@ -35,7 +35,7 @@ FileDescriptor open_socket(const addrinfo& at) {
   return FileDescriptor(socket(at.ai_family, at.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, at.ai_protocol));
 }
 
-/// Where the packets of a connection with this local address leave this host.
+/// Says where the packets of a connection with this local address leave this host.
 std::string way_of(const std::string& address) {
   ifaddrs* listed = nullptr;
   std::string name;
@@ -58,7 +58,7 @@ void set_option(const FileDescriptor& socket, int level, int option, int value) 
   setsockopt(socket.get(), level, option, &value, sizeof value);
 }
 
-/// The address of an end of a connection, which getsockname() or getpeername() tells; empty when the
+/// Returns the address of an end of a connection, which getsockname() or getpeername() tells; empty when the
 /// connection has ended.
 std::string numeric_address(const FileDescriptor& connected, decltype(getsockname)& tell) {
   sockaddr_storage at{};

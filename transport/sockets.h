@@ -6,20 +6,21 @@
 
 namespace edgewire::transport {
 
-/// A listening socket on a numeric or named address; port 0: any free one. Throws Error that names both.
+/// Opens a listening socket on a numeric or named address; port 0: any free one. Throws Error that names
+/// both.
 FileDescriptor listen_on(const std::string& address, int port);
-/// Whether other hosts cannot reach this address. Throws Error when it means nothing.
+/// Returns whether other hosts cannot reach this address. Throws Error when it means nothing.
 bool is_loopback(const std::string& address);
-/// Port that a listening socket got.
+/// Returns the port that a listening socket got.
 int port_of(const FileDescriptor& listener);
-/// Numeric address of this end of a connection.
+/// Returns the numeric address of this end of a connection.
 std::string local_address(const FileDescriptor& connected);
-/// Numeric address of the other end; "?" when the connection has ended.
+/// Returns the numeric address of the other end; "?" when the connection has ended.
 std::string peer_address(const FileDescriptor& connected);
 /// Lets the system probe a connection that has been idle for so long, and after three probes without an
 /// answer end it. Seconds are whole, and one at least.
 void keep_alive(const FileDescriptor& connected, double idle_s, double interval_s);
-/// What TCP knows of the packets that this end of a connection sends.
+/// The facts that TCP knows of the packets that this end of a connection sends.
 struct Sending {
   bool known = false;         ///< false: it is no TCP connection
   std::size_t waiting = 0;    ///< bytes that the other host has not acknowledged
@@ -27,7 +28,8 @@ struct Sending {
   int mtu = 0;                ///< of the way, as far as this host knows
 };
 Sending sending(const FileDescriptor& connected);
-/// "MTU 9000 here; ping -M do -s 8972 ADDRESS tells"; empty inside a host, where no packet is too large.
+/// Returns a text as "MTU 9000 here; ping -M do -s 8972 ADDRESS tells". The text is empty inside a host,
+/// where no packet is too large.
 std::string mtu_advice(const FileDescriptor& connected, const std::string& address);
 
 /// Accepts one connection, non-blocking; none when nobody waits. `from` tells the address of the other side.

@@ -44,13 +44,13 @@ struct FrameHeader {
   std::array<std::byte, kUnitBytes - 24> spare{};
   std::uint32_t check = 0;  ///< CRC-32C of all members before it
 
-  /// Unused bytes after the payload, up to a whole unit.
+  /// Returns the number of unused bytes after the payload, up to a whole unit.
   std::size_t tail() const noexcept { return (kUnitBytes - (lead + length) % kUnitBytes) % kUnitBytes; }
-  /// What `check` must be.
+  /// Returns what `check` must be.
   std::uint32_t right_check() const noexcept {
     return crc32c(std::as_bytes(std::span(this, 1)).first(offsetof(FrameHeader, check)));
   }
-  /// Bytes of the whole frame on the connection.
+  /// Returns the bytes of the whole frame on the connection.
   std::size_t bytes() const noexcept { return sizeof *this + lead + length + tail(); }
 };
 static_assert(sizeof(FrameHeader) == kUnitBytes);
@@ -58,8 +58,8 @@ static_assert(sizeof(FrameHeader) == kUnitBytes);
 /// Most payload bytes of a frame. A larger write travels as several frames.
 constexpr std::size_t kMaxFrameBytes = std::size_t{1} << 30;
 
-/// What a lane has queued for a peer. The lane's thread fills `frames` and publishes them. The thread that
-/// holds `busy` sends them.
+/// The queue of a lane for a peer. The lane's thread fills `frames` and publishes them. The thread that holds
+/// `busy` sends them.
 struct SendQueue {
   struct Frame {
     FrameHeader header;
@@ -78,7 +78,7 @@ struct SendQueue {
   std::atomic_flag busy;                    ///< held while sending; acquire and release pair with each other
   std::size_t sent_bytes = 0;     ///< of the first frame that is not sent whole; of the holder of `busy`
   std::uint64_t sent_writes = 0;  ///< that the frames in `sent` end; of the holder of `busy`
-  ZeroCopyCalls calls;            ///< of the holder of `busy`
+  ZeroCopyCalls calls;            ///< belongs to the holder of `busy`
   bool zero_copy = false;         ///< try it; of the holder of `busy`
   std::atomic<bool> notified{
       false};  ///< calls may be done; set by poll() on EPOLLERR, cleared before looking
@@ -87,7 +87,8 @@ struct SendQueue {
   std::atomic<int> error{0};  ///< errno of a failed send, for the receiving side to report; single value
 };
 
-/// What is arriving from a peer on a lane. The members that are not atomic belong to the holder of `busy`.
+/// The state of what is arriving from a peer on a lane. The members that are not atomic belong to the holder
+/// of `busy`.
 struct Arrivals {
   static constexpr std::size_t kStagingBytes = 16384;
 

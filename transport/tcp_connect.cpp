@@ -147,7 +147,7 @@ Tcp::~Tcp() {
 }
 
 /// Sends all that is queued, and then a frame that tells the peers that the end of the connection is no
-/// failure. Never in the middle of another frame.
+/// failure. It never sends it in the middle of another frame.
 void Tcp::say_goodbye() noexcept {
   const auto deadline = Clock::now() + kGoodbyeLimit;
   for (const auto& link : links_) {

@@ -74,7 +74,7 @@ bool Tcp::read(Link& link) noexcept {
   return true;
 }
 
-/// Takes all whole frames in staging and the start of a payload. False when the connection has ended.
+/// Takes all whole frames in staging and the start of a payload. Returns false when the connection has ended.
 bool Tcp::take_staged(Link& link) noexcept {
   Arrivals& in = link.in;
   while (true) {
@@ -101,7 +101,8 @@ bool Tcp::take_staged(Link& link) noexcept {
   }
 }
 
-/// The next `bytes` of a payload lie in their place. False when that was its end and it is not what was sent.
+/// Notes that the next `bytes` of a payload lie in their place. Returns false when that was its end and it is
+/// not what was sent.
 bool Tcp::placed(Link& link, std::size_t bytes) noexcept {
   Arrivals& in = link.in;
   if (settings_.integrity) in.crc = crc32c({in.place, bytes}, in.crc);
@@ -143,7 +144,7 @@ bool Tcp::take_frame(Link& link, const FrameHeader& header) noexcept {
   return refuse_frame(link, fmt::format("a frame of type {}", static_cast<int>(header.type)));
 }
 
-/// Nothing that follows on the connection takes effect.
+/// Refuses bytes that were changed. Nothing that follows on the connection takes effect.
 bool Tcp::refuse_changed(Link& link) noexcept {
   corrupt_frames_.fetch_add(1, std::memory_order_relaxed);
   settings_.health->fail(
@@ -164,7 +165,7 @@ bool Tcp::refuse_frame(Link& link, const std::string& cause) noexcept {
   return false;
 }
 
-/// The connection has ended; a failure unless the peer said goodbye.
+/// Ends the connection. This is a failure unless the peer said goodbye.
 void Tcp::end(Link& link, int error) noexcept {
   link.in.error = error != 0 ? error : link.out.error.load(std::memory_order_relaxed);
   link.in.ended.store(true, std::memory_order_relaxed);

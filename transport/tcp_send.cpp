@@ -122,7 +122,7 @@ void Tcp::flush(Link& link) noexcept {
   if (progress) announce();
 }
 
-/// One call to the system; false when it sent nothing.
+/// Makes one call to the system. Returns false when it sent nothing.
 bool Tcp::send_some(Link& link) noexcept {
   SendQueue& out = link.out;
   const std::uint64_t first = out.sent.load(std::memory_order_relaxed);
@@ -142,7 +142,7 @@ bool Tcp::send_some(Link& link) noexcept {
   constexpr int kFlags = MSG_NOSIGNAL | MSG_DONTWAIT;
   bool zero_copy =
       out.zero_copy && !out.calls.full() && pieces.total_bytes / (last - first) >= kZeroCopyBytes;
-  // Before the call: when room appears right after it, poll() clears this.
+  // This comes before the call: when room appears right after it, poll() clears this.
   out.blocked.store(true);
   ssize_t sent = sendmsg(link.socket.get(), &message, kFlags | (zero_copy ? MSG_ZEROCOPY : 0));
   if (sent < 0 && errno == ENOBUFS && zero_copy) {  // too many pages held for now

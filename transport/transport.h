@@ -31,8 +31,8 @@ struct DpdkChoice {
   /// Frames in IPv4 and UDP from this address, see dpdk/ip_choice.h; empty: plain Ethernet.
   std::string udp{};
 
-  /// If `port` is a list, separated by `;`: the choice with the port for the process with this rank on its
-  /// host. The same for a list of addresses.
+  /// Returns the choice with the port for the process with this rank on its host, if `port` is a list,
+  /// separated by `;`. Does the same for a list of addresses.
   DpdkChoice of(int local_rank) const;
 };
 
@@ -47,7 +47,7 @@ struct VerbsChoice {
   bool immediates = true;  ///< false: signal by sends, as iWARP must; for tests
 };
 
-/// What a backend must know before it is made. `health` outlives the transport.
+/// The settings that a backend must know before it is made. `health` outlives the transport.
 struct Settings {
   int rank = 0;
   int size = 1;
@@ -84,7 +84,7 @@ struct Counters {
   std::uint64_t copied_sends = 0;         ///< reports that the system copied anyway; a link then stops trying
   std::uint64_t handshake_messages = 0;   ///< sent to make connections (tcp)
   std::uint64_t refused_frames = 0;       ///< frames outside the sender's part of the region, or malformed
-  // For links that lose frames (dpdk). The counters above do not include these.
+  // The following counts are for links that lose frames (dpdk). The counters above do not include them.
   std::uint64_t retransmitted_bytes = 0;  ///< payload that was sent again
   std::uint64_t duplicate_frames = 0;     ///< arrived again and were dropped
   std::uint64_t reordered_frames = 0;     ///< arrived before an earlier frame, and waited for it
@@ -117,34 +117,34 @@ class Transport {
     std::size_t bytes = 0;
   };
   virtual std::span<std::byte> expose(std::size_t bytes, std::span<const Part> parts) = 0;
-  /// What the other processes need in order to connect. Opaque. Valid after expose().
+  /// Returns what the other processes need in order to connect. It is opaque, and valid after expose().
   virtual std::string blob() const = 0;
   /// `blobs[p]` is process p's blob(). Returns when every pair can communicate.
   virtual void connect(std::span<const std::string> blobs) = 0;
-  /// Memory for the source of writes: owned by the transport, page aligned, zeroed. May be called several
-  /// times.
+  /// Returns memory for the source of writes. The transport owns it, and it is page aligned and zeroed. It
+  /// may be called several times.
   virtual std::span<std::byte> send_memory(std::size_t bytes) = 0;
 
   // ---- data plane ----------------------------------------------------------------------------------
-  /// The address of byte `offset` of the peer's region if that region is mapped here, else null. If it is
-  /// mapped, stores replace `write`, and `stored` must be told their size.
+  /// Returns the address of byte `offset` of the peer's region if that region is mapped here, else null. If
+  /// it is mapped, stores replace `write`, and `stored` must be told their size.
   virtual std::byte* remote_ptr(int peer, std::size_t offset) const noexcept = 0;
   /// Tells the counters of `lane` that `bytes` were stored through the peer's remote_ptr, or here for its
   /// read_remote().
   virtual void stored(int lane, int peer, std::size_t bytes) noexcept = 0;
   /// Queues a copy of `source` to byte `offset` of the peer's region. `source` is in send_memory() or in this
-  /// process's region, and must not change until the write is completed. False when the queue is full: poll
-  /// and try again.
+  /// process's region, and must not change until the write is completed. Returns false when the queue is
+  /// full: then poll and try again.
   virtual bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept = 0;
-  /// Whether peers can be read from where their memory is not mapped. Known before connect().
+  /// Returns whether peers can be read from where their memory is not mapped. It is known before connect().
   virtual bool can_read(int) const noexcept { return false; }
   /// Queues a copy of the peer's region, from byte `offset` on, to `sink`, which is in send_memory(). The
   /// bytes lie in the part that this process may write to. It counts as a write in completed(); then they are
-  /// here. False as write(), and where can_read() says no.
+  /// here. Returns false where write() would, and where can_read() says no.
   virtual bool read_remote(int, int, std::size_t, std::span<std::byte>) noexcept { return false; }
   /// Raises the peer's counter `kind` to `count`, after all earlier writes and stores of this lane are
-  /// visible there. Counts are absolute and never fall. A kind belongs to one lane at a time. False when the
-  /// queue is full.
+  /// visible there. Counts are absolute and never fall. A kind belongs to one lane at a time. Returns false
+  /// when the queue is full.
   virtual bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept = 0;
   /// Starts the queued work of the lane.
   virtual void ring_doorbell(int lane) noexcept = 0;
@@ -154,23 +154,24 @@ class Transport {
   /// Blocks until something may have arrived, or for `timeout`; then as poll(). For threads that wait while
   /// there are more threads than cores.
   virtual bool wait(std::chrono::microseconds timeout) noexcept = 0;
-  /// Number of writes of this lane to this peer whose source bytes may be reused.
+  /// Returns the number of writes of this lane to this peer whose source bytes may be reused.
   virtual std::uint64_t completed(int lane, int peer) const noexcept = 0;
-  /// False while queued work for this peer waits for room in the link (tcp: in the socket); more work would
-  /// wait, too. poll() updates it. Backends without such a limit always return true.
+  /// Returns false while queued work for this peer waits for room in the link (tcp: in the socket); more work
+  /// would wait, too. poll() updates it. Backends without such a limit always return true.
   virtual bool takes_more(int, int) const noexcept { return true; }
-  /// Latest count of `kind` from `peer`. Acquire: all writes before that signal are visible to the caller.
+  /// Returns the latest count of `kind` from `peer`. It acquires: all writes before that signal are visible
+  /// to the caller.
   virtual std::uint64_t signalled(int peer, int kind) const noexcept = 0;
   /// Changes whenever something has arrived. For code that waits on two transports. Backends that are never
   /// used like that return 0.
   virtual std::uint32_t arrivals() const noexcept { return 0; }
 
   virtual Counters counters() const noexcept = 0;
-  /// The part of Counters::frame_bytes that went to this peer.
+  /// Returns the part of Counters::frame_bytes that went to this peer.
   virtual std::uint64_t frame_bytes_to(int peer) const noexcept = 0;
-  /// Fewest bytes on the link, with all headers, that carry `frame_bytes` in one direction.
+  /// Returns the fewest bytes on the link, with all headers, that carry `frame_bytes` in one direction.
   virtual std::uint64_t wire_bytes_of(std::uint64_t frame_bytes) const noexcept = 0;
-  /// How frames travel, in words for the run report; empty if there is only one way.
+  /// Says how frames travel, in words for the run report. The result is empty if there is only one way.
   virtual std::string path() const { return {}; }
 };
 
@@ -182,7 +183,7 @@ struct Backend {
   std::string reason;  ///< why it is not usable here, and the remedy; empty when it is
 };
 
-/// All known backends, usable or not, in order of preference inside a host.
+/// Returns all known backends, usable or not, in order of preference inside a host.
 std::vector<Backend> backends();
 
 /// Throws Error when there is no such backend or it is not usable, with its reason.

@@ -36,7 +36,7 @@ class Wakeup {
     if (waiters_.load() > 0) futex(FUTEX_WAKE, INT_MAX, nullptr);  // pairs with fetch_add in sleep()
   }
 
-  /// As announce(), when there is no news but somebody sleeps.
+  /// Does the same as announce(), when there is no news but somebody sleeps.
   void wake_sleepers() noexcept {
     if (waiters_.load() > 0) announce();
   }
@@ -80,18 +80,19 @@ class Alarm {
   explicit operator bool() const noexcept { return static_cast<bool>(event_); }
   int fd() const noexcept { return event_.get(); }
 
-  /// False: another thread watches.
+  /// Begins to watch. Returns false if another thread watches.
   bool begin() noexcept { return !watching_.test_and_set(); }
   void end() noexcept { watching_.clear(); }
 
-  /// After Wakeup::announce(), so that a thread that begins to watch now sees the new generation.
+  /// Wakes the thread that watches. Call it after Wakeup::announce(), so that a thread that begins to watch
+  /// now sees the new generation.
   void ring() noexcept {
     if (!watching_.test()) return;  // pairs with test_and_set in begin()
     const std::uint64_t one = 1;
     [[maybe_unused]] const ssize_t ignored = ::write(event_.get(), &one, sizeof one);
   }
 
-  /// By the watching thread, when fd() is readable.
+  /// Resets fd(). The watching thread calls it when fd() is readable.
   void silence() noexcept {
     std::uint64_t rings = 0;
     [[maybe_unused]] const ssize_t ignored = ::read(event_.get(), &rings, sizeof rings);
@@ -115,7 +116,7 @@ class LastLook {
   void remember(std::uint32_t generation) const noexcept {
     last_[owner_ % kTransports] = {owner_, generation};
   }
-  /// False when this thread has not looked, or has looked at another transport since.
+  /// Returns false when this thread has not looked, or has looked at another transport since.
   bool recall(std::uint32_t& generation) const noexcept {
     const Look& last = last_[owner_ % kTransports];
     generation = last.generation;

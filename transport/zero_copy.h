@@ -13,23 +13,23 @@ class ZeroCopyCalls {
  public:
   explicit ZeroCopyCalls(std::uint32_t first = 0) noexcept : oldest_(first), next_(first) {}
 
-  /// How much a socket has accepted since its start.
+  /// Says how much a socket has accepted since its start.
   struct Position {
     std::uint64_t frames = 0;  ///< complete frames
     std::uint64_t writes = 0;  ///< writes whose last frame is among these
   };
 
-  /// Too many calls are not done: send without zero copy.
+  /// Returns whether too many calls are not done: then send without zero copy.
   bool full() const noexcept { return next_ - oldest_ == kCalls; }
   /// Adds a call that has sent something. `before`: the position before this call.
   void add(Position before) noexcept { calls_[next_++ % kCalls] = {before, false}; }
-  /// The kernel says that calls first..last are done. Numbers of other calls are ignored.
+  /// Notes that the kernel says that calls first..last are done. Numbers of other calls are ignored.
   void done(std::uint32_t first, std::uint32_t last) noexcept {
     for (std::uint32_t i = 0; i < next_ - oldest_; ++i)
       if (oldest_ + i - first <= last - first) calls_[(oldest_ + i) % kCalls].done = true;
     while (oldest_ != next_ && calls_[oldest_ % kCalls].done) ++oldest_;
   }
-  /// The position up to which memory may be reused. `now`: the current position.
+  /// Returns the position up to which memory may be reused. `now`: the current position.
   Position reusable(Position now) const noexcept {
     return oldest_ == next_ ? now : calls_[oldest_ % kCalls].before;
   }

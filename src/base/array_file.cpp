@@ -37,7 +37,7 @@ void append(std::vector<std::uint8_t>& bytes, const Values& values) {
   bytes.insert(bytes.end(), data, data + std::size(values) * sizeof(*std::data(values)));
 }
 
-/// The first line that differs.
+/// Returns the first line that differs.
 std::string difference(const std::string& before, const std::string& now) {
   std::istringstream old_lines(before), new_lines(now);
   std::string old_line, new_line;

@@ -70,7 +70,7 @@ std::uint64_t free_in_group(const path& group, const MemoryFiles& files) {
   return limit - std::min(limit, used - std::min(used, cached));
 }
 
-/// The counter of kills in a group's memory.events or memory.oom_control.
+/// Returns the counter of kills in a group's memory.events or memory.oom_control.
 std::optional<std::uint64_t> kills_in_group(const path& group, Version version) {
   std::ifstream file(group / (version == Version::second ? "memory.events" : "memory.oom_control"));
   std::string word;
@@ -79,7 +79,7 @@ std::optional<std::uint64_t> kills_in_group(const path& group, Version version) 
   return std::nullopt;
 }
 
-/// A group's quota of each period, in periods; infinity where there is none.
+/// Returns a group's quota of each period, in periods; infinity where there is none.
 double quota_of_group(const path& group, Version version) {
   double quota = 0, period = 0;
   if (version == Version::second) {
@@ -92,7 +92,7 @@ double quota_of_group(const path& group, Version version) {
   return quota > 0 && period > 0 ? quota / period : std::numeric_limits<double>::infinity();
 }
 
-/// The hardware threads that the calling thread may run on.
+/// Returns how many hardware threads the calling thread may run on.
 int allowed_threads() {
   // The kernel refuses sets that are smaller than its own, which may be larger than cpu_set_t.
   constexpr int kMostCpus = 1 << 16;

@@ -26,7 +26,7 @@ namespace edgewire {
 
 namespace {
 
-/// What tells whether a file has changed.
+/// The facts that tell whether a file has changed.
 struct State {
   bool named = false;  ///< what has no name, nobody else writes
   std::uint64_t bytes = 0;
@@ -48,7 +48,7 @@ struct Addresses {
   void forget() { end = begin = 0; }
 };
 
-/// What is mapped now, for the signal handler.
+/// The files that are mapped now, for the signal handler.
 struct Range {
   std::atomic<const char*> path = nullptr;                  ///< null: free
   std::array<Addresses, 1 + MappedFile::kPlaces> places{};  ///< the whole file first
@@ -75,7 +75,7 @@ std::uint64_t checksum_of_first_page(const void* data, std::uint64_t bytes) {
 
 bool same(const timespec& a, const timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
 
-/// Safe in a signal handler.
+/// Returns whether the file has changed. It is safe in a signal handler.
 bool has_changed(const Range& range) {
   struct stat now {};
   const State& then = range.state;
@@ -85,14 +85,15 @@ bool has_changed(const Range& range) {
          checksum_of_first_page(range.data, then.bytes) != then.first_page;
 }
 
-/// Whether this process is the one that says that the file has changed. Safe in a signal handler.
+/// Returns whether this process is the one that says that the file has changed. It is safe in a signal
+/// handler.
 bool tells(const Range& range) {
   std::atomic<pid_t>* const teller = range.teller.load();
   pid_t none = 0;
   return teller == nullptr || teller->compare_exchange_strong(none, getpid()) || none == getpid();
 }
 
-/// Ends the process with a line. Only calls that are safe in a signal handler.
+/// Ends the process with a line. It makes only calls that are safe in a signal handler.
 [[noreturn]] void end_with(std::initializer_list<std::string_view> texts) {
   static std::atomic_flag said;
   while (said.test_and_set()) pause();  // another thread ends the process
@@ -103,7 +104,8 @@ bool tells(const Range& range) {
   _exit(1);
 }
 
-/// The system found no page for an address: the file has become shorter, or cannot be read there.
+/// Ends the process when the system found no page for an address: the file has become shorter, or cannot be
+/// read there.
 [[noreturn]] void end_by_lost_page(const Range& range, std::uint64_t byte) {
   if (!tells(range)) _exit(1);
   std::array<char, 20> digits;
@@ -113,7 +115,7 @@ bool tells(const Range& range) {
             ": cannot read: the file was cut short, or its disk failed, while it was used\n"});
 }
 
-/// A crash. What was read from a file that has changed may be why.
+/// Ends the process after a crash. What was read from a file that has changed may be why.
 void end_by_fault(int number, siginfo_t* info, void*) {
   const bool sent = info->si_code <= 0;  // by a process, this one included
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
@@ -144,7 +146,7 @@ void handle_faults() {
   }
 }
 
-/// The number of a range that is watched from now on; kRanges when there are too many.
+/// Watches a range from now on and returns its number, or kRanges when there are too many.
 std::size_t watch(const char* path, const void* data, int descriptor, const struct stat& status) {
   const std::lock_guard lock(ranges_mutex);
   handle_faults();
@@ -237,7 +239,7 @@ bool MappedFile::is_cached() const noexcept {
   constexpr std::uint64_t kPlacesLookedAt = 64, kPages = 64;  // in the file; side by side at each place
   static_assert(kPages * kPageBytes % (1 << 16) == 0, "a place is whole pages, however large these are");
   struct stat file {};
-  // Of files that the user may not write, the system says that all pages are there.
+  // The system says of files that the user may not write that all their pages are there.
   if (fstat(descriptor_, &file) != 0 || (file.st_uid != geteuid() && geteuid() != 0)) return false;
   const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   std::array<unsigned char, kPages> there{};

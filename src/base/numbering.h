@@ -22,7 +22,7 @@ namespace edgewire {
 #define EDGEWIRE_ID_BITS 32  // what meson's option id_bits says
 #endif
 static_assert(EDGEWIRE_ID_BITS == 32 || EDGEWIRE_ID_BITS == 64, "a global id has 32 or 64 bits");
-/// Whether global ids have 64 bits, in memory, on the wire and in files.
+/// Says whether global ids have 64 bits, in memory, on the wire and in files.
 inline constexpr bool kIds64 = EDGEWIRE_ID_BITS == 64;
 
 /// A number of one numbering. It is made of its representation only where a caller says so, and is one
@@ -34,7 +34,7 @@ class NumberOf {
   /// NumberOf{} is 0; without braces it has no value yet, as its representation.
   NumberOf() noexcept = default;
   constexpr explicit NumberOf(Rep value) noexcept : value_(value) {}
-  /// Only for what stands in the code as a number: vertex 0.
+  /// Takes only what stands in the code as a number: vertex 0.
   template <std::same_as<int> Literal>
   consteval NumberOf(Literal literal) : value_(static_cast<Rep>(literal)) {
     if (literal < 0) throw "a number is not negative";
@@ -42,7 +42,7 @@ class NumberOf {
   constexpr operator Rep() const noexcept { return value_; }
   constexpr NumberOf& operator++() noexcept { return ++value_, *this; }
   constexpr NumberOf& operator+=(Rep steps) noexcept { return value_ += steps, *this; }
-  /// Only for steps of the same width: the position behind the last number may not fit.
+  /// Takes only steps of the same width: the position behind the last number may not fit.
   template <std::same_as<Rep> Steps>
   friend constexpr NumberOf operator+(NumberOf number, Steps steps) noexcept {
     return number += steps;
@@ -66,7 +66,7 @@ inline constexpr PlainId kNoVertex = static_cast<PlainId>(-1);
 /// The most vertices that a process may own or know. With ids of 64 bits it is so low that a loop of 32 bits,
 /// in steps of at most 2^22, ends; with ids of 32 bits no other process would own a vertex.
 inline constexpr std::uint32_t kMostOfAProcess = kIds64 ? 0xFFC0'0000 : 0xFFFF'FFFE;
-/// All bits of an id in 32, for tables that hash ids.
+/// Returns all bits of an id in 32, for tables that hash ids.
 template <class Id>
 constexpr std::uint32_t folded(Id id) noexcept {
   if constexpr (sizeof(Id) == sizeof(std::uint32_t))
@@ -86,7 +86,7 @@ using Slot = NumberOf<struct SlotNumbering>;
 
 template <class Index, class Container>
 class NumberedBy;
-/// Whether a T is no container that is numbered otherwise.
+/// Says whether a T is no container that is numbered otherwise.
 template <class Index, class T>
 inline constexpr bool kFits = true;
 template <class Index, class Other, class Container>
@@ -97,7 +97,7 @@ template <class Index, class Container>
 class NumberedBy : public Container {
  public:
   constexpr NumberedBy() = default;
-  /// As the container is made. What it is made of is in the order of the numbers.
+  /// Makes the container from its own arguments. What it is made of is in the order of the numbers.
   template <class... Arguments>
   requires(std::constructible_from<Container, Arguments...> &&
            (kFits<Index, std::remove_cvref_t<Arguments>> &&
@@ -109,12 +109,12 @@ class NumberedBy : public Container {
   constexpr decltype(auto) operator[](Index i) const noexcept { return Container::operator[](i); }
 };
 
-/// The same numbers without their numbering, for loops that treat many numbers at once.
+/// Returns the same numbers without their numbering, for loops that treat many numbers at once.
 template <class Numbering, class Rep>
 std::span<const Rep> plain(std::span<const NumberOf<Numbering, Rep>> numbers) noexcept {
   return {reinterpret_cast<const Rep*>(numbers.data()), numbers.size()};
 }
-/// The same numbers, which are of this numbering: what a file, a message or such a loop has.
+/// Returns the same numbers, which are of this numbering: what a file, a message or such a loop has.
 template <class N>
 std::span<const N> numbered(std::span<const typename N::Value> numbers) noexcept {
   return {reinterpret_cast<const N*>(numbers.data()), numbers.size()};

@@ -13,8 +13,8 @@ namespace edgewire {
 
 /// The name of a file, or of a folder that is empty in the end. It goes when this goes, or when SIGINT,
 /// SIGTERM, SIGHUP, SIGQUIT or quick_exit ends the process, where no handler of somebody else hides the
-/// signal. A process that was forked meanwhile leaves that to its parent. Of more than 64 names at a time,
-/// signals leave the rest.
+/// signal. A process that was forked meanwhile leaves that to its parent. Where there are more than 64 names
+/// at a time, signals leave the rest.
 class TemporaryName {
  public:
   /// Makes nothing.
@@ -24,12 +24,12 @@ class TemporaryName {
   TemporaryName& operator=(const TemporaryName&) = delete;
 
   const std::string& path() const noexcept { return path_; }
-  /// It stays, or has another name now.
+  /// Forgets the name: what has it stays, or has another name now.
   void forget() noexcept;
 
   /// The signals that remove them.
   static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-  /// Removes all that this process has such names for. Safe in a signal handler.
+  /// Removes all that this process has such names for. It is safe in a signal handler.
   static void remove_all() noexcept;
 
  private:
@@ -51,9 +51,9 @@ class OutputFolder {
   OutputFolder& operator=(const OutputFolder&) = delete;
 
   bool made() const noexcept { return !made_.empty(); }
-  /// Which folder it is, among those that a file system holds.
+  /// Returns the number that the file system gives the folder.
   ino_t number() const;
-  /// A process that is lost may have made it: from here on it is as if this had.
+  /// Adopts a folder that a process which is lost may have made: from here on it is as if this had.
   void adopt();
   void keep() noexcept;
 
@@ -63,8 +63,8 @@ class OutputFolder {
   std::vector<std::unique_ptr<TemporaryName>> made_;  ///< the outermost first
 };
 
-/// The folder that TMPDIR names; /tmp where it is not set, or empty. Throws Error, which names TMPDIR and the
-/// folder, where no file can be made in it.
+/// Returns the folder that TMPDIR names; /tmp where it is not set, or empty. Throws Error, which names TMPDIR
+/// and the folder, where no file can be made in it.
 std::string temporary_folder();
 
 }  // namespace edgewire

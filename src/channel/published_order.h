@@ -1,4 +1,4 @@
-// What the thread sanitizer must be told about rings. It does nothing in other builds.
+// This file tells the thread sanitizer what it must know about rings. It does nothing in other builds.
 #pragma once
 
 #include <cstddef>

@@ -8,7 +8,7 @@ namespace edgewire::channel {
 
 namespace {
 
-/// 1 MiB, or less where there are many rings: they take 256 MiB of a process at most, if records fit.
+/// Returns 1 MiB, or less where there are many rings: they take 256 MiB of a process at most, if records fit.
 std::size_t usual_ring_bytes(int lanes, int size, std::size_t record_bytes) {
   const auto rings = static_cast<std::size_t>(lanes) * static_cast<std::size_t>(size);
   const std::size_t bytes = (std::size_t{256} << 20) / rings / 64 * 64;

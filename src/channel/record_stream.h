@@ -28,13 +28,13 @@ class RecordStream {
   /// this. `record_bytes`: see RingSettings. An observer of the process's pool is told what workers do here.
   RecordStream(launch::Bootstrap& bootstrap, process::LocalProcess& process, std::size_t record_bytes)
       : RecordStream(bootstrap, process, process.link(), record_bytes) {}
-  /// The same by another link, see LocalProcess::ring_link(), which outlives this.
+  /// Makes such a stream by another link, see LocalProcess::ring_link(), which outlives this.
   RecordStream(launch::Bootstrap& bootstrap, process::LocalProcess& process, transport::Transport& link,
                std::size_t record_bytes);
 
   /// Sends a record to `peer`. While there is no room, take() is called for what has arrived. Throws Error
-  /// when the job has failed. `bytes`: record_bytes of the constructor; a constant is copied faster. Or of
-  /// several records, which lie side by side.
+  /// when the job has failed. `bytes` is record_bytes of the constructor; a constant is copied faster. It may
+  /// also be the size of several records, which lie side by side.
   template <class Take>
   void send(int lane, int peer, const void* record, std::size_t bytes, const Take& take) {
     auto& batch = batches_[index(lane, peer)];
@@ -66,18 +66,19 @@ class RecordStream {
     ++supersteps_[static_cast<std::size_t>(lane)];
   }
 
-  /// The note that the peer gave to finish() of the last superstep of this lane.
+  /// Returns the note that the peer gave to finish() of the last superstep of this lane.
   const RingNote& note(int lane, int peer) const noexcept { return rings_->note(lane, peer); }
 
-  /// Bytes of memory that the rings of a process take.
+  /// Returns how many bytes of memory the rings of a process take.
   static std::size_t memory_bytes(int lanes, int size, std::size_t record_bytes);
 
   int rank() const noexcept { return rank_; }
   int size() const noexcept { return size_; }
   std::size_t record_bytes() const noexcept { return record_bytes_; }
-  /// Of all records that were sent on this lane, without anything around them. May be set back.
+  /// Returns how many bytes of records were sent on this lane, without anything around them. The caller may
+  /// set it back.
   std::uint64_t& bytes_sent(int lane) noexcept { return bytes_sent_[static_cast<std::size_t>(lane)]; }
-  /// Of all lanes. Not while workers send.
+  /// Returns the same for all lanes. Workers must not send meanwhile.
   std::uint64_t bytes_sent() const noexcept;
   transport::Counters counters() const noexcept { return link_.counters(); }
 
@@ -113,7 +114,7 @@ class RecordStream {
     Phase phase_ = Phase::send;
   };
 
-  /// Not inlined: it is for whole batches, and callers stay small enough to be inlined themselves.
+  /// It is not inlined: it is for whole batches, and callers stay small enough to be inlined themselves.
   template <class Take>
   [[gnu::noinline]] void push(int lane, int peer, const Take& take) {
     topology::Asides asides(pool_.observer(), lane, peer);

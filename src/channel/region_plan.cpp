@@ -13,7 +13,7 @@ namespace edgewire::channel {
 
 namespace {
 
-/// What a peer is told of a part that it may write to.
+/// The facts that a peer is told of a part that it may write to.
 struct Told {
   std::array<char, 24> name{};
   std::uint64_t offset = 0;
@@ -25,7 +25,7 @@ std::size_t round_up(std::size_t bytes, std::size_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// With an end, whatever the peer has sent.
+/// Returns the name, which has an end, whatever the peer has sent.
 std::string_view name_of(const Told& part) {
   return {part.name.data(), static_cast<std::size_t>(std::ranges::find(part.name, '\0') - part.name.begin())};
 }

@@ -58,7 +58,7 @@ Rings::Rings(transport::Transport& link, transport::Health& health, const RingSe
 
 // ---- the sending side --------------------------------------------------------------------------------
 
-/// Opens a frame for at least `least_bytes`, header included. False: not now.
+/// Opens a frame for at least `least_bytes`, header included. Returns false if it cannot do so now.
 bool Rings::open(int lane, int peer, std::size_t least_bytes) noexcept {
   Outgoing& ring = out_[index(lane, peer)];
   const std::uint64_t drained = link_.signalled(peer, drained_kind(lane));
@@ -94,7 +94,7 @@ bool Rings::open_here(int lane, int peer, std::size_t bytes) noexcept {
   return true;
 }
 
-/// The superstep goes on behind the frame.
+/// Seals the frame, behind which the superstep goes on.
 void Rings::seal(Outgoing& ring) const noexcept {
   ring.header = {static_cast<std::uint16_t>(ring.used / settings_.record_bytes),
                  static_cast<std::uint8_t>(ring.superstep)};
@@ -102,7 +102,7 @@ void Rings::seal(Outgoing& ring) const noexcept {
   ring.sealed = true;
 }
 
-/// The superstep ends with the frame.
+/// Seals the frame with which the superstep ends.
 void Rings::seal_end(Outgoing& ring, const RingNote& note) const noexcept {
   Tail tail{static_cast<std::uint32_t>(ring.in_superstep)};
   std::memcpy(tail.data() + 1, note.data(), sizeof note);
@@ -114,7 +114,7 @@ void Rings::seal_end(Outgoing& ring, const RingNote& note) const noexcept {
   std::memcpy(ring.frame + sizeof ring.header + ring.used, tail.data(), values * sizeof tail[0]);
 }
 
-/// Sends the sealed frame, if there is one, and tells the peer. False: something is left.
+/// Sends the sealed frame, if there is one, and tells the peer. Returns false if something is left.
 bool Rings::push(int lane, int peer) noexcept {
   Outgoing& ring = out_[index(lane, peer)];
   if (ring.sealed) {

@@ -24,7 +24,7 @@
 
 namespace edgewire::channel {
 
-/// What all processes of a job must agree on.
+/// The settings that all processes of a job must agree on.
 struct RingSettings {
   int rank = 0;
   int size = 1;
@@ -34,18 +34,18 @@ struct RingSettings {
   std::size_t ring_bytes = std::size_t{1}
                            << 20;  ///< of one ring: a multiple of 64, 512 at least, and 4 records
 
-  /// Bytes of the rings of one peer: what its part of the region needs.
+  /// Returns the bytes of the rings of one peer: what its part of the region needs.
   std::size_t part_bytes() const noexcept { return static_cast<std::size_t>(lanes) * ring_bytes; }
 };
 
-/// Where the rings lie. Both offsets are multiples of 64.
+/// The place of the rings of a peer. Both offsets are multiples of 64.
 struct RingPlace {
   std::size_t offset = 0;         ///< of the rings that the peer fills, in this process's region
   std::size_t remote_offset = 0;  ///< of the rings that this process fills, in the peer's region
 };
 
-/// The places of rings in a part of the region that has part_bytes() for each peer. Throws Error that names a
-/// process whose rings have another size.
+/// Returns the places of rings in a part of the region that has part_bytes() for each peer. Throws Error that
+/// names a process whose rings have another size.
 std::vector<RingPlace> ring_places(const Region& region, std::size_t part, const RingSettings& settings);
 
 /// Three numbers that a process sends to its peers when it ends a superstep of records.
@@ -61,31 +61,34 @@ using RingNote = std::array<std::uint64_t, 3>;
 /// lane's rings, and it drains what the peers have sent on the same lane. Supersteps count from 1.
 class Rings {
  public:
-  /// After the transport is connected. `region` is this process's exposed region; `places[p]` belongs to peer
-  /// p. `writes`: [lane * size + peer], the writes so far; everybody who writes on these lanes must count
-  /// there. `link`, `health` and `writes` outlive the rings. Throws Error when the settings are out of
-  /// bounds.
+  /// Makes the rings, after the transport is connected. `region` is this process's exposed region;
+  /// `places[p]` belongs to peer p. `writes`: [lane * size + peer], the writes so far; everybody who writes
+  /// on these lanes must count there. `link`, `health` and `writes` outlive the rings. Throws Error when the
+  /// settings are out of bounds.
   Rings(transport::Transport& link, transport::Health& health, const RingSettings& settings,
         std::span<std::byte> region, std::span<const RingPlace> places, std::span<std::uint64_t> writes);
 
-  /// Room for one or more whole records for `peer`, 4-byte aligned, valid until the next publish() for this
-  /// peer, flush() or end(). Empty: there is no credit, the link is busy, or the job has failed.
+  /// Returns room for one or more whole records for `peer`, 4-byte aligned, valid until the next publish()
+  /// for this peer, flush() or end(). The room is empty if there is no credit, the link is busy, or the job
+  /// has failed.
   std::span<std::byte> reserve(int lane, int peer) noexcept;
   /// Hands over the first `records` of what reserve() returned last for this peer. They leave when a batch of
   /// about 64 KiB is full, with flush(), or at the end of the superstep.
   void publish(int lane, int peer, std::size_t records) noexcept;
-  /// Sends what was published. False: something is left; call it again.
+  /// Sends what was published. Returns false if something is left: then call it again.
   bool flush(int lane) noexcept;
   /// Says to all peers that no more records of this superstep come on this lane, after all that was
-  /// published. Records that are published later belong to the next superstep. False: a peer has not been
-  /// told yet; call it again with the same number and note, and do not publish before it returned true.
+  /// published. Records that are published later belong to the next superstep. Returns false if a peer has
+  /// not been told yet. Then call it again with the same number and note, and do not publish before it has
+  /// returned true.
   bool end(int lane, std::uint64_t superstep, const RingNote& note = {}) noexcept;
-  /// The note that the peer gave to end(), of the last superstep whose records were all drained on this lane.
+  /// Returns the note that the peer gave to end(), of the last superstep whose records were all drained on
+  /// this lane.
   const RingNote& note(int lane, int peer) const noexcept { return in_[index(lane, peer)].note; }
 
   /// Calls take(peer, span of bytes) for all records of the superstep that have arrived on this lane and were
   /// not yet taken. Each span holds whole records, in the order in which they were published; its memory is
-  /// reused afterwards. Also goes on with what could not be sent before. Returns the number of records.
+  /// reused afterwards. It also goes on with what could not be sent before. Returns the number of records.
   template <class Take>
   std::size_t drain(int lane, std::uint64_t superstep, Take&& take) {
     std::size_t records = 0;
@@ -100,17 +103,20 @@ class Rings {
     settle(lane);
     return records;
   }
-  /// The first peer whose records of the superstep were not all drained on this lane; -1: there is none.
+  /// Returns the first peer whose records of the superstep were not all drained on this lane, or -1 if there
+  /// is none.
   int awaited(int lane, std::uint64_t superstep) const noexcept;
   bool finished(int lane, std::uint64_t superstep) const noexcept { return awaited(lane, superstep) < 0; }
-  /// The same on all lanes. Any thread may ask. What the drainers did before is then visible.
+  /// Returns whether no peer is awaited on any lane. Any thread may ask. What the drainers did before is then
+  /// visible.
   bool finished(std::uint64_t superstep) const noexcept;
 
-  /// From now on nothing is sent to the peer, nothing is taken from it, and nobody waits for it: it was lost.
-  /// For all lanes, while nobody uses the rings.
+  /// Leaves out a peer that was lost: from now on nothing is sent to it, nothing is taken from it, and nobody
+  /// waits for it. This holds for all lanes. Nobody may use the rings meanwhile.
   void leave_out(int peer) { left_out_[static_cast<std::size_t>(peer)] = true; }
 
-  /// The next frame of one ring, as drain() takes it; empty: none has arrived, or the superstep is over.
+  /// Returns the next frame of one ring, as drain() takes it. It is empty if none has arrived, or the
+  /// superstep is over.
   std::span<const std::byte> next(int lane, int peer, std::uint64_t superstep) noexcept;
   /// Gives the memory of that frame back to the sender.
   void release(int lane, int peer) noexcept;
@@ -118,7 +124,7 @@ class Rings {
  private:
   static constexpr std::size_t kUnit = 64;  ///< frames begin at its multiples
   static constexpr std::uint16_t kSkip = std::numeric_limits<std::uint16_t>::max();
-  static constexpr std::size_t kBatches = 4;  ///< of send memory for each ring
+  static constexpr std::size_t kBatches = 4;  ///< pieces of send memory for each ring
 
   /// Precedes the records of a frame. Little endian, like all of a job.
   struct FrameHeader {
@@ -128,9 +134,9 @@ class Rings {
   };
   static_assert(sizeof(FrameHeader) == 4);
   static constexpr std::size_t kNoteValues = sizeof(RingNote) / sizeof(std::uint32_t);
-  /// How many records the superstep has, in its lower bits, and the note without the zeros at its end.
+  /// The number of records of the superstep, in its lower bits, and the note without the zeros at its end.
   using Tail = std::array<std::uint32_t, 1 + kNoteValues>;
-  /// What a frame has around its records at most; it takes so much of the ring in any case.
+  /// The most that a frame has around its records. It takes so much of the ring in any case.
   static constexpr std::size_t kAround = sizeof(FrameHeader) + sizeof(Tail);
   static constexpr std::size_t kMostBatchBytes = std::size_t{1} << 16;
   static_assert(kMostBatchBytes / 4 < kSkip);

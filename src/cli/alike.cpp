@@ -12,18 +12,19 @@
 namespace edgewire::cli {
 namespace {
 
-/// Each process has its own.
+/// These are options of which each process has its own.
 constexpr const char* kOfProcess[] = {
     "--processes", "--local-hosts",  "--hosts",     "--rank",         "--secret-file",   "--port",
     "--interface", "--peer-timeout", "--launcher",  "--rate",         "--start-timeout", "--workers",
     "--devices",   "--memory",       "--temp",      "--verbs-device", "--verbs-memory",  "--dpdk-port",
     "--dpdk-udp",  "--dpdk-args",    "--dpdk-rate", "--dpdk-faults",  "--verbs-progress"};
-/// Rank 0 alone uses them.
+/// These are options that rank 0 alone uses.
 constexpr const char* kOfRank0[] = {
     "--output",  "--json",         "--verify", "--check",           "--top",
     "--profile", "--profile-page", "--trace",  "--sample-interval", "--bound"};
 
-/// Numbers by their value. The same file may have another path on another host.
+/// Returns the text that is compared. Numbers are compared by their value. A file is only called "a file",
+/// since it may have another path on another host.
 std::string comparable(const CLI::Option& option, const std::string& value) {
   if (value.find('/') != value.npos || names_files(&option, value)) return "a file";
   double number = 0;
@@ -41,7 +42,8 @@ std::string given_or_default(const CLI::Option& option) {
   return text == "false" ? "" : text;
 }
 
-/// A profile is shown by rank 0 alone, but all processes measure for it together.
+/// Returns whether the command is profiled. A profile is shown by rank 0 alone, but all processes measure
+/// for it together.
 bool is_profiled(const CLI::App& command) {
   return std::ranges::any_of(std::array{"--profile", "--profile-page", "--trace"}, [&](const char* name) {
     const CLI::Option* option = command.get_option_no_throw(name);

@@ -43,7 +43,7 @@ runs::BcOptions bc_options(const BcSettings& settings, const graph::GraphFile& g
   return asked;
 }
 
-/// Throws UsageError.
+/// Throws UsageError when the settings do not go together.
 void check(const BcSettings& settings) {
   std::string apart;  // what makes each worker search from sources of its own
   if (settings.parallel == "sources") apart = "--parallel sources";

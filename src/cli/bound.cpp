@@ -24,7 +24,7 @@ namespace edgewire::cli {
 
 namespace {
 
-/// As typed.
+/// The arguments as they are typed.
 struct BoundArguments {
   std::vector<std::string> inputs;
   const std::string& graph_path() const { return inputs.front(); }
@@ -72,7 +72,7 @@ perf::Rates model_rates(const BoundArguments& arguments, int workers) {
   return rates;
 }
 
-/// Ascending.
+/// Returns the numbers of processes in ascending order.
 std::vector<int> processes_of(const BoundArguments& arguments) {
   std::vector<int> processes;
   for (const auto& item : split(arguments.processes, "--processes"))
@@ -126,7 +126,7 @@ perf::Bound count(const graph::GraphFile& file, const perf::BoundOptions& option
   return perf::compute_bound({file.offsets(), file.targets()}, options, report::progress_on_terminal());
 }
 
-/// Of kernels that follow a frontier.
+/// Computes and shows the bound of kernels that follow a frontier.
 void run_frontier_bound(const BoundArguments& arguments, const perf::BoundOptions& options,
                         const graph::GraphFile& file) {
   const auto count = kernels::count_of({arguments.kernel, arguments.source, arguments.iterations}, file);
@@ -138,7 +138,7 @@ void run_frontier_bound(const BoundArguments& arguments, const perf::BoundOption
                                file.vertices(), file.edges(), perf::to_text(bounds, options)));
 }
 
-/// Options that a kernel does not have, and ownerships of edges, are refused.
+/// Refuses options that a kernel does not have, and ownerships of edges.
 void check_kernel(CLI::App& command, BoundArguments& arguments) {
   const bool has_source = kernels::has_source(arguments.kernel);
   if (!has_source && !arguments.source.empty())
@@ -179,7 +179,7 @@ void run(const BoundArguments& arguments) {
                                perf::to_text(bound, options)));
 }
 
-/// Defaults differ where loads have others than graphs.
+/// Computes the bound of a load. Its defaults differ where loads have others than graphs.
 void run_load(const CLI::App& command, BoundArguments& arguments) {
   if (command.count("--processes") == 0)
     arguments.processes = arguments.load.load == "sort" || arguments.load.parts ? "1,2,4,8,16" : "1";
@@ -190,7 +190,7 @@ void run_load(const CLI::App& command, BoundArguments& arguments) {
   run_load_bound(arguments.load, arguments.inputs, options, cores, arguments.json_path);
 }
 
-/// Options of a prediction without a graph.
+/// These are the options of a prediction without a graph.
 constexpr const char* kOfMemory[] = {"--kernel", "--processes",  "--vertices",
                                      "--edges",  "--undirected", "--json"};
 

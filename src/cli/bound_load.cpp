@@ -27,7 +27,7 @@ namespace {
 
 using graph::Format;
 
-/// Bytes a second; 0 where none is given.
+/// Returns the bytes a second that the text says; 0 where none is given.
 double bytes_a_second(const std::string& text, const char* option) {
   if (text.empty()) return 0;
   return above_zero(
@@ -35,15 +35,16 @@ double bytes_a_second(const std::string& text, const char* option) {
       option);
 }
 
-/// Lines of an edge list, from places all over the file.
+/// The lines of an edge list, from places all over the file.
 struct LineSample {
   std::uint64_t bytes = 0, lines = 0;
-  std::size_t fields = 0;  ///< of the last line
+  std::size_t fields = 0;  ///< fields of the last line
   graph::WeightList weights;
   std::vector<std::vector<std::uint64_t>> places;  ///< sources, where ids are numbers
   bool both_ways = false;                          ///< targets are sources, too
 
-  /// The weight of a line is its field `weight`, counted from 0; source and target stand before it.
+  /// Adds the lines of a piece. The weight of a line is its field `weight`, counted from 0; source and
+  /// target stand before it.
   void add(const graph::Input& input, const graph::Piece& piece, std::size_t weight) {
     graph::WeightReader reader(input, piece, nullptr);
     places.emplace_back();
@@ -94,7 +95,8 @@ void sample_pairs(graph::Input& input, perf::LoadTask& task) {
   });
 }
 
-/// Edges, where `count` asks for them, and weights, as far as the file tells without being read.
+/// Finds the edges, where `count` asks for them, and the weights, as far as the file tells without being
+/// read.
 void look_at(const std::string& path, bool count, perf::LoadTask& task, graph::WeightFacts& weights) {
   graph::Input input(path);
   const Format format = graph::choose_format(input, Format::automatic, false, false);

@@ -1,4 +1,4 @@
-// edgewire bound --load: how long a sort or a conversion takes at least.
+// This file has edgewire bound --load, which says how long a sort or a conversion takes at least.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -27,11 +27,11 @@ struct LoadArguments {
   void check(const CLI::App& command) const;
 };
 
-/// A number, as 60G. Throws UsageError.
+/// Returns the number that a text such as 60G means. Throws UsageError.
 std::uint64_t count_from(const std::string& text, const char* option);
 
-/// Prints the table, and writes JSON to `json_path` ("-": stdout, instead of the table; "": none). `options`:
-/// processes, workers, rates and framing count. `cores`: of a process. Throws Error.
+/// Prints the table, and writes JSON to `json_path` ("-": stdout, instead of the table; "": none). It uses
+/// the processes, workers, rates and framing of `options`. `cores`: the cores of a process. Throws Error.
 void run_load_bound(const LoadArguments& arguments, const std::vector<std::string>& inputs,
                     const perf::BoundOptions& options, int cores, const std::string& json_path);
 

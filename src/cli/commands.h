@@ -1,12 +1,12 @@
-// The cli folder is the front: one file a subcommand, or for several that share
-// most, each a thin layer over the libraries below it.
+// The cli folder is the front. It has one file for each subcommand, or one for several that share most. Each
+// is a thin layer over the libraries below it.
 #pragma once
 
 #include <CLI/CLI.hpp>
 
 namespace edgewire::cli {
 
-/// Each adds one subcommand whose callback does the work. Callbacks throw Error or UsageError, or
+/// Each function adds one subcommand whose callback does the work. Callbacks throw Error or UsageError, or
 /// CLI::RuntimeError to end with a given exit status.
 void add_generate(CLI::App& app);
 void add_convert(CLI::App& app);
@@ -30,9 +30,9 @@ void add_topology(CLI::App& app);
 void add_netbench(CLI::App& app);
 void add_diskbench(CLI::App& app);
 void add_transports(CLI::App& app);
-/// Prints the help of `app`, which must outlive it, and of its commands.
+/// Adds the command that prints the help of `app`, which must outlive it, and of its commands.
 void add_help(CLI::App& app);
-/// Hidden: prints the man pages and the completions of `app`, which must outlive it.
+/// Adds a hidden command that prints the man pages and the completions of `app`, which must outlive it.
 void add_manual(CLI::App& app);
 
 }  // namespace edgewire::cli

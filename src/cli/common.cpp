@@ -30,7 +30,8 @@ namespace {
   throw Error(fmt::format("{}: cannot write: {}", path == "-" ? "stdout" : path, reason(cause)));
 }
 
-/// Whether `path` is to be written as a file that appears whole. Throws Error when it cannot be written.
+/// Returns whether `path` is to be written as a file that appears whole. Throws Error when it cannot be
+/// written.
 bool is_file(const std::string& path) {
   if (path == "-") return false;
   const std::string target = output_target(path);
@@ -112,7 +113,8 @@ std::string part_path(const std::string& path, int rank, int size) {
 
 namespace {
 
-/// Where the work fails in any process, all throw the cause of the first one: one line is enough.
+/// Does the work in all processes. Where it fails in any of them, all throw the cause of the first one: one
+/// line is enough.
 void together(launch::Bootstrap& bootstrap, const std::function<void()>& work) {
   std::string cause;
   try {
@@ -145,7 +147,7 @@ void write_part(launch::Bootstrap& bootstrap, const std::string& path, const std
     const std::string content = graph::packed(path, text);
     file->write(content.data(), content.size(), 0);
   });
-  // Should a process be killed from here on, a part is missing; never are parts of two runs mixed.
+  // If a process is killed from here on, a part is missing; parts of two runs are never mixed.
   file->remove_named();
   bootstrap.allgather("");
   try {

@@ -1,4 +1,5 @@
-// What several subcommands need: lists and numbers from options, output that appears whole.
+// This file has what several subcommands need: lists and numbers from options, and output that appears
+// whole.
 #pragma once
 
 #include <initializer_list>
@@ -11,16 +12,17 @@
 
 namespace edgewire::cli {
 
-/// The items of "a,b,c". Throws UsageError naming the option when one is empty or given twice.
+/// Returns the items of "a,b,c". Throws UsageError naming the option when one is empty or given twice.
 std::vector<std::string> split(const std::string& list, const char* option);
-/// Throws UsageError naming the option and the range.
+/// Returns the whole number that the text says. Throws UsageError naming the option and the range.
 int whole_number(const std::string& text, int least, int most, const char* option);
 
-/// What may stand behind a number, and by how much it multiplies.
+/// The units that may stand behind a number, and by how much each multiplies.
 using Units = std::initializer_list<std::pair<const char*, double>>;
-/// A number with one of the units behind it, times the unit's value. Throws UsageError, which says `example`.
+/// Returns a number with one of the units behind it, times the unit's value. Throws UsageError, which says
+/// `example`.
 double with_unit(const std::string& text, Units units, const char* option, const char* example);
-/// `number`, which `text` says. Throws UsageError.
+/// Returns `number`, which `text` says. Throws UsageError when it is not above zero.
 double above_zero(double number, const std::string& text, const char* option);
 
 /// Writes `text` to `path` whole or not at all, see OutputFile; compressed where the name says so, see
@@ -29,20 +31,21 @@ double above_zero(double number, const std::string& text, const char* option);
 /// that is mapped was written meanwhile, so that the text may be wrong.
 void write_whole(const std::string& path, const std::string& text);
 
-/// Throws the Error that write_whole would throw now, so that a long run need not end with it. "" is no
-/// output.
+/// Throws the Error that write_whole would throw now, so that a long run need not end with it. A path of ""
+/// means no output.
 void check_writable(const std::string& path);
 
-/// "ranks.tsv.0001-of-0004": the name of one process's part of an output.
+/// Returns the name of one process's part of an output, such as "ranks.tsv.0001-of-0004".
 std::string part_path(const std::string& path, int rank, int size);
 
-/// Where a process of a host list has made the folder, it goes also if only others are left. Collective.
+/// Adopts the folder that a process of a host list has made: it goes also if only other processes are left.
+/// Collective.
 void adopt_folder(launch::Bootstrap& bootstrap, OutputFolder& folder);
 
-/// As check_writable, of the parts of all processes. Collective.
+/// Does the same as check_writable, for the parts of all processes. Collective.
 void check_part_writable(launch::Bootstrap& bootstrap, const std::string& path);
 
-/// Writes this process's part, so that a job leaves all its parts or none: names appear when the content of
+/// Writes this process's part, so that a job leaves all its parts or none. Names appear when the content of
 /// all is written, after older parts of the same names have gone. Collective; throws Error with the path.
 void write_part(launch::Bootstrap& bootstrap, const std::string& path, const std::string& text);
 

@@ -28,7 +28,7 @@ namespace edgewire::cli {
 
 namespace {
 
-/// What the runs have in common, and what is compared, as typed.
+/// What the runs have in common, and what is compared, as it is typed.
 struct CompareArguments : perf::CompareSettings {
   std::string processes, rates, interfaces;
   Reading reading;
@@ -37,7 +37,7 @@ struct CompareArguments : perf::CompareSettings {
   std::string html_path, json_path, csv_path;
 };
 
-/// A file that a word of the kernel's options may name: @FILE, --option=FILE or FILE.
+/// Returns the file that a word of the kernel's options may name: @FILE, --option=FILE or FILE.
 std::vector<NamedFile> files_in(const std::string& word) {
   std::string path =
       word.starts_with('-') ? word.substr(std::min(word.find('='), word.size() - 1) + 1) : word;
@@ -46,7 +46,7 @@ std::vector<NamedFile> files_in(const std::string& word) {
   return {{path}};
 }
 
-/// Line rate of a network card, as the kernel knows it.
+/// Returns the line rate of a network card, as the kernel knows it.
 std::string rate_of(const std::string& interface) {
   long megabits = 0;
   std::ifstream file(fmt::format("/sys/class/net/{}/speed", interface));
@@ -101,7 +101,7 @@ std::vector<int> processes_of(const CompareArguments& arguments) {
   return processes;
 }
 
-/// Those that are more than one: nobody else has a share of what one process owns.
+/// Returns the numbers that are more than one: nobody else has a share of what one process owns.
 std::vector<int> several(std::vector<int> processes) {
   std::erase(processes, 1);
   return processes;
@@ -126,7 +126,7 @@ perf::Matrix matrix_of(const CompareArguments& arguments) {
   return matrix;
 }
 
-/// Options of runs that compare answers for, although it has none of that name.
+/// These are options of runs that compare answers for, although it has none of that name.
 constexpr std::array kOfCompare{
     std::pair{"--launcher", "compare starts the processes"},
     std::pair{"--local-hosts", "compare does so without a host list"},
@@ -178,7 +178,7 @@ void check_kernel(const CLI::App& command, const CompareArguments& arguments) {
   kernels::check_frontier_ownerships(kernel, split(arguments.ownership, "--ownership"));
 }
 
-/// Nothing where another rank has the results.
+/// Runs the comparison. Returns nothing where another rank has the results.
 std::optional<perf::Comparison> compare(const perf::CompareSettings& settings, const perf::Matrix& matrix,
                                         const graph::GraphFile& graph) {
   try {

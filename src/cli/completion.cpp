@@ -1,4 +1,4 @@
-// The completion for bash, zsh and fish, made from the program's own options.
+// This file makes the completion for bash, zsh and fish from the program's own options.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 /// An option as shells see it.
 struct Offered {
   std::vector<std::string> names;   ///< "-o", "--output"
-  std::vector<std::string> values;  ///< of a fixed set; else empty
+  std::vector<std::string> values;  ///< values of a fixed set; else empty
   bool takes_value = false, names_file = false;
   std::string text;
 };
@@ -26,7 +26,7 @@ std::string joined(const std::vector<std::string>& words, const char* between = 
   return text;
 }
 
-/// The first words of what an option does.
+/// Returns the first words of what an option does.
 std::string in_short(const std::string& text) {
   constexpr std::size_t kMost = 60;
   std::string line = text.substr(0, text.find_first_of(";\n"));
@@ -51,7 +51,7 @@ std::vector<Offered> offered(const CLI::App& command) {
   return all;
 }
 
-/// Whether the words behind the options are files.
+/// Returns whether the words behind the options are files.
 bool takes_files(const CLI::App& command) {
   return std::ranges::any_of(command.get_options(), [](const CLI::Option* option) {
     return option->get_positional() && names_files(option);
@@ -66,7 +66,8 @@ void each_command(const CLI::App& command, const std::string& path,
     each_command(*sub, path.empty() ? sub->get_name() : path + " " + sub->get_name(), act);
 }
 
-/// For a shell, between single quotes: '\'' in bash and zsh, \' in fish.
+/// Returns the text for a shell, between single quotes. `quote` stands for a single quote: '\'' in bash and
+/// zsh, \' in fish.
 std::string quoted(const std::string& text, const char* quote) {
   std::string result = "'";
   for (const char c : text) {
@@ -80,7 +81,7 @@ std::string quoted(const std::string& text, const char* quote) {
 
 std::string shell_quoted(const std::string& text) { return quoted(text, "'\\''"); }
 
-/// What _arguments of zsh takes for itself.
+/// Escapes what _arguments of zsh takes for itself.
 std::string zsh_text(const std::string& text) {
   std::string result;
   for (const char c : text) {
@@ -90,7 +91,7 @@ std::string zsh_text(const std::string& text) {
   return result;
 }
 
-/// "(-p --processes)"{-p+,--processes=}"[text]:value:(a b)"
+/// Returns a text such as "(-p --processes)"{-p+,--processes=}"[text]:value:(a b)".
 std::string zsh_option(const Offered& option) {
   std::string names;
   for (const std::string& name : option.names) {

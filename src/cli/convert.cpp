@@ -49,14 +49,14 @@ Format output_format(const ConvertSettings& settings, const std::map<std::string
   return format;
 }
 
-/// A graph to be written in another format.
+/// A graph that is to be written in another format.
 struct Source {
   graph::GraphFile graph;
-  std::unique_ptr<OutputFile> names{};  ///< of its vertices, where they are not beside it
+  std::unique_ptr<OutputFile> names{};  ///< names of its vertices, where they are not beside it
 };
 
-/// The input as a graph file that nobody else sees and that is gone with the result. `names`: what is written
-/// has the names of the vertices.
+/// Returns the input as a graph file that nobody else sees and that is gone with the result. `names`: what
+/// is written has the names of the vertices.
 Source read_aside(const ConvertSettings& settings, Format input_format, bool is_ours, bool names) {
   const std::string& output = settings.output.path;
   const std::string folder =

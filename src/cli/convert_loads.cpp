@@ -1,4 +1,4 @@
-// Edges that become a graph file, or a folder of parts.
+// This file turns edges into a graph file, or into a folder of parts.
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -25,13 +25,13 @@ using graph::Format;
 
 namespace {
 
-/// What a conversion moved; of all processes.
+/// What a conversion moved, in all processes.
 struct Moved {
   int workers = 1;
-  std::optional<report::JobReport> job{};  ///< of a conversion in parts
-  std::uint64_t memory_bytes = 0;          ///< of a process; 0: as much as it takes
+  std::optional<report::JobReport> job{};  ///< job of a conversion in parts
+  std::uint64_t memory_bytes = 0;          ///< memory of a process; 0: as much as it takes
   std::uint64_t runs = 0, bytes_spilled = 0, bytes_sent = 0;
-  perf::Balance balance{};  ///< of a conversion in parts
+  perf::Balance balance{};  ///< balance of a conversion in parts
 };
 
 std::uint64_t input_bytes(const ConvertSettings& settings) {
@@ -78,7 +78,7 @@ void report_conversion(const ConvertSettings& settings, const graph::BuildSummar
   write_whole(path, report::json_text(json, 2) + "\n");
 }
 
-/// At rank 0 what all processes moved. Collective.
+/// Returns what all processes moved, at rank 0. Collective.
 Moved gather_moved(launch::Bootstrap& bootstrap, const shuffle::LoadJob& job,
                    const shuffle::LoadOptions& options) {
   Moved moved{options.process.workers,
@@ -95,8 +95,8 @@ Moved gather_moved(launch::Bootstrap& bootstrap, const shuffle::LoadJob& job,
   return moved;
 }
 
-/// The records and bytes that this process moved. Bytes that are not counted for each process are shared
-/// out evenly.
+/// Returns the records and bytes that this process moved. Bytes that are not counted for each process are
+/// shared out evenly.
 perf::ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const shuffle::LoadJob& job,
                             const ConvertSettings& settings, const graph::BuildSummary& summary,
                             double disk_s) {
@@ -111,7 +111,7 @@ perf::ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const shuffle::L
       {job.edges_read(), input_bytes(settings) / size, job.bytes_spilled(), written, disk_s, kSteps});
 }
 
-/// One process of a job that converts in parts.
+/// Runs one process of a job that converts in parts.
 void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings, Format input_format,
                   Clock::time_point start) {
   constexpr std::uint64_t kLeastMemory = std::uint64_t{128} << 20;  // taken only as far as edges need it

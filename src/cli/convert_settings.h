@@ -1,4 +1,4 @@
-// What `convert` was asked for, and what it does then.
+// This file says what `convert` was asked for, and what it does then.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ runs::Values shown(const runs::DenseFinished& done, std::span<const double> valu
   return {runs::Values::Form::number, values, done.kernel.digits()};
 }
 
-/// The lines of the vertices that this process owns, in the order of their local numbers.
+/// Returns the lines of the vertices that this process owns, in the order of their local numbers.
 std::string owned_lines(const runs::DenseFinished& done) {
   const auto& owned = done.job.owned();
   std::vector<VertexId> ids;
@@ -54,7 +54,7 @@ void conclude(launch::Bootstrap& bootstrap, const runs::DenseFinished& done, con
   if (first && settings.stdout_is_free()) write_whole("-", done.report.to_text());
 }
 
-/// One process of the job.
+/// Runs one process of the job.
 void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const graph::VertexNames& names,
                  const DenseSettings& settings, runs::DenseKernel& kernel) {
   runs::DenseOptions options;
@@ -218,7 +218,7 @@ void run_dense(const DenseSettings& settings, const PrepareDense& prepare) {
   if (settings.encoding != "f32" && settings.checkpoints.any())
     throw UsageError("--checkpoint and --resume need --wire f32: others carry rounding errors along");
   settings.edge_place.check();
-  // One message instead of one from each process, which inherits the mapping.
+  // The graph is opened here for one message instead of one from each process, which inherits the mapping.
   const auto opened =
       open_graph(settings.graph_path, settings.reading, settings.direction, settings.edge_place.memory_bytes);
   const graph::VertexNames names(opened.file);  // inherited, too

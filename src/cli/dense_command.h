@@ -1,4 +1,4 @@
-// What the commands of all dense kernels share: options, the processes, output.
+// This file has what the commands of all dense kernels share: options, the processes, output.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -23,30 +23,30 @@ struct DenseSettings : KernelOptions {
   std::string layout = "auto", order = "auto";
   std::string plan_cache;  ///< folder, or kBesideGraph; empty: none
 
-  /// The graph, and the options of the job.
+  /// Adds the graph, and the options of the job.
   void add_to(CLI::App& command);
   bool doubles() const { return precision == "f64"; }
-  /// The same for one process, "auto" resolved. Throws UsageError. Collective.
+  /// Returns the options for one process, with "auto" resolved. Throws UsageError. Collective.
   job::DenseOptions dense(launch::Bootstrap& bootstrap) const;
   /// Throws what job::check() says of the options that are known before the processes start: one message
   /// instead of one from each process.
   void check(const graph::GraphFile& graph) const;
 
  private:
-  /// The options that are known before the processes start, but where plan and edges are.
+  /// Returns the options that are known before the processes start, but not where plan and edges are.
   job::DenseOptions known() const;
-  /// The folder of the plan cache; empty: none.
+  /// Returns the folder of the plan cache; empty: there is none.
   std::string plan_folder() const;
-  /// How --wire and --precision let values travel. Throws UsageError.
+  /// Returns how --wire and --precision let values travel. Throws UsageError.
   plan::Encoding sent_as() const;
-  /// The order of tiles that --order asks for.
+  /// Returns the order of tiles that --order asks for.
   job::OrderOptions tile_order() const;
 };
 
-/// Makes the kernel of a process.
+/// This makes the kernel of a process.
 using MakeDense = std::function<std::unique_ptr<runs::DenseKernel>()>;
-/// Looks once at what was asked for, before the processes start; what is wrong is then said once. Throws
-/// Error or UsageError.
+/// This looks once at what was asked for, before the processes start; what is wrong is then said once.
+/// Throws Error or UsageError.
 using PrepareDense = std::function<MakeDense(const graph::GraphFile&)>;
 
 /// Adds the options that all dense kernels have, behind the kernel's own. `value`: what messages call the

@@ -1,4 +1,5 @@
-// edgewire diskbench: how fast disks read, by block size and by reads under way.
+// This file has edgewire diskbench, which measures how fast disks read, by block size and by reads under
+// way.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace edgewire::cli {
 
 namespace {
 
-constexpr double kEnough = 0.95;  ///< of the highest rate
+constexpr double kEnough = 0.95;  ///< part of the highest rate
 
 struct DiskbenchOptions {
   std::vector<std::string> folders{"."};

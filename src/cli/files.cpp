@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 struct FileOption {
   FilesOf files;
   std::optional<Form> form{};      ///< the form of an output; none for an input
-  const char* variable = nullptr;  ///< of the environment, which stands for the option
+  const char* variable = nullptr;  ///< variable of the environment, which stands for the option
 };
 
 std::unordered_map<const CLI::Option*, FileOption>& registered() {
@@ -38,7 +38,7 @@ std::unordered_map<const CLI::Option*, FileOption>& registered() {
   return all;
 }
 
-/// As the command line has it: "-o", "--json", "graph".
+/// Returns the name of the option as the command line has it: "-o", "--json", "graph".
 std::string short_name(const CLI::Option& option) {
   if (!option.get_snames().empty()) return "-" + option.get_snames()[0];
   return option.get_lnames().empty() ? option.get_name(true) : "--" + option.get_lnames()[0];
@@ -53,7 +53,7 @@ struct Use {
 struct FolderUse {
   Use folder;
   std::vector<std::string> patterns;
-  std::string value;  ///< of the option
+  std::string value;  ///< value of the option
 };
 struct Uses {
   std::vector<Use> files;
@@ -85,7 +85,7 @@ Uses uses_of(const CLI::App& command) {
   return uses;
 }
 
-/// Without links, as far as it exists; "" where that cannot be told.
+/// Returns the location of a path without links, as far as it exists; "" where that cannot be told.
 fs::path location(const std::string& path) {
   std::error_code none;
   return fs::weakly_canonical(fs::absolute(path, none), none);
@@ -115,7 +115,7 @@ std::string identity(const Use& use) {
   throw Error(fmt::format("{}: {} and {} would write the same file", other.path, one.option, other.option));
 }
 
-/// Files against files.
+/// Checks files against files.
 void check_names(const std::vector<Use>& files) {
   std::unordered_map<std::string, const Use*> seen;  // the output, where there is one
   for (const Use& use : files) {
@@ -129,14 +129,14 @@ void check_names(const std::vector<Use>& files) {
   }
 }
 
-/// Whether the program may give a file of this name to the folder.
+/// Returns whether the program may give a file of this name to the folder.
 bool is_named_by(const FolderUse& folder, const std::string& name) {
   return std::ranges::any_of(folder.patterns, [&](const std::string& pattern) {
     return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
   });
 }
 
-/// Links in a folder that the program would write through.
+/// Returns the links in a folder that the program would write through.
 std::vector<Use> links_in(const FolderUse& folder) {
   std::vector<Use> links;
   std::error_code not_there;
@@ -147,7 +147,7 @@ std::vector<Use> links_in(const FolderUse& folder) {
   return links;
 }
 
-/// Files against those that the program names in a folder.
+/// Checks files against those that the program names in a folder.
 void check_folder(const FolderUse& folder, const std::vector<Use>& files) {
   const fs::path place = location(folder.folder.path);
   for (const Use& use : files) {
@@ -170,7 +170,7 @@ void check(const Uses& uses) {
   for (const FolderUse& folder : uses.folders) check_folder(folder, uses.files);
 }
 
-/// Only one output can have stdout.
+/// Checks stdout: only one output can have it.
 void check_stdout(const Uses& uses) {
   std::string first;
   for (const Use& use : uses.files) {
@@ -181,7 +181,7 @@ void check_stdout(const Uses& uses) {
   }
 }
 
-/// Whether an output can be what its name says.
+/// Checks whether an output can be what its name says.
 void check_form(const std::string& option, Form form, const std::string& path) {
   if (form == Form::text) return graph::check_packed_ending(path);
   if (form == Form::graph) return;  // whoever knows its format says so
@@ -208,7 +208,7 @@ void check_forms(const CLI::App& command) {
 
 namespace {
 
-/// The command that the command line asks for.
+/// Returns the command that the command line asks for.
 const CLI::App& asked_command(const CLI::App& program) {
   const CLI::App* command = &program;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();

@@ -1,5 +1,5 @@
-// The files that a command line names: options say which they read and write, and one check looks at all of
-// them before a command does anything.
+// This file knows the files that a command line names. Options say which they read and write, and one check
+// looks at all of them before a command does anything.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,14 +10,14 @@
 
 namespace edgewire::cli {
 
-/// A file, or files of a folder.
+/// A file, or several files of a folder.
 struct NamedFile {
   std::string path;  ///< "-": stdin of what is read, stdout of what is written
   std::vector<std::string>
       patterns{};       ///< not empty: `path` is a folder, and these are names in it (fnmatch)
-  std::string given{};  ///< as the option has it; empty: as `path`
+  std::string given{};  ///< text that the option has; empty: the same as `path`
 };
-/// The files that a value of an option names.
+/// This returns the files that a value of an option names.
 using FilesOf = std::function<std::vector<NamedFile>(const std::string& value)>;
 
 /// What an output is.
@@ -28,46 +28,49 @@ enum class Form {
   folder,  ///< files that the program names
 };
 
-/// The value itself.
+/// Returns the value itself.
 std::vector<NamedFile> itself(const std::string& value);
-/// Of a graph that is read or written, the table of names that may be beside it, and its parts.
+/// Returns the files of a graph that is read or written: itself, the table of names that may be beside it,
+/// and its parts.
 std::vector<NamedFile> graph_and_labels(const std::string& value);
-/// Of a folder for files that nobody sees.
+/// Returns no files: it is for a folder for files that nobody sees.
 std::vector<NamedFile> no_names(const std::string& value);
-/// Of "@FILE"; else none.
+/// Returns the file of "@FILE"; else none.
 std::vector<NamedFile> listed_in(const std::string& value);
-/// Of "FILE" and "auto,FILE" in --ownership.
+/// Returns the files of "FILE" and "auto,FILE" in --ownership.
 std::vector<NamedFile> partition_files(const std::string& value);
-/// Of a list of ownerships, "{}" in the name of a file standing for each number of processes.
+/// Returns the files of a list of ownerships. "{}" in the name of a file stands for each number of
+/// processes.
 std::vector<NamedFile> partition_files_of(const std::string& ownerships, std::span<const int> processes);
-/// Files with such names in the folder that the value names.
+/// Returns a function that finds files with such names in the folder that the value names.
 FilesOf inside(std::vector<std::string> patterns);
-/// The parts that processes write, see part_path().
+/// Returns the parts that processes write, see part_path().
 NamedFile parts_of(const std::string& path);
-/// What plans and edges are called in the folders where they are kept for the next run.
+/// Returns what plans and edges are called in the folders where they are kept for the next run.
 std::vector<std::string> kept_names();
-/// What a checkpoint is called in its folder.
+/// Returns what a checkpoint is called in its folder.
 std::vector<std::string> checkpoint_names();
 
 /// Says that the values of `option` name files that the command reads, or that it writes. A new command has
-/// nothing else to do to have them checked.
-/// `variable` of the environment stands for the option where that is not given.
+/// nothing else to do to have them checked. `variable` of the environment stands for the option where that
+/// is not given.
 void reads(CLI::Option* option, FilesOf files = itself, const char* variable = nullptr);
 void writes(CLI::Option* option, Form form, FilesOf files = itself);
-/// Forgets the options of an earlier command line: a process has one at a time.
+/// Forgets the options of an earlier command line: a process has one command line at a time.
 void forget_file_options();
-/// Whether reads() or writes() knows the option.
+/// Returns whether reads() or writes() knows the option.
 bool names_files(const CLI::Option* option);
-/// Whether this value of the option names a file.
+/// Returns whether this value of the option names a file.
 bool names_files(const CLI::Option* option, const std::string& value);
 
 /// Looks at all files that the parsed command line names. Throws Error when the command would write over a
-/// file that it reads, or write a file twice: whatever names they have, and also where they do not exist yet;
-/// UsageError when several outputs want stdout, or an output cannot be what its name says.
+/// file that it reads, or write a file twice: whatever names the files have, and also where they do not
+/// exist yet. Throws UsageError when several outputs want stdout, or an output cannot be what its name says.
 void check_files(const CLI::App& program);
-/// The same when `option`, which is an output of the command, turned out to write `files`. Throws Error.
+/// Does the same when `option`, which is an output of the command, turned out to write `files`. Throws
+/// Error.
 void check_files(const CLI::App& command, const std::string& option, const std::vector<NamedFile>& files);
-/// The files that the parsed command line reads, but for stdin and for those in folders.
+/// Returns the files that the parsed command line reads, but not stdin and not those in folders.
 std::vector<std::string> files_read(const CLI::App& program);
 
 }  // namespace edgewire::cli

@@ -18,7 +18,8 @@ namespace edgewire::cli {
 
 namespace {
 
-/// Where the result of run `run` goes: "{}" in the option stands for the name of the run, if it has one.
+/// Returns where the result of run `run` goes: "{}" in the option stands for the name of the run, if it has
+/// one.
 std::string output_path(const KernelOptions& asked, const std::vector<std::string>& names, std::size_t run) {
   std::string path = asked.output_path;
   if (path.empty() || names.empty()) return path;
@@ -42,7 +43,7 @@ std::string output_path(const KernelOptions& asked, const std::vector<std::strin
   return path;
 }
 
-/// After a run: writes its values. Collective.
+/// Writes the values of a run after it. Collective.
 void write_values(frontier::FrontierJob& job, const runs::Kernel& kernel, const std::string& path,
                   bool parts) {
   if (path.empty()) return;
@@ -57,7 +58,7 @@ void write_values(frontier::FrontierJob& job, const runs::Kernel& kernel, const 
                  : runs::lines_of(graph, runs::owned_vertices(job.ownership(), job.rank()), kernel.own()));
 }
 
-/// One process of the job.
+/// Runs one process of the job.
 void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const graph::VertexNames& names,
                  const KernelOptions& asked, runs::Kernel& kernel) {
   runs::FrontierOptions options;

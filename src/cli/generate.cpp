@@ -29,7 +29,8 @@ struct GenerateSettings {
   }
 };
 
-/// Scales whose graphs the width of ids allows. For those that only the other width allows it says so.
+/// Returns a check for scales whose graphs the width of ids allows. For those that only the other width
+/// allows it says so.
 CLI::Validator scale_range() {
   constexpr int kMost = kIds64 ? 47 : 31, kMostOfAll = 47;
   const CLI::Range range(0, kMost), all(0, kMostOfAll);

@@ -100,7 +100,7 @@ struct Conversion {
   graph::GraphFile graph;
 };
 
-/// As `edgewire convert` does it with these options.
+/// Returns the options that `edgewire convert` takes from these.
 graph::ConvertOptions convert_options(const Reading& reading) {
   graph::ConvertOptions options;
   options.format = reading.format_wanted();
@@ -110,7 +110,7 @@ graph::ConvertOptions convert_options(const Reading& reading) {
   return options;
 }
 
-/// Whether the text names an option that only `edgewire convert` has.
+/// Returns whether the text names an option that only `edgewire convert` has.
 bool names_its_options(const std::string& text) {
   for (std::size_t at = text.find("--"); at != text.npos; at = text.find("--", at + 2)) {
     const auto is_here = [&](const char* name) { return text.compare(at, std::strlen(name), name) == 0; };
@@ -119,7 +119,7 @@ bool names_its_options(const std::string& text) {
   return false;
 }
 
-/// As `edgewire convert --memory`, in this process.
+/// Converts as `edgewire convert --memory` does, in this process.
 Conversion convert_in(std::uint64_t memory_bytes, const std::string& path, graph::ConvertOptions reading,
                       const std::string& folder, graph::BuildSummary& summary) {
   const auto alone = launch::alone();
@@ -135,7 +135,7 @@ Conversion convert_in(std::uint64_t memory_bytes, const std::string& path, graph
   return {std::move(file), nullptr, std::move(graph)};
 }
 
-/// Throws Error, which says whose options it names.
+/// Converts the graph for this run. Throws Error, which says whose options it names.
 Conversion convert_for_this_run(const std::string& path, const Reading& reading, std::uint64_t memory_bytes,
                                 graph::BuildSummary& summary) {
   const std::string folder = temporary_folder();

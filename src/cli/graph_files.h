@@ -1,4 +1,4 @@
-// What commands have in common that read graphs or write them.
+// This file has what commands have in common that read graphs or write them.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -29,7 +29,7 @@ struct GraphOutput {
   void add_to(CLI::App& command);
 };
 
-/// One line for people, on stdout.
+/// Prints one line for people on stdout.
 void print_summary(const std::string& path, const graph::BuildSummary& summary, Clock::time_point start);
 
 /// Says on stderr that the weights of these inputs may be times.
@@ -52,23 +52,23 @@ void add_graph_input(CLI::App& command, std::string& path, Reading& reading);
 /// The graph that a command works on.
 struct OpenGraph {
   graph::GraphFile file;
-  std::optional<double> seconds_convert;  ///< where the input was in another format
-  std::string path_for_others;            ///< where other processes can open it, as long as this is here
+  std::optional<double> seconds_convert;  ///< time of converting, where the input was in another format
+  std::string path_for_others;            ///< path where other processes can open it, as long as this is here
   std::unique_ptr<OutputFile> converted;
-  std::unique_ptr<OutputFile> names;  ///< of the vertices, where the input was to have some
+  std::unique_ptr<OutputFile> names;  ///< names of the vertices, where the input was to have some
 };
 
-/// Opens a graph file (.ew), or what a file in another format is converted to, with a line on stderr. That
-/// has no name, and goes with the processes that have it. "-" is stdin. `memory_bytes`: for the conversion,
-/// which spills to disk what does not fit; 0: as much as it takes. Throws Error.
+/// Opens a graph file (.ew), or what a file in another format is converted to, with a line on stderr. The
+/// converted file has no name, and goes with the processes that have it. "-" is stdin. `memory_bytes`: the
+/// memory for the conversion, which spills to disk what does not fit; 0: as much as it takes. Throws Error.
 OpenGraph open_graph(const std::string& path, const Reading& reading, std::uint64_t memory_bytes = 0);
-/// The same graph, to be followed in the direction "out", "in" or "both" (see graph::view()).
+/// Opens the same graph, to be followed in the direction "out", "in" or "both" (see graph::view()).
 OpenGraph open_graph(const std::string& path, const Reading& reading, const std::string& direction,
                      std::uint64_t memory_bytes);
-/// What the converter made of `input`, in a nameless file.
+/// Returns what the converter made of `input`, in a nameless file.
 graph::GraphFile convert_to_temporary(const std::string& input, OutputFile& nameless,
                                       const graph::ConvertOptions& options, graph::BuildSummary& summary);
-/// What --help says of an input that open_graph() opens.
+/// This is what --help says of an input that open_graph() opens.
 inline constexpr const char* kGraphHelp =
     "a graph file (.ew), as convert and generate write it, or a file in another format that convert reads";
 

@@ -15,7 +15,7 @@
 namespace edgewire::cli {
 namespace {
 
-/// What an option's value is: the choices, a name in capitals, or nothing for a flag.
+/// Returns what an option's value is: the choices, a name in capitals, or nothing for a flag.
 std::string value_of(const CLI::Option& option) {
   if (option.get_type_size() == 0) return {};
   std::string list;

@@ -6,7 +6,7 @@
 
 namespace edgewire::cli {
 
-/// Help in 80 columns: each option's names, values and default, and below them what it does.
+/// Formats help in 80 columns: each option's names, values and default, and below them what it does.
 class Help final : public CLI::Formatter {
  public:
   std::string make_option(const CLI::Option* option, bool is_positional) const override;
@@ -15,24 +15,25 @@ class Help final : public CLI::Formatter {
   std::string make_footer(const CLI::App* command) const override;
 };
 
-/// "-p, --processes N (default 1)"; of a positional "GRAPH".
+/// Returns a heading such as "-p, --processes N (default 1)"; for a positional option it is "GRAPH".
 std::string heading(const CLI::Option& option);
-/// The values of an option that takes one of a set; else empty.
+/// Returns the values of an option that takes one of a set; else an empty list.
 std::vector<std::string> choices(const CLI::Option& option);
-/// The commands below `command` that are not hidden.
+/// Returns the commands below `command` that are not hidden.
 std::vector<const CLI::App*> visible_commands(const CLI::App& command);
-/// Their names.
+/// Returns the names of these commands.
 std::vector<std::string> names_below(const CLI::App& command);
-/// The words of `text` in lines of at most 80 columns, `indent` blanks before each. A line break stays.
+/// Returns the words of `text` in lines of at most 80 columns, with `indent` blanks before each. A line
+/// break stays.
 std::string wrapped(const std::string& text, std::size_t indent);
 /// Adds --version to the program and, unseen in help, to all commands.
 void add_version(CLI::App& app);
-/// The files of the program's man pages, such as "edgewire-pagerank.1": one for itself, one for the options
-/// that all jobs have, and one for each command.
+/// Returns the files of the program's man pages, such as "edgewire-pagerank.1": one for itself, one for the
+/// options that all jobs have, and one for each command.
 std::vector<std::string> man_pages(const CLI::App& app);
-/// One of them, in man(7).
+/// Returns one of these pages, in man(7).
 std::string man_page(const CLI::App& app, const std::string& page);
-/// The program's completion for a shell.
+/// Returns the program's completion for a shell.
 std::string bash_completion(const CLI::App& app);
 std::string zsh_completion(const CLI::App& app);
 std::string fish_completion(const CLI::App& app);

@@ -53,7 +53,7 @@ RowCounts count_rows(const graph::GraphFile& file, std::uint64_t first, std::uin
   return counts;
 }
 
-/// Whether the file keeps what its header promises.
+/// Throws Error where the file does not keep what its header promises.
 void check_promises(const graph::GraphFile& file, const RowCounts& counts) {
   const auto refuse = [&](const std::string& what) { throw Error(fmt::format("{}: {}", file.path(), what)); };
   if (counts.unsorted_rows > 0) refuse(fmt::format("{} rows are not sorted by target", counts.unsorted_rows));
@@ -90,7 +90,7 @@ RowCounts count_all(const graph::GraphFile& file, int workers) {
   return total;
 }
 
-/// Null where there are none.
+/// Returns the type of weights, or null where there are none.
 nlohmann::ordered_json weight_type_of(const graph::GraphFile& file) {
   if (!file.weighted()) return nullptr;
   return std::string(graph::name_of(file.weights().type()));

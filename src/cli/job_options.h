@@ -1,4 +1,4 @@
-// The options that all jobs share.
+// This file has the options that all jobs share.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -17,13 +17,13 @@
 
 namespace edgewire::cli {
 
-/// As CLI::Range, but "nan" is in no range.
+/// Checks a range as CLI::Range does, but "nan" is in no range.
 CLI::Validator between(double least, double most);
 
 /// Makes bytes of a number and a unit, such as 512M or 4GiB (k, M, G, T, P: powers of 1024). CLI::AsSizeValue
 /// takes -1 for a very large number.
 CLI::Validator sizes();
-/// Behind sizes(): memory of a process, which is never 0.
+/// Checks the memory of a process, which is never 0. It stands behind sizes().
 CLI::Validator memory_range();
 
 /// Adds an option with a default, which help shows, and a check of what is given.
@@ -32,7 +32,7 @@ CLI::Option* add_checked(CLI::App& command, const std::string& name, Value& valu
                          const CLI::Validator& check) {
   return command.add_option(name, value, help)->check(check)->capture_default_str();
 }
-/// The same for an option that is one of these words.
+/// Adds an option in the same way whose value is one of these words.
 CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string& value,
                         const std::string& help, const std::vector<std::string>& words);
 /// Adds --json. `what`: what is written, such as "run report".
@@ -48,19 +48,20 @@ void add_workers_option(CLI::App& command, int& workers);
 void add_transport_options(CLI::App& command, std::string& transport, bool& integrity);
 void add_verbs_options(CLI::App& command, transport::VerbsChoice& verbs);
 void add_dpdk_options(CLI::App& command, transport::DpdkChoice& dpdk);
-/// What a process tells the others in the job's first message, where its transport depends on the cards of
-/// all hosts; else empty. `node` is its NUMA node (operating-system number).
+/// Returns what a process tells the others in the job's first message, where its transport depends on the
+/// cards of all hosts; else an empty text. `node` is its NUMA node (operating-system number).
 std::string card_offer(const std::string& transport, const transport::VerbsChoice& verbs, bool local_hosts,
                        const launch::Bootstrap& bootstrap, int node);
-/// "auto" resolved for the hosts of this job, and the cards of verbs where none are named. `offers`: what
-/// card_offer() gave, by rank. It takes shared memory only where processes can share it. Throws Error when
-/// the transport does not reach all. Collective; rank 0 warns when there should be shared memory and is none.
+/// Resolves "auto" for the hosts of this job, and chooses the cards of verbs where none are named. `offers`:
+/// what card_offer() gave, by rank. It takes shared memory only where processes can share it. Throws Error
+/// when the transport does not reach all. Collective; rank 0 warns when there should be shared memory and is
+/// none.
 transport::Choice choose_transport(const std::string& transport, const transport::VerbsChoice& verbs,
                                    launch::Bootstrap& bootstrap, std::span<const std::string> offers);
 
-/// The memory in bytes that each process takes without --memory, in a job that keeps on disk what does not
-/// fit: the smallest usual_share() of all processes, but at least `least`, so that small inputs still fit. It
-/// is the same in all processes. Collective.
+/// Returns the memory in bytes that each process takes without --memory, in a job that keeps on disk what
+/// does not fit. It is the smallest usual_share() of all processes, but at least `least`, so that small
+/// inputs still fit. It is the same in all processes. Collective.
 std::uint64_t usual_memory(launch::Bootstrap& bootstrap, std::uint64_t least = 0);
 /// Returns three quarters of a process's share of `available_bytes`, but at most 1G. The last quarter is for
 /// the program and for blocks of files. The result is rounded down to MiB.
@@ -81,28 +82,28 @@ struct JobOptions {
   double sample_interval_s = 0.1;
 
   bool profiled() const { return profile || !profile_path.empty() || !trace_path.empty(); }
-  /// No output goes to stdout, so that the report can.
+  /// Returns whether no output goes to stdout, so that the report can.
   bool stdout_is_free() const { return json_path != "-" && profile_path != "-" && trace_path != "-"; }
-  /// All but --json and those of profiles. A command that has --workers keeps its own.
+  /// Adds all options but --json and those of profiles. A command that has --workers keeps its own.
   void add_to(CLI::App& command);
-  /// The same for one process, "auto" resolved. Rank 0 warns on stderr where workers share cores. Throws
-  /// UsageError. Collective.
+  /// Returns the options of one process, with "auto" resolved. Rank 0 warns on stderr where workers share
+  /// cores. Throws UsageError. Collective.
   process::ProcessOptions process(launch::Bootstrap& bootstrap) const;
 };
 
-/// --profile, --profile-page, --trace and --sample-interval.
+/// Adds --profile, --profile-page, --trace and --sample-interval.
 void add_profile_options(CLI::App& command, JobOptions& options);
-/// What these options ask for. `words`: see perf::ProfileOptions.
+/// Returns what these options ask for. `words`: see perf::ProfileOptions.
 perf::ProfileOptions profile_options(const JobOptions& options, const perf::Words& words = {});
-/// At rank 0 before the run: throws Error when page or trace cannot be written.
+/// Throws Error when page or trace cannot be written. Rank 0 calls it before the run.
 void check_profile_files(const JobOptions& options);
-/// At rank 0: writes page and trace of the run that has this report, where they were asked for. `title`: of
-/// the page.
+/// Writes page and trace of the run that has this report, at rank 0, where they were asked for. `title`: the
+/// title of the page.
 void write_profile_files(const report::JobReport& report, const JobOptions& options,
                          const std::string& title);
 
-/// As launch::run. Throws CLI::RuntimeError where the job fails. Where a process fails after a file that it
-/// has mapped was written anew, that is why.
+/// Runs a job as launch::run does. Throws CLI::RuntimeError where the job fails. Where a process fails after
+/// a file that it has mapped was written anew, the message says that this is why.
 void run_job(const launch::LaunchOptions& options, const std::function<void(launch::Bootstrap&)>& body);
 
 }  // namespace edgewire::cli

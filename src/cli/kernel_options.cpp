@@ -22,7 +22,7 @@ namespace edgewire::cli {
 
 namespace {
 
-/// About how many bytes edges and vertices take in memory, without weights.
+/// The bytes that edges and vertices take in memory, roughly and without weights.
 struct Needs {
   double an_edge, a_vertex;
 
@@ -32,10 +32,10 @@ struct Needs {
            static_cast<double>(graph.vertices()) * a_vertex;
   }
 };
-/// Tiles, values and messages: somewhat more than was seen on Kronecker graphs of scale 20 (2.3 to 2.5 bytes
-/// an edge, 32 to 37 a vertex).
+/// Tiles, values and messages need this: somewhat more than was seen on Kronecker graphs of scale 20 (2.3 to
+/// 2.5 bytes an edge, 32 to 37 a vertex).
 constexpr Needs kNeedOfTiles{2.7, 50};
-/// Rows as they are mapped, and what most kernels keep of a vertex.
+/// Rows need this as they are mapped, with what most kernels keep of a vertex.
 constexpr Needs kNeedOfRows{4, 24};
 
 std::string folder_of(const std::string& path) {
@@ -43,7 +43,7 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-/// An option that goes with edges in memory only; or empty.
+/// Returns an option that goes with edges in memory only; or an empty text.
 std::string needs_memory(const job::DenseOptions& options) {
   if (options.strategy == plan::Strategy::cover) return "--strategy cover";
   if (partition::owns_edges(options.ownership)) return fmt::format("--ownership {}", options.ownership);
@@ -86,8 +86,8 @@ void EdgePlace::check() const {
   }
 }
 
-/// `bytes_in_memory`: what all processes together need for edges in memory. `option`: one that does not go
-/// with edges on disks, to which auto gives way; or empty.
+/// Returns whether edges are on disks. `bytes_in_memory`: what all processes together need for edges in
+/// memory. `option`: an option that does not go with edges on disks, to which auto gives way; or empty.
 bool EdgePlace::on_disks(double bytes_in_memory, launch::Bootstrap& bootstrap,
                          const std::string& option) const {
   if (edges != "auto") return edges == "disk";
@@ -231,7 +231,7 @@ void check_outputs_writable(launch::Bootstrap& bootstrap, const KernelOptions& o
 
 namespace {
 
-/// What is wrong with a name that another part of this program knows; else empty.
+/// Says what is wrong with a name that another part of this program knows; else returns an empty text.
 std::string other_command(const std::string& name) {
   if (name == "sort" || name == "convert")
     return name + " is no kernel on a graph: edgewire bound --load " + name + " predicts its time";

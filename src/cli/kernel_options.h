@@ -1,4 +1,4 @@
-// The options that all kernels share.
+// This file has the options that all kernels share.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -25,14 +25,14 @@ struct EdgePlace {
   std::vector<std::string> devices{};
   std::uint64_t memory_bytes = 0;  ///< 0: not given
 
-  /// The options, and in `launch` that they are what needs less memory.
+  /// Adds the options, and says in `launch` that they are what needs less memory.
   void add_to(CLI::App& command, launch::LaunchOptions& launch);
   /// Throws UsageError when options do not go together.
   void check() const;
   /// Sets where tiles are. Rank 0 says on stderr what auto takes, where memory does not suffice. Collective.
   void apply_to_tiles(job::DenseOptions& options, launch::Bootstrap& bootstrap,
                       const graph::GraphFile& graph) const;
-  /// The same for rows, which have their weights if `weighted`.
+  /// Returns the same for rows, which have their weights if `weighted`.
   frontier::RowDisks rows(bool weighted, launch::Bootstrap& bootstrap, const graph::GraphFile& graph) const;
 
  private:
@@ -48,46 +48,48 @@ struct KernelOptions : JobOptions {
   EdgePlace edge_place{};
   bool deterministic = false;
   std::string output_path;
-  bool output_parts = false;         ///< each process writes its own
+  bool output_parts = false;         ///< each process writes its own result
   std::optional<std::uint64_t> top;  ///< vertices to list
   bool verify = false;
-  bool bound = false;  ///< of kernels that follow a frontier
+  bool bound = false;  ///< only kernels that follow a frontier have it
   runs::CheckpointOptions checkpoints{};
   std::string checkpoint_step{};  ///< "iteration", or what else `checkpoints` counts
 
-  /// The graph, the options of the job, and the rule of weights, which all kernels say.
+  /// Adds the graph, the options of the job, and the rule of weights, which all kernels say.
   void add_to(CLI::App& command);
-  /// `result`: what -o writes, as "the levels ... as lines of id, tab and value". `check`: what --verify
-  /// does. `listed`: the vertices that --top lists, and in which order; `by_default`: how many without it.
+  /// Adds the options of output. `result`: what -o writes, as "the levels ... as lines of id, tab and
+  /// value". `check`: what --verify does. `listed`: the vertices that --top lists, and in which order.
+  /// `by_default`: how many it lists without --top.
   void add_output_options(CLI::App& command, const std::string& result, const std::string& check,
                           const std::string& listed, std::uint64_t by_default);
-  /// Those of kernels whose state is small between steps. `value`: what messages call that of a vertex;
-  /// `step`: what is counted.
+  /// Adds the options of checkpoints, for kernels whose state is small between steps. `value`: what messages
+  /// call the value of a vertex. `step`: what is counted.
   void add_checkpoint_options(CLI::App& command, const std::string& value, const std::string& step);
-  /// `checkpoints`, and rank 0 says which one was taken up. These options outlive it.
+  /// Returns `checkpoints`, with which rank 0 says which one was taken up. These options outlive the result.
   runs::CheckpointOptions checkpoint_options() const;
   /// Throws UsageError where output options do not go together.
   void check_outputs() const;
   /// Throws UsageError where `option` was given, which prints to stdout, and the result goes there.
   void expect_stdout_for(const char* option, bool given) const;
-  /// Each process writes its own output.
+  /// Returns whether each process writes its own output.
   bool parts() const { return output_parts && !output_path.empty(); }
-  /// No output goes to stdout, so that the report can.
+  /// Returns whether no output goes to stdout, so that the report can.
   bool stdout_is_free() const { return output_path != "-" && JobOptions::stdout_is_free(); }
-  /// What a run does beside computing. Its time begins now.
+  /// Returns what a run does beside computing. Its time begins now.
   runs::Tools tools() const;
 };
 
-/// Runs the job as run_job() does. The folder of checkpoints is made before; it goes again where the job
-/// leaves it empty. Throws Error.
+/// Runs the job as run_job() does. It makes the folder of checkpoints before; the folder goes again where
+/// the job leaves it empty. Throws Error.
 void run_keeping(const KernelOptions& options, const std::function<void(launch::Bootstrap&)>& process);
 
-/// As check_writable(), of all that a run writes. `output`: its result; or empty. Collective.
+/// Checks all that a run writes, as check_writable() does. `output`: the result of the run; or empty.
+/// Collective.
 void check_outputs_writable(launch::Bootstrap& bootstrap, const KernelOptions& options,
                             const std::string& output);
 
-/// The name of a kernel on a graph, "pagerank" by default. Whoever names another command is told what counts
-/// or measures that one.
+/// Adds the name of a kernel on a graph, "pagerank" by default. A user who names another command is told
+/// what counts or measures that one.
 void add_kernel_name(CLI::App& command, std::string& kernel, const std::string& help);
 
 }  // namespace edgewire::cli

@@ -1,4 +1,5 @@
-// The kernels that give each vertex a label or a coefficient, with few options or none: wcc, scc, cdlp, lcc.
+// This file has the kernels that give each vertex a label or a coefficient, with few options or none: wcc,
+// scc, cdlp, lcc.
 #include <cstdint>
 #include <memory>
 
@@ -11,7 +12,7 @@ namespace {
 
 constexpr const char* kLabels = "the labels to this file as lines of id, tab and the label, an id as well";
 
-/// A kernel without options of its own. `on_disks`: its edges may be there.
+/// Adds a kernel without options of its own. `on_disks`: its edges may be on disks.
 void add_kernel(CLI::App& app, const char* name, const char* description, const FrontierWords& words,
                 std::unique_ptr<runs::Kernel> (*make)(), bool on_disks) {
   auto options = std::make_shared<KernelOptions>();

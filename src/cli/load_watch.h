@@ -1,5 +1,5 @@
-// What sort and convert in parts say of their disks, wires and cores, and of their workers if they are
-// profiled.
+// This file gathers what sort and convert in parts say of their disks, wires and cores, and of their workers
+// if they are profiled.
 #pragma once
 
 #include <optional>
@@ -15,21 +15,22 @@
 
 namespace edgewire::cli {
 
-/// One process's part. Looks at the job's process, so it goes before the job.
+/// One process's part of the watch. It looks at the job's process, so it goes before the job.
 class LoadWatch {
  public:
-  /// Just before the job runs, when its links are connected; `paths` are those that it reads and writes.
-  /// `items`: what it loads, for profiles. Collective; throws Error.
+  /// Begins just before the job runs, when its links are connected. `paths` are those that the job reads and
+  /// writes. `items`: what it loads, for profiles. Collective; throws Error.
   LoadWatch(launch::Bootstrap& bootstrap, process::LocalProcess& process,
             const std::vector<std::string>& paths, const JobOptions& options, const std::string& items);
 
-  /// By the thread that runs the job, while its workers rest.
+  /// Ends a step. The thread that runs the job calls it, while its workers rest.
   void end_step(const std::string& name);
   void end_run() { run_.reset(); }
 
-  /// See perf::BalanceWatch.
+  /// Returns the time that perf::BalanceWatch tells.
   double disk_s() const { return balance_.disk_s(); }
-  /// After end_run(). Adds the profile to the report of rank 0, if there is one. Collective.
+  /// Returns the balance, after end_run(). Adds the profile to the report of rank 0, if there is one.
+  /// Collective.
   perf::Balance gather(report::JobReport& report, const perf::ProcessFacts& facts);
 
  private:

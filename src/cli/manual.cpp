@@ -1,4 +1,4 @@
-// The man pages, made from the program's own options.
+// This file makes the man pages from the program's own options.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace edgewire::cli {
 namespace {
 
-/// On the pages; the day of a release.
+/// The date on the pages, which is the day of a release.
 constexpr const char* kDate = "2026-11-26";
 
 /// A variable of the environment that the program reads, and what it says.
@@ -38,7 +38,7 @@ constexpr std::array kEnvironment{
              "tell which launcher has started the process; --launcher none leaves them aside."},
 };
 
-/// Text that roff prints as it is.
+/// Returns text that roff prints as it is.
 std::string escaped(const std::string& text) {
   std::string result;
   for (const char c : text) {
@@ -52,7 +52,7 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
-/// Line by line, none longer than editors show; none is taken for a request.
+/// Returns the text line by line. No line is longer than editors show, and none is taken for a request.
 std::string paragraphs(const std::string& text) {
   std::string result;
   std::istringstream lines(wrapped(escaped(text), 0));
@@ -65,7 +65,7 @@ bool is_shown(const CLI::Option& option) {
   return !option.get_group().empty() && option.get_name() != "--help";
 }
 
-/// The options that commands which run as a job have in common: those that say where processes run and how
+/// Returns the options that commands which run as a job have in common. They say where processes run and how
 /// they send, as pagerank has them.
 std::vector<const CLI::Option*> options_of_jobs(const CLI::App& app) {
   const CLI::App& pagerank = *app.get_subcommand("pagerank");
@@ -74,7 +74,7 @@ std::vector<const CLI::Option*> options_of_jobs(const CLI::App& app) {
   });
 }
 
-/// Whether the page of jobs' options says all of this option.
+/// Returns whether the page of jobs' options says all of this option.
 bool is_of_jobs(const CLI::Option& option, const std::vector<const CLI::Option*>& of_jobs) {
   return std::ranges::any_of(of_jobs, [&](const CLI::Option* one) {
     return heading(*one) == heading(option) && one->get_description() == option.get_description();
@@ -85,7 +85,7 @@ std::string man_option(const CLI::Option& option) {
   return fmt::format(".TP\n.B {}\n{}", escaped(heading(option)), paragraphs(option.get_description()));
 }
 
-/// The options by group, behind what has no name, and without those of jobs.
+/// Returns the options by group, behind what has no name, and without those of jobs.
 std::string man_options(const CLI::App& command, const std::vector<const CLI::Option*>& of_jobs) {
   std::vector<std::pair<std::string, std::string>> groups{{"Arguments", ""}};
   std::string elsewhere;
@@ -119,7 +119,7 @@ std::string name_section(const std::string& page, const std::string& description
   return ".SH NAME\n" + paragraphs(page + " - " + description.substr(0, description.find_first_of(":;\n")));
 }
 
-/// "edgewire tasks metg [options]", and what else the command takes.
+/// Returns "edgewire tasks metg [options]", and what else the command takes.
 std::string synopsis(const CLI::App& command, const std::string& path) {
   std::string text = fmt::format(".B edgewire {}\n[options]\n", escaped(path));
   for (const CLI::Option* option : command.get_options())
@@ -148,7 +148,7 @@ std::string see_also(const std::vector<std::string>& pages) {
   return text;
 }
 
-/// Description and footer, as they are below the name of a command.
+/// Returns description and footer, as they are below the name of a command.
 std::string explained(const CLI::App& command) {
   std::string text = paragraphs(command.get_description());
   if (!command.get_footer().empty()) {

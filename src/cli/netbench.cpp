@@ -1,4 +1,5 @@
-// edgewire netbench: bandwidth, message rate and latency of a transport between two processes.
+// This file has edgewire netbench, which measures bandwidth, message rate and latency of a transport between
+// two processes.
 #include "perf/netbench.h"
 
 #include <fmt/core.h>
@@ -20,7 +21,7 @@ namespace edgewire::cli {
 
 namespace {
 
-constexpr std::size_t kLargestBytes = 1 << 23;  ///< of the sizes when none are named
+constexpr std::size_t kLargestBytes = 1 << 23;  ///< largest of the sizes when none are named
 
 struct Arguments {
   launch::LaunchOptions launch;

@@ -1,4 +1,4 @@
-// The kernels that search paths from sources: bfs and sssp.
+// This file has the kernels that search paths from sources: bfs and sssp.
 #include <memory>
 #include <string>
 #include <utility>

@@ -17,7 +17,7 @@ namespace edgewire::cli {
 
 namespace {
 
-/// What can be profiled.
+/// A command that can be profiled.
 struct Profiled {
   const char* name;
   void (*add)(CLI::App&);
@@ -53,8 +53,8 @@ void check_run(const std::vector<std::string>& words) {
                                meant.empty() ? "" : fmt::format("; did you mean {}?", meant)));
 }
 
-/// The command line with what this command adds. A page among its own options is a page, too: none writes
-/// HTML.
+/// Returns the command line with what this command adds. A page among its own options is a page, too: none
+/// writes HTML.
 std::vector<std::string> run_words(const ProfileArguments& arguments) {
   auto words = arguments.words;
 

@@ -51,11 +51,11 @@ namespace {
 
 constexpr int kBits = kIds64 ? 64 : 32, kOtherBits = kIds64 ? 32 : 64;
 constexpr const char* kOther = kIds64 ? "edgewire" : "edgewire-wide";
-/// What a program that the other one has started is called, so that it does not start that one again.
+/// A program that the other one has started is called this, so that it does not start that one again.
 constexpr const char* kCalled = kIds64 ? "edgewire-wide (for edgewire)" : "edgewire (for edgewire-wide)";
 constexpr const char* kOtherCalled = kIds64 ? "edgewire (for edgewire-wide)" : "edgewire-wide (for edgewire)";
 
-/// The words of this process's command line.
+/// Returns the words of this process's command line.
 std::vector<std::string> command_line() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   const std::string all((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
@@ -65,7 +65,7 @@ std::vector<std::string> command_line() {
   return words;
 }
 
-/// Returns why the other program did not start. `words`: those of the command line.
+/// Starts the other program, and returns why it did not start. `words`: the words of the command line.
 std::string run_other(std::vector<std::string> words) {
   std::error_code none;
   const auto beside = std::filesystem::read_symlink("/proc/self/exe", none).parent_path() / kOther;

@@ -8,10 +8,10 @@
 
 namespace edgewire::cli {
 
-/// Where one of these files is a graph with ids of the other width, runs the program for it in place of this
-/// one, with the same command line: the one beside this program, else the one in PATH. So each process of a
-/// launcher does by itself. Throws Error that says what to install or build where there is none, and where
-/// the files are of both widths.
+/// Runs the program of the other width in place of this one where one of these files is a graph with ids of
+/// that width. The command line is the same. It takes the program beside this one, else the one in PATH. So
+/// each process of a launcher does by itself. Throws Error where there is no such program, saying what to
+/// install or build, and where the files are of both widths.
 void hand_over_other_ids(std::span<const std::string> files);
 
 /// A command line whose files are looked at before a command does anything.

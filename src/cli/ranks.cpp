@@ -1,4 +1,4 @@
-// The kernels that pass over all edges: pagerank, ppr and spmv.
+// This file has the kernels that pass over all edges: pagerank, ppr and spmv.
 #include <limits>
 #include <memory>
 #include <vector>
@@ -17,7 +17,7 @@ namespace {
 struct RankSettings : DenseSettings {
   kernels::PageRankOptions asked;
 
-  /// --iterations, --damping and --tolerance.
+  /// Adds --iterations, --damping and --tolerance.
   void add_rank_options(CLI::App& command) {
     command.option_defaults()->group("Kernel");
     add_checked(command, "--iterations", asked.iterations, "stop after this many iterations",
@@ -27,7 +27,7 @@ struct RankSettings : DenseSettings {
     add_checked(command, "--tolerance", asked.tolerance,
                 "stop when all changes of an iteration sum to less than this; 0: never", between(0, 1e9));
   }
-  /// As they were asked for, and whether weights are used.
+  /// Returns the options as they were asked for, and whether weights are used.
   kernels::PageRankOptions options() const {
     auto result = asked;
     result.weighted = weighted;
@@ -39,7 +39,7 @@ struct SpmvSettings : DenseSettings {
   runs::SpmvOptions asked;
 };
 
-/// --x, or nothing.
+/// Returns the vector of --x, or nothing.
 std::vector<double> vector_of(const SpmvSettings& settings, const graph::GraphFile& graph) {
   const std::string& path = settings.asked.x_path;
   if (path.empty()) return {};

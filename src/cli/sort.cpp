@@ -41,7 +41,7 @@ struct SortSettings {
   bool deterministic = false;  ///< it always is
 };
 
-/// "OFFSET:LENGTH"
+/// Returns the shape from "OFFSET:LENGTH".
 shuffle::RecordShape shape_of(const SortSettings& settings) {
   shuffle::RecordShape shape{settings.record, 0, 0};
   const char* const end = settings.key.data() + settings.key.size();
@@ -72,8 +72,8 @@ shuffle::SortOptions sort_options(launch::Bootstrap& bootstrap, const SortSettin
 
 struct SortReport : report::JobReport {
   std::uint64_t records = 0, record_bytes = 0, smallest = 0, largest = 0;
-  std::uint64_t memory_bytes = 0;  ///< for records, of a process
-  shuffle::SortFigures figures;    ///< of all processes
+  std::uint64_t memory_bytes = 0;  ///< memory of a process for records
+  shuffle::SortFigures figures;    ///< figures of all processes
   perf::Balance balance;
   std::optional<double> seconds_verify{};
 
@@ -134,7 +134,7 @@ std::string SortReport::to_text(std::uint32_t partitions) const {
   return text + fmt::format("checksum {:016x}\n", checksum) + profile_text;
 }
 
-/// At rank 0 the report. `seconds`: of this process. Collective.
+/// Returns the report at rank 0. `seconds`: times of this process. Collective.
 SortReport gather_report(launch::Bootstrap& bootstrap, shuffle::SortJob& job,
                          const shuffle::SortOptions& options, double seconds_total,
                          std::optional<double> seconds_verify) {
@@ -191,7 +191,7 @@ perf::ProcessFacts facts_of(const shuffle::SortJob& job, std::uint64_t record_by
                          written * record_bytes, disk_s, kSteps});
 }
 
-/// One process of the job.
+/// Runs one process of the job.
 void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   const auto start = Clock::now();
   auto options = sort_options(bootstrap, settings);
@@ -217,7 +217,7 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   }
   watch.end_run();
   const double seconds_sort = seconds_since(start);
-  // As rank 0 wants it, which is also the one that verifies what kernels compute.
+  // This follows what rank 0 wants, which is also the process that verifies what kernels compute.
   const bool verify = !bootstrap.allgather(settings.verify ? "wanted" : "")[0].empty();
   const auto verify_start = Clock::now();
   if (verify) verify_parts(bootstrap, job, options);
@@ -281,7 +281,7 @@ void add_sort(CLI::App& app) {
   add_options(*command, *settings);
   command->callback([settings] {
     shape_of(*settings);  // may refuse
-    // Here, so that it goes where processes are lost.
+    // The folder is made here, so that it goes where processes are lost.
     OutputFolder folder(settings->output);
     run_job(settings->job.launch, [&](launch::Bootstrap& bootstrap) {
       adopt_folder(bootstrap, folder);

@@ -50,7 +50,8 @@ void each_line(const std::string& path, const Take& take) {
   }
 }
 
-/// The vertex of each. One pass over the names of the graph, where they are no numbers from 0 on.
+/// Finds the vertex of each. It takes one pass over the names of the graph, where they are no numbers from 0
+/// on.
 std::vector<VertexId> find_all(const graph::GraphFile& graph, const std::vector<Named>& all) {
   const graph::VertexNames names(graph);
   std::vector<std::optional<VertexId>> found(all.size());
@@ -126,7 +127,7 @@ std::vector<double> named_values(const graph::GraphFile& graph, const std::strin
   return values;
 }
 
-/// Knuth, TAOCP volume 2, 3.4.2, algorithm S.
+/// This is algorithm S of Knuth, TAOCP volume 2, 3.4.2.
 std::vector<VertexId> sample(std::uint64_t vertices, std::uint64_t count, std::uint64_t seed,
                              const std::function<bool(VertexId)>& may) {
   std::uint64_t left = 0;

@@ -71,7 +71,7 @@ constexpr std::array kOtherCommands{
     OtherNames{"convert", "import"},    OtherNames{"info", "stats"},
 };
 
-/// What we call `word`; else empty.
+/// Returns what we call `word`; else an empty text.
 std::string our_name(std::span<const OtherNames> names, const std::string& word) {
   for (const auto& [ours, theirs] : names)
     if (fmt::format(" {} ", theirs).find(fmt::format(" {} ", word)) != std::string::npos)
@@ -97,7 +97,7 @@ void add_owners(const CLI::App& command, const std::string& path, const std::str
   }
 }
 
-/// "--damping is an option of pagerank and ppr"; empty where no command has it.
+/// Returns a text such as "--damping is an option of pagerank and ppr"; empty where no command has it.
 std::string owners_of(const CLI::App& app, const std::string& option) {
   constexpr std::size_t kMost = 6;
   std::vector<std::string> owners;
@@ -115,7 +115,7 @@ std::string did_you_mean(const std::string& name) {
   return name.empty() ? "" : fmt::format("did you mean {}?", name);
 }
 
-/// What is said to somebody who has given `command` an option that it does not have.
+/// Returns what is said to somebody who has given `command` an option that it does not have.
 std::string hint_of_option(const std::string& word, const CLI::App& command, const CLI::App& app) {
   const auto names = option_names(command);
   const auto is_here = [&](const std::string& name) { return std::ranges::find(names, name) != names.end(); };
@@ -141,8 +141,8 @@ bool is_option(const std::string& word) {
   return word.size() > 1 && word[0] == '-' && std::strchr("0123456789.", word[1]) == nullptr;
 }
 
-/// "--top is given 2 times: give it once" or "--sequences takes 2 values, not 1", as CLI11 says "NAME: At
-/// Most 1 required but received 2"; else empty.
+/// Returns "--top is given 2 times: give it once" or "--sequences takes 2 values, not 1", where CLI11 says
+/// "NAME: At Most 1 required but received 2"; else an empty text.
 std::string count_problem(std::string_view message) {
   constexpr std::string_view kGiven = " required but received ", kMost = "At Most ", kLeast = "At least ";
   const auto colon = message.find(": "), given = message.find(kGiven);
@@ -155,8 +155,8 @@ std::string count_problem(std::string_view message) {
   return fmt::format("{} takes {} values, not {}", name, wanted, received);
 }
 
-/// "ONE and OTHER do not go together" or "ONE needs OTHER", as CLI11 says "ONE excludes OTHER" or "ONE
-/// requires OTHER"; else empty.
+/// Returns "ONE and OTHER do not go together" or "ONE needs OTHER", where CLI11 says "ONE excludes OTHER" or
+/// "ONE requires OTHER"; else an empty text.
 std::string pair_problem(const CLI::ParseError& error) {
   const std::string message = error.what();
   const auto around = [&](std::string_view word) {
@@ -175,7 +175,7 @@ std::string pair_problem(const CLI::ParseError& error) {
   return {};
 }
 
-/// What is wrong with options and their values, as CLI11 says it, in our words.
+/// Returns in our words what is wrong with options and their values, as CLI11 says it.
 std::string value_problem(const CLI::App& command, const CLI::ParseError& error) {
   std::string message = error.what();
   if (std::string line = count_problem(message); !line.empty()) return line;
@@ -214,7 +214,7 @@ struct Problem {
   }
 };
 
-/// Of a command line without the subcommand that it needs.
+/// Returns the problem of a command line without the subcommand that it needs.
 Problem missing_command(const CLI::App& command, const std::string& path, const std::string& word) {
   const auto names = names_below(command);
   if (word.empty())
@@ -227,8 +227,8 @@ Problem missing_command(const CLI::App& command, const std::string& path, const 
           did_you_mean(ours.empty() ? nearest(word, names) : ours)};
 }
 
-/// `command` is the one that was named last, at `path`. A word that nobody takes is the cause of what else is
-/// missing, so it comes first.
+/// Returns the problem of a command line. `command` is the one that was named last, at `path`. A word that
+/// nobody takes is the cause of what else is missing, so it comes first.
 Problem problem_of(const CLI::App& app, const CLI::App& command, const std::string& path,
                    const CLI::ParseError& error) {
   const std::string message = error.what();
@@ -283,7 +283,7 @@ void check_names(std::span<char* const> words) {
                                                     "--checkpoint",  "--resume", "--temp"};
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
-    // As of "$graph" in a script, where the variable has no value.
+    // Such a word comes from "$graph" in a script, where the variable has no value.
     if (word.empty() && i > 0 && *words[i - 1] != '-')
       throw UsageError("the name of a file or folder is empty");
     for (const std::string_view name : kNames) {

@@ -15,10 +15,11 @@ struct OtherNames {
 std::span<const OtherNames> other_options();
 std::span<const OtherNames> other_commands();
 
-/// That `command`, at `path` ("" is the program), has no subcommand `word`, in one line, and what was meant.
+/// Says that `command`, at `path` ("" is the program), has no subcommand `word`, in one line, and what was
+/// meant.
 std::string no_such_command(const CLI::App& command, const std::string& path, const std::string& word);
 
-/// What is wrong with a command line that CLI11 cannot parse, in one line, and what was probably meant.
+/// Says what is wrong with a command line that CLI11 cannot parse, in one line, and what was probably meant.
 std::string usage_line(const CLI::App& app, const CLI::ParseError& error);
 
 /// Throws UsageError when an option that names a file or folder has an empty name.

@@ -23,18 +23,18 @@ namespace {
 
 /// What a process tells of itself.
 struct TaskSummary {
-  tasks::Figures figures;      ///< of the run in which phases were measured
-  std::uint64_t results_kept;  ///< in all runs
+  tasks::Figures figures;      ///< figures of the run in which phases were measured
+  std::uint64_t results_kept;  ///< results kept in all runs
 };
 
 struct TaskReport : report::JobReport {
   std::string result;
-  std::vector<double> seconds;           ///< of the runs in which phases were not measured
+  std::vector<double> seconds;           ///< times of the runs in which phases were not measured
   std::vector<std::uint64_t> tasks_run;  ///< [process]
-  std::vector<int> lost;                 ///< processes
-  TaskSummary sum{};                     ///< of all processes
+  std::vector<int> lost;                 ///< processes that were lost
+  TaskSummary sum{};                     ///< sum over all processes
 
-  /// Seconds a task by phase, in the order in which a task passes them.
+  /// Returns the seconds a task by phase, in the order in which a task passes them.
   std::vector<std::pair<std::string, double>> phases() const;
   std::string to_json(const TaskProgram& program) const;
   std::string to_text(const TaskProgram& program) const;
@@ -94,7 +94,7 @@ std::string TaskReport::to_text(const TaskProgram& program) const {
   return text + profile_text;
 }
 
-/// At rank 0 what all processes say. Collective. `kept`: results, by this process.
+/// Gathers at rank 0 what all processes say. Collective. `kept`: the results that this process kept.
 void gather(launch::Bootstrap& bootstrap, tasks::TaskJob& job, const std::string& transport_reason,
             double seconds_total, std::uint64_t kept, TaskReport& report) {
   static_cast<report::JobReport&>(report) =
@@ -115,7 +115,7 @@ void gather(launch::Bootstrap& bootstrap, tasks::TaskJob& job, const std::string
   }
 }
 
-/// One process of the job.
+/// Runs one process of the job.
 void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskProgram& program) {
   const auto start = Clock::now();
   const bool first = bootstrap.rank() == 0;

@@ -1,4 +1,4 @@
-// What the commands of `edgewire tasks` have in common: the job, its runs and their report.
+// This file has what the commands of `edgewire tasks` have in common: the job, its runs and their report.
 #pragma once
 
 #include <atomic>
@@ -23,16 +23,16 @@ class TaskProgram {
  public:
   virtual ~TaskProgram() = default;
   virtual std::string name() const = 0;
-  /// In words, for people.
+  /// Describes the program in words, for people.
   virtual std::string describe() const = 0;
-  /// In words, what must be the same in all processes.
+  /// Returns in words what must be the same in all processes.
   virtual std::string input() const { return {}; }
   /// Adds what was asked for to the report.
   virtual void add_to(nlohmann::ordered_json& report) const = 0;
-  /// Adds the functions; returns the first task's.
+  /// Adds the functions, and returns the first task's.
   virtual tasks::FunctionId add_functions(tasks::Registry& registry) const = 0;
   virtual std::string arguments() const = 0;
-  /// Of the bytes that the first task returns, in words. Throws Error when it is wrong.
+  /// Says in words what the bytes mean that the first task returns. Throws Error when the result is wrong.
   virtual std::string result(const std::string& bytes) = 0;
 };
 
@@ -49,23 +49,23 @@ void add_run_options(CLI::App& command, TaskOptions& options);
 /// Runs the job and returns when all processes have ended. `make`: the program of a process.
 void run_tasks(const TaskOptions& options, const std::function<std::unique_ptr<TaskProgram>()>& make);
 
-/// Each adds a subcommand of `tasks`.
+/// Each function adds a subcommand of `tasks`.
 void add_smith_waterman(CLI::App& tasks);
 void add_metg(CLI::App& tasks);
 
-/// Says how far runs of tasks have come: on a terminal, and when a signal ends them. For one process of a
-/// job.
+/// Says how far runs of tasks have come: on a terminal, and when a signal ends them. One process of a job
+/// uses it.
 class TaskWatch {
  public:
-  /// `job` outlives it. `alone`: it is the only process.
+  /// Watches `job`, which outlives it. `alone`: it is the only process.
   TaskWatch(const tasks::TaskJob& job, bool alone);
 
-  /// The next run begins, or, where nobody knows how many there will be, the next level.
+  /// Tells that the next run begins, or, where nobody knows how many there will be, the next level.
   void tell(const Step& step);
 
  private:
   const char* const unit_;
-  std::atomic<std::uint64_t> level_{0};  ///< that is measured; 0: there are none
+  std::atomic<std::uint64_t> level_{0};  ///< level that is measured; 0: there are none
   process::InterruptLine::Counting counting_;
   process::InterruptLine line_;  // goes before what it counts with
   report::Ticker ticker_;

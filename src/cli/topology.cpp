@@ -46,7 +46,7 @@ std::vector<int> cores_of(const Machine& machine, int node) {
   return cpus;
 }
 
-/// The network card that a process with memory on `node` is nearest to; empty when there is none.
+/// Returns the network card that a process with memory on `node` is nearest to; empty when there is none.
 std::string nearest_nic(const Machine& machine, int node) {
   const auto near = std::ranges::find(machine.nics, node, &topology::Nic::node);
   if (near != machine.nics.end()) return near->name;
@@ -63,7 +63,7 @@ json pages_json(const topology::NodePages& found) {
           {"huge_pages", huge}};
 }
 
-/// "pages of 4 KiB: 3075480, 2911000 free; of 2 MiB: none".
+/// Returns a text such as "pages of 4 KiB: 3075480, 2911000 free; of 2 MiB: none".
 std::string pages_text(const topology::NodePages& found) {
   std::string text = fmt::format("pages of {}: {}, {} free", readable_bytes(topology::page_bytes()),
                                  found.total, found.free);
@@ -73,7 +73,7 @@ std::string pages_text(const topology::NodePages& found) {
   return text;
 }
 
-/// The cores that jobs of this user have pinned now.
+/// Returns the cores that jobs of this user have pinned now.
 std::vector<int> pinned_cores(const Machine& machine) {
   std::vector<int> cpus;
   for (const auto& core : machine.cores) cpus.push_back(core.cpu);
@@ -124,7 +124,7 @@ json as_json(const Machine& machine, const std::vector<Placement>& placements, b
           {"version", EDGEWIRE_VERSION}};
 }
 
-/// What the machine has, what of it may be used, and why the nodes below may have less.
+/// Adds what the machine has, what of it may be used, and why the nodes below may have less.
 void add_memory(std::string& text, const Machine& machine, bool this_machine) {
   constexpr std::uint64_t kRoughly = 50;  // the kernel keeps a little for itself
   const Memory memory(machine, this_machine);

@@ -1,4 +1,4 @@
-// Which transport the processes of a job take, where the user leaves it open.
+// This file chooses the transport that the processes of a job take, where the user leaves it open.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::string card_offer(const std::string& transport, const transport::VerbsChoic
 
 namespace {
 
-/// As choose_transport(), where all processes of a host can share memory.
+/// Chooses as choose_transport() does, where all processes of a host can share memory.
 transport::Choice choose_shared(const std::string& transport, const transport::VerbsChoice& verbs,
                                 const launch::Bootstrap& bootstrap, std::span<const std::string> offers) {
   if (on_one_host(bootstrap)) return {transport == "auto" ? "shm" : transport, verbs.device};

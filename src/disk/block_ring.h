@@ -17,11 +17,11 @@ class BlockRing {
   /// this.
   BlockRing(std::size_t capacity, Queue& queue);
 
-  /// A block, in one piece; null while there is no room. `bytes`: a multiple of kAlignment, at most the
-  /// capacity. The first call takes the memory from the system, so that it is near the thread, and registers
-  /// it with the queue. Throws Error.
+  /// Returns a block, in one piece, or null while there is no room. `bytes`: a multiple of kAlignment, at
+  /// most the capacity. The first call takes the memory from the system, so that it is near the thread, and
+  /// registers it with the queue. Throws Error.
   std::byte* take(std::size_t bytes);
-  /// The oldest block.
+  /// Gives the oldest block back.
   void give_back() noexcept { blocks_.pop_front(); }
 
  private:

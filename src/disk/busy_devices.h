@@ -16,14 +16,14 @@ class BusyDevices {
   bool known() const noexcept { return !devices_.empty(); }
 
   struct Use {
-    double seconds = 0;                               ///< of the busiest device
-    std::uint64_t bytes_read = 0, bytes_written = 0;  ///< of all
+    double seconds = 0;                               ///< busy time of the busiest device
+    std::uint64_t bytes_read = 0, bytes_written = 0;  ///< bytes of all devices
   };
-  /// Since this was made.
+  /// Returns how the devices were used since this was made.
   Use use() const;
 
  private:
-  /// What the kernel's block/stat has told of a device.
+  /// This is what the kernel's block/stat has told of a device.
   struct Told {
     double busy_ms = 0, sectors_read = 0, sectors_written = 0;
   };

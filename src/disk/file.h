@@ -17,12 +17,12 @@ class File {
   int descriptor_;
 };
 
-/// A file without a name, for reading and writing. It goes with the descriptor, whatever ends the process.
-/// Where the file system knows no such files, it has a name for a moment. A negative descriptor: errno says
-/// why there is none.
+/// Opens a file without a name, for reading and writing. It goes with the descriptor, whatever ends the
+/// process. Where the file system knows no such files, it has a name for a moment. With a negative descriptor
+/// errno says why there is none.
 File unnamed_file(const std::string& folder);
 
-/// From now on transfers pass by the page cache. False where the file system cannot.
+/// Makes transfers pass by the page cache from now on. Returns false where the file system cannot do that.
 bool bypass_page_cache(const File& file) noexcept;
 
 }  // namespace edgewire::disk

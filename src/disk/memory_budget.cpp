@@ -12,7 +12,7 @@ namespace edgewire::disk {
 
 namespace {
 
-/// Of these bytes, as --memory takes them.
+/// Returns the text of so many bytes, as --memory takes it.
 std::string to_text(std::uint64_t bytes) {
   constexpr std::uint64_t kUnit = 1 << 20;
   return fmt::format("{}M", (bytes + kUnit - 1) / kUnit);

@@ -4,10 +4,10 @@
 
 namespace edgewire::disk {
 
-/// What a process keeps in memory for a vertex while its edges are on disks, in bytes.
+/// This is what a process keeps in memory for a vertex while its edges are on disks, in bytes.
 struct VertexBytes {
-  std::uint64_t owned = 0;  ///< for each vertex of the process
-  std::uint64_t other = 0;  ///< for each vertex of another process that its edges lead to
+  std::uint64_t owned = 0;  ///< bytes for each vertex of the process
+  std::uint64_t other = 0;  ///< bytes for each vertex of another process that its edges lead to
 };
 
 /// The vertices of a process.
@@ -20,16 +20,16 @@ struct VertexCounts {
 /// for which a process may take 64 MiB more.
 class MemoryBudget {
  public:
-  /// Memory is ample.
+  /// Makes a budget where memory is ample.
   MemoryBudget() = default;
   /// `memory_bytes`: of the process; 0: ample. Throws Error where the vertices need more.
   MemoryBudget(std::uint64_t memory_bytes, const VertexBytes& bytes, const VertexCounts& vertices);
 
   bool ample() const noexcept { return ample_; }
-  /// For edges, in bytes; where memory is ample, `otherwise`.
+  /// Returns the bytes for edges; where memory is ample, `otherwise`.
   std::uint64_t rest_or(std::uint64_t otherwise) const noexcept { return ample_ ? otherwise : rest_; }
-  /// How much each of so many workers reads ahead: a quarter of the rest for all together, 1 MiB each at
-  /// least.
+  /// Returns how much each of so many workers reads ahead: a quarter of the rest for all together, 1 MiB each
+  /// at least.
   std::uint64_t read_ahead(std::uint64_t workers) const noexcept;
 
  private:

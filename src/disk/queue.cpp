@@ -13,7 +13,7 @@ namespace edgewire::disk {
 
 namespace {
 
-constexpr unsigned kEntries = 64;  // that are handed over at a time; more may be under way
+constexpr unsigned kEntries = 64;  // entries that are handed over at a time; more may be under way
 // The system is asked again where it lacks memory or has too many completions to tell: for about a second.
 constexpr int kMostRefusals = 1000;
 constexpr std::chrono::milliseconds kPause{1};

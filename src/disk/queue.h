@@ -13,12 +13,12 @@ struct io_uring;
 
 namespace edgewire::disk {
 
-/// What reads and writes past the page cache must be aligned to: memory, offset and size, in bytes.
+/// This is what reads and writes past the page cache must be aligned to: memory, offset and size, in bytes.
 constexpr std::size_t kAlignment = 4096;
 
 /// Transfers that are under way, through io_uring (Axboe: "Efficient IO with io_uring", 2019). Where the
-/// system does not allow that (some containers do not), each transfer is done when it is started. Of one
-/// thread at a time.
+/// system does not allow that (some containers do not), each transfer is done when it is started. One thread
+/// at a time uses it.
 class Queue {
  public:
   /// `allowed`: to use io_uring.
@@ -27,15 +27,15 @@ class Queue {
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
-  /// Whether transfers go through io_uring.
+  /// Returns whether transfers go through io_uring.
   bool asynchronous() const noexcept { return ring_ != nullptr; }
   /// Waits until the system has done some work for one of the transfers, and starts what is left of it. At
   /// least one is under way. When the system takes no more requests, all transfers end with its error.
   void wait_for_one() noexcept;
   /// Tells the system of the memory and of the files that reads will use, so that it need not look them up
-  /// for each read (io_uring_register(2)). Each at most once. Registered files stay open while this lives.
-  /// Other memory and files can be used as well. Where the system refuses, as with a low limit of locked
-  /// memory, reads work as without.
+  /// for each read (io_uring_register(2)). Each may be called once at most. Registered files stay open while
+  /// this lives. Other memory and files can be used as well. Where the system refuses, as with a low limit of
+  /// locked memory, reads work as without.
   void register_memory(std::span<std::byte> memory) noexcept;
   void register_files(std::span<const int> descriptors) noexcept;
   /// Transfers that are started while it lives go to the system together, at its end at the latest.
@@ -51,13 +51,13 @@ class Queue {
    private:
     Queue& queue_;
   };
-  /// From here on the observer is told how long this worker waits for transfers. Null: nobody is told.
+  /// Tells the observer from here on how long this worker waits for transfers. With null nobody is told.
   void watch(topology::Observer* observer, int worker) noexcept {
     observer_ = observer;
     pool_ = nullptr;
     worker_ = worker;
   }
-  /// The same of the observer that the pool has at the time. `pool` outlives this.
+  /// Does the same for the observer that the pool has at the time. `pool` outlives this.
   void watch(const topology::WorkerPool& pool, int worker) noexcept {
     pool_ = &pool;
     worker_ = worker;
@@ -91,20 +91,20 @@ class Transfer {
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
-  /// Starts. Not while it is under way.
+  /// Starts a transfer. None may be under way.
   void read(int descriptor, std::span<std::byte> to, std::uint64_t offset) noexcept;
   void write(int descriptor, std::span<const std::byte> from, std::uint64_t offset) noexcept;
   /// Waits until it has ended, if it was started. Returns 0 or the system's error number; ENODATA when the
   /// file ends before.
   int wait() noexcept;
-  /// Whether it was started and has not ended, as far as this process has seen.
+  /// Returns whether it was started and has not ended, as far as this process has seen.
   bool under_way() const noexcept { return under_way_ && queue_.error_ == 0; }
   Queue& queue() const noexcept { return queue_; }
 
  private:
   friend class Queue;
   void start() noexcept;
-  /// What the system says of it: bytes, or an error number below 0.
+  /// Takes what the system says of it: bytes, or an error number below 0.
   void advance(int result) noexcept;
 
   Queue& queue_;

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
 
-/// Aligned memory of blocks.
+/// The aligned memory of blocks.
 class Blocks {
  public:
   Blocks(std::size_t count, std::size_t bytes)
@@ -43,7 +43,7 @@ void fill_at_random(std::span<std::byte> block, std::mt19937_64& random) {
   std::generate_n(words, block.size() / sizeof *words, std::ref(random));
 }
 
-/// Where the next block lies: in the files in turn.
+/// Says where the next block lies: the files take turns.
 class Places {
  public:
   struct Place {
@@ -91,7 +91,7 @@ ReadProbe::ReadProbe(const SegmentFiles& files)
 
 ReadProbe ReadProbe::of_files(const SegmentFiles& files) { return ReadProbe(files); }
 
-/// Past the page cache where it can be, so that nothing of the file is in there.
+/// Writes past the page cache where that can be done, so that nothing of the file is in there.
 void ReadProbe::fill(const std::string& folder) {
   const auto check = [&](int cause) {
     if (cause != 0)

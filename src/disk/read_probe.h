@@ -19,12 +19,12 @@ struct ReadPattern {
   bool random = true;  ///< false: from the front of the files to their end, again and again
 };
 
-/// What reads of a pattern reached.
+/// This is what reads of a pattern reached.
 struct ReadRate {
   ReadPattern pattern;
   std::uint64_t reads = 0;
   double seconds = 0;
-  double median_s = 0, p99_s = 0;  ///< of a read, from its start until this process sees its end
+  double median_s = 0, p99_s = 0;  ///< time of a read, from its start until this process sees its end
   double cores = 0;                ///< CPU seconds a second, of the whole process
 
   std::uint64_t bytes() const noexcept { return reads * pattern.block_bytes; }
@@ -33,25 +33,26 @@ struct ReadRate {
 
 /// Measures how fast disks read, as fio does with ioengine=io_uring and direct=1. It reads a file without a
 /// name in each of the folders, whose bytes are random, so that no layer below can compress or share them.
-/// Blocks go to the files in turn. Of one thread.
+/// Blocks go to the files in turn. One thread uses it.
 class ReadProbe {
  public:
-  /// Writes the files. `bytes`: of each, rounded up to whole MiB. Throws Error that names the folder.
+  /// Writes the files. `bytes`: the size of each, rounded up to whole MiB. Throws Error that names the
+  /// folder.
   ReadProbe(const std::vector<std::string>& folders, std::uint64_t bytes);
 
   /// Reads these files instead, from their start to the end of the shortest one, whatever has become of their
   /// names. Throws Error with the path.
   static ReadProbe of_files(const SegmentFiles& files);
 
-  /// Whether reads pass by the page cache in all folders.
+  /// Returns whether reads pass by the page cache in all folders.
   bool direct() const noexcept { return direct_; }
-  /// Whether reads go through io_uring; otherwise each ends before the next begins.
+  /// Returns whether reads go through io_uring; otherwise each ends before the next begins.
   bool asynchronous() const noexcept { return queue_.asynchronous(); }
   std::uint64_t bytes() const noexcept { return bytes_; }  ///< of each file
-  /// Reads for so long. A block is no larger than the files. Throws Error that names folder and byte.
+  /// Reads for so many seconds. A block is no larger than the files. Throws Error that names folder and byte.
   ReadRate measure(const ReadPattern& pattern, double seconds);
   /// Writes the files once more, with other bytes, 1 MiB at a time and four under way: bytes a second until
-  /// the disks have them. Not of_files(). Throws Error that names the folder.
+  /// the disks have them. It is not for the files of of_files(). Throws Error that names the folder.
   double write_again();
 
  private:
@@ -65,8 +66,8 @@ class ReadProbe {
   std::vector<File> files_;
 };
 
-/// Of the rates that reach `share` of the highest, the one with the fewest bytes under way; of these, the one
-/// with the largest block. `rates` is not empty.
+/// Returns, of the rates that reach `share` of the highest, the one with the fewest bytes under way; of
+/// these, the one with the largest block. `rates` is not empty.
 const ReadRate& cheapest(std::span<const ReadRate> rates, double share);
 
 }  // namespace edgewire::disk

@@ -88,7 +88,7 @@ void SegmentFiles::open(const std::string& path, std::uint64_t generation) {
   const auto refuse = [&](std::uint64_t offset, const std::string& what) {
     throw Error(fmt::format("{}: byte {}: {}", path, offset, what));
   };
-  // Nonblocking, so that a pipe without a writer does not hang.
+  // The open is nonblocking, so that a pipe without a writer does not hang.
   File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
   if (file.descriptor() < 0 || fstat(file.descriptor(), &status) != 0)
@@ -111,7 +111,7 @@ void SegmentFiles::open(const std::string& path, std::uint64_t generation) {
 }
 
 void SegmentFiles::add(File file, std::uint64_t bytes) {
-  // Where the file system cannot, reads use the page cache.
+  // Reads use the page cache where the file system cannot pass it by.
   direct_ = bypass_page_cache(file) && direct_;
   files_.push_back(std::move(file));
   bytes_.push_back(bytes);

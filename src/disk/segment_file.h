@@ -21,9 +21,9 @@
 
 namespace edgewire::disk {
 
-/// Where a segment is, and what it must be.
+/// Says where a segment is, and what it must be.
 struct Segment {
-  std::uint64_t offset = 0;  ///< in its file: a multiple of kAlignment
+  std::uint64_t offset = 0;  ///< place in its file: a multiple of kAlignment
   std::uint32_t file = 0;
   std::uint32_t bytes = 0;     ///< without padding
   std::uint64_t checksum = 0;  ///< XXH3-64
@@ -41,7 +41,7 @@ struct SegmentFileHeader {
 };
 static_assert(sizeof(SegmentFileHeader) == 32);
 
-/// FOLDER/NAME-disk-D in each of the devices' folders.
+/// Returns FOLDER/NAME-disk-D in each of the devices' folders.
 std::vector<std::string> device_paths(const std::vector<std::string>& folders, const std::string& name);
 
 class SegmentFiles;
@@ -52,13 +52,14 @@ class SegmentWriter {
   /// Throws Error that names the file which cannot be written.
   SegmentWriter(const std::vector<std::string>& paths, std::uint64_t generation);
 
-  /// Chooses a place for the next segment, in the file that has the fewest bytes. Of one thread at a time.
+  /// Chooses a place for the next segment, in the file that has the fewest bytes. One thread at a time calls
+  /// it.
   Segment place(std::uint32_t bytes);
   /// Writes a segment to its place, and sets its checksum. `bytes`: with room for its padding, which is set
   /// to zeros. Thread safe. Throws Error with the path.
   void write(Segment& segment, std::span<std::byte> bytes);
   /// Gives the files their names. These files are returned, whatever others have given the same names
-  /// meanwhile. Once. Throws Error with the path.
+  /// meanwhile. It is called once. Throws Error with the path.
   SegmentFiles commit();
 
  private:
@@ -84,26 +85,26 @@ class SegmentFiles {
   int descriptor(std::size_t file) const noexcept { return files_[file].descriptor(); }
   std::vector<int> descriptors() const;
   std::uint64_t bytes(std::size_t file) const noexcept { return bytes_[file]; }
-  /// Of all files.
+  /// The bytes of all files.
   std::uint64_t bytes() const noexcept;
   /// Throws Error when the segment is not within its file.
   void check(const Segment& segment) const;
-  /// What is wrong with bytes that are not those that were written.
+  /// Says what is wrong with bytes that are not those that were written.
   static constexpr const char* kDamaged =
       "the file is damaged here (a checksum differs); remove it, and the next run writes it anew";
   /// Throws Error: "PATH: byte OFFSET: WHAT".
   [[noreturn]] void fail(const Segment& segment, const std::string& what) const;
-  /// Why a read of the segment failed.
+  /// Returns why a read of the segment failed.
   std::string cause_of(const Segment& segment, int error) const;
-  /// Whether reads of all files pass by the page cache.
+  /// Returns whether reads of all files pass by the page cache.
   bool direct() const noexcept { return direct_; }
-  /// To be told of each segment that was read. Thread safe.
+  /// Counts a segment that was read; it is called for each. Thread safe.
   void count_read(const Segment& segment) const noexcept {
     read_[segment.file].fetch_add(segment.padded_bytes(), std::memory_order_relaxed);
   }
-  /// [file]: how many bytes were read, as far as count_read() was told.
+  /// Returns, by file, how many bytes were read, as far as count_read() was told.
   std::vector<std::uint64_t> bytes_read() const { return {read_.begin(), read_.end()}; }
-  /// The same of all files.
+  /// Returns the same for all files together.
   std::uint64_t all_bytes_read() const {
     return std::accumulate(read_.begin(), read_.end(), std::uint64_t{0});
   }

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kMostReads = 64;  // under way, or read ahead
 
-/// Two of the largest one at least, so that one is read while another is used; no more than all of them
-/// twice.
+/// Returns the memory for two of the largest one at least, so that one is read while another is used; no more
+/// than for all of them twice.
 std::size_t needed(std::size_t bytes, const std::vector<Segment>& order) {
   std::size_t all = 0, largest = 0;
   for (const auto& segment : order) {

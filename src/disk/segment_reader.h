@@ -13,13 +13,13 @@
 namespace edgewire::disk {
 
 /// Reads segments in an order that begins again behind its end, for ever. While one is used, as many of the
-/// next ones are read as fit in memory; so the devices have work, whatever the caller waits for. Of one
-/// thread at a time.
+/// next ones are read as fit in memory; so the devices have work, whatever the caller waits for. One thread
+/// at a time uses it.
 class SegmentReader {
  public:
   /// A segment that next() has read.
   struct Item {
-    std::size_t number;  ///< in the order
+    std::size_t number;  ///< place in the order
     std::span<const std::byte> bytes;
   };
 
@@ -27,8 +27,8 @@ class SegmentReader {
   /// more when two segments need more.
   SegmentReader(const SegmentFiles& files, std::vector<Segment> order, std::size_t memory_bytes);
 
-  /// The next segment, which is there until the next call. Its checksum is right. The first call starts to
-  /// read. Throws Error with path and byte offset.
+  /// Returns the next segment, which is there until the next call. Its checksum is right. The first call
+  /// starts to read. Throws Error with path and byte offset.
   Item next();
   /// See Queue::watch().
   void watch(topology::Observer* observer, int worker) noexcept { queue_.watch(observer, worker); }

@@ -14,7 +14,7 @@ namespace edgewire::frontier {
 namespace {
 
 constexpr std::uint64_t kOwnedAtOnce = 1 << 12;
-constexpr std::uint64_t kIdBits = 8 * sizeof(VertexId);  // of an id
+constexpr std::uint64_t kIdBits = 8 * sizeof(VertexId);  // bits of an id
 
 /// Calls work(ids) for the neighbours of the owned vertices that a worker takes; some come more than once.
 template <class Work>
@@ -111,7 +111,7 @@ Boundary::Boundary(const EachId& each_id, const partition::Ownership& ownership,
   tell_owners(records);
 }
 
-/// The vertices of other processes become locals_.
+/// Makes the vertices of other processes locals_.
 void Boundary::find(const EachId& each_id) {
   std::vector<std::vector<LocalNumber>> found(processes_);  // by owner; ids ascend, so local numbers do, too
   each_id([&](VertexId v) {
@@ -159,11 +159,11 @@ void Boundary::add_block(std::size_t at, const Block& block) {
   blocks_.push_back(block);
 }
 
-/// What a peer says of the owned vertices that it knows.
+/// This is what a peer says of the owned vertices that it knows.
 class Boundary::Told {
  public:
-  /// Whether so many of an owner's vertices travel as bits of all of them, a word each; else as their local
-  /// numbers, two in a word.
+  /// Returns whether so many of an owner's vertices travel as bits of all of them, a word each; else they
+  /// travel as their local numbers, two in a word.
   static bool as_bits(std::uint64_t count, std::uint64_t of) noexcept {
     return (of + kBits - 1) / kBits < (count + 1) / 2;
   }

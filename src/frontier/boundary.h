@@ -22,7 +22,7 @@ namespace edgewire::frontier {
 
 class InRows;
 
-/// As Boundary::Known, in a process that owns all vertices.
+/// Does what Boundary::Known does, in a process that owns all vertices.
 struct AllKnown {
   static partition::Home place(VertexId v) noexcept {
     return {0, LocalNumber(static_cast<std::uint32_t>(v))};
@@ -32,7 +32,7 @@ struct AllKnown {
   static VertexId vertex(LocalNumber local) noexcept { return VertexId(PlainId{local}); }
 };
 
-/// The row of an owned vertex. `room`: for its ids, where they are not there.
+/// Returns the row of an owned vertex. `room` takes its ids, where they are not in memory.
 using IdsOf = std::function<std::span<const VertexId>(LocalNumber local, std::vector<VertexId>& room)>;
 
 class Boundary {
@@ -45,7 +45,7 @@ class Boundary {
 
     partition::Home place(VertexId v) const noexcept { return scheme.place(v); }
     KnownNumber number(partition::Home place) const noexcept { return boundary.number(place); }
-    /// Of a vertex that is known.
+    /// Returns the number of a vertex that is known.
     KnownNumber number(VertexId v) const noexcept { return number(place(v)); }
     VertexId vertex(LocalNumber local) const noexcept { return scheme.vertex(boundary.rank_, local); }
   };
@@ -59,7 +59,7 @@ class Boundary {
   /// of edges that lead to owned vertices are known, too.
   Boundary(const graph::GraphFile& graph, const IdsOf& ids_of, const partition::Ownership& ownership,
            std::uint32_t rank, topology::WorkerPool& pool, Records& records, const InRows* in = nullptr);
-  /// The same of boundary vertices that are known, as boundary_ids() gives them.
+  /// Makes the same of boundary vertices that are known, as boundary_ids() gives them.
   Boundary(std::span<const VertexId> ids, const partition::Ownership& ownership, std::uint32_t rank,
            Records& records);
 
@@ -69,9 +69,9 @@ class Boundary {
   /// The boundary vertices of `owner` have the numbers [first(owner), first(owner + 1)).
   std::uint32_t first(std::uint32_t owner) const noexcept { return firsts_[owner]; }
   std::uint32_t count(std::uint32_t owner) const noexcept { return firsts_[owner + 1] - firsts_[owner]; }
-  /// The place of a boundary vertex at its owner.
+  /// Returns the place of a boundary vertex at its owner.
   partition::Home place(KnownNumber number) const noexcept;
-  /// Of any number.
+  /// Returns the vertex with any number.
   VertexId vertex(KnownNumber number) const noexcept;
   /// The owned vertices that `peer` knows, ascending: entry i has the number first(rank) + i there.
   std::span<const LocalNumber> known_by(std::uint32_t peer) const noexcept {
@@ -81,7 +81,7 @@ class Boundary {
   /// The number of each known vertex by id: where many edges get numbers, these are found faster than by
   /// number(). Memory: that of partition::VertexNumbers.
   partition::VertexNumbers numbers() const;
-  /// Calls work(known), see Known. For loops over edges.
+  /// Calls work(known), see Known. This is for loops over edges.
   template <class Work>
   void visit(const Work& work) const {
     ownership_.visit([&](const auto& scheme) {
@@ -93,7 +93,7 @@ class Boundary {
     const Group& group = groups_[at / kGroup];
     return (group.blocks >> block_in_group(at) & 1) != 0 && (block(at, group).bits >> at % kBits & 1) != 0;
   }
-  /// Of a vertex that is known.
+  /// Returns the number of a vertex that is known.
   KnownNumber number(partition::Home place) const noexcept {
     const std::size_t at = starts_[place.owner] + place.local;
     const Block& found = block(at, groups_[at / kGroup]);

@@ -23,7 +23,8 @@ const graph::GraphFile& checked(const graph::GraphFile& graph, const Options& op
   return graph;
 }
 
-/// In a process that owns all vertices their ids are their numbers. Empty where an id is wider than a number.
+/// Returns the rows of the file where the process owns all vertices, so that their ids are their numbers.
+/// They are empty where an id is wider than a number.
 template <class Id = PlainId>
 KnownRows rows_of_file(const graph::GraphFile& graph) {
   if constexpr (std::is_same_v<Id, std::uint32_t>)

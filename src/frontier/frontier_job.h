@@ -39,9 +39,9 @@ namespace edgewire::frontier {
 /// Counts, bytes and time of one superstep in one process.
 struct Superstep {
   std::uint64_t step = 0;      ///< what the kernel counts by: a bucket, a level, a round
-  std::uint64_t kind = 0;      ///< of the superstep, where the kernel has several
+  std::uint64_t kind = 0;      ///< kind of the superstep, where the kernel has several
   std::uint64_t frontier = 0;  ///< vertices whose edges were followed; a vertex may count more than once
-  std::uint64_t edges = 0;     ///< of them
+  std::uint64_t edges = 0;     ///< edges out of them
   Sent sent;
   double seconds = 0;
 
@@ -60,16 +60,16 @@ struct Superstep {
 struct Options {
   process::ProcessOptions process{};
   std::string ownership = "hash";             ///< hash, ranges or the path of a partition file
-  std::size_t record_bytes = sizeof(Record);  ///< of all records
+  std::size_t record_bytes = sizeof(Record);  ///< size of all records
   partition::RowReading rows = partition::RowReading::automatic;  ///< own, where rows go to disks
   RowDisks disks{};
   /// The link is left to a tasks::TaskJob, which connects it: there are no records(), and all rows are
   /// checked in each process.
   bool for_tasks = false;
   std::string kernel{};  ///< what is computed, in words: must be the same in all processes
-  /// Called after each superstep of this process, by the thread that runs the kernel.
+  /// It is called after each superstep of this process, by the thread that runs the kernel.
   std::function<void(const Superstep&)> listener = [](const Superstep&) {};
-  /// Told, by any worker, how far this process has come within a long superstep: from how many of its sources
+  /// Any worker tells it how far this process has come within a long superstep: from how many of its sources
   /// it has searched, where Searches are tasks; how many vertices LocalClustering has looked at.
   Progress progress{};
 };
@@ -89,26 +89,27 @@ struct KnownEdges {
 class FrontierJob {
  public:
   FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const Options& options);
-  /// For one thread alone, which owns all vertices; a vertex and its local number are the same. The rows have
-  /// been checked. `alone`: as launch::alone() gives it.
-  /// `rows`: of all vertices, which outlive it, so that jobs share them; empty: make_rows() makes them where
-  /// the file does not have them as they are wanted.
+  /// Makes a job for one thread alone, which owns all vertices; a vertex and its local number are the same.
+  /// The rows have been checked. `alone`: as launch::alone() gives it. `rows` are those of all vertices; they
+  /// outlive it, so that jobs share them. Where they are empty, make_rows() makes them where the file does
+  /// not have them as they are wanted.
   FrontierJob(launch::Bootstrap& alone, const graph::GraphFile& graph, std::optional<KnownRows> rows = {});
 
   launch::Bootstrap& bootstrap() noexcept { return bootstrap_; }
   const graph::GraphFile& graph() const noexcept { return graph_; }
   const partition::Ownership& ownership() const noexcept { return *ownership_; }
-  /// Of the owned vertices, see partition::load_rows(): degrees and weights; and ids, which ids_of() has in
-  /// any case.
+  /// The degrees and weights of the owned vertices, see partition::load_rows(). It may have ids, which
+  /// ids_of() has in any case.
   const partition::OwnedRows& owned_rows() const noexcept { return owned_rows_; }
-  /// The row of an owned vertex. `room`: where rows in memory have become numbers, the ids are put there.
+  /// Returns the row of an owned vertex. `room`: where rows in memory have become numbers, the ids are put
+  /// there.
   std::span<const VertexId> ids_of(LocalNumber local, std::vector<VertexId>& room) const {
     if (!ids_are_numbers()) return owned_rows_.row(ownership_->vertex(rank(), local));
     room.clear();
     for (const KnownNumber n : rows_[local]) room.push_back(boundary_->vertex(n));
     return room;
   }
-  /// The same, to be called later.
+  /// Returns the same as a function, to be called later.
   IdsOf all_ids() const {
     return [this](LocalNumber local, std::vector<VertexId>& room) { return ids_of(local, room); };
   }
@@ -119,21 +120,22 @@ class FrontierJob {
   topology::WorkerPool& pool() noexcept { return process_.pool(); }
   transport::Transport& link() noexcept { return process_.link(); }
   Records& records() noexcept { return *records_; }
-  /// Of this process; where there are several processes, and the link is not left to tasks.
+  /// The boundary of this process. It is there where there are several processes, and the link is not left to
+  /// tasks.
   const Boundary& boundary() const noexcept { return *boundary_; }
-  /// How many numbers there are of vertices that this process knows.
+  /// The number of vertices that this process knows.
   std::uint32_t known() const noexcept { return boundary_ ? boundary_->known() : owned(); }
   /// Makes the rows of known vertices, where rows are in memory, and there are several processes or the ids
   /// of the file are wider than numbers; once. Kernels that follow rows ask for them. Memory: see
   /// OwnKnownRows, and 8 bytes more for each owned vertex where edges have weights; none where rows are in
   /// memory already, where their ids become numbers.
   void make_rows();
-  /// A copy of the rows of the owned vertices, with the numbers that another boundary gives to vertices;
-  /// null: this process owns all vertices.
+  /// Returns a copy of the rows of the owned vertices, with the numbers that another boundary gives to
+  /// vertices; null: this process owns all vertices.
   OwnKnownRows copy_rows(const Boundary* boundary);
-  /// Of the owned vertices, after make_rows(), where rows are in memory.
+  /// The rows of the owned vertices, after make_rows(), where rows are in memory.
   KnownRows rows() const noexcept { return rows_; }
-  /// Edges out of an owned vertex; after make_rows().
+  /// Returns how many edges lead out of an owned vertex; after make_rows().
   std::uint64_t degree(LocalNumber local) const noexcept {
     if (!on_disks()) return rows_[local].size();
     return owned_rows_.degree(ownership_->vertex(rank(), local));
@@ -147,7 +149,8 @@ class FrontierJob {
       work(AllKnown{});
   }
   const std::string& place() const noexcept { return process_.place(); }
-  /// The sums, number by number, of what all processes pass; the same in all. Collective, between supersteps.
+  /// Returns the sums, number by number, of what all processes pass; they are the same in all. Collective,
+  /// between supersteps.
   template <std::size_t Count>
   std::array<std::uint64_t, Count> sum_of_all(const std::array<std::uint64_t, Count>& mine) {
     if (bootstrap_.size() == 1) return mine;
@@ -163,18 +166,18 @@ class FrontierJob {
     if (listener_) listener_(done);
   }
   const Progress& progress() const noexcept { return progress_; }
-  /// From here on supersteps are told as being of this kind: another kernel runs as a part of one. Nothing:
+  /// Tells supersteps from here on as being of this kind: another kernel runs as a part of one. With nothing
   /// they are told as they are.
   void tell_as(std::optional<std::uint64_t> kind) noexcept { told_kind_ = kind; }
 
-  // What kernels ask for before they run. All throw UsageError.
-  /// The vertex is one of the graph.
+  // This is what kernels ask for before they run. All throw UsageError.
+  /// Throws unless the vertex is one of the graph.
   void expect_vertex(VertexId vertex) const;
-  /// Options::record_bytes is that of the kernel's records, and the link is not left to tasks.
+  /// Throws unless Options::record_bytes is that of the kernel's records, and the link is not left to tasks.
   void expect_records(std::size_t bytes) const;
-  /// Edges have weights, or none: see Options::disks.
+  /// Throws unless edges have weights, or have none: see Options::disks.
   void expect_weights(bool weighted) const;
-  /// Options::for_tasks was set.
+  /// Throws unless Options::for_tasks was set.
   void expect_tasks() const;
 
   /// Calls work(known edges) for the rows of the vertices that take() gives, in this order: spans of owned
@@ -203,7 +206,8 @@ class FrontierJob {
       }
     }
   }
-  /// The same for a list of owned vertices that the workers share: `next`, 0 before, is what none has taken.
+  /// Does the same for a list of owned vertices that the workers share: `next`, 0 before, is what none has
+  /// taken.
   template <class Work>
   void each_shared_row(int worker, std::span<const KnownNumber> list, std::atomic<std::size_t>& next,
                        const Work& work) {
@@ -215,8 +219,8 @@ class FrontierJob {
         },
         work);
   }
-  /// As each_row() from disks, for a kernel that reads each row once and seldom needs all of it: work() gets
-  /// the first targets of the row, and then the others where wants(local) says so.
+  /// Does what each_row() does from disks, for a kernel that reads each row once and seldom needs all of it:
+  /// work() gets the first targets of the row, and then the others where wants(local) says so.
   template <class Take, class Wants, class Work>
   void each_row_once(int worker, const Take& take, std::size_t first, const Wants& wants, const Work& work) {
     visit_rows(take, work, [&](const auto& take_ids, const auto& work_on, const auto& known) {
@@ -224,23 +228,23 @@ class FrontierJob {
           take_ids, first, [&](VertexId v) { return wants(known.place(v).local); }, work_on);
     });
   }
-  /// How many vertices take() best gives at a time. From disks, rows side by side are read at once.
+  /// Returns how many vertices take() best gives at a time. From disks, rows side by side are read at once.
   std::size_t rows_at_once() const noexcept { return on_disks() ? 4096 : 64; }
   bool on_disks() const noexcept { return pages_ != nullptr; }
-  /// Where rows are on disks; or null.
+  /// The pages of the rows where rows are on disks; else null.
   const RowPages* pages() const noexcept { return pages_.get(); }
-  /// After the kernel, where rows are on disks: what was read, and the limit. Collective.
+  /// Returns, after the kernel, what was read from disks, and the limit. Collective.
   disk::ReadFigures measure_disks();
 
   /// Calls work(worker, first, last) for ranges of local numbers that together are all.
   void for_each_range(const std::function<void(int, LocalNumber, LocalNumber)>& work);
 
-  /// Checking the rows of the owned vertices or writing them to disks, and connecting.
+  /// The time that it took to check the rows of the owned vertices or to write them to disks, and to connect.
   double seconds_load() const noexcept { return seconds_load_; }
 
  private:
   static constexpr std::size_t kAhead = 16;  ///< rows that are fetched into the cache before they are read
-  /// The first two cache lines; the processor itself fetches on from there.
+  /// Fetches the first two cache lines; the processor itself fetches on from there.
   static void fetch(const void* row, std::size_t edges) noexcept {
     __builtin_prefetch(row);
     if (edges > kAhead) __builtin_prefetch(static_cast<const std::byte*>(row) + 64);
@@ -265,7 +269,7 @@ class FrontierJob {
   template <class Take, class Work, class Read>
   void visit_rows(const Take& take, const Work& work, const Read& read) {
     std::vector<VertexId> taken;
-    std::vector<KnownNumber> numbers;  // of a row
+    std::vector<KnownNumber> numbers;  // numbers of a row
     visit_known([&](const auto& known) {
       read(
           [&] {
@@ -294,12 +298,12 @@ class FrontierJob {
   std::uint32_t owned_ = 0;
   std::optional<Records> records_;
   std::optional<Boundary> boundary_;
-  std::optional<OwnKnownRows> own_rows_;  ///< in memory, where those of the file will not do
+  std::optional<OwnKnownRows> own_rows_;  ///< rows in memory, where those of the file will not do
 
   std::size_t record_bytes_ = sizeof(Record);
   bool weighted_;
   bool has_rows_ = !kIds64;                   ///< rows_ are there
-  KnownRows rows_;                            ///< in memory: own_rows_, or those of the file
+  KnownRows rows_;                            ///< rows in memory: own_rows_, or those of the file
   std::vector<std::uint64_t> weights_begin_;  ///< [local], of several processes: see KnownWeights
   KnownWeights weights_;
   std::unique_ptr<RowPages> pages_;
@@ -309,7 +313,8 @@ class FrontierJob {
   std::vector<std::unique_ptr<RowReader>> readers_;  ///< [worker], where rows are on disks
 };
 
-/// At rank 0 the values of all vertices, by vertex; elsewhere nothing. `mine`: by local number. Collective.
+/// Returns the values of all vertices at rank 0, by vertex; elsewhere it returns nothing. `mine`: by local
+/// number. Collective.
 template <class Value>
 std::vector<Value> gather_values(FrontierJob& job, const std::vector<Value>& mine) {
   return partition::gather_values(job.bootstrap(), job.ownership(), mine);

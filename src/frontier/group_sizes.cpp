@@ -18,7 +18,7 @@ constexpr std::size_t kKept = 1024;
 /// are large when they leave.
 class Kept {
  public:
-  /// pass(label, count) for what has to leave.
+  /// Adds a vertex to the count of its label. It calls pass(label, count) for what has to leave.
   template <class Pass>
   void add(PlainId label, const Pass& pass) {
     Record& place = places_[folded(label) * kGolden32 >> 22];

@@ -1,4 +1,4 @@
-// How many vertices have the same label: the sizes of components and communities.
+// This file counts how many vertices have the same label: the sizes of components and communities.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,9 @@ namespace edgewire::frontier {
 
 struct GroupSizes {
   std::uint64_t groups = 0;   ///< labels that a vertex has
-  std::uint64_t singles = 0;  ///< of them, with one vertex
-  /// At rank 0: label and size of the largest ones, largest first, equal ones in the order of their labels.
+  std::uint64_t singles = 0;  ///< groups with one vertex
+  /// The labels and sizes of the largest groups, at rank 0: largest first, equal ones in the order of their
+  /// labels.
   std::vector<process::Candidate<std::uint64_t>> largest;
 };
 

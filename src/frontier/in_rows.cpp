@@ -25,7 +25,8 @@ void each_edge(FrontierJob& job, std::uint64_t first, std::uint64_t last, const 
 }  // namespace
 
 InRows::InRows(FrontierJob& job) {
-  // Counts of edges, then ends of rows that move on with each edge; behind the one that stays 0.
+  // They are counts of edges at first, then ends of rows that move on with each edge; behind the one that
+  // stays 0.
   rows_.begins.resize(job.owned() + std::size_t{1});
   const auto count = [this](LocalNumber local) {
     return std::atomic_ref(rows_.begins[local + std::size_t{1}]).fetch_add(1, std::memory_order_relaxed);

@@ -48,7 +48,7 @@ OwnKnownRows::OwnKnownRows(std::uint32_t owned, const Boundary* boundary, topolo
   const Numbering numbering(boundary);
   pool.for_each((owned + kRowsNumberedAtOnce - 1) / kRowsNumberedAtOnce, [&](int, std::uint64_t piece) {
     const std::uint64_t last = std::min<std::uint64_t>(owned, (piece + 1) * kRowsNumberedAtOnce);
-    std::vector<PlainId> ids;  // of several rows, so that look-ups can be fetched ahead
+    std::vector<PlainId> ids;  // ids of several rows, so that look-ups can be fetched ahead
     std::uint64_t done = begins[piece * kRowsNumberedAtOnce];
     for (std::uint64_t local = piece * kRowsNumberedAtOnce; local < last; ++local) {
       const auto row = plain(row_of(LocalNumber(static_cast<std::uint32_t>(local))));

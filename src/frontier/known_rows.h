@@ -50,7 +50,7 @@ class KnownWeights {
   KnownWeights(std::span<const std::uint64_t> begins, graph::Weights all) noexcept
       : begins_(begins.data()), all_(all) {}
 
-  /// Of a row with so many edges; empty where rows have none.
+  /// Returns the weights of a row with so many edges; they are empty where rows have none.
   graph::Weights of(LocalNumber local, std::size_t edges) const noexcept {
     return all_.empty() ? all_ : all_.subspan(begins_[local], edges);
   }

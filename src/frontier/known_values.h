@@ -1,5 +1,5 @@
-// What an owner says of its vertices to the processes that know them, and they to it: in the order that both
-// know, without numbers.
+// This file has what an owner says of its vertices to the processes that know them, and they to it: in the
+// order that both know, without numbers.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,10 @@
 namespace edgewire::frontier {
 
 /// Lists of values, which are no wider than an id, one to each peer; both sides know how long. Two values are
-/// a record. By each lane, which sends its part of all lists; ends the superstep. Calls value(peer, index)
-/// for what is sent, and take(peer, index, value) for what arrives. `lengths`: length(peer) of the lists that
-/// are sent, and of those that arrive. Throws Error when a peer sends more or less.
+/// a record. Each lane calls it, and sends its part of all lists; the call ends the superstep. Calls
+/// value(peer, index) for what is sent, and take(peer, index, value) for what arrives. `lengths`:
+/// length(peer) of the lists that are sent, and of those that arrive. Throws Error when a peer sends more or
+/// less.
 template <class SentLength, class TakenLength, class Value, class Take>
 void exchange_lists(FrontierJob& job, int lane, const SentLength& sent_length,
                     const TakenLength& taken_length, const Value& value, const Take& take_value) {
@@ -55,7 +56,7 @@ inline constexpr std::uint32_t kBitsAValue = 32;
 inline std::uint64_t values_of_bits(std::uint64_t bits) noexcept {
   return (bits + kBitsAValue - 1) / kBitsAValue;
 }
-/// The value with this index of a list of `bits` bits: bit(i) is bit i of the list.
+/// Returns the value with this index of a list of `bits` bits: bit(i) is bit i of the list.
 template <class Bit>
 std::uint32_t value_of_bits(std::uint64_t index, std::uint64_t bits, const Bit& bit) {
   const std::uint64_t first = index * kBitsAValue;
@@ -65,10 +66,10 @@ std::uint32_t value_of_bits(std::uint64_t index, std::uint64_t bits, const Bit& 
   return value;
 }
 
-/// By each lane: owners tell the processes that know them a bit of their vertices, bit(local), in the order
-/// that both know. Calls take(number, bits) for those of boundary vertices: bit i is of the vertex
-/// number + i. Ends the superstep; throws Error. `tells`: whether a process tells its bits; by default all
-/// do.
+/// Tells a bit of each vertex, bit(local), from its owner to the processes that know it, in the order that
+/// both know. Each lane calls it. Calls take(number, bits) for those of boundary vertices: bit i is of the
+/// vertex number + i. It ends the superstep, and throws Error. `tells`: whether a process tells its bits; by
+/// default all do.
 template <class Bit, class Take, class Tells = bool (*)(std::uint32_t)>
 void exchange_known_bits(
     FrontierJob& job, int lane, const Bit& bit, const Take& take,

@@ -29,7 +29,7 @@ using Record = PairRecord<PlainId>;
 /// It has a local number and a value of 4 bytes, and is a Record where ids have 32 bits.
 using ShortRecord = PairRecord<std::uint32_t>;
 
-/// Of a record whose vertex is a local number, which was checked.
+/// Returns the local number of a record whose vertex is one, which was checked.
 inline LocalNumber local_of(const Record& record) noexcept {
   return LocalNumber(static_cast<std::uint32_t>(record.vertex));
 }
@@ -51,11 +51,11 @@ struct WideRecord {
   double number() const { return std::bit_cast<double>(value); }
 };
 
-/// The record of a value of 4 or 8 bytes.
+/// The record that holds a value of 4 or 8 bytes.
 template <class Value>
 using RecordOf = std::conditional_t<sizeof(Value) == sizeof(ShortRecord::value), ShortRecord, WideRecord>;
 
-/// What a process has sent.
+/// This is what a process has sent.
 struct Sent {
   std::uint64_t record_bytes =
       0;  ///< what had to be sent: records of the kernel, without anything around them
@@ -70,7 +70,8 @@ class Records {
  public:
   using Note = channel::RingNote;
 
-  /// As channel::RecordStream. `record_bytes`: of a Record, a ShortRecord or a WideRecord.
+  /// Does what the constructor of channel::RecordStream does. `record_bytes`: the size of a Record, a
+  /// ShortRecord or a WideRecord.
   Records(launch::Bootstrap& bootstrap, process::LocalProcess& process, std::size_t record_bytes)
       : stream_(bootstrap, process, record_bytes) {}
 
@@ -87,10 +88,10 @@ class Records {
   void finish(int lane, const Take& take, const Note& note = {}) {
     stream_.finish(lane, one_by_one<Any>(take), note);
   }
-  /// The note of another process for the last superstep of this lane.
+  /// Returns the note of another process for the last superstep of this lane.
   const Note& note(int lane, int peer) const noexcept { return stream_.note(lane, peer); }
-  /// The same for 8 bytes of any meaning, take(peer, word), whatever the records of the job are. They do not
-  /// count as records of the kernel.
+  /// Does the same for 8 bytes of any meaning, with take(peer, word), whatever the records of the job are.
+  /// They do not count as records of the kernel.
   template <class Take>
   void send_word(int lane, int peer, std::uint64_t word, const Take& take) {
     std::array<std::byte, std::max(sizeof(Record), sizeof(WideRecord))> record{};
@@ -102,13 +103,13 @@ class Records {
   void finish_words(int lane, const Take& take, const Note& note = {}) {
     stream_.finish(lane, words(take), note);
   }
-  /// What all processes pass, in the order of their ranks: each gives as many numbers, three at most. All get
-  /// the same. No record travels: the numbers are what is said at the end of a superstep.
+  /// Returns what all processes pass, in the order of their ranks: each gives as many numbers, three at most.
+  /// All get the same. No record travels: the numbers are what is said at the end of a superstep.
   std::vector<std::uint64_t> share(std::span<const std::uint64_t> mine);
-  /// The least of what all processes pass.
+  /// Returns the least of what all processes pass.
   std::uint64_t agree(std::uint64_t mine);
 
-  /// By this process since the start. Not while workers send.
+  /// Returns what this process has sent since the start. Workers must not send meanwhile.
   Sent sent() const noexcept;
 
  private:

@@ -118,7 +118,7 @@ void RowCache::make_room() {
   }
 }
 
-/// False when there is no room.
+/// Reserves memory for copies. Returns false when there is no room.
 bool RowCache::reserve(std::uint64_t bytes) noexcept {
   if (used_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= capacity_) return true;
   used_.fetch_sub(bytes, std::memory_order_relaxed);

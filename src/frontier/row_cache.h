@@ -41,10 +41,10 @@ class RowCache {
     std::uint16_t begin, bytes;
   };
   struct CachedPage {
-    std::atomic_flag taken;         ///< by whoever uses what follows
+    std::atomic_flag taken;         ///< taken by whoever uses what follows
     std::atomic<bool> older{true};  ///< rows on the page may have been followed since it was looked through
     std::uint16_t pieces = 0;       ///< 0: the whole page
-    std::uint16_t bytes = 0;        ///< of the memory: the pieces, and what is in them
+    std::uint16_t bytes = 0;        ///< size of the memory: the pieces, and what is in them
     Memory memory;                  ///< null: nothing is kept
   };
   bool reserve(std::uint64_t bytes) noexcept;

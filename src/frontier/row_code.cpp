@@ -40,7 +40,7 @@ std::uint64_t bits_of(PlainId first, std::span<const VertexId> targets, unsigned
   return bits;
 }
 
-/// The k with the fewest bits, or one that is hardly worse: a descent from what suits the mean.
+/// Returns the k with the fewest bits, or one that is hardly worse: it descends from what suits the mean.
 unsigned choose_k(PlainId first, std::span<const VertexId> targets) {
   const std::uint64_t mean = (std::uint64_t{first} + targets.back() - targets.front()) / targets.size();
   unsigned k = mean == 0 ? 0 : std::min(kMostK, static_cast<unsigned>(std::bit_width(mean)) - 1);
@@ -85,10 +85,10 @@ class BitWriter {
  private:
   std::vector<std::byte>& out_;
   std::uint64_t pending_ = 0;
-  unsigned count_ = 0;  ///< of pending bits: fewer than 8 between calls
+  unsigned count_ = 0;  ///< number of pending bits: fewer than 8 between calls
 };
 
-/// Reads them. Behind the end it reads up to kCodeSlack bytes of what is there, and then zeros.
+/// Reads bits. Behind the end it reads up to kCodeSlack bytes of what is there, and then zeros.
 class BitReader {
  public:
   explicit BitReader(std::span<const std::byte> code) : code_(code), end_(code.size() * 8) {}
@@ -107,13 +107,13 @@ class BitReader {
     at_ += rest + 1 + k;
     return std::uint64_t{rest} << k | (next >> (rest + 1) & ((std::uint64_t{1} << k) - 1));
   }
-  /// Whether no more was read than there is.
+  /// Returns whether no more was read than there is.
   bool within() const noexcept { return at_ <= end_; }
-  /// Whether no whole byte is left besides.
+  /// Returns whether no whole byte is left besides.
   bool ended() const noexcept { return within() && end_ - at_ < 8; }
 
  private:
-  /// The next 57 bits at least.
+  /// Returns the next 57 bits at least.
   std::uint64_t window() const noexcept {
     if (at_ > end_) return 0;
     std::uint64_t bits = 0;

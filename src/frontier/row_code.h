@@ -23,7 +23,7 @@ constexpr std::size_t kCodeSlack = 8;
 void encode_row(VertexId vertex, std::span<const VertexId> targets, std::vector<std::byte>& code);
 
 /// Sets all of `targets`, of which there is at least one: those of the row, or the first ones of it, where
-/// the row has `more`. False when `code` is none of so many targets that are smaller than `vertices`.
+/// the row has `more`. Returns false when `code` is none of so many targets that are smaller than `vertices`.
 bool decode_row(VertexId vertex, std::span<const std::byte> code, std::uint64_t vertices,
                 std::span<VertexId> targets, bool more = false) noexcept;
 

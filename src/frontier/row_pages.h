@@ -30,22 +30,23 @@ namespace edgewire::frontier {
 constexpr std::uint64_t kPageBytes = 4096;
 constexpr std::uint64_t kStripePages = 16;
 
-/// Where rows are on disks.
+/// Says where rows are on disks.
 struct RowDisks {
   std::vector<std::string> devices{};  ///< a folder on each device; empty: rows are in memory
-  std::uint64_t memory_bytes = 0;      ///< of a process, see disk::MemoryBudget; 0: ample
-  bool weighted = false;               ///< with their weights
+  std::uint64_t memory_bytes = 0;      ///< memory of a process, see disk::MemoryBudget; 0: ample
+  bool weighted = false;               ///< rows come with their weights
   disk::VertexBytes kernel{};          ///< what the kernel keeps of a vertex
 
-  /// What is left beside so many vertices: what the kernel keeps of them, and where rows are, which are 12
-  /// bytes of the index and 8 of the mapped graph. Throws Error where their memory does not suffice.
+  /// Returns what memory is left beside so many vertices. They take what the kernel keeps of them, and where
+  /// rows are: 12 bytes of the index and 8 of the mapped graph. Throws Error where their memory does not
+  /// suffice.
   disk::MemoryBudget budget(const disk::VertexCounts& vertices) const {
     constexpr std::uint64_t kPlaces = 20;
     return {memory_bytes, {kernel.owned + kPlaces, kernel.other}, vertices};
   }
 };
 
-/// What is known of the weights of a process's edges.
+/// This is what is known of the weights of a process's edges.
 struct WeightFigures {
   double sum = 0;
   double least = 0;  ///< or 0, if none is less
@@ -73,7 +74,8 @@ class RowPages {
   const graph::GraphFile& graph() const noexcept { return graph_; }
   std::uint64_t degree(VertexId vertex) const noexcept { return rows_.degree(vertex); }
   bool weighted() const noexcept { return weighted_; }
-  /// Where the row of an owned vertex is in the stream: [begin, end) in bytes. Empty when it has no edges.
+  /// Returns where the row of an owned vertex is in the stream: [begin, end) in bytes. The range is empty
+  /// when the row has no edges.
   std::pair<std::uint64_t, std::uint64_t> range(VertexId vertex) const noexcept {
     const LocalNumber local = ownership_.place(vertex).local;
     return {index_.begins[local], index_.begins[local] + index_.lengths[local]};
@@ -101,16 +103,17 @@ class RowPages {
     }
   }
   std::uint64_t bytes() const noexcept { return index_.checksums.size() * kPageBytes; }
-  /// Of any row.
+  /// The bytes of the longest row.
   std::uint64_t longest() const noexcept { return longest_; }
-  /// Pages [first, first + count), as far as they lie in one piece in a file: where, and how many they are.
+  /// Returns where pages [first, first + count) are, as far as they lie in one piece in a file, and how many
+  /// they are.
   std::pair<disk::Segment, std::uint64_t> piece(std::uint64_t first, std::uint64_t count) const noexcept;
   std::uint64_t checksum(std::uint64_t page) const noexcept { return index_.checksums[page]; }
   const disk::SegmentFiles& files() const noexcept { return *files_; }
   const WeightFigures& weights() const noexcept { return index_.weights; }
-  /// The boundary vertices of these rows, ascending. They are not here afterwards.
+  /// Returns the boundary vertices of these rows, ascending. They are not here afterwards.
   std::vector<VertexId> take_boundary() noexcept { return std::move(index_.boundary); }
-  /// By this run: 0, or bytes() and what their files have besides.
+  /// The number of bytes that this run has written: 0, or bytes() and what their files have besides.
   std::uint64_t bytes_written() const noexcept { return bytes_written_; }
 
  private:
@@ -134,7 +137,7 @@ class RowPages {
   std::string index_path_;
   RowIndex index_;
   std::uint64_t longest_ = 0, bytes_written_ = 0;
-  std::uint64_t long_begin_ = 0;     ///< of the rows that are not short, in bytes of the stream
+  std::uint64_t long_begin_ = 0;     ///< begin of the rows that are not short, in bytes of the stream
   std::vector<LocalNumber> firsts_;  ///< [page]: whose row is the first one on it
   std::optional<disk::SegmentFiles> files_;
 };

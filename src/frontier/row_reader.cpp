@@ -75,14 +75,14 @@ void RowReader::fill(const Take& take) {
 }
 
 /// Adds a vertex to the request that is open for rows like its own; first starts that one where the row is
-/// not beside the others. False while there is no room.
+/// not beside the others. Returns false while there is no room.
 bool RowReader::ask(VertexId vertex) {
   Request& request = open_[is_short_row(pages_.degree(vertex)) ? 1 : 0];
   if (add(request, vertex)) return true;
   return start(request) && add(request, vertex);
 }
 
-/// False when the row of the vertex is not beside the others.
+/// Adds a vertex to the request. Returns false when its row is not beside the others.
 bool RowReader::add(Request& request, VertexId vertex) const {
   const auto [begin, end] = pages_.range(vertex);
   if (begin < end) {
@@ -98,7 +98,7 @@ bool RowReader::add(Request& request, VertexId vertex) const {
   return true;
 }
 
-/// Moves the request to those that are under way. False while there is no room.
+/// Moves the request to those that are under way. Returns false while there is no room.
 bool RowReader::start(Request& request) {
   const std::uint64_t pages = request.end - request.first;
   if (pages > 0) {
@@ -109,7 +109,7 @@ bool RowReader::start(Request& request) {
   return true;
 }
 
-/// Takes from the cache what is there.
+/// Takes from the cache those pages that are there.
 void RowReader::find(const Request& request) {
   found_.clear();
   for (std::uint64_t page = request.first; page < request.end; ++page)
@@ -164,7 +164,7 @@ void RowReader::keep(const Request& request) {
       cache_.keep(page, request.memory + (page - request.first) * kPageBytes);
 }
 
-/// The first `count` edges of the row; where rows have weights, all of them.
+/// Returns the first `count` edges of the row; where rows have weights, it returns all of them.
 Edges RowReader::decode(const Request& request, VertexId vertex, std::uint64_t count) {
   const auto [begin, end] = pages_.range(vertex);
   const std::uint64_t degree = pages_.degree(vertex);

@@ -32,10 +32,10 @@ class RowReader {
   RowReader(const RowPages& pages, RowCache& cache, std::size_t memory_bytes, transport::Health& health);
 
   using Take = std::function<std::span<const VertexId>()>;
-  /// As FrontierJob::each_row(). What work() returns: see RowCache::follow(). Throws Error with path and byte
-  /// offset. Not again after it has thrown.
+  /// Does what FrontierJob::each_row() does. RowCache::follow() describes what work() returns. Throws Error
+  /// with path and byte offset. It must not be called again after it has thrown.
   void each(const Take& take, const std::function<bool(const Edges&)>& work);
-  /// As FrontierJob::each_row_once(). Rows have no weights. Throws as each() does.
+  /// Does what FrontierJob::each_row_once() does. Rows have no weights. Throws as each() does.
   void each_once(const Take& take, std::size_t first, const std::function<bool(VertexId)>& wants,
                  const std::function<void(const Edges&)>& work);
   /// See disk::Queue::watch().
@@ -53,7 +53,7 @@ class RowReader {
     std::vector<VertexId> vertices;
     std::uint64_t first = 0, end = 0;  ///< pages
     std::byte* memory = nullptr;       ///< null when no row has edges
-    std::deque<Read> reads{};          ///< of those that are not in the cache
+    std::deque<Read> reads{};          ///< reads of pages that are not in the cache
   };
   bool ask(VertexId vertex);
   bool add(Request& request, VertexId vertex) const;
@@ -74,7 +74,7 @@ class RowReader {
   disk::Queue queue_;
   disk::BlockRing memory_;
   std::span<const VertexId> chunk_;     ///< vertices that were taken, and are in no request yet
-  std::array<Request, 2> open_;         ///< of long and of short rows; more rows may be added
+  std::array<Request, 2> open_;         ///< requests for long and for short rows; more rows may be added
   std::deque<Request> requests_;        ///< oldest first
   std::vector<RowCache::Found> found_;  ///< [page of a request]
   std::vector<VertexId> targets_;

@@ -18,9 +18,9 @@ namespace edgewire::frontier {
 namespace {
 
 constexpr std::uint64_t kStripeBytes = kStripePages * kPageBytes;
-// Edges that a worker encodes before all are written.
+// A worker encodes so many edges before all are written.
 constexpr std::uint64_t kEdgesAtOnce = 1 << 20, kLeastEdgesAtOnce = 1 << 14;
-constexpr std::uint64_t kBytesAnEdge = 16;  // that this takes at most: codes, and what they are copied to
+constexpr std::uint64_t kBytesAnEdge = 16;  // bytes at most: codes, and what they are copied to
 
 class RowWriter {
  public:
@@ -46,7 +46,7 @@ class RowWriter {
   }
 
  private:
-  /// Of rows side by side.
+  /// The codes of rows side by side.
   struct Piece {
     std::vector<std::byte> codes;
     WeightFigures weights;
@@ -77,7 +77,7 @@ class RowWriter {
     return bounds.back();
   }
 
-  /// Where pieces of about so many edges begin, one for each worker, and where the last one ends.
+  /// Returns where pieces of about so many edges begin, one for each worker, and where the last one ends.
   std::vector<LocalNumber> cut(LocalNumber first, bool short_ones) const {
     std::vector<LocalNumber> bounds{first};
     std::uint64_t edges = 0;
@@ -148,7 +148,7 @@ class RowWriter {
   disk::SegmentWriter files_;
   RowIndex index_;
   std::vector<std::byte> stream_;  ///< what is not written yet
-  std::uint64_t end_ = 0;          ///< of all that was encoded
+  std::uint64_t end_ = 0;          ///< end of all that was encoded
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;  // of a process
+constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;  // memory of a process
 
 }  // namespace
 
@@ -101,7 +101,7 @@ std::string Searches::search(const Turn& turn) {
   return launch::pack(did);
 }
 
-/// How many of so many sources this process searches from, see process_of().
+/// Returns how many of so many sources this process searches from, see process_of().
 std::uint64_t Searches::mine_of(std::size_t sources) const noexcept {
   const auto size = static_cast<std::uint64_t>(job_.bootstrap().size());
   return (sources + size - 1 - job_.rank()) / size;

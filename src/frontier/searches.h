@@ -22,11 +22,12 @@ namespace edgewire::frontier {
 class Searcher {
  public:
   virtual ~Searcher() = default;
-  /// What it did. `number`: of the source in the list. What it throws ends the job.
+  /// Searches from a source, and returns what it did. `number`: the source's place in the list. What it
+  /// throws ends the job.
   virtual std::vector<Superstep> search(std::size_t number, VertexId source) = 0;
 };
 
-/// What decides whether each worker searches from sources of its own.
+/// This is what decides whether each worker searches from sources of its own.
 struct SearchPlan {
   std::optional<bool> apart{};  ///< what was asked for; empty: where it pays
   std::uint64_t vertices = 0, edges = 0;
@@ -40,9 +41,9 @@ class Searches {
   /// A searcher for a job of one thread, which outlives it.
   using Make = std::function<std::unique_ptr<Searcher>(FrontierJob& alone)>;
 
-  /// Whether workers search apart: as was asked for; else where each of several workers gets two sources or
-  /// more, rows are in memory, and a process needs at most 4 GiB. `worker_bytes`, `source_bytes`: for each
-  /// vertex, in the search of a worker, and of what stays of a source.
+  /// Returns whether workers search apart: as was asked for; else where each of several workers gets two
+  /// sources or more, rows are in memory, and a process needs at most 4 GiB. `worker_bytes`, `source_bytes`:
+  /// what the search of a worker takes for each vertex, and what stays of a source.
   static bool apart(const SearchPlan& plan, std::uint64_t worker_bytes,
                     std::uint64_t source_bytes = 0) noexcept;
 
@@ -50,7 +51,7 @@ class Searches {
   /// ids have 64 bits, the rows of all vertices as local numbers, 4 bytes an edge. Throws Error where the
   /// graph has more vertices than a process may own.
   Searches(FrontierJob& job, Make make);
-  /// For more functions, before connect().
+  /// The registry, to which more functions can be added before connect().
   tasks::Registry& registry() noexcept { return registry_; }
   /// Connects the link. Collective; throws Error.
   void connect() { tasks_.emplace(job_.bootstrap(), registry_, job_.process()); }
@@ -69,9 +70,9 @@ class Searches {
   std::string run_task(tasks::FunctionId function, std::string arguments = {}) {
     return tasks_->run(function, std::move(arguments));
   }
-  /// What this process sent in the last run() or run_task().
+  /// The records and bytes that this process sent in the last run() or run_task().
   Sent sent() const noexcept { return {0, tasks_->figures().payload_bytes, tasks_->figures().wire_bytes}; }
-  /// Calls visit(searcher) for all of this process. Not while they search.
+  /// Calls visit(searcher) for all of this process. They must not search meanwhile.
   template <class Visit>
   void for_each_searcher(const Visit& visit) const {
     for (const Place& place : places_)
@@ -84,7 +85,7 @@ class Searches {
   struct Turn {
     std::size_t first, step, place;
   };
-  /// What a worker searches with.
+  /// This is what a worker searches with.
   struct Place {
     std::unique_ptr<launch::Bootstrap> alone;
     std::unique_ptr<FrontierJob> job;
@@ -105,11 +106,11 @@ class Searches {
   bool in_order_ = false;
   // Sources of this process, for the progress alone.
   std::atomic<std::uint64_t> searched_{0};
-  std::uint64_t given_ = 0, later_ = 0;  ///< in all calls so far; in those that follow
+  std::uint64_t given_ = 0, later_ = 0;  ///< sources in all calls so far; sources in those that follow
   std::vector<std::string> found_;       ///< [task]: at rank 0
-  std::optional<OwnKnownRows> rows_;     ///< of all vertices, where those of the file will not do
+  std::optional<OwnKnownRows> rows_;     ///< rows of all vertices, where those of the file will not do
   std::vector<Place> places_;            ///< as many as workers
-  std::mutex mutex_;                     ///< of free_
+  std::mutex mutex_;                     ///< guards free_
   std::vector<std::size_t> free_;        ///< places that no task uses
   std::optional<tasks::TaskJob> tasks_;
 };

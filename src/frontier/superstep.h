@@ -67,7 +67,7 @@ class SuperstepLog {
       }
     });
   }
-  /// Supersteps that another kernel has measured.
+  /// Adds supersteps that another kernel has measured.
   void add(const std::vector<Superstep>& others, std::uint64_t kind) {
     for (Superstep one : others) {
       one.step = all_.size();

@@ -32,7 +32,7 @@ struct TargetKeys {
   static PlainId target(Key key) { return key; }
 };
 
-/// By target, and edges to the same one by weight.
+/// Keys that sort the edges of a row by target, and edges to the same one by weight.
 template <class Number>
 struct WeightedKeys {
   using Weight = Number;
@@ -112,7 +112,7 @@ void Builder::grow(Worker& worker, Stream& stream) const {
   stream.filled = 0;
 }
 
-/// Closes all blocks; returns what is known of all weights.
+/// Closes all blocks, and returns what is known of all weights.
 WeightFacts Builder::close_all() {
   WeightFacts all;
   parallel_for(options_.workers, workers_.size(), [&](int, std::uint64_t index) {
@@ -125,8 +125,8 @@ WeightFacts Builder::close_all() {
   return all;
 }
 
-/// The streams of a bucket, sorted by their first edges. All edges of the bucket are in order if each worker
-/// has added its edges in order and the ranges of the workers do not overlap.
+/// Returns the streams of a bucket, sorted by their first edges. All edges of the bucket are in order if each
+/// worker has added its edges in order and the ranges of the workers do not overlap.
 std::vector<const Builder::Stream*> Builder::streams_of(std::uint64_t bucket) const {
   std::vector<const Stream*> streams;
   for (const Worker& worker : workers_)
@@ -154,12 +154,12 @@ void Builder::free_streams(std::uint64_t bucket) {
   }
 }
 
-/// Kept from bucket to bucket, so that its memory is asked for once.
+/// The memory is kept from bucket to bucket, so that it is asked for once.
 struct Builder::Scratch {
   std::vector<std::uint64_t> ends;
   std::vector<std::byte> keys;
 
-  /// Not filled with anything.
+  /// Returns memory for keys, which is not filled with anything.
   template <class Key>
   Key* keys_of(std::uint64_t count) {
     // The alignment of operator new is enough for all kinds of keys.
@@ -179,7 +179,7 @@ void Builder::sort_bucket(std::uint64_t bucket, WeightType type, Scratch& scratc
 }
 
 /// Adds how many edges each row has to the counts of the rows behind them, and writes the targets as they
-/// come. Whether all edges are in order, so that the targets are, too.
+/// come. Returns whether all edges are in order, so that the targets are, too.
 bool Builder::count_rows(std::uint64_t bucket, std::span<std::uint64_t> counts, PlainId* targets) const {
   const std::uint64_t first = bucket << shift_;
   bool all_sorted = true;

@@ -21,7 +21,7 @@
 
 namespace edgewire::graph {
 
-/// Why a column is taken for weights. What the larger one says counts where inputs differ.
+/// Says why a column is taken for weights. What the larger one says counts where inputs differ.
 enum class WeightColumn {
   guessed,  ///< it is the third one
   named,    ///< the user or the file calls it so
@@ -35,14 +35,14 @@ struct BuildOptions {
   int workers = 1;
   bool keep_ids = false;             ///< vertices are all ids up to the largest, also where few of them occur
   std::string must_hold_edges = {};  ///< the input that must, for messages; empty: it need not
-  /// Told how big a file becomes that keeps sparse ids, before it is written, and which weight was rounded.
-  /// May be empty.
+  /// It is told how big a file becomes that keeps sparse ids, before it is written, and which weight was
+  /// rounded. It may be empty.
   std::function<void(const std::string&)> note = {};
   WeightColumn column = WeightColumn::named;
 };
 
-/// Whether so few of `ids` ids can have edges that vertices for all of them would mostly be a waste of
-/// memory. Small graphs are never sparse.
+/// Returns whether so few of `ids` ids can have edges that vertices for all of them would mostly be a waste
+/// of memory. Small graphs are never sparse.
 constexpr bool are_sparse(std::uint64_t ids, std::uint64_t edges) {
   return ids > (1U << 20) && ids / 16 > edges;
 }
@@ -52,10 +52,10 @@ void require_edges(const BuildOptions& options, std::uint64_t edges_read);
 /// Tells options.note how big the file becomes, where ids are kept though they are sparse.
 void note_size(const BuildOptions& options, std::uint64_t vertices, std::uint64_t edges,
                std::uint64_t file_bytes);
-/// The flags (Flag in format.h) of a graph built so from weights with these facts.
+/// Returns the flags (Flag in format.h) of a graph built so from weights with these facts.
 std::uint32_t flags_of(const BuildOptions& options, const WeightFacts& weights);
 
-/// What was written.
+/// The figures of what was written.
 struct BuildSummary {
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;
@@ -80,7 +80,7 @@ class BlockPool {
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;
 
-  /// Not filled with anything. Throws std::bad_alloc.
+  /// Returns a block that is not filled with anything. Throws std::bad_alloc.
   void* take();
   void give_back(void* block) noexcept;
 
@@ -124,7 +124,7 @@ class PooledNumbers {
 
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
-  /// Those of one block, from number `first` on; none behind the last.
+  /// Returns the numbers of one block, from number `first` on; none behind the last.
   std::span<const Number> from(std::size_t first) const noexcept {
     if (first >= size_) return {};
     const std::size_t in_block = first % kInBlock;
@@ -159,13 +159,13 @@ class Builder {
 
   const BuildOptions& options() const noexcept { return options_; }
 
-  /// Each worker calls this for itself. Source and target are less than vertices.
+  /// Adds an edge. Each worker calls this for itself. Source and target are less than vertices.
   void add(int worker, PlainId source, PlainId target, Weight weight) {
     put(worker, source, target, weight);
     if (options_.undirected && source != target) put(worker, target, source, weight);
   }
-  /// The same for edges from vertex_of(ids[2i]) to vertex_of(ids[2i + 1]). `weights` holds one for each, or
-  /// is empty.
+  /// Does the same for edges from vertex_of(ids[2i]) to vertex_of(ids[2i + 1]). `weights` holds one for each,
+  /// or is empty.
   template <class Id, class VertexOf>
   void add(int worker, std::span<const Id> ids, Weights weights, const VertexOf& vertex_of) {
     if (!options_.weighted && !options_.undirected) return add_directed(worker, ids, vertex_of);
@@ -178,7 +178,8 @@ class Builder {
   }
 
   /// Writes and commits the file. `original_ids` is empty or holds one for each vertex. `flags` are added to
-  /// those that follow from the options (Flag in format.h): what the caller knows of the graph. Called once.
+  /// those that follow from the options (Flag in format.h): what the caller knows of the graph. It is called
+  /// once.
   BuildSummary write(OutputFile& output, std::span<const std::uint64_t> original_ids, std::uint32_t flags,
                      const Progress& progress);
 
@@ -193,12 +194,12 @@ class Builder {
   struct Stream {  // what one worker has put into one bucket
     Edge* edges = nullptr;
     std::uint32_t filled = kBlockEdges;
-    WeightList weights;  // of the last block, until it is closed
+    WeightList weights;  // weights of the last block, until it is closed
     std::vector<Block> blocks;
   };
   struct alignas(128) Worker {
     std::vector<Stream> streams;  // [bucket]
-    WeightFacts weights;          // of closed blocks
+    WeightFacts weights;          // facts of closed blocks
   };
   struct Bucket {  // sorted
     PooledNumbers<PlainId> targets;
@@ -260,7 +261,7 @@ class Builder {
   std::vector<std::uint64_t> offsets_;        // degrees (at vertex + 1) until all buckets are sorted
 };
 
-// What all writers of a graph file do: sections in blocks, their checksums, and the header at last.
+// This is what all writers of a graph file do: sections in blocks, their checksums, and the header at last.
 
 /// Puts elements [first, first + count) of a section at `to`.
 using FillSection =
@@ -275,7 +276,7 @@ void write_sections(OutputFile& output, Header& header, int workers, const FillS
 /// Writes the table of checksums of all blocks, and puts its own checksum into the header. Throws Error.
 void write_checksums(OutputFile& output, Header& header, std::span<const std::uint64_t> checksums);
 
-/// The last step: the header, with its own checksum. Throws Error.
+/// Writes the header with its own checksum, as the last step. Throws Error.
 void write_header(OutputFile& output, Header& header);
 
 }  // namespace edgewire::graph

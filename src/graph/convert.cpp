@@ -24,7 +24,7 @@ namespace edgewire::graph {
 
 namespace {
 
-/// Our own format again: to make a graph simple or undirected, or to drop its weights.
+/// Copies our own format: to make a graph simple or undirected, or to drop its weights.
 BuildSummary copy_graph(const GraphFile& graph, OutputFile& output, OutputFile* table, BuildOptions options,
                         const Progress& progress) {
   graph.expect_all_rows();
@@ -34,7 +34,7 @@ BuildSummary copy_graph(const GraphFile& graph, OutputFile& output, OutputFile* 
   options.simple = options.simple && (!graph.simple() || options.undirected);
   Builder builder(graph.vertices(), graph.edges() * (options.undirected ? 2 : 1), options);
   add_rows(graph, builder, false, "reading", progress);
-  // Simple stays simple unless edges are added; symmetric stays symmetric.
+  // A simple graph stays simple unless edges are added; a symmetric one stays symmetric.
   const std::uint32_t flags =
       (graph.simple() && !options.undirected ? std::uint32_t{kSimple} : 0U) |
       (graph.symmetric() ? std::uint32_t{kSymmetric} : 0U) |
@@ -49,7 +49,7 @@ void skip_byte_order_mark(Input& input) {
   if (input.peek().starts_with(kByteOrderMark)) input.skip(kByteOrderMark.size());
 }
 
-/// Further files must be of the same format, one whose files can be read one behind the other.
+/// Checks that further files have the same format, one whose files can be read one behind the other.
 void check_several(Format format, const ConvertOptions& wanted, std::deque<Input>& others) {
   if (others.empty()) return;
   const bool lists =
@@ -128,7 +128,7 @@ BuildOptions build_options(const Input& file, const ConvertOptions& options) {
           options.note,    WeightColumn::named};
 }
 
-/// Whether the input is a graph in parts, which is opened by its folder's name.
+/// Returns whether the input is a graph in parts, which is opened by its folder's name.
 bool is_in_parts(const std::string& input, const ConvertOptions& options) {
   return is_folder(input) && (options.format == Format::automatic || options.format == Format::ew);
 }

@@ -1,4 +1,4 @@
-// From the formats of others to ours, and back.
+// These functions convert graphs from the formats of others to ours, and back.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ struct ConvertOptions {
 BuildSummary convert(const std::string& input, const std::string& output, const ConvertOptions& options,
                      const Progress& progress = {});
 
-/// The same for a file that was opened.
+/// Does the same for a file that was opened.
 BuildSummary convert(const std::string& input, OutputFile& output, const ConvertOptions& options,
                      const Progress& progress = {});
 
@@ -53,16 +53,17 @@ struct ExportOptions {
   Format format;        ///< one that is written: el, wel, csv, tsv, matrix_market, sg, wsg or metis
   bool weights = true;  ///< write them where graph and format have them
   int workers = 0;      ///< 0: one a core
-  bool names = false;   ///< of el and wel: vertices have names, not numbers
+  bool names = false;   ///< vertices of el and wel have names, not numbers
 };
 
-/// What was written.
+/// The figures of what was written.
 struct WriteSummary {
-  std::uint64_t edges = 0;  ///< of the graph; METIS counts each pair of them once
+  std::uint64_t edges = 0;  ///< edges of the graph; METIS counts each pair of them once
   std::uint64_t bytes = 0;
-  /// What the file calls the graph's first vertex; the others follow. None: it calls them as results do.
+  /// Says what the file calls the graph's first vertex; the others follow. With nothing, it calls them as
+  /// results do.
   std::optional<std::uint64_t> first_id{};
-  /// Without edges, of a file of numbers at the end: edge lists and tables cannot hold them.
+  /// The vertices without edges, at the end of a file of numbers: edge lists and tables cannot hold them.
   std::uint64_t lost_vertices = 0;
 };
 
@@ -74,16 +75,16 @@ struct WriteSummary {
 WriteSummary export_graph(const GraphFile& graph, const std::string& output, const ExportOptions& options,
                           const Progress& progress = {});
 
-/// The format that the name of an output tells, before .gz or .zst: .el, .wel, .csv, .tsv, .mtx, .sg, .wsg,
-/// .graph or .metis, and our own for .ew and names without ending. Throws UsageError for others.
+/// Returns the format that the name of an output tells, before .gz or .zst: .el, .wel, .csv, .tsv, .mtx, .sg,
+/// .wsg, .graph or .metis, and our own for .ew and names without ending. Throws UsageError for others.
 Format format_of_output(const std::string& path);
 /// Throws UsageError when the name of an output promises a compression that its format is not written with.
 void check_packing(const std::string& path, Format format);
 
-/// Whether a format is text, and so can go to stdout.
+/// Returns whether a format is text, and so can go to stdout.
 bool is_text(Format format);
 bool has_weights(Format format);
-/// Whether a format can hold the names of vertices.
+/// Returns whether a format can hold the names of vertices.
 bool has_names(Format format);
 
 }  // namespace edgewire::graph

@@ -45,7 +45,7 @@ void check_counts(const Input& input, const Piece& piece, std::string_view line,
   }
 }
 
-/// Each edge the other way, its weight negated.
+/// Adds each edge the other way, its weight negated.
 void add_negated(EdgeSink& sink, int worker, const ParsedEdges& edges) {
   std::vector<std::uint64_t> ids = edges.all_ids();
   WeightList weights;
@@ -140,7 +140,7 @@ void read_size(const Input& input, const Piece& piece, std::string_view line, Co
   header.entries = *entries;
 }
 
-/// "p sp VERTICES ARCS"
+/// Reads the line "p sp VERTICES ARCS".
 void read_problem(const Input& input, const Piece& piece, std::string_view line, CountedEdges& counted) {
   Fields fields(input, piece, line);
   if (fields.word() != "p")

@@ -30,9 +30,9 @@ namespace edgewire::graph {
 
 namespace {
 
-constexpr std::size_t kBufferBytes = 64 << 10;  // of standard input
+constexpr std::size_t kBufferBytes = 64 << 10;  // buffer of standard input
 
-/// Not compressed.
+/// Reads data that is not compressed.
 class PlainReader final : public ByteStream {
  public:
   explicit PlainReader(RawBytes& raw) : raw_(raw) {}
@@ -54,8 +54,8 @@ class PlainReader final : public ByteStream {
   RawBytes& raw_;
 };
 
-/// Compressed data: one member (gzip), frame (Zstandard) or stream (xz, bzip2) after the other, up to the end
-/// of the file.
+/// Reads compressed data: one member (gzip), frame (Zstandard) or stream (xz, bzip2) after the other, up to
+/// the end of the file.
 class Decoder : public ByteStream {
  public:
   Decoder(RawBytes& raw, const char* format) : raw_(raw), format_(format) {}
@@ -77,7 +77,7 @@ class Decoder : public ByteStream {
     return made;
   }
 
-  /// What there is has been read up to the end of a member.
+  /// Ends a member, when what there is has been read up to its end.
   void end_member() {
     if (may_be_padded()) skip_zeros();
     ended_ = raw_.peek().empty();
@@ -93,7 +93,7 @@ class Decoder : public ByteStream {
   virtual Step decode(std::span<const std::uint8_t> in, char* to, std::size_t room) = 0;
   /// Makes ready for the next member.
   virtual void restart() {}
-  /// Whether zeros may follow a member, as on tapes and block devices.
+  /// Returns whether zeros may follow a member, as on tapes and block devices.
   virtual bool may_be_padded() const { return false; }
 
   [[noreturn, maybe_unused]] void damaged(std::size_t used, const char* why) const {
@@ -116,7 +116,7 @@ class Decoder : public ByteStream {
   return static_cast<unsigned>(std::min<std::size_t>(bytes, std::numeric_limits<unsigned>::max()));
 }
 
-/// RFC 1952
+/// Reads gzip members, as RFC 1952 describes them.
 class GzipReader final : public Decoder {
  public:
   explicit GzipReader(RawBytes& raw) : Decoder(raw, "gzip"), state_(new inflate_state) { restart(); }
@@ -149,12 +149,12 @@ class GzipReader final : public Decoder {
 };
 
 #ifdef EDGEWIRE_ZSTD
-/// RFC 8878
+/// Reads Zstandard frames, as RFC 8878 describes them.
 class ZstdReader final : public Decoder {
  public:
   explicit ZstdReader(RawBytes& raw) : Decoder(raw, "Zstandard"), stream_(ZSTD_createDStream()) {
     if (stream_ == nullptr) throw std::bad_alloc();
-    // Also what `zstd --long` writes; the window is the memory that the file makes us take.
+    // The limit allows also what `zstd --long` writes; the window is the memory that the file makes us take.
     constexpr int kWindowBits = 30;
     ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax, kWindowBits);
   }
@@ -174,7 +174,8 @@ class ZstdReader final : public Decoder {
 #endif
 
 #ifdef EDGEWIRE_LZMA
-/// The .xz file format 1.1.0. Its decoder takes several streams, and the padding between them, by itself.
+/// Reads the .xz file format 1.1.0. Its decoder takes several streams, and the padding between them, by
+/// itself.
 class XzReader final : public Decoder {
  public:
   explicit XzReader(RawBytes& raw) : Decoder(raw, "xz") {

@@ -21,22 +21,22 @@ class RawBytes {
   /// Throws Error with the path and the system's reason.
   explicit RawBytes(const std::string& path);
 
-  /// What messages call it: the path, or "stdin".
+  /// The name that messages use: the path, or "stdin".
   const std::string& name() const noexcept { return name_; }
   bool is_file() const noexcept { return file_.has_value(); }
-  /// All bytes of a file. Empty for standard input.
+  /// Returns all bytes of a file. It is empty for standard input.
   std::span<const std::uint8_t> mapped() const noexcept;
 
-  /// Of a file: see MappedFile.
+  /// Tells the system how a file is read: see MappedFile.
   void expect_scattered_reads(bool scattered) const noexcept { file_->expect_scattered_reads(scattered); }
-  /// Of a file: lets the kernel drop the pages that lie within [begin, end) from this process.
+  /// Lets the kernel drop the pages of a file that lie within [begin, end) from this process.
   void release(std::uint64_t begin, std::uint64_t end) const noexcept { file_->release(begin, end); }
 
-  /// The bytes that are not used yet: at least `least` (up to 64 KiB), fewer only where the input ends. Valid
-  /// until the next call. Throws Error when the system cannot read.
+  /// Returns the bytes that are not used yet: at least `least` (up to 64 KiB), fewer only where the input
+  /// ends. They are valid until the next call. Throws Error when the system cannot read.
   std::span<const std::uint8_t> peek(std::size_t least = 1);
   void use(std::size_t count) noexcept { used_ += count; }
-  /// Of a file: none of it is used any more.
+  /// Starts a file again, so that none of it is used any more.
   void restart() noexcept { used_ = 0; }
   std::uint64_t used() const noexcept { return used_; }
 
@@ -47,7 +47,7 @@ class RawBytes {
   std::string name_;
   std::optional<MappedFile> file_;
   std::uint64_t used_ = 0;
-  // Of standard input only: what is in the buffer begins at this offset.
+  // The buffer is for standard input only: what is in it begins at this offset.
   std::vector<std::uint8_t> buffer_;
   std::uint64_t buffer_offset_ = 0;
 };
@@ -65,18 +65,18 @@ class ByteStream {
   virtual std::size_t read(char* to, std::size_t room) = 0;
 };
 
-/// The plain bytes of `raw`, which must outlive the stream: unpacked where it begins with the magic number of
-/// a format above, whatever its name, else as they are. Throws Error for a compressed file that this build
-/// cannot read.
+/// Returns the plain bytes of `raw`, which must outlive the stream: unpacked where it begins with the magic
+/// number of a format above, whatever its name, else as they are. Throws Error for a compressed file that
+/// this build cannot read.
 std::unique_ptr<ByteStream> plain_bytes(RawBytes& raw);
 
-/// The same for a file whose first gzip members, or Zstandard frames, have been read.
+/// Does the same for a file whose first gzip members, or Zstandard frames, have been read.
 std::unique_ptr<ByteStream> more_members(RawBytes& raw, bool gzip);
 
-/// Whether a Zstandard frame begins here, one that is skipped (RFC 8878, section 3.1.2) among them.
+/// Returns whether a Zstandard frame begins here, one that is skipped (RFC 8878, section 3.1.2) among them.
 bool is_zstandard(std::span<const std::uint8_t> bytes);
 
-/// True when `raw` begins with one of these magic numbers.
+/// Returns true when `raw` begins with one of these magic numbers.
 bool is_compressed(RawBytes& raw);
 
 /// Part of a compressed file that says how long it is, so that several can be unpacked side by side: a block
@@ -84,7 +84,7 @@ bool is_compressed(RawBytes& raw);
 /// or a Zstandard frame that says how much it holds. Other gzip members do not say where they end.
 struct PackedPart {
   std::span<const std::uint8_t> packed;
-  std::uint64_t offset = 0;  ///< in the file
+  std::uint64_t offset = 0;  ///< place in the file
   std::size_t plain_bytes = 0;
   bool gzip = false;
 };
@@ -93,16 +93,17 @@ struct PackedPart {
 /// byte offset (in the compressed file) when the data is damaged or cut short.
 class PartReader {
  public:
-  /// None where `raw`, which must outlive it, does not begin with several such parts, or is no file.
+  /// Returns nothing where `raw`, which must outlive it, does not begin with several such parts, or is no
+  /// file.
   static std::optional<PartReader> of(RawBytes& raw);
 
-  /// The next parts, with `plain_bytes` in all or more; fewer where there are no more.
+  /// Returns the next parts, with `plain_bytes` in all or more; fewer where there are no more.
   std::vector<PackedPart> take(std::size_t plain_bytes);
-  /// How many plain bytes the parts hold.
+  /// Returns how many plain bytes the parts hold.
   static std::size_t plain_bytes(std::span<const PackedPart> parts);
   /// Writes the plain bytes of the parts. There must be one byte more room than they have. Thread safe.
   void unpack(std::span<const PackedPart> parts, char* to) const;
-  /// What follows the parts: members and frames that are none; null at the end of the file.
+  /// Returns what follows the parts: members and frames that are none; null at the end of the file.
   std::unique_ptr<ByteStream> others();
 
  private:
@@ -112,12 +113,12 @@ class PartReader {
   bool gzip_;
 };
 
-/// What is wrong with gzip data, from the result of isal_inflate().
+/// Says what is wrong with gzip data, from the result of isal_inflate().
 const char* inflate_fault(int result);
 
 inline constexpr std::size_t kTarBlock = 512;
 
-/// Whether the first block of a file is a header of a tar archive (ustar, POSIX or GNU).
+/// Returns whether the first block of a file is a header of a tar archive (ustar, POSIX or GNU).
 bool is_tar(std::string_view first_block);
 
 /// Reads the one file of an archive that holds the graph: NAME/NAME.mtx (SuiteSparse) or NAME/out.NAME
@@ -129,7 +130,7 @@ class TarReader final : public ByteStream {
   TarReader(std::unique_ptr<ByteStream> archive, std::string name, std::string_view first_block);
 
   std::size_t read(char* to, std::size_t room) override;
-  /// The path of the file within the archive.
+  /// Returns the path of the file within the archive.
   const std::string& member() const noexcept { return member_; }
 
  private:

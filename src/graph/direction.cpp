@@ -12,7 +12,7 @@ namespace edgewire::graph {
 
 void add_rows(const GraphFile& graph, Builder& builder, bool turned, const char* step,
               const Progress& progress) {
-  constexpr std::uint64_t kRows = 1 << 14;  // that a worker takes at once
+  constexpr std::uint64_t kRows = 1 << 14;  // rows that a worker takes at once
   parallel_for(
       builder.options().workers, (graph.vertices() + kRows - 1) / kRows,
       [&](int worker, std::uint64_t piece) {

@@ -11,13 +11,13 @@
 
 namespace edgewire::graph {
 
-/// From source to target, from target to source, or both ways.
+/// The way that edges are followed: from source to target, from target to source, or both ways.
 enum class Direction { out, in, both };
 
-/// The graph whose out-edges are the edges of `graph` in this direction, with their weights. Vertices and
-/// original ids are the same. Where the file stores every edge both ways (GraphFile::symmetric()), and for
-/// `out`, this is `graph` itself. Else it is written to an unnamed file in `folder`; memory as for Builder.
-/// Throws Error, also for a graph whose names stand in a table: the table belongs to its file.
+/// Returns the graph whose out-edges are the edges of `graph` in this direction, with their weights. Vertices
+/// and original ids are the same. Where the file stores every edge both ways (GraphFile::symmetric()), and
+/// for `out`, this is `graph` itself. Else it is written to an unnamed file in `folder`; memory as for
+/// Builder. Throws Error, also for a graph whose names stand in a table: the table belongs to its file.
 GraphFile view(GraphFile graph, Direction direction, const std::string& folder, int workers,
                const Progress& progress = {});
 
@@ -26,7 +26,7 @@ GraphFile view(GraphFile graph, Direction direction, const std::string& folder, 
 void add_rows(const GraphFile& graph, Builder& builder, bool turned, const char* step,
               const Progress& progress);
 
-/// The ids that vertices had in the file that was converted; empty where these are their numbers.
+/// Returns the ids that vertices had in the file that was converted; empty where these are their numbers.
 std::vector<std::uint64_t> original_ids(const GraphFile& graph);
 
 }  // namespace edgewire::graph

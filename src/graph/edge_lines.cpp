@@ -31,7 +31,7 @@ const char* skip_line(const char* at, const char* end) {
   return at == end ? end : at + 1;
 }
 
-/// After the field that begins at `at`; attributes in braces are one.
+/// Returns the place after the field that begins at `at`; attributes in braces are one.
 const char* skip_field(const char* at, const char* end) {
   if (*at == '{') {
     std::string_view weight;
@@ -42,8 +42,8 @@ const char* skip_field(const char* at, const char* end) {
   return at;
 }
 
-/// How many of 8 characters are digits, up to the first that is none, and their value: all 8 at once (Lemire:
-/// "Number parsing at a gigabyte per second", 2021).
+/// Returns how many of 8 characters are digits, up to the first that is none, and their value: all 8 at once
+/// (Lemire: "Number parsing at a gigabyte per second", 2021).
 int leading_digits(const char* at, std::uint64_t& value) {
   std::uint64_t digits = 0;
   std::memcpy(&digits, at, sizeof digits);
@@ -108,7 +108,7 @@ class EdgeParser {
     edges_.is_wide ? parse(edges_.wide) : parse(edges_.narrow);
   }
 
-  /// False at the end.
+  /// Goes to the next line. Returns false at the end.
   bool next_line() {
     refuse_cr();
     if (!next_edge()) return false;
@@ -144,7 +144,7 @@ class EdgeParser {
       input_.fail_line(piece_, piece_.text.data() + at + cr, kCrAlone);
   }
 
-  /// Goes to the next line that holds an edge; false at the end.
+  /// Goes to the next line that holds an edge, and returns false at the end.
   bool next_edge() {
     for (;;) {
       at_ = skip_blanks(at_, end_);
@@ -216,7 +216,7 @@ class EdgeParser {
     }
   }
 
-  /// Whether the line at `at_` is a comment. Goes over the mark of one that is not.
+  /// Returns whether the line at `at_` is a comment. Goes over the mark of one that is not.
   bool skipped() {
     if (shape_.mark == 0) return is_comment(at_, end_);
     const bool alone = at_ + 1 == end_ || is_blank(at_[1]) || at_[1] == '\n';

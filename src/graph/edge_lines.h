@@ -15,13 +15,13 @@
 
 namespace edgewire::graph {
 
-/// What the lines must look like. Lines that are blank or begin with #, % or // are skipped. Fields are
+/// Says what the lines must look like. Lines that are blank or begin with #, % or // are skipped. Fields are
 /// separated by spaces, tabs or commas. What NetworkX writes in braces is one field.
 struct LineShape {
   std::uint64_t min_id = 0;
   std::uint64_t max_id = ~std::uint64_t{0};
   std::uint64_t origin = 0;    ///< min_id or 0: ids are given less this
-  int fields = 0;              ///< that each line must have, the mark included; 0 for any number
+  int fields = 0;              ///< fields that each line must have, the mark included; 0 for any number
   bool weighted = false;       ///< the third field is a weight, or has one in braces: {'weight': 4}
   bool named = false;          ///< the remedy for ids that are no numbers is --labels
   bool vertex = false;         ///< a line is a vertex alone, read as an edge from it to itself
@@ -36,7 +36,7 @@ struct ParsedEdges {
   // They only grow, so that they are filled with zeros once. Source and target of each edge, less the origin.
   std::vector<std::uint32_t> narrow;
   std::vector<std::uint64_t> wide;
-  std::size_t ids = 0;   ///< of one of the two
+  std::size_t ids = 0;   ///< ids in one of the two
   bool is_wide = false;  ///< they are in `wide`
   WeightList weights;    ///< one for each edge when weighted, else empty
 
@@ -61,10 +61,11 @@ void each_edge_piece(std::span<Input* const> inputs, int workers, const LineShap
                      const Progress& progress, int rank, int size,
                      const std::function<void(int worker, const ParsedEdges& edges)>& take);
 
-/// The sources of edges all over the inputs. Lines that are wrong are left to those who read all of them.
+/// Returns the sources of edges all over the inputs. Lines that are wrong are left to those who read all of
+/// them.
 std::vector<std::uint64_t> sample_sources(std::span<Input* const> inputs, LineShape shape);
 
-/// What the first line of a piece that holds an edge looks like.
+/// Says what the first line of a piece that holds an edge looks like.
 struct FirstEdge {
   const char* at = nullptr;
   int fields = 0;         ///< 0 when there is no such line
@@ -73,24 +74,24 @@ struct FirstEdge {
 };
 FirstEdge first_edge(const Piece& piece);
 
-/// What messages say of lines that end in CR alone.
+/// This is what messages say of lines that end in CR alone.
 inline constexpr std::string_view kCrAlone =
     "lines end in CR alone, as on old Macs; tr '\\r' '\\n' < FILE > NEW makes them readable";
-/// The first CR that does not end a line (before LF, or at the end); npos for none. It would hide what
-/// follows.
+/// Returns the first CR that does not end a line (before LF, or at the end); npos for none. It would hide
+/// what follows.
 std::size_t cr_within_line(std::string_view text);
 
-/// True for a line that is skipped: #, % or //.
+/// Returns true for a line that is skipped: #, % or //.
 bool is_comment(const char* at, const char* end);
 
-/// How far parse_plain_lines() came.
+/// Says how far parse_plain_lines() came.
 template <class Id>
 struct PlainLines {
   const char* next = nullptr;  ///< the line that was not read, or the end of the text
   Id* ids_end = nullptr;       ///< behind the last id that was written
 };
 
-/// Before the text there must be so many bytes that can be read.
+/// So many bytes that can be read must stand before the text.
 inline constexpr std::size_t kBeforePlainLines = 16;
 
 /// Reads the lines that most edge lists are made of, many at a time: "SOURCE TARGET\n" (or "\r\n") of two

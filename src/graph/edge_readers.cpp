@@ -63,7 +63,7 @@ bool is_one_of(std::string_view name, std::span<const std::string_view> words) {
   return std::find(words.begin(), words.end(), lower) != words.end();
 }
 
-/// The words of a line, without quotes.
+/// Returns the words of a line, without quotes.
 std::vector<std::string_view> words_of(std::string_view line) {
   constexpr std::string_view kBetween = " \t\r,;|\"'";
   std::vector<std::string_view> words;

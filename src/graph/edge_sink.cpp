@@ -40,8 +40,8 @@ void each_id(const Chunk& chunk, const Visit& visit) {
   for (const std::uint64_t id : chunk.wide) visit(id);
 }
 
-/// The set of ids that occur, and the rank of each. A bitmap where that is not larger than the edges, else a
-/// sorted array.
+/// The set of ids that occur, and the rank of each. It is a bitmap where that is not larger than the edges,
+/// else a sorted array.
 template <class Chunk>
 class IdSet {
  public:
@@ -55,7 +55,7 @@ class IdSet {
 
   std::uint64_t size() const { return size_; }
 
-  /// `id` must be in the set.
+  /// Returns the rank of `id`, which must be in the set.
   std::uint64_t rank(std::uint64_t id) const {
     if (ranks_.empty()) {
       return static_cast<std::uint64_t>(std::lower_bound(sorted_.begin(), sorted_.end(), id) -
@@ -80,8 +80,8 @@ class IdSet {
 
  private:
   void mark(const std::vector<Chunk>& chunks, std::uint64_t max_id, std::uint64_t edges, int workers) {
-    // A bitmap for each worker, where all together take at most a byte for each edge: cores that write the
-    // same cache lines in turns wait for each other.
+    // Each worker has a bitmap of its own, where all together take at most a byte for each edge: cores that
+    // write the same cache lines in turns wait for each other.
     const std::uint64_t all_bytes = max_id / 8 * static_cast<std::uint64_t>(workers);
     const bool shared = workers > 1 && all_bytes > edges;
     std::vector<SharedBits> maps(shared ? 1 : static_cast<std::size_t>(workers),
@@ -201,8 +201,8 @@ void MemorySink::add_vertices(int worker, std::span<const std::uint64_t> ids) {
   chunks_[static_cast<std::size_t>(worker)].back().vertices = true;
 }
 
-/// All chunks, in the order of their first ids: so the builder gets sorted edges if the input is sorted, and
-/// need not sort them.
+/// Returns all chunks, in the order of their first ids: so the builder gets sorted edges if the input is
+/// sorted, and need not sort them.
 std::vector<MemorySink::Chunk> MemorySink::take_chunks() {
   std::vector<Chunk> chunks;
   for (auto& of_worker : chunks_) std::move(of_worker.begin(), of_worker.end(), std::back_inserter(chunks));

@@ -1,4 +1,4 @@
-// Where readers put the edges of a graph: memory, or a job that keeps them on disk.
+// This file says where readers put the edges of a graph: memory, or a job that keeps them on disk.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace edgewire::graph {
 
-/// What a reader knows of a graph before its first edge.
+/// This is what a reader knows of a graph before its first edge.
 struct GraphShape {
   enum class Numbering {
     given,   ///< the vertices are 0 to the largest id; dense where ids are sparse
@@ -26,7 +26,7 @@ struct GraphShape {
   std::uint64_t expected_edges = 0;  ///< counted: about
   std::uint64_t first_id = 0;        ///< counted: the file's id of vertex 0; the others follow
   BuildOptions options = {};
-  std::string name = {};  ///< of the input, for messages
+  std::string name = {};  ///< name of the input, for messages
 };
 
 /// Takes edges and writes the graph. Calls come in this order, each function but add() and add_vertices()
@@ -34,31 +34,31 @@ struct GraphShape {
 class EdgeSink {
  public:
   virtual ~EdgeSink() = default;
-  /// Which of how many readers of the same input this is: each reads its own share.
+  /// Returns which of how many readers of the same input this is: each reads its own share.
   virtual int rank() const noexcept { return 0; }
   virtual int size() const noexcept { return 1; }
-  /// Whether start() needs a sample.
+  /// Returns whether start() needs a sample.
   virtual bool wants_sample() const noexcept { return false; }
   /// `sources`: vertices that edges of the whole input begin at, as often as they do; may be empty.
   virtual void start(const GraphShape& shape, std::span<const std::uint64_t> sources) = 0;
   /// Each worker calls these for itself. `ids` holds source and target of each edge; `weights` is empty or
   /// holds one for each.
   virtual void add(int worker, std::span<const std::uint64_t> ids, Weights weights) = 0;
-  /// The same of ids of 32 bits. Where it is not overridden, they are handed to add().
+  /// Does the same with ids of 32 bits. Where it is not overridden, they are handed to add().
   virtual void add_narrow(int worker, std::span<const std::uint32_t> ids, Weights weights);
-  /// Numbering::dense: vertices that exist whether they have edges or not, each twice.
+  /// Adds, with Numbering::dense, vertices that exist whether they have edges or not, each twice.
   virtual void add_vertices(int worker, std::span<const std::uint64_t> ids) = 0;
-  /// The sum over all readers. All call it, after their last edge.
+  /// Returns the sum over all readers. All call it, after their last edge.
   virtual std::uint64_t sum(std::uint64_t mine) { return mine; }
-  /// The least of all readers. All call it, after write().
+  /// Returns the least of all readers. All call it, after write().
   virtual std::uint64_t least(std::uint64_t mine) { return mine; }
-  /// Writes and commits the file. `flags`: as of Builder::write().
+  /// Writes and commits the file. `flags`: those that Builder::write() takes.
   virtual BuildSummary write(std::uint32_t flags, const Progress& progress) = 0;
 };
 
 /// Keeps all edges in memory: those between counted vertices in a Builder, others in chunks until the last
 /// one has been read. A chunk takes 8 bytes an edge where its ids fit 32 bits, else 16; 4 more with weights,
-/// 8 where it has some that need them. Takes all ids as they are with `keep_ids`.
+/// 8 where it has some that need them. With `keep_ids` it takes all ids as they are.
 class MemorySink : public EdgeSink {
  public:
   explicit MemorySink(OutputFile& output) : output_(output) {}

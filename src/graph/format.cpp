@@ -11,7 +11,7 @@ namespace edgewire::graph {
 
 namespace {
 
-/// `part`: all 0 of a whole graph.
+/// Returns the header with its sections. `part`: all 0 of a whole graph.
 Header with_sections(std::uint32_t version, std::uint64_t vertices, std::uint64_t edges, std::uint32_t flags,
                      const PartEntry& part) {
   Header header{};

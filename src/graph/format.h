@@ -45,10 +45,10 @@ inline constexpr std::array<char, 8> kMagic = {'E', 'D', 'G', 'E', 'W', 'I', 'R'
 inline constexpr std::uint32_t kVersion = 1;
 inline constexpr std::uint32_t kPartVersion = 2;
 inline constexpr std::uint32_t kMaxParts = 1 << 20;
-/// With ids of 32 bits, 2^32 - 1 means "no vertex". With 64 bits, it keeps every byte count far from
-/// overflow.
+/// The most vertices that a graph may have. With ids of 32 bits, 2^32 - 1 means "no vertex". With 64 bits, it
+/// keeps every byte count far from overflow.
 inline constexpr std::uint64_t kMaxVertices = kIds64 ? std::uint64_t{1} << 48 : 0xFFFF'FFFE;
-/// What messages say behind that number.
+/// This is what messages say behind that number.
 inline constexpr std::string_view kMoreVertices =
     kIds64 ? "" : "; edgewire-wide, which is built with -Did_bits=64, takes more";
 inline constexpr std::uint64_t kMaxEdges = std::uint64_t{1}
@@ -74,31 +74,31 @@ inline constexpr std::uint32_t kIdFlag = kIds64 ? std::uint32_t{kWideIds} : 0U;
 enum Section : std::uint32_t { kOffsets, kTargets, kWeights, kIds, kSections };
 
 struct SectionEntry {
-  std::uint64_t offset;  ///< in the file, of the first byte of data
+  std::uint64_t offset;  ///< place of the first byte of data in the file
   std::uint64_t bytes;   ///< without padding
   bool operator==(const SectionEntry&) const = default;
 };
 
-/// What a file holds of the graph: the rows [first_row, last_row) and the edges [first_edge, last_edge).
+/// Says what a file holds of the graph: the rows [first_row, last_row) and the edges [first_edge, last_edge).
 struct Extent {
   std::uint64_t first_row, last_row, first_edge, last_edge;
   bool operator==(const Extent&) const = default;
 };
 
-/// What the header of a part says besides. In a file that holds the whole graph all of it is 0.
+/// This is what the header of a part says besides. In a file that holds the whole graph all of it is 0.
 struct PartEntry {
   std::uint32_t number, parts;
   std::uint32_t holds_ids;  ///< 1: the original ids of all vertices are in this part
   std::uint32_t unused;
   Extent extent;
-  std::uint64_t graph_checksum;  ///< of all parts, and the same in each
+  std::uint64_t graph_checksum;  ///< checksum of all parts, and the same in each
 };
 
 struct Header {
   std::array<char, 8> magic;
   std::uint32_t version;
   std::uint32_t flags;
-  std::uint64_t vertices;  ///< of the whole graph, as edges and flags
+  std::uint64_t vertices;  ///< vertices of the whole graph, as edges and flags
   std::uint64_t edges;
   std::array<SectionEntry, kSections> sections;  ///< absent ones have 0 bytes
   SectionEntry checksums;
@@ -114,20 +114,20 @@ static_assert(kBlockBytes % kPageBytes == 0);
 constexpr std::uint64_t blocks_of(std::uint64_t bytes) {
   return (padded(bytes) + kBlockBytes - 1) / kBlockBytes;
 }
-/// The zeros before the section's data.
+/// Returns the zeros before the section's data.
 constexpr std::uint64_t lead_of(const SectionEntry& entry) { return entry.offset % kPageBytes; }
-/// The pages that hold the section: where they begin in the file, and their bytes.
+/// Returns the pages that hold the section: where they begin in the file, and their bytes.
 constexpr SectionEntry pages_of(const SectionEntry& entry) {
   return {entry.offset - lead_of(entry), padded(lead_of(entry) + entry.bytes)};
 }
 constexpr std::uint64_t blocks_of(const SectionEntry& entry) { return blocks_of(pages_of(entry).bytes); }
 
-/// The flags of a graph whose weights have this type.
+/// Returns the flags of a graph whose weights have this type.
 constexpr std::uint32_t weight_flags(WeightType type) {
   return kWeighted | (bytes_of(type) == 8 ? std::uint32_t{kWideWeights} : 0U) |
          (is_whole(type) ? std::uint32_t{kWholeWeights} : 0U);
 }
-/// The type that such flags tell.
+/// Returns the type that such flags tell.
 constexpr WeightType weight_type(std::uint32_t flags) {
   const bool wide = (flags & kWideWeights) != 0;
   if ((flags & kWholeWeights) != 0) return wide ? WeightType::u64 : WeightType::u32;
@@ -137,31 +137,31 @@ constexpr WeightType weight_type(std::uint32_t flags) {
 /// The elements of a section that a file holds, as numbers in the whole section.
 struct Elements {
   std::uint64_t first, last;
-  std::uint64_t bytes;  ///< of one
+  std::uint64_t bytes;  ///< size of one element
 };
 
-/// The header of a graph, complete but for the two checksums, with kIdFlag. Expects counts within the limits
-/// above.
+/// Returns the header of a graph, complete but for the two checksums, with kIdFlag. Expects counts within the
+/// limits above.
 Header lay_out(std::uint64_t vertices, std::uint64_t edges, std::uint32_t flags);
-/// The same of one part of it, complete but for the three checksums.
+/// Returns the same for one part of it, complete but for the three checksums.
 Header lay_out_part(std::uint64_t vertices, std::uint64_t edges, std::uint32_t flags, const PartEntry& part);
 inline bool is_part(const Header& header) { return header.version == kPartVersion; }
 Extent extent_of(const Header& header);
-/// None where the file has no such section.
+/// Returns the elements, none where the file has no such section.
 Elements elements_of(const Header& header, std::uint32_t section);
 std::uint64_t header_checksum(const Header& header);
-/// What all parts of a graph have as the checksum of the graph. Expects their headers in order.
+/// Returns what all parts of a graph have as the checksum of the graph. Expects their headers in order.
 std::uint64_t graph_checksum(std::span<const Header> parts);
-/// The section that has a block, by the block's number among all blocks.
+/// Returns the section that has a block, by the block's number among all blocks.
 std::uint32_t section_of(const Header& header, std::uint64_t block);
-/// The number of the section's first block among all blocks; for kSections the number of all blocks.
+/// Returns the number of the section's first block among all blocks; for kSections the number of all blocks.
 std::uint64_t first_block(const Header& header, std::uint32_t section);
-/// Where the file ends: after the checksums.
+/// Returns where the file ends: after the checksums.
 std::uint64_t file_bytes(const Header& header);
 
-/// "0002-of-0004": the name of a part in the folder of its graph.
+/// Returns the name of a part in the folder of its graph, such as "0002-of-0004".
 std::string part_name(std::uint32_t number, std::uint32_t parts);
-/// What such a name says; nothing for other names.
+/// Says which part such a name stands for; nothing for other names.
 struct PartNumber {
   std::uint32_t number, parts;
 };

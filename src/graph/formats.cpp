@@ -32,7 +32,7 @@ constexpr std::array<FormatName, 12> kFormats = {{
     {Format::ew, "ew", "Edgewire's own", ".ew", false},
 }};
 
-/// What the first bytes of a file say.
+/// This is what the first bytes of a file say.
 struct Content {
   std::optional<Format> format;  ///< by a mark that only this format has; csv by its header
   std::string_view foreign;      ///< a format that is not supported
@@ -69,7 +69,7 @@ constexpr std::array<Magic, 17> kForeign = {{{"PK\x03\x04", "a zip archive"},
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 32 && (c < '\t' || c > '\r'); }
 
-/// DIMACS: comments with the letter c, then the line p.
+/// Returns whether the text is DIMACS: comments with the letter c, then the line p.
 bool is_dimacs(std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = trimmed(cut_line(text));
@@ -87,7 +87,7 @@ bool is_matrix_market(std::string_view text) {
          });
 }
 
-/// The first line that is neither blank nor a comment; empty when there is none.
+/// Returns the first line that is neither blank nor a comment; empty when there is none.
 std::string_view first_data_line(std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = trimmed(cut_line(text));
@@ -96,7 +96,7 @@ std::string_view first_data_line(std::string_view text) {
   return {};
 }
 
-/// Whether the first field is a number, followed by a blank or a comma.
+/// Returns whether the first field is a number, followed by a blank or a comma.
 bool looks_like_edges(std::string_view line) {
   const std::string_view field = line.substr(0, line.find_first_of(" \t,"));
   return !field.empty() && field.find_first_not_of("0123456789+-.") == field.npos;
@@ -139,7 +139,7 @@ std::string readable() {
   return fmt::format("readable are {}, plain or as .gz .zst .xz .bz2", list);
 }
 
-/// "x.tar.gz: x/g.foo.gz": ".foo"; empty without an ending.
+/// Returns the ending of a path, as ".foo" of "x.tar.gz: x/g.foo.gz"; empty without an ending.
 std::string_view ending_of(std::string_view path) {
   path.remove_prefix(path.rfind('/') + 1);  // npos + 1 is 0
   for (const std::string_view packed : {".gz", ".zst", ".xz", ".bz2"}) {
@@ -241,14 +241,14 @@ Format format_of(Input& input, Format asked, bool columns, bool labels) {
   refuse(input, fmt::format("neither name nor content tells its format; {}; else use --format", readable()));
 }
 
-/// Line ends of old Macs would make one line of all.
+/// Refuses line ends of old Macs, which would make one line of all.
 void refuse_cr_alone(Input& input) {
   const std::string_view text = input.peek();
   if (text.find('\n') == text.npos && cr_within_line(text) != text.npos)
     refuse(input, fmt::format("its {}", kCrAlone));
 }
 
-/// Lines of a METIS graph whose vertices all have as many neighbours could be edges as well.
+/// Refuses lines of a METIS graph: where all vertices have as many neighbours they could be edges as well.
 void refuse_metis(Input& input, Format format) {
   if (format != Format::snap && format != Format::csv && format != Format::el && format != Format::wel)
     return;

@@ -1,4 +1,4 @@
-// Which formats there are, and which one a file has: by its name and by its content.
+// This file says which formats there are, and which one a file has: by its name and by its content.
 #pragma once
 
 #include <optional>
@@ -31,27 +31,28 @@ struct FormatName {
   Format format;
   std::string_view option;   ///< as in --format mtx
   std::string_view words;    ///< as in "this is Matrix Market"
-  std::string_view endings;  ///< of file names, separated by spaces
+  std::string_view endings;  ///< endings of file names, separated by spaces
   bool text;
 };
 
-/// All that are read: not Format::automatic and Format::tsv.
+/// Returns all formats that are read: not Format::automatic and Format::tsv.
 std::span<const FormatName> all_formats();
 const FormatName& name_of(Format format);
 
-/// The format that a name tells, after .gz, .zst, .xz or .bz2 has been taken off; none for other names.
+/// Returns the format that a name tells, after .gz, .zst, .xz or .bz2 has been taken off; none for other
+/// names.
 std::optional<Format> format_of_name(std::string_view path);
-/// The same of a file. Names of METIS and WebGraph are alike: a .properties file beside tells them apart.
+/// Returns the same for a file. Names of METIS and WebGraph are alike: a .properties file beside tells them
+/// apart.
 std::optional<Format> format_of_file(std::string_view path);
 
 /// The mark that some editors put before UTF-8 text. Readers of text do not expect it.
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-/// The format to read `input` as: `asked`, or for Format::automatic the one that its name and its content
-/// tell. Throws Error, with the file and what would work, when the content contradicts `asked` or the name,
-/// and when the format is unknown or not supported.
-/// With `columns` (--columns) it is a table, with `labels` (--labels) an edge list where the name says
-/// either.
+/// Returns the format to read `input` as: `asked`, or for Format::automatic the one that its name and its
+/// content tell. Throws Error, with the file and what would work, when the content contradicts `asked` or the
+/// name, and when the format is unknown or not supported. With `columns` (--columns) it is a table, with
+/// `labels` (--labels) an edge list where the name says either.
 Format choose_format(Input& input, Format asked, bool columns, bool labels);
 
 }  // namespace edgewire::graph

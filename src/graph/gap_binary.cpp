@@ -21,14 +21,14 @@ namespace edgewire::graph {
 
 namespace {
 
-/// u8 directed, i64 edges, i64 vertices; the layout is in readers.h.
+/// The bytes of the header: u8 directed, i64 edges, i64 vertices; the layout is in readers.h.
 constexpr std::uint64_t kGapHeaderBytes = 1 + 8 + 8;
 
 struct GapHeader {
   bool directed = false;
   std::uint64_t edges = 0;
   std::uint64_t vertices = 0;
-  std::uint64_t record_bytes = 4;  ///< of a neighbour
+  std::uint64_t record_bytes = 4;  ///< size of a neighbour
 
   std::uint64_t offsets_bytes() const { return (vertices + 1) * 8; }
   std::uint64_t targets_at() const { return kGapHeaderBytes + offsets_bytes(); }
@@ -59,7 +59,7 @@ GapHeader read_header(Input& input, bool weighted) {
   return header;
 }
 
-/// Piece by piece, so that a short compressed file with large counts takes no memory.
+/// Reads the offsets piece by piece, so that a short compressed file with large counts takes no memory.
 std::vector<std::uint64_t> read_offsets(Input& input, const GapHeader& header) {
   require_memory(input.path(), header.offsets_bytes() * 2);
   std::vector<std::uint64_t> offsets;
@@ -81,7 +81,7 @@ std::vector<std::uint64_t> read_offsets(Input& input, const GapHeader& header) {
   return offsets;
 }
 
-/// The rows of edges at equal distances.
+/// Returns the rows of edges at equal distances.
 std::vector<std::uint64_t> sample_rows(std::span<const std::uint64_t> offsets) {
   constexpr std::uint64_t kSamples = 20'000;
   const std::uint64_t step = std::max<std::uint64_t>(1, offsets.back() / kSamples);
@@ -95,7 +95,7 @@ std::vector<std::uint64_t> sample_rows(std::span<const std::uint64_t> offsets) {
 
 constexpr std::uint64_t kWrittenBytes = 1 << 20;
 
-/// As it is in the file.
+/// A neighbour and its weight, as they are in the file.
 struct WeightedNeighbour {
   std::uint32_t vertex;
   std::int32_t weight;
@@ -137,7 +137,7 @@ void write_array(const Export& task, OutputFile& file, const T* values, std::uin
       "writing", task.progress);
 }
 
-/// The edges as the graph has them, straight to the file.
+/// Writes the edges as the graph has them, straight to the file.
 template <class Neighbour>
 void write_out_edges(const Export& task, const RowBlocks& blocks, OutputFile& file, std::uint64_t offset) {
   parallel_for(
@@ -158,7 +158,7 @@ void write_out_edges(const Export& task, const RowBlocks& blocks, OutputFile& fi
       "writing", task.progress);
 }
 
-/// The edges by target, and in the order of their sources: offsets and neighbours.
+/// Writes the edges by target, and in the order of their sources: offsets and neighbours.
 template <class Neighbour>
 void write_in_edges(const Export& task, const RowBlocks& blocks, OutputFile& file, std::uint64_t offset) {
   const GraphFile& graph = task.graph;

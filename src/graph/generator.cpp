@@ -93,7 +93,7 @@ Pair kronecker_edge(int scale, IndexedRandom random) {
   return edge;
 }
 
-/// edge_factor edges for each vertex, each of which is make_edge(random numbers of its own).
+/// Makes edge_factor edges for each vertex, each of which is make_edge(random numbers of its own).
 template <class MakeEdge>
 BuildSummary generate_edges(const std::string& path, std::uint64_t vertices, std::uint64_t edge_factor,
                             const GenerateOptions& options, const Progress& progress,

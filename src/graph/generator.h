@@ -18,13 +18,13 @@ struct GenerateOptions {
   int workers = 0;  ///< 0: one a core
 };
 
-/// Kronecker graph with the parameters of Graph500 (A, B, C = 0.57, 0.19, 0.19; Chakrabarti, Zhan, Faloutsos:
-/// R-MAT, 2004), 2^scale vertices whose ids are permuted, edge_factor edges for each vertex. scale <= 31.
-/// Throws Error.
+/// Makes a Kronecker graph with the parameters of Graph500 (A, B, C = 0.57, 0.19, 0.19; Chakrabarti, Zhan,
+/// Faloutsos: R-MAT, 2004), 2^scale vertices whose ids are permuted, edge_factor edges for each vertex. scale
+/// <= 31. Throws Error.
 BuildSummary generate_kronecker(const std::string& path, int scale, std::uint64_t edge_factor,
                                 const GenerateOptions& options, const Progress& progress = {});
 
-/// Sources and targets drawn uniformly, edge_factor edges for each vertex.
+/// Makes a graph whose sources and targets are drawn uniformly, with edge_factor edges for each vertex.
 BuildSummary generate_uniform(const std::string& path, std::uint64_t vertices, std::uint64_t edge_factor,
                               const GenerateOptions& options, const Progress& progress = {});
 
@@ -35,8 +35,8 @@ struct GridShape {
   bool keep_order = false;  ///< vertex row * columns + column; else ids are permuted
 };
 
-/// Each cell is joined to its neighbours above, below, left and right: symmetric, no duplicates, no self
-/// loops.
+/// Makes a graph in which each cell is joined to its neighbours above, below, left and right: symmetric, no
+/// duplicates, no self loops.
 BuildSummary generate_grid(const std::string& path, const GridShape& shape, const GenerateOptions& options,
                            const Progress& progress = {});
 

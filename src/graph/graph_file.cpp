@@ -71,7 +71,7 @@ void GraphFile::Mapping::map_folder(const std::string& name) {
   }
 }
 
-/// The row is in a part that is not here.
+/// Throws the error that the row is in a part that is not here.
 void GraphFile::Mapping::fail_missing(std::uint64_t row) const {
   std::uint32_t missing = 0;
   for (const auto& part : parts)

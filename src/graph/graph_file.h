@@ -36,49 +36,50 @@ class GraphFile {
   ~GraphFile();
 
   const std::string& path() const;
-  /// Of the files that are here.
+  /// The bytes of the files that are here.
   std::uint64_t file_bytes() const;
   std::uint64_t vertices() const;
   std::uint64_t edges() const;
-  /// As the header has them: see Flag in format.h.
+  /// The flags as the header has them: see Flag in format.h.
   std::uint32_t flags() const;
   bool weighted() const;
-  /// Whether a float holds each weight as well as a double does, whatever the type of weights.
+  /// Returns whether a float holds each weight as well as a double does, whatever the type of weights.
   bool float_weights() const;
-  /// Whether the weights are a third column that nobody called so, and may be times.
+  /// Returns whether the weights are a third column that nobody called so, and may be times.
   bool weights_doubtful() const;
   bool simple() const;     ///< no duplicate edges and no self loops, by construction
   bool symmetric() const;  ///< every edge is stored both ways, by construction
   bool has_original_ids() const;
   bool labelled() const;  ///< a table beside the file names the vertices: see vertex_names.h
-  /// Where that table is, if not beside the file; else empty.
+  /// Returns where that table is, if not beside the file; else empty.
   const std::string& table() const;
   void set_table(const std::string& path);
-  /// Of the whole file: equal for equal graphs. Of a graph in parts: equal for the same graph in the same
-  /// parts, and another one than that of a file. Known from the header, nothing is read.
+  /// Returns the checksum of the whole file: it is equal for equal graphs. The checksum of a graph in parts
+  /// is equal for the same graph in the same parts, and another one than that of a file. It is known from the
+  /// header, and nothing is read.
   std::uint64_t checksum() const;
 
   /// vertices()+1 edge indices: out-edges of v are targets()[offsets()[v] .. offsets()[v+1]).
   std::span<const std::uint64_t> offsets() const noexcept { return offsets_; }
   std::span<const VertexId> targets() const noexcept { return targets_; }
   Weights weights() const noexcept { return weights_; }  ///< empty when not weighted
-  /// The rows that can be read on this host, ascending and apart from each other: of a file all, of a folder
-  /// those of the parts that are in it. Whoever touches others crashes; verify_rows() refuses them.
+  /// Returns the rows that can be read on this host, ascending and apart from each other: of a file all, of a
+  /// folder those of the parts that are in it. Whoever touches others crashes; verify_rows() refuses them.
   std::vector<RowRange> rows_here() const;
-  /// Whether what is here lies in the page cache, see MappedFile::is_cached().
+  /// Returns whether what is here lies in the page cache, see MappedFile::is_cached().
   bool is_cached() const;
-  /// To be called where a command reads all rows. Throws Error, with the part that is missing, unless all
-  /// are here.
+  /// Refuses a graph with parts that are missing; a command that reads all rows calls it. Throws Error, with
+  /// the part that is missing, unless all are here.
   void expect_all_rows() const;
-  /// The id that vertex v had in the file that was converted. Throws Error where ids are damaged, or in a
-  /// part that is not here.
+  /// Returns the id that vertex v had in the file that was converted. Throws Error where ids are damaged, or
+  /// in a part that is not here.
   std::uint64_t original_id(VertexId v) const;
 
   /// Checks everything needed to use rows [first, last): checksums of the blocks that hold them, offsets in
   /// order, targets in range, weights finite. Throws Error with path and byte offset, or with the part that
   /// is not here. Blocks already checked are skipped.
   void verify_rows(std::uint64_t first, std::uint64_t last) const;
-  /// The part of that check which reads offsets only, for rows whose targets are not read.
+  /// Makes the part of that check which reads offsets only, for rows whose targets are not read.
   void verify_offsets(std::uint64_t first, std::uint64_t last) const;
   /// Lets the kernel drop the pages that hold rows [first, last) from this process.
   void release_rows(std::uint64_t first, std::uint64_t last) const noexcept;
@@ -88,26 +89,27 @@ class GraphFile {
   explicit GraphFile(std::unique_ptr<Mapping> mapping);
   void check_range(std::uint64_t first, std::uint64_t last) const;
   std::unique_ptr<Mapping> mapping_;
-  // In the mapping.
+  // These lie in the mapping.
   std::span<const std::uint64_t> offsets_;
   std::span<const VertexId> targets_;
   Weights weights_;
 };
 
-/// To be called before weights are used. Throws Error, with what to do, where the graph has none or they may
-/// be times, see weights_doubtful(). `otherwise`: what else helps where there are none, such as "leave out
-/// --weighted".
+/// Refuses weights that cannot be used; it is called before weights are used. Throws Error, with what to do,
+/// where the graph has none or they may be times, see weights_doubtful(). `otherwise`: what else helps where
+/// there are none, such as "leave out --weighted".
 void expect_weights(const GraphFile& graph, std::string_view otherwise = {});
 
-/// How many bits a vertex id has in this file, or in the first part of this folder: 32 or 64. Nothing where
-/// it is no graph file of ours, or its header is damaged. Throws Error where a folder cannot be read.
+/// Returns how many bits a vertex id has in this file, or in the first part of this folder: 32 or 64. It
+/// returns nothing where it is no graph file of ours, or its header is damaged. Throws Error where a folder
+/// cannot be read.
 std::optional<int> id_bits_of(const std::string& path);
 
-/// Whether the path is that of a folder, which a graph in parts is.
+/// Returns whether the path is that of a folder, which a graph in parts is.
 bool is_folder(const std::string& path);
 
-/// Whether open() is what reads this file: its name ends in .ew, or it begins as such files do, or it is no
-/// regular file. Others may have another format.
+/// Returns whether open() is what reads this file: its name ends in .ew, or it begins as such files do, or it
+/// is no regular file. Others may have another format.
 bool is_ours(const std::string& path);
 
 }  // namespace edgewire::graph

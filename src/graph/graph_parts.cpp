@@ -32,7 +32,8 @@ void check_fit(const GraphPart& a, const GraphPart& b) {
     throw Error(fmt::format("{}: its rows do not follow those of {}", b.file().path(), a.file().path()));
 }
 
-/// Elements of `values` that lie in block `block` of their section, which begins with `lead` zeros.
+/// Returns the elements of `values` that lie in block `block` of their section, which begins with `lead`
+/// zeros.
 template <class T>
 std::span<const T> in_block(std::span<const T> values, std::uint64_t lead, std::uint64_t block) {
   const auto number = [&](std::uint64_t byte) {
@@ -182,7 +183,7 @@ void GraphPart::check_header(Kind kind) {
   checked_ = std::vector<std::atomic<bool>>(header_.checksums.bytes / 8);
 }
 
-/// What the header says of the part.
+/// Checks what the header says of the part.
 void GraphPart::check_part() const {
   const PartEntry& part = header_.part;
   const Extent& held = part.extent;
@@ -217,7 +218,8 @@ void GraphPart::check_block(std::uint32_t section, std::uint64_t block) const {
   mark.store(true, std::memory_order_release);
 }
 
-/// A right checksum says that nothing was damaged, not that a sane program wrote it.
+/// Checks the content of a block. A right checksum says that nothing was damaged, not that a sane program
+/// wrote it.
 void GraphPart::check_content(std::uint32_t section, std::uint64_t block) const {
   const SectionEntry& entry = header_.sections[section];
   const auto place = [&](const auto& value) {

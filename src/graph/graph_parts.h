@@ -28,14 +28,14 @@ class GraphPart {
   const MappedFile& file() const noexcept { return file_; }
   const Header& header() const noexcept { return header_; }
   const Extent& extent() const noexcept { return extent_; }
-  /// The data of a section.
+  /// Returns the data of a section.
   const std::uint8_t* data(std::uint32_t section) const noexcept {
     return file_.data() + header_.sections[section].offset;
   }
 
   /// Checks the offsets of rows [first, last), which are here.
   void check_offsets(std::uint64_t first, std::uint64_t last) const;
-  /// The same, and their edges, and their original ids where these are here.
+  /// Checks the same, and their edges, and their original ids where these are here.
   void check_rows(std::uint64_t first, std::uint64_t last) const;
   /// Checks the blocks that hold elements [first, last) of a section, which are here.
   void check(std::uint32_t section, std::uint64_t first, std::uint64_t last) const;
@@ -54,15 +54,15 @@ class GraphPart {
   MappedFile file_;
   Header header_{};
   Extent extent_{};
-  /// For each block; check_block's release pairs with its acquire.
+  /// A flag for each block; check_block's release pairs with its acquire.
   mutable std::vector<std::atomic<bool>> checked_;
 };
 
-/// The parts that are in the folder, in order: one at least. Throws Error where there are none, and where
-/// they are not of one graph.
+/// Opens the parts that are in the folder, in order: one at least. Throws Error where there are none, and
+/// where they are not of one graph.
 std::vector<std::unique_ptr<GraphPart>> open_parts(const std::string& folder);
 
-/// The names of the parts in a folder, in order. Throws Error where it cannot be read.
+/// Returns the names of the parts in a folder, in order. Throws Error where it cannot be read.
 std::vector<std::string> part_names(const std::string& folder);
 
 /// The addresses of one section of a graph. Parts are mapped into it, each at its place. Nothing can be read
@@ -87,8 +87,8 @@ class SectionSpace {
 
   const std::string& name_;
   std::uint8_t* data_ = nullptr;
-  std::uint64_t bytes_;        ///< of the section
-  std::uint64_t covered_ = 0;  ///< by the parts so far
+  std::uint64_t bytes_;        ///< size of the section
+  std::uint64_t covered_ = 0;  ///< bytes that the parts so far cover
 };
 
 }  // namespace edgewire::graph

@@ -168,7 +168,8 @@ void Input::unpack(std::span<const PackedPart> parts, Piece& piece, std::size_t 
   }
 }
 
-/// The next piece of a file in parts. False where there are none: what is left comes from the stream.
+/// Gives the next piece of a file in parts. Returns false where there are none: what is left comes from the
+/// stream.
 bool Input::next_part_lines(Piece& piece, std::unique_lock<std::mutex>& lock) {
   for (;;) {
     const std::vector<PackedPart> parts = parts_->take(kPieceBytes);

@@ -18,7 +18,7 @@
 
 namespace edgewire::graph {
 
-/// Some consecutive bytes of the plain file. Valid until its holder takes the next one.
+/// Some consecutive bytes of the plain file. It is valid until its holder takes the next one.
 struct Piece {
   std::string_view text;
   std::uint64_t offset = 0;  ///< of its first byte in the plain file
@@ -26,7 +26,7 @@ struct Piece {
   std::uint64_t record = 0;  ///< for the caller of next_lines: the number of its first record
   std::uint64_t file_bytes_used =
       0;                      ///< bytes of the file itself, compressed or not, up to the end of the piece
-  std::vector<char> storage;  ///< of text, when the input is streamed
+  std::vector<char> storage;  ///< memory of text, when the input is streamed
 };
 
 /// A file, or standard input, read front to back. Whichever worker asks for the next piece of a compressed
@@ -39,35 +39,36 @@ class Input {
   /// `path` may be "-", standard input. Of a tar archive the graph in it is read (tar.h).
   explicit Input(const std::string& path);
 
-  /// What messages call it.
+  /// Returns what messages call it.
   const std::string& path() const noexcept { return path_; }
-  /// Compressed, in an archive or from standard input: the plain file's size shows only at its end.
+  /// Returns whether the input is compressed, in an archive or from standard input: the plain file's size
+  /// shows only at its end.
   bool streamed() const noexcept { return stream_ != nullptr || parts_.has_value(); }
   std::uint64_t file_bytes() const noexcept { return raw_.mapped().size(); }
 
-  /// What comes next, up to kPeekBytes, without moving on; fewer only at the end. Valid until something is
-  /// read.
+  /// Returns what comes next, up to kPeekBytes, without moving on; fewer only at the end. Valid until
+  /// something is read.
   std::string_view peek();
   static constexpr std::uint64_t kPeekBytes = std::uint64_t{128} << 10;
   /// Moves on; `count` is at most what peek() gave.
   void skip(std::uint64_t count);
 
-  /// From here on hands out only the share of reader `rank` of `size`: of a plain file as many bytes as
+  /// Hands out from here on only the share of reader `rank` of `size`: of a plain file as many bytes as
   /// others, cut at line ends, or after whole records where `record_bytes` is not 0; up to `end` of the plain
-  /// file. Of a stream reader `owner` gets all.
+  /// file. Reader `owner` gets all of a stream.
   void take_share(int rank, int size, std::uint64_t record_bytes = 0, std::uint64_t end = kToEnd,
                   int owner = 0);
   /// Calls take() with whole lines, or records where `record_bytes` is not 0, from all over a plain file, of
   /// a stream with the next ones, without moving on. Errors that it throws are ignored.
   void sample(std::uint64_t record_bytes, const std::function<void(const Piece&)>& take);
-  /// The next piece, cut after a line end. False at the end. Thread safe.
+  /// Gives the next piece, cut after a line end. It returns false at the end. Thread safe.
   bool next_lines(Piece& piece);
-  /// The next piece, cut after a whole record, before offset `end` of the plain file. False at `end`; throws
-  /// Error when the file ends earlier, but for `end` == kToEnd. Thread safe.
+  /// Gives the next piece, cut after a whole record, before offset `end` of the plain file. It returns false
+  /// at `end`, and throws Error when the file ends earlier, but for `end` == kToEnd. Thread safe.
   bool next_records(Piece& piece, std::uint64_t record_bytes, std::uint64_t end);
-  /// Throws Error when the file ends earlier.
+  /// Reads so many bytes. Throws Error when the file ends earlier.
   void read(void* to, std::uint64_t bytes);
-  /// The offset of the next byte to be handed out.
+  /// Returns the offset of the next byte to be handed out.
   std::uint64_t offset() const noexcept { return offset_; }
 
   /// Calls work(worker, piece) for every piece that `next` yields. After a failure no more pieces are taken,
@@ -75,14 +76,14 @@ class Input {
   void each_piece(int workers, const Progress& progress, const std::function<bool(Piece&)>& next,
                   const std::function<void(int worker, const Piece& piece)>& work);
 
-  /// The same for several inputs side by side: workers begin with different ones.
+  /// Does the same for several inputs side by side: workers begin with different ones.
   static void each_piece_of(std::span<Input* const> inputs, int workers, const Progress& progress,
                             const std::function<bool(Input&, Piece&)>& next,
                             const std::function<void(Input&, int worker, const Piece& piece)>& work);
 
-  /// The number of the line of `at`, which points into piece.text.
+  /// Returns the number of the line of `at`, which points into piece.text.
   std::uint64_t line_of(const Piece& piece, const char* at) const;
-  /// The number of the line that holds this byte of a plain file. Reads all before it.
+  /// Returns the number of the line that holds this byte of a plain file. Reads all before it.
   std::uint64_t line_at(std::uint64_t offset) const;
 
   /// Throws Error: "PATH: byte OFFSET: WHAT".
@@ -101,7 +102,7 @@ class Input {
 
   std::string path_;
   RawBytes raw_;
-  // None of the two when the mapped file is read as it is.
+  // There is none of the two when the mapped file is read as it is.
   std::optional<PartReader> parts_;     // what the file begins with
   std::unique_ptr<ByteStream> stream_;  // what follows them, or all
   std::mutex mutex_;
@@ -109,9 +110,9 @@ class Input {
   std::uint64_t share_end_ = kToEnd;  // see take_share()
   std::uint64_t line_ = 1;            // streamed
   std::vector<char> carry_;           // streamed, not yet handed out
-  // Of a file in parts: workers take parts in turns, and hand out lines in the same order.
-  std::uint64_t turns_ = 0;  // that were taken
-  std::uint64_t turn_ = 0;   // that hands out lines next
+  // These are for a file in parts: workers take parts in turns, and hand out lines in the same order.
+  std::uint64_t turns_ = 0;  // turns that were taken
+  std::uint64_t turn_ = 0;   // turn that hands out lines next
   std::uint64_t failed_turn_ = kToEnd;
   std::condition_variable turn_changed_;
 };

@@ -28,7 +28,7 @@ class Lines {
         blanks_(separator == '\t' ? " \r" : kBlanks),
         rest_(piece.text) {}
 
-  /// False at the end.
+  /// Goes to the next line. Returns false at the end.
   bool next() {
     while (!rest_.empty()) {
       line_ = trimmed(cut_line(rest_), blanks_);
@@ -40,7 +40,7 @@ class Lines {
   std::string_view line() const { return line_; }
   bool at_end() const { return line_.empty(); }
 
-  /// The next field of the line, valid until the one after it is asked for.
+  /// Returns the next field of the line, valid until the one after it is asked for.
   std::string_view field() {
     if (line_.starts_with('"')) return quoted();
     std::size_t end = 0;
@@ -97,20 +97,20 @@ class Lines {
   std::string unquoted_;
 };
 
-/// What the lines look like. Lines that are blank, and comments, are skipped. A comment begins with #, % or
-/// // and then a blank, the line end or the same again. Fields stand between separators; blanks around them
-/// do not count. A field in double quotes may hold separators, and a double quote as two. Names hold no
+/// Says what the lines look like. Lines that are blank, and comments, are skipped. A comment begins with #, %
+/// or // and then a blank, the line end or the same again. Fields stand between separators; blanks around
+/// them do not count. A field in double quotes may hold separators, and a double quote as two. Names hold no
 /// control characters.
 struct LabelledShape {
   char separator = ' ';               ///< tab, comma, or a space for any number of blanks
-  int fields = 0;                     ///< of each line
+  int fields = 0;                     ///< fields of each line
   std::size_t begin = 0;              ///< of the first line with an edge in its piece
   bool weighted = false;              ///< the third is a weight
   RoundedWeights* rounded = nullptr;  ///< is told of weights that are; may be null
 };
 
-/// The shape that the first line of the piece with an edge tells: a tab separates if there is one, else a
-/// comma, else blanks. No fields when there is no such line.
+/// Returns the shape that the first line of the piece with an edge tells: a tab separates if there is one,
+/// else a comma, else blanks. It has no fields when there is no such line.
 LabelledShape shape_of(const Input& input, const Piece& piece) {
   Lines first(input, piece, ' ');
   if (!first.next()) return {};
@@ -156,7 +156,7 @@ bool is_number(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-/// A line of headings must not become an edge.
+/// Refuses a line of headings, which must not become an edge.
 void refuse_heading(const Input& input, const std::vector<std::string>& first,
                     const std::vector<std::string_view>& names) {
   const bool only_words = !is_number(first[0]) && !is_number(first[1]) && names.size() > 2 &&

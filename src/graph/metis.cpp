@@ -192,7 +192,7 @@ class MetisReader {
 
 using Numbers = std::vector<double>;
 
-/// Cuts one line off `text` and reads its numbers; false where something else stands there.
+/// Cuts one line off `text` and reads its numbers, and returns false where something else stands there.
 bool next_numbers(std::string_view& text, Numbers& numbers) {
   const std::string_view line = cut_line(text);
   const char* at = line.data();
@@ -215,7 +215,7 @@ bool is_whole_number(double number, double least, double most) {
 /// The header and the lines of vertices of what may be a METIS graph, as far as they are there.
 class MetisGuess {
  public:
-  /// False where METIS has no such first line.
+  /// Takes the first line. Returns false where METIS has no such first line.
   bool take_header(const Numbers& header) {
     constexpr double kMost = 1e15;
     if (header.size() < 2 || header.size() > 4) return false;
@@ -234,7 +234,7 @@ class MetisGuess {
     return true;
   }
 
-  /// The line of the next vertex; false where it is none.
+  /// Takes the line of the next vertex, and returns false where it is none.
   bool take_row(const Numbers& line) {
     const std::size_t step = weighted_ ? 2 : 1;
     if (rows_.size() == counts.vertices) return line.empty();
@@ -251,7 +251,7 @@ class MetisGuess {
     return std::ranges::adjacent_find(row, {}, &Neighbour::first) == row.end();
   }
 
-  /// Whether the counts are right, and each edge is in both lines, as far as these are there.
+  /// Returns whether the counts are right, and each edge is in both lines, as far as these are there.
   bool holds(bool whole) const {
     // The line of a last vertex without neighbours may lack its end, and then is nothing.
     if (whole && (rows_.size() + 1 < counts.vertices || neighbours_ != 2 * counts.edges)) return false;

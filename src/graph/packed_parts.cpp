@@ -18,14 +18,14 @@ namespace edgewire::graph {
 
 namespace {
 
-constexpr std::size_t kMostPlain = std::size_t{16} << 20;  // of one part, which is kept in memory
+constexpr std::size_t kMostPlain = std::size_t{16} << 20;  // plain bytes of one part, which is kept in memory
 constexpr std::size_t kMostBgzf = std::size_t{64} << 10;   // a block of BGZF
 
 std::size_t u16_at(std::span<const std::uint8_t> bytes, std::size_t at) {
   return bytes[at] + (std::size_t{bytes[at + 1]} << 8);
 }
 
-/// The length of the block of BGZF that begins here, as it says; 0 where there is none.
+/// Returns the length of the block of BGZF that begins here, as it says; 0 where there is none.
 std::size_t bgzf_length(std::span<const std::uint8_t> bytes) {
   constexpr std::size_t kHeader = 12;
   constexpr std::uint8_t kExtraField = 4;
@@ -63,7 +63,7 @@ std::optional<PackedPart> zstandard_part(const RawBytes& raw, std::span<const st
 }
 #endif
 
-/// The part that begins where `raw` stands, of gzip or Zstandard data.
+/// Returns the part that begins where `raw` stands, of gzip or Zstandard data.
 std::optional<PackedPart> next_part(RawBytes& raw, [[maybe_unused]] bool gzip) {
   const auto bytes = raw.peek();
   if (bytes.empty()) return {};

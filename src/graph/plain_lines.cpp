@@ -20,9 +20,9 @@ namespace {
 
 constexpr std::size_t kWord = 64;           // characters that are looked at together
 constexpr std::size_t kChunk = 64 * kWord;  // characters whose separators are kept
-constexpr std::size_t kDigits = 16;         // of a number at most
+constexpr std::size_t kDigits = 16;         // digits of a number at most
 
-/// Bit i: character i of 64 is no digit.
+/// Returns a word whose bit i says that character i of 64 is no digit.
 std::uint64_t separators_of(const char* text) {
   const __m128i zero = _mm_set1_epi8('0'), nine = _mm_set1_epi8(9);
   std::uint64_t digits = 0;
@@ -59,7 +59,7 @@ struct Separators {
   }
 };
 
-/// The values of the `count` digits before `end`, behind zeros.
+/// Returns the values of the `count` digits before `end`, behind zeros.
 __m128i digits_before(const char* end, std::size_t count) {
   alignas(32) static constexpr std::array<std::uint8_t, 2 * kDigits> kMasks = [] {
     std::array<std::uint8_t, 2 * kDigits> masks{};
@@ -71,7 +71,8 @@ __m128i digits_before(const char* end, std::size_t count) {
   return _mm_and_si128(_mm_sub_epi8(bytes, _mm_set1_epi8('0')), mask);
 }
 
-/// The two numbers whose digits these are: pairs of digits are joined, then pairs of pairs, and so on.
+/// Returns the two numbers whose digits these are: pairs of digits are joined, then pairs of pairs, and so
+/// on.
 __m128i numbers_of(__m128i a, __m128i b) {
   const __m128i tens = _mm_set1_epi16(0x010A), hundreds = _mm_set1_epi32(0x00010064);
   a = _mm_madd_epi16(_mm_maddubs_epi16(a, tens), hundreds);
@@ -131,7 +132,7 @@ class Ids64 {
 
 bool is_gap(char c) { return c == ' ' || c == '\t' || c == ','; }
 
-/// Reads the lines of one chunk; returns the place of the first that it did not read.
+/// Reads the lines of one chunk, and returns the place of the first that it did not read.
 template <class IdsOf, class Id>
 std::size_t parse_chunk(const char* text, const Separators& separators, IdsOf& ids, Id*& out) {
   std::size_t begin = 0;

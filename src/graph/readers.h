@@ -41,56 +41,57 @@ void start(Conversion& conversion, GraphShape shape, const Sample& sample) {
   sink.start(shape, sink.wants_sample() ? sample() : std::vector<std::uint64_t>());
 }
 
-/// SNAP and similar edge lists. A third field is the weight if the first edge has one; then every line must.
-/// Ids, those of `vertices` among them (LDBC Graphalytics' .v files), are renumbered densely in ascending
-/// order.
+/// Reads SNAP and similar edge lists. A third field is the weight if the first edge has one; then every line
+/// must. Ids, those of `vertices` among them (LDBC Graphalytics' .v files), are renumbered densely in
+/// ascending order.
 BuildSummary read_snap(Conversion conversion);
-/// The same with names for ids. The vertices are the names in the order of their bytes; their table is
+/// Reads the same with names for ids. The vertices are the names in the order of their bytes; their table is
 /// written beside the output. Memory: each worker keeps the names that it reads.
 BuildSummary read_labelled(Conversion conversion);
-/// Tables (CSV and the like): a header or none, fields separated by , ; tab | or blanks, quoted or not. Ids
-/// are renumbered as by read_snap.
+/// Reads tables (CSV and the like): a header or none, fields separated by , ; tab | or blanks, quoted or not.
+/// Ids are renumbered as by read_snap.
 BuildSummary read_table(Conversion conversion);
-/// GAP's edge lists, .el and (weighted) .wel: the vertices are 0 to the largest id.
+/// Reads GAP's edge lists, .el and (weighted) .wel: the vertices are 0 to the largest id.
 BuildSummary read_gap_text(Conversion conversion, bool weighted);
-/// GAP's serialized graphs, .sg and (weighted) .wsg: u8 directed, i64 edges, i64 vertices, i64
+/// Reads GAP's serialized graphs, .sg and (weighted) .wsg: u8 directed, i64 edges, i64 vertices, i64
 /// offsets[vertices + 1], i32 targets[edges] (.wsg: {i32 target, i32 weight}); if directed the same arrays
 /// again for in-edges, which are skipped.
 BuildSummary read_gap_binary(Conversion conversion, bool weighted);
-/// Matrix Market coordinate files (Boisvert, Pozo, Remington: The Matrix Market Exchange Formats, 1996): an
-/// entry (i, j) is an edge from i to j. Square; general, symmetric or skew-symmetric; complex and Hermitian
-/// ones without weights.
+/// Reads Matrix Market coordinate files (Boisvert, Pozo, Remington: The Matrix Market Exchange Formats,
+/// 1996): an entry (i, j) is an edge from i to j. The matrix is square; general, symmetric or skew-symmetric;
+/// complex and Hermitian ones are without weights.
 BuildSummary read_matrix_market(Conversion conversion);
-/// METIS graph files (METIS 5 manual, section 4.1.1), as KaHIP and others write them, too: each edge is in
-/// the lines of both its ends. Vertex sizes and weights are skipped.
+/// Reads METIS graph files (METIS 5 manual, section 4.1.1), as KaHIP and others write them, too: each edge is
+/// in the lines of both its ends. Vertex sizes and weights are skipped.
 BuildSummary read_metis(Conversion conversion);
-/// DIMACS shortest-path files (9th DIMACS Implementation Challenge, 2006): arcs with weights.
+/// Reads DIMACS shortest-path files (9th DIMACS Implementation Challenge, 2006): arcs with weights.
 BuildSummary read_dimacs(Conversion conversion);
-/// Pairs of little-endian u32: the vertices are 0 to the largest id.
+/// Reads pairs of little-endian u32: the vertices are 0 to the largest id.
 BuildSummary read_u32_pairs(Conversion conversion);
-/// WebGraph's BVGraph files (Boldi, Vigna: The WebGraph Framework I, WWW 2004) with the .properties file, and
-/// perhaps the .offsets file, beside: the vertices are 0 to nodes - 1.
+/// Reads WebGraph's BVGraph files (Boldi, Vigna: The WebGraph Framework I, WWW 2004) with the .properties
+/// file, and perhaps the .offsets file, beside: the vertices are 0 to nodes - 1.
 BuildSummary read_webgraph(Conversion conversion);
 
-/// Whether a line is a header that calls a column source (or src, from) and one target (or dst, dest, to).
+/// Returns whether a line is a header that calls a column source (or src, from) and one target (or dst, dest,
+/// to).
 bool names_edges(std::string_view line);
-/// Whether a column that is called so holds sources or targets of edges.
+/// Returns whether a column that is called so holds sources or targets of edges.
 bool is_end_name(std::string_view name);
-/// What the comments ahead of the first edge call the third column, as `# source target time` does; guessed
-/// where none of them names columns.
+/// Returns what the comments ahead of the first edge call the third column, as `# source target time` does;
+/// guessed where none of them names columns.
 WeightColumn third_column(std::string_view comments);
 
-/// What the first line of a METIS graph says.
+/// Says what the first line of a METIS graph counts.
 struct MetisCounts {
   std::uint64_t vertices, edges;
 };
-/// The counts of the METIS graph that `text` is, or, where it is not the `whole` file, that it begins: the
-/// first line counts vertices and edges, a line for each vertex follows, and each edge is in the lines of
-/// both its ends. None for other text, also where a line is a comment that METIS does not know (#, //). A
-/// list of edges looks like that by accident only.
+/// Returns the counts of the METIS graph that `text` is, or, where it is not the `whole` file, that it
+/// begins: the first line counts vertices and edges, a line for each vertex follows, and each edge is in the
+/// lines of both its ends. It returns none for other text, also where a line is a comment that METIS does not
+/// know (#, //). A list of edges looks like that by accident only.
 std::optional<MetisCounts> metis_graph_in(std::string_view text, bool whole);
 
-/// Different names and a number for each, in the order in which they came. Not thread safe.
+/// A set of different names with a number for each, in the order in which they came. Not thread safe.
 class NameSet {
  public:
   std::uint32_t number(std::string_view name);
@@ -101,7 +102,7 @@ class NameSet {
   std::unordered_map<std::string_view, std::uint32_t> numbers_;
 };
 
-/// So many names may there be, whatever the width of ids.
+/// There may be so many names, whatever the width of ids.
 inline constexpr std::uint64_t kMaxNames = 0xFFFF'FFFE;
 
 /// Edges between names of a set.
@@ -110,21 +111,22 @@ struct LabelledEdges {
   WeightList weights;              ///< one for each when weighted, else empty
 };
 
-/// What one worker has read.
+/// The edges and names that one worker has read.
 struct LabelledPart {
   NameSet names;
   std::vector<LabelledEdges> edges;
-  std::vector<std::uint32_t> vertices;  ///< of each name, after number_vertices()
+  std::vector<std::uint32_t> vertices;  ///< vertex of each name, after number_vertices()
 };
 
-/// The different names of all parts, in the order of their bytes; tells the parts the places of theirs.
+/// Returns the different names of all parts, in the order of their bytes, and tells the parts the places of
+/// theirs.
 std::vector<std::string_view> number_vertices(std::vector<LabelledPart>& parts);
 /// Writes graph and names; frees the edges of the parts.
 BuildSummary build_labelled(Conversion& conversion, std::vector<LabelledPart>& parts,
                             const std::vector<std::string_view>& names);
 
-/// Whether a line, without blanks at its ends, is a comment, where others hold names: it begins with #, % or
-/// // and then a blank, the line end or the same again. Throws Error where it may be a name.
+/// Returns whether a line, without blanks at its ends, is a comment, where others hold names: it begins with
+/// #, % or // and then a blank, the line end or the same again. Throws Error where it may be a name.
 bool is_comment_beside_names(const Input& input, const Piece& piece, std::string_view line);
 
 }  // namespace edgewire::graph

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kNone = ~std::size_t{0};
 using Line = std::vector<std::string_view>;
 
-/// Which fields of each line are read.
+/// Says which fields of each line are read.
 struct Columns {
   std::size_t source = kNone;
   std::size_t target = kNone;
@@ -38,7 +38,7 @@ bool same_word(std::string_view a, std::string_view b) {
                     [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-/// The one column that is called by one of the words; kNone for none or several.
+/// Returns the one column that is called by one of the words; kNone for none or several.
 std::size_t find_column(const Line& header, std::initializer_list<std::string_view> words) {
   std::size_t found = kNone;
   for (std::size_t i = 0; i < header.size(); ++i) {
@@ -90,7 +90,7 @@ bool split_fields(std::string_view line, char separator, Line& fields) {
   }
 }
 
-/// What separates the fields of a header line: the one of tab ; | , that it has most of, else spaces.
+/// Returns what separates the fields of a header line: the one of tab ; | , that it has most of, else spaces.
 char separator_of(std::string_view line) {
   char best = ' ';
   std::ptrdiff_t most = 0;
@@ -216,7 +216,8 @@ class TableReader {
     return value;
   }
 
-  /// A double quote in a quoted field is written twice. `unquoted` is memory for the result.
+  /// Returns the name in a field. A double quote in a quoted field is written twice. `unquoted` is memory for
+  /// the result.
   std::string_view name(const Piece& piece, std::string_view field, std::string& unquoted) const {
     if (field.empty()) input_.fail_line(piece, field.data(), "a name is empty");
     if (std::any_of(field.begin(), field.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }))
@@ -230,7 +231,7 @@ class TableReader {
     return unquoted;
   }
 
-  /// Blank lines and comments. A name may begin as a comment does.
+  /// Returns whether a line is blank or a comment. A name may begin as a comment does.
   bool is_skipped(const Piece& piece, std::string_view line) const {
     const std::string_view text = trimmed(line);
     if (text.empty()) return true;

@@ -13,7 +13,7 @@ namespace edgewire::graph {
 
 namespace {
 
-/// A number in octal digits, or, where its first bit is set, in binary (GNU tar, from 8 GB on).
+/// Reads a number in octal digits, or, where its first bit is set, in binary (GNU tar, from 8 GB on).
 std::uint64_t number(std::string_view field) {
   std::uint64_t value = 0;
   if ((static_cast<unsigned char>(field[0]) & 0x80U) != 0) {

@@ -15,15 +15,15 @@ namespace edgewire::graph {
 
 inline constexpr const char* kBlanks = " \t\r";
 
-/// Without the blanks (of `blanks`) at both ends. Of nothing but these the empty text at the end, so that
-/// messages can say where it is.
+/// Returns the text without the blanks (of `blanks`) at both ends. For nothing but blanks it returns the
+/// empty text at the end, so that messages can say where it is.
 inline std::string_view trimmed(std::string_view text, const char* blanks = kBlanks) {
   const std::size_t first = text.find_first_not_of(blanks);
   if (first == text.npos) return text.substr(text.size());
   return text.substr(first, text.find_last_not_of(blanks) + 1 - first);
 }
 
-/// Cuts the first line off `text`; returns it without its end.
+/// Cuts the first line off `text`, and returns it without its end.
 inline std::string_view cut_line(std::string_view& text) {
   const std::string_view line = text.substr(0, text.find('\n'));
   text.remove_prefix(std::min(line.size() + 1, text.size()));
@@ -44,7 +44,8 @@ class HeaderLines {
   /// `piece` is empty at first. It must outlive this, and is the one that fail_line() needs for a line.
   HeaderLines(Input& input, Piece& piece) : input_(input), piece_(piece) {}
 
-  /// False at the end of the file. `line`, without its end, points into the piece.
+  /// Takes the next line. Returns false at the end of the file. `line`, without its end, points into the
+  /// piece.
   bool next(std::string_view& line) {
     if (rest_.empty()) {
       if (!input_.next_lines(piece_)) return false;
@@ -72,14 +73,14 @@ class Fields {
   }
 
   bool more() const { return at_ != end_; }
-  /// The next field; empty at the end.
+  /// Returns the next field; empty at the end.
   std::string_view word() {
     const char* const begin = at_;
     const char* const after = std::find_if(at_, end_, is_blank);
     move_to(after);
     return {begin, after};
   }
-  /// The next field if it is a whole number; else it stays.
+  /// Returns the next field if it is a whole number; else it stays.
   std::optional<std::uint64_t> number() {
     std::uint64_t value = 0;
     const auto [after, error] = std::from_chars(at_, end_, value);
@@ -87,7 +88,7 @@ class Fields {
     move_to(after);
     return value;
   }
-  /// The same. Throws Error with `what` was expected.
+  /// Returns the same. Throws Error with `what` was expected.
   std::uint64_t whole(std::string_view what) {
     const auto value = number();
     if (!value) fail(fmt::format("expected {}", what));

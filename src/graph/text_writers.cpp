@@ -29,8 +29,8 @@ void append_number(std::string& text, std::uint64_t number) {
   text.append(digits.data(), digits.size());
 }
 
-/// A line for each edge. append_vertex(text, vertex) appends what the file calls a vertex; see(vertex) is
-/// told of both ends of each edge. Several workers call them.
+/// Appends a line for each edge. append_vertex(text, vertex) appends what the file calls a vertex;
+/// see(vertex) is told of both ends of each edge. Several workers call them.
 template <class AppendVertex, class See>
 void append_edges(TextOutput& output, const Export& task, bool weighted, char separator,
                   const AppendVertex& append_vertex, const See& see) {
@@ -94,8 +94,8 @@ void append_plain(std::string& text, std::string_view name, const std::string& p
   text += name;
 }
 
-/// A line for each edge, with what results call its vertices. append_name(text, name) appends a name from the
-/// table of names. Returns how many vertices have no edge.
+/// Appends a line for each edge, with what results call its vertices. append_name(text, name) appends a name
+/// from the table of names. Returns how many vertices have no edge.
 template <class AppendName>
 std::uint64_t append_named_edges(TextOutput& output, const Export& task, bool weighted, char separator,
                                  const AppendName& append_name) {
@@ -115,7 +115,7 @@ std::uint64_t append_named_edges(TextOutput& output, const Export& task, bool we
   return lost;
 }
 
-/// A line for each edge, with numbers from 0 on. Returns how many vertices at the end have no edge.
+/// Appends a line for each edge, with numbers from 0 on. Returns how many vertices at the end have no edge.
 std::uint64_t append_numbered_edges(TextOutput& output, const Export& task, bool weighted) {
   std::atomic<std::uint64_t> used{0};  // read after the workers have ended
   append_edges(output, task, weighted, ' ', numbers_from(0), [&](VertexId vertex) {
@@ -130,7 +130,7 @@ std::uint64_t append_numbered_edges(TextOutput& output, const Export& task, bool
 /// METIS counts with signed numbers of 32 bits unless it is built otherwise.
 constexpr std::uint64_t kMostWeight = (std::uint64_t{1} << 31) - 1;
 
-/// Whether METIS can take the graph as it is; throws Error if not.
+/// Checks whether METIS can take the graph as it is, and throws Error if not.
 void check_undirected(const Export& task, const RowBlocks& blocks, bool weighted) {
   const GraphFile& graph = task.graph;
   std::atomic<std::uint64_t> asymmetry{0};  // these are read after the workers have ended

@@ -25,8 +25,8 @@
 
 namespace edgewire::graph {
 
-/// The path of the table beside a graph. Where the graph is a link and nothing is beside it: the one beside
-/// the file that the link leads to.
+/// Returns the path of the table beside a graph. Where the graph is a link and nothing is beside it: the one
+/// beside the file that the link leads to.
 std::string labels_path(const std::string& graph_path);
 
 /// Names for output. All const members are thread safe.
@@ -36,15 +36,15 @@ class VertexNames {
   /// it is missing, damaged or that of another graph. The graph must outlive this.
   explicit VertexNames(const GraphFile& graph);
 
-  /// Whether names come from a table. Otherwise they are the ids that the converted file had.
+  /// Returns whether names come from a table. Otherwise they are the ids that the converted file had.
   bool labelled() const noexcept { return table_ != nullptr; }
-  /// The name of a vertex from the table. Only when labelled().
+  /// Returns the name of a vertex from the table. It is called only when labelled().
   std::string_view label(VertexId vertex) const;
   /// Appends the name of a vertex, label or id, to `text`.
   void append(fmt::memory_buffer& text, VertexId vertex) const;
-  /// The same as a string.
+  /// Returns the same as a string.
   std::string operator()(VertexId vertex) const;
-  /// The vertex of this name; of several, the first. Looks at one name after another.
+  /// Returns the vertex of this name; of several, the first. Looks at one name after another.
   std::optional<VertexId> find(std::string_view name) const;
 
  private:
@@ -61,9 +61,9 @@ class LabelsWriter {
   explicit LabelsWriter(const std::string& graph_path);
   /// Writes into a file without a name, which must outlive this.
   explicit LabelsWriter(OutputFile& nameless) : file_(nameless) {}
-  /// Writes all names, in the order of the vertices. Called once.
+  /// Writes all names, in the order of the vertices. It is called once.
   void write(std::span<const std::string_view> names);
-  /// Names the graph that the table belongs to and gives the file its name. Called once, after write().
+  /// Names the graph that the table belongs to and gives the file its name. It is called once, after write().
   void commit(std::uint64_t graph_checksum);
 
  private:

@@ -15,7 +15,7 @@ namespace edgewire::graph {
 
 namespace {
 
-/// What follows the last row is not more than the zeros that fill a word.
+/// Checks that what follows the last row is not more than the zeros that fill a word.
 void check_rows_end(const WebGraph& graph, std::uint64_t rows_end) {
   constexpr std::uint64_t kMostFill = 128;
   BitStream bits(graph.file());
@@ -41,8 +41,8 @@ class RowEdges {
     targets_ = {};
   }
 
-  /// Fills `ids` with sources and targets of the next edges, as many as fit. Returns their number; 0: there
-  /// are no more, and the last row ended where it should.
+  /// Fills `ids` with sources and targets of the next edges, as many as fit. It returns their number; with 0
+  /// there are no more, and the last row ended where it should.
   std::size_t fill(std::span<std::uint64_t> ids) {
     const std::size_t room = ids.size() / 2;
     std::size_t filled = 0;
@@ -88,7 +88,7 @@ class RowEdges {
   WebGraphRows rows_;
   RowStart start_;
   std::uint64_t next_ = 0, released_ = 0;
-  std::span<const PlainId> targets_;  ///< of row next_ - 1, those that are still to come
+  std::span<const PlainId> targets_;  ///< targets of row next_ - 1, those that are still to come
 };
 
 /// Hands the edges of rows on.
@@ -119,7 +119,8 @@ class WebGraphReader {
     return edges_.load(std::memory_order_relaxed);
   }
 
-  /// Whichever worker is free reads what comes next, while the others hand on what they have read.
+  /// Reads in turn: whichever worker is free reads what comes next, while the others hand on what they have
+  /// read.
   std::uint64_t read_in_turn() {
     RowEdges rows(graph_);
     RowStart all;
@@ -167,8 +168,8 @@ class WebGraphReader {
   std::atomic<std::uint64_t> edges_{0}, bits_{0};
 };
 
-/// Where this reader's rows begin; none where one pass over the graph, whose rows are read at once, is faster
-/// than one that finds them.
+/// Returns where this reader's rows begin; none where one pass over the graph, whose rows are read at once,
+/// is faster than one that finds them.
 std::optional<RowStarts> starts_for(const WebGraph& graph, const EdgeSink& sink, int workers,
                                     const Progress& progress) {
   const RowShare share{sink.rank(), sink.size(), sink.wants_sample()};

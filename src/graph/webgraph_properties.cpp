@@ -58,7 +58,7 @@ char next_character(std::string_view& text) {
   return letter == kLetters.npos ? escaped : kMeanings[letter];
 }
 
-/// The text of a file that must be small; none where there is none.
+/// Returns the text of a file that must be small; none where there is none.
 std::optional<std::string> small_text(const std::string& path) {
   constexpr std::streamsize kMost = 1 << 20;
   std::error_code ignored;
@@ -80,7 +80,7 @@ const std::string* value_of(const Properties& properties, const std::string& key
   return found == properties.end() ? nullptr : &found->second;
 }
 
-/// A whole number; -1 only where `signed_too`, then kNoLimit.
+/// Returns a whole number; -1 only where `signed_too`, then kNoLimit.
 std::uint64_t number_of(const std::string& path, const Properties& properties, const std::string& key,
                         bool signed_too = false) {
   const std::string* const value = value_of(properties, key);
@@ -109,7 +109,7 @@ void check_class(const std::string& path, const Properties& properties) {
                                       name));
 }
 
-/// "RESIDUALS_DELTA | OFFSETS_DELTA"
+/// Reads flags such as "RESIDUALS_DELTA | OFFSETS_DELTA".
 void read_flags(WebGraphProperties& graph, std::string_view flags) {
   constexpr std::array<std::string_view, WebGraphProperties::kFields> kFields = {
       "OUTDEGREES_", "REFERENCES_", "BLOCK_COUNT_", "BLOCKS_", "RESIDUALS_", "OFFSETS_"};

@@ -17,21 +17,21 @@ constexpr std::uint64_t kMostStarts = 1 << 16;
 constexpr std::uint64_t kLeastRows = 1024;  ///< between starts
 constexpr std::uint64_t kMostBefore = 256;  ///< rows before a start whose lengths are kept
 constexpr std::uint64_t kSamples = 20'000;
-constexpr std::uint64_t kRowsPerNote = 1 << 20;  ///< of progress
+constexpr std::uint64_t kRowsPerNote = 1 << 20;  ///< rows for each note of progress
 
 /// Takes rows in order, and makes starts of some.
 class StartList {
  public:
-  /// `whole`: of edges or bits, of which each reader has as many as others.
+  /// `whole`: the number of edges or bits, of which each reader has as many as others.
   StartList(const WebGraph& graph, const RowShare& share, std::uint64_t whole)
       : share_(share), whole_(whole), recent_(kMostBefore) {
     step_ = std::max(kLeastRows, (graph.properties().vertices + kMostStarts - 1) / kMostStarts);
   }
 
-  /// Whether so many rows have passed that a start would be welcome.
+  /// Returns whether so many rows have passed that a start would be welcome.
   bool is_due(std::uint64_t row) const noexcept { return row == 0 || row - last_ >= step_; }
-  /// The rows from `earliest` on, at most kMostBefore, are what rows from `row` on lead back to. The rows
-  /// before `row` are `part` of the whole.
+  /// Adds a start. The rows from `earliest` on, at most kMostBefore, are what rows from `row` on lead back
+  /// to. The rows before `row` are `part` of the whole.
   void add(std::uint64_t row, std::uint64_t bit, std::uint64_t earliest, std::uint64_t part) {
     if (row > 0 && row - earliest > 0 &&
         std::any_of(recent_.begin(), recent_.end(), [](std::uint64_t length) { return length >> 32 != 0; }))
@@ -93,7 +93,7 @@ struct PassedRows {
   void interval(std::uint64_t, std::uint64_t) noexcept {}
   void residual(std::uint64_t) noexcept {}
 
-  /// The first row that rows from `row` on can lead back to; maybe a later one where that is too far.
+  /// Returns the first row that rows from `row` on can lead back to; maybe a later one where that is too far.
   std::uint64_t leads_back_to() const noexcept {
     std::uint64_t first = row;
     const std::uint64_t window = std::min<std::uint64_t>(row, degrees.size() - 1);
@@ -208,7 +208,7 @@ void WebGraphRows::read(std::uint64_t row, BitStream& bits, Row& into) {
   RowParser<Take>(graph_, bits, row, take);
 }
 
-/// A row before the one that is read, within the window or what is kept before the start.
+/// Returns a row before the one that is read, within the window or what is kept before the start.
 const WebGraphRows::Row& WebGraphRows::sorted_row(std::uint64_t row) {
   if (row >= first_) {
     Row& found = window_[row % window_.size()];

@@ -29,13 +29,13 @@ namespace edgewire::graph {
 class BitStream {
  public:
   explicit BitStream(const MappedFile& file) : BitStream({file.data(), file.bytes()}) { file_ = &file; }
-  /// For bytes in memory, which do not fail.
+  /// Reads bytes in memory, which do not fail.
   explicit BitStream(std::span<const std::uint8_t> bytes) : data_(bytes.data()), bytes_(bytes.size()) {}
 
   std::uint64_t at = 0;  ///< the number of the next bit
   std::uint64_t end() const noexcept { return bytes_ * 8; }
 
-  /// The next bits, the first one on top, without moving on: 57 at least, zeros below them.
+  /// Returns the next bits, the first one on top, without moving on: 57 at least, zeros below them.
   std::uint64_t peek() const noexcept {
     const std::uint64_t byte = at / 8;
     if (byte + sizeof(std::uint64_t) > bytes_) [[unlikely]]
@@ -44,13 +44,13 @@ class BitStream {
     std::memcpy(&word, data_ + byte, sizeof word);
     return __builtin_bswap64(word) << at % 8;
   }
-  /// The next `count` bits as a number; 0 to 56 of them.
+  /// Takes the next `count` bits as a number; 0 to 56 of them.
   std::uint64_t take(unsigned count) noexcept {
     const std::uint64_t word = peek();
     at += count;
     return count == 0 ? 0 : word >> (64 - count);
   }
-  /// The number of zeros before the next one, which is taken, too; none where no one follows.
+  /// Returns the number of zeros before the next one, which is taken, too; none where no one follows.
   std::optional<std::uint64_t> unary() noexcept;
 
   /// Throws Error: "PATH: byte BYTE: WHAT (bit AT)".
@@ -75,7 +75,7 @@ class BitCodeReader {
   /// `parameter`: k of zeta, the modulus of Golomb's; at least 1.
   BitCodeReader(BitCode code, std::uint64_t parameter);
 
-  /// The next number, less than 2^57. Throws Error where the file ends within it, or it is longer.
+  /// Reads the next number, less than 2^57. Throws Error where the file ends within it, or it is longer.
   std::uint64_t read(BitStream& bits) const {
     const std::uint16_t entry = table_[bits.peek() >> (64 - kIndexBits)];
     if (entry != 0) [[likely]] {
@@ -101,29 +101,31 @@ class BitCodeReader {
   std::array<std::uint16_t, 1 << kIndexBits> table_{};  ///< 16 * number + bits of its code; 0: it is longer
 };
 
-/// What the .properties file beside a .graph file says of the graph, which WebGraph's class BVGraph wrote.
+/// Says what the .properties file beside a .graph file tells of the graph, which WebGraph's class BVGraph
+/// wrote.
 struct WebGraphProperties {
   enum Field : std::size_t { outdegrees, references, block_counts, blocks, residuals, offsets, kFields };
 
-  std::string path;  ///< of the .properties file
+  std::string path;  ///< path of the .properties file
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;
   std::uint64_t window = 0;        ///< a row copies from one at most so far before it; 0: none does
   std::uint64_t chain = 0;         ///< so many rows in turn copy from one another; kNoLimit
   std::uint64_t min_interval = 0;  ///< the shortest interval; 0: there are none
-  std::uint64_t parameter = 3;     ///< of zeta and Golomb's codes
+  std::uint64_t parameter = 3;     ///< parameter of zeta and Golomb's codes
   std::array<BitCode, kFields> codes{};
 
   static constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 };
 
-/// The keys and values of a Java properties file, as java.util.Properties reads it. Characters other than
-/// ASCII's become '?'.
+/// Returns the keys and values of a Java properties file, as java.util.Properties reads it. Characters other
+/// than ASCII's become '?'.
 std::map<std::string, std::string> parse_java_properties(std::string_view text);
 
-/// "x.graph": "x" + ending.
+/// Returns "x" + ending for "x.graph".
 std::string beside_webgraph(std::string_view path, std::string_view ending);
-/// Whether the .properties file beside this .graph file names a graph class, so that it is one of WebGraph.
+/// Returns whether the .properties file beside this .graph file names a graph class, so that it is one of
+/// WebGraph.
 bool has_graph_class(std::string_view path);
 /// Reads the .properties file beside `path`. Throws Error, with what would help, where it is missing, of
 /// another class than BVGraph, of a version that is not known, or not whole.
@@ -150,7 +152,8 @@ class WebGraph {
   const BitCodeReader* gamma_;
 };
 
-/// Numbers with a sign, folded: 0, -1, 1, -2... `origin` plus that; huge where it would be negative.
+/// Returns a number with a sign that was folded: 0, -1, 1, -2... The result is `origin` plus that; it is huge
+/// where it would be negative.
 inline std::uint64_t unfold(std::uint64_t origin, std::uint64_t folded) noexcept {
   const std::uint64_t half = folded / 2;
   if (folded % 2 == 0) return origin + half;
@@ -244,22 +247,22 @@ class RowParser {
   std::uint64_t left_ = 0;  ///< edges of the row that are still to come
 };
 
-/// Where rows begin that a worker can start at, without the ones before.
+/// Says where rows begin that a worker can start at, without the ones before.
 struct RowStart {
   std::uint64_t row = 0, end_row = 0;  ///< rows up to the next start
   std::uint64_t bit = 0, end_bit = 0;  ///< in the file
-  std::uint64_t lengths_end = 0;       ///< in the list of all lengths
+  std::uint64_t lengths_end = 0;       ///< end in the list of all lengths
   std::uint32_t before = 0;            ///< so many rows before `row` have their lengths there
 };
 
-/// Reads the rows of a start, one after the other. One for each worker.
+/// Reads the rows of a start, one after the other. There is one for each worker.
 class WebGraphRows {
  public:
   explicit WebGraphRows(const WebGraph& graph);
 
-  /// `lengths`: of the rows just before the start, in bits.
+  /// Begins at a start. `lengths`: those of the rows just before the start, in bits.
   void start(const RowStart& start, std::span<const std::uint32_t> lengths);
-  /// The targets of the next row, each once, in no order. Valid until the next call.
+  /// Returns the targets of the next row, each once, in no order. They are valid until the next call.
   std::span<const PlainId> next();
   /// The bit after the last row.
   std::uint64_t bit() const noexcept { return bits_.at; }
@@ -293,8 +296,8 @@ class WebGraphRows {
 /// Starts at about equal numbers of rows, 65536 at most, each with the lengths of as many rows before it as
 /// its rows may lead back to by copying.
 struct RowStarts {
-  std::vector<RowStart> starts;        ///< of this reader
-  std::vector<std::uint32_t> lengths;  ///< in bits
+  std::vector<RowStart> starts;        ///< starts of this reader
+  std::vector<std::uint32_t> lengths;  ///< lengths in bits
   std::vector<std::uint64_t> sources;  ///< a sample, as EdgeSink::start() takes it; may be empty
 
   std::span<const std::uint32_t> lengths_before(const RowStart& start) const noexcept {
@@ -302,19 +305,19 @@ struct RowStarts {
   }
 };
 
-/// Whose starts are wanted: each of `size` readers has consecutive rows with as many edges, or bits, as
+/// Says whose starts are wanted: each of `size` readers has consecutive rows with as many edges, or bits, as
 /// others.
 struct RowShare {
   int rank = 0, size = 1;
   bool sample = false;  ///< fill RowStarts::sources
 };
 
-/// By the .offsets file beside; none where there is no such file, or rows may lead back far. Throws Error
-/// where it does not fit the graph.
+/// Finds starts by the .offsets file beside; none where there is no such file, or rows may lead back far.
+/// Throws Error where it does not fit the graph.
 std::optional<RowStarts> starts_by_offsets(const WebGraph& graph, const RowShare& share,
                                            const Progress& progress);
-/// By a pass over the graph, which takes about as long as to read it, and checks all of it. Where rows lead
-/// back far, starts are few. Throws Error.
+/// Finds starts by a pass over the graph, which takes about as long as to read it, and checks all of it.
+/// Where rows lead back far, starts are few. Throws Error.
 RowStarts starts_by_pass(const WebGraph& graph, const RowShare& share, const Progress& progress);
 
 }  // namespace edgewire::graph

@@ -18,7 +18,7 @@ namespace edgewire::graph {
 /// The first weight of an input that a graph file does not hold as the text says it. Thread safe.
 class RoundedWeights {
  public:
-  /// Why a weight is rounded.
+  /// Says why a weight is rounded.
   enum class Cause {
     digits,  ///< its text says more than a double holds
     mixed    ///< a u64 holds the whole number, but no double does: it is rounded where others are not whole
@@ -53,7 +53,7 @@ class WeightReader {
   WeightReader(const Input& input, const Piece& piece, RoundedWeights* rounded) noexcept
       : input_(input), piece_(piece), rounded_(rounded) {}
 
-  /// The weight that `field` says, which lies in the piece. Throws Error with path, line and byte.
+  /// Reads the weight that `field` says, which lies in the piece. Throws Error with path, line and byte.
   Weight read(std::string_view field);
 
  private:

@@ -46,7 +46,7 @@ __extension__ using Wide = unsigned __int128;
 
 bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
-/// The digits of a number from the first to the last that is not 0.
+/// Returns the digits of a number from the first to the last that is not 0.
 std::string significant_digits(std::string_view text) {
   std::string digits;
   for (const char c : text) {
@@ -57,10 +57,10 @@ std::string significant_digits(std::string_view text) {
   return digits;
 }
 
-/// Whether a short decimal fraction differs from the double that it became by less than half a unit of its
-/// last digit, so that it comes back. False also where 128 bits are too few to tell.
+/// Returns whether a short decimal fraction differs from the double that it became by less than half a unit
+/// of its last digit, so that it comes back. It returns false also where 128 bits are too few to tell.
 bool is_near(std::string_view text, double value) {
-  constexpr std::size_t kMostDigits = 19;  // that 64 bits hold
+  constexpr std::size_t kMostDigits = 19;  // digits that 64 bits hold
   if (text.starts_with('-')) text.remove_prefix(1);
   if (text.size() > kMostDigits + 1) return false;
   std::uint64_t digits = 0, scale = 1;
@@ -81,7 +81,7 @@ bool is_near(std::string_view text, double value) {
   return (kept > said ? kept - said : said - kept) < Wide{1} << (-exponent - 1);
 }
 
-/// Whether a double, printed with as many digits as its text has, is that text again.
+/// Returns whether a double, printed with as many digits as its text has, is that text again.
 bool comes_back(std::string_view text, double value) {
   constexpr std::size_t kAlways = std::numeric_limits<double>::digits10;  // so many digits come back
   const bool normal = std::abs(value) >= std::numeric_limits<double>::min();
@@ -107,7 +107,8 @@ bool is_double(std::uint64_t whole) {
   return static_cast<int>(std::bit_width(whole)) - std::countr_zero(whole) <= kBits;
 }
 
-/// After a string in single or double quotes that begins at `at`; null when it does not end.
+/// Returns the place after a string in single or double quotes that begins at `at`; null when it does not
+/// end.
 const char* after_string(const char* at, const char* end) {
   const char quote = *at;
   for (++at; at < end && *at != quote; ++at) {
@@ -116,7 +117,8 @@ const char* after_string(const char* at, const char* end) {
   return at < end ? at + 1 : nullptr;
 }
 
-/// After a value: at the comma or the brace that ends it. Null when there is none.
+/// Returns the place after a value: at the comma or the brace that ends it. It returns null when there is
+/// none.
 const char* after_value(const char* at, const char* end) {
   for (int depth = 0; at != end; ++at) {
     if (depth == 0 && (*at == ',' || *at == '}')) return at;

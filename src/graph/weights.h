@@ -20,18 +20,18 @@
 
 namespace edgewire::graph {
 
-/// How a graph file stores the weights of its edges: the type that holds the weights of the input without
-/// change.
+/// Says how a graph file stores the weights of its edges: the type that holds the weights of the input
+/// without change.
 enum class WeightType : std::uint8_t { f32, f64, u32, u64 };
 
 constexpr std::size_t bytes_of(WeightType type) noexcept {
   return type == WeightType::f32 || type == WeightType::u32 ? 4 : 8;
 }
-/// Whether all weights are whole numbers from 0 on.
+/// Returns whether all weights are whole numbers from 0 on.
 constexpr bool is_whole(WeightType type) noexcept {
   return type == WeightType::u32 || type == WeightType::u64;
 }
-/// Of float, double, std::uint32_t or std::uint64_t.
+/// Returns the type of float, double, std::uint32_t or std::uint64_t.
 template <class Number>
 constexpr WeightType weight_type_of() noexcept {
   if (std::is_unsigned_v<Number>) return sizeof(Number) == 4 ? WeightType::u32 : WeightType::u64;
@@ -58,14 +58,14 @@ class Weight {
   }
 
   constexpr bool is_whole() const noexcept { return whole_; }
-  /// The whole number, or the bits of the double. Equal weights have equal bits.
+  /// Returns the whole number, or the bits of the double. Equal weights have equal bits.
   constexpr std::uint64_t bits() const noexcept { return bits_; }
-  /// As a number of this type, one that holds it or that it is rounded to.
+  /// Returns the weight as a number of this type, one that holds it or that it is rounded to.
   template <class Number>
   constexpr Number as() const noexcept {
     return whole_ ? static_cast<Number>(bits_) : static_cast<Number>(std::bit_cast<double>(bits_));
   }
-  /// Rounded where no double is that whole number.
+  /// Returns the weight as a double, rounded where no double is that whole number.
   constexpr double number() const noexcept { return as<double>(); }
 
  private:
@@ -76,7 +76,7 @@ class Weight {
 /// The weights of edges, in the type of their file. A view: what it shows outlives it.
 class Weights {
  public:
-  /// Of edges without weights.
+  /// Makes the weights of edges without weights.
   Weights() = default;
   Weights(WeightType type, const void* data, std::size_t size) noexcept
       : type_(type), data_(static_cast<const std::byte*>(data)), size_(size) {}
@@ -103,11 +103,11 @@ class Weights {
         return visit(as<std::uint64_t>());
     }
   }
-  /// As a double, which rounds whole numbers above 2^53.
+  /// Returns a weight as a double, which rounds whole numbers above 2^53.
   double operator[](std::size_t edge) const noexcept {
     return visit([edge](const auto weights) { return static_cast<double>(weights[edge]); });
   }
-  /// Without change.
+  /// Returns a weight without change.
   Weight at(std::size_t edge) const noexcept {
     return visit([edge](const auto weights) { return Weight(weights[edge]); });
   }
@@ -123,30 +123,30 @@ class Weights {
   std::size_t size_ = 0;
 };
 
-/// A decimal text that reads as the same weight.
+/// Returns a decimal text that reads as the same weight.
 std::string to_text(Weight weight);
 void append_text(std::string& text, Weight weight);
 
 /// Whole numbers above this one are as likely times as weights.
 inline constexpr std::uint64_t kLargestUsualWeight = 1 << 24;
 
-/// What some weights have in common, which says how to store them.
+/// Says what some weights have in common, which tells how to store them.
 struct WeightFacts {
-  std::uint64_t least = ~std::uint64_t{0}, largest = 0;  ///< of those that are whole numbers
+  std::uint64_t least = ~std::uint64_t{0}, largest = 0;  ///< least and largest of the whole numbers
   bool any = false;                                      ///< there are weights
   bool whole = true;                                     ///< all are whole numbers from 0 to 2^64 - 1
   bool floats = true;  ///< a float holds each of them, as far as a double does
 
   void add(Weights weights) noexcept;
   void add(const WeightFacts& others) noexcept;
-  /// The smallest type that holds them all without change. Where some are whole numbers and others are not,
-  /// whole numbers above 2^53 are rounded.
+  /// Returns the smallest type that holds them all without change. Where some are whole numbers and others
+  /// are not, whole numbers above 2^53 are rounded.
   WeightType type() const noexcept;
   bool like_times() const noexcept { return any && whole && least > kLargestUsualWeight; }
 };
 
-/// A hash of an edge. Edges and reversed edges have the same sum of hashes if they are the same edges, and
-/// but for chance only then.
+/// Returns a hash of an edge. Edges and reversed edges have the same sum of hashes if they are the same
+/// edges, and but for chance only then.
 constexpr std::uint64_t edge_hash(PlainId source, PlainId target, Weight weight) {
   if (kIds64) return mix64(mix64(mix64(source) + target) + weight.bits());
   return mix64(mix64(std::uint64_t{source} << 32 | target) + weight.bits());
@@ -162,12 +162,12 @@ class WeightList {
     if (!weight.is_whole() && !real_) make_real();
     bits_[size_++] = real_ ? std::bit_cast<std::uint64_t>(weight.number()) : weight.bits();
   }
-  /// Keeps the memory.
+  /// Clears the list, and keeps the memory.
   void clear() noexcept {
     size_ = 0;
     real_ = false;
   }
-  /// Of u64 or f64; valid until the next call of add().
+  /// Returns weights of u64 or f64; they are valid until the next call of add().
   Weights view() const noexcept { return {real_ ? WeightType::f64 : WeightType::u64, bits_.data(), size_}; }
 
  private:
@@ -186,10 +186,10 @@ class WeightList {
 class PackedWeights {
  public:
   PackedWeights() = default;
-  /// Room for `size` weights, to be filled in.
+  /// Makes room for `size` weights, to be filled in.
   PackedWeights(WeightType type, std::size_t size)
       : type_(type), size_(size), data_(new std::byte[size * bytes_of(type)]) {}
-  /// A copy in a type that holds them.
+  /// Makes a copy in a type that holds them.
   PackedWeights(Weights weights, WeightType type) : PackedWeights(type, weights.size()) {
     weights.visit([&](const auto from) {
       view().visit([&]<class Number>(std::span<const Number>) {
@@ -200,7 +200,7 @@ class PackedWeights {
   }
 
   Weights view() const noexcept { return {type_, data_.get(), size_}; }
-  /// `Number` is the type.
+  /// Returns the memory of the weights. `Number` is their type.
   template <class Number>
   Number* data() noexcept {
     return reinterpret_cast<Number*>(data_.get());
@@ -212,11 +212,11 @@ class PackedWeights {
   std::unique_ptr<std::byte[]> data_;
 };
 
-/// As wide as a weight of this type in a graph file.
+/// A number as wide as a weight of this type in a graph file.
 template <class Number>
 using WeightKey = std::conditional_t<sizeof(Number) == 4, std::uint32_t, std::uint64_t>;
 
-/// A number that orders as the weight does: negative ones first, -0 as 0.
+/// Returns a number that orders as the weight does: negative ones first, -0 as 0.
 template <class Number>
 WeightKey<Number> weight_key(Number weight) {
   using Key = WeightKey<Number>;
@@ -229,7 +229,7 @@ WeightKey<Number> weight_key(Number weight) {
   }
 }
 
-/// The weight of such a key.
+/// Returns the weight of such a key.
 template <class Number>
 Number weight_of(WeightKey<Number> key) {
   using Key = WeightKey<Number>;
@@ -264,7 +264,7 @@ inline WeightCode weight_code(Weight weight) {
   return {number < 0x1p64 ? WeightCode::low : WeightCode::high, bits};
 }
 
-/// The weight of such a code.
+/// Returns the weight of such a code.
 inline Weight weight_of(const WeightCode& code) {
   if (code.range == WeightCode::whole) return code.value;
   return std::bit_cast<double>(code.range == WeightCode::negative ? ~code.value : code.value);

@@ -1,5 +1,5 @@
-// From our format to those of others: one function for each kind of file. Each reads and checks the whole
-// graph and writes a file whole or not at all. All throw Error with the path.
+// These functions write our format as those of others: one function for each kind of file. Each reads and
+// checks the whole graph and writes a file whole or not at all. All throw Error with the path.
 #pragma once
 
 #include <algorithm>
@@ -27,29 +27,29 @@ struct Export {
   const Progress& progress;
 };
 
-/// GAP's edge lists, .el and (weighted) .wel: "SOURCE TARGET [WEIGHT]", from 0, in the order of the graph; or
-/// the names of vertices. Throws Error when a name would be read as something else.
+/// Writes GAP's edge lists, .el and (weighted) .wel: "SOURCE TARGET [WEIGHT]", from 0, in the order of the
+/// graph; or the names of vertices. Throws Error when a name would be read as something else.
 WriteSummary write_gap_text(const Export& task, bool weighted);
-/// A table with a header (RFC 4180, with LF at line ends): source, target and, where they are written,
+/// Writes a table with a header (RFC 4180, with LF at line ends): source, target and, where they are written,
 /// weight. Vertices are called as in results, by their names or by the ids that they had.
 WriteSummary write_table(const Export& task, char separator);
-/// A Matrix Market coordinate file, from 1: general; pattern, or (weighted) integer or real.
+/// Writes a Matrix Market coordinate file, from 1: general; pattern, or (weighted) integer or real.
 WriteSummary write_matrix_market(const Export& task);
-/// A METIS graph, from 1: the edges must be there both ways, once,
-/// without self loops, and weights must be whole numbers from 1 to 2^31 - 1.
+/// Writes a METIS graph, from 1: the edges must be there both ways, once, without self loops, and weights
+/// must be whole numbers from 1 to 2^31 - 1.
 WriteSummary write_metis(const Export& task);
-/// GAP's serialized graphs, .sg and (weighted) .wsg: see read_gap_binary. Vertices are fewer than 2^31 and
-/// weights are 32-bit whole numbers. Memory: 4 bytes for each edge (8 with weights) and 8 for each vertex,
-/// unless the graph is symmetric.
+/// Writes GAP's serialized graphs, .sg and (weighted) .wsg: see read_gap_binary. Vertices are fewer than 2^31
+/// and weights are 32-bit whole numbers. Memory: 4 bytes for each edge (8 with weights) and 8 for each
+/// vertex, unless the graph is symmetric.
 WriteSummary write_gap_binary(const Export& task, bool weighted);
 
-/// Where text goes: a file that appears whole or not at all, or stdout, named "-". Not thread safe.
+/// The place where text goes: a file that appears whole or not at all, or stdout, named "-". Not thread safe.
 class TextOutput {
  public:
   /// Throws UsageError where the ending of the path promises a compression that is not written.
   explicit TextOutput(const std::string& path);
-  /// The text as the ending of the path says (see graph::packed()): pieces that are compressed one by one
-  /// make a file when they follow each other. Thread safe.
+  /// Returns the text as the ending of the path says (see graph::packed()): pieces that are compressed one by
+  /// one make a file when they follow each other. Thread safe.
   std::string packed(std::string text) const;
   /// Appends a piece from packed(). Throws Error with the path and the system's reason.
   void append_packed(std::string_view text);
@@ -97,7 +97,7 @@ class RowBlocks {
  private:
   static constexpr std::uint64_t kPositions = 1 << 16;
   std::uint64_t positions() const { return graph_.edges() + graph_.vertices(); }
-  /// The row that a position belongs to. Row r begins at position offsets[r] + r.
+  /// Returns the row that a position belongs to. Row r begins at position offsets[r] + r.
   std::uint64_t row_of(std::uint64_t position) const;
 
   const GraphFile& graph_;

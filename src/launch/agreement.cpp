@@ -13,8 +13,8 @@ namespace edgewire::launch {
 namespace {
 
 constexpr std::size_t kMostFacts = 3;     ///< in one line
-constexpr std::size_t kMostValues = 3;    ///< of a fact
-constexpr std::size_t kLongestText = 80;  ///< of a value
+constexpr std::size_t kMostValues = 3;    ///< values of a fact in one line
+constexpr std::size_t kLongestText = 80;  ///< characters of a value
 
 std::string pack_facts(const std::vector<Fact>& facts) {
   std::vector<std::string> texts{std::to_string(facts.size())};
@@ -22,7 +22,7 @@ std::string pack_facts(const std::vector<Fact>& facts) {
   return pack(texts);
 }
 
-/// Whatever a process sends: it may be at another step, or of another version.
+/// Unpacks whatever a process sends: it may be at another step, or of another version.
 std::vector<Fact> unpack_facts(const std::string& bytes, std::size_t rank) {
   constexpr int kMost = 10000;
   try {
@@ -46,7 +46,8 @@ std::string value_of(const std::vector<Fact>& facts, const std::string& name) {
   return found->value.size() <= kLongestText ? found->value : found->value.substr(0, kLongestText) + "...";
 }
 
-/// "--damping is 0.85 at rank 0, 0.8 at ranks 1-2"; empty: it is the same everywhere.
+/// Returns a text as "--damping is 0.85 at rank 0, 0.8 at ranks 1-2". It is empty if the fact is the same
+/// everywhere.
 std::string difference_in(const std::string& name, const std::vector<std::vector<Fact>>& all) {
   std::vector<std::pair<std::string, std::vector<int>>> values;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {

@@ -19,13 +19,13 @@ struct Fact {
 /// before steps that depend on these facts.
 void check_agreement(Bootstrap& bootstrap, const std::vector<Fact>& mine);
 
-/// A number for the files that the processes of a run write: rank 0 draws it. Collective.
+/// Returns a number for the files that the processes of a run write: rank 0 draws it. Collective.
 std::uint64_t new_generation(Bootstrap& bootstrap);
 
-/// How facts of all processes differ, [rank]; empty: they do not.
+/// Says how facts of all processes differ, [rank]. Returns an empty string if they do not.
 std::string difference(const std::vector<std::vector<Fact>>& all);
 
-/// "rank 0", "ranks 0, 2-5": of ascending numbers.
+/// Returns a text as "rank 0" or "ranks 0, 2-5". The numbers ascend.
 std::string ranks_text(const std::vector<int>& ranks);
 
 }  // namespace edgewire::launch

@@ -16,7 +16,7 @@
 
 namespace edgewire::launch {
 
-/// What identifies a process among the others of its job.
+/// The facts that identify a process among the others of its job.
 struct Member {
   int rank = 0;
   int size = 1;
@@ -45,7 +45,7 @@ class Bootstrap {
   virtual std::vector<std::string> allgather(const std::string& mine) = 0;
   /// Sends to[p] to process p. Result[p] is what process p has sent to this one.
   virtual std::vector<std::string> alltoall(std::span<const std::string> to) = 0;
-  /// As allgather(), but only rank 0 gets the result; elsewhere it is empty.
+  /// Does the same as allgather(), but only rank 0 gets the result; elsewhere it is empty.
   virtual std::vector<std::string> gather(const std::string& mine) = 0;
   /// Tells all others that this process gives up, and why; returns at once. They fail with a message that
   /// names this process.
@@ -57,7 +57,7 @@ class Bootstrap {
   /// Messages of handshakes and collective calls that this process has sent; heartbeats are not counted.
   std::uint64_t messages_sent() const { return messages_sent_; }
 
-  // See Member.
+  // The facts of Member follow.
   int rank() const { return self_.rank; }
   int size() const { return self_.size; }
   const std::string& secret() const { return self_.secret; }
@@ -76,12 +76,12 @@ class Bootstrap {
   std::atomic<std::uint64_t> messages_sent_{0};  ///< guards nothing
 };
 
-/// The bootstrap of a job of one process. There is nothing to connect.
+/// Returns the bootstrap of a job of one process. There is nothing to connect.
 std::unique_ptr<Bootstrap> alone();
 
-/// The bootstrap over connected stream sockets. Rank 0 has one to each other rank (`streams[p]`, [0] is
-/// unused); all others have only `streams[0]`, to rank 0. All messages pass through rank 0. Starts the thread
-/// that watches the peers.
+/// Returns the bootstrap over connected stream sockets. Rank 0 has one to each other rank (`streams[p]`, [0]
+/// is unused); all others have only `streams[0]`, to rank 0. All messages pass through rank 0. It starts the
+/// thread that watches the peers.
 std::unique_ptr<Bootstrap> connect_bootstrap(Member member, std::vector<transport::FileDescriptor> streams);
 
 }  // namespace edgewire::launch

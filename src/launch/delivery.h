@@ -9,28 +9,28 @@
 
 namespace edgewire::launch {
 
-/// What becomes of the bytes that a process sends on a stream. The system of the other host acknowledges
-/// them, also while the process there is stopped. Inside a host all arrives.
+/// Finds out what becomes of the bytes that a process sends on a stream. The system of the other host
+/// acknowledges them, also while the process there is stopped. Inside a host all arrives.
 class Delivery {
  public:
   Delivery() = default;
   Delivery(const transport::FileDescriptor& stream, Clock::time_point now);
-  /// The stream has taken so many bytes.
+  /// Notes that the stream has taken so many bytes.
   void add(std::size_t bytes) { written_ += bytes; }
-  /// This process did not run for a while.
+  /// Begins anew after this process did not run for a while.
   void begin_anew(Clock::time_point now) { arrived_at_ = now; }
-  /// For so long nothing has arrived, although bytes are under way to another host. Call it often.
+  /// Returns for how long nothing has arrived, although bytes are under way to another host. Call it often.
   std::chrono::duration<double> stuck(const transport::FileDescriptor& stream, Clock::time_point now);
-  /// What is to be said of a peer whose messages come, while bytes to it are stuck.
+  /// Returns what is to be said of a peer whose messages come, while bytes to it are stuck.
   std::string why_stuck(const transport::FileDescriptor& stream) const;
-  /// What is to be said of a peer that has been silent for so long.
+  /// Returns what is to be said of a peer that has been silent for so long.
   std::string why_silent(const transport::FileDescriptor& stream,
                          std::chrono::duration<double> silence) const;
 
  private:
   std::string address_;        ///< of the other end
   std::uint64_t written_ = 0;  ///< bytes
-  std::uint64_t arrived_ = 0;  ///< of these
+  std::uint64_t arrived_ = 0;  ///< how many of these have arrived
   Clock::time_point arrived_at_{};
 };
 

@@ -24,7 +24,7 @@ struct FrameHeader {
   std::uint32_t payload_check = 0;  ///< CRC-32C of what follows
   std::uint32_t check = 0;          ///< CRC-32C of all members before it
 
-  /// What `check` must be.
+  /// Returns what `check` must be.
   std::uint32_t right_check() const noexcept;
 };
 static_assert(sizeof(FrameHeader) == 24);
@@ -58,11 +58,12 @@ class MessageReader {
   Next refused(Next why);
 
   std::string bytes_;
-  std::size_t taken_ = 0;  ///< of bytes_
-  bool useless_ = false;   ///< from here on
+  std::size_t taken_ = 0;  ///< how many of bytes_ were taken
+  bool useless_ = false;   ///< nothing that arrives means anything any more
 };
 
-/// Several strings in one, and back. unpack throws Error when `bytes` does not hold `count` of them.
+/// Puts several strings into one, and takes them out again. unpack throws Error when `bytes` does not hold
+/// `count` of them.
 std::string pack(std::span<const std::string> items);
 std::vector<std::string> unpack(std::string_view bytes, int count);
 

@@ -19,8 +19,9 @@ struct Host {
 /// file and line.
 std::vector<Host> read_hosts(const std::string& path, int default_port);
 
-/// 32 bytes from a secret file (any content of at least 16 bytes, hashed) or from 64 hexadecimal digits in
-/// the environment. Throws Error when there is neither, and unless the file is this user's and nobody else's.
+/// Returns 32 bytes from a secret file (any content of at least 16 bytes, hashed) or from 64 hexadecimal
+/// digits in the environment. Throws Error when there is neither, and unless the file is this user's and
+/// nobody else's.
 std::string load_secret(const std::string& path);
 
 /// Joins the job of the host list. Rank 0 listens and waits; all others connect to it. Both sides prove that

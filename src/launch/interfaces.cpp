@@ -19,7 +19,7 @@
 namespace edgewire::launch {
 namespace {
 
-/// The bytes of an address in network order; empty when it is of no family that we know.
+/// Returns the bytes of an address in network order; empty when it is of no family that we know.
 std::span<const unsigned char> bytes_of(const sockaddr* address) {
   if (address == nullptr) return {};
   if (address->sa_family == AF_INET)
@@ -43,7 +43,7 @@ int prefix_bits(const sockaddr* mask) {
   return bits;
 }
 
-/// Bytes of a numeric address; empty when it is none.
+/// Returns the bytes of a numeric address, or none when it is no such address.
 std::string parse(const std::string& address) {
   std::array<char, 16> bytes{};
   if (inet_pton(AF_INET, address.c_str(), bytes.data()) == 1) return {bytes.data(), 4};

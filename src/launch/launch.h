@@ -10,7 +10,7 @@
 
 namespace edgewire::launch {
 
-/// Where the processes of a job run. Values that are not set come from EDGEWIRE_HOSTS, EDGEWIRE_RANK,
+/// Says where the processes of a job run. Values that are not set come from EDGEWIRE_HOSTS, EDGEWIRE_RANK,
 /// EDGEWIRE_PORT, and EDGEWIRE_SECRET_FILE or EDGEWIRE_SECRET (64 hexadecimal digits). So any program that
 /// starts processes can start a job.
 struct LaunchOptions {
@@ -27,7 +27,7 @@ struct LaunchOptions {
   double peer_timeout_s = 10;         ///< a peer that is silent for so long is lost
   double start_timeout_s = 30;        ///< time within which all processes that are not forked here must start
   std::string launcher = "auto";      ///< auto: Slurm or mpirun, if it has started this process; none
-  /// What needs less memory, for the line about a process that the kernel has killed for want of it.
+  /// The way to need less memory, for the line about a process that the kernel has killed for want of it.
   std::string less_memory = "fewer processes here and more on other hosts";
   std::string interface;  ///< of a host list or launcher: names or networks ("10.0.0.0/24"), with commas, of
                           ///< the interfaces to use

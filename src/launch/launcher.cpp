@@ -47,7 +47,7 @@ sigset_t watched() {
   return set;
 }
 
-/// What /proc/PID/stat says of a process; parent 0 when there is none.
+/// The facts that /proc/PID/stat says of a process; parent 0 when there is none.
 struct Process {
   std::string name;
   pid_t parent = 0;
@@ -65,7 +65,7 @@ Process look_at(pid_t pid) {
   return process;
 }
 
-/// The parent, and what is above it up to a process that launches; without one only the parent.
+/// Returns the parent, and what is above it up to a process that launches; without one only the parent.
 std::vector<pid_t> launching_ancestors() {
   constexpr std::array kLaunchers{"orted", "mpirun", "mpiexec", "orterun", "prted", "prterun", "slurmstepd"};
   constexpr std::size_t kMost = 32;
@@ -100,8 +100,8 @@ class LauncherWatch {
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
 
-  /// From now on it fails the job before it ends the process, so the others are told. `bootstrap` outlives
-  /// the watch.
+  /// Fails the job, from now on, before it ends the process, so the others are told. `bootstrap` outlives the
+  /// watch.
   void guard(Bootstrap& bootstrap) {
     bootstrap_.store(&bootstrap, std::memory_order_release);  // pairs with load in end()
   }
@@ -153,7 +153,7 @@ class LauncherWatch {
   std::thread thread_;
 };
 
-/// A number in the environment; -1 when it is not there.
+/// Returns a number in the environment; -1 when it is not there.
 long long number_of(const char* name) {
   const char* text = std::getenv(name);
   long long value = -1;
@@ -161,7 +161,7 @@ long long number_of(const char* name) {
   return value;
 }
 
-/// What a process tells the others through the launcher.
+/// The facts that a process tells the others through the launcher.
 struct Card {
   std::string host;       ///< name, for messages
   std::string node;       ///< lowest rank there: the same exactly on one host
@@ -183,7 +183,7 @@ std::string host_name() {
   return name;
 }
 
-/// The set of processors that this process may use, to be compared.
+/// Returns the set of processors that this process may use, to be compared.
 std::string allowed_cpus() {
   constexpr std::size_t kCpus = 4096;
   std::array<cpu_set_t, kCpus / CPU_SETSIZE> set{};
@@ -216,7 +216,7 @@ Card make_card(const LaunchOptions& options, const PmixPlace& place, FileDescrip
   return card;
 }
 
-/// Which processes share a host, and which of them the same cores.
+/// Sets which processes share a host, and which of them the same cores.
 void set_neighbours(Member& self, const std::vector<Card>& cards) {
   const Card& mine = cards[static_cast<std::size_t>(self.rank)];
   self.local_size = 0;
@@ -241,8 +241,8 @@ std::vector<FileDescriptor> rendezvous(const LaunchOptions& options, const Membe
   return come_to_hub(job, addresses, std::stoi(hub.port));
 }
 
-/// The address of this process that leads to another host. The name that the launcher gives a host need not
-/// be an address.
+/// Returns the address of this process that leads to another host. The name that the launcher gives a host
+/// need not be an address.
 std::string own_address(const Member& self, const std::vector<FileDescriptor>& streams) {
   const auto here = self.nodes[static_cast<std::size_t>(self.rank)];
   const auto elsewhere =
@@ -292,7 +292,7 @@ std::unique_ptr<Bootstrap> join(const LaunchOptions& options, const Launcher& la
 
 std::optional<Launcher> find_launcher() {
   const bool pmix = std::getenv("PMIX_RANK") != nullptr;
-  // Before Slurm: mpirun may have used srun to start its daemons.
+  // This is asked before Slurm: mpirun may have used srun to start its daemons.
   if (const auto size = number_of("OMPI_COMM_WORLD_SIZE"); size > 1)
     return Launcher{"mpirun", static_cast<int>(size), pmix,
                     "use a PMIx library that this mpirun understands"};

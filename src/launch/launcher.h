@@ -16,13 +16,13 @@ struct Launcher {
   std::string remedy;  ///< what to type if it does not
 };
 
-/// Nothing if this process was started alone: then the job is local. The single process of a batch script is
-/// alone, even if its allocation has several nodes.
+/// Returns nothing if this process was started alone: then the job is local. The single process of a batch
+/// script is alone, even if its allocation has several nodes.
 std::optional<Launcher> find_launcher();
 
-/// As run(), in a process that `launcher` started. Rank, size and the addresses of rank 0 come from it over
-/// PMIx. Throws Error when the processes cannot find each other, and UsageError for `processes` beside a
-/// launcher.
+/// Does the same as run(), in a process that `launcher` started. Rank, size and the addresses of rank 0 come
+/// from it over PMIx. Throws Error when the processes cannot find each other, and UsageError for `processes`
+/// beside a launcher.
 int run_launched(const LaunchOptions& options, const Launcher& launcher,
                  const std::function<void(Bootstrap&)>& body);
 

@@ -32,10 +32,10 @@ namespace {
 
 using transport::FileDescriptor;
 
-/// What processes of a local job have printed, shared by all of them. If all find the same fault, such as a
-/// missing file, it is printed once.
+/// The lines that processes of a local job have printed, shared by all of them. If all find the same fault,
+/// such as a missing file, it is printed once.
 struct SaidLines {
-  /// Of lines.
+  /// The hashes of lines.
   std::atomic<std::size_t> hashes[64] = {};
   /// A process has ended, and said why, before others could hear it: they need not say that it was lost.
   std::atomic<bool> early = false;
@@ -67,7 +67,7 @@ void report(const Bootstrap& bootstrap, const std::string& line) {
   note(bootstrap.size() == 1 ? line : fmt::format("rank {}: {}", bootstrap.rank(), line));
 }
 
-/// Of a process that a signal has ended, for the line that says so.
+/// Describes the death of a process that a signal has ended, for the line that says so.
 class Deaths {
  public:
   explicit Deaths(std::string less_memory)
@@ -305,7 +305,7 @@ int run_body(Bootstrap& bootstrap, const std::function<void(Bootstrap&)>& body) 
   if (peers_fault) cause = at == heard.npos ? "" : std::string_view(heard).substr(at + kFailed.size());
   if (cause == OutputClosed::kMessage) return kOutputClosedStatus;
   if (cause.empty() && said != nullptr && said->early) return status;
-  // So do all that lose one peer in a small job; of a large one a line is enough.
+  // All processes that lose a peer in a small job report it. In a large job one line is enough.
   constexpr int kFew = 8;
   if (cause.empty() && bootstrap.size() > kFew) {
     if (!say_once(fmt::format("lost rank {}", health.peer()))) return status;

@@ -7,7 +7,7 @@
 namespace edgewire::launch {
 
 /// Runs `body` on this bootstrap and returns the exit status. Reports a failure to the others and to stderr.
-/// Never throws.
+/// It never throws.
 int run_body(Bootstrap& bootstrap, const std::function<void(Bootstrap&)>& body);
 
 /// Forks all processes of a local job and watches over them; returns the first non-zero exit status.

@@ -65,9 +65,9 @@ void configure(const char* program, const std::string& commands, double stop_tim
   throw Error(fmt::format("--local-hosts: {}: {}", program, line.empty() ? end.last_words() : line));
 }
 
-/// What Linux takes unless it is set otherwise, so that local hosts are alike on all machines: others cost
-/// more of the shared cores (bbr: a timer for each packet). By the route, because namespaces may not name one
-/// that is restricted. A kernel without it keeps its own.
+/// Takes the congestion control that Linux takes unless it is set otherwise, so that local hosts are alike on
+/// all machines: others cost more of the shared cores (bbr: a timer for each packet). It is set by the route,
+/// because namespaces may not name one that is restricted. A kernel without it keeps its own.
 void use_cubic(const std::string& address, double stop_timeout_s) {
   run_tool({"ip", "route", "change", "10.77.0.0/16", "dev", "eth0", "proto", "kernel", "scope", "link", "src",
             address, "congctl", "cubic"},

@@ -24,7 +24,8 @@ class LocalHosts {
   LocalHosts(const LocalHosts&) = delete;
   LocalHosts& operator=(const LocalHosts&) = delete;
 
-  /// The IPv4 address of a host. Every LocalHosts uses the same addresses; they do not see each other.
+  /// Returns the IPv4 address of a host. Every LocalHosts uses the same addresses; they do not see each
+  /// other.
   static std::string address(int host);
   /// Moves the calling thread, and all that it starts, to a host. Throws Error.
   void enter(int host) const;
@@ -34,15 +35,16 @@ class LocalHosts {
   std::vector<transport::FileDescriptor> hosts_;
 };
 
-/// Bytes that a link which was idle passes at once, unshaped: what it carries in 1.6 ms, or two frames. A
-/// timer that ends late by less costs no rate; with a smaller burst TCP does not reach it on a busy machine.
+/// Returns how many bytes a link which was idle passes at once, unshaped: what it carries in 1.6 ms, or two
+/// frames. A timer that ends late by less costs no rate; with a smaller burst TCP does not reach it on a busy
+/// machine.
 std::uint64_t burst_bytes(std::uint64_t bits_per_s);
 
-/// What `tc -batch` is told to shape a device; an empty string for rate 0.
+/// Returns what `tc -batch` is told to shape a device; an empty string for rate 0.
 std::string shaping(const std::string& device, std::uint64_t bits_per_s);
 
-/// Bytes that TCP hands to a shaped link at once: at most what a burst or 2 ms pass. 0: what is usual, 64 kB.
-/// tbf wakes a core for each such packet that has to wait.
+/// Returns how many bytes TCP hands to a shaped link at once: at most what a burst or 2 ms pass. 0 means what
+/// is usual, 64 kB. The shaper (tbf) wakes a core for each such packet that has to wait.
 std::uint32_t largest_packet(std::uint64_t bits_per_s);
 
 }  // namespace edgewire::launch

@@ -32,7 +32,7 @@ requires std::is_trivially_copyable_v<T> std::vector<T> unpack(const std::string
   return values;
 }
 
-/// As unpack(), and the message must hold `count` values.
+/// Does the same as unpack(), and the message must hold `count` values.
 template <class T>
 std::vector<T> unpack(const std::string& message, std::size_t sender, std::size_t count) {
   if (message.size() != count * sizeof(T)) {
@@ -41,7 +41,8 @@ std::vector<T> unpack(const std::string& message, std::size_t sender, std::size_
   return unpack<T>(message, sender);
 }
 
-/// The values of all processes, [p]: each gives as many. Collective; throws Error naming one that does not.
+/// Returns the values of all processes, [p]: each gives as many. Collective; throws Error naming one that
+/// does not.
 template <class T>
 std::vector<std::vector<T>> allgather(Bootstrap& bootstrap, const std::vector<T>& mine) {
   const auto messages = bootstrap.allgather(pack(mine));
@@ -65,7 +66,8 @@ T allreduce(Bootstrap& bootstrap, const T& mine, const Join& join) {
   return allreduce(bootstrap, std::vector{mine}, join)[0];
 }
 
-/// As allreduce(), for many values: only rank 0 gets those of all, and joins them for the others.
+/// Does the same as allreduce(), for many values: only rank 0 gets those of all, and joins them for the
+/// others.
 template <class T, class Join>
 std::vector<T> allreduce_many(Bootstrap& bootstrap, const std::vector<T>& mine, const Join& join) {
   const auto messages = bootstrap.gather(pack(mine));

@@ -32,7 +32,7 @@ struct Library {
   decltype(&PMIx_Error_string) error_string;
 
   Library() {
-    // Never closed: threads of the library may outlive their use.
+    // It is never closed: threads of the library may outlive their use.
     void* handle = dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) throw PmixError(fmt::format("{} (apt-get install libpmix2)", dlerror()));
     const auto load = [&](auto& function, const char* name) {
@@ -58,7 +58,7 @@ struct FreeValue {
 };
 using Value = std::unique_ptr<pmix_value_t, FreeValue>;
 
-/// From PMIx_Init to PMIx_Finalize.
+/// A session with the library, from PMIx_Init to PMIx_Finalize.
 class Session {
  public:
   Session() { check(library_.init(&self_, nullptr, 0), "no answer from the launcher"); }
@@ -132,7 +132,7 @@ class Session {
 }  // namespace
 
 PmixJob rendezvous_over_pmix(double timeout_s, std::function<std::string(const PmixPlace&)> message) {
-  // In a thread that can be left behind: the library has no time limits of its own.
+  // This runs in a thread that can be left behind: the library has no time limits of its own.
   std::promise<PmixJob> promise;
   std::future<PmixJob> met = promise.get_future();
   const auto others_are_missing = std::make_shared<std::atomic<bool>>(false);

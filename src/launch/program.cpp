@@ -36,8 +36,8 @@ void forward(int number) {
   kill(running, SIGCONT);  // one that is stopped hears it, too
 }
 
-/// While it lives, the signals are passed on; when it ends, this process gets what came too. Children start
-/// with what was before.
+/// As long as it lives, the signals are passed on; when it ends, this process gets what came too. Children
+/// start with what was before.
 class Forwarding {
  public:
   Forwarding() {
@@ -91,7 +91,8 @@ Pipe make_pipe(const std::string& program) {
   return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
-/// In the child; only calls that are safe after fork. Returns errno when no such program can be started.
+/// Runs the program in the child, with only calls that are safe after fork. Returns errno when no such
+/// program can be started.
 int execute(char* const* words) {
   execvp(words[0], words);
   if (errno != ENOENT || std::strchr(words[0], '/') != nullptr) return errno;

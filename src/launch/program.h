@@ -15,13 +15,13 @@ class ProgramStopped : public Error {
   using Error::Error;
 };
 
-/// How a program ended, and what it printed.
+/// The end of a program: how it ended, and what it printed.
 struct ProgramEnd {
   int status = 0;  ///< exit status, or 128 + the signal that ended it
   std::string output;
   std::string diagnostics;  ///< of stderr
 
-  /// The last line of stderr, or the status in words: why the program failed.
+  /// Returns the last line of stderr, or the status in words: why the program failed.
   std::string last_words() const;
 };
 

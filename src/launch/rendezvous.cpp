@@ -25,14 +25,14 @@ using transport::Introduction;
 using transport::Purpose;
 
 constexpr std::size_t kLongestLine = 1000;
-constexpr std::chrono::seconds kTryEach{5};  ///< of several addresses
+constexpr std::chrono::seconds kTryEach{5};  ///< the time for each of several addresses
 
 Clock::time_point deadline_of(const Rendezvous& job) {
   return Clock::now() +
          std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(job.start_timeout_s));
 }
 
-/// The connection to rank 0 at one address; none when `until` has come, or, unless this is the `only`
+/// Returns the connection to rank 0 at one address; none when `until` has come, or, unless this is the `only`
 /// address, when another party answers there. `trouble` says why.
 FileDescriptor call_hub(const Rendezvous& job, const std::string& address, int port, Clock::time_point until,
                         bool only, std::string& trouble) {
@@ -72,7 +72,7 @@ class Waiting {
     streams_.push_back({rank, &stream, Clock::now(), ""});
   }
 
-  /// Between two looks.
+  /// Returns the pause between two looks.
   std::chrono::milliseconds pause() const { return std::chrono::ceil<std::chrono::milliseconds>(pause_); }
   /// Sends heartbeats where they are due, and takes what has come. Call it after each pause.
   void look() {
@@ -90,7 +90,7 @@ class Waiting {
     for (const Stream& to : streams_)
       ::send(to.stream->get(), message->data(), message->size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   }
-  /// The first process that is lost: its rank and the cause; -1: none.
+  /// Returns the rank of the first process that is lost, and the cause. The rank is -1 if there is none.
   std::pair<int, std::string> lost() const {
     for (const Stream& one : streams_) {
       const std::chrono::duration<double> silence = last_look_ - one.heard;
@@ -116,7 +116,7 @@ class Waiting {
   };
   static constexpr std::chrono::duration<double> kLongestPause{0.1};
 
-  /// One that has arrived whole; false: there is none.
+  /// Takes a message that has arrived whole. Returns false if there is none.
   bool take_message(Stream& from) {
     const int stream = from.stream->get();
     FrameHeader header;

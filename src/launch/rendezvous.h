@@ -7,7 +7,8 @@
 
 namespace edgewire::launch {
 
-/// What a process knows of its job before the processes are connected. They were started one by one.
+/// The facts that a process knows of its job before the processes are connected. They were started one by
+/// one.
 struct Rendezvous {
   int rank = 0;
   std::string secret;              ///< 32 bytes
@@ -17,14 +18,14 @@ struct Rendezvous {
   int size() const { return static_cast<int>(hosts.size()); }
 };
 
-/// Called by rank 0: waits on `listener` until all others have connected, refuses strangers, then lets all
+/// Waits on `listener`, at rank 0, until all others have connected, refuses strangers, then lets all
 /// continue. Result[p] is the connection to rank p; [0] is unused. Throws Error that names a rank that has
 /// not connected in time, or has gone again, and tells the others.
 std::vector<transport::FileDescriptor> receive_others(const Rendezvous& job,
                                                       const transport::FileDescriptor& listener);
 
-/// Called by all other ranks: connects to rank 0 at the first of `addresses` that answers, and waits until
-/// all others have connected. It tries each address for some seconds, in turn. Result[0] is the connection to
+/// Connects to rank 0, at all other ranks, at the first of `addresses` that answers, and waits until all
+/// others have connected. It tries each address for some seconds, in turn. Result[0] is the connection to
 /// rank 0. Throws Error when rank 0 cannot be reached in time, or gives up.
 std::vector<transport::FileDescriptor> come_to_hub(const Rendezvous& job,
                                                    const std::vector<std::string>& addresses, int port);

@@ -152,7 +152,7 @@ class SocketBootstrap final : public Bootstrap {
     wake();
   }
 
-  /// Empty: the peer was lost, and the job goes on without it.
+  /// Receives a message. The result is empty if the peer was lost and the job goes on without it.
   std::string receive(int from, FrameKind kind) {
     std::unique_lock lock(mutex_);
     Peer& source = peer(from);
@@ -230,7 +230,8 @@ class SocketBootstrap final : public Bootstrap {
   }
 
   void read(Peer& peer) {
-    // One piece for each peer and round, so that a peer that sends much does not delay the others.
+    // The process reads one piece for each peer and round, so that a peer that sends much does not delay the
+    // others.
     const ssize_t got = peer.reader.read(peer.stream.get());
     if (got > 0) {
       peer.heard = Clock::now();
@@ -344,7 +345,8 @@ class SocketBootstrap final : public Bootstrap {
     for (Peer& p : peers_) p.outgoing.push_back(message);
   }
 
-  /// Where the job goes on without lost peers: rank 0 tells all others, the others tell rank 0.
+  /// Tells of losses where the job goes on without lost peers: rank 0 tells all others, the others tell rank
+  /// 0.
   void tell_losses() {
     for (int rank = 1; rank < self_.size && health_.losses() > 0; ++rank) {
       if (told_losses_[static_cast<std::size_t>(rank)] || !health_.lost(rank)) continue;

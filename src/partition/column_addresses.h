@@ -42,7 +42,8 @@ inline void cut_columns(std::vector<std::uint32_t>& bounds, std::uint32_t begin,
   if (end > begin) bounds.push_back(end);
 }
 
-/// Edges of each column, as far as `counts` tell: a granule that several columns share counts in each.
+/// Returns how many edges each column has, as far as `counts` tell: a granule that several columns share
+/// counts in each.
 inline std::vector<std::uint64_t> edges_of_columns(std::span<const std::uint32_t> bounds,
                                                    std::span<const std::uint64_t> counts) {
   std::vector<std::uint64_t> edges;

@@ -9,9 +9,9 @@
 
 namespace edgewire::partition {
 
-/// At rank 0 the values of all vertices, by vertex; elsewhere nothing. `mine`: of the vertices that this
-/// process owns, by their local number. Collective; throws Error when a process sends another number of
-/// values.
+/// Returns at rank 0 the values of all vertices, by vertex; elsewhere nothing. `mine` has the values of the
+/// vertices that this process owns, by their local number. Collective; throws Error when a process sends
+/// another number of values.
 template <class Value>
 std::vector<Value> gather_values(launch::Bootstrap& bootstrap, const partition::Ownership& ownership,
                                  const std::vector<Value>& mine) {

@@ -21,7 +21,7 @@ struct RowMemory {
   topology::NodeMemory entries;
 };
 
-/// Where the edges of a row are among others: [begin, end).
+/// The place of a row's edges among others: [begin, end).
 struct EdgeRange {
   std::uint64_t begin, end;
 };
@@ -42,7 +42,7 @@ class OwnedRows {
   const graph::GraphFile& graph() const noexcept { return *graph_; }
   bool in_file() const noexcept { return memory_ == nullptr; }
 
-  /// Where the row of a vertex is among targets() and weights().
+  /// Returns where the row of a vertex is among targets() and weights().
   EdgeRange range(VertexId v) const noexcept {
     const std::size_t at = place(v);
     return {begins_[at], begins_[at + 1]};
@@ -51,7 +51,7 @@ class OwnedRows {
     const auto [begin, end] = range(v);
     return end - begin;
   }
-  /// The targets of all rows, one after the other.
+  /// Returns the targets of all rows, one after the other.
   std::span<const VertexId> targets() const noexcept { return targets_; }
   graph::Weights weights() const noexcept { return weights_; }  ///< the same; empty: there are none
   graph::Row operator[](VertexId v) const noexcept {
@@ -77,11 +77,11 @@ class OwnedRows {
     }
   }
 
-  /// As GraphFile::verify_rows(). Rows in memory were verified where they were read.
+  /// Does the same as GraphFile::verify_rows(). Rows in memory were verified where they were read.
   void verify(std::uint64_t first, std::uint64_t last) const {
     if (in_file()) graph_->verify_rows(first, last);
   }
-  /// Where rows are in the file: lets the kernel drop the pages that hold those of [first, last).
+  /// Lets the kernel drop the pages that hold the rows of [first, last), where rows are in the file.
   void release_pages(std::uint64_t first, std::uint64_t last) const noexcept {
     if (in_file()) graph_->release_rows(first, last);
   }
@@ -93,11 +93,11 @@ class OwnedRows {
   /// Hands over the memory of rows in memory, for all copies: weights stay, and degrees as long as what was
   /// handed over lives.
   RowMemory take();
-  /// Where rows in memory begin: [local], one more at the end.
+  /// Returns where rows in memory begin: [local], one more at the end.
   std::span<const std::uint64_t> begins() const noexcept { return begins_; }
 
  private:
-  /// What rows in memory need.
+  /// The memory that rows in memory need.
   struct Memory {
     Ownership ownership;
     RowMemory rows;

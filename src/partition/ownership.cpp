@@ -29,7 +29,7 @@ constexpr std::uint64_t kEdgesBeforeVertices = 4;
 
 namespace {
 
-/// The vertices of the process that owns most.
+/// Returns how many vertices the process has that owns most.
 std::uint64_t most_owned(std::span<const PlainId> bounds) {
   std::uint64_t most = 0;
   for (std::size_t p = 1; p < bounds.size(); ++p)

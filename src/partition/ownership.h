@@ -1,5 +1,6 @@
-// The partition folder decides who owns which vertex, and how its rows come to the owner. This file: who owns
-// which vertex.
+// The partition folder decides who owns a vertex, and how its rows come to the owner. It has ownership, the
+// shares of the file that each process reads, the loader of rows, and sets of vertices. This file has the
+// ownership.
 #pragma once
 
 #include <array>
@@ -47,7 +48,7 @@ class HashOwnership {
   std::uint32_t count(std::uint32_t owner) const noexcept;
   std::uint32_t processes() const noexcept { return processes_; }
 
-  /// The factor that place() multiplies with.
+  /// Returns the factor that place() multiplies with.
   std::uint64_t reciprocal() const noexcept { return reciprocal_; }
 
  private:
@@ -118,23 +119,24 @@ class TableOwnership {
   std::vector<std::uint64_t> starts_;  ///< [owner]: of its vertices; and the end
 };
 
-/// Who owns which vertex. Local numbers have 32 bits: all that make an Ownership throw Error where a process
-/// would own 2^32 - 1 vertices or more. Loops over edges should use visit(): it looks up the scheme once, not
-/// for each edge.
+/// Says who owns which vertex. Local numbers have 32 bits: all that make an Ownership throw Error where a
+/// process would own 2^32 - 1 vertices or more. Loops over edges should use visit(): it looks up the scheme
+/// once, not for each edge.
 class Ownership {
  public:
   static Ownership hash(std::uint64_t vertices, int processes);
   /// Contiguous ranges with about the same number of out-edges each. `offsets` as GraphFile::offsets().
   static Ownership ranges(std::span<const std::uint64_t> offsets, int processes);
-  /// The same in a graph of so many vertices and edges, where few offsets need be read. first_from(edge): the
-  /// first vertex whose row begins with this edge or behind it, or `vertices`.
+  /// Does the same in a graph of so many vertices and edges, where few offsets need be read.
+  /// first_from(edge): the first vertex whose row begins with this edge or behind it, or `vertices`.
   static Ownership ranges(std::uint64_t vertices, std::uint64_t edges, int processes,
                           const std::function<std::uint64_t(std::uint64_t edge)>& first_from);
-  /// The ranges of cut_evenly(): for processes that hold blocks of edges (dense/plan/edge_partition.h).
+  /// Returns the ranges of cut_evenly(): for processes that hold blocks of edges
+  /// (dense/plan/edge_partition.h).
   static Ownership even_ranges(std::span<const std::uint64_t> offsets, int processes);
-  /// One owner (0..processes-1) a line for each vertex, as METIS, KaHIP and KaMinPar write. Every process
-  /// must own a vertex. Reads the file once, line by line, and keeps what TableOwnership says. Throws Error
-  /// with path and line, or with both numbers when there are more or fewer parts than processes.
+  /// Reads one owner (0..processes-1) a line for each vertex, as METIS, KaHIP and KaMinPar write. Every
+  /// process must own a vertex. It reads the file once, line by line, and keeps what TableOwnership says.
+  /// Throws Error with path and line, or with both numbers when there are more or fewer parts than processes.
   static Ownership from_file(const std::string& path, std::uint64_t vertices, int processes);
   /// owners[v]: the owner of vertex v, below `processes`. A process may own no vertex.
   static Ownership from_table(std::span<const std::uint16_t> owners, int processes);
@@ -142,7 +144,7 @@ class Ownership {
   /// Throws Error, and UsageError where it is no name of these and no file.
   static Ownership create(const std::string& how, std::span<const std::uint64_t> offsets, int processes);
 
-  /// Whether create() makes ranges() of this name.
+  /// Returns whether create() makes ranges() of this name.
   static bool is_name_of_ranges(std::string_view how) noexcept;
 
   int processes() const noexcept { return processes_; }
@@ -156,11 +158,11 @@ class Ownership {
   std::uint32_t count(std::uint32_t owner) const noexcept {
     return std::visit([=](const auto& scheme) { return scheme.count(owner); }, scheme_);
   }
-  /// Whether each process owns a range of ids.
+  /// Returns whether each process owns a range of ids.
   bool is_ranges() const noexcept { return std::holds_alternative<RangeOwnership>(scheme_); }
-  /// How many vertices of `owner` have ids below `end`: the local number of the next one.
+  /// Returns how many vertices of `owner` have ids below `end`, which is the local number of the next one.
   std::uint32_t count_below(std::uint32_t owner, std::uint64_t end) const noexcept;
-  /// The scheme if it is a hash, else null.
+  /// Returns the scheme if it is a hash, else null.
   const HashOwnership* hashed() const noexcept { return std::get_if<HashOwnership>(&scheme_); }
   /// Calls work(scheme) with the HashOwnership, RangeOwnership or TableOwnership.
   template <class Work>
@@ -185,12 +187,12 @@ inline constexpr auto kVertexOwnershipNames = std::span(kOwnershipNames).first<2
 void check_ownership_name(const std::string& how,
                           std::span<const std::string_view> offered = kOwnershipNames);
 
-/// Whether the ownership has this name: "hilbert" or "grid". Processes then own edges, too.
+/// Returns whether the ownership has this name, "hilbert" or "grid". Processes then own edges, too.
 bool owns_edges(std::string_view ownership) noexcept;
-/// FILE in "FILE" and "auto,FILE"; empty where `how` names a kind of ownership.
+/// Returns FILE of "FILE" and "auto,FILE", or an empty string where `how` names a kind of ownership.
 std::string partition_file(const std::string& how);
-/// What must be the same in all processes of "hash", "ranges", FILE, "auto,FILE" and so on: of a file its
-/// content, whatever its path is. A file that cannot be read stands for itself.
+/// Returns what must be the same in all processes of "hash", "ranges", FILE, "auto,FILE" and so on: of a file
+/// its content, whatever its path is. A file that cannot be read stands for itself.
 std::string fact_of(const std::string& how);
 
 }  // namespace edgewire::partition

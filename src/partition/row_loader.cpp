@@ -32,7 +32,7 @@ std::vector<std::uint64_t> numbers_of(const RowRanges& ranges) {
   return numbers;
 }
 
-/// Of process `rank`.
+/// Returns the ranges of process `rank`.
 RowRanges ranges_of(std::span<const std::uint64_t> numbers, std::size_t rank, std::uint64_t vertices) {
   RowRanges ranges;
   for (std::size_t i = 0; i + 1 < numbers.size(); i += 2) {
@@ -44,7 +44,7 @@ RowRanges ranges_of(std::span<const std::uint64_t> numbers, std::size_t rank, st
   return ranges;
 }
 
-/// [process]: the rows that it can read. Collective.
+/// Returns the rows that each process can read: [process]. Collective.
 std::vector<RowRanges> rows_of_all(launch::Bootstrap& bootstrap, const graph::GraphFile& graph) {
   const auto messages = bootstrap.allgather(launch::pack(numbers_of(graph.rows_here())));
   std::vector<RowRanges> all;
@@ -106,7 +106,7 @@ class RowLoader {
     std::size_t next = 0;
   };
 
-  /// Each lane of each process has a part of the rows that the process reads.
+  /// Gives each lane of each process a part of the rows that the process reads.
   void share_out(std::span<const RowRanges> here) {
     mine_ = partition::cut_rows(graph_, partition::rows_to_read(graph_, here, rank_), lanes_);
     std::vector<std::uint64_t> told;
@@ -226,7 +226,8 @@ class RowLoader {
     });
   }
 
-  /// [peer]: what comes on this lane. The rows of a range are those of owned vertices side by side.
+  /// Returns what comes on this lane from each peer: [peer]. The rows of a range are those of owned vertices
+  /// side by side.
   template <class At>
   std::vector<Arrivals> expect(std::size_t lane, const At& at) const {
     std::vector<Arrivals> arrivals(read_by_.size());

@@ -1,5 +1,5 @@
-// How a process gets the rows of its vertices: from the graph file, or from the processes that have read
-// them.
+// This file gets a process the rows of its vertices: from the graph file, or from the processes that have
+// read them.
 #pragma once
 
 #include <string>
@@ -12,34 +12,35 @@
 
 namespace edgewire::partition {
 
-/// As partition::Ownership::create(). Where rows are missing on a host, processes tell each other where
-/// ranges begin. Verifies the offsets that it looks at. Collective; throws Error.
+/// Does the same as partition::Ownership::create(). Where rows are missing on a host, processes tell each
+/// other where ranges begin. It verifies the offsets that it looks at. Collective; throws Error.
 partition::Ownership make_ownership(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                                     const std::string& how);
 
-/// How processes get rows that lie all over a file, where all of them are on the host of each process.
+/// The way in which processes get rows that lie all over a file, where all of them are on the host of each
+/// process.
 enum class RowReading {
   automatic,  ///< own on one host, and where the file is in the page cache of every host; else shares
   own,        ///< each process reads its own rows
   shares      ///< each row is read once in all, and sent to its owner; on one host as own
 };
-/// "auto", "own" or "shares". Throws UsageError where it is none of these.
+/// Converts "auto", "own" or "shares". Throws UsageError where the name is none of these.
 RowReading row_reading_from(const std::string& name);
 const char* to_name(RowReading reading) noexcept;
 
-/// What is needed of rows.
+/// The parts of rows that are needed.
 struct RowContent {
   bool targets = true;                         ///< else degrees alone
   bool weights = false;                        ///< beside targets
   RowReading reading = RowReading::automatic;  ///< the same in all processes
 };
 
-/// The rows of the vertices of this process. They stay in the file, and are not verified, where each process
-/// finds its own rows on its host and they are a range of the file, or `content.reading` says so. Else each
-/// process reads a share of the file, each row is read once in all, and verified, and sent to its owner
-/// through a link of its own. Memory then: an id for each edge of the process, its weight, and 12 bytes for
-/// each owned vertex, 4 of which are given back, and that of RecordStream. Collective, while workers rest;
-/// throws Error. `ownership`: the same in all processes, as is `content`.
+/// Returns the rows of the vertices of this process. They stay in the file, and are not verified, where each
+/// process finds its own rows on its host and they are a range of the file, or `content.reading` says so.
+/// Else each process reads a share of the file, each row is read once in all, and verified, and sent to its
+/// owner through a link of its own. Memory then: an id for each edge of the process, its weight, and 12 bytes
+/// for each owned vertex, 4 of which are given back, and that of RecordStream. Collective, while workers
+/// rest; throws Error. `ownership`: the same in all processes, as is `content`.
 partition::OwnedRows load_rows(launch::Bootstrap& bootstrap, process::LocalProcess& process,
                                const graph::GraphFile& graph, const partition::Ownership& ownership,
                                const RowContent& content);

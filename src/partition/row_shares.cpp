@@ -10,7 +10,7 @@ namespace edgewire::partition {
 
 namespace {
 
-/// The first vertex of [first, last] of which reached(offset, vertex) holds; last + 1: there is none.
+/// Returns the first vertex of [first, last] of which reached(offset, vertex) holds; last + 1: there is none.
 template <class Reached>
 std::uint64_t find_vertex(const graph::GraphFile& graph, const graph::RowRange& rows,
                           const Reached& reached) {
@@ -26,7 +26,7 @@ std::uint64_t find_vertex(const graph::GraphFile& graph, const graph::RowRange& 
   return first;
 }
 
-/// What it takes to read rows, in edges and vertices.
+/// The costs of reading rows, in edges and vertices.
 class Costs {
  public:
   Costs(const graph::GraphFile& graph, const graph::RowRange& rows) : graph_(graph), rows_(rows) {
@@ -35,7 +35,7 @@ class Costs {
     all_ = before(rows.last, graph.offsets()[rows.last]) - begin_;
   }
   std::uint64_t all() const noexcept { return all_; }
-  /// The first row with so much before it.
+  /// Returns the first row with so much before it.
   std::uint64_t row_at(std::uint64_t cost) const {
     return std::min(rows_.last, find_vertex(graph_, rows_, [&](std::uint64_t offset, std::uint64_t v) {
                       return before(v, offset) - begin_ >= cost;

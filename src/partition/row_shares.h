@@ -1,4 +1,5 @@
-// Which process reads which rows of a graph, so that all of them together read each row once.
+// This file decides which process reads which rows of a graph, so that all of them together read each row
+// once.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +14,26 @@ namespace edgewire::partition {
 /// Ranges of rows, ascending and apart from each other.
 using RowRanges = std::vector<graph::RowRange>;
 
-/// Whether all rows are among them.
+/// Returns whether all rows are among them.
 bool are_all(std::span<const graph::RowRange> ranges, std::uint64_t vertices);
-/// Whether the rows of all vertices of process `rank` are among them.
+/// Returns whether the rows of all vertices of process `rank` are among them.
 bool hold_owned(std::span<const graph::RowRange> ranges, const Ownership& ownership, std::uint32_t rank);
 
-/// From the first vertex that process `rank` owns to its last one.
+/// Returns the rows from the first vertex that process `rank` owns to its last one.
 graph::RowRange span_of_owned(const Ownership& ownership, std::uint32_t rank);
 
-/// The rows that process `rank` reads. `here`: [process]: those that it can read. What several processes can
-/// read is cut into as many ranges, with about the same number of edges and vertices together each. Verifies
-/// the offsets that it looks at, which are few. Throws Error where no process can read a row.
+/// Returns the rows that process `rank` reads. `here`: [process]: those that it can read. What several
+/// processes can read is cut into as many ranges, with about the same number of edges and vertices together
+/// each. It verifies the offsets that it looks at, which are few. Throws Error where no process can read a
+/// row.
 RowRanges rows_to_read(const graph::GraphFile& graph, std::span<const RowRanges> here, std::uint32_t rank);
 
 /// Cuts rows that can be read here into `parts` lists, in their order, likewise.
 std::vector<RowRanges> cut_rows(const graph::GraphFile& graph, std::span<const graph::RowRange> rows,
                                 std::size_t parts);
 
-/// The first vertex of [first, last] whose row begins with this edge or behind it; last + 1: there is none.
-/// Verifies the offsets that it looks at.
+/// Returns the first vertex of [first, last] whose row begins with this edge or behind it; last + 1: there is
+/// none. It verifies the offsets that it looks at.
 std::uint64_t first_from(const graph::GraphFile& graph, const graph::RowRange& rows, std::uint64_t edge);
 
 }  // namespace edgewire::partition

@@ -35,9 +35,9 @@ class TableOwnership::Builder {
     ++added_;
   }
   std::uint64_t added() const noexcept { return added_; }
-  /// [owner]: how many vertices it has so far.
+  /// Returns how many vertices each owner has so far: [owner].
   std::span<const std::uint32_t> counts() const noexcept { return counts_; }
-  /// When all vertices have their owners, which are below `processes`.
+  /// Makes the ownership, when all vertices have their owners, which are below `processes`.
   TableOwnership finish(std::uint32_t processes) {
     TableOwnership table;
     table.starts_.resize(processes + std::size_t{1});
@@ -56,7 +56,7 @@ class TableOwnership::Builder {
 
  private:
   static constexpr std::size_t kBuffered = 1 << 16;         ///< values
-  static constexpr std::size_t kBufferedForEach = 1 << 10;  ///< of each owner
+  static constexpr std::size_t kBufferedForEach = 1 << 10;  ///< values of each owner
 
   /// An array in a file that is written from front to back.
   template <class Value>
@@ -113,7 +113,7 @@ class TableOwnership::Builder {
 
 namespace {
 
-/// One number a line, at most `vertices` of them. Throws Error with the path and line.
+/// Reads one number a line, at most `vertices` of them. Throws Error with the path and line.
 void read_parts(const std::string& path, std::uint64_t vertices, TableOwnership::Builder& table) {
   std::error_code cause;
   if (const auto status = std::filesystem::status(path, cause); !std::filesystem::is_regular_file(status)) {

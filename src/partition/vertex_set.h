@@ -21,9 +21,9 @@
 namespace edgewire::partition {
 
 /// A set of vertices that knows how many of its vertices have lower ids. A word has, for 32 ids, a bit for
-/// each one that is in the set, and how many there are before. Of 64 words only those that have bits are in
-/// memory, 8 bytes each, and 16 bytes for all of them; or simply all words are, where these are few. Const
-/// and thread safe.
+/// each one that is in the set, and how many there are before. Only those of 64 words that have bits are in
+/// memory, 8 bytes each, and 16 bytes for all of them. Where the words are few, all of them are in memory.
+/// The set is const and thread safe.
 class VertexSet {
  public:
   VertexSet() = default;
@@ -66,7 +66,7 @@ class VertexSet {
     else
       work([this](VertexId v) { return place_in(word_at(v), v); });
   }
-  /// All of them, ascending.
+  /// Returns all vertices of the set, ascending.
   std::vector<VertexId> members() const;
 
  private:
@@ -87,7 +87,8 @@ class VertexSet {
         static_cast<std::uint32_t>(word >> kBits) + static_cast<std::uint32_t>(std::popcount(bits));
     return place & (0 - (bits >> (kBits - 1)));
   }
-  /// Where a vertex of the set has its word, with regions. Elsewhere, that of any vertex.
+  /// Returns where a vertex of the set has its word, with regions. For other vertices it returns the place of
+  /// any vertex.
   std::size_t at(VertexId v) const noexcept {
     const Region& region = regions_[v / (kBits * kWords)];
     return region.first + bits_below(region.used, v / kBits % kWords);
@@ -116,9 +117,9 @@ class VertexNumbers {
         numbers_(by_id_ ? vertices : set_.count() + std::size_t{1}, kNoDestination) {}
 
   bool has(VertexId v) const noexcept { return set_.has(v); }
-  /// The number of a vertex of the set.
+  /// Returns the number of a vertex of the set.
   std::uint32_t& operator[](VertexId v) noexcept { return numbers_[place(v)]; }
-  /// The number of any vertex.
+  /// Returns the number of any vertex.
   std::uint32_t operator[](VertexId v) const noexcept { return numbers_[place(v)]; }
   /// [place]: numbers, and kNoDestination for those that are not in the set.
   std::span<std::uint32_t> all() noexcept { return numbers_; }
@@ -191,8 +192,8 @@ inline void look_up(const VertexNumbers& table, std::span<const PlainId> vertice
   });
 }
 
-/// The same for rows of vertices that end at `ends`. It also removes the numbers that are not below `limit`,
-/// and sets `ends` to the new ends.
+/// Does the same for rows of vertices that end at `ends`. It also removes the numbers that are not below
+/// `limit`, and sets `ends` to the new ends.
 inline void look_up_below(std::uint32_t limit, const VertexNumbers& table, std::span<const PlainId> vertices,
                           std::span<std::uint32_t> numbers, std::span<std::uint32_t> ends) {
   table.visit([&](const auto& place_of) {

@@ -26,7 +26,8 @@ struct HostMessage {
   std::vector<int> fields;  ///< lists: the nodes, poll cores and workers' cores of the processes
 
   bool has_claimed() const { return fields.size() > lists; }
-  /// The workers' cores of the process with this local rank; nothing where that has not claimed as many.
+  /// Returns the workers' cores of the process with this local rank; nothing where that has not claimed as
+  /// many.
   std::optional<std::span<const int>> cpus(int rank, int local_size, int of_each) const {
     const auto size = static_cast<std::size_t>(local_size), count = static_cast<std::size_t>(of_each);
     if (fields.size() != lists + size * (2 + count)) return std::nullopt;
@@ -67,7 +68,7 @@ std::vector<HostMessage> tell_all(launch::Bootstrap& bootstrap, const HostMessag
   return all;
 }
 
-/// The places of this process's workers, on the cores that its leader has claimed.
+/// Returns the places of this process's workers, on the cores that its leader has claimed.
 topology::HostPlacement follow(const launch::Bootstrap& bootstrap, const topology::Machine& machine,
                                const HostMessage& leader, int workers) {
   const int rank = bootstrap.local_rank(), size = bootstrap.local_size();
@@ -97,7 +98,7 @@ topology::HostPlacement follow(const launch::Bootstrap& bootstrap, const topolog
   return own;
 }
 
-/// Whether a thread of this process polls all the time.
+/// Returns whether a thread of this process polls all the time.
 bool polls(const ProcessOptions& options) {
   const auto has = [&](const char* name) { return options.transport.find(name) != std::string::npos; };
   return has("dpdk") || (has("verbs") && options.verbs.progress_thread);
@@ -113,7 +114,7 @@ void warn_of_other_jobs(const std::vector<HostMessage>& all, const ProcessOption
   }
 }
 
-/// Where a process stands among those of its host, which share cores and network cards.
+/// The place of a process among those of its host, which share cores and network cards.
 struct HostPlace {
   std::unique_ptr<topology::WorkerPool> pool;  ///< on cores that no other job has
   std::string address;                         ///< of this process, for other hosts: that of its card
@@ -124,8 +125,8 @@ struct HostPlace {
   std::string text;                            ///< in words: host, cores, memory
 };
 
-/// Of the processes that share cores the first one claims them for all. Of the host list's addresses a
-/// process takes that of its card.
+/// Finds the place of this process. The first one of the processes that share cores claims them for all. A
+/// process takes the address of its card from the addresses in the host list.
 HostPlace find_place(launch::Bootstrap& bootstrap, const topology::Machine& machine,
                      const ProcessOptions& options) {
   check(options);

@@ -10,7 +10,7 @@
 namespace edgewire::process {
 namespace {
 
-/// The next process of this host, in a ring.
+/// Returns the next process of this host, in a ring.
 int next_of_host(const launch::Bootstrap& bootstrap) {
   const auto& nodes = bootstrap.nodes();
   const int size = bootstrap.size();

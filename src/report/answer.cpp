@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kFirst = 5;
 
-/// Whole numbers with all digits, others with so many.
+/// Returns whole numbers with all digits, and others with so many.
 std::string text_of(const Number& number, int digits) {
   if (const auto* whole = std::get_if<std::uint64_t>(&number)) return fmt::format("{}", *whole);
   return fmt::format("{:.{}g}", std::get<double>(number), digits);

@@ -1,4 +1,4 @@
-// What people ask of a result first: a few figures, the vertices that stand out, a path.
+// This file has what people ask of a result first: a few figures, the vertices that stand out, a path.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Top {
 };
 
 struct Path {
-  std::vector<VertexName> vertices;  ///< from the source to the target; empty: no path leads there
+  std::vector<VertexName> vertices;  ///< vertices from the source to the target; empty: no path leads there
   VertexName source, target;
   Number length = 0.0;
 };
@@ -37,24 +37,24 @@ struct Answer {
 
   std::string text;  ///< a line for people, without its end; may be empty
   std::vector<std::pair<std::string, Value>> fields;
-  std::string order;  ///< of `top`, in a word: "highest"
-  /// Those that come first in this order. `listed`: --top has asked for a line of each.
+  std::string order;  ///< order of `top`, in a word: "highest"
+  /// The vertices that come first in this order. `listed`: --top has asked for a line of each.
   std::optional<std::vector<Top>> top;
   bool listed = false;
   std::optional<Path> path;
 
-  /// Whether the kernel has said anything.
+  /// Returns whether the kernel has said anything.
   bool empty() const noexcept { return text.empty() && fields.empty() && !top && !path; }
-  /// In front of a report: a line or two, or nothing. Of `top` the first five.
+  /// Returns what stands in front of a report: a line or two, or nothing. It shows the first five of `top`.
   std::string first_lines() const;
-  /// At the end of a report: `top` where it is listed, and the path; or nothing. `of`: the run, where there
-  /// are several.
+  /// Returns what stands at the end of a report: `top` where it is listed, and the path; or nothing. `of`:
+  /// the name of the run, where there are several.
   std::string last_lines(const std::string& of = "") const;
 };
 
 void to_json(nlohmann::ordered_json& json, const VertexName& name);
 void to_json(nlohmann::ordered_json& json, const Top& top);
-/// An object with all of it; a path as the array of its vertices, or null where there is none.
+/// Makes an object with all of it; a path is the array of its vertices, or null where there is none.
 void to_json(nlohmann::ordered_json& json, const Answer& answer);
 
 }  // namespace edgewire::report

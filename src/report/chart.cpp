@@ -10,7 +10,7 @@ namespace edgewire::report {
 
 namespace {
 
-// About the pixels that a chart gets on a phone, and as one of three on a desktop.
+// This is about how many pixels a chart gets on a phone, and as one of three on a desktop.
 constexpr double kWidth = 360;
 
 std::string colour_of(std::size_t series) { return fmt::format("s{}", series % Drawing::kColours); }
@@ -26,7 +26,7 @@ class LogAxis {
   double at(double value) const {
     return from_ + (to_ - from_) * std::log(value / least_) / std::log(most_ / least_);
   }
-  /// All of 1, 2, 5 of each decade, or only the decades when these are many.
+  /// Returns all of 1, 2, 5 of each decade, or only the decades when these are many.
   std::vector<double> ticks() const {
     const bool few = most_ / least_ < 2000;
     std::vector<double> result;
@@ -139,7 +139,7 @@ std::string to_figure(const LineChart& chart) {
   const LogAxis x(xs.least, xs.most, kLeft, kRight), y(ys.least, ys.most, kBottom, kTop);
   draw_axes(drawing, chart, x, y, kLeft, kRight, kTop, kBottom);
   for (std::size_t s = 0; s < chart.series.size(); ++s) {
-    // Dashed, so that one that lies upon another hides it in parts only.
+    // The line is dashed, so that one that lies upon another hides it in parts only.
     auto points = chart.series[s].line;
     for (auto& [at, value] : points) at = x.at(at), value = y.at(value);
     drawing.curve(chart.first_colour + s, s, points);

@@ -1,4 +1,4 @@
-// What charts are drawn with.
+// This file has what charts are drawn with.
 #pragma once
 
 #include <fmt/core.h>
@@ -15,7 +15,7 @@ namespace edgewire::report {
 /// it is given is escaped.
 class Drawing {
  public:
-  /// Of charts with a linear axis on the left.
+  /// The places in charts with a linear axis on the left.
   static constexpr double kWidth = 440, kLeft = 58, kRight = 430, kTop = 6;
   static constexpr std::size_t kColours = 6, kDashes = 4;
 
@@ -32,7 +32,7 @@ class Drawing {
     add("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", style, x, y, anchor,
         escaped(words));
   }
-  /// `title`: shown on touch.
+  /// Draws a box. `title`: the text that is shown on touch.
   void box(std::string_view style, double x, double y, double width, double height, std::string_view title) {
     add("<rect class=\"{}\" x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" "
         "height=\"{:.2f}\"><title>{}</title></rect>\n",
@@ -43,7 +43,7 @@ class Drawing {
     for (const auto& [x, y] : points) add("{:.1f},{:.1f} ", x, y);
     add("\" />\n");
   }
-  /// Ticks at 0, a half and `most`.
+  /// Draws ticks at 0, a half and `most`.
   void y_axis(double most, double bottom) {
     for (const double share : {0.0, 0.5, 1.0}) {
       const double y = bottom - share * (bottom - kTop);
@@ -51,12 +51,12 @@ class Drawing {
       text(kLeft - 5, y + 4, tick_text(share * most), "end");
     }
   }
-  /// Any other shape.
+  /// Adds any other shape.
   template <class... Arguments>
   void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
     fmt::format_to(std::back_inserter(shapes_), format, std::forward<Arguments>(arguments)...);
   }
-  /// The chart as a `<figure>`.
+  /// Returns the chart as a `<figure>`.
   std::string figure(double height) const {
     return fmt::format(
         "<figure><figcaption>{}</figcaption>\n<div class=\"legend\">{}</div>\n"

@@ -54,7 +54,7 @@ tbody tr:last-child td { border-bottom: 0; }
 ul { padding-left: 1.2rem; } li { margin: .25rem 0; }
 )";
 
-/// Length of the UTF-8 sequence that `text` begins with when XML allows its character, else 0.
+/// Returns the length of the UTF-8 sequence that `text` begins with when XML allows its character, else 0.
 std::size_t character_bytes(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
@@ -131,7 +131,7 @@ void Page::table(const Table& table) {
     }
     body_ += "</tr>\n";
   };
-  // Reachable by keyboard, since it scrolls.
+  // The table can be reached by keyboard, since it scrolls.
   body_ += "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"table\"><table>\n<thead>\n";
   row(table.header, "th");
   body_ += "</thead>\n<tbody>\n";

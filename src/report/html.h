@@ -1,6 +1,6 @@
-// Pages for people: one HTML file with tables and charts, which needs no network and no script, follows the
-// reader's choice of dark or light, and fits a phone. Well-formed as XML, so that any strict parser can check
-// it.
+// This file writes pages for people. A page is one HTML file with tables and charts, which needs no network
+// and no script, follows the reader's choice of dark or light, and fits a phone. It is well-formed as XML,
+// so that any strict parser can check it.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@
 
 namespace edgewire::report {
 
-/// For text and attributes of HTML and XML: markup is escaped, what is no UTF-8 or may not stand in XML
-/// becomes U+FFFD.
+/// Returns text for text and attributes of HTML and XML: markup is escaped, and what is no UTF-8 or may not
+/// stand in XML becomes U+FFFD.
 std::string escaped(std::string_view text);
 
-/// A figure beside an axis: three digits or more, never with an exponent ("1600", "0.05"). `value` is not
-/// below 0.
+/// Returns a figure beside an axis: three digits or more, never with an exponent ("1600", "0.05"). `value`
+/// is not below 0.
 std::string tick_text(double value);
 
 /// Horizontal bars in labelled groups.
@@ -35,7 +35,7 @@ struct BarChart {
   };
   std::string title;
   std::vector<std::string> series;
-  std::string mark_name;  ///< for the legend; empty: there are no marks
+  std::string mark_name;  ///< name for the legend; empty: there are no marks
   std::vector<Group> groups;
 };
 
@@ -50,10 +50,10 @@ struct LineChart {
   std::string title, x_label, y_label;
   std::vector<Series> series;
   std::size_t first_colour = 0;  ///< so that it is not mistaken for the series of a chart beside it
-  std::string dots_name;         ///< for the legend
+  std::string dots_name;         ///< name for the legend
 };
 
-/// A chart as a `<figure>`.
+/// Returns a chart as a `<figure>`.
 std::string to_figure(const BarChart& chart);
 std::string to_figure(const LineChart& chart);
 
@@ -63,13 +63,13 @@ class Page {
   Page(std::string_view title, std::string_view subtitle);
   void heading(std::string_view text);
   void paragraph(std::string_view text);
-  /// What a reader must not miss.
+  /// Adds what a reader must not miss.
   void highlight(std::string_view text);
   void list(const std::vector<std::string>& items);
   void table(const Table& table);
-  /// Side by side where there is room.
+  /// Adds figures, side by side where there is room.
   void figures(const std::vector<std::string>& figures);
-  /// The whole file.
+  /// Returns the whole file.
   std::string html() const;
 
  private:

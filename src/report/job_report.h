@@ -1,4 +1,4 @@
-// What the reports of all commands have in common that run as a job.
+// This file has what the reports of all commands have in common that run as a job.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,21 @@ namespace edgewire::report {
 
 struct JobReport {
   int processes = 1;
-  int workers = 1;  ///< of each process
+  int workers = 1;  ///< workers of each process
   LinkReport link;
   std::vector<std::string> placement;  ///< [rank]: host, cores, memory, address
-  double seconds_load = 0;             ///< of the slowest process, as the next two
+  double seconds_load = 0;             ///< time of the slowest process, as the next two
   double seconds_plan = 0;
   double seconds_total = 0;
-  std::uint64_t peak_rss_bytes = 0;  ///< of the largest process
+  std::uint64_t peak_rss_bytes = 0;  ///< peak of the largest process
   std::uint64_t checksum = 0;        ///< equal for equal results, whatever the order of vertices or records
 
-  // Of a run that was profiled; perf::add_to() sets these three.
+  // These are set for a run that was profiled: perf::add_to() sets all three.
   std::string profile_json;  ///< section `profile`, or empty
   std::string profile_text;
-  std::shared_ptr<const perf::Profile> profile;  ///< for a page and a trace, or null
+  std::shared_ptr<const perf::Profile> profile;  ///< profile for a page and a trace, or null
 
-  /// "2 processes x 4 workers, tcp"
+  /// Returns a text such as "2 processes x 4 workers, tcp".
   std::string describe() const;
   /// Adds processes, workers and transport, which stand at the head of a report.
   void add_head(nlohmann::ordered_json& json) const;

@@ -1,4 +1,4 @@
-// The one way from structs to JSON, and from JSON to text.
+// This file has the one way from structs to JSON, and from JSON to text.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,8 +9,8 @@ namespace edgewire::report {
 
 using Json = nlohmann::ordered_json;
 
-/// JSON as text: lines that are `indent` deep, or one line for -1. Bytes that are no UTF-8, as paths may hold
-/// them, become U+FFFD: JSON has no others.
+/// Returns JSON as text: lines that are `indent` deep, or one line for -1. Bytes that are no UTF-8, as paths
+/// may hold them, become U+FFFD: JSON has no others.
 template <class AnyJson>
 std::string json_text(const AnyJson& json, int indent = -1) {
   return json.dump(indent, ' ', false, AnyJson::error_handler_t::replace);
@@ -41,7 +41,7 @@ void add_field(Json& json, const std::string& name, const Value& value) {
     const auto& fields_from = (from);                                          \
     NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(EDGEWIRE_ADD_FIELD, __VA_ARGS__)) \
   } while (false)
-/// Defines to_json() for a struct of which all these members are fields. As
+/// Defines to_json() for a struct of which all these members are fields. It does the work of
 /// NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE, which does not know ordered JSON before version 3.12, nor optional
 /// members.
 #define EDGEWIRE_JSON_OF(Type, ...)                                                      \

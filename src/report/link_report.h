@@ -10,18 +10,18 @@ namespace edgewire::report {
 /// How the processes of a job were connected, and what happened on the way between them. Reports of all
 /// commands that run as a job hold one.
 struct LinkReport {
-  /// What a link lost or changed that does not keep frames (dpdk), summed over processes.
+  /// What was lost or changed by a link that does not keep frames (dpdk), summed over processes.
   struct Losses {
     std::uint64_t retransmitted_bytes = 0;  ///< payload sent again; not in the bytes that a report calls sent
     std::uint64_t duplicate_frames = 0, reordered_frames = 0, corrupt_frames = 0, foreign_frames = 0;
-    std::uint64_t missed_frames = 0;  ///< for want of buffers
+    std::uint64_t missed_frames = 0;  ///< frames missed for want of buffers
 
     Losses& operator+=(const Losses& other);
   };
 
   std::string transport;
   std::string transport_reason;  ///< why it was chosen; empty: it was named, or there was no choice
-  /// Strangers and faulty frames that the transport turned away, summed over processes.
+  /// The strangers and faulty frames that the transport turned away, summed over processes.
   std::uint64_t refused_connections = 0;
   std::uint64_t refused_frames = 0;
   Losses losses;
@@ -31,11 +31,11 @@ struct LinkReport {
 
   /// Adds all fields but `transport`, which stands further up in a report.
   void add_to(nlohmann::ordered_json& json) const;
-  /// Lines of what is worth a line; often empty.
+  /// Returns lines of what is worth a line; often the text is empty.
   std::string to_text() const;
 };
 
-/// Such as "3.2 MB".
+/// Returns a text such as "3.2 MB".
 std::string readable_bytes(std::uint64_t bytes);
 
 }  // namespace edgewire::report

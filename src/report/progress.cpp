@@ -23,7 +23,8 @@ constexpr std::size_t kBarColumns = 24;
 constexpr std::size_t kUsualColumns = 80;
 constexpr std::string_view kErase = "\r\033[K";
 
-/// Writes if the terminal takes it at once, else drops it: one call, so that lines of others are not torn.
+/// Writes the text if the terminal takes it at once, else drops it. It makes one call, so that lines of
+/// others are not torn.
 void write_now(std::string_view text) noexcept {
   pollfd terminal{STDERR_FILENO, POLLOUT, 0};
   if (poll(&terminal, 1, 0) != 1 || (terminal.revents & POLLOUT) == 0) return;
@@ -94,7 +95,7 @@ void ProgressLine::show(const Step& step) noexcept {
   }
 }
 
-/// A short step draws nothing.
+/// Begins a step. A short step draws nothing.
 void ProgressLine::begin(const Step& step, std::uint64_t now_ns) noexcept {
   if (step.name == nullptr) erase();
   name_.store(step.name, std::memory_order_relaxed);

@@ -1,4 +1,5 @@
-// The report folder tells people how a run goes and how it went: progress on the terminal, the run report.
+// The report folder tells people how a run goes and how it went. It has progress on the terminal and the run
+// report.
 #pragma once
 
 #include <atomic>
@@ -13,9 +14,9 @@
 
 namespace edgewire::report {
 
-/// A line on stderr that shows the step which is under way. Where its whole is known it has a bar, and says
-/// how long the rest will take; else it says for how long the step has gone on. The line is erased when a
-/// step without a name is shown, and in the end. Draws nothing where stderr is no terminal.
+/// A line on stderr that shows the step which is under way. Where its whole is known, the line has a bar,
+/// and says how long the rest will take. Else it says for how long the step has gone on. The line is erased
+/// when a step without a name is shown, and in the end. It draws nothing where stderr is no terminal.
 class ProgressLine {
  public:
   ProgressLine();
@@ -23,8 +24,8 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  /// From any thread, at any rate: it reads the clock, and draws at most ten times a second. Never blocks on
-  /// a terminal that is held.
+  /// Shows a step. Any thread may call it, at any rate: it reads the clock, and draws at most ten times a
+  /// second. It never blocks on a terminal that is held.
   void show(const Step& step) noexcept;
 
  private:
@@ -33,29 +34,29 @@ class ProgressLine {
   void erase() noexcept;
 
   const bool enabled_;
-  std::atomic<const char*> name_{nullptr};   ///< of the step that is under way; guards nothing
-  std::atomic<std::uint64_t> next_draw_ns_;  ///< on the steady clock; guards nothing
+  std::atomic<const char*> name_{nullptr};   ///< name of the step that is under way; guards nothing
+  std::atomic<std::uint64_t> next_draw_ns_;  ///< time of the next drawing on the steady clock; guards nothing
   std::mutex mutex_;
   std::uint64_t begin_ns_ = 0;
-  std::uint64_t begin_done_ = 0;  ///< of the step, at begin_ns_
+  std::uint64_t begin_done_ = 0;  ///< how much of the step was done at begin_ns_
   bool drawn_ = false;
 };
 
-/// Shows steps in a ProgressLine, which ends with the last copy of the result. Empty unless `enabled` (for
-/// one process of a job) and stderr is a terminal.
+/// Returns a Progress that shows steps in a ProgressLine, which ends with the last copy of the result. It is
+/// empty unless `enabled` (for one process of a job) and stderr is a terminal.
 Progress progress_on_terminal(bool enabled = true);
 
-/// "5 s", "3 min 20 s", "2 h 5 min".
+/// Returns a text such as "5 s", "3 min 20 s", "2 h 5 min".
 std::string to_words(double seconds);
 
-/// Tells of a step again and again, in a thread of its own, as long as it lives: for work that is silent
-/// meanwhile. Without a thread where nobody looks.
+/// Tells of a step again and again, in a thread of its own, as long as it lives. It is for work that is
+/// silent meanwhile. It has no thread where nobody looks.
 class Ticker {
  public:
-  /// `details` of all steps: called by that thread.
+  /// Starts the thread. `details` are those of all steps: that thread calls it.
   explicit Ticker(Progress progress, std::function<std::string()> details = {});
 
-  /// From now on this step, whose own details do not count.
+  /// Tells of this step from now on, whose own details do not count.
   void tell(const Step& step);
 
  private:

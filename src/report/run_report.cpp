@@ -15,8 +15,8 @@ namespace {
 
 constexpr int kSchemaVersion = 1;  // src/report/schema
 
-/// A line about the longest iteration, where it is far from the usual one; the mean of the last ten may hide
-/// it. `before`: iterations that a checkpoint held.
+/// Returns a line about the longest iteration, where it is far from the usual one; the mean of the last ten
+/// may hide it. `before`: the iterations that a checkpoint held.
 std::string describe_pause(const std::vector<RunReport::Iteration>& iterations, std::uint64_t before) {
   constexpr double kTimes = 10, kSeconds = 0.2;
   std::vector<double> seconds;
@@ -31,7 +31,7 @@ std::string describe_pause(const std::vector<RunReport::Iteration>& iterations, 
       before + static_cast<std::uint64_t>(longest) + 1, most, usual);
 }
 
-/// Of all supersteps.
+/// The sums over all supersteps.
 struct Sums {
   std::uint64_t edges = 0, record_bytes = 0, payload_bytes = 0;
 };
@@ -50,7 +50,7 @@ double ratio(std::uint64_t bytes, std::uint64_t least) {
   return static_cast<double>(bytes) / static_cast<double>(least);
 }
 
-/// Of a superstep or a run.
+/// Says what a superstep or a run sent.
 template <class One>
 std::string describe_sent(const One& one) {
   return fmt::format(
@@ -151,7 +151,7 @@ std::string RunReport::to_json() const {
   return json_text(json, 2) + "\n";
 }
 
-/// After the figures of all supersteps: what had to be sent.
+/// Says what had to be sent. It stands after the figures of all supersteps.
 std::string RunReport::describe_least() const {
   if (!least) return "";
   if (least->count.empty())

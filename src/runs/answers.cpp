@@ -44,7 +44,7 @@ report::Answer group_answer(const AnsweredRun& run, std::span<const PlainId> lab
   return answer;
 }
 
-/// Values are divided by the largest one, so that no square is too large or too small.
+/// Returns the norm. Values are divided by the largest one, so that no square is too large or too small.
 double norm_of_all(launch::Bootstrap& bootstrap, std::span<const double> values) {
   double largest = 0, sum = 0;
   for (const double value : values) largest = std::max(largest, std::fabs(value));

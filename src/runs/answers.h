@@ -1,4 +1,4 @@
-// What people ask of a result first, made of what processes have computed: see report/answer.h.
+// This file makes what people ask of a result first from what processes have computed: see report/answer.h.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,20 @@ namespace edgewire::runs {
 /// A run of a kernel that follows a frontier, which an answer is about.
 struct AnsweredRun {
   frontier::FrontierJob& job;
-  std::span<const frontier::Superstep> supersteps;  ///< of this process
-  double seconds;                                   ///< the same
+  std::span<const frontier::Superstep> supersteps;  ///< supersteps of this process
+  double seconds;                                   ///< time of this process
   const std::optional<std::uint64_t>& top;          ///< vertices that are asked for
   const graph::VertexNames& names;
 };
 
-/// Vertices that are listed unasked, where a kernel lists some.
+/// A kernel that lists some vertices unasked lists so many.
 inline constexpr std::uint64_t kTop = 5;
 
 report::VertexName name_of(const graph::VertexNames& names, std::uint64_t vertex);
 
-/// The `count` first vertices of all processes, at rank 0; elsewhere nothing. candidate(i), for each i below
-/// `items`: a Candidate, or nothing, in an std::optional. The count is the same in all. Collective.
+/// Returns the `count` first vertices of all processes, at rank 0; elsewhere nothing. candidate(i), for each
+/// i below `items`, returns a Candidate, or nothing, in an std::optional. The count is the same in all
+/// processes. Collective.
 template <class CandidateOf>
 auto first_of_all(launch::Bootstrap& bootstrap, std::uint64_t count, std::uint64_t items,
                   const CandidateOf& candidate, process::Order order = process::Order::value) {
@@ -42,9 +43,10 @@ auto first_of_all(launch::Bootstrap& bootstrap, std::uint64_t count, std::uint64
   return process::top_k_of_all(bootstrap, count, mine.take(), order);
 }
 
-/// The Euclidean norm of all values; infinite only if it is greater than any double. Collective.
+/// Returns the Euclidean norm of all values. It is infinite only if it is greater than any double.
+/// Collective.
 double norm_of_all(launch::Bootstrap& bootstrap, std::span<const double> values);
-/// A number of an answer: whole ones stay exact.
+/// Returns a number of an answer: whole ones stay exact.
 template <class Value>
 report::Number as_number(Value value) {
   if constexpr (std::is_integral_v<Value>)
@@ -52,8 +54,8 @@ report::Number as_number(Value value) {
   else
     return double{value};
 }
-/// Sets the list of an answer. `top`: Candidates of any value. `order`: in a word. `listed`: they were asked
-/// for.
+/// Sets the list of an answer. `top`: Candidates of any value. `order`: the order in a word. `listed`: they
+/// were asked for.
 template <class Candidates>
 void set_top(report::Answer& answer, const char* order, const Candidates& top,
              const graph::VertexNames& names, bool listed) {
@@ -62,21 +64,23 @@ void set_top(report::Answer& answer, const char* order, const Candidates& top,
   answer.top.emplace();
   for (const auto& one : top) answer.top->push_back({name_of(names, one.vertex), as_number(one.value)});
 }
-/// A path as it stands in an answer. `vertices`: from the source to the target; empty: there is none.
+/// Returns a path as it stands in an answer. `vertices`: those from the source to the target; empty: there
+/// is no path.
 report::Path named_path(const graph::VertexNames& names, const std::vector<VertexId>& vertices,
                         VertexId source, VertexId target, report::Number length);
-/// What sssp answers: how many vertices are reached, and the longest distance. `distances`: [local number];
-/// float, double or std::uint64_t. Collective.
+/// Returns what sssp answers: how many vertices are reached, and the longest distance. `distances`: [local
+/// number]; float, double or std::uint64_t. Collective.
 template <class Distance>
 report::Answer distance_answer(const AnsweredRun& run, std::span<const Distance> distances,
                                Distance unreached);
-/// What all kernels whose values are labels answer: how many groups there are, which one is the largest, and
-/// how many vertices are alone. `labels`: [local number]. `one`, `several`: what a group is called. The job
-/// has Records of Record. Collective.
+/// Returns what all kernels whose values are labels answer: how many groups there are, which one is the
+/// largest, and how many vertices are alone. `labels`: [local number]. `one`, `several`: what a group is
+/// called. The job has Records of Record. Collective.
 report::Answer group_answer(const AnsweredRun& run, std::span<const PlainId> labels, const char* one,
                             const char* several);
-/// The list of vertices with the highest values. `values`: [local number]; or [vertex], `of_all`, where rank
-/// 0 has all and the others nothing. `by_default`: how many unasked. Collective.
+/// Sets the list of vertices with the highest values. `values`: [local number]; or [vertex], with `of_all`,
+/// where rank 0 has all values and the others have none. `by_default`: how many it lists unasked.
+/// Collective.
 void set_highest(report::Answer& answer, const AnsweredRun& run, std::span<const double> values,
                  std::uint64_t by_default, bool of_all = false);
 

@@ -112,12 +112,12 @@ class BcKernel : public VertexKernel<double> {
   kernels::BetweennessOptions options() const {
     return {asked_.deterministic, asked_.weighted, asked_.endpoints};
   }
-  /// What sums depend on. How workers search is not of it.
+  /// Returns what sums depend on. How workers search is no part of it.
   std::string state() const {
     return fmt::format("bc, sources {}{}{}", digest(asked_.sources), asked_.weighted ? ", weighted" : "",
                        asked_.endpoints ? ", endpoints" : "");
   }
-  /// The vertices whose sums this process has after a search.
+  /// Returns the vertices whose sums this process has after a search.
   std::vector<VertexId> summed(const frontier::FrontierJob& job) const {
     if (!apart_) return owned_vertices(job.ownership(), job.rank());
     std::vector<VertexId> all(job.rank() == 0 ? job.graph().vertices() : 0);
@@ -134,7 +134,8 @@ class BcKernel : public VertexKernel<double> {
     return supersteps;
   }
 
-  /// All at once, or as many as come before each checkpoint; a superstep is the sum of all of its kind.
+  /// Runs all searches at once, or as many as come before each checkpoint. A superstep is the sum of all of
+  /// its kind.
   std::vector<frontier::Superstep> run_apart(Checkpoints& checkpoints) {
     if (const auto resumed = checkpoints.take_resumed()) searches_->resume(resumed->values<double>());
     const auto every = static_cast<std::size_t>(asked_.checkpoints.every);
@@ -159,7 +160,8 @@ class BcKernel : public VertexKernel<double> {
   }
   BcOptions asked_;
   std::size_t done_ = 0;  ///< sources that a checkpoint held
-  bool apart_ = false;    ///< then rank 0 has the scores of all vertices, and the others have none
+  bool apart_ = false;  ///< whether workers search apart: then rank 0 has the scores of all vertices, and the
+                        ///< others have none
   std::unique_ptr<kernels::BetweennessBySource> searches_;
 };
 

@@ -21,7 +21,7 @@ namespace {
 
 using kernels::BreadthFirst;
 
-/// Parents are looked for.
+/// Returns whether parents are looked for.
 bool needs_parents(const BfsOptions& asked) { return asked.parents || asked.target.vertex.has_value(); }
 
 BreadthFirst::Parents asked_parents(const BfsOptions& asked) {
@@ -76,7 +76,7 @@ class BfsKernel : public Kernel {
   std::string phase(const frontier::Superstep& one) const override {
     return fmt::format("level {}, {}", one.step + 1, one.kind == BreadthFirst::kPull ? "pull" : "push");
   }
-  /// Of the levels, also with parents: which parent a vertex has depends on timing.
+  /// Returns the checksum of the levels, also with parents: which parent a vertex has depends on timing.
   std::uint64_t checksum(const frontier::FrontierJob& job) const override {
     return apart_ ? searches_->checksum(run_) : runs::checksum(job, search_->levels());
   }
@@ -122,10 +122,10 @@ class BfsKernel : public Kernel {
   std::size_t run_ = 0;
   bool apart_ = false;
   std::uint64_t timed_ = 0;               ///< searches that had edges to follow
-  double seconds_for_an_edge_ = 0;        ///< of all these, in sum
+  double seconds_for_an_edge_ = 0;        ///< time for an edge, summed over all these searches
   std::unique_ptr<BreadthFirst> search_;  ///< one of these two
   std::unique_ptr<kernels::BreadthFirstApart> searches_;
-  kernels::BreadthFirstFound found_;  ///< at rank 0, of the run
+  kernels::BreadthFirstFound found_;  ///< what the run found, at rank 0
 };
 
 report::Answer BfsKernel::answer(const AnsweredRun& run) {
@@ -161,7 +161,7 @@ report::Answer BfsKernel::answer(const AnsweredRun& run) {
   return answer;
 }
 
-/// The harmonic mean, as Graph500 has it.
+/// Returns the harmonic mean, as Graph500 has it.
 report::Answer BfsKernel::answer_of_all() const {
   report::Answer answer;
   const double mean = seconds_for_an_edge_ > 0 ? static_cast<double>(timed_) / seconds_for_an_edge_ : 0;

@@ -26,7 +26,7 @@ kernels::Rounding rounding_of(const job::DenseJob& job, const DenseKernel& kerne
           partition::owns_edges(job.choices().ownership) ? 2 : 1};
 }
 
-/// At rank 0.
+/// Verifies the result at rank 0.
 report::RunReport::Verification verify(const DenseKernel& kernel, const graph::GraphFile& graph,
                                        const graph::VertexNames& names, const kernels::Rounding& rounding,
                                        int iterations, std::span<const double> values) {
@@ -46,7 +46,7 @@ report::RunReport::Verification verify(const DenseKernel& kernel, const graph::G
           .passed = found.passed()};
 }
 
-/// Sums over the values of the owned vertices.
+/// Returns the sum over the values of the owned vertices.
 std::uint64_t checksum(const job::DenseJob& job, std::span<const double> values) {
   std::uint64_t sum = 0;
   const auto ids = job.owned().ids();

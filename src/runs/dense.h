@@ -1,4 +1,4 @@
-// Runs a kernel that passes over all edges, iteration by iteration.
+// This file runs a kernel that passes over all edges, iteration by iteration.
 #pragma once
 
 #include <functional>
@@ -23,8 +23,8 @@ namespace edgewire::runs {
 struct DenseFinished {
   const job::DenseJob& job;
   const DenseKernel& kernel;
-  std::span<const double> own;  ///< by index of the owned vertices
-  std::vector<double> all;      ///< at rank 0, where `tools` asks for them: by vertex
+  std::span<const double> own;  ///< values of the owned vertices, by index
+  std::vector<double> all;      ///< values of all vertices, at rank 0, where `tools` asks for them: by vertex
   report::RunReport report;
 };
 
@@ -32,9 +32,9 @@ struct DenseOptions {
   job::DenseOptions job{};
   Tools tools{};
   CheckpointOptions checkpoints{};
-  /// Called in all processes when the job is ready to iterate.
+  /// This is called in all processes when the job is ready to iterate.
   std::function<void(const job::DenseJob& job)> ready{};
-  /// Called in all processes at the end. The result may be wrong: see expect_right().
+  /// This is called in all processes at the end. The result may be wrong: see expect_right().
   std::function<void(DenseFinished&)> finished{};
 };
 
@@ -46,24 +46,24 @@ report::RunReport run_dense(launch::Bootstrap& bootstrap, const graph::GraphFile
 /// Throws Error where the report says that the result differs from the reference.
 void expect_right(const report::RunReport& report, const DenseKernel& kernel);
 
-/// Ranks by power iteration, see kernels::PageRank. `doubles`: messages are doubles, otherwise floats; so it
-/// is for make_ppr() and make_spmv().
+/// Makes the kernel of ranks by power iteration, see kernels::PageRank. `doubles`: messages are doubles,
+/// otherwise floats; so it is for make_ppr() and make_spmv().
 std::unique_ptr<DenseKernel> make_pagerank(const kernels::PageRankOptions& options, std::uint64_t vertices,
                                            bool doubles);
-/// Personalised ranks, see kernels::PersonalisedPageRank. `sources`: ascending.
+/// Makes the kernel of personalised ranks, see kernels::PersonalisedPageRank. `sources`: in ascending order.
 std::unique_ptr<DenseKernel> make_ppr(const kernels::PageRankOptions& options, Sources sources, bool doubles);
 struct SpmvOptions {
   int iterations = 1;
-  std::vector<double> x{};  ///< by vertex; empty: all are 1
-  std::string x_path{};     ///< where x was read, for the report
-  bool weighted = false;    ///< as job::DenseOptions says
+  std::vector<double> x{};  ///< values by vertex; empty: all are 1
+  std::string x_path{};     ///< path where x was read, for the report
+  bool weighted = false;    ///< the same as in job::DenseOptions
 };
-/// y = A x, see kernels::SpMV.
+/// Makes the kernel of y = A x, see kernels::SpMV.
 std::unique_ptr<DenseKernel> make_spmv(const SpmvOptions& options, bool doubles);
 
-/// One call each, as those of kernels.h: ranks, ranks, and y. A message is a double where
-/// options.job.encoding is f64, otherwise a float. Weights are used where
-/// options.job.weighted says so, whatever `asked` says of them.
+/// These are one call each, as those of kernels.h. They return ranks, ranks, and y. A message is a double
+/// where options.job.encoding is f64, otherwise a float. Weights are used where options.job.weighted says
+/// so, whatever `asked` says of them.
 Result<double> pagerank(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                         const kernels::PageRankOptions& asked = {}, const DenseOptions& options = {});
 Result<double> ppr(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,

@@ -1,4 +1,4 @@
-// What a kernel that passes over all edges is for the runs folder.
+// This file says what a kernel that passes over all edges is for the runs folder.
 #pragma once
 
 #include <optional>
@@ -20,8 +20,8 @@ namespace edgewire::runs {
 
 /// What the iterations of one process gave.
 struct DenseOutcome {
-  topology::NodeMemory memory{};     ///< of the values
-  std::span<const double> values{};  ///< by index of the owned vertices
+  topology::NodeMemory memory{};     ///< memory of the values
+  std::span<const double> values{};  ///< values of the owned vertices, by index
   std::vector<engine::IterationRecord> iterations{};
   int resumed_at = 0;  ///< iterations that a checkpoint held
 
@@ -34,14 +34,15 @@ struct DenseStage {
   job::DenseJob& job;
   const Tools& tools;
   job::RunOptions run{};
-  std::optional<Checkpoints> checkpoints{};  ///< once the job is made
+  std::optional<Checkpoints> checkpoints{};  ///< checkpoints, once the job is made
 };
 
-/// A kernel whose values are doubles. One object for each process of the job. What is virtual sets the kernel
-/// apart; those functions that take the stage are collective.
+/// A kernel whose values are doubles. There is one object for each process of the job. What is virtual sets
+/// the kernel apart; those functions that take the stage are collective.
 class DenseKernel {
  public:
-  /// `value`: what messages call the value of a vertex. `doubles`: messages are doubles, otherwise floats.
+  /// Makes a kernel. `value`: what messages call the value of a vertex. `doubles`: messages are doubles,
+  /// otherwise floats.
   DenseKernel(std::string name, std::string value, bool doubles)
       : name_(std::move(name)), value_(std::move(value)), doubles_(doubles) {}
   virtual ~DenseKernel() = default;
@@ -52,23 +53,23 @@ class DenseKernel {
   const std::string& value() const noexcept { return value_; }
   bool doubles() const noexcept { return doubles_; }
   const char* precision() const noexcept { return doubles_ ? "f64" : "f32"; }
-  /// Digits that tell any two values of the precision apart.
+  /// Returns the digits that tell any two values of the precision apart.
   int digits() const noexcept { return doubles_ ? 17 : 9; }
 
-  /// What is computed, with all options of the kernel; the same in all processes.
+  /// Describes what is computed, with all options of the kernel; the text is the same in all processes.
   virtual std::string describe() const = 0;
-  /// What values depend on beside graph, wire and number of iterations; for checkpoints.
+  /// Returns what values depend on beside graph, wire and number of iterations; it is for checkpoints.
   virtual std::string state() const = 0;
   virtual int iterations() const = 0;
-  /// Ask the program after each iteration whether it is done.
+  /// Returns whether the program is asked after each iteration if it is done.
   virtual bool has_goal() const { return false; }
   /// Makes the program and hands it to run_program().
   virtual DenseOutcome iterate(DenseStage& stage) = 0;
   virtual kernels::Reference reference(const graph::GraphFile& graph, int iterations,
                                        const kernels::Rounding& rounding) const = 0;
-  /// See kernels::message_bound().
+  /// Returns what kernels::message_bound() tells.
   virtual double message_bound(int iterations, const kernels::Rounding& rounding) const = 0;
-  /// What people ask first, complete at rank 0.
+  /// Returns what people ask first, complete at rank 0.
   virtual report::Answer answer(const DenseStage& stage, const DenseOutcome& outcome,
                                 const graph::VertexNames& names) const;
   /// Adds what was asked for, and what else the kernel has to say.

@@ -15,12 +15,12 @@ namespace {
 
 constexpr std::array kRates{"1G", "10G", "25G", "100G"};
 
-/// Figures of a process that only dense kernels have.
+/// The figures of a process that only dense kernels have.
 struct DenseFigures {
   std::uint64_t tile_bytes, matching, setup_messages;
 };
 
-/// Without what processes of one host exchange.
+/// Returns the traffic without what processes of one host exchange.
 plan::Traffic between_hosts(plan::Traffic traffic, const std::vector<int>& nodes) {
   for (std::size_t p = 0; p < nodes.size(); ++p)
     for (std::size_t q = 0; q < nodes.size(); ++q)
@@ -28,7 +28,8 @@ plan::Traffic between_hosts(plan::Traffic traffic, const std::vector<int>& nodes
   return traffic;
 }
 
-/// Verbs and dpdk: packets are as long as the path allows, which only the connected transport knows.
+/// Sets the frames of verbs and dpdk: packets are as long as the path allows, which only the connected
+/// transport knows.
 void set_own_frames(plan::Volume& volume, const job::DenseJob& job, const plan::Traffic& traffic,
                     std::uint64_t bytes_a_value) {
   const auto processes = static_cast<std::size_t>(traffic.processes());

@@ -1,4 +1,4 @@
-// The run report of a job with a dense kernel, from the figures of its processes.
+// This file makes the run report of a job with a dense kernel from the figures of its processes.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace edgewire::runs {
 
-/// At rank 0 the report of all processes, without what is the kernel's own; elsewhere of this process only.
-/// `seconds_total`, `checksum`: of this process. Collective.
+/// Returns the report of all processes at rank 0, without what is the kernel's own; elsewhere it returns the
+/// report of this process only. `seconds_total`, `checksum`: those of this process. Collective.
 report::RunReport gather_report(const job::DenseJob& job, const job::DenseOptions& options,
                                 const std::vector<engine::IterationRecord>& mine, double seconds_total,
                                 std::uint64_t checksum);

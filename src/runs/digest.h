@@ -1,4 +1,4 @@
-// Lists of numbers, and results, as one number that tells them apart.
+// This file makes from lists of numbers, and from results, one number that tells them apart.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,20 +15,20 @@
 
 namespace edgewire::runs {
 
-/// Tells lists of numbers apart in a few words.
+/// Returns a few words that tell lists of numbers apart.
 template <class T>
 std::string digest(const std::vector<T>& numbers) {
   const std::string_view bytes(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(T));
   return fmt::format("{} {:016x}", numbers.size(), std::hash<std::string_view>()(bytes));
 }
 
-/// How searches share workers, in a word: see BfsOptions::apart.
+/// Returns how searches share workers, in a word: see BfsOptions::apart.
 inline const char* how(std::optional<bool> apart) noexcept {
   return !apart ? "auto" : *apart ? "sources" : "levels";
 }
 
-/// What one vertex adds to the checksum of a result. The sum of all, modulo 2^64, is equal for equal results.
-/// `Value`: a number of 4 or 8 bytes, of which each bit counts.
+/// Returns what one vertex adds to the checksum of a result. The sum of all, modulo 2^64, is equal for equal
+/// results. `Value`: a number of 4 or 8 bytes, of which each bit counts.
 template <class Value>
 std::uint64_t checksum_of(std::uint64_t vertex, Value value) noexcept {
   std::uint64_t mixed = (vertex + 1) * kGolden;

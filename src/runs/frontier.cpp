@@ -30,7 +30,7 @@ void run_one(frontier::FrontierJob& job, Kernel& kernel, perf::Profiler* profile
   runs.seconds_kernel += runs.seconds.back();
 }
 
-/// All runs at once, if the kernel can; they are one superstep for a profile.
+/// Does all runs at once, if the kernel can; they are one superstep for a profile.
 std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::FrontierJob& job, Kernel& kernel,
                                                           perf::Profiler* profiler) {
   const perf::ProfiledRun profiled(profiler);
@@ -39,7 +39,7 @@ std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::FrontierJob&
   return steps;
 }
 
-/// At rank 0, after gather().
+/// Verifies the result at rank 0, after gather().
 void verify(const graph::GraphFile& graph, const Kernel& kernel, const std::string& name) {
   const std::string fault = kernel.fault(graph);
   if (fault.empty()) return;
@@ -75,7 +75,7 @@ FrontierRuns run_all(frontier::FrontierJob& job, const graph::VertexNames& verte
   return runs;
 }
 
-/// What was read from disks, where rows are there. Collective.
+/// Returns what was read from disks, where rows are there. Collective.
 disk::ReadFigures read_figures(frontier::FrontierJob& job, double seconds, double seconds_busy) {
   if (!job.on_disks()) return {};
   auto figures = job.measure_disks();
@@ -84,8 +84,8 @@ disk::ReadFigures read_figures(frontier::FrontierJob& job, double seconds, doubl
   return figures;
 }
 
-/// What the kernel needs of its job. Every superstep is told to `options` and to the profiler, if there is
-/// one.
+/// Returns what the kernel needs of its job. Every superstep is told to `options` and to the profiler, if
+/// there is one.
 frontier::Options job_options_of(const launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                                  Kernel& kernel, const FrontierOptions& options,
                                  perf::Profiler* const& profiler) {

@@ -1,4 +1,4 @@
-// Runs a kernel that follows a frontier.
+// This file runs a kernel that follows a frontier.
 #pragma once
 
 #include <functional>
@@ -15,11 +15,12 @@
 namespace edgewire::runs {
 
 struct FrontierOptions {
-  /// What the kernel says itself (record_bytes, for_tasks, kernel, disks.weighted) is set by run_frontier().
+  /// The options of the job. run_frontier() sets what the kernel says itself (record_bytes, for_tasks,
+  /// kernel, disks.weighted).
   frontier::Options job{};
   Tools tools{};
-  /// Called in all processes after each run. The kernel has its result, at rank 0 of all vertices where
-  /// `tools` asks for that.
+  /// This is called in all processes after each run. The kernel has its result; at rank 0 it has that of all
+  /// vertices where `tools` asks for that.
   std::function<void(frontier::FrontierJob& job, Kernel& kernel, std::size_t run)> finished{};
 };
 

@@ -9,7 +9,7 @@ namespace edgewire::runs {
 
 namespace {
 
-/// At rank 0 the sums of the supersteps of each run, whose names these are.
+/// Sets the sums of the supersteps of each run, at rank 0. `names` are those of the runs.
 void sum_up(report::RunReport& report, const std::vector<std::string>& names, const FrontierRuns& runs,
             const std::vector<std::vector<double>>& seconds) {
   std::size_t step = 0;

@@ -1,4 +1,4 @@
-// The report of a kernel that follows a frontier, of what all processes have measured.
+// This file makes the report of a kernel that follows a frontier from what all processes have measured.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ namespace edgewire::runs {
 
 /// The supersteps, times and checksum of all runs of one process.
 struct FrontierRuns {
-  std::vector<frontier::Superstep> supersteps;  ///< of all runs
-  std::vector<std::size_t> ends;                ///< [run]: of its supersteps
+  std::vector<frontier::Superstep> supersteps;  ///< supersteps of all runs
+  std::vector<std::size_t> ends;                ///< [run]: end of its supersteps
   std::vector<double> seconds;                  ///< [run]
-  double seconds_kernel = 0;                    ///< of all runs, which may overlap
+  double seconds_kernel = 0;                    ///< time of all runs, which may overlap
   std::uint64_t checksum = 0;
   std::vector<report::Answer> answers;  ///< [run]: at rank 0
-  /// [run]: what it had to send at least, at rank 0, where that was asked for; else empty.
+  /// [run]: what the run had to send at least, at rank 0, where that was asked for; else empty.
   std::vector<std::optional<LeastRecords>> least;
 
   void add(const std::vector<frontier::Superstep>& steps, double seconds_of_run) {
@@ -35,7 +35,7 @@ struct FrontierRuns {
   }
 };
 
-/// At rank 0 the report of all processes. Collective.
+/// Returns the report of all processes at rank 0. Collective.
 report::RunReport gather_report(frontier::FrontierJob& job, const Kernel& kernel, const FrontierRuns& runs,
                                 double seconds_total, const std::string& transport_reason);
 

@@ -16,7 +16,7 @@ struct Summary {
   transport::Counters link;
 };
 
-/// How this process is connected, without what is summed over all.
+/// Returns how this process is connected, without what is summed over all.
 report::LinkReport describe(const transport::Transport& link, const std::string& reason) {
   report::LinkReport report;
   report.transport = link.name();

@@ -1,4 +1,4 @@
-// What a kernel that follows a frontier is for the runs folder.
+// This file says what a kernel that follows a frontier is for the runs folder.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace edgewire::runs {
 
-/// Counts of what a run must send.
+/// These objects count what a run must send.
 using RecordCounts = std::vector<std::unique_ptr<kernels::FrontierCount>>;
 inline RecordCounts one_count(std::unique_ptr<kernels::FrontierCount> count) {
   RecordCounts counts;
@@ -34,71 +34,77 @@ inline RecordCounts one_count(std::unique_ptr<kernels::FrontierCount> count) {
 /// Functions that take the job are collective. All may throw Error.
 class Kernel {
  public:
-  /// `name`: as the command has it.
+  /// Makes a kernel. `name`: the name that the command has.
   explicit Kernel(std::string name) : name_(std::move(name)) {}
   virtual ~Kernel() = default;
-  /// In words, with all that the result depends on: must be the same in all processes.
+  /// Describes the run in words, with all that the result depends on. The text must be the same in all
+  /// processes.
   virtual std::string describe() const { return name_; }
-  /// Of all that processes send: a frontier::Record or a WideRecord.
+  /// Returns the bytes of each record that processes send: a frontier::Record or a WideRecord.
   virtual std::size_t record_bytes() const { return sizeof(frontier::Record); }
-  /// Whether it uses weights.
+  /// Returns whether it uses weights.
   virtual bool weighted() const { return false; }
-  /// What it keeps of a vertex where rows are on disks; nothing where they cannot be there.
+  /// Returns what it keeps of a vertex where rows are on disks; nothing where they cannot be there.
   virtual disk::VertexBytes vertex_bytes() const { return {}; }
-  /// Whether it follows FrontierJob::rows(), which are then made before its time counts.
+  /// Returns whether it follows FrontierJob::rows(), which are then made before its time counts.
   virtual bool follows_rows(const graph::GraphFile&) const { return true; }
-  /// Whether it leaves its work to tasks, see frontier::Options::for_tasks. The same in all processes.
+  /// Chooses whether it leaves its work to tasks, see frontier::Options::for_tasks, and returns that. It is
+  /// the same in all processes.
   virtual bool choose_tasks(const graph::GraphFile&, int /*processes*/, int /*workers*/, bool /*on_disks*/) {
     return false;
   }
-  /// What must be known before, and is no part of the kernel's time.
+  /// Finds what must be known before, and is no part of the kernel's time.
   virtual void prepare(frontier::FrontierJob&, const Tools&) {}
-  /// A name for each run, such as its source, where the kernel runs several times. Empty: it runs once, and
-  /// the run has no name.
+  /// Returns a name for each run, such as its source, where the kernel runs several times. Empty: it runs
+  /// once, and the run has no name.
   virtual std::vector<std::string> runs() const { return {}; }
   /// Precedes run `run`, counted from 0, and what is asked of its result.
   virtual void choose(std::size_t /*run*/) {}
   virtual std::vector<frontier::Superstep> run(frontier::FrontierJob& job) = 0;
-  /// Does all runs together, before the first choose(), and returns the supersteps of each: in all processes
-  /// as many. Empty: the kernel does not, and run() follows each choose(). Supersteps are not told to the
-  /// job's listener: all of them together are one.
+  /// Does all runs together, before the first choose(), and returns the supersteps of each, as many in all
+  /// processes. Empty: the kernel does not do this, and run() follows each choose(). Supersteps are not told
+  /// to the job's listener: all of them together are one.
   virtual std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::FrontierJob&) { return {}; }
-  /// The most supersteps that a run takes; 0: nobody knows beforehand.
+  /// Returns the most supersteps that a run takes; 0: nobody knows beforehand.
   virtual std::uint64_t most_supersteps() const { return 0; }
-  /// What a superstep did, in words.
+  /// Says what a superstep did, in words.
   virtual std::string phase(const frontier::Superstep& superstep) const = 0;
-  /// Of the result's values in this process. The sum over all processes is equal for equal results.
+  /// Returns the checksum of the result's values in this process. The sum over all processes is equal for
+  /// equal results.
   virtual std::uint64_t checksum(const frontier::FrontierJob& job) const = 0;
-  /// What people ask first of the run, complete at rank 0. Its time is nobody's. Collective.
+  /// Returns what people ask first of the run, complete at rank 0. Its time counts nowhere. Collective.
   virtual report::Answer answer(const AnsweredRun& run) = 0;
-  /// At rank 0, after the answers of several runs: what holds of all of them together; or nothing.
+  /// Returns what holds of all runs together, or nothing. It is called at rank 0, after the answers of
+  /// several runs.
   virtual report::Answer answer_of_all() const { return {}; }
-  /// After run(): counts of what it had to send, by other code, one for each part of the run. Empty: nobody
-  /// counts such a run.
+  /// Returns counts of what it had to send, by other code, one for each part of the run. It is called after
+  /// run(). Empty: nobody counts such a run.
   virtual RecordCounts counts(const graph::GraphFile&) const { return {}; }
   /// Sets the names of kernel and wire form, and the options that were asked for, in the report.
   virtual void fill(report::RunReport& report) const {
     report.kernel = name_;
     report.wire = "records";
   }
-  /// After choose_tasks(): whether rank 0 alone has the values that results show, after gather().
+  /// Returns whether rank 0 alone has the values that results show, after gather(). It is called after
+  /// choose_tasks().
   virtual bool is_whole() const { return false; }
-  /// The values of the owned vertices, by local number. Not where is_whole().
+  /// Returns the values of the owned vertices, by local number. It is not called where is_whole().
   virtual Values own() const = 0;
   /// Brings the values of all vertices to rank 0.
   virtual void gather(frontier::FrontierJob& job) = 0;
-  /// After gather(): the values of all vertices at rank 0, in other processes none, in the same form.
+  /// Returns the values of all vertices at rank 0, after gather(); in other processes it returns none, in
+  /// the same form.
   virtual Values all() const = 0;
-  /// At rank 0, after gather(): "" for a right result, or what is wrong with it.
+  /// Returns "" for a right result, or what is wrong with it. It is called at rank 0, after gather().
   virtual std::string fault(const graph::GraphFile& graph) const = 0;
-  /// What holds of a result without fault.
+  /// Returns what holds of a result without fault.
   virtual std::string rules() const = 0;
 
  private:
   std::string name_;
 };
 
-/// The checksum of the values of this process, by local number.
+/// Returns the checksum of the values of this process, by local number.
 template <class Value>
 std::uint64_t checksum(const frontier::FrontierJob& job, const std::vector<Value>& values) {
   std::uint64_t sum = 0;
@@ -106,7 +112,7 @@ std::uint64_t checksum(const frontier::FrontierJob& job, const std::vector<Value
     sum += runs::checksum_of(job.ownership().vertex(job.rank(), i), values[i]);
   return sum;
 }
-/// The same of the values of all vertices, which one process has.
+/// Returns the same of the values of all vertices, which one process has.
 template <class Value>
 std::uint64_t checksum_of_all(std::span<const Value> values) {
   std::uint64_t sum = 0;

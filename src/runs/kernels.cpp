@@ -14,7 +14,7 @@ namespace edgewire::runs {
 
 namespace {
 
-/// A whole distance that no path has becomes infinity.
+/// Copies values. A whole distance that no path has becomes infinity.
 template <class Number, class Value>
 void copy(std::span<const Number> from, Values::Form form, std::vector<Value>& to) {
   for (const Number number : from)

@@ -1,4 +1,4 @@
-// All kernels that follow a frontier: what each is asked, and one call that runs it.
+// This file has all kernels that follow a frontier: what each is asked, and one call that runs it.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,10 @@ struct Result {
   report::RunReport report;   ///< complete at rank 0
 };
 
-/// Where paths start. One vertex needs no name, several have one each.
+/// The vertices where paths start. One vertex needs no name, several have one each.
 struct Sources {
   std::vector<VertexId> vertices;    ///< a run from each; not empty
-  std::vector<std::string> names{};  ///< of `vertices`, where several were asked for; or empty
+  std::vector<std::string> names{};  ///< names of `vertices`, where several were asked for; or empty
   /// How they were asked for, for the report.
   std::vector<std::pair<std::string, report::RunReport::Option>> asked{};
 };
@@ -36,7 +36,7 @@ struct Sources {
 /// and make_sssp() begin with it.
 void check(const Sources& sources);
 
-/// Where a path leads that is shown; or nowhere.
+/// The vertex where a path leads that is shown; or nowhere.
 struct Target {
   std::optional<VertexId> vertex{};
   std::string asked{};  ///< how it was asked for, for the report
@@ -48,9 +48,9 @@ struct BfsOptions {
   Target target{};       ///< show a path to it
   /// Whether each worker searches from sources of its own; nothing: where it pays.
   std::optional<bool> apart{};
-  bool deterministic = false;  ///< of several parents take the smallest
+  bool deterministic = false;  ///< take the smallest of several parents
 };
-/// Breadth-first search, see kernels::BreadthFirst. Throws UsageError as check() does.
+/// Makes breadth-first search, see kernels::BreadthFirst. Throws UsageError as check() does.
 std::unique_ptr<Kernel> make_bfs(const BfsOptions& options);
 
 struct SsspOptions {
@@ -61,7 +61,7 @@ struct SsspOptions {
   bool parents = false;  ///< results show the vertex before, instead of the distance
   Target target{};       ///< show a path to it
 };
-/// Shortest paths by delta stepping, see kernels::DeltaStepping. Throws Error where the graph has no
+/// Makes shortest paths by delta stepping, see kernels::DeltaStepping. Throws Error where the graph has no
 /// weights, and UsageError as check() does.
 std::unique_ptr<Kernel> make_sssp(const graph::GraphFile& graph, const SsspOptions& options);
 
@@ -75,43 +75,43 @@ struct BcOptions {
   std::vector<std::pair<std::string, report::RunReport::Option>> asked{};
   CheckpointOptions checkpoints{};
 };
-/// Betweenness centrality, see kernels::Betweenness.
+/// Makes betweenness centrality, see kernels::Betweenness.
 std::unique_ptr<Kernel> make_bc(const BcOptions& options);
 
-/// Weakly connected components, see kernels::Components.
+/// Makes weakly connected components, see kernels::Components.
 std::unique_ptr<Kernel> make_wcc();
-/// Strongly connected components, see kernels::StrongComponents.
+/// Makes strongly connected components, see kernels::StrongComponents.
 std::unique_ptr<Kernel> make_scc();
 struct CdlpOptions {
-  std::uint32_t iterations = 10;  ///< at most
+  std::uint32_t iterations = 10;  ///< the most iterations
   CheckpointOptions checkpoints{};
 };
-/// Communities by label propagation, see kernels::LabelPropagation.
+/// Makes communities by label propagation, see kernels::LabelPropagation.
 std::unique_ptr<Kernel> make_cdlp(const CdlpOptions& options);
-/// Local clustering coefficients and triangles, see kernels::LocalClustering.
+/// Makes local clustering coefficients and triangles, see kernels::LocalClustering.
 std::unique_ptr<Kernel> make_lcc();
 
-/// Levels, or 0xffffffff where no path leads. With `parents` it returns the parents instead: of each vertex
-/// the one before it on its path, of the source itself, kNoVertex where no path leads. It searches from the
-/// first source only.
+/// Returns levels, or 0xffffffff where no path leads. With `parents` it returns the parents instead: for
+/// each vertex the one before it on its path, for the source the source itself, and kNoVertex where no path
+/// leads. It searches from the first source only.
 Result<PlainId> bfs(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const BfsOptions& asked,
                     const FrontierOptions& options = {});
-/// Distances, or infinity where no path leads. With `parents` it returns the parents instead, as bfs() does.
-/// It searches from the first source only.
+/// Returns distances, or infinity where no path leads. With `parents` it returns the parents instead, as
+/// bfs() does. It searches from the first source only.
 Result<double> sssp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const SsspOptions& asked,
                     const FrontierOptions& options = {});
-/// Scores.
+/// Returns scores.
 Result<double> bc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const BcOptions& asked,
                   const FrontierOptions& options = {});
-/// Labels: of each component its first vertex.
+/// Returns labels: the label of each component is its first vertex.
 Result<PlainId> wcc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                     const FrontierOptions& options = {});
 Result<PlainId> scc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                     const FrontierOptions& options = {});
-/// Labels, each a vertex.
+/// Returns labels, each of which is a vertex.
 Result<PlainId> cdlp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const CdlpOptions& asked,
                      const FrontierOptions& options = {});
-/// Coefficients; the number of triangles is in the report.
+/// Returns coefficients; the number of triangles is in the report.
 Result<double> lcc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                    const FrontierOptions& options = {});
 

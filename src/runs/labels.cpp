@@ -1,4 +1,5 @@
-// The kernels whose values are labels, each a vertex that stands for a group: wcc, scc and cdlp.
+// This file has the kernels whose values are labels, each a vertex that stands for a group: wcc, scc and
+// cdlp.
 #include <fmt/format.h>
 
 #include <array>
@@ -22,7 +23,7 @@ namespace {
 
 class LabelKernel : public VertexKernel<PlainId> {
  public:
-  /// `one`, `several`: what a group is called.
+  /// Makes a kernel. `one`, `several`: what a group is called.
   LabelKernel(const char* name, const char* one, const char* several)
       : VertexKernel(name, Values::Form::vertex, 0), one_(one), distributed_(several) {}
 
@@ -35,7 +36,7 @@ class LabelKernel : public VertexKernel<PlainId> {
   const char* distributed_;
 };
 
-/// `Method`: finds the components.
+/// A kernel that finds components. `Method` finds them.
 template <class Method>
 class ComponentKernel : public LabelKernel {
  public:
@@ -101,7 +102,8 @@ class CdlpKernel : public LabelKernel {
         iterations_(asked.iterations),
         checkpoints_(asked.checkpoints) {}
 
-  /// Where edges have a direction it numbers the vertices at both ends itself.
+  /// Returns whether it follows rows. Where edges have a direction it numbers the vertices at both ends
+  /// itself.
   bool follows_rows(const graph::GraphFile& graph) const override { return graph.symmetric(); }
   std::string describe() const override { return fmt::format("cdlp, {} iterations", iterations_); }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {

@@ -62,7 +62,7 @@ class LccKernel : public VertexKernel<double> {
 
  private:
   std::uint64_t triangles_ = 0;
-  double pairs_ = 0;  ///< of neighbours of a vertex of this process
+  double pairs_ = 0;  ///< pairs of neighbours of a vertex of this process
 };
 
 }  // namespace

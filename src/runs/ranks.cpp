@@ -1,4 +1,4 @@
-// The kernels whose ranks settle: pagerank, and ppr, whose ranks restart at sources.
+// This file has the kernels whose ranks settle: pagerank, and ppr, whose ranks restart at sources.
 #include <fmt/format.h>
 
 #include <memory>
@@ -41,7 +41,7 @@ class RankKernel : public DenseKernel {
   }
 
  protected:
-  /// The kernel and what its program depends on, but damping.
+  /// Returns the kernel and what its program depends on, but not damping.
   virtual std::string program() const = 0;
 
   template <class P>
@@ -56,14 +56,15 @@ class RankKernel : public DenseKernel {
   kernels::PageRankOptions asked_;
 
  private:
-  /// `done`: iterations in all, of which `resumed_at` are those of a checkpoint. `wire`: as in the report.
+  /// Returns how the ranks settled. `done`: iterations in all, of which `resumed_at` are those of a
+  /// checkpoint. `wire`: what the report calls so.
   report::RunReport::Convergence convergence(int done, int resumed_at, const std::string& wire) const;
 
-  double change_ = 0;  ///< of the last iteration
+  double change_ = 0;  ///< change in the last iteration
   kernels::Ending ending_ = kernels::Ending::iterations;
 };
 
-/// How near the ranks are to those that iterations without end would give.
+/// Says how near the ranks are to those that iterations without end would give.
 report::RunReport::Convergence RankKernel::convergence(int done, int resumed_at,
                                                        const std::string& wire) const {
   report::RunReport::Convergence result{change_, ending_ == kernels::Ending::tolerance, {}};

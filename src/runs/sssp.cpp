@@ -18,7 +18,7 @@ namespace edgewire::runs {
 
 namespace {
 
-/// What distances are, in a word.
+/// This says what type distances have, in a word.
 template <class Distance>
 constexpr const char* kType = std::is_integral_v<Distance>         ? "u64"
                               : sizeof(Distance) == sizeof(double) ? "f64"
@@ -30,7 +30,7 @@ const char* to_name(SsspOptions::Precision precision) noexcept {
                                                     : "auto";
 }
 
-/// `Distance` is as kernels::Sssp has it.
+/// The kernel sssp. `Distance` is the type that kernels::Sssp has.
 template <class Distance>
 class SsspKernel : public VertexKernel<Distance> {
   using Base = VertexKernel<Distance>;
@@ -125,9 +125,9 @@ class SsspKernel : public VertexKernel<Distance> {
   SsspOptions asked_;
   VertexId source_{};
   std::optional<kernels::Sssp<Distance>> program_;
-  bool gathered_ = false;                   ///< `all_` and `parents_` are of the last run
-  std::vector<PlainId> parents_;            ///< at rank 0, where they are asked for
-  mutable kernels::DistanceCheck checked_;  ///< of all runs
+  bool gathered_ = false;                   ///< whether `all_` and `parents_` are those of the last run
+  std::vector<PlainId> parents_;            ///< parents at rank 0, where they are asked for
+  mutable kernels::DistanceCheck checked_;  ///< check of all runs
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The runs folder runs a kernel from beginning to end, in one call: it builds the job, computes, checks the
-// result, finds what people ask of it first, and gathers the report. This file: what all kernels can do
+// result, finds what people ask of it first, and gathers the report. This file has what all kernels can do
 // beside computing.
 #pragma once
 
@@ -13,17 +13,17 @@
 namespace edgewire::runs {
 
 struct Tools {
-  /// Vertices that the answer lists; by default those that the kernel lists unasked.
+  /// The number of vertices that the answer lists; by default it lists those that the kernel lists unasked.
   std::optional<std::uint64_t> top{};
   bool verify = false;  ///< check the result at rank 0
-  /// Count at rank 0 what a kernel that follows a frontier had to send at least.
+  /// Whether rank 0 counts what a kernel that follows a frontier had to send at least.
   bool bound = false;
   bool gather = false;  ///< bring the values of all vertices to rank 0
   bool parts = false;   ///< each process uses the values of its own vertices; the same in all processes
-  /// Values leave the process that has computed them, or are shown there.
+  /// Returns whether values leave the process that has computed them, or are shown there.
   bool wants_values() const noexcept { return verify || gather || parts; }
-  /// Profile the run: the report then has the profile. Its words and its number of iterations are the
-  /// kernel's.
+  /// Options to profile the run: the report then has the profile. Its words and its number of iterations are
+  /// the kernel's.
   std::optional<perf::ProfileOptions> profile{};
   Progress progress{};  ///< told of each step, and of one without a name when all are done
   /// The time from which the report counts.

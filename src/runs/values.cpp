@@ -43,7 +43,7 @@ void add_value(fmt::memory_buffer& text, const graph::VertexNames& names, const 
   }
 }
 
-/// `vertex_at(i)`: the vertex of value i.
+/// Returns the lines of values. `vertex_at(i)`: the vertex of value i.
 template <class VertexAt>
 std::string lines(const graph::GraphFile& graph, const Values& values, const VertexAt& vertex_at) {
   const graph::VertexNames names(graph);

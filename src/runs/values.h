@@ -1,4 +1,4 @@
-// The values of vertices as results show them.
+// This file has the values of vertices as results show them.
 #pragma once
 
 #include <cstdint>
@@ -30,16 +30,16 @@ struct Values {
   int digits = 17;
 };
 
-/// The vertices of a process, by local number.
+/// Returns the vertices of a process, by local number.
 std::vector<VertexId> owned_vertices(const partition::Ownership& ownership, std::uint32_t rank);
 
-/// A line for each vertex of the graph, whose values these are. Throws Error as graph::VertexNames does, and
-/// FileChanged where the names may be wrong, as the others do.
+/// Returns a line for each vertex of the graph, whose values these are. Throws Error as graph::VertexNames
+/// does, and FileChanged where the names may be wrong, as the others do.
 std::string lines_of_all(const graph::GraphFile& graph, const Values& all);
-/// A line for each of these vertices. `values`: in the same order.
+/// Returns a line for each of these vertices. `values`: in the same order.
 std::string lines_of(const graph::GraphFile& graph, std::span<const VertexId> vertices, const Values& values);
-/// Sends each process the values of its own vertices, and returns their lines. `all`: of all vertices, at
-/// rank 0; elsewhere none, of the same type. Collective; throws Error.
+/// Sends each process the values of its own vertices, and returns their lines. `all`: the values of all
+/// vertices, at rank 0; elsewhere none, of the same type. Collective; throws Error.
 std::string lines_of_owned(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                            const partition::Ownership& ownership, const Values& all);
 

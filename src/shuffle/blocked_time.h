@@ -10,7 +10,7 @@
 namespace edgewire::shuffle {
 
 /// Tells an observer for how long a worker had no core while it read or wrote a file: it waited for a disk.
-/// Without an observer (null) no clock is read. Of the worker's thread.
+/// Without an observer (null) no clock is read. The worker's thread uses it.
 class BlockedTime {
  public:
   /// Begins now.
@@ -19,7 +19,7 @@ class BlockedTime {
     start_ = std::chrono::steady_clock::now();
     cpu_start_ = cpu_time();
   }
-  /// Ends now. Once.
+  /// Ends now. It is called once.
   void tell() const noexcept {
     if (observer_ == nullptr) return;
     const auto blocked = (std::chrono::steady_clock::now() - start_) - (cpu_time() - cpu_start_);

@@ -14,7 +14,7 @@ namespace edgewire::shuffle {
 
 namespace {
 
-/// Key first, then all bytes.
+/// Compares the keys first, then all bytes.
 bool comes_before(std::string_view a, std::string_view b, const RecordShape& shape) {
   const auto order =
       a.substr(shape.key_offset, shape.key_bytes).compare(b.substr(shape.key_offset, shape.key_bytes));

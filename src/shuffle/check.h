@@ -10,7 +10,7 @@
 
 namespace edgewire::shuffle {
 
-/// What is known of a part after it was read.
+/// This is what is known of a part after it was read.
 struct PartProof {
   std::uint64_t records = 0;
   std::uint64_t checksum = 0;  ///< sum of the XXH3 of each record
@@ -19,12 +19,12 @@ struct PartProof {
 
 /// Reads a part. Throws Error that names file and byte where a record comes before the one ahead of it.
 PartProof prove_part(const std::string& path, const RecordShape& shape);
-/// "" when these parts, in their order, are a sorted sequence of so many records with this checksum; else
-/// what is wrong.
+/// Returns "" when these parts, in their order, are a sorted sequence of so many records with this checksum;
+/// else what is wrong.
 std::string fault_of(const std::vector<PartProof>& parts, const RecordShape& shape, std::uint64_t records,
                      std::uint64_t checksum);
 
-/// For the control plane.
+/// These functions make messages of proofs for the control plane, and proofs of such messages.
 std::string pack_proofs(const std::vector<PartProof>& proofs);
 std::vector<PartProof> unpack_proofs(const std::string& message, const RecordShape& shape);
 

@@ -18,14 +18,14 @@ struct GraphSections {
   std::string path;
   graph::Header header{};
   const transport::Health* health = nullptr;
-  std::vector<std::uint64_t> checksums;  ///< of the blocks that one writer wrote whole
+  std::vector<std::uint64_t> checksums;  ///< checksums of the blocks that one writer wrote whole
   std::vector<std::uint8_t> known;       ///< [block]: it is one of those
 
   /// Reads the blocks that have no checksum yet. Throws Error.
   void complete_checksums();
-  /// Where an element of a section lies, counted from the first of the section's pages.
+  /// Returns where an element of a section lies, counted from the first of the section's pages.
   std::uint64_t byte_of(std::uint32_t section, std::uint64_t element) const;
-  /// The part of a block that is there, padding included: offset in the file and bytes.
+  /// Returns the part of a block that is there, padding included: offset in the file and bytes.
   std::pair<std::uint64_t, std::uint64_t> place_of(std::uint64_t block) const;
 };
 
@@ -50,7 +50,7 @@ class SectionWriter {
 
   GraphSections& sections_;
   std::uint32_t section_;
-  std::uint64_t number_;          ///< of the block in the section
+  std::uint64_t number_;          ///< number of the block in the section
   std::uint64_t begin_, filled_;  ///< bytes [begin_, filled_) of the block are here
   std::vector<std::byte> block_;
 };

@@ -29,9 +29,9 @@ class IdBits {
   }
 
   std::uint64_t limit() const noexcept { return limit_; }
-  /// Thread safe, as far as others call set().
+  /// Adds an id. Thread safe, as far as others call set().
   void set(std::uint64_t id) noexcept { set_bit(words_.get()[id / 64], id % 64); }
-  /// The ids of [32 * half, 32 * half + 32), as bits.
+  /// Returns the ids of [32 * half, 32 * half + 32), as bits.
   std::uint32_t half(std::uint64_t half) const noexcept {
     return static_cast<std::uint32_t>(words_.get()[half / 2] >> half % 2 * 32);
   }
@@ -49,7 +49,7 @@ class IdBits {
     }
   }
   std::uint64_t size() const noexcept { return size_; }
-  /// After count(): how many ids are less than `id`.
+  /// Returns, after count(), how many ids are less than `id`.
   std::uint64_t rank(std::uint64_t id) const noexcept {
     if (id >= end_) return size_;
     const std::uint64_t below = words_.get()[id / 64] & ((std::uint64_t{1} << id % 64) - 1);
@@ -58,7 +58,7 @@ class IdBits {
       counts += byte_counts(words_.get()[word]);
     return ranks_[id / kBlockBits] + sum_of_bytes(counts);
   }
-  /// After count(): calls visit(id) for the ids in [first, last), in order.
+  /// Calls visit(id), after count(), for the ids in [first, last), in order.
   template <class Visit>
   void visit(std::uint64_t first, std::uint64_t last, const Visit& visit) const {
     if (last > end_) last = end_;
@@ -70,7 +70,7 @@ class IdBits {
       }
   }
 
-  /// Bytes of memory at most.
+  /// Returns the bytes of memory that it takes at most.
   static constexpr std::uint64_t memory_bytes(std::uint64_t limit) noexcept {
     return limit / 8 + limit / kBlockBits * sizeof(PlainId);
   }
@@ -82,7 +82,7 @@ class IdBits {
   };
   std::uint64_t limit_, end_ = 0, size_ = 0;
   std::unique_ptr<std::uint64_t, Free> words_;
-  std::vector<PlainId> ranks_;  ///< of the first id of each block
+  std::vector<PlainId> ranks_;  ///< rank of the first id of each block
 };
 
 }  // namespace edgewire::shuffle

@@ -19,13 +19,13 @@ using graph::GraphShape;
 
 namespace {
 
-constexpr std::uint64_t kProgramBytes = std::uint64_t{40} << 20;  // of the program and its libraries
+constexpr std::uint64_t kProgramBytes = std::uint64_t{40} << 20;  // bytes of the program and its libraries
 constexpr std::uint64_t kWorkerBytes = std::uint64_t{6}
                                        << 20;  // text and its edges; later blocks of sections
-constexpr std::uint64_t kAllIds = std::uint64_t{graph::kMaxVertices} + 1;  // that a record can hold
+constexpr std::uint64_t kAllIds = std::uint64_t{graph::kMaxVertices} + 1;  // ids that a record can hold
 constexpr std::uint32_t kPartitionsOfWorker = 4;
 
-/// A bit for each id takes a quarter of the memory at most.
+/// Returns the limit of ids: a bit for each id takes a quarter of the memory at most.
 std::uint64_t id_limit(std::uint64_t memory) { return std::min(kAllIds, memory / 4 * 8); }
 
 const LoadOptions& checked(const LoadOptions& options) {
@@ -165,7 +165,7 @@ void LoadJob::add_vertices(int worker, std::span<const std::uint64_t> ids) {
   take_ids(workers_[static_cast<std::size_t>(worker)], ids);
 }
 
-/// Others may still send, and would wait for a process that takes nothing.
+/// Ends reading. Others may still send, and would wait for a process that takes nothing.
 void LoadJob::end_reading() {
   if (!std::exchange(reading_, false)) return;
   readers_.reset();
@@ -206,7 +206,7 @@ void LoadJob::exchange_ids() {
   process::barrier(bootstrap_, process_.link());  // what was sent has left this process
 }
 
-/// Ids turned out to be sparse: finds those that occur, which are in the records.
+/// Finds, after ids turned out to be sparse, those that occur, which are in the records.
 void LoadJob::find_ids(const Progress& progress) {
   check_bits(end_id_ - 1);
   ids_.emplace(end_id_);

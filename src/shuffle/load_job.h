@@ -29,15 +29,17 @@ struct LoadOptions {
   std::string output;              ///< the .ew file, or folder of parts; empty: a file that goes with the job
   bool parts = false;              ///< a part for each process, in the folder that its host sees
   std::string temp;                ///< folder of sorted runs
-  std::uint64_t memory_bytes = 0;  ///< of this process, all in all
-  /// Called when processes are connected and edges can come, by the thread that runs the job. Collective.
+  std::uint64_t memory_bytes = 0;  ///< memory of this process, all in all
+  /// It is called when processes are connected and edges can come, by the thread that runs the job. The call
+  /// is collective.
   std::function<void()> started{};
   StepDone step_done{};
 };
 
 /// The record of an edge: see edge_record.h.
 RecordShape edge_record(bool weighted);
-/// Of a process that loads such records. `renumbers`: it keeps a bit for each id that may occur.
+/// Returns the needs of a process that loads such records. `renumbers`: it keeps a bit for each id that may
+/// occur.
 MemoryNeeds load_needs(const RecordShape& record, int workers, int processes, std::uint64_t memory_bytes,
                        bool renumbers);
 
@@ -62,17 +64,17 @@ class LoadJob final : public graph::EdgeSink {
   /// The summary is that of the whole file in all processes.
   graph::BuildSummary write(std::uint32_t flags, const Progress& progress) override;
 
-  /// Of a file that got no name; after write(), once.
+  /// Returns the output of a file that got no name; it is called after write(), once.
   std::unique_ptr<OutputFile> take_output() noexcept { return std::move(output_); }
 
   process::LocalProcess& process() noexcept { return process_; }
   const process::LocalProcess& process() const noexcept { return process_; }
   std::uint64_t bytes_spilled() const { return shuffle_->bytes_spilled(); }
   std::uint64_t runs() const noexcept { return shuffle_->runs(); }
-  /// Of edges that other processes own.
+  /// The bytes of edges that other processes own.
   std::uint64_t bytes_sent() const noexcept { return bytes_sent_; }
   std::uint64_t edges_read() const noexcept;
-  /// After write(), of its partitions.
+  /// The edges of its partitions, after write().
   std::uint64_t edges_written() const noexcept;
 
  private:
@@ -84,7 +86,7 @@ class LoadJob final : public graph::EdgeSink {
     std::optional<BlockedTime> parsing;  ///< what the reader does between two calls of add()
   };
 
-  /// Whether ids are numbered anew if they turn out to be sparse.
+  /// Returns whether ids are numbered anew if they turn out to be sparse.
   bool may_compact() const noexcept {
     return shape_.numbering == graph::GraphShape::Numbering::given && !shape_.options.keep_ids;
   }
@@ -130,12 +132,12 @@ class LoadJob final : public graph::EdgeSink {
   std::vector<Worker> workers_;
   std::optional<ReadyWorkers> readers_;  ///< while edges come
   bool reading_ = true;
-  graph::WeightFacts weights_;  ///< of all processes
+  graph::WeightFacts weights_;  ///< facts of all processes
   std::uint64_t end_id_ = 0, added_ = 0, vertices_ = 0, bytes_sent_ = 0, file_bytes_ = 0;
   bool compacted_ = false;                  ///< ids are sparse: see BuildSummary
   bool renumbered_ = false;                 ///< ids of the input are not vertices
-  std::vector<std::uint64_t> edge_begins_;  ///< of all partitions, and the end
-  std::optional<OutputFolder> folder_;      ///< of parts
+  std::vector<std::uint64_t> edge_begins_;  ///< begins of all partitions, and the end
+  std::optional<OutputFolder> folder_;      ///< folder of the parts
   std::unique_ptr<OutputFile> output_;      ///< at rank 0, and of a part
   disk::File shared_;                       ///< elsewhere
   GraphSections sections_;

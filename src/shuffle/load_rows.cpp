@@ -1,4 +1,5 @@
-// The part of LoadJob that makes the sorted edges the rows of a graph file, or of a part for each process.
+// This file has the part of LoadJob that makes the sorted edges the rows of a graph file, or of a part for
+// each process.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
@@ -19,7 +20,7 @@
 
 namespace edgewire::shuffle {
 
-/// The edges of a partition that stay, in order.
+/// Calls take(edge) for the edges of a partition that stay, in order.
 template <class Take>
 void LoadJob::each_edge(int lane, std::uint32_t partition, const Take& take) {
   const bool simple = shape_.options.simple, weighted = shape_.options.weighted;
@@ -35,7 +36,7 @@ void LoadJob::each_edge(int lane, std::uint32_t partition, const Take& take) {
   });
 }
 
-/// Where nothing is dropped, the numbers of records are known.
+/// Counts the edges. Where nothing is dropped, the numbers of records are known.
 void LoadJob::count_edges(const Progress& progress) {
   const std::uint32_t first = shuffle_->first_partition();
   std::vector<std::uint64_t> mine(shuffle_->last_partition() - first);
@@ -78,7 +79,7 @@ void LoadJob::open_output(std::uint32_t flags) {
     open_file(flags);
 }
 
-/// All processes write to one file.
+/// Opens the file, to which all processes write.
 void LoadJob::open_file(std::uint32_t flags) {
   lay_out(graph::lay_out(vertices_, edge_begins_.back(), flags));
   std::string path;
@@ -124,7 +125,7 @@ void LoadJob::write_partition(int lane, std::uint32_t partition) {
   for (std::uint32_t any = own * size; any < (own + 1) * size; ++any) write_ids(any);  // all together: all
 }
 
-/// Weights have the type Number in the file.
+/// Writes the rows of a partition. Weights have the type Number in the file.
 template <class Number>
 void LoadJob::write_rows(int lane, std::uint32_t partition) {
   const std::uint64_t last = first_vertex(partition + 1);
@@ -173,7 +174,7 @@ graph::BuildSummary LoadJob::finish() {
           (header.flags & graph::kDoubtfulWeights) != 0};
 }
 
-/// The table of checksums, and its checksum in the header.
+/// Writes the table of checksums, and its checksum in the header.
 void LoadJob::write_checksums() {
   sections_.complete_checksums();
   graph::write_checksums(*output_, sections_.header, sections_.checksums);
@@ -204,7 +205,7 @@ void LoadJob::finish_file() {
 
 // ---- a part for each process -------------------------------------------------------------------------
 
-/// Whether this process is the first one that writes to its folder.
+/// Returns whether this process is the first one that writes to its folder.
 bool LoadJob::is_first_in_folder() {
   struct stat status {};
   if (stat(options_.output.c_str(), &status) != 0)
@@ -242,7 +243,7 @@ void LoadJob::finish_part() {
   commit_parts(bootstrap_, {&output_, 1}, *folder_);
 }
 
-/// Another process that refuses to run may have removed the folder again.
+/// Refuses a folder that holds parts. Another process that refuses to run may have removed the folder again.
 void LoadJob::refuse_parts() const {
   if (!graph::is_folder(options_.output) || graph::part_names(options_.output).empty()) return;
   throw Error(fmt::format("{}: it holds parts of an earlier conversion: remove them, or name another folder",

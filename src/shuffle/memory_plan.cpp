@@ -14,20 +14,22 @@ namespace edgewire::shuffle {
 
 namespace {
 
-constexpr std::size_t kBlocks = 3;             // of a worker: two of runs, one of input and later of output
-constexpr std::uint64_t kLeastRecords = 1024;  // of a worker's buffer
-// For each partition: so many independent ones give parts whose sizes deviate by 1.25 % (1 / sqrt(6400)).
+constexpr std::size_t kBlocks = 3;  // blocks of a worker: two of runs, one of input and later of output
+constexpr std::uint64_t kLeastRecords = 1024;  // records of a worker's buffer
+// Each partition has so many samples: as many independent ones give parts whose sizes deviate by 1.25 % (1 /
+// sqrt(6400)).
 constexpr std::uint64_t kSamples = 6400, kLeastSamples = 100;
-constexpr std::uint64_t kSampleBytes = std::uint64_t{64} << 20;  // of the whole sample
-constexpr std::size_t kChunkBytes = std::size_t{256} << 10;      // of a run that is merged; where it fits
+constexpr std::uint64_t kSampleBytes = std::uint64_t{64} << 20;  // bytes of the whole sample
+constexpr std::size_t kChunkBytes = std::size_t{256} << 10;  // bytes of a run that is merged, where they fit
 
-/// The sample is there as messages, in one piece, and as prefixes and pointers that are sorted.
+/// Returns the bytes that a sample takes: it is there as messages, in one piece, and as prefixes and pointers
+/// that are sorted.
 std::uint64_t bytes_a_sample(const MemoryNeeds& needs) {
   return 2 * needs.shape.stride() + 2 * sizeof(void*);
 }
 
-/// Where memory is not short, it depends on nothing but the input and the number of partitions: so do the
-/// parts.
+/// Returns the number of records in the sample. Where memory is not short, it depends on nothing but the
+/// input and the number of partitions: so do the parts.
 std::uint64_t sample_records(const MemoryNeeds& needs, std::uint64_t fixed, std::uint64_t memory_bytes) {
   if (needs.partitions < 2) return 0;
   const std::uint64_t left = memory_bytes - std::min(fixed, memory_bytes);
@@ -49,7 +51,7 @@ std::size_t runs_to_merge(const MemoryPlan& plan, int workers, std::size_t runs)
 MemoryPlan plan_memory(const MemoryNeeds& needs, std::uint64_t memory_bytes) {
   const auto workers = static_cast<std::uint64_t>(needs.workers);
   MemoryPlan plan;
-  // Splitters, and how many records are the same as they.
+  // This counts the splitters, and how many records are the same as they.
   const std::uint64_t fixed =
       needs.ring_bytes + needs.other_bytes +
       needs.partitions * (needs.shape.stride() + (5 + workers) * sizeof(std::uint64_t));

@@ -7,38 +7,38 @@
 
 namespace edgewire::shuffle {
 
-/// What a process sorts, as far as its memory goes.
+/// This is what a process sorts, as far as its memory goes.
 struct MemoryNeeds {
   RecordShape shape;
   int workers = 1;
   std::uint32_t partitions = 1;
   std::uint64_t input_records = 0;
-  std::size_t ring_bytes = 0;     ///< of all rings of the process
-  std::uint64_t other_bytes = 0;  ///< for what the process does beside sorting
+  std::size_t ring_bytes = 0;     ///< bytes of all rings of the process
+  std::uint64_t other_bytes = 0;  ///< bytes for what the process does beside sorting
 };
 
-/// How a process uses its memory. Buffers are given back before runs are merged.
+/// This is how a process uses its memory. Buffers are given back before runs are merged.
 struct MemoryPlan {
-  std::uint64_t sample_records = 0;  ///< of all processes
-  std::uint64_t buffer_records = 0;  ///< of a worker
-  std::size_t merge_bytes = 0;       ///< of a worker that merges
+  std::uint64_t sample_records = 0;  ///< records in the sample of all processes
+  std::uint64_t buffer_records = 0;  ///< records in the buffer of a worker
+  std::size_t merge_bytes = 0;       ///< bytes of a worker that merges
   std::size_t fan_in = 0;            ///< runs that it merges at once; at least 2 for each worker
 };
 
-/// The plan for `memory_bytes`. Throws UsageError that names the least memory.
+/// Returns the plan for `memory_bytes`. Throws UsageError that names the least memory.
 MemoryPlan plan_memory(const MemoryNeeds& needs, std::uint64_t memory_bytes);
 
-/// How many of a worker's runs, from the first on, become one, so that those of all workers can be merged at
-/// once in the end; 0: they can.
+/// Returns how many of a worker's runs, from the first on, become one, so that those of all workers can be
+/// merged at once in the end; 0: they can.
 std::size_t runs_to_merge(const MemoryPlan& plan, int workers, std::size_t runs) noexcept;
 
-/// What becomes of the records of one worker.
+/// This is what becomes of the records of one worker.
 struct SpillPlan {
-  std::uint64_t runs = 0;           ///< that are merged at last; 0: all stay in memory
+  std::uint64_t runs = 0;           ///< runs that are merged at last; 0: all stay in memory
   std::uint64_t records_again = 0;  ///< written once more, where runs were merged to longer ones before
 };
 
-/// The same for `records` of each worker of a process, as Shuffle does it.
+/// Returns the same for `records` of each worker of a process, as Shuffle does it.
 SpillPlan plan_spill(const MemoryPlan& plan, int workers, std::uint64_t records);
 
 }  // namespace edgewire::shuffle

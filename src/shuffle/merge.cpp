@@ -27,7 +27,8 @@ Cursor::Cursor(const RecordShape& shape, const RunFile& file, disk::Queue& queue
   if (!done()) take_half();
 }
 
-/// A half has room for a record and for what lies around it up to the next multiples of the alignment.
+/// Returns the least memory. A half has room for a record and for what lies around it up to the next
+/// multiples of the alignment.
 std::size_t Cursor::least_bytes(const RecordShape& shape) noexcept {
   return 2 * ((shape.bytes + 3 * disk::kAlignment - 1) / disk::kAlignment * disk::kAlignment);
 }

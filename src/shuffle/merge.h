@@ -15,25 +15,25 @@
 
 namespace edgewire::shuffle {
 
-/// Goes through a part of a sorted sequence. Stays where it is.
+/// Goes through a part of a sorted sequence. It stays where it is.
 class Cursor {
  public:
-  /// Records [first, last) of a sorted buffer.
+  /// Goes through records [first, last) of a sorted buffer.
   Cursor(const RecordShape& shape, const RecordBuffer& buffer, std::uint64_t first, std::uint64_t last);
-  /// Records [first, last) of a file of runs, by way of `memory`: bytes_of_each() of it, aligned. One half is
-  /// read while the other is merged.
+  /// Goes through records [first, last) of a file of runs, by way of `memory`: bytes_of_each() of it,
+  /// aligned. One half is read while the other is merged.
   Cursor(const RecordShape& shape, const RunFile& file, disk::Queue& queue, std::uint64_t first,
          std::uint64_t last, std::span<std::byte> memory);
 
-  /// The least memory for a part of a file.
+  /// Returns the least memory for a part of a file.
   static std::size_t least_bytes(const RecordShape& shape) noexcept;
-  /// The share of `memory` that each of so many cursors gets.
+  /// Returns the share of `memory` that each of so many cursors gets.
   static std::size_t bytes_of_each(std::size_t memory, std::size_t cursors) noexcept {
     return memory / cursors / (2 * disk::kAlignment) * (2 * disk::kAlignment);
   }
 
   bool done() const noexcept { return next_ == last_; }
-  /// Not when it is done.
+  /// Returns the record. The cursor is not done.
   const std::byte* record() const noexcept { return record_; }
   std::uint64_t prefix() const noexcept { return prefix_; }
   /// Throws Error when the file cannot be read.
@@ -60,7 +60,7 @@ class Cursor {
   const RecordBuffer* buffer_ = nullptr;  ///< or a file of runs:
   const RunFile* file_ = nullptr;
   std::unique_ptr<std::array<Half, 2>> halves_;
-  std::size_t current_ = 0;    ///< of the halves
+  std::size_t current_ = 0;    ///< index of the half in use
   std::uint64_t started_ = 0;  ///< records before this one are in memory or on their way
   std::uint64_t next_, last_;
   std::uint64_t stop_ = 0;  ///< records from next_ to before this one lie in memory
@@ -68,7 +68,7 @@ class Cursor {
   std::uint64_t prefix_ = 0;
 };
 
-/// Calls take(record) for all records of the cursors in order. A tree of losers (Knuth, TAOCP volume
+/// Calls take(record) for all records of the cursors in order. It uses a tree of losers (Knuth, TAOCP volume
 /// 3, 5.4.1).
 template <class Take>
 void merge(const RecordShape& shape, std::deque<Cursor>& cursors, const Take& take) {

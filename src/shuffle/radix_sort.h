@@ -13,8 +13,8 @@
 namespace edgewire::shuffle {
 
 /// Sorts items with equal digits from `shift` up: by the bits of their prefixes below, then by `less`, an
-/// order of items that agrees with their prefixes. In place: American flag sort (McIlroy, Bostic, McIlroy:
-/// "Engineering radix sort", 1993).
+/// order of items that agrees with their prefixes. It works in place, as American flag sort does (McIlroy,
+/// Bostic, McIlroy: "Engineering radix sort", 1993).
 template <class Item, class Prefix, class Less>
 void sort_by_digits(std::span<Item> items, int shift, const Prefix& prefix, const Less& less) {
   constexpr std::size_t kFew = 192;  // a comparison sort is faster for so many
@@ -56,7 +56,7 @@ struct RecordRef {
   const std::byte* record;
 };
 
-/// The order of such records. `shape` outlives it.
+/// Returns the order of such records. `shape` outlives it.
 inline auto order_of_refs(const RecordShape& shape) {
   return [&shape](const RecordRef& a, const RecordRef& b) {
     return a.prefix != b.prefix ? a.prefix < b.prefix : shape.less_behind_prefix(a.record, b.record);

@@ -14,29 +14,29 @@
 
 namespace edgewire::shuffle {
 
-/// Where the key of a record lies. Keys are bytes: text and big-endian numbers sort as one expects.
+/// Says where the key of a record lies. Keys are bytes: text and big-endian numbers sort as one expects.
 struct RecordShape {
-  std::size_t bytes = 0;  ///< of a record
+  std::size_t bytes = 0;  ///< size of a record
   std::size_t key_offset = 0;
   std::size_t key_bytes = 0;  ///< 1 at least
 
   /// See EdgeRecord.
   static constexpr std::size_t kPairBytes = 2 * sizeof(PlainId), kWeightedBytes = kPairBytes + 9;
 
-  /// Bytes of a record in memory and in rings: a multiple of 4, the rest is 0.
+  /// Returns the bytes of a record in memory and in rings: a multiple of 4, the rest is 0.
   constexpr std::size_t stride() const noexcept { return (bytes + 3) / 4 * 4; }
-  /// Whether records are short and all of them key, so that buffers sort them as they lie.
+  /// Returns whether records are short and all of them key, so that buffers sort them as they lie.
   bool sorts_in_place() const noexcept {
     return key_offset == 0 && key_bytes == bytes &&
            (bytes == 8 || bytes == 12 || bytes == kPairBytes || bytes == kWeightedBytes);
   }
-  /// The first 8 bytes of the key as a number that orders as they do.
+  /// Returns the first 8 bytes of the key as a number that orders as they do.
   std::uint64_t prefix(const std::byte* record) const noexcept {
     std::uint64_t number = 0;
     std::memcpy(&number, record + key_offset, key_bytes < sizeof number ? key_bytes : sizeof number);
     return __builtin_bswap64(number);
   }
-  /// Whether a comes before b. Their prefixes are equal.
+  /// Returns whether a comes before b. Their prefixes are equal.
   bool less_behind_prefix(const std::byte* a, const std::byte* b) const noexcept {
     if (key_bytes > sizeof(std::uint64_t)) {
       const int order =

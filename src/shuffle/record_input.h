@@ -31,7 +31,7 @@ class RecordInput {
   struct One {
     std::string path;
     disk::File file;
-    std::uint64_t begin, end;  ///< of its records in the row
+    std::uint64_t begin, end;  ///< places of its records in the row
     timespec written;          ///< when its content changed last
   };
   std::size_t record_bytes_;

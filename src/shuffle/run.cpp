@@ -80,7 +80,7 @@ void RunFile::open_file() {
   if (file_.descriptor() >= 0) return;
   file_ = disk::unnamed_file(folder_);
   if (file_.descriptor() < 0) fail_run(folder_, errno);
-  // Some file systems cannot; then runs go through the page cache.
+  // Some file systems cannot pass by the page cache; then runs go through it.
   [[maybe_unused]] const bool bypassed = disk::bypass_page_cache(file_);
   blocks_ = topology::NodeMemory(2 * kBlockBytes, -1, "blocks of sorted runs");
 }
@@ -104,8 +104,8 @@ void RunFile::wait(disk::Transfer& transfer) const {
   if (const int cause = transfer.wait(); cause != 0) fail_run(folder_, cause);
 }
 
-/// Up to what is filled, and to the next multiple of the alignment. At the end of a run the block stays
-/// current: the next run begins within it, and it is written again.
+/// Writes the block up to what is filled, and on to the next multiple of the alignment. At the end of a run
+/// the block stays current: the next run begins within it, and it is written again.
 void RunFile::write_block() {
   if (health_.failed()) throw Error(health_.message());
   const std::size_t bytes = (filled_ + disk::kAlignment - 1) / disk::kAlignment * disk::kAlignment;

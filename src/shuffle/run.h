@@ -21,19 +21,19 @@
 
 namespace edgewire::shuffle {
 
-/// Where the partitions of a process lie in a sorted sequence: the place of its first record, then for each
-/// splitter between two of them the place of the first record that is not before it and of the first one
+/// Says where the partitions of a process lie in a sorted sequence: the place of its first record, then for
+/// each splitter between two of them the place of the first record that is not before it and of the first one
 /// behind it, and the end. So between the two lie those that are the same as the splitter.
 using Cuts = std::vector<std::uint64_t>;
 
-/// Records in memory, up to a number. Of one worker.
+/// Records in memory, up to a number. They belong to one worker.
 class RecordBuffer {
  public:
   RecordBuffer(const RecordShape& shape, std::size_t capacity, int node);
 
   bool full() const noexcept { return size_ == capacity_; }
   std::size_t size() const noexcept { return size_; }
-  /// `record`: shape.bytes of it are copied. Not when it is full.
+  /// Adds a record. `record`: shape.bytes of it are copied. There must be room for it.
   void add(const std::byte* record, std::uint64_t prefix) {
     std::byte* const to = at(size_);
     std::memcpy(to, record, shape_.bytes);
@@ -45,17 +45,17 @@ class RecordBuffer {
     entries_.clear();
     size_ = 0;
   }
-  /// After sort(): the record at this place, and its prefix.
+  /// Returns, after sort(), the record at this place, and its prefix.
   const std::byte* record(std::size_t place) const noexcept {
     return in_place_ ? at(place) : entries_[place].record;
   }
   std::uint64_t prefix(std::size_t place) const noexcept {
     return in_place_ ? shape_.prefix(at(place)) : entries_[place].prefix;
   }
-  /// After sort(): where the partitions [first, last) lie.
+  /// Returns, after sort(), where the partitions [first, last) lie.
   Cuts cuts(const Splitters& splitters, std::uint32_t first, std::uint32_t last) const;
 
-  /// Bytes of memory that a record takes here.
+  /// Returns the bytes of memory that a record takes here.
   static std::size_t bytes_a_record(const RecordShape& shape) noexcept {
     return shape.bytes + (shape.sorts_in_place() ? 0 : sizeof(RecordRef));
   }
@@ -79,12 +79,12 @@ class RecordBuffer {
 /// or says that the job has failed.
 class RunFile {
  public:
-  /// Places in the file: counted in records.
+  /// Places in the file, counted in records.
   using Run = Cuts;
   /// Bytes of each of the two blocks by which a run is written.
   static constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 
-  /// The file is made with the first run. `queue` and `health` outlive this.
+  /// Makes the file with the first run. `queue` and `health` outlive this.
   RunFile(const RecordShape& shape, std::string folder, disk::Queue& queue, const transport::Health& health)
       : shape_(shape),
         folder_(std::move(folder)),
@@ -92,9 +92,9 @@ class RunFile {
         transfers_{disk::Transfer(queue), disk::Transfer(queue)} {}
 
   const std::vector<Run>& runs() const noexcept { return runs_; }
-  /// Of all runs that were ever written.
+  /// The bytes of all runs that were ever written.
   std::uint64_t bytes_written() const noexcept { return end_ * shape_.bytes; }
-  /// Appends the sorted buffer as a run. `cuts`: of the buffer. Its last blocks may still be under way.
+  /// Appends the sorted buffer as a run. `cuts`: those of the buffer. Its last blocks may still be under way.
   void append(const RecordBuffer& buffer, const Cuts& cuts);
   /// Merges the first `count` runs to one, which is then the last one, and gives their room back. `memory`:
   /// at least Cursor::least_bytes() for each of them, aligned.
@@ -126,7 +126,7 @@ class RunFile {
   topology::NodeMemory blocks_;
   std::array<disk::Transfer, 2> transfers_;
   std::size_t current_ = 0, filled_ = 0;  ///< the block that is filled, and how far
-  std::uint64_t offset_ = 0;              ///< of that block in the file
+  std::uint64_t offset_ = 0;              ///< place of that block in the file
   std::vector<Run> runs_;
   std::uint64_t end_ = 0;  ///< records
 };

@@ -63,7 +63,7 @@ void Shuffle::spill(Worker& worker) const {
   worker.buffer->clear();
 }
 
-/// Where anything was spilled everything is, so that merging has the memory of the buffers.
+/// Spills everything where anything was spilled, so that merging has the memory of the buffers.
 void Shuffle::settle() {
   if (size_ > 1) process::barrier(bootstrap_, process_.link());  // what was sent has left this process
   const bool spilled =

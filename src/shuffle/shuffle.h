@@ -26,8 +26,8 @@
 
 namespace edgewire::shuffle {
 
-/// Called when this process is through with a step of a sort or a load, by the thread that runs the job; its
-/// workers rest.
+/// It is called when this process is through with a step of a sort or a load, by the thread that runs the
+/// job; its workers rest.
 using StepDone = std::function<void(const char* step)>;
 
 inline constexpr const char* kSample = "sample";             ///< chooses what separates partitions
@@ -56,7 +56,7 @@ struct ShuffleOptions {
 /// thread; all throw Error. Functions with a lane belong to the worker of that number.
 class Shuffle {
  public:
-  /// Collective. `bootstrap` and `process` outlive this.
+  /// Makes the shuffle. This is collective. `bootstrap` and `process` outlive this.
   Shuffle(launch::Bootstrap& bootstrap, process::LocalProcess& process, ShuffleOptions options);
 
   /// Chooses what separates partitions, from the samples of all processes: records of shape.stride() bytes.
@@ -79,17 +79,18 @@ class Shuffle {
   void finish(int lane) {
     if (stream_) stream_->finish(lane, Keeper{*this, worker(lane)});
   }
-  /// All lanes have ended: sorts and spills what is left, and makes ready to merge. Collective where records
-  /// that are the same are spread.
+  /// Sorts and spills what is left, after all lanes have ended, and makes ready to merge. This is collective
+  /// where records that are the same are spread.
   void settle();
 
   /// The partitions of this process.
   std::uint32_t first_partition() const noexcept { return first_of(rank_); }
   std::uint32_t last_partition() const noexcept { return first_of(rank_ + 1); }
   const Splitters& splitters() const noexcept { return *splitters_; }
-  /// Records of one of them.
+  /// Returns the records of one of them.
   std::uint64_t records(std::uint32_t partition) const;
-  /// Calls take(record) for all records of a partition of this process in order. Once or more often.
+  /// Calls take(record) for all records of a partition of this process in order. It may be called once or
+  /// more often.
   template <class Take>
   void merge_partition(int lane, std::uint32_t partition, const Take& take) {
     const auto [before, behind] = copies(partition);
@@ -108,7 +109,7 @@ class Shuffle {
   struct Worker {
     disk::Queue queue;
     std::optional<RecordBuffer> buffer;  ///< before anything is spilled
-    Cuts cuts;                           ///< of the buffer, where nothing was spilled
+    Cuts cuts;                           ///< cuts of the buffer, where nothing was spilled
     std::vector<std::uint64_t> same;     ///< [splitter]: records that were the same, and are not kept
     std::optional<RunFile> spilled;
     topology::NodeMemory merging;
@@ -133,9 +134,9 @@ class Shuffle {
   }
   void spill(Worker& worker) const;
   void count_same();
-  /// How many records of a partition are the same as the splitter before it, and behind it.
+  /// Returns how many records of a partition are the same as the splitter before it, and behind it.
   std::pair<std::uint64_t, std::uint64_t> copies(std::uint32_t partition) const;
-  /// Of a partition of this process: its place in `cuts`, without records that are spread.
+  /// Returns the place of a partition of this process in `cuts`, without records that are spread.
   std::pair<std::uint64_t, std::uint64_t> stretch(const Cuts& cuts, std::size_t part) const {
     const std::uint64_t first = cuts[2 * part - (part > 0 && !options_.spreads_same ? 1 : 0)];
     return {first, std::max(first, cuts[2 * part + 1])};
@@ -147,7 +148,7 @@ class Shuffle {
   process::LocalProcess& process_;
   ShuffleOptions options_;
   std::uint32_t rank_, size_;
-  std::vector<std::uint32_t> owners_;  ///< of partitions
+  std::vector<std::uint32_t> owners_;  ///< owners of partitions
   std::optional<Splitters> splitters_;
   std::optional<channel::RecordStream> stream_;
   std::vector<std::unique_ptr<Worker>> workers_;

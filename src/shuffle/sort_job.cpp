@@ -24,10 +24,10 @@ namespace edgewire::shuffle {
 
 namespace {
 
-constexpr std::uint64_t kOtherFiles = 100;  // that are open beside inputs, runs and parts
+constexpr std::uint64_t kOtherFiles = 100;  // files that are open beside inputs, runs and parts
 
-/// Whether an earlier sort has left parts there. Another process that refuses to run may have removed the
-/// folder again.
+/// Returns whether an earlier sort has left parts there. Another process that refuses to run may have removed
+/// the folder again.
 bool holds_parts(const std::string& folder) {
   std::error_code error;
   bool found = false;
@@ -135,15 +135,15 @@ void SortJob::run() {
   figures_.seconds_merge = end_step(kMerge, start);
 }
 
-/// Returns its seconds.
+/// Ends a step and returns its seconds.
 double SortJob::end_step(const char* step, std::chrono::steady_clock::time_point start) const {
   if (options_.step_done) options_.step_done(step);
   return seconds_since(start);
 }
 
-/// Records that follow each other, from a place in each of many stretches of the input: few reads, and right
-/// also for sorted input. The sample is the same for any number of processes; each of them reads a part of
-/// it.
+/// Reads records that follow each other, from a place in each of many stretches of the input: few reads, and
+/// right also for sorted input. The sample is the same for any number of processes; each of them reads a part
+/// of it.
 std::vector<std::byte> SortJob::sample() {
   constexpr std::uint64_t kAtOnce = 64;
   const std::size_t stride = options_.shape.stride(), bytes = options_.shape.bytes;
@@ -193,7 +193,7 @@ void SortJob::distribute() {
   figures_.wire_bytes_sent = counters.wire_bytes;
 }
 
-/// So much more of the step is done.
+/// Tells that so much more of the step is done.
 void SortJob::tell(const char* step, std::uint64_t more, std::uint64_t total, const char* unit) {
   if (!options_.progress) return;
   const std::uint64_t done = told_.fetch_add(more, std::memory_order_relaxed) + more;
@@ -234,7 +234,7 @@ void SortJob::merge_all() {
   commit_parts(bootstrap_, parts_, folder_);
 }
 
-/// `total`: records of all partitions here.
+/// Merges a partition. `total`: records of all partitions here.
 void SortJob::merge_partition(int worker, std::uint32_t part, std::uint64_t total) {
   const RecordShape& shape = options_.shape;
   Worker& mine = workers_[static_cast<std::size_t>(worker)];

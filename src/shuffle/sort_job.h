@@ -28,8 +28,8 @@ struct SortOptions {
   std::string temp;                 ///< folder of sorted runs; empty: the output's
   RecordShape shape;
   std::uint32_t partitions = 1;
-  std::uint64_t memory_bytes = 0;  ///< of this process: for records, rings and blocks
-  /// Told by any worker how far this process is with its part of the input, and with its partitions.
+  std::uint64_t memory_bytes = 0;  ///< memory of this process: for records, rings and blocks
+  /// Any worker tells it how far this process is with its part of the input, and with its partitions.
   Progress progress{};
   StepDone step_done{};
 };
@@ -37,22 +37,22 @@ struct SortOptions {
 /// Throws UsageError when an option makes no sense. A SortJob begins with it.
 void check(const SortOptions& options);
 
-/// What one process did.
+/// This is what one process did.
 struct SortFigures {
   std::uint64_t records_read = 0, bytes_spilled = 0, runs = 0;
   std::uint64_t record_bytes_sent = 0, payload_bytes_sent = 0, wire_bytes_sent = 0;
-  std::uint64_t checksum = 0;  ///< of the records read: sum of the XXH3 of each
+  std::uint64_t checksum = 0;  ///< sum of the XXH3 of each record that was read
   double seconds_sample = 0, seconds_distribute = 0, seconds_merge = 0;
 
-  /// Adds those of another process: counts are sums, times those of the slowest.
+  /// Adds the figures of another process: counts are sums, times those of the slowest.
   SortFigures& operator+=(const SortFigures& other);
 };
 
-/// Of a process that sorts `records`, which are those of all processes.
+/// Returns the needs of a process that sorts `records`, which are those of all processes.
 MemoryNeeds sort_needs(const RecordShape& shape, int workers, int processes, std::uint32_t partitions,
                        std::uint64_t records);
 
-/// The path of a part: "DIR/part-00003-of-00080".
+/// Returns the path of a part: "DIR/part-00003-of-00080".
 std::string partition_file(const std::string& folder, std::uint32_t partition, std::uint32_t partitions);
 
 /// Sorts the records of all inputs into partitions: process p gets a stretch of them, reads 1/P of the input
@@ -62,7 +62,7 @@ class SortJob {
   /// Refuses inputs, folders and options that cannot be used. `bootstrap` outlives it.
   SortJob(launch::Bootstrap& bootstrap, const SortOptions& options);
 
-  /// Parts appear when those of all processes are written.
+  /// Runs the sort. Parts appear when those of all processes are written.
   void run();
 
   process::LocalProcess& process() noexcept { return process_; }
@@ -75,7 +75,7 @@ class SortJob {
 
  private:
   struct alignas(128) Worker {
-    std::vector<std::byte> block;  ///< of the input, later of the output
+    std::vector<std::byte> block;  ///< block of the input, later of the output
     std::uint64_t checksum = 0, records = 0;
   };
 

@@ -10,9 +10,9 @@
 
 namespace edgewire::shuffle {
 
-/// Which partition a record belongs to: partition p has the records from splitter p - 1 on to before splitter
-/// p. Splitters are whole records, so records with equal keys can lie in several partitions. Records that are
-/// the same in all bytes as a splitter may also be spread: see before_cut().
+/// Says which partition a record belongs to: partition p has the records from splitter p - 1 on to before
+/// splitter p. Splitters are whole records, so records with equal keys can lie in several partitions. Records
+/// that are the same in all bytes as a splitter may also be spread: see before_cut().
 class Splitters {
  public:
   /// Chooses partitions - 1 splitters that cut `sample`, records of shape.stride() bytes in any order, into
@@ -21,11 +21,11 @@ class Splitters {
   Splitters(const RecordShape& shape, std::span<const std::byte> sample, std::uint32_t partitions);
 
   std::uint32_t partitions() const noexcept { return static_cast<std::uint32_t>(prefixes_.size()) + 1; }
-  /// Splitter p is the first record of partition p + 1.
+  /// Returns splitter p, which is the first record of partition p + 1.
   const std::byte* splitter(std::uint32_t p) const noexcept { return &splitters_[p * shape_.stride()]; }
-  /// `prefix`: of the record.
+  /// Returns the partition of a record. `prefix`: the prefix of that record.
   std::uint32_t partition(const std::byte* record, std::uint64_t prefix) const noexcept;
-  /// Whether the record is the splitter before `partition`, which is its partition.
+  /// Returns whether the record is the splitter before `partition`, which is its partition.
   bool is_splitter(const std::byte* record, std::uint64_t prefix, std::uint32_t partition) const noexcept {
     return partition > 0 && prefixes_[partition - 1] == prefix &&
            std::memcmp(record, splitter(partition - 1), shape_.bytes) == 0;
@@ -34,8 +34,8 @@ class Splitters {
     return std::memcmp(splitter(p), splitter(q), shape_.bytes) == 0;
   }
 
-  /// Where `total` records are the same as splitter p: how many of them belong before its cut, in proportion
-  /// to the sample. So parts are of equal size also where records are the same.
+  /// Returns, where `total` records are the same as splitter p, how many of them belong before its cut, in
+  /// proportion to the sample. So parts are of equal size also where records are the same.
   std::uint64_t before_cut(std::uint32_t p, std::uint64_t total) const noexcept {
     const auto [before, all] = ties_[p];
     return total / all * before + total % all * before / all;
@@ -46,7 +46,7 @@ class Splitters {
     std::uint64_t before, all;  ///< records of the sample that are the same as the splitter
   };
   RecordShape shape_;
-  std::vector<std::uint64_t> prefixes_;  ///< of the splitters, in order
+  std::vector<std::uint64_t> prefixes_;  ///< prefixes of the splitters, in order
   std::vector<std::byte> splitters_;
   std::vector<Ties> ties_;  ///< [splitter]
 };

@@ -14,7 +14,7 @@ namespace edgewire::tasks {
 class Context;
 struct Future;
 
-/// Of a task, the same in each attempt of a run: see Memo.
+/// The name of a task, which is the same in each attempt of a run: see Memo.
 struct Name {
   std::uint64_t high = 0, low = 0;
   friend bool operator==(const Name&, const Name&) = default;
@@ -26,7 +26,8 @@ class Ref {
   static constexpr int kIndexBits = 28, kGenerationBits = 24;
 
   Ref() = default;
-  // By hand, so that a reference is not trivially copyable: to_bytes() then takes nothing that holds one.
+  // These are written by hand, so that a reference is not trivially copyable: to_bytes() then takes nothing
+  // that holds one.
   Ref(const Ref& other) noexcept : bits_(other.bits_) {}  // NOLINT(modernize-use-equals-default)
   Ref& operator=(const Ref& other) noexcept {             // NOLINT(modernize-use-equals-default)
     bits_ = other.bits_;
@@ -55,13 +56,14 @@ class Ref {
   std::uint64_t bits_ = 0;
 };
 
-/// What a task returns: bytes, and references to results of other tasks.
+/// This is what a task returns: bytes, and references to results of other tasks.
 struct Result {
   std::string bytes{};
   std::vector<Ref> refs{};
 };
 
-/// Who waits for a result: a task here, a process that has asked for it, or the caller of TaskJob::run().
+/// The one that waits for a result: a task here, a process that has asked for it, or the caller of
+/// TaskJob::run().
 struct Waiter {
   Waiter* next = nullptr;
   Context* task = nullptr;  ///< null: another process, or the caller
@@ -72,15 +74,16 @@ struct Waiter {
 
 /// A result that is there or will be, in the process that owns it.
 struct Future {
-  /// Those who wait, the latest first; done() when the value is there. Release with the value, acquire by who
-  /// reads it.
+  /// The list of those who wait, the latest first; done() when the value is there. It is stored with release
+  /// with the value, and loaded with acquire by whoever reads it.
   std::atomic<Waiter*> waiters{nullptr};
-  /// Of its references, from 1; another one when it is used again. Release when the place is free, acquire by
-  /// who finds it: the reference may have come back through another process.
+  /// The generation of its references: it begins at 1 and changes when the place is used again. It is stored
+  /// with release when the place is free, and loaded with acquire by whoever finds it: the reference may have
+  /// come back through another process.
   std::atomic<std::uint32_t> generation{1};
   std::uint32_t index = 0;
   Waiter* here = nullptr;  ///< of who sets the value: tasks that go on when other processes have it
-  Name name{};             ///< of its task, where lost processes are tolerated
+  Name name{};             ///< name of its task, where lost processes are tolerated
   Result value{};
 
   static Waiter* done() noexcept {
@@ -88,7 +91,7 @@ struct Future {
     return &mark;
   }
   bool is_done() const noexcept { return waiters.load(std::memory_order_acquire) == done(); }
-  /// False: it is done. True: `waiter` will be served, and may have been already.
+  /// Returns false where it is done. With true `waiter` will be served, and may have been already.
   bool add(Waiter& waiter) noexcept;
 };
 
@@ -108,13 +111,13 @@ class FutureTable {
 
   /// Throws Error when there are too many.
   Future& allocate(Free& free);
-  /// Its references end.
+  /// Ends all references to the future.
   void release(Future& future, Free& free);
-  /// Null: it was released, or there never was one. `ref` is of this process.
+  /// Returns null where it was released, or there never was one. `ref` names a future of this process.
   Future* find(const Ref& ref) const noexcept;
-  /// All references end, and all lists of free ones. Not while workers run.
+  /// Ends all references, and all lists of free ones. Workers must not run meanwhile.
   void reset();
-  /// Calls visit(future) for all. Not while workers run.
+  /// Calls visit(future) for all. Workers must not run meanwhile.
   template <class Visit>
   void for_each(const Visit& visit) const {
     for (std::uint32_t index = 0; index < next_.load(); ++index)
@@ -130,8 +133,8 @@ class FutureTable {
   void grow(Free& free);
 
   std::atomic<std::uint32_t> next_{0};  ///< the first index that no worker has got
-  std::mutex mutex_{};                  ///< of making chunks
-  /// Release when one is made, acquire in at().
+  std::mutex mutex_{};                  ///< guards the making of chunks
+  /// The pointers are stored with release when a chunk is made, and loaded with acquire in at().
   std::unique_ptr<std::atomic<Future*>[]> chunks_;
 };
 
@@ -140,9 +143,9 @@ class FutureTable {
 class Guests {
  public:
   void add(const Ref& result);
-  /// Whether the task is here; then `answer` will be served by who ends it.
+  /// Returns whether the task is here; then `answer` will be served by whoever ends it.
   bool wait(const Ref& result, Future& answer);
-  /// The task has ended, or left. Returns who waits here.
+  /// Says that the task has ended, or left. Returns who waits here.
   std::vector<Future*> end(const Ref& result);
   void clear();
 

@@ -17,7 +17,7 @@ std::size_t whole_records(std::size_t bytes) {
   return (bytes + kRecordBytes - 1) / kRecordBytes * kRecordBytes;
 }
 
-/// 256 KiB, or less where there are many rings: they take 256 MiB of a process at most.
+/// A ring has 256 KiB, or less where there are many rings: they take 256 MiB of a process at most.
 std::size_t ring_bytes(std::size_t rings) {
   return std::clamp<std::size_t>((std::size_t{256} << 20) / rings / 64 * 64, 4096, std::size_t{256} << 10);
 }
@@ -123,7 +123,7 @@ void Mail::flush(int lane) {
   mine.posted = !rings_->flush(lane) || mine.backlog > 0;
 }
 
-/// Takes records of a message from the front. Nothing: more have to arrive.
+/// Takes records of a message from the front. Returns nothing where more have to arrive.
 std::optional<Message> Mail::next(Lane& lane, int peer, std::span<const std::byte>& records) {
   auto& partial = lane.partial[static_cast<std::size_t>(peer)];
   std::uint32_t bytes = 0;
@@ -158,7 +158,7 @@ Message Mail::parse(Lane& lane, int peer, std::span<const std::byte> bytes) {
   return message;
 }
 
-/// Where the body was placed, if it was.
+/// Returns where the body was placed, if it was.
 std::optional<Placed> Mail::place_of_body(int peer, const Message& message) {
   if (!message.header.placed) return {};
   Placed placed;
@@ -168,8 +168,8 @@ std::optional<Placed> Mail::place_of_body(int peer, const Message& message) {
   return placed;
 }
 
-/// Whether the first body that is fetched is here. Begins to fetch it. Messages that need none may overtake
-/// it.
+/// Returns whether the first body that is fetched is here. Begins to fetch it. Messages that need none may
+/// overtake it.
 bool Mail::has_fetched(int lane) {
   Lane& mine = lanes_[static_cast<std::size_t>(lane)];
   if (mine.fetches.empty()) return false;

@@ -28,7 +28,7 @@ enum class MailKind : std::uint8_t {
   spawn,      ///< run a task; its references and arguments follow
   put,        ///< a result; its references and bytes follow
   subscribe,  ///< send a result when it is there
-  ask,        ///< for a task to run
+  ask,        ///< asks for a task to run
   refuse,     ///< there is no task to spare
   stop,       ///< the result of the job is there
   look,       ///< asks what a process does
@@ -44,17 +44,17 @@ struct WireRef {
 };
 
 struct Header {
-  std::uint32_t bytes = 0;  ///< of the message, with this header
+  std::uint32_t bytes = 0;  ///< size of the message, with this header
   MailKind kind{};
   bool last = false;       ///< subscribe: and free it
   bool asked_for = false;  ///< spawn: the receiver had nothing to do
   bool movable = false;    ///< spawn: other processes may ask for it
-  std::uint32_t refs = 0;  ///< that follow
+  std::uint32_t refs = 0;  ///< number of references that follow
   std::uint16_t function = 0;
   bool placed = false;        ///< a Placed follows instead of the body; set by Mail
-  std::uint32_t attempt = 0;  ///< in which it was posted; set by Mail
-  WireRef ref{};              ///< of the result that the message is about
-  /// subscribe: bits of the WireRef for the answer. look: the round. read: the position.
+  std::uint32_t attempt = 0;  ///< attempt in which it was posted; set by Mail
+  WireRef ref{};              ///< reference of the result that the message is about
+  /// For subscribe it has the bits of the WireRef for the answer, for look the round, for read the position.
   std::uint64_t reply = 0;
   std::uint64_t sent_ns = 0;  ///< steady clock, where phases are measured
 };
@@ -76,14 +76,14 @@ class Mail {
   /// Exposes the region and connects the link. Collective; throws Error. `bootstrap` and `link` outlive it.
   Mail(launch::Bootstrap& bootstrap, transport::Transport& link, int lanes, bool oversubscribed);
 
-  /// Never waits. What the ring has no room for stays here; see backlog().
+  /// Posts a message, and never waits. What the ring has no room for stays here; see backlog().
   void post(int lane, int peer, Header header, std::span<const Ref> refs = {}, std::string_view body = {});
   /// Sends what was posted, as far as there is room.
   void flush(int lane);
-  /// Bytes that were posted and had no room yet.
+  /// The number of bytes that were posted and had no room yet.
   std::size_t backlog(int lane) const noexcept { return lanes_[static_cast<std::size_t>(lane)].backlog; }
 
-  /// Whether flush() has nothing more to do.
+  /// Returns whether flush() has nothing more to do.
   bool all_sent(int lane) const noexcept { return !lanes_[static_cast<std::size_t>(lane)].posted; }
 
   /// Calls take(peer, message) for all that has arrived. Returns the number of messages. `take` may post.
@@ -128,8 +128,8 @@ class Mail {
   /// lane. Messages that are posted later belong to the next run.
   void end_run(int lane);
 
-  /// Messages of other attempts are dropped where they arrive. `lost`: [peer]; they get nothing and say
-  /// nothing any more. While no worker runs.
+  /// Begins an attempt: messages of other attempts are dropped where they arrive. `lost`: [peer]; they get
+  /// nothing and say nothing any more. No worker may run meanwhile.
   void begin_attempt(std::uint32_t attempt, const std::vector<bool>& lost);
 
   transport::Counters counters() const noexcept { return link_.counters(); }
@@ -137,7 +137,7 @@ class Mail {
  private:
   struct Unsent {
     std::vector<std::byte> records{};
-    std::size_t begin = 0;  ///< of what has not been sent
+    std::size_t begin = 0;  ///< begin of what has not been sent
     bool empty() const noexcept { return begin == records.size(); }
   };
   /// A message whose body must be brought here first.
@@ -173,7 +173,7 @@ class Mail {
   int rank_, size_;
   bool oversubscribed_;
   std::uint32_t attempt_ = 0;
-  int losses_ = 0;  ///< that this attempt knows of
+  int losses_ = 0;  ///< losses that this attempt knows of
   std::vector<std::uint64_t> writes_;
   channel::Region region_;
   std::unique_ptr<channel::Rings> rings_;

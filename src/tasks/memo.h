@@ -15,21 +15,21 @@ namespace edgewire::tasks {
 /// are functions, so a task of the same name has the same result. All members may be called by any thread.
 class Memo {
  public:
-  /// Of the first task of a run.
+  /// The name of the first task of a run.
   static constexpr Name kFirst{1, 1};
 
-  /// Of the `number`th task that `parent` spawns: from these, the function and the arguments (SipHash,
-  /// Aumasson and Bernstein 2012, 128 bits).
+  /// Returns the name of the `number`th task that `parent` spawns. It follows from these, the function and
+  /// the arguments (SipHash, Aumasson and Bernstein 2012, 128 bits).
   static Name name_of(const Name& parent, std::uint64_t number, const Spawn& spawn);
 
-  /// Takes a copy, unless the result has references: they mean nothing in another attempt.
+  /// Keeps a copy, unless the result has references: they mean nothing in another attempt.
   void keep(const Name& name, const Result& result);
-  /// The bytes of a result. Also counts.
+  /// Returns the bytes of a result, and counts that it was found.
   std::optional<std::string> find(const Name& name);
-  /// Results that nobody can ask for any more.
+  /// Forgets results that nobody can ask for any more.
   void forget(std::span<const Name> names);
   void clear();
-  /// How many results find() has given since clear().
+  /// The number of results that find() has given since clear().
   std::uint64_t found() const noexcept { return found_; }
 
  private:
@@ -39,7 +39,7 @@ class Memo {
 
   std::mutex mutex_;
   std::unordered_map<Name, std::string, Hash> results_;
-  std::uint64_t found_ = 0;  ///< with mutex_
+  std::uint64_t found_ = 0;  ///< guarded by mutex_
 };
 
 }  // namespace edgewire::tasks

@@ -12,50 +12,53 @@
 
 namespace edgewire::tasks {
 
-/// Where a body lies. A part of a message.
+/// The place of a body. It is a part of a message.
 struct Placed {
-  std::uint64_t position = 0;  ///< in the ring, in bytes since the start
+  std::uint64_t position = 0;  ///< place in the ring, in bytes since the start
   std::uint64_t bytes = 0;
 };
 
-/// For each lane and peer a ring in this process's region, which the peer reads one-sidedly: where its memory
-/// is mapped (shm), or over the link (verbs). Bodies are read in the order in which they were placed. Calls
-/// with a lane belong to the worker of that lane.
+/// A ring for each lane and peer in this process's region. The peer reads it one-sidedly: where its memory is
+/// mapped (shm), or over the link (verbs). Bodies are read in the order in which they were placed. Calls with
+/// a lane belong to the worker of that lane.
 class ReadArea {
  public:
   /// Shorter bodies travel in messages.
   static constexpr std::size_t kLeast = std::size_t{16} << 10;
 
-  /// The bytes of one ring; 0 where nobody reads.
+  /// Returns the bytes of one ring; 0 where nobody reads.
   static std::size_t ring_bytes(const transport::Transport& link, int lanes, int size);
 
   /// `part` has lanes * ring_bytes() for each peer. `link` and `region` outlive it.
   ReadArea(transport::Transport& link, const channel::Region& region, std::size_t part, int lanes, int size);
 
-  /// Copies a body for the peer. Nothing: it is short, there is no room, or the peer cannot read here.
+  /// Copies a body for the peer. Returns nothing where it is short, there is no room, or the peer cannot read
+  /// here.
   std::optional<Placed> place(int lane, int peer, std::string_view body);
-  /// Whether the peer's memory is mapped, so that view() needs no fetch().
+  /// Returns whether the peer's memory is mapped, so that view() needs no fetch().
   bool is_mapped(int peer) const noexcept { return link_.remote_ptr(peer, 0) != nullptr; }
-  /// Begins to bring here what the peer has placed. False: no room in the link yet. When this write of the
-  /// link has completed, view() has it until the next fetch() of the lane. Throws Error as view().
+  /// Begins to bring here what the peer has placed. Returns false where the link has no room yet. When this
+  /// write of the link has completed, view() has it until the next fetch() of the lane. It throws Error as
+  /// view() does.
   bool fetch(int lane, int peer, const Placed& placed);
-  /// What the peer has placed. Valid until read(). Throws Error when there is no such place.
+  /// Returns what the peer has placed. It is valid until read(). Throws Error when there is no such place.
   std::string_view view(int lane, int peer, const Placed& placed) const;
-  /// After the use of view(): the position to tell the peer, when so much was read that it is worth it.
+  /// Says that view() is not used any more. Returns the position to tell the peer, when so much was read that
+  /// it is worth it.
   std::optional<std::uint64_t> read(int lane, int peer, const Placed& placed);
-  /// The peer has told the position. Throws Error when it cannot have read so far.
+  /// Takes the position that the peer has told. Throws Error when it cannot have read so far.
   void release(int lane, int peer, std::uint64_t position);
-  /// Drops all. When the peers read no more on this lane.
+  /// Drops all bodies. This is called when the peers read no more on this lane.
   void clear(int lane);
 
  private:
   struct Ring {
-    std::uint64_t end = 0, released = 0;  ///< of what this process has placed
+    std::uint64_t end = 0, released = 0;  ///< end of what this process has placed
     std::uint64_t told = 0;               ///< to the peer, of what it has placed
   };
 
   void check(int peer, const Placed& placed) const;
-  /// In the region of the peer.
+  /// Returns where the body is in the region of the peer.
   std::size_t place_of(int lane, int peer, const Placed& placed) const noexcept {
     return region_.remote_offset(part_, peer) + static_cast<std::size_t>(lane) * bytes_ +
            placed.position % bytes_;

@@ -105,7 +105,7 @@ std::string TaskJob::run(FunctionId root, std::string arguments, bool measure_ph
   return std::move(result_);
 }
 
-/// Ends with the run, or earlier when a process is lost and the job goes on.
+/// Runs an attempt. It ends with the run, or earlier when a process is lost and the job goes on.
 void TaskJob::attempt(FunctionId root, std::string arguments) {
   clear();
   stop_ = false;
@@ -141,7 +141,7 @@ bool TaskJob::meet(bool finished) {
   return said[0] == "finished";
 }
 
-/// Who runs the tasks that are meant for that process: it, or another one if it was lost.
+/// Returns the process that runs the tasks meant for that process: it, or another one if it was lost.
 int TaskJob::stand_in(int process) const {
   if (process == bootstrap_.rank() || std::ranges::find(peers_, process) != peers_.end()) return process;
   const std::size_t left = static_cast<std::size_t>(process) % (peers_.size() + 1);
@@ -176,7 +176,7 @@ Activity TaskJob::activity() const {
   return sum;
 }
 
-/// One of the tasks of this process that wait, in words. Not while any task runs.
+/// Returns, in words, one of the tasks of this process that wait. No task may run meanwhile.
 std::string TaskJob::waiting() const {
   const Context* found = nullptr;
   futures_.for_each([&](const Future& future) {

@@ -17,26 +17,26 @@
 
 namespace edgewire::tasks {
 
-/// What a process did in one run. Times are sums over its workers; those of phases are 0 unless they were
-/// measured.
+/// This is what a process did in one run. Times are sums over its workers; those of phases are 0 unless they
+/// were measured.
 struct Figures {
-  std::uint64_t tasks = 0;         ///< that ended here
+  std::uint64_t tasks = 0;         ///< tasks that ended here
   std::uint64_t suspensions = 0;   ///< a task that waits twice counts twice
   std::uint64_t tasks_sent = 0;    ///< to other processes
-  std::uint64_t tasks_moved = 0;   ///< of them, because the other process had nothing to do
+  std::uint64_t tasks_moved = 0;   ///< tasks sent because the other process had nothing to do
   std::uint64_t results_sent = 0;  ///< to other processes
   std::uint64_t payload_bytes = 0, wire_bytes = 0;
-  std::uint64_t spawn_ns = 0;      ///< in spawn()
-  std::uint64_t send_ns = 0;       ///< of tasks, from spawn() to the process that runs them
+  std::uint64_t spawn_ns = 0;      ///< time in spawn()
+  std::uint64_t send_ns = 0;       ///< time of tasks, from spawn() to the process that runs them
   std::uint64_t queue_ns = 0;      ///< ready, but not running
-  std::uint64_t run_ns = 0;        ///< in their functions
-  std::uint64_t return_ns = 0;     ///< of results, on their way between processes
-  std::uint64_t results_kept = 0;  ///< of tasks that did not run again after a loss
+  std::uint64_t run_ns = 0;        ///< time in their functions
+  std::uint64_t return_ns = 0;     ///< time of results, on their way between processes
+  std::uint64_t results_kept = 0;  ///< results of tasks that did not run again after a loss
 
   Figures& operator+=(const Figures& more);
 };
 
-/// What a process says when it is asked whether it still does anything.
+/// This is what a process says when it is asked whether it still does anything.
 struct Activity {
   std::uint64_t round = 0;
   std::uint64_t steps = 0, sent = 0, received = 0;  ///< tasks resumed, messages that make work
@@ -50,12 +50,14 @@ struct Activity {
 /// One process's part of a job of tasks. `bootstrap` and `registry` outlive it.
 class TaskJob {
  public:
-  /// Collective; throws Error when the processes differ in functions, workers, transport, or `input`: what
-  /// else the functions work on, in words. `retry`: from here on the job outlives the loss of processes other
-  /// than rank 0, and runs their tasks again in those that are left. Over shm, tcp and shm+tcp.
+  /// Makes the job. This is collective. It throws Error when the processes differ in functions, workers,
+  /// transport, or `input`: what else the functions work on, in words. `retry`: from here on the job outlives
+  /// the loss of processes other than rank 0, and runs their tasks again in those that are left. This works
+  /// over shm, tcp and shm+tcp.
   TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, const process::ProcessOptions& options,
           const std::string& input = {}, bool retry = false);
-  /// The same on a process that others have made, and whose link is not connected yet. `process` outlives it.
+  /// Does the same on a process that others have made, and whose link is not connected yet. `process`
+  /// outlives it.
   TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, process::LocalProcess& process);
   ~TaskJob();
 
@@ -65,10 +67,10 @@ class TaskJob {
   /// elsewhere nothing. Tasks that nobody has waited for until then are dropped. Collective. Throws Error
   /// that names task and process when a task throws, and when all tasks wait for each other.
   std::string run(FunctionId root, std::string arguments = {}, bool measure_phases = false);
-  /// Of the last run.
+  /// The figures of the last run.
   const Figures& figures() const noexcept { return figures_; }
-  /// That have ended in this process in this run, or in the last one. From any thread, and from a signal
-  /// handler.
+  /// The number of tasks that have ended in this process in this run, or in the last one. Any thread, and a
+  /// signal handler, may call it.
   std::uint64_t tasks_ended() const noexcept {
     std::uint64_t sum = 0;
     for (const Ended& one : ended_) sum += one.tasks.load(std::memory_order_relaxed);
@@ -79,7 +81,7 @@ class TaskJob {
  private:
   friend class Worker;
 
-  /// Counted by one worker.
+  /// The count of one worker.
   struct alignas(128) Ended {
     std::atomic<std::uint64_t> tasks{0};  // guards nothing
   };
@@ -98,7 +100,7 @@ class TaskJob {
   const bool retry_;
   std::unique_ptr<process::LocalProcess> own_process_;
   process::LocalProcess& process_;
-  std::optional<Mail> mail_;  ///< of more than one process
+  std::optional<Mail> mail_;  ///< mail where there is more than one process
   std::vector<int> peers_{};  ///< the other processes, without those that are lost
   std::uint32_t attempts_ = 0;
   Memo memo_{};
@@ -106,7 +108,7 @@ class TaskJob {
   Guests guests_{};
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<Ended> ended_{};     ///< [worker]
-  transport::Wakeup wakeup_;       ///< of idle workers, where there is no link to wait for
+  transport::Wakeup wakeup_;       ///< wakes idle workers, where there is no link to wait for
   std::atomic<bool> stop_{false};  ///< release with the root's result, acquire by all workers
   bool measure_phases_ = false;
   Waiter caller_{};

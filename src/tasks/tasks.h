@@ -69,7 +69,8 @@ T from_bytes(const Result& result) {
   return from_bytes<T>(std::string_view(result.bytes));
 }
 
-/// The process that runs a task is chosen: where most of its references are, or where nothing else is to do.
+/// The process that runs the task is chosen: the one where most of its references are, or one that has
+/// nothing else to do.
 inline constexpr int kAnywhere = -1;
 
 /// The references of a task: {a, b}, or a vector. (No initializer list: GCC 12 refuses them where a coroutine
@@ -97,7 +98,7 @@ struct Spawn {
   int process = kAnywhere;
   Name name{};  ///< set by the worker, where lost processes are tolerated
 };
-/// What `co_return task.tail_spawn(...)` returns.
+/// This is what `co_return task.tail_spawn(...)` returns.
 struct [[nodiscard]] TailSpawn {
   Spawn spawn;
 };
@@ -115,7 +116,8 @@ class [[nodiscard]] Task {
   struct promise_type {
     Context& context;
 
-    /// Of functions, and of lambdas, which come with themselves; more parameters may follow.
+    /// Takes the arguments of functions, and of lambdas, which come with themselves; more parameters may
+    /// follow.
     template <class... More>
     explicit promise_type(Context& task, const More&...) : context(task) {}
     template <class Lambda, class... More>
@@ -136,8 +138,8 @@ class [[nodiscard]] Task {
   std::coroutine_handle<promise_type> handle_;
 };
 
-/// What `co_await task.get(ref)` waits for. A result of another process is asked for when this is made: make
-/// several, then wait for each.
+/// This is what `co_await task.get(ref)` waits for. A result of another process is asked for when this is
+/// made: make several, then wait for each.
 class [[nodiscard]] Get {
  public:
   Get(Context& task, const Ref& ref, bool last);
@@ -171,22 +173,22 @@ class Context {
     return from_bytes<T>(spawn_.arguments);
   }
   std::span<const Ref> refs() const noexcept { return spawn_.refs.all(); }
-  /// Of this task's own result, to hand to others.
+  /// Returns the reference of this task's own result, to hand to others.
   Ref self() const noexcept { return result_; }
   int process() const noexcept;
   int processes() const noexcept;
 
   /// Starts a task; it runs later. Throws Error when there is no such function or process.
   Ref spawn(FunctionId function, std::string arguments = {}, Refs refs = {}, int process = kAnywhere);
-  /// For co_return: the result of this task will be that of another one.
+  /// Makes what co_return takes: the result of this task will be that of another one.
   static TailSpawn tail_spawn(FunctionId function, std::string arguments = {}, Refs refs = {},
                               int process = kAnywhere) {
     return {{function, std::move(arguments), std::move(refs), process, {}}};
   }
-  /// For co_await: a result, when it is there. Meanwhile the worker runs other tasks.
+  /// Makes what co_await takes to give a result, when it is there. Meanwhile the worker runs other tasks.
   Get get(const Ref& ref) { return {*this, ref, false}; }
-  /// As get(), and frees the result. Nobody else may wait for it, now or later. Results that nobody takes
-  /// stay until the job ends.
+  /// Does what get() does, and frees the result. Nobody else may wait for it, now or later. Results that
+  /// nobody takes stay until the job ends.
   Get take(const Ref& ref) { return {*this, ref, true}; }
 
  private:
@@ -201,10 +203,10 @@ class Context {
   Spawn spawn_;
   Ref result_;
   std::coroutine_handle<> handle_{};
-  Worker* worker_ = nullptr;  ///< that runs it now, or did so last
+  Worker* worker_ = nullptr;  ///< worker that runs it now, or did so last
   std::uint64_t ready_ns_ = 0;
-  std::vector<Name> children_{};  ///< of the tasks that it has spawned, where it has a name
-  // How it ended: with a result, unless there is one of the others.
+  std::vector<Name> children_{};  ///< names of the tasks that it has spawned, where it has a name
+  // This says how the task ended: with a result, unless there is one of the others.
   Result value_{};
   std::optional<TailSpawn> tail_{};
   std::exception_ptr error_{};

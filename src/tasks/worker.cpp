@@ -17,7 +17,7 @@ constexpr std::size_t kMostBacklog = std::size_t{1} << 20;  // bytes; who spawns
 
 std::uint64_t Worker::now_if_measured() const noexcept { return job_.measure_phases_ ? now_ns() : 0; }
 
-/// That this worker runs tasks, or has none. There may be many tasks between two changes.
+/// Tells the observer that this worker runs tasks, or has none. There may be many tasks between two changes.
 void Worker::tell(topology::Phase phase) noexcept {
   if (observer_ == nullptr || phase == told_) return;
   observer_->enter(lane_, phase, 0, phase == topology::Phase::wait && size() == 1 ? rank() : -1);
@@ -46,7 +46,7 @@ void Worker::run() {
 
 // ---- tasks that run ----------------------------------------------------------------------------------
 
-/// The newest of this worker, else the oldest of another one.
+/// Returns the newest task of this worker, else the oldest of another one.
 Context* Worker::next_task() {
   if (Context* const task = deque_.pop()) {
     become(true);
@@ -99,7 +99,7 @@ void Worker::conclude(Context& task) {
   }
 }
 
-/// Ends the job.
+/// Ends the job with the error of a task.
 void Worker::fail(const Context& task, const std::exception_ptr& error) {
   auto& health = job_.bootstrap_.health();
   std::string cause = "an exception of an unknown type";
@@ -162,15 +162,15 @@ void Worker::spawn_as(Spawn spawn, const Ref& result) {
   send_task(process, spawn, result, false);
 }
 
-/// None, unless the run may be tried again.
+/// Returns no name, unless the run may be tried again.
 Name Worker::name_of(const Spawn& spawn, Context& parent) const {
   if (!job_.retry_) return {};
   return parent.children_.emplace_back(Memo::name_of(parent.spawn_.name, parent.children_.size(), spawn));
 }
 
-/// Where most of its references are; here, if there are as many.
+/// Returns the process where most of its references are; here, if there are as many.
 int Worker::choose_process(const Spawn& spawn) const {
-  constexpr std::size_t kLooked = 16;  // at so many references
+  constexpr std::size_t kLooked = 16;  // it looks at so many references
   if (spawn.process != kAnywhere) return job_.stand_in(spawn.process);
   const auto all = spawn.refs.all();
   const auto refs = all.first(std::min(kLooked, all.size()));
@@ -183,7 +183,7 @@ int Worker::choose_process(const Spawn& spawn) const {
   return best;
 }
 
-/// Tasks that send much wait for the peers, and take what these send meanwhile.
+/// Makes tasks that send much wait for the peers, and take what these send meanwhile.
 void Worker::wait_for_room() {
   Mail& mail = *job_.mail_;
   while (mail.backlog(lane_) > kMostBacklog) exchange_mail();

@@ -22,7 +22,7 @@ class WorkDeque {
     tasks_.push_back(task);
     size_.store(tasks_.size(), std::memory_order_release);  // pairs with size()
   }
-  /// Null: there is none.
+  /// Returns null where there is none.
   Context* pop() {
     if (size() == 0) return nullptr;
     const std::scoped_lock lock(mutex_);
@@ -32,7 +32,7 @@ class WorkDeque {
     size_.store(tasks_.size(), std::memory_order_release);
     return task;
   }
-  /// The oldest one, if there are `least` or more and may_go(task).
+  /// Returns the oldest one, if there are `least` or more and may_go(task).
   template <class MayGo>
   Context* steal(std::size_t least, const MayGo& may_go) {
     if (size() < least) return nullptr;
@@ -62,16 +62,16 @@ class alignas(128) Worker {
         ended_(job.ended_[static_cast<std::size_t>(lane)].tasks),
         random_(static_cast<std::uint64_t>(lane) + 1) {}
 
-  /// Until the root's result is there. Throws Error.
+  /// Runs until the root's result is there. Throws Error.
   void run();
   /// Starts the first task of the job; the caller waits for its result.
   void start_root(FunctionId function, std::string arguments);
 
   /// `parent`: who asks for it.
   Ref spawn(Spawn spawn, Context& parent);
-  /// The same; the result has a reference already.
+  /// Does the same where the result has a reference already.
   void spawn_as(Spawn spawn, const Ref& result);
-  /// A future here that will hold what `ref` names. Throws Error when it was taken.
+  /// Returns a future here that will hold what `ref` names. Throws Error when it was taken.
   Future& future_of(const Ref& ref, bool last);
   void release(Future& future) { job_.futures_.release(future, free_); }
   void note_suspended(int more) noexcept;
@@ -85,8 +85,8 @@ class alignas(128) Worker {
   const Figures& figures() const noexcept { return figures_; }
 
  private:
-  /// For other threads; only this worker writes. Release, so that what is counted is seen before `busy`
-  /// falls; acquire in add_to().
+  /// Counts for other threads; only this worker writes them. It stores with release, so that what is counted
+  /// is seen before `busy` falls; add_to() loads with acquire.
   struct WorkerCounts {
     std::atomic<std::uint64_t> steps{0}, sent{0}, received{0};
     std::atomic<std::int64_t> suspended{0};  ///< more here than woken here; may be below 0
@@ -101,7 +101,7 @@ class alignas(128) Worker {
     std::uint64_t number = 0;
     std::uint64_t next_ns = 0;  ///< when the next round may begin
     int missing = 0;            ///< processes that have not answered
-    Activity sum{}, last{};     ///< of this round, and of the one before
+    Activity sum{}, last{};     ///< sums of this round, and of the one before
   };
 
   void subscribe_at_owner(const Ref& ref, const Future& answer, bool last);

@@ -1,4 +1,5 @@
-// What a worker says to other processes and hears from them, and what it does while it has no task.
+// This file has what a worker says to other processes and hears from them, and what it does while it has no
+// task.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -48,7 +49,7 @@ void Worker::send_result(const Ref& ref, const Result& value) {
 
 // ---- messages that come ------------------------------------------------------------------------------
 
-/// After a task: what it has posted leaves at once.
+/// Looks at the mail after a task: what the task has posted leaves at once.
 void Worker::look_at_mail() {
   topology::Asides asides(observer_, lane_, -1);
   job_.mail_->flush(lane_);
@@ -150,7 +151,7 @@ void Worker::subscribe(int peer, const Header& header) {
 
 // ---- tasks for those who have none -------------------------------------------------------------------
 
-/// The oldest task that has not started and may run anywhere, of a worker that has more.
+/// Gives the peer the oldest task that has not started and may run anywhere, of a worker that has more.
 void Worker::give_task(int peer) {
   const auto may_go = [](const Context& task) { return task.may_move(); };
   for (std::size_t i = 0; i < job_.workers_.size(); ++i) {

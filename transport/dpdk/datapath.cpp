@@ -104,7 +104,7 @@ void Link::place(const Header& header, std::span<const std::byte> payload) noexc
   news_ = true;
 }
 
-/// The next frame that has not been sent; false when there is none.
+/// Takes the next frame that has not been sent. Returns false when there is none.
 bool Link::next_content(Content& content) noexcept {
   if (!greeting_) {
     greeting_ = true;
@@ -291,8 +291,8 @@ Counters Dpdk::counters() const noexcept {
   return total;
 }
 
-/// Full frames and one for the rest; each with preamble 8, Ethernet header 14, those of IP and UDP if there
-/// are any, our header, check sequence 4, gap 12.
+/// Counts full frames and one for the rest, each with preamble 8, Ethernet header 14, those of IP and UDP if
+/// there are any, our header, check sequence 4, gap 12.
 std::uint64_t Dpdk::wire_bytes_of(std::uint64_t frame_bytes) const noexcept {
   const std::uint64_t overhead = 8 + envelope_bytes(own_ip_.used) + sizeof(Header) + 4 + 12;
   const std::uint64_t frames = (frame_bytes + payload_bytes_ - 1) / payload_bytes_;

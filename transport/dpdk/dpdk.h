@@ -18,7 +18,8 @@
 
 namespace edgewire::transport::dpdk {
 
-/// What one lane has to send to one peer. Filled by the lane's thread, emptied by the holder of the station.
+/// The queue of what one lane has to send to one peer. The lane's thread fills it, and the holder of the
+/// station empties it.
 class LaneQueue {
  public:
   struct Work {
@@ -28,7 +29,7 @@ class LaneQueue {
     std::uint16_t kind = 0;
     FrameType type = FrameType::Data;
   };
-  /// False when there is no room.
+  /// Adds work. Returns false when there is no room.
   bool push(const Work& work) noexcept {
     const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
     if (tail - head_.load(std::memory_order_acquire) == kWorks) return false;
@@ -69,7 +70,7 @@ class Link final : public Flow {
 
   const int peer;
   std::uint32_t number = 0;  ///< of this flow at this station
-  // Of the peer; set before `active`.
+  // The envelope of the peer; it is set before `active`.
   Envelope envelope;
   std::uint32_t remote_number = 0;
   std::atomic<bool> active{false};   ///< release by connect(), acquire by the station's holder

@@ -29,13 +29,13 @@ namespace {
 
 constexpr std::uint64_t kHugePageNeed = std::uint64_t{128} << 20;
 
-/// What DPDK has logged since the last call.
+/// The lines that DPDK has logged since the last call.
 class Log {
  public:
   Log() : stream_(open_memstream(&text_, &bytes_)) {
     if (stream_ != nullptr) rte_openlog_stream(stream_);
   }
-  /// The first line that says what went wrong, without the name of who says it.
+  /// Returns the first line that says what went wrong, without the name of who says it.
   std::string take() {
     if (stream_ == nullptr) return {};
     std::fflush(stream_);
@@ -61,8 +61,8 @@ Log& log() {
   return *made;
 }
 
-/// While it lives, nothing that this process prints is seen: DPDK prints its usage when it does not like an
-/// argument.
+/// As long as it lives, nothing that this process prints is seen: DPDK prints its usage when it does not like
+/// an argument.
 class Silence {
  public:
   Silence() {
@@ -75,7 +75,7 @@ class Silence {
     for (const Kept& one : kept_)
       if (one.copy) dup2(one.copy.get(), one.fd);
   }
-  /// What getopt says of an argument: "PROGRAM: unrecognized option '--x'".
+  /// Returns what getopt says of an argument: "PROGRAM: unrecognized option '--x'".
   std::string complaint() const {
     std::string text(4096, '\0');
     const ssize_t bytes = pread(file_.get(), text.data(), text.size(), 0);
@@ -105,7 +105,7 @@ int first_cpu() {
   return 0;
 }
 
-/// What stands before the arguments of a port.
+/// Returns what stands before the arguments of a port.
 std::string address_of(const std::string& port) { return port.substr(0, port.find(',')); }
 
 }  // namespace
@@ -187,7 +187,7 @@ void start_environment(const PortOptions& options, std::uint32_t frame_bytes) {
   log();
   int result = 0, error = 0;
   std::string complaint;
-  // In a thread of its own, which DPDK binds to a core.
+  // This runs in a thread of its own, which DPDK binds to a core.
   std::thread([&] {
     const Silence silence;
     result = rte_eal_init(static_cast<int>(arguments.size()), arguments.data());

@@ -16,19 +16,19 @@ struct Trouble : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Whether this names a card, and not a virtual device; more may follow the address, behind a comma.
+/// Returns whether this names a card, and not a virtual device. More may follow the address, behind a comma.
 bool is_pci(const std::string& port);
-/// The MTU that is wanted of a card: `mtu=` behind its address.
+/// Returns the MTU that is wanted of a card: `mtu=` behind its address.
 std::uint16_t card_mtu(const std::string& port);
 /// Throws Trouble when the card cannot be used.
 void check_card(const std::string& port);
 /// Starts DPDK's environment, once in a process, for frames of this size. Throws Trouble.
 void start_environment(const PortOptions& options, std::uint32_t frame_bytes);
-/// The first thing that DPDK has complained of since the last call; empty when it has not.
+/// Returns the first thing that DPDK has complained of since the last call; empty when it has not.
 std::string take_complaint();
 
 // eal_queues.cpp
-/// How many queues, each way, a port gets: one for each lane where it has so many.
+/// Returns how many queues, each way, a port gets: one for each lane where it has so many.
 std::uint16_t queues_for(const rte_eth_dev_info& info, int lanes);
 /// Asks for RSS in `wanted` where it can spread our frames over the queues; false when it cannot.
 bool choose_hash(const rte_eth_dev_info& info, std::uint16_t queues, bool udp, rte_eth_conf& wanted);

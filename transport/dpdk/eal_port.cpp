@@ -28,21 +28,21 @@ namespace {
 
 constexpr std::uint16_t kDescriptors = 1024, kLeastDescriptors = 128;  ///< of all queues, of one
 constexpr std::size_t kBurst = 64;
-constexpr std::size_t kBufferMemory = std::size_t{24} << 20;  ///< of incoming frames
-/// Of a frame whose payload lies elsewhere.
+constexpr std::size_t kBufferMemory = std::size_t{24} << 20;  ///< bytes for the buffers of incoming frames
+/// The room for the head of a frame whose payload lies elsewhere.
 constexpr std::uint32_t kHeadRoom = RTE_PKTMBUF_HEADROOM + kMostHeadBytes + kAckBytes;
 
 constexpr std::uint32_t kFrameOverhead = 64;  ///< most that a card puts around what its MTU counts
-constexpr std::uint32_t kRoomUnit = 1024;     ///< of cards' receive buffers
+constexpr std::uint32_t kRoomUnit = 1024;     ///< the unit of cards' receive buffers
 constexpr int kLinkTries = 90;                ///< of comes_up(): as long as DPDK waits itself
 
-/// The MTU of a network interface here; 0 when there is none.
+/// Returns the MTU of a network interface here; 0 when there is none.
 std::uint32_t mtu_of(const std::string& interface) {
   ifreq answer;
   return ask_interface(interface, SIOCGIFMTU, answer) ? static_cast<std::uint32_t>(answer.ifr_mtu) : 0;
 }
 
-/// The virtual devices' rings, with room for as much as the interface carries.
+/// Adds the virtual devices' rings, with room for as much as the interface carries.
 std::string with_defaults(const PortOptions& options) {
   std::string port = options.port;
   if (!port.starts_with("net_af_packet")) return port;
@@ -103,7 +103,7 @@ class EalPort final : public FramePort {
   const PortFacts& facts() const noexcept override { return facts_; }
 
   void remember(std::span<std::byte> memory) override {
-    // To a card that uses physical addresses, memory is in one piece only within a page.
+    // For a card that uses physical addresses, memory is in one piece only within a page.
     if (!is_card_ || rte_eal_iova_mode() != RTE_IOVA_VA) return;
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     const bool registered = rte_extmem_register(memory.data(), memory.size(), nullptr, 0, page) == 0;
@@ -241,7 +241,7 @@ class EalPort final : public FramePort {
     std::uint16_t sends = receives;
     check(rte_eth_dev_adjust_nb_rx_tx_desc(id_, &receives, &sends), name, "take so many descriptors");
     std::uint16_t mtu = 1500;
-    // Where it is configured anew for other offloads, the virtio driver takes the largest one.
+    // The virtio driver takes the largest MTU if the port is configured anew for other offloads.
     if (is_card_) rte_eth_dev_set_mtu(id_, card_mtu(port));
     rte_eth_dev_get_mtu(id_, &mtu);
     if (is_card_ && mtu != card_mtu(port))
@@ -290,8 +290,8 @@ class EalPort final : public FramePort {
     checks_incoming_ = wanted.rxmode.offloads != 0;
   }
 
-  /// Of a frame that has never left this host the checksum may be missing, and that is no damage: "none" has
-  /// the bit of "bad".
+  /// Returns whether the frame is damaged. A frame that has never left this host may have no checksum, and
+  /// that is no damage: "none" has the bit of "bad".
   bool is_damaged(std::uint64_t flags) const noexcept {
     return checks_incoming_ && ((flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_BAD ||
                                 (flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_BAD);
@@ -307,7 +307,7 @@ class EalPort final : public FramePort {
     udp->dgram_cksum = rte_ipv4_phdr_cksum(ip, head->ol_flags);
   }
 
-  /// Of one thread at a time, as the port.
+  /// Makes a pool that one thread uses at a time, as it uses the port.
   rte_mempool* make_pool(const char* what, std::uint32_t count, std::uint32_t room, int node) const {
     rte_mempool* const pool =
         rte_pktmbuf_pool_create_by_ops(fmt::format("edgewire{}{}", id_, what).c_str(), count, 0, 0,
@@ -336,7 +336,7 @@ class EalPort final : public FramePort {
     buffer->pkt_len += static_cast<std::uint32_t>(bytes);
   }
 
-  /// Null when there is no buffer.
+  /// Returns null when there is no buffer.
   rte_mbuf* to_buffer(const Outgoing& frame) noexcept {
     rte_mbuf* const head = rte_pktmbuf_alloc(outgoing_);
     if (head == nullptr) return nullptr;

@@ -1,4 +1,4 @@
-// Which of a port's queues our frames come in by.
+// This file decides which of a port's queues our frames come in by.
 #include <fmt/core.h>
 #include <rte_ethdev.h>
 #include <rte_flow.h>
@@ -25,7 +25,7 @@ bool add_rule(std::uint16_t port, std::span<const rte_flow_item> pattern, std::u
   return rte_flow_create(port, &attributes, pattern.data(), actions.data(), &error) != nullptr;
 }
 
-/// By source port, which tells lanes apart.
+/// Adds rules by source port, which tells lanes apart.
 bool add_lane_rules(std::uint16_t port, std::uint16_t queues, int lanes) {
   const rte_flow_item_ipv4 any_address{};
   rte_flow_item_udp mask{};
@@ -53,8 +53,9 @@ bool add_ethernet_rule(std::uint16_t port) {
   return add_rule(port, pattern, 0);
 }
 
-/// Makes RSS give each lane a queue of its own. Of a Toeplitz hash whose key has a single bit set, the lowest
-/// bits are consecutive bits of what is hashed: here the lowest ones of the source port, the last one first.
+/// Makes RSS give each lane a queue of its own. The lowest bits of a Toeplitz hash whose key has a single bit
+/// set are consecutive bits of what is hashed. Here these are the lowest ones of the source port, the last
+/// one first.
 bool hash_by_lane(std::uint16_t port, std::uint16_t queues) {
   rte_eth_dev_info info{};
   if (rte_eth_dev_info_get(port, &info) != 0 || info.hash_key_size < 16 ||

@@ -7,7 +7,7 @@
 namespace edgewire::transport::dpdk {
 namespace {
 
-/// XXH3 of the payload, started with the key and what the header says.
+/// Returns XXH3 of the payload, started with the key and what the header says.
 std::uint32_t check_of(Header header, std::span<const std::byte> payload, std::uint64_t key) noexcept {
   header.check = 0;
   return with_clean_registers([&] {
@@ -33,7 +33,7 @@ constexpr std::size_t kIpLength = kIp + 2, kIpFragment = kIp + 6, kIpProtocol = 
 constexpr std::uint16_t kIpv4 = 0x0800;
 constexpr auto kUdpProtocol = std::byte{17}, kVersionAndLength = std::byte{0x45};
 
-/// What differs from frame to frame.
+/// Writes what differs from frame to frame.
 void finish_udp(std::byte* frame, std::size_t lane, std::size_t body_bytes) noexcept {
   put16(frame + kIpLength, kIpBytes + kUdpBytes + body_bytes);
   put16(frame + kUdp, udp_source(lane));

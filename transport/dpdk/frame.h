@@ -29,17 +29,17 @@ inline constexpr std::uint16_t kEtherType = 0x88B5;
 inline constexpr std::uint16_t kUdpPort = 0x88B5;        ///< of destinations
 inline constexpr std::uint16_t kFirstUdpSource = 49152;  ///< of lane 0; ports for private use (RFC 6335)
 
-/// The source port of a lane; they are few enough for any number of lanes to have flows of its own.
+/// Returns the source port of a lane; they are few enough for any number of lanes to have flows of its own.
 constexpr std::uint16_t udp_source(std::size_t lane) noexcept {
   return static_cast<std::uint16_t>(kFirstUdpSource + lane % 1024);
 }
 
-/// What comes before our header in every frame of one direction.
+/// The bytes that come before our header in every frame of one direction.
 struct Envelope {
   std::array<std::byte, kEthernetBytes + kIpBytes + kUdpBytes> bytes{};
   std::size_t size = kEthernetBytes;
 };
-/// Bytes before our header.
+/// Returns the number of bytes before our header.
 constexpr std::size_t envelope_bytes(bool udp) noexcept {
   return kEthernetBytes + (udp ? kIpBytes + kUdpBytes : 0);
 }
@@ -47,7 +47,7 @@ Envelope ethernet_envelope(const MacAddress& from, const MacAddress& to) noexcep
 Envelope udp_envelope(const MacAddress& from, const MacAddress& to, const IpAddress& from_ip,
                       const IpAddress& to_ip) noexcept;
 
-/// What a frame is for. All but Ack have a sequence number and are acknowledged.
+/// The purpose of a frame. All but Ack have a sequence number and are acknowledged.
 enum class FrameType : std::uint8_t {
   Data = 1,     ///< payload for byte `place` of the region
   Signal = 2,   ///< counter `kind` rises to `place`
@@ -100,23 +100,23 @@ struct Head {
   std::size_t size = 0;
 };
 
-/// Writes envelope and header, with the check over `payload`, whose size becomes header.bytes. Of UDP the
-/// checksum stays 0 (RFC 768: none), that of IP is right.
+/// Writes envelope and header, with the check over `payload`, whose size becomes header.bytes. The checksum
+/// of UDP stays 0 (RFC 768: none), that of IP is right.
 void encode(Head& head, const Envelope& envelope, std::size_t lane, Header header,
             std::span<const std::byte> payload, std::uint64_t key) noexcept;
 
-/// Whether these bytes can be one of our frames; everything else on the link is foreign.
+/// Returns whether these bytes can be one of our frames; everything else on the link is foreign.
 bool is_ours(std::span<const std::byte> frame, bool udp) noexcept;
 
-/// The header of one of our frames; `body` is all behind the envelope, and no shorter than a header.
+/// Returns the header of one of our frames; `body` is all behind the envelope, and no shorter than a header.
 inline Header header_of(std::span<const std::byte> body) noexcept {
   Header header;
   std::memcpy(&header, body.data(), sizeof header);
   return header;
 }
 
-/// False when the frame was cut short or changed on its way, or does not come from this run. Else `payload`
-/// is in it.
+/// Returns false when the frame was cut short or changed on its way, or does not come from this run. Else
+/// `payload` is in it.
 bool is_intact(std::span<const std::byte> body, const Header& header, std::uint64_t key,
                std::span<const std::byte>& payload) noexcept;
 

@@ -24,7 +24,7 @@ struct Outgoing {
 
 inline constexpr std::size_t kMostQueues = std::tuple_size_v<decltype(Counters::queue_frames)>;
 
-/// What is known of a port when it is open.
+/// The facts that are known of a port when it is open.
 struct PortFacts {
   MacAddress mac{};
   std::uint32_t mtu = 1500;      ///< most bytes behind the Ethernet header
@@ -36,29 +36,29 @@ struct PortFacts {
   bool checks_udp = false;  ///< fills in UDP checksums
 };
 
-/// A port that sends and receives Ethernet frames. Of one thread at a time; never blocks, allocates or throws
-/// once it is open. The interface of the plug-in that holds all of DPDK, and of what the tests put in its
-/// place.
+/// A port that sends and receives Ethernet frames. One thread at a time uses it; it never blocks, allocates
+/// or throws once it is open. This is the interface of the plug-in that holds all of DPDK, and of what the
+/// tests put in its place.
 class FramePort {
  public:
   virtual ~FramePort() = default;
   virtual const PortFacts& facts() const noexcept = 0;
-  /// Memory that payload will come from, whole pages. The caller keeps it until it is forgotten, or the port
-  /// is gone.
+  /// Remembers memory that payload will come from, in whole pages. The caller keeps it until it is forgotten,
+  /// or the port is gone.
   virtual void remember(std::span<std::byte> memory) = 0;
   virtual void forget(std::span<std::byte> memory) noexcept = 0;
-  /// The number of frames that have come in, at most frames.size().
+  /// Receives frames, at most frames.size(). Returns how many have come in.
   virtual std::size_t receive(std::span<Incoming> frames) noexcept = 0;
   virtual void release(void* handle) noexcept = 0;
-  /// The number of frames taken, from the front.
+  /// Sends frames. Returns how many were taken, from the front.
   virtual std::size_t send(std::span<const Outgoing> frames) noexcept = 0;
-  /// Frames that have come in by a queue. Of any thread.
+  /// Returns how many frames have come in by a queue. Any thread may call it.
   virtual std::uint64_t received_by(std::size_t queue) const noexcept = 0;
   /// Frames that the port itself has dropped for want of buffers.
   virtual std::uint64_t missed() const noexcept = 0;
 };
 
-/// What the plug-in is told.
+/// The options that the plug-in is told.
 struct PortOptions {
   std::string port;  ///< PCI address[,mtu=BYTES], or virtual device such as "net_af_packet0,iface=eth0"
   std::string args;  ///< more for the EAL, divided by blanks
@@ -66,7 +66,7 @@ struct PortOptions {
   int lanes = 1;     ///< each gets a queue where the port has so many
 };
 
-/// The value of `name=` among a virtual device's arguments; empty when it is not there.
+/// Returns the value of `name=` among a virtual device's arguments; empty when it is not there.
 inline std::string argument(const std::string& port, const std::string& name) {
   const std::size_t at = port.find("," + name + "=");
   if (at == port.npos) return {};
@@ -74,7 +74,7 @@ inline std::string argument(const std::string& port, const std::string& name) {
   return port.substr(begin, port.find(',', begin) - begin);
 }
 
-/// Bytes of huge pages that are free, of the system's usual size. The plug-in asks, too.
+/// Returns how many bytes of huge pages of the system's usual size are free. The plug-in asks, too.
 inline std::uint64_t free_huge_bytes() {
   std::ifstream file("/proc/meminfo");
   std::uint64_t pages = 0, kilobytes = 0;
@@ -85,22 +85,23 @@ inline std::uint64_t free_huge_bytes() {
   return pages * kilobytes * 1024;
 }
 
-/// The one function of the plug-in. Null: `trouble` says why. Both sides must have been built together:
-/// `version`.
+/// The one function of the plug-in. If it returns null, `trouble` says why. Both sides must have been built
+/// together: `version`.
 using OpenPort = FramePort* (*)(const PortOptions& options, const char* version, std::string& trouble);
 inline constexpr char kOpenPort[] = "edgewire_dpdk_open_port";
 inline constexpr char kPluginName[] = "libedgewire-dpdk.so";
 
-/// The plug-in's function. Throws Error that says what is missing.
+/// Returns the plug-in's function. Throws Error that says what is missing.
 OpenPort load_plugin();
 
-/// Why no port can be opened by this process, and the remedy; empty when one might. Starts nothing.
+/// Returns why no port can be opened by this process, and the remedy; empty when one might. It starts
+/// nothing.
 std::string trouble_with_plugin();
 
-/// What an operator should know of a machine where ports might be opened: cards and huge pages.
+/// Returns what an operator should know of a machine where ports might be opened: cards and huge pages.
 std::string ports_here();
 
-/// A port that does to frames, in and out, what bad links do. `faults` is a list such as
+/// Makes a port that does to frames, in and out, what bad links do. `faults` is a list such as
 /// "seed=7,drop=0.01,duplicate=0.01,reorder=0.05,corrupt=0.001,truncate=0.001": what happens to the n-th
 /// frame depends on the seed and n alone, so that it can be replayed. Throws UsageError.
 std::unique_ptr<FramePort> with_frame_faults(std::unique_ptr<FramePort> inner, const std::string& faults);

@@ -1,4 +1,4 @@
-// What the kernel says of a network interface.
+// This file asks what the kernel says of a network interface.
 #pragma once
 
 #include <net/if.h>
@@ -11,7 +11,8 @@
 
 namespace edgewire::transport::dpdk {
 
-/// Asks ioctl(`question`), as netdevice(7) lists them. False when there is no such interface, or no answer.
+/// Asks ioctl(`question`), as netdevice(7) lists them. Returns false when there is no such interface, or no
+/// answer.
 inline bool ask_interface(const std::string& name, unsigned long question, ifreq& answer) noexcept {
   answer = {};
   if (name.empty() || name.size() >= sizeof answer.ifr_name) return false;

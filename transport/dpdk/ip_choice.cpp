@@ -22,7 +22,7 @@ std::uint32_t number_of(const IpAddress& address) noexcept {
   return number;
 }
 
-/// An address that ioctl(`question`) tells of an interface. False when it has none.
+/// Asks for an address of an interface, by ioctl(`question`). Returns false when it has none.
 bool ask(const std::string& interface, unsigned long question, IpAddress& answer) {
   ifreq told;
   if (!ask_interface(interface, question, told)) return false;

@@ -7,7 +7,7 @@
 
 namespace edgewire::transport::dpdk {
 
-/// Where frames in IPv4 and UDP come from, and how those for another network leave.
+/// Says where frames in IPv4 and UDP come from, and how those for another network leave.
 struct IpChoice {
   bool used = false;
   IpAddress address{};
@@ -15,19 +15,20 @@ struct IpChoice {
   bool has_gateway = false;  ///< else all peers are on one Ethernet
   MacAddress gateway{};
 
-  /// Whether frames for this address go to the gateway.
+  /// Returns whether frames for this address go to the gateway.
   bool is_beyond(const IpAddress& other) const noexcept;
 };
 
-/// From `ADDRESS[/PREFIX][@GATEWAY]`, as 10.0.0.1/24@52:54:00:12:34:56, or `auto[@GATEWAY]`: what the
-/// interface of the virtual device `port` has. Empty: not used. Throws UsageError, Error.
+/// Makes the choice from `ADDRESS[/PREFIX][@GATEWAY]`, as 10.0.0.1/24@52:54:00:12:34:56, or from
+/// `auto[@GATEWAY]`, which takes what the interface of the virtual device `port` has. If the text is empty,
+/// the choice is not used. Throws UsageError, Error.
 IpChoice ip_choice(const std::string& text, const std::string& port);
 
-/// "10.0.0.1"
+/// Returns a text as "10.0.0.1".
 std::string to_text(const IpAddress& address);
 
-/// While the result is open, a kernel that sees the port's frames, too, drops them and does not answer each
-/// with "port unreachable". None where the kernel does not have this address.
+/// Makes a kernel quiet: while the result is open, a kernel that sees the port's frames, too, drops them and
+/// does not answer each with "port unreachable". Returns none where the kernel does not have this address.
 FileDescriptor quiet_kernel(const IpAddress& address) noexcept;
 
 }  // namespace edgewire::transport::dpdk

@@ -20,7 +20,7 @@ std::uint64_t capabilities() {
   return 0;
 }
 
-/// Whether this user may open a group of devices that are bound to vfio-pci.
+/// Returns whether this user may open a group of devices that are bound to vfio-pci.
 bool may_use_a_card() {
   std::error_code error;
   for (const auto& group : std::filesystem::directory_iterator("/dev/vfio", error))

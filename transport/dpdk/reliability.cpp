@@ -89,7 +89,7 @@ bool Sender::take(std::uint32_t ack, std::uint32_t newest, std::span<const std::
   return true;
 }
 
-/// The frame that was sent first of those under way; null when there is none.
+/// Returns the frame that was sent first of those under way; null when there is none.
 Sender::Frame* Sender::first_sending() noexcept {
   for (; first_sending_ != next_sending_; ++first_sending_) {
     const Sending& first = sendings_[first_sending_ % kSendings];

@@ -18,7 +18,7 @@ namespace edgewire::transport::dpdk {
 
 using Nanoseconds = std::int64_t;
 
-/// What a frame carries; kept until it is acknowledged. `source` stays as it is until then.
+/// The content of a frame; it is kept until the frame is acknowledged. `source` stays as it is until then.
 struct Content {
   const std::byte* source = nullptr;
   std::uint64_t place = 0;
@@ -29,7 +29,7 @@ struct Content {
   bool ends_write = false;
 };
 
-/// The sending end of one direction. Of one thread at a time.
+/// The sending end of one direction. One thread at a time uses it.
 class Sender {
  public:
   /// A frame that was sent at least once.
@@ -47,19 +47,19 @@ class Sender {
   /// `first`: its first sequence number, which the receiver knows.
   explicit Sender(std::uint32_t first = 0);
 
-  /// Whether a new frame may be sent now.
+  /// Returns whether a new frame may be sent now.
   bool has_room() const noexcept { return next_ - oldest_ < kWindow && under_way_ < window_ && !has_lost(); }
   /// The caller sends the frame. Needs has_room().
   const Frame& send(const Content& content, Nanoseconds now) noexcept;
-  /// Whether frames wait to be sent again.
+  /// Returns whether frames wait to be sent again.
   bool has_lost() const noexcept { return lost_count_ > 0; }
   /// The caller sends the frame again. Null when what was lost has arrived after all.
   const Frame* send_lost(Nanoseconds now) noexcept;
 
   /// Takes an acknowledgement: all frames before `ack` have arrived, and frame ack + 1 + i where bit i of
   /// `bits` is set; `newest` is the order (modulo 2^24) of the newest sending that has arrived, or kUnknown.
-  /// Calls done(content) for frames that are done, in order. False when it makes no sense, or is older than
-  /// one that came before.
+  /// Calls done(content) for frames that are done, in order. Returns false when it makes no sense, or is
+  /// older than one that came before.
   template <class Done>
   bool acknowledge(std::uint32_t ack, std::uint32_t newest, std::span<const std::byte> bits, Nanoseconds now,
                    const Done& done) noexcept {
@@ -130,7 +130,7 @@ class Sender {
 };
 
 /// The receiving end of one direction: gives frames in order, each once, and holds what has come too early.
-/// Of one thread at a time.
+/// One thread at a time uses it.
 class Receiver {
  public:
   enum class Verdict { InOrder, Held, Duplicate, Outside };
@@ -161,7 +161,7 @@ class Receiver {
     ++held_count_;
     return Verdict::Held;
   }
-  /// The next frame in order that was held; none when it has not come. The caller releases it.
+  /// Returns the next frame in order that was held; none when it has not come. The caller releases it.
   Incoming next() noexcept {
     Incoming& place = held_[expected_ % kWindow];
     if (place.data == nullptr) return {};
@@ -189,11 +189,12 @@ class Receiver {
   void note(std::uint32_t order) noexcept {
     if (((order - newest_) & kOrderMask) < kOrderMask / 2) newest_ = order;
   }
-  /// The newest of them.
+  /// Returns the newest of them.
   std::uint32_t newest() const noexcept { return newest_; }
-  /// What an acknowledgement says besides expected() and newest(): the number of bytes of `bits`.
+  /// Describes in `bits` what an acknowledgement says besides expected() and newest(). Returns the number of
+  /// bytes of `bits`.
   std::size_t describe(std::array<std::byte, kAckBytes>& bits) const noexcept;
-  /// An acknowledgement was sent; with its bits or without.
+  /// Notes that an acknowledgement was sent, with its bits or without.
   void acknowledged(bool with_bits) noexcept {
     if (held_count_ > 0 && !with_bits) return;
     unacknowledged_ = 0;
@@ -218,7 +219,7 @@ class Pacer {
         burst_bytes_(std::max(kBurstBytes, bytes_per_ns_ * kBurstTime)),
         bytes_(burst_bytes_) {}
 
-  /// Whether a frame may be sent now.
+  /// Returns whether a frame may be sent now.
   bool ready(Nanoseconds now) noexcept {
     if (bytes_per_ns_ == 0) return true;
     if (now > last_) {
@@ -227,7 +228,8 @@ class Pacer {
     }
     return bytes_ > 0;
   }
-  /// A frame of so many bytes, all headers included, was sent; it may be longer than what was left.
+  /// Notes that a frame of so many bytes, all headers included, was sent. It may be longer than what was
+  /// left.
   void take(std::uint64_t wire_bytes) noexcept {
     if (bytes_per_ns_ != 0) bytes_ -= static_cast<double>(wire_bytes);
   }

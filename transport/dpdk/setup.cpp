@@ -14,7 +14,8 @@ namespace {
 constexpr std::chrono::seconds kGoodbyeLimit{1};
 const std::string kSealUse = "edgewire dpdk offer";
 
-/// What the other processes must know of this one. Then comes, for each process, the number of its flow here.
+/// The facts that the other processes must know of this one. Then comes, for each process, the number of its
+/// flow here.
 struct Offer {
   char magic[8] = {'E', 'W', 'D', 'P', 'D', 'K', '0', '2'};
   std::int32_t rank = -1;

@@ -14,7 +14,8 @@
 namespace edgewire::transport::dpdk {
 namespace {
 
-/// Of a flow's number, the place in the table; the rest tells flows apart that had the same place.
+/// The bits of a flow's number that are its place in the table. The others tell flows apart that had the same
+/// place.
 constexpr std::uint32_t kPlaceBits = 12;
 constexpr Nanoseconds kOthersAreAtIt = 200'000;
 constexpr Nanoseconds kShortestRest = 20'000, kLongestRest = 200'000;
@@ -178,7 +179,8 @@ void Station::flush() noexcept {
 
 namespace {
 
-/// Where workers have real-time priorities, the thread needs a higher one to get its turn when it wakes up.
+/// Gives the thread a higher priority where workers have real-time priorities. It needs this to get its turn
+/// when it wakes up.
 void outrank_workers() noexcept {
   sched_param parameter{};
   const int policy = sched_getscheduler(0);
@@ -189,7 +191,7 @@ void outrank_workers() noexcept {
 
 }  // namespace
 
-/// The station's own thread.
+/// Runs the station's own thread.
 void Station::run(const std::stop_token& stop) noexcept {
   prctl(PR_SET_TIMERSLACK, 1000);
   if (poll_cpu_ >= 0 && topology::pin_this_thread({poll_cpu_, 0})) {

@@ -21,9 +21,10 @@ class Station;
 class Flow {
  public:
   virtual ~Flow() = default;
-  /// The key of its checks.
+  /// Returns the key of its checks.
   virtual std::uint64_t key() const noexcept = 0;
-  /// An intact frame for this flow. True: the frame is kept, and later given back by Station::release().
+  /// Takes an intact frame for this flow. Returns true if the frame is kept; Station::release() gives it back
+  /// later.
   virtual bool take(const Incoming& frame, const Header& header, std::span<const std::byte> payload,
                     Nanoseconds now) noexcept = 0;
   /// Sends, by Station::send(), what should leave now.
@@ -40,7 +41,7 @@ struct Strays {
 /// process ends.
 class Station {
  public:
-  /// The one for this port. Throws Error, UsageError.
+  /// Returns the one for this port. Throws Error, UsageError.
   static std::shared_ptr<Station> at(const DpdkChoice& choice, int lanes);
 
   /// `udp`: frames are in IPv4 and UDP. `bits_per_s` 0: not paced. `poll_cpu`: a core that the station's
@@ -49,7 +50,7 @@ class Station {
   ~Station();
 
   const PortFacts& facts() const noexcept { return port_->facts(); }
-  /// All of a frame behind its envelope.
+  /// Returns all of a frame behind its envelope.
   std::span<const std::byte> body(const Incoming& frame) const noexcept {
     return std::span(frame.data, frame.bytes).subspan(envelope_bytes(udp_));
   }
@@ -62,30 +63,30 @@ class Station {
   void forget(std::span<std::byte> memory) noexcept;
   /// Gives back what a flow that was removed has held.
   void release_all(Receiver& receiver) noexcept;
-  /// Receives and sends, unless another thread is at it; what was asked for is done in any case soon. True
-  /// when something moved.
+  /// Receives and sends, unless another thread does so. In any case, what was asked for is done soon. Returns
+  /// true when something moved.
   bool progress() noexcept;
   const Strays& strays() const noexcept { return strays_; }
   std::uint64_t received_by(std::size_t queue) const noexcept { return port_->received_by(queue); }
   std::uint64_t missed() const noexcept { return missed_.load(std::memory_order_relaxed); }
 
   // ---- by flows, from take() and step() --------------------------------------------------------------
-  /// A frame to fill, or null when the port allows no more now. Every frame is followed by sent().
+  /// Returns a frame to fill, or null when the port allows no more now. Every frame is followed by sent().
   Outgoing* room() noexcept;
-  /// Likewise, null also when the line rate allows no more now.
+  /// Does likewise, and also returns null when the line rate allows no more now.
   Outgoing* room(Nanoseconds now) noexcept { return pacer_.ready(now) ? room() : nullptr; }
   void sent() noexcept;
   void release(const Incoming& frame) noexcept {
     --kept_;
     port_->release(frame.handle);
   }
-  /// Whether one more frame may be kept.
+  /// Returns whether one more frame may be kept.
   bool may_keep() const noexcept { return kept_ < facts().buffers; }
 
  private:
   static constexpr std::size_t kBurst = 64;
   static constexpr int kTurns = 4;
-  static constexpr std::uint64_t kTurnsALook = 4096;  ///< at what the port says of itself
+  static constexpr std::uint64_t kTurnsALook = 4096;  ///< turns between two looks at the port's facts
 
   bool work() noexcept;
   void turn() noexcept;
@@ -100,7 +101,7 @@ class Station {
   SpinLock busy_;                              ///< one thread at a time has the station
   std::atomic<bool> asked_{false};             ///< somebody found busy_ set; seen by its holder, who goes on
   std::atomic<Nanoseconds> last_progress_{0};  ///< by others than the station's thread; single value
-  // Of the holder.
+  // The state that belongs to the holder follows.
   struct Place {
     Flow* flow = nullptr;
     std::uint32_t generation = 0;
@@ -120,7 +121,7 @@ class Station {
   std::jthread thread_;
 };
 
-/// The time of the system's steady clock.
+/// Returns the time of the system's steady clock.
 inline Nanoseconds now_ns() noexcept { return static_cast<Nanoseconds>(edgewire::now_ns()); }
 
 }  // namespace edgewire::transport::dpdk

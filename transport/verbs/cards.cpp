@@ -15,8 +15,8 @@ namespace {
 
 using verbs::Device;
 
-/// The network ("10.8.0.0/24") of the interface of this process's network namespace that has the address;
-/// empty when none has it.
+/// Returns the network ("10.8.0.0/24") of the interface of this process's network namespace that has the
+/// address; empty when none has it.
 std::string network_of(const in_addr& address) {
   ifaddrs* first = nullptr;
   if (getifaddrs(&first) != 0) return {};

@@ -71,7 +71,7 @@ bool leads_to(const rdma_cm_id& id, const std::string& device) {
   return id.verbs != nullptr && device == library().get_device_name(id.verbs->device);
 }
 
-/// Of an address in an entry that cm_addresses() made.
+/// Returns the address in an entry that cm_addresses() made.
 sockaddr_in6 address_of(const ibv_gid& gid, std::uint16_t port) {
   sockaddr_in6 address{};  // larger than that of IPv4, which has its port in the same place
   address.sin6_port = htons(port);
@@ -85,8 +85,8 @@ sockaddr_in6 address_of(const ibv_gid& gid, std::uint16_t port) {
   return address;
 }
 
-/// As an entry has it (IPv4: RFC 4291, 2.5.5.2). False where it is none, or good only together with an
-/// interface.
+/// Converts an address to the form of an entry (IPv4: RFC 4291, 2.5.5.2). Returns false where there is none,
+/// or one that is good only together with an interface.
 bool to_gid(const sockaddr* address, ibv_gid& gid) {
   gid = {};
   if (address != nullptr && address->sa_family == AF_INET) {
@@ -118,7 +118,7 @@ rdma_conn_param parameters_of(const Call& call) {
   return parameters;
 }
 
-/// All zeros, which nobody expects, when there is none.
+/// Returns all zeros, which nobody expects, when there is none.
 Token token_of(const rdma_conn_param& parameters) {
   Token token{};
   if (parameters.private_data != nullptr && parameters.private_data_len >= token.size())
@@ -201,7 +201,7 @@ void Connector::connect(std::vector<Call> calls, double limit_s, const Health& h
   listeners_.clear();
 }
 
-/// False when there is none.
+/// Takes an event. Returns false when there is none.
 bool Connector::take_event() {
   rdma_cm_event* event = nullptr;
   if (cm().get_cm_event(channel_.get(), &event) != 0) return false;
@@ -219,7 +219,7 @@ bool Connector::take_event() {
   return true;
 }
 
-/// The next step of a call, ours or one that was answered.
+/// Takes the next step of a call, ours or one that was answered.
 void Connector::go_on(Call& call, rdma_cm_event_type event, int status, const Token& token) {
   switch (event) {
     case RDMA_CM_EVENT_ADDR_RESOLVED:

@@ -18,8 +18,8 @@ namespace edgewire::transport::verbs {
 /// which connection it is. Told in the sealed offers, then good for one connection.
 using Token = std::array<std::uint8_t, 16>;
 
-/// IP addresses that lead to the device `name`, as entries of its address table, which iWARP cards lack.
-/// Throws Error with the remedy when there is no connection manager.
+/// Returns the IP addresses that lead to the device `name`, as entries of its address table, which iWARP
+/// cards lack. Throws Error with the remedy when there is no connection manager.
 std::vector<ibv_gid_entry> cm_addresses(const std::string& name);
 
 /// A queue pair to connect.
@@ -48,9 +48,9 @@ class Connector {
   /// peer, the device and the cause.
   void connect(std::vector<Call> calls, double limit_s, const Health& health);
   std::uint64_t refused() const noexcept { return refused_; }
-  /// Readable when is_removed() may have changed.
+  /// Returns a descriptor that is readable when is_removed() may have changed.
   int event_fd() const noexcept { return channel_->fd; }
-  /// Whether a device has been removed. That a connection broke, its completions tell.
+  /// Returns whether a device has been removed. The completions of a connection tell that it broke.
   bool is_removed() noexcept;
 
  private:

@@ -16,8 +16,8 @@ namespace {
 constexpr std::chrono::seconds kGoodbyeLimit{1};
 constexpr std::chrono::milliseconds kFirstHelloPause{50};
 
-/// What the other processes must know of this one. Then come, for each rail, a RailOffer and, for each
-/// process, the key of its part; then, for each process and lane, a LinkAddress.
+/// The facts that the other processes must know of this one. Then come, for each rail, a RailOffer and, for
+/// each process, the key of its part; then, for each process and lane, a LinkAddress.
 struct Offer {
   char magic[8] = {'E', 'W', 'V', 'E', 'R', 'B', '0', '4'};
   std::int32_t rank = -1;
@@ -62,9 +62,9 @@ T value_at(const std::string& text, std::size_t offset) {
   return value;
 }
 
-/// Acknowledgement timeout, as a power of two of 4.096 us. A connection gives up after 8 tries of up to 4
-/// times that each (InfiniBand Architecture Specification 1.4, 9.7.6.1.3): within the peer timeout, but never
-/// so soon that a busy machine looks like a dead one.
+/// Returns the acknowledgement timeout, as a power of two of 4.096 us. A connection gives up after 8 tries of
+/// up to 4 times that each (InfiniBand Architecture Specification 1.4, 9.7.6.1.3): within the peer timeout,
+/// but never so soon that a busy machine looks like a dead one.
 std::uint8_t ack_timeout(double peer_timeout_s) {
   std::uint8_t exponent = 14;
   while (exponent < 21 && 32 * 4.096e-6 * static_cast<double>(2 << exponent) <= peer_timeout_s) ++exponent;
@@ -169,7 +169,7 @@ void Verbs::connect(std::span<const std::string> blobs) {
   progress_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
-/// To the state in which it receives, then to that in which it sends.
+/// Brings the queue pair to the state in which it receives, then to that in which it sends.
 void Verbs::bring_up(Link& link, const LinkAddress& address, const RailOffer& offer) {
   const Device& device = device_of(link);
   const auto change = [&](ibv_qp_attr& attributes, int mask, const char* what) {

@@ -24,7 +24,8 @@ const Piece* Verbs::find(const std::byte* source) const noexcept {
   return piece;
 }
 
-/// How many of `bytes` at `source` can travel in one message, and their key; 0 when they are not registered.
+/// Returns how many of `bytes` at `source` can travel in one message, and their key. Returns 0 when they are
+/// not registered.
 std::size_t Verbs::run_at(const Link& link, const std::byte* source, std::size_t bytes,
                           std::uint32_t& key) const noexcept {
   const Piece* piece = find(source);
@@ -37,7 +38,7 @@ bool Verbs::has_room(const Link& link, std::size_t requests) const noexcept {
   return requests <= link.depth - (link.queued - link.reaped.load(std::memory_order_acquire));
 }
 
-/// A request at the end of the batch; the caller says what it does.
+/// Adds a request at the end of the batch. The caller says what it does.
 ibv_send_wr& Verbs::add(Link& link, const void* source, std::size_t bytes, std::uint32_t key) noexcept {
   if (link.batched == kBatch) post(link);
   ibv_send_wr& request = link.batch[link.batched];
@@ -152,7 +153,7 @@ void Verbs::post(Link& link) noexcept {
   look_at_post(link, error);
 }
 
-/// One of our own: has its own places in the queue.
+/// Posts a message of our own, which has its own places in the queue.
 void Verbs::post_message(Link& link, Message message) noexcept {
   link.messages.fetch_add(1, std::memory_order_relaxed);
   ibv_send_wr request{};
@@ -228,11 +229,11 @@ Counters Verbs::counters() const noexcept {
   return total;
 }
 
-/// Full packets and one for the rest. iWARP on Ethernet: preamble 8, Ethernet header 14, check sequence 4,
-/// gap 12, IPv4 20, TCP with timestamps 32, length 2 and check 4 (RFC 5044), headers 14 (RFC 5041, 5040).
-/// RoCE v2 on Ethernet: preamble 8, Ethernet header 14, check sequence 4, gap 12, IPv4 20, UDP 8, base
-/// transport header 12, invariant check 4; InfiniBand: local route header 8, base transport header 12, checks
-/// 4 and 2. IPv6 takes 20 bytes more. The first packet names the place, in 16 bytes more.
+/// Counts full packets and one for the rest. iWARP on Ethernet: preamble 8, Ethernet header 14, check
+/// sequence 4, gap 12, IPv4 20, TCP with timestamps 32, length 2 and check 4 (RFC 5044), headers 14 (RFC
+/// 5041, 5040). RoCE v2 on Ethernet: preamble 8, Ethernet header 14, check sequence 4, gap 12, IPv4 20, UDP
+/// 8, base transport header 12, invariant check 4; InfiniBand: local route header 8, base transport header
+/// 12, checks 4 and 2. IPv6 takes 20 bytes more. The first packet names the place, in 16 bytes more.
 std::uint64_t Verbs::wire_bytes_of(std::uint64_t frame_bytes) const noexcept {
   if (frame_bytes == 0) return 0;
   const Device& device = rails_.front().device;

@@ -19,7 +19,7 @@
 namespace edgewire::transport::verbs {
 namespace {
 
-/// What --verbs-device names; -1 and empty: any.
+/// The device that --verbs-device names; -1 and empty: any.
 struct Wish {
   std::string name;
   int port = -1;
@@ -60,7 +60,7 @@ bool is_address(const ibv_gid& gid, const std::string& address) {
          std::memcmp(&parsed, gid.raw, sizeof gid.raw) == 0;
 }
 
-/// How well an entry of the address table suits; 0: not at all.
+/// Returns how well an entry of the address table suits; 0: not at all.
 int fitness(const ibv_gid_entry& entry, const std::string& address) {
   if (entry.gid_type == IBV_GID_TYPE_IB) return 1;
   if (is_address(entry.gid, address)) return entry.gid_type == IBV_GID_TYPE_ROCE_V2 ? 5 : 2;
@@ -74,7 +74,7 @@ const char* kind_of(const ibv_gid_entry& entry) {
                                                   : "RoCE v1";
 }
 
-/// Whether a card pages on demand all that this backend does.
+/// Returns whether a card pages on demand all that this backend does.
 bool can_page_on_demand(ibv_context& context) {
   verbs_context* calls = verbs_get_ctx_op(&context, query_device_ex);
   ibv_device_attr_ex found{};
@@ -87,7 +87,7 @@ bool can_page_on_demand(ibv_context& context) {
 
 constexpr int kHasAddress = 5;  // fitness of an address that the job knows this process by
 
-/// What keeps a system from having a device at all.
+/// Returns what keeps a system from having a device at all.
 std::string why_none() {
   constexpr const char* kDevices = "/sys/class/infiniband";
   std::error_code none;
@@ -114,7 +114,8 @@ class Search {
     for (int i = 0; i < count; ++i) look_at(list[i]);
   }
 
-  /// Those that suit equally well, without iWARP cards where there are others: the two cannot be mixed.
+  /// Returns those that suit equally well, without iWARP cards where there are others: the two cannot be
+  /// mixed.
   std::vector<Device> all() {
     if (best_.empty()) refuse();
     if (!std::ranges::all_of(best_, &Device::is_iwarp))
@@ -124,7 +125,7 @@ class Search {
 
   const std::vector<Device>& mixture() const { return best_; }
 
-  /// The one of them for this process.
+  /// Returns the one of them that is for this process.
   Device nearest() {
     auto best = all();
     std::vector<int> nodes;

@@ -28,24 +28,24 @@ struct Device {
   bool is_ethernet() const noexcept { return attributes.link_layer == IBV_LINK_LAYER_ETHERNET; }
   bool has_ipv4() const noexcept;
   bool has_address(const std::string& address) const noexcept;
-  /// "mlx5_0 port 1", for messages.
+  /// Returns a text for messages, as "mlx5_0 port 1".
   std::string label() const;
 };
 
-/// Of IPv4 written as an IPv6 address (RFC 4291, 2.5.5.2).
+/// Returns whether the address is one of IPv4, written as an IPv6 address (RFC 4291, 2.5.5.2).
 bool is_ipv4(const ibv_gid& gid);
 
 /// Opens what settings.verbs.device names (NAME[:PORT[:GID_INDEX]], several divided by commas), else one
 /// device: that which has settings.address, else one near to the node of this process, cards being shared
-/// among settings.process_nodes. Of a port's addresses, RoCE v2 with IPv4 is preferred. Throws Error that
+/// among settings.process_nodes. Among a port's addresses, it prefers RoCE v2 with IPv4. Throws Error that
 /// says why nothing fits, and the remedy.
 std::vector<Device> open_devices(const Settings& settings);
 
-/// All that could be used, in words.
+/// Describes all devices that could be used, in words.
 std::string list_devices();
 
-/// All devices that this host could use, with the first port of each that is active, in the order of the
-/// system; those with settings.address where it names one. Throws Error that says why there is none.
+/// Returns all devices that this host could use, with the first port of each that is active, in the order of
+/// the system; those with settings.address where it names one. Throws Error that says why there is none.
 std::vector<Device> open_all_devices(const Settings& settings);
 
 /// Memory that a card may read, and write to.

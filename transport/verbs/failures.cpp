@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kExplainLimit{200};
 
-/// What an operator should look at; empty when there is nothing to add.
+/// Returns what an operator should look at, or an empty string when there is nothing to add.
 std::string_view likely_cause(ibv_wc_status status) {
   switch (status) {
     case IBV_WC_RETRY_EXC_ERR:
@@ -62,7 +62,7 @@ void Verbs::report_lost() noexcept {
 
 /// The TCP in an iWARP card retries for a long time when packets are lost. It does not notice that a peer is
 /// gone from which nothing is expected. So if nothing has completed on a link for a while, this reads a word
-/// from the peer. Called by the holder of reaping_, after it has taken all completions.
+/// from the peer. The holder of reaping_ calls it, after it has taken all completions.
 void Verbs::look_at_silence() noexcept {
   const auto now = Clock::now();
   if (!connected_ || now < next_look_) return;

@@ -18,14 +18,14 @@ namespace edgewire::transport {
 /// Throws Error when no device can be used.
 std::unique_ptr<Transport> make_verbs(const Settings& settings);
 
-/// All RDMA devices with an active port and an address: "rxe0 port 1: RoCE v2, siw0 port 1: iWARP".
+/// Returns all RDMA devices with an active port and an address: "rxe0 port 1: RoCE v2, siw0 port 1: iWARP".
 std::string verbs_devices_here();
 
-/// Why no RDMA device can be used here, and the remedy; empty when one can. Tries to open one and to register
-/// memory with it.
+/// Returns why no RDMA device can be used here, and the remedy; empty when one can. It tries to open one and
+/// to register memory with it.
 std::string trouble_with_verbs();
 
-/// See offer_cards(); at least one. Throws Error that says why there is none.
+/// Returns at least one card, see offer_cards(). Throws Error that says why there is none.
 std::vector<Card> verbs_cards(const VerbsChoice& wanted, std::span<const std::string> addresses);
 
 }  // namespace edgewire::transport

@@ -1,4 +1,5 @@
-// How memory is registered with a card; no header of the library, so that the choice is tested anywhere.
+// This file says how memory is registered with a card. It includes no header of the library, so that the
+// choice is tested anywhere.
 #pragma once
 
 #include <string_view>
@@ -10,8 +11,8 @@ namespace edgewire::transport::verbs {
 /// pages when it meets them: slower at first touch, but nothing counts against `ulimit -l`.
 enum class Registration { pinned, on_demand };
 
-/// What VerbsChoice::memory makes of a card that can page on demand, or cannot: the ways to try, in order.
-/// None: the card cannot do what is wanted.
+/// Returns the ways to register memory that are to be tried, in order, for what VerbsChoice::memory wants and
+/// a card that can page on demand, or cannot. Returns none if the card cannot do what is wanted.
 inline std::vector<Registration> ways_to_register(std::string_view wanted, bool can_page) {
   std::vector<Registration> ways;
   if (wanted != "on-demand") ways.push_back(Registration::pinned);

@@ -139,8 +139,8 @@ bool Verbs::wait(std::chrono::microseconds timeout) noexcept {
 /// Sleeps until the devices have news. Returns at once if there was news after `seen`.
 void Verbs::watch(std::uint32_t seen, std::chrono::microseconds timeout) noexcept {
   if (has_lost_.load(std::memory_order_relaxed)) timeout = std::min(timeout, kLostPause);
-  // After asking for an event, completions that came before must be looked for; insisting, since a thread
-  // that took them without having announced them would go unnoticed.
+  // After asking for an event, completions that came before must be looked for. The loop insists on this,
+  // since a thread that took them without having announced them would go unnoticed.
   for (const Rail& rail : rails_) ibv_req_notify_cq(rail.queue.get(), 0);
   reap(true);
   if (wakeup_.generation() != seen) return;
@@ -169,8 +169,8 @@ void Verbs::watch(std::uint32_t seen, std::chrono::microseconds timeout) noexcep
   reaping_.clear(std::memory_order_release);
 }
 
-/// The progress thread. It polls if it has a core for itself; otherwise it sleeps until there is something to
-/// take.
+/// Runs the progress thread. It polls if it has a core for itself; otherwise it sleeps until there is
+/// something to take.
 void Verbs::run(const std::stop_token& stop) noexcept {
   const bool alone =
       settings_.verbs.poll_cpu >= 0 && topology::pin_this_thread({settings_.verbs.poll_cpu, 0});

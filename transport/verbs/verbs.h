@@ -46,11 +46,11 @@ static_assert(kCredits % kReturned == 0);
 // A queue that waits for the completion of one batch has room for another.
 static_assert(2 * kBatch <= kMinDepth);
 
-/// What an immediate says; the signal's kind is in the lower bits.
+/// The meaning of an immediate; the signal's kind is in the lower bits.
 enum class Message : std::uint32_t { Signal = 0, Credit = 1, Hello = 2, Goodbye = 3 };
 inline constexpr int kKindBits = 30;
 
-/// What a completion is of; part of wr_id.
+/// The operation that a completion belongs to; part of wr_id.
 enum class Request : std::uint64_t { Lane = 0, Message = 1, Receive = 2, Look = 3 };
 
 /// wr_id: request 2 bits, link 20, queued requests 21, writes 21; the counts are those of the link when this
@@ -69,7 +69,7 @@ struct Ticket {
         link(id >> 42 & (kLinks - 1)),
         queued(id >> kCountBits & kCountMask),
         writes(id & kCountMask) {}
-  /// The count at or after `old` whose lower bits are `low`.
+  /// Returns the count at or after `old` whose lower bits are `low`.
   static std::uint64_t extend(std::uint64_t old, std::uint64_t low) {
     return old + ((low - old) & kCountMask);
   }
@@ -81,7 +81,7 @@ struct Ticket {
 };
 static_assert(kMaxDepth < Ticket::kCountMask / 2);
 
-/// What a send carries where there are no immediates.
+/// The bytes that a send carries where there are no immediates.
 struct SentMessage {
   std::uint32_t immediate = 0;  ///< what it would be
   std::uint32_t reserved = 0;
@@ -89,11 +89,11 @@ struct SentMessage {
 };
 static_assert(sizeof(SentMessage) == 16);
 
-/// What a hello writes, so that the receiver sees whether writes arrive where they should: Soft-RoCE of Linux
-/// 7.3, for one, gets that wrong in memory that is paged on demand.
+/// The value that a hello writes, so that the receiver sees whether writes arrive where they should:
+/// Soft-RoCE of Linux 7.3, for one, gets that wrong in memory that is paged on demand.
 inline constexpr std::uint64_t kGreeting = 0x6564'6765'7769'7265;
 
-/// Where a link's signals arrive. Zeroed memory is a valid one.
+/// The place where a link's signals arrive. Zeroed memory is a valid one.
 struct Arrivals {
   std::array<std::uint64_t, kCredits> counts;   ///< signal n's is [n % kCredits]
   std::array<SentMessage, kReceives> messages;  ///< of posted receives, without immediates
@@ -113,7 +113,7 @@ struct Rail {
   Registered arrivals{};      ///< of all links
   std::uint16_t cm_port = 0;  ///< where calls arrive (iWARP)
 
-  // Of the holder of Verbs::reaping_.
+  // These belong to the holder of Verbs::reaping_.
   bool is_down = false;
   Clock::time_point down_since{};
 };
@@ -128,13 +128,13 @@ struct Link {
   std::uint32_t depth = 0;
   std::uint32_t hellos = 1;  ///< sent, where this end greets first
   std::uint32_t inline_bytes = 0;
-  // Where things lie at the peer.
+  // These say where things lie at the peer.
   std::uint64_t remote_region = 0;  ///< address
   std::uint32_t region_key = 0;
   std::uint64_t remote_counts = 0;  ///< address of the kCredits counts of this link
   std::uint32_t counts_key = 0;
 
-  // Of the lane's thread.
+  // These belong to the lane's thread.
   std::array<ibv_send_wr, kBatch> batch{};  ///< chained; posted together
   std::array<ibv_sge, kBatch> sources{};
   std::array<SentMessage, kBatch> signals_sent{};  ///< those in the batch
@@ -151,7 +151,7 @@ struct Link {
   std::atomic<bool> greeted{false};
   std::atomic<bool> ended{false};  ///< the peer has said goodbye
 
-  // Of the holder of Verbs::reaping_.
+  // These belong to the holder of Verbs::reaping_.
   std::uint64_t received = 0;  ///< signals
   std::uint32_t owed = 0;      ///< credits to give back
   Arrivals* arrivals = nullptr;
@@ -209,7 +209,8 @@ class Verbs final : public NetworkBackend {
   // connect.cpp
   void bring_up(Link& link, const LinkAddress& address, const RailOffer& offer);
   Call call_of(const Link& link, const LinkAddress& address, const RailOffer& offer) const;
-  /// Whether the other end sends first: of an iWARP connection, who called does (RFC 5044, 7.1.2).
+  /// Returns whether the other end sends first: at an iWARP connection, the end that called does (RFC 5044,
+  /// 7.1.2).
   bool greets_second(const Link& link) const noexcept {
     return connector_ != nullptr && link.peer > settings_.rank;
   }
@@ -251,7 +252,7 @@ class Verbs final : public NetworkBackend {
   std::vector<Rail> rails_;
   std::size_t longest_message_ = 0;        ///< bytes that all rails can carry at once
   std::vector<const Piece*> part_pieces_;  ///< by peer, its part of the region; null where it has none
-  std::mutex pieces_mutex_;                ///< of those who add
+  std::mutex pieces_mutex_;                ///< held by those who add
   std::vector<std::unique_ptr<Piece>> pieces_;
   std::atomic<const Piece*> first_piece_{nullptr};  ///< release by add_piece(), acquire by find()
   std::uint32_t mtu_bytes_ = 0;
@@ -263,7 +264,7 @@ class Verbs final : public NetworkBackend {
   std::atomic<bool> has_thread_{false};  ///< that takes completions; single value, paired with nothing
   std::atomic_flag reaping_;             ///< one thread at a time takes completions; pairs with itself
   Alarm alarm_;                          ///< one thread sleeps on the completion channel, others on wakeup_
-  std::uint32_t looks_ = 0;              ///< of the holder of reaping_
+  std::uint32_t looks_ = 0;              ///< belongs to the holder of reaping_
   Clock::time_point next_look_{};        ///< likewise, at who is silent
   // The first link that failed without a cause of its own; all of the holder of reaping_ but has_lost_.
   const Link* lost_ = nullptr;

@@ -10,14 +10,15 @@
 
 namespace edgewire::engine {
 
-/// One worker calls it after each iteration, while the others wait. Exchange and options outlive it.
+/// Writes checkpoints. One worker calls it after each iteration, while the others wait. Exchange and options
+/// outlive it.
 class CheckpointWatch {
  public:
   CheckpointWatch(exchange::Exchange& exchange, const IterationOptions& options)
       : exchange_(exchange), options_(options) {}
 
-  /// Keeps the state after `done` iterations, if it is to be kept. `mine`: the totals of this process. False
-  /// once the job has failed.
+  /// Keeps the state after `done` iterations, if it is to be kept. `mine` are the totals of this process.
+  /// Returns false once the job has failed.
   bool after(int done, const exchange::Totals& mine) {
     try {
       if (!options_.checkpoint_due) return true;
@@ -32,8 +33,9 @@ class CheckpointWatch {
   }
 
  private:
-  /// No process waits for another here, but rank 0 before the next one: peers may by then be an iteration
-  /// ahead, and need to know that the last one is named before they write over an older one.
+  /// Looks for a checkpoint that is whole. No process waits for another here, except rank 0 before the next
+  /// checkpoint: peers may by then be an iteration ahead, and need to know that the last one is named before
+  /// they write over an older one.
   void see(bool wait) {
     const std::uint64_t own = options_.checkpoints_written(wait);
     if (exchange_.rank() != 0) {

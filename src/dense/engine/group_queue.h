@@ -1,5 +1,5 @@
 // Gives the groups of local columns of an iteration to free workers: first the groups whose memory is near.
-// Or to each worker its own groups only, where their order has to be known before.
+// Where their order has to be known before, each worker gets its own groups only.
 #pragma once
 
 #include <atomic>
@@ -20,8 +20,8 @@ class GroupQueue {
       queues_[node].groups.push_back(g);
     }
   }
-  /// A group of `node` (or worker), in ascending order, or of the next node that still has one; nothing when
-  /// all are taken. Any worker may call it at any time.
+  /// Returns a group of `node` (or worker), in ascending order, or of the next node that still has one;
+  /// nothing when all are taken. Any worker may call it at any time.
   std::optional<std::size_t> take(int node) noexcept {
     if (own_only_ && static_cast<std::size_t>(node) >= queues_.size()) return std::nullopt;
     const std::size_t turns = own_only_ ? 1 : queues_.size();

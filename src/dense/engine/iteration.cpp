@@ -84,7 +84,7 @@ class Loop : LinkWatch {
 
  private:
   exchange::Codec codec() const { return {exchange_.encoding(), loops_.largest().value_or(1)}; }
-  /// [local group]: the node, or the worker, that computes it first.
+  /// Returns the node, or the worker, that computes each local group first: [local group].
   std::vector<int> takers() const {
     const auto& of_columns = in_order_ ? options_.column_workers : options_.column_nodes;
     std::vector<int> of_groups;
@@ -99,7 +99,7 @@ class Loop : LinkWatch {
     std::size_t column;
     bool has_mirrors;  ///< which are added
   };
-  /// What a worker is at, in an iteration whose tiles may be swept.
+  /// The place of a worker in an iteration whose tiles may be swept.
   struct Turn {
     int worker;
     std::span<std::byte> accumulators;  ///< for the columns of one group
@@ -129,7 +129,7 @@ class Loop : LinkWatch {
     accumulator_pages_[w] = topology::count_pages({&placed, 1}, kPagesCounted);
   }
 
-  /// False once the job has failed, perhaps for want of tiles.
+  /// Computes a group of columns. Returns false once the job has failed, perhaps for want of tiles.
   bool compute(const Turn& turn, std::size_t group) {
     tell(turn.worker, Phase::compute, order_.columns(group).front());
     loops_.compute(turn.worker, group, turn.accumulators.data());
@@ -144,7 +144,7 @@ class Loop : LinkWatch {
       loops_.add_mirrors(peer, inbox_.mirrors(peer, turn.iteration), column, accumulators(turn, column));
   }
 
-  /// publish() sends the chunk. False once the job has failed.
+  /// publish() sends the chunk. Returns false once the job has failed.
   template <class Publish>
   bool send(const exchange::OutgoingChunk& chunk, int worker, const Publish& publish) {
     const int peer = exchange_.outgoing()[chunk.stream].peer;
@@ -163,7 +163,7 @@ class Loop : LinkWatch {
     }
   }
 
-  /// Where thin cells have bins, all workers wait here until all bins are filled.
+  /// Fills the bins of thin cells, if they have any. All workers wait here until all bins are filled.
   void fill_bins(int worker) {
     const std::size_t strips = order_.bins().strips();
     if (strips == 0) return;
@@ -192,7 +192,7 @@ class Loop : LinkWatch {
     }
   }
 
-  /// False once the job has failed, as the next.
+  /// Sends a column of sums. Returns false once the job has failed, as the next function does.
   bool send_sums(const Turn& turn, const LaneRun& run) {
     if (!compute(turn, order_.group_of(run.chunks.front().column))) return false;
     return std::ranges::all_of(run.chunks, [&](const exchange::OutgoingChunk& chunk) {
@@ -224,7 +224,8 @@ class Loop : LinkWatch {
     return !failed();
   }
 
-  /// Computes local columns, and finishes those for which all is here. False when there are none left.
+  /// Computes local columns, and finishes those for which all is here. Returns false when there are none
+  /// left.
   bool owned_group(Turn& turn) {
     if (failed()) return false;
     const auto taken = groups_.take(
@@ -261,7 +262,7 @@ class Loop : LinkWatch {
   }
 
   /// Finishes a column that was kept, or adds its mirrors, in the order in which what they need comes in.
-  /// False when nothing can be done.
+  /// Returns false when nothing can be done.
   bool finish_incomplete(Turn& turn) {
     const std::uint64_t t = turn.iteration;
     auto one =
@@ -291,10 +292,11 @@ class Loop : LinkWatch {
     while (!turn.incomplete.empty() && wait_until(turn.worker, finish_one, lacking)) continue;
   }
 
-  /// A peer that has not sent all that a local column needs; -1: none. The totals of the last iteration are
-  /// part of it. So a process is at most one iteration ahead of another one, and overwrites no slot that is
-  /// still read: it has ended iteration t only if all have ended t - 1, and slots are written again after two
-  /// iterations. (One without vertices sends only sums of mirrors, which come from those that have some.)
+  /// Returns a peer that has not sent all that a local column needs, or -1 if there is none. The totals of
+  /// the last iteration are part of it. So a process is at most one iteration ahead of another one, and
+  /// overwrites no slot that is still read: it has ended iteration t only if all have ended t - 1, and slots
+  /// are written again after two iterations. (One without vertices sends only sums of mirrors, which come
+  /// from those that have some.)
   int awaited(std::size_t column, std::uint64_t t) const {
     int peer = inbox_.awaited_scalars(t - 1);
     if (peer < 0) peer = inbox_.awaited_mirrors(mirrors_[column], t);
@@ -309,14 +311,14 @@ class Loop : LinkWatch {
     totals_[column] = loops_.apply(bounds_[column], sums, width(column), totals_after(t - 1));
   }
 
-  /// Over all processes, added in the order of ranks; all must have arrived.
+  /// Returns the totals over all processes, added in the order of ranks. All must have arrived.
   exchange::Totals totals_after(std::uint64_t t) const {
     exchange::Totals sum{};
     for (int p = 0; p < exchange_.size(); ++p) add(sum, p == exchange_.rank() ? mine_ : inbox_.totals(p, t));
     return sum;
   }
 
-  /// One worker, the others rest.
+  /// Ends an iteration. One worker calls it while the others rest.
   void end(int worker, std::uint64_t t) {
     if (failed()) {
       stop_ = true;

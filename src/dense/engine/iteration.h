@@ -1,5 +1,6 @@
-// The engine folder runs iterations: the loop of a dense kernel computes, writes, signals, waits and applies.
-// It needs no barrier between processes, and knows nothing of PageRank.
+// The dense/engine folder runs iterations: the loop of a dense kernel computes, writes, signals, waits and
+// applies. It needs no barrier between processes, and knows nothing of PageRank. This loop is compiled once.
+// The loops of a program over edges, slots and vertices are templates (program_loops.h).
 #pragma once
 
 #include <cstdint>
@@ -26,23 +27,26 @@ struct IterationOptions {
 
   // Checkpoints. A state is what a checkpoint stores of one process. It is written while iterations go on.
   // These functions may throw Error; the job then fails.
-  /// Whether a state is to be written after `done` iterations.
+  /// Returns whether a state is to be written after `done` iterations.
   std::function<bool(int done)> checkpoint_due;
   /// Starts to write a state. `mine`: this process's totals. One worker calls it; the others wait.
   std::function<void(int done, const exchange::Totals& mine)> start_checkpoint;
-  /// Called after each iteration. Returns how many states of this process are completely written. With
-  /// `wait`, which is set before the next start_checkpoint(), it first waits for the state that is being
+  /// It is called after each iteration. It returns how many states of this process are completely written.
+  /// With `wait`, which is set before the next start_checkpoint(), it first waits for the state that is being
   /// written.
   std::function<std::uint64_t(bool wait)> checkpoints_written;
-  /// Called at rank 0 when all processes have written the state.
+  /// It is called at rank 0 when all processes have written the state.
   std::function<void()> commit_checkpoint;
 
-  /// [local column]: the node (of Placement) that holds its tiles. Empty: the first node holds all.
+  /// The node (of Placement) that holds the tiles of each local column: [local column]. If this is empty, the
+  /// first node holds all.
   std::vector<int> column_nodes;
-  /// [local column]: the worker that computes it. A worker then computes what it sends first, then these
-  /// columns in ascending order, in every iteration. Empty: free workers take the next column.
+  /// The worker that computes each local column: [local column]. A worker then computes what it sends first,
+  /// then these columns in ascending order, in every iteration. If this is empty, free workers take the next
+  /// column.
   std::vector<int> column_workers;
-  /// [worker]: the node (os_index) that its accumulators come from. Empty: no preference.
+  /// The node (os_index) that the accumulators of each worker come from: [worker]. If this is empty, there is
+  /// no preference.
   std::vector<int> worker_nodes;
 };
 

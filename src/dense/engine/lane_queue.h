@@ -1,6 +1,6 @@
-// What a lane sends in an iteration behind its mirrors, and what it may send next: sums go as soon as the
-// mirrors that they need are there. Chunks that go to the same peer keep their order, since their signals are
-// counts.
+// This file says what a lane sends in an iteration behind its mirrors, and what it may send next: sums go as
+// soon as the mirrors that they need are there. Chunks that go to the same peer keep their order, since their
+// signals are counts.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct LaneRun {
   bool sums = false;
 };
 
-/// Of one lane, whose worker alone uses it.
+/// The queue of one lane, whose worker alone uses it.
 class LaneQueue {
  public:
   /// `chunks`: those of the lane, which outlive it. `streams`: all that are sent, by peer. mirrors[column]:
@@ -58,8 +58,8 @@ class LaneQueue {
     first_ = 0;
   }
   bool empty() const noexcept { return first_ == runs_.size(); }
-  /// The first run that may go, if ready(run): no run before it that is still here goes to one of its peers.
-  /// Takes it. Null: there is none.
+  /// Returns the first run that may go, if ready(run): no run before it that is still here goes to one of its
+  /// peers. It takes this run. Returns null if there is none.
   template <class Ready>
   const LaneRun* take(const Ready& ready) noexcept {
     std::fill(blocked_.begin(), blocked_.end(), false);
@@ -75,7 +75,7 @@ class LaneQueue {
     }
     return nullptr;
   }
-  /// The first run that is still here.
+  /// Returns the first run that is still here.
   const LaneRun& first() const noexcept { return runs_[first_]; }
 
  private:

@@ -1,4 +1,5 @@
-// What a worker does about the link beside its work: it makes progress, waits, and tells an observer.
+// This file has what a worker does about the link beside its work: it makes progress, waits, and tells an
+// observer.
 #pragma once
 
 #include <chrono>
@@ -11,10 +12,10 @@ namespace edgewire::engine {
 
 using topology::Phase;
 
-/// What all workers of a loop share for that.
+/// The state that all workers of a loop share for this.
 class LinkWatch {
  protected:
-  /// `observer`: null: nobody is told. Both outlive it.
+  /// Nobody is told where `observer` is null. Both outlive it.
   LinkWatch(exchange::Exchange& exchange, topology::Observer* observer, bool oversubscribed)
       : exchange_(exchange), observer_(observer), oversubscribed_(oversubscribed) {}
 

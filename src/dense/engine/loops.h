@@ -1,5 +1,5 @@
-// What the engine asks of a program. The engine is compiled once; a program's types are known only in its
-// loops, each of which is called for a column or a chunk, never for an edge.
+// This file says what the engine asks of a program. The engine is compiled once; a program's types are known
+// only in its loops, each of which is called for a column or a chunk, never for an edge.
 #pragma once
 
 #include <cstddef>
@@ -31,12 +31,12 @@ struct VertexArray {
 class Loops : public exchange::SlotLoops {
  public:
   virtual std::size_t accumulator_bytes() const noexcept = 0;
-  /// An upper bound of all accumulators and messages, which are floats and never negative. None: they cannot
-  /// be rounded to 16 bits.
+  /// Returns an upper bound of all accumulators and messages, which are floats and never negative. Returns
+  /// none where they cannot be rounded to 16 bits.
   virtual std::optional<double> largest() const noexcept = 0;
-  /// Where values and messages are, for whoever places their memory before they are set.
+  /// Returns where values and messages are, for whoever places their memory before they are set.
   virtual std::vector<VertexArray> arrays() const = 0;
-  /// Which columns are computed together.
+  /// Returns which columns are computed together.
   virtual const tiles::TileOrder& order() const noexcept = 0;
   /// Writes the messages of a strip's sources into the bins of their thin cells. Before compute(), for each
   /// strip of order().bins().
@@ -44,7 +44,7 @@ class Loops : public exchange::SlotLoops {
   /// Sets the accumulators to what the edges of the owned vertices contribute to the destinations of all
   /// columns of the group. `worker`: the one that calls.
   virtual void compute(int worker, std::size_t group, std::byte* accumulators) noexcept = 0;
-  /// [column]: the peers whose mirrors contribute to it, ascending.
+  /// Returns the peers whose mirrors contribute to each column: [column], ascending.
   virtual std::vector<std::vector<int>> mirrors_by_column() const = 0;
   /// Combines what the mirrors of `peer`, which is one of these, contribute into the
   /// accumulators of the column. `mirrors`: the messages that the peer has sent in this iteration.
@@ -65,8 +65,8 @@ class Loops : public exchange::SlotLoops {
   /// Makes the new messages the current ones, when apply() was called for all owned vertices. One worker
   /// calls it; the others wait.
   virtual void advance() noexcept = 0;
-  /// Whether the run ends after these totals. Called once after each iteration if `has_goal` is set. The
-  /// answer must be the same in all processes.
+  /// Returns whether the run ends after these totals. It is called once after each iteration if `has_goal` is
+  /// set. The answer must be the same in all processes.
   virtual bool done(const exchange::Totals& totals) noexcept = 0;
 };
 

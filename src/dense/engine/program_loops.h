@@ -87,9 +87,9 @@ class ProgramLoops final : public Loops {
     return first_totals();
   }
 
-  /// By index of the owned vertices.
+  /// Returns the values, by index of the owned vertices.
   std::span<Value> values() noexcept { return values_.as<Value>().first(count_); }
-  /// The memory of values(), which are gone then.
+  /// Returns the memory of values(), which are gone then.
   topology::NodeMemory take_values() noexcept { return std::move(values_); }
 
   // ---- Loops ----------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@
 
 namespace edgewire::engine {
 
-/// How long an iteration took in this process, and what the process sent in it.
+/// Says how long an iteration took in this process, and what the process sent in it.
 struct IterationRecord {
   double seconds = 0;
   std::uint64_t payload_bytes = 0;  ///< values of vertices only
@@ -18,7 +18,7 @@ struct IterationRecord {
 
 class Recorder {
  public:
-  /// The first iteration begins now. `exchange` outlives it. `totals_bytes`: see SlotLoops.
+  /// Begins the first iteration now. `exchange` outlives it. `totals_bytes`: see SlotLoops.
   Recorder(const exchange::Exchange& exchange, std::size_t totals_bytes)
       : exchange_(exchange),
         scalar_bytes_(static_cast<std::uint64_t>(exchange.size() - 1) * totals_bytes),
@@ -27,7 +27,7 @@ class Recorder {
     for (int p = 0; p < exchange.size(); ++p) frames_to_.push_back(exchange.link().frame_bytes_to(p));
   }
 
-  /// An iteration has ended, and the next one begins. One worker calls it; the others wait.
+  /// Ends an iteration and begins the next one. One worker calls it; the others wait.
   void end_iteration() {
     const auto now = Clock::now();
     const auto counters = exchange_.link().counters();

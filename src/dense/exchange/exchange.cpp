@@ -25,7 +25,7 @@ std::size_t round_up(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 }  // namespace
 
-/// What a process sends to another one.
+/// The counts of what a process sends to another one.
 struct Exchange::StreamCounts {
   std::uint32_t entries = 0;
   std::uint32_t slots = 0;
@@ -47,7 +47,7 @@ std::size_t list_bytes(std::span<const StreamCounts> lists) {
   return words * sizeof(std::uint32_t);
 }
 
-/// The bytes of the answer to the lists.
+/// Returns the bytes of the answer to the lists.
 template <class StreamCounts>
 std::size_t position_bytes(std::span<const StreamCounts> lists) {
   std::size_t entries = 0;

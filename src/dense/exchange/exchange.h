@@ -1,7 +1,7 @@
-// The exchange folder moves the values of an iteration: slots in a region that is exposed once, inbox,
-// outbox. Before two processes can exchange values without ids, they must agree on three things: the
-// registered regions, the order of the slots, and the chunks in which the slots are filled. This file sets
-// them up.
+// The dense/exchange folder moves the values of an iteration: it has slots in a region that is exposed once,
+// the inbox and the outbox. Before two processes can exchange values without ids, they must agree on three
+// things: the registered regions, the order of the slots, and the chunks in which the slots are filled. This
+// file sets them up.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ inline constexpr int kScalarsKind = 1;
 inline constexpr int kCheckpointKind = 2;
 inline constexpr int kFirstLaneKind = 3;
 
-/// What a program sums over all vertices, and needs in the next iteration: a struct of at most so many
+/// The sums of a program over all vertices, which it needs in the next iteration: a struct of at most so many
 /// doubles, and zeros behind them.
 using Totals = std::array<double, 8>;
 template <class T>
@@ -84,7 +84,7 @@ struct OutgoingStream {
   NumberedBy<Slot, std::vector<double>> weights;   ///< of edges; only with strategy `edge` and weights
 };
 
-/// What fills a chunk: the partial sums of a remote tile column, or mirrors.
+/// The content of a chunk: the partial sums of a remote tile column, or mirrors.
 struct OutgoingChunk {
   std::size_t column = 0;  ///< only for partial sums
   std::size_t stream = 0;
@@ -92,7 +92,7 @@ struct OutgoingChunk {
   Chunk chunk;
 };
 
-/// What a remote column takes.
+/// The work that a remote column takes.
 struct ColumnWork {
   std::uint64_t edges = 0;     ///< of mirrors, too
   bool needs_mirrors = false;  ///< some of its edges begin at mirrors
@@ -100,32 +100,34 @@ struct ColumnWork {
 
 struct Agreed;
 
-/// What one process has agreed on with all its peers. Collective. An Error names the peer at fault.
-/// Each peer has a part of this process's region. It holds the scalars of even and of odd iterations, then
-/// the inboxes of even and of odd iterations; each begins at a multiple of 64 bytes. An inbox has one slot of
+/// The agreement of one process with all its peers. Collective. An Error names the peer at fault. Each peer
+/// has a part of this process's region. It holds the scalars of even and of odd iterations, then the inboxes
+/// of even and of odd iterations; each begins at a multiple of 64 bytes. An inbox has one slot of
 /// value_bytes() for every value of the peer's streams.
 class Exchange {
  public:
   /// Agrees on the order of the values of a plan.
   static Agreed agree(launch::Bootstrap& bootstrap, transport::Transport& link, plan::PlanDraft draft,
                       plan::Encoding encoding, int lanes, const ForEach& for_each);
-  /// For streams that are known: those of an earlier exchange with the same processes, strategy, encoding and
-  /// lanes. [peer * lists + list]; all processes have as many lists. Of an incoming stream `targets` or
-  /// `sources` is set, of an outgoing one all but its peer and its places. Sets places and chunks.
-  /// Collective. Throws Error when the streams of the processes do not match.
+  /// Takes streams that are known from an earlier exchange with the same processes, strategy, encoding and
+  /// lanes. They are ordered as [peer * lists + list], and all processes have as many lists. An incoming
+  /// stream has `targets` or `sources` set, and an outgoing one has all but its peer and its places. This
+  /// constructor sets places and chunks. Collective. Throws Error when the streams of the processes do not
+  /// match.
   Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, std::vector<IncomingStream> incoming,
            std::vector<OutgoingStream> outgoing, plan::Strategy strategy, plan::Encoding encoding, int lanes);
-  /// For blocks of edges: two streams to each peer, partial sums and mirrors. As above.
+  /// Makes an exchange for blocks of edges, from streams as above. There are two streams to each peer,
+  /// partial sums and mirrors.
   static Exchange of_block(launch::Bootstrap& bootstrap, transport::Transport& link,
                            const plan::BlockPlan& plan, plan::Strategy strategy, plan::Encoding encoding,
                            int lanes);
-  /// Second step, when the tiles are known: gives each lane its share of the remote columns, evenly by edges.
-  /// Columns that need no mirrors come first. Of these and of the others, for each peer, those with the
-  /// fewest edges for each value come first: the link is then busy early, and little is left to send at the
-  /// end (Johnson's rule for two machines in a row, Naval Research Logistics Quarterly 1, 1954). The peers
-  /// take turns. `column_bounds` as cut_columns() returns. `column_nodes`, `lane_nodes`: [column] and [lane],
-  /// the NUMA node that they are on. A column goes to a lane of its node; to any, where they are empty or no
-  /// lane is there.
+  /// Takes the second step, when the tiles are known: it gives each lane its share of the remote columns,
+  /// evenly by edges. Columns that need no mirrors come first. Among these and among the others, those of
+  /// each peer with the fewest edges for each value come first: the link is then busy early, and little is
+  /// left to send at the end (Johnson's rule for two machines in a row, Naval Research Logistics Quarterly 1,
+  /// 1954). The peers take turns. `column_bounds` as cut_columns() returns. `column_nodes`, `lane_nodes`:
+  /// [column] and [lane], the NUMA node that they are on. A column goes to a lane of its node; to any, where
+  /// they are empty or no lane is there.
   void deal_columns(std::span<const std::uint32_t> column_bounds,
                     const std::function<ColumnWork(std::size_t column)>& work,
                     std::span<const int> column_nodes = {}, std::span<const int> lane_nodes = {});
@@ -145,9 +147,10 @@ class Exchange {
   std::size_t value_bytes() const noexcept { return plan::bytes_a_value(strategy_, encoding_); }
   const std::vector<IncomingStream>& incoming() const noexcept { return incoming_; }
   const std::vector<OutgoingStream>& outgoing() const noexcept { return outgoing_; }
-  /// The edges that `peer` moved here, see plan::MovedEdges. They are not checked yet. May be called once.
+  /// Returns the edges that `peer` moved here, see plan::MovedEdges. They are not checked yet. May be called
+  /// once.
   plan::MovedEdges take_moved(int peer) noexcept { return std::exchange(moved_here_[peer], {}); }
-  /// The chunks of a lane: mirrors first. Those that go to one peer are sent in this order.
+  /// Returns the chunks of a lane: mirrors first. Those that go to one peer are sent in this order.
   const std::vector<OutgoingChunk>& lane_chunks(int lane) const noexcept { return lane_chunks_[lane]; }
   /// Chunks that come from `peer`, and that go to it, on `lane` in each iteration.
   std::uint32_t chunks_from(int peer, std::uint32_t lane) const noexcept {
@@ -157,7 +160,7 @@ class Exchange {
     return chunks_to_[peer * lanes_ + lane];
   }
 
-  /// Distance in bytes from the inbox of even iterations to the inbox of this iteration.
+  /// Returns the distance in bytes from the inbox of even iterations to the inbox of this iteration.
   std::size_t parity_shift_from(int peer, std::uint64_t iteration) const noexcept {
     return iteration % 2 == 0 ? 0 : inbox_bytes_from_[peer];
   }
@@ -175,11 +178,11 @@ class Exchange {
   transport::Health& health() const noexcept { return bootstrap_.health(); }
   launch::Bootstrap& bootstrap() const noexcept { return bootstrap_; }
   std::span<const std::byte> region() const noexcept { return region_.bytes(); }
-  /// All outgoing streams (see send_offset), then two cells of kScalarsBytes: for even and for odd
-  /// iterations.
+  /// Returns the memory of all outgoing streams (see send_offset), then two cells of kScalarsBytes: for even
+  /// and for odd iterations.
   std::span<std::byte> send_memory() const noexcept { return send_; }
-  /// A small piece of send memory for one lane, which stays in the cache of its core. A lane can send one
-  /// chunk at a time from it.
+  /// Returns a small piece of send memory for one lane, which stays in the cache of its core. A lane can send
+  /// one chunk at a time from it.
   std::span<std::byte> near_memory(int lane) const noexcept {
     return near_.subspan(static_cast<std::size_t>(lane) * kNearBytes, kNearBytes);
   }
@@ -193,7 +196,8 @@ class Exchange {
   std::uint64_t writes(int lane, int peer) const noexcept { return writes_[lane * size() + peer]; }
   /// Waits until `done` writes to the peer have completed. Returns false once the job has failed.
   bool wait_completed(int lane, int peer, std::uint64_t done) noexcept;
-  /// Time that this lane has waited for room in the queue to this peer, or for completions of its writes.
+  /// Returns the time that this lane has waited for room in the queue to this peer, or for completions of its
+  /// writes.
   std::uint64_t stalled_ns(int lane, int peer) const noexcept { return stalled_ns_[lane * size() + peer]; }
 
   /// Messages of the setup: lists that were sent to agree on the order of values, and their signals.
@@ -231,7 +235,7 @@ class Exchange {
   int lanes_;
   int lists_;  ///< streams to each peer
   channel::Region region_;
-  std::size_t scalars_part_ = 0, slots_part_ = 0;  ///< of the region
+  std::size_t scalars_part_ = 0, slots_part_ = 0;  ///< numbers of parts of the region
   std::span<std::byte> send_, near_;
   std::vector<std::size_t> inbox_bytes_from_, inbox_bytes_to_;
   std::vector<IncomingStream> incoming_;  ///< [peer * lists + list], as the next

@@ -51,7 +51,7 @@ void Inbox::need(std::vector<Needed>& needed, int peer, const Chunk& chunk) {
   same->chunks = std::max(same->chunks, chunk.ordinal + 1);
 }
 
-/// The last one of the peer's.
+/// Returns the stream of mirrors, which is the last one of the peer's.
 const IncomingStream& Inbox::mirrors_of(int peer) const noexcept {
   const std::size_t streams = exchange_.incoming().size() / static_cast<std::size_t>(exchange_.size());
   return exchange_.incoming()[(static_cast<std::size_t>(peer) + 1) * streams - 1];

@@ -20,23 +20,23 @@ class Inbox {
   Inbox(Exchange& exchange, SlotLoops& loops, std::span<const std::uint32_t> blocks,
         NumberedBy<LocalNumber, std::span<const OwnedIndex>> indexes, const Codec& codec);
 
-  /// A peer whose partial sums for the block have not arrived in this iteration; -1: none. Iterations count
-  /// from 1.
+  /// Returns a peer whose partial sums for the block have not arrived in this iteration, or -1 if there is
+  /// none. Iterations count from 1.
   int awaited(std::size_t block, std::uint64_t iteration) const noexcept;
-  /// One of `peers` whose mirrors have not all arrived in this iteration; -1: none.
+  /// Returns one of `peers` whose mirrors have not all arrived in this iteration, or -1 if there is none.
   int awaited_mirrors(std::span<const int> peers, std::uint64_t iteration) const noexcept;
-  /// A peer whose scalars after `iteration` have not arrived; -1: none.
+  /// Returns a peer whose scalars after `iteration` have not arrived, or -1 if there is none.
   int awaited_scalars(std::uint64_t iteration) const noexcept;
   /// Adds the partial sums that peers have sent for the block; `accumulators`: its. Takes one peer
   /// after the other, so the result does not depend on the order of arrival. A wrong id fails the job; the
   /// message names the peer.
   void add(std::size_t block, std::uint64_t iteration, std::byte* accumulators) const noexcept;
-  /// The mirrors that `peer`, which sends some, has sent in this iteration. Call it only when they have
-  /// arrived, and in each iteration. Where values travel in 16 bits, the first worker that calls it decodes
-  /// them. They stay as they are until all workers have ended the iteration: the peer writes the same slots
-  /// two iterations later, and by then it has the scalars that this process sends at that end.
+  /// Returns the mirrors that `peer`, which sends some, has sent in this iteration. Call it only when they
+  /// have arrived, and in each iteration. Where values travel in 16 bits, the first worker that calls it
+  /// decodes them. They stay as they are until all workers have ended the iteration: the peer writes the same
+  /// slots two iterations later, and by then it has the scalars that this process sends at that end.
   const std::byte* mirrors(int peer, std::uint64_t iteration) noexcept;
-  /// The totals that `peer` has sent after `iteration`. Call it only when awaited_scalars() is -1.
+  /// Returns the totals that `peer` has sent after `iteration`. Call it only when awaited_scalars() is -1.
   Totals totals(int peer, std::uint64_t iteration) const noexcept;
 
  private:

@@ -12,7 +12,7 @@ namespace edgewire::exchange {
 
 class Outbox {
  public:
-  /// Both outlive it. `codec` is used where values are rounded to 16 bits.
+  /// Makes an outbox. Exchange and loops outlive it. `codec` is used where values are rounded to 16 bits.
   Outbox(Exchange& exchange, SlotLoops& loops, const Codec& codec);
 
   /// Writes the partial sums of a chunk's column into the peer's inbox of this iteration, and signals them.
@@ -20,7 +20,7 @@ class Outbox {
   /// chunks that go to one peer in the order of lane_chunks(). Returns false once the job has failed.
   bool publish_partial_sums(const OutgoingChunk& chunk, const std::byte* accumulators,
                             std::uint64_t iteration) noexcept;
-  /// As publish_partial_sums(), for messages of the owned vertices, in a stream with indexes.
+  /// Does the same as publish_partial_sums(), for messages of the owned vertices, in a stream with indexes.
   bool publish_messages(const OutgoingChunk& chunk, std::uint64_t iteration) noexcept;
   /// Sends this process's totals after `iteration` to all peers. One worker calls it; the others wait.
   bool publish_totals(const Totals& totals, std::uint64_t iteration) noexcept;

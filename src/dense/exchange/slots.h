@@ -14,8 +14,8 @@
 
 namespace edgewire::exchange {
 
-/// What is sent where ids are sent: `id` is the LocalNumber at the receiver. Packed, so that it has 12
-/// bytes where the value has 8, and 20 where it has 16.
+/// The pair that is sent where ids are sent. `id` is the LocalNumber at the receiver. It is packed, so that
+/// it has 12 bytes where the value has 8, and 20 where it has 16.
 template <class Message>
 struct [[gnu::packed]] IdValue {
   std::uint32_t id;
@@ -50,7 +50,8 @@ struct ArrivedPairs {
   std::uint32_t width = 0;  ///< accumulators
 };
 
-/// What inbox and outbox ask of a program. Accumulators and messages are arrays of the program's types.
+/// The functions that inbox and outbox ask of a program. Accumulators and messages are arrays of the
+/// program's types.
 class SlotLoops {
  public:
   virtual ~SlotLoops() = default;
@@ -70,8 +71,8 @@ class SlotLoops {
   static constexpr std::uint64_t kNoId = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// What partial sums are on the wire: messages. A program whose accumulators are not converted by a cast has
-/// pack() and unpack().
+/// The form that partial sums have on the wire: that of messages. A program whose accumulators are not
+/// converted by a cast has pack() and unpack().
 template <class P>
 typename P::Message pack(const typename P::Accumulator& accumulator) noexcept {
   if constexpr (requires { P::pack(accumulator); })
@@ -87,7 +88,8 @@ typename P::Accumulator unpack(const typename P::Message& message) noexcept {
     return static_cast<typename P::Accumulator>(message);
 }
 
-/// Only bounded floats that are not negative can be rounded to 16 bits; a program says so by largest().
+/// Says whether values can be rounded to 16 bits: only bounded floats that are not negative can. A program
+/// says so by largest().
 template <class P>
 inline constexpr bool kRounds = requires(const P& program) {
   program.largest();
@@ -125,7 +127,7 @@ void fill_slots(const OutgoingSlots& slots, const Value& value) noexcept {
   }
 }
 
-/// As SlotLoops::fill_messages(); `messages`: by index of the owned vertices.
+/// Does what SlotLoops::fill_messages() says. `messages` are by index of the owned vertices.
 template <class P>
 void fill_messages(const OutgoingSlots& slots, const typename P::Message* messages, const OwnedIndex* indexes,
                    const double* weights) noexcept {
@@ -145,7 +147,7 @@ void fill_messages(const OutgoingSlots& slots, const typename P::Message* messag
     fill_slots<P>(slots, message);  // never: such programs have weights
 }
 
-/// As SlotLoops::add_slots().
+/// Does what SlotLoops::add_slots() says.
 template <class P>
 void add_slots(const ArrivedSlots& slots, typename P::Accumulator* accumulators) noexcept {
   const auto add = [&](const auto& value) {
@@ -165,8 +167,8 @@ void add_slots(const ArrivedSlots& slots, typename P::Accumulator* accumulators)
   }
 }
 
-/// As SlotLoops::add_pairs(). Values of a vertex follow each other (plan::order_arrivals): four of them at a
-/// time have one look-up, and accumulators of their own that do not wait for each other.
+/// Does what SlotLoops::add_pairs() says. Values of a vertex follow each other (plan::order_arrivals): four
+/// of them at a time have one look-up, and accumulators of their own that do not wait for each other.
 template <class P>
 std::uint64_t add_pairs(const ArrivedPairs& slots, typename P::Accumulator* accumulators) noexcept {
   constexpr std::size_t kLookUpAhead = 320;

@@ -44,8 +44,8 @@ plan::BlockEdges read_block(const PlanTask& task, const plan::EdgePartition& par
   return std::move(blocks[0]);
 }
 
-/// What each process has sent to this one. All goes through rank 0, which holds 16 KiB for each process, or a
-/// MiB.
+/// Returns what each process has sent to this one. All goes through rank 0, which holds 16 KiB for each
+/// process, or a MiB.
 std::vector<plan::Words> exchange_words(launch::Bootstrap& bootstrap, std::span<const plan::Words> to) {
   const std::size_t bytes = std::max<std::size_t>(to.size() << 14, 1 << 20);  // of all messages at a time
   const std::size_t piece = bytes / sizeof(plan::Words::value_type) / (to.size() * to.size()) + 1;
@@ -70,7 +70,7 @@ std::vector<plan::Words> exchange_words(launch::Bootstrap& bootstrap, std::span<
   return received;
 }
 
-/// The routes that all processes take, which need the fewest values together.
+/// Returns the routes that all processes take, which need the fewest values together.
 plan::RoutedBlock choose_route(const PlanTask& task, plan::Strategy strategy, const plan::BlockEdges& block,
                                const partition::Ownership& owners, const ForEach& for_each) {
   const auto routes = plan::routes_of(strategy);
@@ -85,7 +85,7 @@ plan::RoutedBlock choose_route(const PlanTask& task, plan::Strategy strategy, co
   return std::move(routed[static_cast<std::size_t>(std::ranges::min_element(all) - all.begin())]);
 }
 
-/// The edges that this process computes. Sets the strategy.
+/// Returns the edges that this process computes. It also sets the strategy.
 plan::BlockEdges share_edges(const PlanTask& task, Rates& rates, Choices& choices, plan::BlockEdges block,
                              const partition::Ownership& owners, const ForEach& for_each) {
   const DenseOptions& options = task.options;
@@ -109,7 +109,7 @@ plan::BlockEdges share_edges(const PlanTask& task, Rates& rates, Choices& choice
   return plan::unite(parts);
 }
 
-/// What goes to each peer, and comes from it.
+/// Returns what goes to each peer, and comes from it.
 std::vector<plan::PeerLists> agree_on_lists(const PlanTask& task, const plan::BlockEdges& edges,
                                             const partition::Ownership& owners) {
   const auto me = static_cast<std::uint32_t>(task.bootstrap.rank());

@@ -24,7 +24,7 @@ constexpr std::size_t kIdWords = sizeof(VertexId) / sizeof(std::uint32_t);
 
 std::size_t value_words(const Checkpointed& of) { return of.value_bytes / sizeof(std::uint32_t); }
 
-/// What is computed of which graph.
+/// Says what is computed of which graph.
 std::string what(const Checkpointed& of) {
   return fmt::format("{}, graph {:016x} with {} vertices and {} edges", of.state, of.graph.checksum(),
                      of.graph.vertices(), of.graph.edges());
@@ -70,7 +70,7 @@ Manifest read_manifest(const std::string& folder) {
   return found;
 }
 
-/// Rank's file of this kind. Throws Error that names it when it is not whole or not of this checkpoint.
+/// Reads rank's file of this kind. Throws Error that names it when it is not whole or not of this checkpoint.
 CheckpointPart read_part(const std::string& path, const Magic& magic, const Manifest& manifest,
                          std::uint32_t rank, std::uint64_t most) {
   auto part = read_checkpoint_file(path, magic, most);
@@ -116,7 +116,7 @@ void Checkpoint::start(std::uint64_t iteration, std::span<const std::byte> value
   writing_ = std::async(std::launch::async, [this] { write(); });
 }
 
-/// In a thread of its own; nobody else touches file_ and iterations_ until kept() has seen its end.
+/// Writes in a thread of its own. Nobody else touches file_ and iterations_ until kept() has seen its end.
 void Checkpoint::write() {
   of_.pool.unpin_this_thread();
   const auto rank = static_cast<std::uint32_t>(of_.bootstrap.rank());

@@ -23,8 +23,8 @@
 
 namespace edgewire::job {
 
-/// Of which run a checkpoint is, and which part of it this process has. What it refers to outlives what was
-/// made from it.
+/// Says which run a checkpoint belongs to, and which part of it this process has. What it refers to outlives
+/// what was made from it.
 struct Checkpointed {
   launch::Bootstrap& bootstrap;
   const topology::WorkerPool& pool;  ///< to whose cores the thread that writes is not bound
@@ -43,7 +43,7 @@ struct ResumedState {
   exchange::Totals totals{};         ///< this process's part, as it was
   bool has_totals = false;  ///< false: this process had other vertices, so the program must sum again
 
-  /// By index. Value: of Checkpointed::value_bytes.
+  /// Returns the values by index. Value has Checkpointed::value_bytes.
   template <class Value>
   std::vector<Value> values() const {
     std::vector<Value> all(words.size() * sizeof(std::uint32_t) / sizeof(Value));
@@ -56,20 +56,21 @@ struct ResumedState {
 /// commit() are called by a loop that has its own way to learn what other processes have kept, or step().
 class Checkpoint {
  public:
-  /// Collective. Makes the folder. Throws Error when it holds a checkpoint and `resumed` is another folder.
+  /// Makes the folder. Collective. Throws Error when it holds a checkpoint and `resumed` is another folder.
   Checkpoint(Checkpointed of, std::string folder, const std::string& resumed);
 
   /// Starts to write this process's values, by index, of which it takes a copy. After written(true).
   void start(std::uint64_t iteration, std::span<const std::byte> values, const exchange::Totals& totals = {});
-  /// How many are whole in this process; `wait`: when the last that was started is. Throws what went wrong
-  /// with it.
+  /// Returns how many are whole in this process. With `wait` it returns when the last one that was started is
+  /// whole. Throws what went wrong with it.
   std::uint64_t written(bool wait);
-  /// At rank 0, when all processes have kept the last that was started: makes it the checkpoint.
+  /// Makes the last one that was started the checkpoint. Rank 0 calls it when all processes have kept that
+  /// one.
   void commit();
-  /// Collective, after each iteration: commits the last that was started, if all processes have kept it by
-  /// now, and starts the next one where `iteration` is a multiple of `every`.
+  /// Commits the last that was started, if all processes have kept it by now. It also starts the next one
+  /// where `iteration` is a multiple of `every`. It is collective, after each iteration.
   void step(std::uint64_t iteration, std::uint64_t every, std::span<const std::byte> values);
-  /// Collective, after the last iteration: waits for what was started, and commits it.
+  /// Waits for what was started, and commits it. It is collective, after the last iteration.
   void finish();
 
  private:

@@ -70,7 +70,7 @@ class Output {
   }
 
  private:
-  /// False when writes went through the page cache already.
+  /// Returns false when writes went through the page cache already.
   bool give_up_direct() const {
     const int flags = fcntl(descriptor_, F_GETFL);
     return flags >= 0 && (flags & O_DIRECT) != 0 && fcntl(descriptor_, F_SETFL, flags & ~O_DIRECT) == 0;

@@ -37,7 +37,7 @@ static_assert(sizeof(CheckpointHeader) == 64);
 /// system allows that.
 class CheckpointFile {
  public:
-  /// Room for `items`. Throws Error.
+  /// Makes room for `items`. Throws Error.
   explicit CheckpointFile(std::uint64_t items);
   /// Takes a copy. As many items as room, or fewer; sets the header's count and checksum.
   void fill(CheckpointHeader header, std::span<const std::byte> items);

@@ -1,4 +1,5 @@
-// What is chosen for a dense job by measurement: layout and ownership, and the rates that choices go by.
+// This file has what is chosen for a dense job by measurement: layout and ownership, and the rates that
+// choices go by.
 #pragma once
 
 #include "dense/job/dense_plan.h"
@@ -10,15 +11,16 @@ class Rates {
  public:
   explicit Rates(const PlanTask& task)
       : task_(task), link_(task.options.assumed_link_rate), compute_(task.options.assumed_compute_rate) {}
-  /// Bytes per second of a process.
+  /// Returns how many bytes per second the link of a process carries.
   double link();
-  /// Edges per second and worker.
+  /// Returns the edges per second and worker.
   double compute();
-  /// Edges per second of a process.
+  /// Returns the edges per second of a process.
   double compute_all() { return compute() * task_.workers(); }
 
-  /// Whether the most loaded process needs longer for sending `values` than for computing `edges`, both of
-  /// this process. Then `cover` is the better strategy, else `slots`; sets both in `choices`. Collective.
+  /// Returns whether the most loaded process needs longer for sending `values` than for computing `edges`,
+  /// both of this process. Then `cover` is the better strategy, else `slots`; it sets both in `choices`.
+  /// Collective.
   bool wire_limits(std::uint64_t values, std::uint64_t edges, Choices& choices);
 
  private:
@@ -26,11 +28,11 @@ class Rates {
   double link_, compute_;
 };
 
-/// Degree order, unless the given order is faster by a twentieth over all processes. Each process whose given
-/// order keeps neighbours together (its edges meet in fewer tiles than by chance) builds the tiles of an
-/// eighth of the edges between its own vertices in both orders, in four runs of neighbouring sources, so that
-/// they are as dense as all tiles will be, and sweeps them. Returns the vertices in the layout that it sets
-/// in `choices`, with the reason. Collective; throws Error.
+/// Chooses degree order, unless the given order is faster by a twentieth over all processes. Each process
+/// whose given order keeps neighbours together (its edges meet in fewer tiles than by chance) builds the
+/// tiles of an eighth of the edges between its own vertices in both orders, in four runs of neighbouring
+/// sources, so that they are as dense as all tiles will be, and sweeps them. Returns the vertices in the
+/// layout that it sets in `choices`, with the reason. Collective; throws Error.
 plan::OwnedVertices choose_layout(const PlanTask& task, const partition::OwnedRows& rows,
                                   const partition::Ownership& ownership, Choices& choices,
                                   const ForEach& for_each);

@@ -73,7 +73,8 @@ disk::ReadFigures DenseJob::measure_disks() {
 
 namespace {
 
-/// So many pages of all arrays together are counted; where there is one node, they are hardly elsewhere.
+/// The number of pages of all arrays together that are counted. Where there is one node, they are hardly
+/// elsewhere.
 constexpr std::size_t kPagesCounted = 4096, kPagesCountedOnOneNode = 256;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Which options of a dense job make sense, alone and beside each other.
+// This file says which options of a dense job make sense, alone and beside each other.
 #include "dense/job/dense_options.h"
 
 #include <fmt/core.h>
@@ -10,7 +10,7 @@ namespace edgewire::job {
 
 namespace {
 
-/// Where processes hold blocks of edges.
+/// Checks the options where processes hold blocks of edges.
 void check_ownership(const DenseOptions& options) {
   partition::check_ownership_name(options.ownership);
   if (!partition::owns_edges(options.ownership)) return;

@@ -1,4 +1,4 @@
-// How a dense job is wanted.
+// This file says how a dense job is wanted.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct DenseOptions {
   bool choose_strategy = false;
   /// Edges per second and worker that choices go by instead of a measurement; 0: measure.
   double assumed_compute_rate = 0;
-  /// Bytes per second that choices go by instead of a measurement; 0: measure.
+  /// The bytes per second that choices go by instead of a measurement; 0: measure.
   double assumed_link_rate = 0;
   /// f64: messages are doubles, otherwise floats. 16-bit ones with strategies slots and cover only.
   plan::Encoding encoding = plan::Encoding::f32;
@@ -39,11 +39,11 @@ struct DenseOptions {
   /// Folder for the plan cache; empty: no cache. The cache stores what loading and planning made, and what
   /// was chosen or measured, for the next run with the same graph and options.
   std::string plan_cache;
-  /// Edges are on disks, in a file in each of these folders; empty: in memory. Needs a plan cache. Not with
-  /// strategy `cover`.
+  /// The folders that each hold a file of edges on disks. If there are none, edges are in memory. Edges on
+  /// disks need a plan cache, and do not go with strategy `cover`.
   std::vector<std::string> devices;
-  /// Of a process with edges on disks, see disk::MemoryBudget; 0: ample. Where it does not hold the graph,
-  /// `choose_layout` takes the given order, so that rows are read one after the other.
+  /// The memory of a process with edges on disks, see disk::MemoryBudget; 0: ample. Where it does not hold
+  /// the graph, `choose_layout` takes the given order, so that rows are read one after the other.
   std::uint64_t memory_bytes = 0;
   std::uint64_t link_bits_per_s = 0;  ///< line rate of shaped links, 0: as they are; for the plan cache only
   Progress progress;                  ///< told by any worker how far loading and planning have come

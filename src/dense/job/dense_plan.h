@@ -1,5 +1,6 @@
-// What a process of a dense job needs before it can iterate: who owns which vertices, what goes to whom, and
-// tiles. Free functions make it, from the graph or from the plan cache, each a part that is whole.
+// This file has what a process of a dense job needs before it can iterate: who owns which vertices, what goes
+// to whom, and tiles. Free functions make it, from the graph or from the plan cache, each a part that is
+// whole.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,8 @@
 
 namespace edgewire::job {
 
-/// How many of the columns are local: of the `owned` vertices, which come before the partial sums for peers.
+/// Returns how many of the columns are local: those of the `owned` vertices, which come before the partial
+/// sums for peers.
 std::size_t local_columns(std::span<const std::uint32_t> bounds, std::uint32_t owned);
 
 struct Columns {
@@ -53,7 +55,8 @@ Columns spread_columns(std::vector<std::uint32_t> bounds, std::uint32_t owned,
                        std::span<const std::uint64_t> edges, const topology::Placement& placement,
                        const topology::Machine& machine);
 
-/// What was chosen, the same in all processes, and why. A reason is empty where the choice was given.
+/// The things that were chosen, the same in all processes, and why. A reason is empty where the choice was
+/// given.
 struct Choices {
   std::string ownership;        ///< as partition::Ownership::create
   std::string ownership_table;  ///< at rank 0: lines that say why
@@ -64,9 +67,9 @@ struct Choices {
   tiles::Order order = tiles::Order::strips;
   std::string order_reason{};
 
-  /// Whether processes hold blocks of edges.
+  /// Returns whether processes hold blocks of edges.
   bool edges_have_owners() const noexcept { return partition::owns_edges(ownership); }
-  /// Whether each peer has two streams, the second one for mirrors.
+  /// Returns whether each peer has two streams, the second one for mirrors.
   bool mirrors() const noexcept { return edges_have_owners() || strategy == plan::Strategy::cover; }
 };
 
@@ -79,7 +82,7 @@ struct EdgeTiles {
   /// processes hold blocks of edges; no columns when there are none.
   std::vector<tiles::Tiles> mirrored;
 
-  /// What a column takes.
+  /// Returns the work that a column takes.
   exchange::ColumnWork work(std::size_t column) const noexcept;
 };
 
@@ -104,7 +107,7 @@ struct ConnectedPlan {
 enum class PlanSource { none, written, used };
 std::string_view to_name(PlanSource source) noexcept;
 
-/// Where the plan of all processes came from and went.
+/// Says where the plan of all processes came from and went.
 struct CacheUse {
   PlanSource source = PlanSource::none;
   std::string note{};  ///< why the cache's files were not used though they are there, or not written
@@ -119,7 +122,7 @@ struct DensePlan : ConnectedPlan {
   std::uint64_t read_ahead = 0;       ///< bytes that all workers read ahead, with tiles on disks
 };
 
-/// What plans are made of. All outlive the plan, but for `options` and `machine`.
+/// The things that plans are made of. All outlive the plan, except `options` and `machine`.
 struct PlanTask {
   launch::Bootstrap& bootstrap;
   const graph::GraphFile& graph;
@@ -131,9 +134,9 @@ struct PlanTask {
   std::uint32_t rank() const noexcept { return static_cast<std::uint32_t>(bootstrap.rank()); }
   std::size_t processes() const noexcept { return static_cast<std::size_t>(bootstrap.size()); }
   tiles::TileSizes tile_sizes() const noexcept;
-  /// How many edges a column of a process with so many edges gets at most, where its width allows.
+  /// Returns how many edges a column of a process with so many edges gets at most, where its width allows.
   std::uint64_t column_edges(std::uint64_t edges) const noexcept;
-  /// The name of a file that this process keeps for the next run: GRAPH.KIND-RANK-of-PROCESSES.
+  /// Returns the name of a file that this process keeps for the next run: GRAPH.KIND-RANK-of-PROCESSES.
   std::string cache_name(std::string_view kind) const;
   /// Tells of the progress of `step`, a literal. The task outlives it.
   ForEach on_workers(const char* step) const;
@@ -145,27 +148,28 @@ class Rates;  // dense/job/choices.h
 /// Takes the plan from the plan cache where it can be used, else makes it from the graph; the cache then
 /// keeps it.
 DensePlan make_dense_plan(const PlanTask& task);
-/// For processes that own vertices. `choices`: with the ownership.
+/// Plans for processes that own vertices. `choices` have the ownership.
 ConnectedPlan plan_vertices(const PlanTask& task, Rates& rates, Choices choices);
-/// For processes that hold blocks of edges: ownership `hilbert` or `grid`. `choices`: with the ownership.
+/// Plans for processes that hold blocks of edges, with ownership `hilbert` or `grid`. `choices` have the
+/// ownership.
 ConnectedPlan plan_block(const PlanTask& task, Rates& rates, Choices choices);
-/// The vertices of this process, in the layout that is set in `choices`.
+/// Returns the vertices of this process, in the layout that is set in `choices`.
 plan::OwnedVertices order_vertices(const PlanTask& task, const partition::OwnedRows& rows,
                                    const partition::Ownership& ownership, Choices& choices,
                                    const ForEach& for_each);
 /// Calls work(first, last) for pieces of these rows of the graph.
 void for_each_rows(const PlanTask& task, const graph::RowRange& rows, const ForEach& for_each,
                    const std::function<void(std::uint64_t first, std::uint64_t last)>& work);
-/// What tiles were made of is not needed any more: gives back its memory, and pages of the file.
+/// Gives back the memory of what tiles were made of, which is not needed any more, and pages of the file.
 void release_rows(const PlanTask& task, partition::OwnedRows& rows, const partition::Ownership& ownership,
                   const ForEach& for_each);
 
-/// With edges on disks: throws Error where the memory of a process does not suffice for its vertices.
+/// Throws Error, with edges on disks, where the memory of a process does not suffice for its vertices.
 void check_memory(const PlanTask& task);
-/// With edges on disks: whether the memory of processes holds the rows of the graph, so that they can be read
-/// in any order.
+/// Returns, with edges on disks, whether the memory of processes holds the rows of the graph, so that they
+/// can be read in any order.
 bool memory_holds_rows(const PlanTask& task);
-/// The name of the files of edges on disks, without what says on which disk:
+/// Returns the name of the files of edges on disks, without what says on which disk:
 /// GRAPH.edges-DIGITS-RANK-of-PROCESSES. The digits are those of subject_of_plan(), so that runs with other
 /// options do not overwrite each other's files.
 std::string edges_name(const PlanTask& task);
@@ -180,7 +184,7 @@ EdgeTiles open_disk_tiles(const PlanTask& task, TileSegments segments, std::span
 /// cache, strips are taken and nothing is measured. Collective where there is something to choose. Sets the
 /// order in the plan, and in its choices with the reason.
 void order_tiles(const PlanTask& task, DensePlan& plan);
-/// When it is known what each worker sends: what it reads.
+/// Plans what each worker reads, when it is known what each one sends.
 void plan_reads(const PlanTask& task, DensePlan& plan);
 
 }  // namespace edgewire::job

@@ -17,10 +17,11 @@
 
 namespace edgewire::job {
 
-/// The values of all vertices at rank 0, in the order of their ids: graph().vertices() of them, [v] is that
-/// of vertex v (graph().original_id(v) in the input). In other processes nothing. `values`: of this process,
-/// by index of the owned vertices, as DenseRun::values() gives them. Collective: all processes call it.
-/// Memory at rank 0: twice the values of all vertices. Throws Error when the job fails.
+/// Returns the values of all vertices at rank 0, in the order of their ids: graph().vertices() of them, [v]
+/// is that of vertex v (graph().original_id(v) in the input). In other processes it returns nothing. `values`
+/// are those of this process, by index of the owned vertices, as DenseRun::values() gives them. Collective:
+/// all processes call it. Memory at rank 0: twice the values of all vertices. Throws Error when the job
+/// fails.
 template <class Value>
 std::vector<Value> gather_values(const DenseJob& job, std::span<const Value> values) {
   const auto indexes = job.owned().indexes();
@@ -51,9 +52,9 @@ engine::IterationResult run_loops(DenseJob& job, engine::Loops& loops, const Run
 void check_weights(const DenseJob& job, bool needs_weights);
 
 /// One process's part of a run of program P (see engine::ProgramLoops), which also has start(row), the value
-/// of a vertex before the first iteration, and constant(row). Optional: check(graph, weighted), which throws
-/// when the program cannot run on this graph, or with edges that have weights or none. `job` and `program`
-/// outlive it.
+/// of a vertex before the first iteration, and constant(row). It may have check(graph, weighted), which
+/// throws when the program cannot run on this graph, or with edges that have weights or none. `job` and
+/// `program` outlive it.
 template <class P>
 class DenseRun {
  public:
@@ -83,8 +84,8 @@ class DenseRun {
   }
   int resumed_at() const noexcept { return done_; }  ///< iterations that were done there
 
-  /// The iterations that are left. Collective. Throws UsageError when an option makes no sense, and Error
-  /// when the job fails.
+  /// Runs the iterations that are left. Collective. Throws UsageError when an option makes no sense, and
+  /// Error when the job fails.
   std::vector<engine::IterationRecord> iterate(const RunOptions& options) {
     std::span<const double> doubles;
     if constexpr (std::is_same_v<Value, double>) doubles = loops_.values();
@@ -93,14 +94,14 @@ class DenseRun {
     return std::move(result.records);
   }
 
-  /// The values by index of the owned vertices.
+  /// Returns the values by index of the owned vertices.
   std::span<const Value> values() noexcept { return loops_.values(); }
-  /// The values of all vertices at rank 0, in the order of their ids; in other processes nothing. Collective,
-  /// see gather_values().
+  /// Returns the values of all vertices at rank 0, in the order of their ids; in other processes nothing.
+  /// Collective, see gather_values().
   std::vector<Value> gather() { return gather_values<Value>(job_, values()); }
-  /// The memory of values(), which are gone then.
+  /// Returns the memory of values(), which are gone then.
   topology::NodeMemory take_values() noexcept { return loops_.take_values(); }
-  /// After iterate(): of the last iteration, over all processes.
+  /// Returns the totals of the last iteration over all processes, after iterate().
   typename P::Totals totals() const noexcept { return exchange::totals_as<typename P::Totals>(totals_); }
 
  private:

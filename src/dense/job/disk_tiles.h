@@ -19,7 +19,7 @@
 
 namespace edgewire::job {
 
-/// Where the tiles of all columns are.
+/// The places of the tiles of all columns.
 struct TileSegments {
   std::uint64_t generation = 0;           ///< of the files
   std::vector<tiles::Tiles::Size> sizes;  ///< [column]
@@ -74,12 +74,13 @@ class DiskTiles final : public tiles::ColumnReader {
 
   const TileSegments& where() const noexcept { return where_; }
   const disk::SegmentFiles& files() const noexcept { return files_; }
-  /// What is to come. `columns`: [worker], in the order in which it computes them. `sources`: of tiles;
-  /// `widths`: of columns. `memory_bytes`: for what each worker reads.
+  /// Tells what is to come. `columns` are [worker], in the order in which it computes them. `sources` are
+  /// those of tiles, and `widths` those of columns. `memory_bytes` is for what each worker reads.
   void plan_reads(const std::vector<std::vector<std::size_t>>& columns, std::uint64_t sources,
                   std::vector<std::uint32_t> widths, std::size_t memory_bytes);
   std::span<const std::uint16_t> part(int worker, std::size_t column, std::size_t number) noexcept override;
-  /// After plan_reads(): from here on the observer is told how long workers wait for disks. Null: nobody is.
+  /// Tells the observer from here on how long workers wait for disks. Call it after plan_reads(). If it is
+  /// null, nobody is told.
   void watch(topology::Observer* observer) noexcept;
   /// Ends reads that are under way. Nothing can be read afterwards.
   void stop_reads();
@@ -87,7 +88,7 @@ class DiskTiles final : public tiles::ColumnReader {
  private:
   struct Worker {
     disk::SegmentReader reader;
-    std::size_t segments = 0;            ///< of an iteration
+    std::size_t segments = 0;            ///< those that an iteration reads
     std::size_t seen = 0;                ///< of these; each is checked before it is first swept
     std::vector<std::uint16_t> words{};  ///< the tiles of the segment that was read last, and what is behind
   };
@@ -101,8 +102,8 @@ class DiskTiles final : public tiles::ColumnReader {
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 
-/// [worker]: the columns that it computes, in order. First those of `sent`, which it has to send; then its
-/// share of the columns before `local`, ascending. Shares have about the same bytes.
+/// Returns the columns that each worker computes, in order: [worker]. First come those of `sent`, which it
+/// has to send; then its share of the columns before `local`, ascending. Shares have about the same bytes.
 std::vector<std::vector<std::size_t>> share_columns(const tiles::Tiles& tiles,
                                                     std::vector<std::vector<std::size_t>> sent,
                                                     std::size_t local, std::vector<int>& column_workers);

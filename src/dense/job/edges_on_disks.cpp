@@ -1,4 +1,4 @@
-// What a dense job does where its edges are on disks.
+// This file has what a dense job does where its edges are on disks.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -66,14 +66,14 @@ std::uint64_t owned_vertices(const PlanTask& task) {
   return (task.graph.vertices() + task.processes() - 1) / task.processes();
 }
 
-/// What building tiles leaves beside vertices.
+/// Returns what building tiles leaves beside vertices.
 disk::MemoryBudget building_budget(const PlanTask& task, const disk::VertexCounts& vertices) {
   constexpr std::uint64_t kOwned = 8, kOther = 18;
   return {task.options.memory_bytes, {kOwned, kOther}, vertices};
 }
 
-/// What iterating leaves beside vertices: their order, their values, constants and messages, and what is
-/// sent.
+/// Returns what iterating leaves beside vertices: their order, their values, constants and messages, and what
+/// is sent.
 disk::MemoryBudget iterating_budget(const PlanTask& task, const disk::VertexCounts& vertices) {
   constexpr std::uint64_t kOwned = 16, kOther = 8, kValues = 4;
   return {task.options.memory_bytes,

@@ -29,7 +29,7 @@ struct Subject {
   std::uint32_t rank;
 };
 
-/// Sample runs of row blocks: [block].
+/// Returns sample runs of row blocks: [block].
 std::vector<bool> sample_blocks(const plan::OwnedVertices& owned) {
   constexpr std::uint64_t kRuns = 4;
   const std::uint64_t wanted = std::max<std::uint64_t>(owned.edges() / 8, 1 << 21);
@@ -111,7 +111,7 @@ class SampleReader final : public plan::EdgeReader {
   std::optional<partition::ColumnAddresses> address_;
 };
 
-/// Seconds that a sweep over all edges of owned vertices would take, by the sample.
+/// Returns the seconds that a sweep over all edges of owned vertices would take, by the sample.
 double sweep_seconds(const Subject& subject, const plan::OwnedVertices& owned, topology::WorkerPool& pool,
                      const tiles::TileSizes& sizes) {
   constexpr int kSweeps = 3;
@@ -135,8 +135,8 @@ double sweep_seconds(const Subject& subject, const plan::OwnedVertices& owned, t
                             : best / static_cast<double>(tiles.edges()) * static_cast<double>(owned.edges());
 }
 
-/// How likely two edges between owned vertices lie in the same tile, in given and in degree order; by an edge
-/// of one row in each block.
+/// Returns how likely it is that two edges between owned vertices lie in the same tile, in given and in
+/// degree order. It takes an edge of one row in each block.
 std::pair<double, double> density(const Subject& subject, const plan::OwnedVertices& by_degree,
                                   const ForEach& for_each) {
   constexpr std::uint32_t kStep = kRowBlock / 2 + 1;
@@ -178,7 +178,7 @@ std::pair<double, double> density(const Subject& subject, const plan::OwnedVerti
   return {sums[0], sums[1]};
 }
 
-/// Whether the given order may be the better one.
+/// Returns whether the given order may be the better one.
 bool worth_measuring(const Subject& subject, const plan::OwnedVertices& by_degree, const ForEach& for_each) {
   if (by_degree.count() <= tiles::kStripWidth) return false;  // one strip: all of it lies in the cache
   const double tiles = static_cast<double>(by_degree.count()) / tiles::kStripWidth *

@@ -38,7 +38,7 @@ void cut(std::span<const std::uint32_t> columns, std::size_t together,
   }
 }
 
-/// What may be chosen.
+/// The orders that may be chosen.
 struct Candidates {
   tiles::TileOrder strips, hilbert;
   std::optional<tiles::TileOrder> bins;
@@ -62,7 +62,8 @@ struct Sampled {
   OrderSeconds least{};
 };
 
-/// One group for each stretch of them: columns in the order of their numbers have fewer and fewer edges.
+/// Returns one group for each stretch of them: columns in the order of their numbers have fewer and fewer
+/// edges.
 std::vector<Sampled> sample(const tiles::Tiles& tiles, const tiles::TileOrder& order, int workers) {
   constexpr std::size_t kLeastSampled = 8, kMostSkipped = 12;
   const std::size_t step = std::clamp<std::size_t>(
@@ -83,8 +84,8 @@ std::vector<Sampled> sample(const tiles::Tiles& tiles, const tiles::TileOrder& o
   return sampled;
 }
 
-/// Seconds that workers take for all tiles in each order, by a sample. Taking it costs less than one
-/// iteration of a large graph.
+/// Returns the seconds that workers take for all tiles in each order, by a sample. Taking it costs less than
+/// one iteration of a large graph.
 OrderSeconds sampled_seconds(const DensePlan& plan, const Candidates& candidates,
                              topology::WorkerPool& pool) {
   using Sum = tiles::PlainSum<>;

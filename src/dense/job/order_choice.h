@@ -18,11 +18,11 @@ struct OrderOptions {
 struct OrderCaches {
   std::uint64_t l2_bytes = 0;
   std::uint64_t l3_bytes = 0;  ///< which the host's workers share
-  std::uint64_t l3_share = 0;  ///< of one of them
+  std::uint64_t l3_share = 0;  ///< the share of one of them
 };
 
-/// How many columns a group of the Hilbert order has at most, 2 to 8. `source_bytes`: all that the tiles
-/// read; `column_bytes`: the accumulators of the widest column.
+/// Returns how many columns a group of the Hilbert order has at most, 2 to 8. `source_bytes`: all that the
+/// tiles read; `column_bytes`: the accumulators of the widest column.
 ///
 /// Sources that fit into the last cache cost little when they are read again for each group, so a group's
 /// accumulators stay in half of the second one. Other sources come from memory once for each group. Then
@@ -31,8 +31,8 @@ struct OrderCaches {
 std::size_t columns_together(const OrderCaches& caches, std::uint64_t source_bytes,
                              std::uint64_t column_bytes) noexcept;
 
-/// Whether bins for so many edges take at most half of the memory that a process has left, with their values
-/// in the sample and in iterations.
+/// Returns whether bins for so many edges take at most half of the memory that a process has left, with their
+/// values in the sample and in iterations.
 bool bins_fit(std::uint64_t thin_edges, std::uint64_t available_bytes) noexcept;
 
 /// Seconds that all tiles take, by tiles::Order, of a process or the sum over all. Infinite: one process at
@@ -40,7 +40,7 @@ bool bins_fit(std::uint64_t thin_edges, std::uint64_t available_bytes) noexcept;
 using OrderSeconds = std::array<double, tiles::kOrders>;
 /// Strips, unless another order is faster by 8 %.
 tiles::Order fastest_order(const OrderSeconds& seconds) noexcept;
-/// One line, which begins with what was chosen.
+/// Returns one line, which begins with what was chosen.
 std::string order_reason(tiles::Order chosen, const OrderSeconds& seconds);
 
 }  // namespace edgewire::job

@@ -23,7 +23,7 @@ struct Candidate {
   std::string line{};
 };
 
-/// What processes send to each other, and how many edges each one computes.
+/// The load of processes: what they send to each other, and how many edges each one computes.
 struct Load {
   plan::Traffic values;
   std::vector<std::uint64_t> edges;

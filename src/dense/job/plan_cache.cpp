@@ -27,7 +27,7 @@ std::string line(const char* name, const Value& value) {
   return fmt::format("{} {}\n", name, value);
 }
 
-/// All that the plan depends on, a line each.
+/// Returns all that the plan depends on, a line each.
 std::string to_key(const PlanTask& task) {
   const tiles::TileSizes sizes = task.tile_sizes();
   std::string key;
@@ -214,7 +214,7 @@ CachedPlan PlanCache::read() const {
   return cached;
 }
 
-/// Nothing, and a note, unless the files of all processes can be used and fit each other.
+/// Returns nothing, and says a note, unless the files of all processes can be used and fit each other.
 std::optional<CachedPlan> PlanCache::read_all() {
   std::optional<CachedPlan> cached;
   std::string mine(1, '-');                           // or '+' and the generation; then why there is none

@@ -10,7 +10,7 @@
 
 namespace edgewire::job {
 
-/// What a file holds.
+/// The content of a file.
 struct CachedPlan {
   Choices choices;
   std::uint64_t matching = 0;
@@ -22,7 +22,8 @@ struct CachedPlan {
   std::vector<exchange::OutgoingStream> outgoing;
 };
 
-/// The graph, in the direction in which it is followed, and the options that a plan depends on, a line each.
+/// Describes the graph, in the direction in which it is followed, and the options that a plan depends on, a
+/// line each.
 std::string subject_of_plan(const PlanTask& task);
 
 /// The file of one process: FOLDER/GRAPH.plan-RANK-of-PROCESSES, or edges_name() where edges are on disks. It
@@ -34,8 +35,8 @@ class PlanCache {
   /// `task` outlives it. Throws Error when a partition file cannot be read.
   explicit PlanCache(const PlanTask& task);
 
-  /// Nothing when there is a process whose file is missing or cannot be used. Collective; throws Error when
-  /// the graph is damaged or the job fails.
+  /// Returns nothing when there is a process whose file is missing or cannot be used. Collective; throws
+  /// Error when the graph is damaged or the job fails.
   std::optional<ConnectedPlan> take();
   /// Writes a plan that take() did not return. Collective.
   void store(const ConnectedPlan& plan);
@@ -52,11 +53,12 @@ class PlanCache {
   CacheUse use_;
 };
 
-/// How many of the columns edges of mirrors may have: where vertices have owners, only the local ones.
+/// Returns how many of the columns may have edges of mirrors: where vertices have owners, only the local
+/// ones.
 std::size_t mirrored_columns(const Choices& choices, std::span<const std::uint32_t> bounds,
                              std::uint32_t owned);
 
-// What throws Error that names the file when something read from it is not in range.
+// These functions throw Error that names the file when something read from it is not in range.
 void check_choices(const Choices& read, const DenseOptions& options, const std::string& path);
 void check_plan(const CachedPlan& plan, const PlanTask& task, const std::string& path);
 [[noreturn]] void refuse(const std::string& path, const std::string& what);

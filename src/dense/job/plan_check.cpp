@@ -1,5 +1,6 @@
-// Whether what was read from a plan cache can be used: all indexes are in range. Checksums detect damage.
-// They do not detect a file that a faulty program, or somebody on purpose, gave the right ones.
+// This file checks whether what was read from a plan cache can be used: all indexes are in range. Checksums
+// detect damage. They do not detect a file that a faulty program, or somebody on purpose, gave the right
+// ones.
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -43,8 +43,8 @@ std::vector<std::uint64_t> balance(launch::Bootstrap& bootstrap, const plan::Pai
   return more;
 }
 
-/// With the strategy that is set in `choices`: where the wire would be the limit, `cover` takes the place of
-/// `slots`.
+/// Drafts a plan with the strategy that is set in `choices`. Where the wire would be the limit, `cover` takes
+/// the place of `slots`.
 plan::PlanDraft draft_plan(const PlanTask& task, const partition::OwnedRows& rows,
                            const partition::Ownership& ownership, plan::OwnedVertices owned, Rates& rates,
                            Choices& choices, const ForEach& for_each) {
@@ -66,7 +66,7 @@ plan::PlanDraft draft_plan(const PlanTask& task, const partition::OwnedRows& row
   return draft;
 }
 
-/// [peer]: of the edges that it moved here.
+/// Builds the tiles of the edges that each peer moved here: [peer].
 std::vector<tiles::Tiles> build_mirrored(const PlanTask& task, exchange::Exchange& exchange,
                                          const plan::ExchangeColumns& edges, const Columns& columns) {
   std::vector<tiles::Tiles> mirrored(task.processes());

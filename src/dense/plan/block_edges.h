@@ -21,7 +21,7 @@ struct BlockEdges {
   topology::PageVector<double> weights;    ///< [edge]; empty where weights are not asked for
 
   std::uint64_t edges() const noexcept { return targets.size(); }
-  /// The edge comes behind all others.
+  /// Adds an edge behind all others.
   void add(VertexId source, VertexId target) {
     if (sources.empty() || sources.back() != source) {
       sources.push_back(source);
@@ -34,7 +34,7 @@ struct BlockEdges {
     add(source, target);
     weights.push_back(weight);
   }
-  /// A whole row of `from` comes behind all others; its source is not there yet.
+  /// Adds a whole row of `from` behind all others. Its source is not there yet.
   void add_row(const BlockEdges& from, std::size_t i) {
     const auto begin = static_cast<std::ptrdiff_t>(from.ends[i]),
                end = static_cast<std::ptrdiff_t>(from.ends[i + 1]);
@@ -44,20 +44,20 @@ struct BlockEdges {
       weights.insert(weights.end(), from.weights.begin() + begin, from.weights.begin() + end);
     ends.push_back(targets.size());
   }
-  /// The targets of a row.
+  /// Returns the targets of a row.
   std::span<const VertexId> row(std::size_t i) const noexcept {
     return {targets.data() + ends[i], targets.data() + ends[i + 1]};
   }
 };
 
-/// The edges that the processes [first, last) hold, [process - first]. Reads the rows of
+/// Returns the edges that the processes [first, last) hold, [process - first]. It reads the rows of
 /// EdgePartition::sources_of(), which are verified, in about so many pieces. `weights`: of the edges of
 /// `rows`, or empty.
 std::vector<BlockEdges> read_blocks(const Rows& rows, graph::Weights weights, const EdgePartition& partition,
                                     std::uint32_t first, std::uint32_t last, std::uint64_t pieces,
                                     const ForEach& for_each);
 
-/// The edges of all parts.
+/// Returns the edges of all parts.
 BlockEdges unite(std::span<const BlockEdges> parts);
 
 }  // namespace edgewire::plan

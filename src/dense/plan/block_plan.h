@@ -22,10 +22,10 @@
 
 namespace edgewire::plan {
 
-/// Whether processes can send with this strategy under this ownership. Where they own edges, they send
-/// mirrors and partial sums, in slots.
+/// Returns whether processes can send with this strategy under this ownership. Where they own edges, they
+/// send mirrors and partial sums, in slots.
 bool goes_with(Strategy strategy, std::string_view ownership) noexcept;
-/// Those of kStrategies that go with the ownership, as "slots or cover".
+/// Names those of kStrategies that go with the ownership, as "slots or cover".
 std::string strategies_for(std::string_view ownership);
 
 /// The destinations of the block are numbered: first the owned vertices by index, then the partial sums for
@@ -54,7 +54,7 @@ class BlockPlan {
   std::span<const Peer> peers() const noexcept { return peers_; }
   std::uint32_t destinations() const noexcept { return destinations_; }
   std::uint64_t edges() const noexcept { return block_.edges(); }
-  /// As ExchangePlan::cut_columns().
+  /// Does the same as ExchangePlan::cut_columns().
   std::vector<std::uint32_t> cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
                                          std::vector<std::uint64_t>* edges = nullptr) const;
 
@@ -109,7 +109,7 @@ class BlockColumns {
   /// `bounds` as cut_columns() returned them. Throws Error when there are too many columns.
   BlockColumns(BlockPlan plan, std::span<const std::uint32_t> bounds, const ForEach& for_each);
   const BlockPlan& plan() const noexcept { return plan_; }
-  /// The edges of the owned vertices, or of the mirrors of a peer. The columns outlive them.
+  /// Returns the edges of the owned vertices, or of the mirrors of a peer. The columns outlive them.
   Rows of(std::size_t owner) const noexcept { return {plan_, owner}; }
 
  private:

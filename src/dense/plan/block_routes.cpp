@@ -56,7 +56,7 @@ class Router {
         if (routed_.computed_by[e] == kUndecided) work(i, e);
   }
 
-  /// The holder computes the core of the block.
+  /// Lets the holder compute the core of the block.
   void take_core() {
     const partition::VertexSet numbers = targets();
     std::vector<std::uint32_t> target_of(edges_.edges()), of_source(edges_.sources.size()),
@@ -93,7 +93,7 @@ class Router {
     });
   }
 
-  /// The sources [first, last), all of one owner.
+  /// Covers the sources [first, last), which are all of one owner.
   void cover_sources(std::size_t first, std::size_t last) {
     const std::uint16_t from = source_owner_[first];
     std::vector<std::vector<PairRow>> pairs(static_cast<std::size_t>(owners_.processes()));
@@ -126,7 +126,7 @@ class Router {
     for (const PairRow& row : rows) {
       const bool mirror = mirrored.test(row.source);
       for (const LocalNumber& target : row.span()) {
-        // Where both are there, the holder computes the edge if it can.
+        // If both are there, the holder computes the edge if it can.
         const bool at_source = summed.test(target) && (!mirror || to != holder_);
         const std::uint64_t edge = undecided_[static_cast<std::size_t>(&target - locals_.data())];
         routed_.computed_by[edge] = at_source ? from : static_cast<std::uint16_t>(to);
@@ -138,7 +138,7 @@ class Router {
   const partition::Ownership& owners_;
   std::uint32_t holder_;
   std::vector<std::uint16_t> source_owner_;  ///< [row]
-  // Of the sources of one owner: edges that are to be covered.
+  // The edges of the sources of one owner that are to be covered follow.
   std::vector<std::uint64_t> undecided_;  ///< their numbers in the block
   std::vector<LocalNumber> locals_;       ///< their destinations
   RoutedBlock routed_;

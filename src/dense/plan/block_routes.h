@@ -1,4 +1,5 @@
-// Who computes the edges of a block: the process that holds it, or the owner of one of their ends.
+// This file decides who computes the edges of a block: the process that holds it, or the owner of one of
+// their ends.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +11,18 @@
 
 namespace edgewire::plan {
 
-/// How the values of a block's edges travel. An edge (u, v) that process h computes needs a mirror of u
-/// at h, unless h owns u, and a partial sum for v from h, unless h owns v.
+/// The ways on which the values of a block's edges travel. An edge (u, v) that process h computes needs a
+/// mirror of u at h, unless h owns u, and a partial sum for v from h, unless h owns v.
 enum class Route {
   holder,  ///< the holder of the block computes all of its edges (strategy `slots`)
   direct,  ///< the owner of the source or of the destination computes an edge (strategy `cover`)
   mixed    ///< as `direct`, but for the dense core of the block, which its holder computes (strategy `cover`)
 };
-/// The routes that a strategy chooses from, by the values that all blocks need together. The first one is
-/// taken where they need the same.
+/// Returns the routes that a strategy chooses from, by the values that all blocks need together. The first
+/// one is taken where they need the same.
 std::vector<Route> routes_of(Strategy strategy);
 
-/// Who computes the edges of a block.
+/// Says who computes the edges of a block.
 struct RoutedBlock {
   /// [edge of the block]: the process that computes it.
   std::vector<std::uint16_t> computed_by;

@@ -42,7 +42,7 @@ std::vector<BlockEdges> split(const BlockEdges& block, const RoutedBlock& routed
   return parts;
 }
 
-/// Of each row the source, the number of edges, the targets, and the bits of each weight.
+/// Packs, for each row, the source, the number of edges, the targets, and the bits of each weight.
 Words pack(const BlockEdges& edges) {
   Words words;
   words.reserve(2 * edges.sources.size() + edges.edges() + kWordsAWeight * edges.weights.size());
@@ -99,7 +99,7 @@ std::vector<PeerLists> lists_for(const BlockEdges& edges, const partition::Owner
   return lists;
 }
 
-/// The number of mirrors, and the local numbers of mirrors and of partial sums.
+/// Returns the number of mirrors, and the local numbers of mirrors and of partial sums.
 Words announce(const PeerLists& lists, const partition::Ownership& owners) {
   Words words{static_cast<PlainId>(lists.mirrors_from.size())};
   for (const auto* list : {&lists.mirrors_from, &lists.sums_to})

@@ -1,6 +1,6 @@
-// What a process computes and exchanges when processes own blocks of edges: made of the edges of its block
-// and of what other processes hand over. The plan folder does no communication, so the caller carries the
-// messages, which are lists of words as wide as a global id.
+// This file says what a process computes and exchanges when processes own blocks of edges. It is made of the
+// edges of its block and of what other processes hand over. The dense/plan folder does no communication, so
+// the caller carries the messages, which are lists of words as wide as a global id.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,21 @@ namespace edgewire::plan {
 /// A message.
 using Words = std::vector<PlainId>;
 
-/// [process]: the edges of the block that it computes.
+/// Returns, for each process, the edges of the block that it computes: [process].
 std::vector<BlockEdges> split(const BlockEdges& block, const RoutedBlock& routed, std::size_t processes);
-/// Edges on their way to the process that computes them.
+/// Packs edges that go to the process that computes them.
 Words pack(const BlockEdges& edges);
 /// `vertices`: of the graph. Throws Error that names the sender when the words are wrong.
 BlockEdges unpack(const Words& words, bool weighted, std::size_t sender, std::uint64_t vertices);
 
-/// Which values a process sends and gets. All lists ascend, and have vertices of the owner's.
+/// The values that a process sends and gets. All lists ascend, and have vertices of the owner's.
 struct PeerLists {
   std::vector<VertexId> mirrors_to, mirrors_from;  ///< sources
   std::vector<VertexId> sums_to, sums_from;        ///< destinations
 };
 
-/// [peer]: the values that `rank` needs from it (mirrors_from) and has for it (sums_to), to compute `edges`.
-/// The other lists are empty.
+/// Returns, for each peer, the values that `rank` needs from it (mirrors_from) and has for it (sums_to), to
+/// compute `edges`: [peer]. The other lists are empty.
 std::vector<PeerLists> lists_for(const BlockEdges& edges, const partition::Ownership& owners,
                                  std::uint32_t rank);
 /// Tells a peer of mirrors_from and sums_to.

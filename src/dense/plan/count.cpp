@@ -27,7 +27,7 @@ class Tally {
         shared_(processes > 256),
         counts_(processes_ * processes_ * static_cast<std::size_t>(shared_ ? 1 : threads)) {}
 
-  /// The counters of one process towards all.
+  /// Returns the counters of one process towards all.
   std::uint64_t* row(int thread, std::size_t from) noexcept {
     return counts_.data() +
            ((shared_ ? 0 : static_cast<std::size_t>(thread)) * processes_ + from) * processes_;
@@ -54,7 +54,7 @@ class Tally {
   std::vector<std::uint64_t> counts_;
 };
 
-/// The part of count_owned() for the destinations [first, last).
+/// Does the part of count_owned() for the destinations [first, last).
 template <class Scheme>
 void count_range(const Rows& rows, const Scheme& scheme, std::uint64_t first, std::uint64_t last,
                  const CountOptions& options, Bits& worker_bits, Bits& process_bits, Tally& edges,
@@ -98,12 +98,12 @@ struct Pair {
   std::vector<LocalNumber> targets;
 };
 
-/// Bytes for a pair and its cover; see minimum_cover().
+/// Returns the bytes for a pair and its cover; see minimum_cover().
 std::uint64_t pair_bytes(std::uint64_t edges, std::uint64_t sources, std::uint64_t destinations) {
   return edges * sizeof(std::uint32_t) + std::min(edges, sources) * (16 + 32 + 4) + destinations * (9 + 4);
 }
 
-/// Edges of process `from` to the processes [first, last).
+/// Returns the edges of process `from` to the processes [first, last).
 template <class Scheme>
 std::vector<Pair> gather(const Rows& rows, const Scheme& scheme, const Traffic& edges, std::uint32_t from,
                          std::uint32_t first, std::uint32_t last) {
@@ -154,7 +154,7 @@ std::vector<Group> cut_into_groups(const partition::Ownership& ownership, const 
   return groups;
 }
 
-/// CPU time of this thread, without time in which other threads had its core.
+/// Returns the CPU time of this thread, without time in which other threads had its core.
 double thread_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

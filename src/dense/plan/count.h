@@ -59,14 +59,14 @@ struct CoverTraffic {
 CoverTraffic count_cover(const Rows& rows, const partition::Ownership& ownership, const Traffic& edges,
                          const CountOptions& options);
 
-/// The number of edges that each process computes: the edges that leave its vertices, minus those that it
-/// moves away, plus those that others move to it. `edges`: from each process to each other; on the diagonal,
-/// inside a process.
+/// Returns the number of edges that each process computes: the edges that leave its vertices, minus those
+/// that it moves away, plus those that others move to it. `edges` are those from each process to each other
+/// one; on the diagonal, those inside a process.
 std::vector<std::uint64_t> computed_edges(const Traffic& edges, const Traffic* moved = nullptr);
 
-/// The number of edges that move from each process to each other one. All of `moved` must move. Edges of
-/// `free` may move: only as many as needed, often none, so that no process computes much more than the mean.
-/// Processes that compute more give to those that compute least. All processes get the same result.
+/// Returns the number of edges that move from each process to each other one. All of `moved` must move. Edges
+/// of `free` may move: only as many as needed, often none, so that no process computes much more than the
+/// mean. Processes that compute more give to those that compute least. All processes get the same result.
 Traffic balance(const Traffic& edges, Traffic moved, const Traffic& free);
 
 }  // namespace edgewire::plan

@@ -35,7 +35,7 @@ void keep_distinct(std::vector<Value>& values) {
   values.shrink_to_fit();
 }
 
-/// What some blocks need under one route.
+/// The needs of some blocks under one route.
 struct Needs {
   std::vector<Value> mirrors, sums;
   std::vector<std::uint64_t> computed_edges;  ///< by process

@@ -85,8 +85,8 @@ Matcher::Matcher(const PairEdges& edges)
   }
 }
 
-/// Whether the row has two destinations that are not dead. With one it is a leaf: the two are matched, and
-/// the destination covers all its edges.
+/// Returns whether the row has two destinations that are not dead. With one it is a leaf: the two are
+/// matched, and the destination covers all its edges.
 bool Matcher::keeps(Row& row) {
   std::array<std::uint32_t, kAtOnce + kCopySlack> alive;
   row.alive = {kNoMate, kNoMate};
@@ -144,7 +144,7 @@ void Matcher::flip_path(std::uint32_t destination) {
   }
 }
 
-/// Depth-first search over vertices that no search of this round has visited.
+/// Searches depth first, over vertices that no search of this round has visited.
 Matcher::Outcome Matcher::search(const Step& root) {
   const std::uint32_t me = ++searches_;
   bool met_other = false;
@@ -250,7 +250,7 @@ PairCover Matcher::cover() const {
   return cover;
 }
 
-/// A cover that consists of sources only, or of destinations only.
+/// Returns a cover that consists of sources only, or of destinations only.
 PairCover one_sided_cover(const PairEdges& edges, std::uint64_t matching) {
   PairCover cover;
   cover.matching = matching;

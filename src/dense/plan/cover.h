@@ -11,8 +11,8 @@
 
 namespace edgewire::plan {
 
-/// The edges from one vertex of process p to the vertices of process q. Not empty. Duplicate edges do no
-/// harm.
+/// The edges from one vertex of process p to the vertices of process q. There is at least one edge. Duplicate
+/// edges do no harm.
 struct PairRow {
   const LocalNumber* targets = nullptr;
   std::uint32_t edges = 0;
@@ -41,8 +41,8 @@ struct CoverOptions {
   std::uint32_t max_rounds = kAffordable;
 };
 
-/// For each edge, its source is among the mirrors or its destination among the sums (the partial sums that
-/// are sent), or both.
+/// A cover: for each edge, its source is among the mirrors or its destination among the sums (the partial
+/// sums that are sent), or both.
 struct PairCover {
   std::vector<LocalNumber> mirrors;  ///< sources, ascending
   std::vector<LocalNumber> sums;     ///< destinations, ascending
@@ -53,7 +53,7 @@ struct PairCover {
   std::uint64_t free_edges = 0;   ///< edges with both ends in the cover: either process can compute them
 
   std::uint64_t values() const noexcept { return mirrors.size() + sums.size(); }
-  /// How far the cover may be from the minimum, as a fraction of it; 0: it is the minimum.
+  /// Returns how far the cover may be from the minimum, as a fraction of it; 0: it is the minimum.
   double gap() const noexcept {
     return static_cast<double>(values() - matching) /
            static_cast<double>(std::max<std::uint64_t>(1, matching));

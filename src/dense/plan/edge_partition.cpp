@@ -14,7 +14,7 @@ namespace {
 constexpr int kCellsPerProcess = 1024;
 constexpr std::uint16_t kNobody = 0xFFFF;
 
-/// Each range of cut_evenly() in as many strips.
+/// Cuts each range of cut_evenly() into as many strips.
 std::vector<PlainId> cut_into_strips(std::span<const std::uint64_t> offsets, std::uint32_t ranges,
                                      std::uint32_t strips_each) {
   const auto bounds = partition::cut_evenly(offsets, ranges);
@@ -27,7 +27,7 @@ std::vector<PlainId> cut_into_strips(std::span<const std::uint64_t> offsets, std
   return strips;
 }
 
-/// Which of `parts` equal shares of `total` holds the middle of the item that starts at `before`.
+/// Returns which of `parts` equal shares of `total` holds the middle of the item that starts at `before`.
 std::uint32_t share_of(std::uint64_t before, std::uint64_t item, std::uint64_t total, std::uint32_t parts) {
   if (total == 0) return 0;
   const auto middle = static_cast<partition::Uint128>(before) * 2 + item;

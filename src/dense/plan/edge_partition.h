@@ -15,8 +15,8 @@
 
 namespace edgewire::plan {
 
-/// Position of cell (x, y) on the Hilbert curve through the 2^bits x 2^bits cells (Hilbert, 1891; the bitwise
-/// form is the one of Lam and Shapiro, 1994).
+/// Returns the position of cell (x, y) on the Hilbert curve through the 2^bits x 2^bits cells (Hilbert, 1891;
+/// the bitwise form is the one of Lam and Shapiro, 1994).
 std::uint64_t hilbert_position(std::uint32_t x, std::uint32_t y, unsigned bits) noexcept;
 
 /// Cells of the edge matrix, about a thousand for each process: each range of cut_evenly() is cut into the
@@ -25,18 +25,19 @@ class Cells {
  public:
   Cells(std::span<const std::uint64_t> offsets, int processes);
   std::uint32_t side() const noexcept { return side_; }
-  /// The owner of the vertices of the strip.
+  /// Returns the owner of the vertices of the strip.
   std::uint32_t owner(std::uint32_t strip) const noexcept { return strip / strips_each_; }
   const partition::RangeOwnership& strips() const noexcept { return strips_; }
-  /// The vertices of a process, a range of ids.
+  /// Returns the vertices of a process, a range of ids.
   std::pair<std::uint64_t, std::uint64_t> sources_of(std::uint32_t owner) const noexcept;
-  /// Edges of the sources [first, last) in each cell, [row * side + column], but for edges between two
-  /// vertices of one owner. Counts in so many pieces, each of which takes 8 bytes a cell. verify(begin, end):
-  /// called before these rows are read.
+  /// Returns how many edges of the sources [first, last) are in each cell, [row * side + column], without
+  /// edges between two vertices of one owner. It counts in so many pieces, each of which takes 8 bytes a
+  /// cell. It calls verify(begin, end) before it reads these rows.
   std::vector<std::uint64_t> count(
       const Rows& rows, std::uint64_t first, std::uint64_t last, int pieces, const ForEach& for_each,
       const std::function<void(std::uint64_t begin, std::uint64_t end)>& verify) const;
-  /// All cells by position on the Hilbert curve through the smallest square of 2^k x 2^k cells that has them.
+  /// Returns all cells by position on the Hilbert curve through the smallest square of 2^k x 2^k cells that
+  /// has them.
   std::vector<std::uint32_t> along_curve() const;
 
  private:
@@ -55,22 +56,23 @@ class EdgePartition {
   /// search algorithm on BlueGene/L, SC 2005; Boman, Devine and Rajamanickam: Scalable matrix computations on
   /// large scale-free graphs using 2D graph partitioning, SC 2013).
   static EdgePartition grid(std::span<const std::uint64_t> offsets, int processes);
-  /// An edge between two vertices of one owner is held there. Of all others each process holds a stretch of
-  /// the Hilbert curve through the cells, all about the same number. The stretches go to the processes that
-  /// own most of the ends of their edges. `edges`: of each cell, over all sources, as Cells::count().
+  /// An edge between two vertices of one owner is held there. Each process holds, of all other edges, a
+  /// stretch of the Hilbert curve through the cells, all about the same number. The stretches go to the
+  /// processes that own most of the ends of their edges. `edges` are the counts of each cell, over all
+  /// sources, as Cells::count().
   static EdgePartition hilbert(std::span<const std::uint64_t> offsets, int processes, const Cells& cells,
                                std::span<const std::uint64_t> edges);
 
   int processes() const noexcept { return owners_.processes(); }
-  /// Who owns which vertex.
+  /// Says who owns which vertex.
   const partition::Ownership& owners() const noexcept { return owners_; }
   /// [strip(destination)]: the process that holds the edge from `source`.
   const std::uint16_t* row(VertexId source) const noexcept {
     return holders_.data() + std::size_t{strip(source)} * side_;
   }
-  /// The strip that the vertex is in.
+  /// Returns the strip that the vertex is in.
   std::uint32_t strip(VertexId vertex) const noexcept { return strips_.owner(vertex); }
-  /// The sources from which the processes [first, last) hold edges: ranges of ids, ascending.
+  /// Returns the sources from which the processes [first, last) hold edges: ranges of ids, ascending.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> sources_of(std::uint32_t first,
                                                                   std::uint32_t last) const;
 
@@ -94,10 +96,11 @@ struct BlockTraffic {
   std::uint32_t passes = 0;  ///< over the graph
 };
 
-/// The partition with this name, `hilbert` or `grid`. Reads all rows for `hilbert`; these are verified.
+/// Returns the partition with this name, `hilbert` or `grid`. It reads all rows for `hilbert`; these are
+/// verified.
 EdgePartition partition_edges(std::string_view how, const Rows& rows, int processes, int threads);
 
-/// Memory that count_blocks() needs at least: 40 bytes for each edge of a block.
+/// Returns the memory that count_blocks() needs at least: 40 bytes for each edge of a block.
 std::uint64_t block_bytes(const Rows& rows, int processes) noexcept;
 /// `strategy`: slots or cover. Takes as many blocks at a time as fit into the memory, with a pass over the
 /// rows for each time. The values take 8 bytes each beside that, with `cover` 16. Throws Error when no block

@@ -11,8 +11,8 @@
 
 namespace edgewire::plan {
 
-/// Bytes of a weight in tiles and on the wire: those of a float where no weight changes by that, else those
-/// of a double. 0: edges have none.
+/// Returns the bytes of a weight in tiles and on the wire: those of a float where no weight changes by that,
+/// else those of a double. Returns 0 if edges have none.
 inline std::size_t weight_bytes(const graph::GraphFile& graph, bool weighted) {
   if (!weighted) return 0;
   return graph.float_weights() ? sizeof(float) : sizeof(double);
@@ -24,8 +24,8 @@ struct EdgeRows {
   std::vector<std::uint32_t> ends;          ///< [source]: number of destinations up to and including its own
   std::vector<double> weights;              ///< [destination]; empty where weights are not asked for
 
-  /// Room for the global ids of so many destinations, which are numbered afterwards. Where an id is as wide
-  /// as a number, it is that of the numbers.
+  /// Returns room for the global ids of so many destinations, which are numbered afterwards. Where an id is
+  /// as wide as a number, it is that of the numbers.
   template <class Id = PlainId>
   std::span<Id> room_for_ids(std::size_t count) {
     destinations.resize(count);
@@ -43,15 +43,15 @@ struct EdgeRows {
 
 inline constexpr std::uint32_t kRowBlock = 64;  ///< sources that an EdgeReader reads at a time
 
-/// The edges of a process, source by source. Const and thread safe.
+/// The edges of a process, source by source. They are const and thread safe.
 class EdgeReader {
  public:
   virtual ~EdgeReader() = default;
   virtual std::uint32_t sources() const = 0;
-  /// See plan::weight_bytes(). 0: read() gives no weights.
+  /// Returns the bytes of a weight, see plan::weight_bytes(). With 0, read() gives no weights.
   virtual std::size_t weight_bytes() const { return 0; }
-  /// The number of edges of sources [first, last), or an upper bound; first is a multiple of kRowBlock, last
-  /// too or sources().
+  /// Returns the number of edges of sources [first, last), or an upper bound; first is a multiple of
+  /// kRowBlock, last too or sources().
   virtual std::uint64_t edges(std::uint32_t first, std::uint32_t last) const = 0;
   /// Sets `rows` to the edges of sources [first, last). `first` is a multiple of kRowBlock; the range has at
   /// most kRowBlock sources. Destinations are addresses, see partition::ColumnAddresses.

@@ -23,7 +23,7 @@ std::uint64_t row_blocks(std::uint32_t sources) {
   return (sources + std::uint64_t{kRowBlock} - 1) / kRowBlock;
 }
 
-/// work(worker, block, first row, last row) for every block of rows, or every `step`-th.
+/// Calls work(worker, block, first row, last row) for every block of rows, or every `step`-th.
 void for_each_block(const ForEach& for_each, std::uint32_t sources, std::uint32_t step,
                     const std::function<void(int, std::uint64_t, std::uint32_t, std::uint32_t)>& work) {
   const std::uint64_t blocks = row_blocks(sources);
@@ -116,7 +116,7 @@ void ExchangePlan::reach(std::size_t list, const ForEach& for_each, const Take& 
   });
 }
 
-/// The distinct destinations of each stream of sums.
+/// Finds the distinct destinations of each stream of sums.
 void ExchangePlan::find_entries(const ForEach& for_each) {
   for (std::size_t list = 0; list < lists_; ++list)
     destination_of_.emplace_back(partition::VertexSet(ownership_.vertices(), owned_.count(),

@@ -1,4 +1,6 @@
-// The exchange plan of one process: which values it sends to each peer, and in which slots.
+// The dense/plan folder decides which values each pair of processes exchanges, and in which slots. It
+// computes covers, counts bytes, and does no communication. This file has the exchange plan of one process:
+// which values it sends to each peer, and in which slots.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +33,7 @@ struct Stream {
   std::uint32_t first_destination = 0;  ///< partial sums: slot s is destination first_destination + s
 };
 
-/// Number of streams to each peer.
+/// Returns the number of streams to each peer.
 constexpr int streams_per_peer(Strategy strategy, int workers) noexcept {
   return strategy == Strategy::worker ? workers : strategy == Strategy::cover ? 2 : 1;
 }
@@ -42,17 +44,17 @@ struct Arrivals {
   std::vector<std::uint32_t> positions;  ///< [entry]: its position among the stream's entries, for the sender
 };
 
-/// Called by the receiver. entries[e]: the vertex of entry e. slots_of[e]: its number of slots; empty: one
+/// The receiver calls it. entries[e]: the vertex of entry e. slots_of[e]: its number of slots; empty: one
 /// each. Throws Error that names the peer when a local number is out of range or occurs twice.
 Arrivals order_arrivals(const OwnedVertices& owned, std::span<const LocalNumber> entries,
                         std::span<const std::uint32_t> slots_of, int peer);
 
-/// How many of the free edges of each cover move to the peer (see PairCover), by peer; none: no edges do.
-/// `edges`: of all owned vertices.
+/// Returns, for each peer, how many free edges of its cover move to it (see PairCover). An empty result means
+/// that no edges move. `edges` are those of all owned vertices.
 using FreeEdges = std::function<std::vector<std::uint64_t>(const PairCovers& covers, std::uint64_t edges)>;
 
 /// The plan of the sender. It numbers all destinations of the process: first the owned vertices by index,
-/// then the slots of stream 0, of stream 1, and so on. Const and thread safe.
+/// then the slots of stream 0, of stream 1, and so on. It is const and thread safe.
 ///
 /// The receiver chooses the order of the slots, so there is a PlanDraft first, whose entries the receiver
 /// puts in order (order_arrivals()). Tiles are made of ExchangeColumns, which take the plan.
@@ -60,17 +62,19 @@ class ExchangePlan {
  public:
   std::span<const Stream> streams() const noexcept { return streams_; }
   const OwnedVertices& owned() const noexcept { return owned_; }
-  /// The owned vertices that are mirrored at a peer, ascending. Only for strategy `cover`, else none.
+  /// Returns the owned vertices that are mirrored at a peer, ascending. With other strategies than `cover`
+  /// there are none.
   NumberedBy<Slot, std::span<const OwnedIndex>> mirrors(int peer) const noexcept;
-  /// [peer]: its cover. Only for strategy `cover` in a job of several processes, else none.
+  /// Returns the cover of each peer: [peer]. There are covers only with strategy `cover` in a job of several
+  /// processes.
   const PairCovers& covers() const noexcept { return covers_; }
-  /// The sum of PairCover::matching over all peers. Only for strategy `cover`, else 0.
+  /// Returns the sum of PairCover::matching over all peers. With other strategies than `cover` it is 0.
   std::uint64_t matching() const noexcept;
-  /// The vertex's local number at the peer, which is sent as id.
+  /// Returns the vertex's local number at the peer, which is sent as id.
   NumberedBy<Slot, std::vector<LocalNumber>> slot_ids(std::size_t stream) const;
-  /// The owned vertex whose value is sent. Only for strategy `edge`.
+  /// Returns the owned vertex whose value is sent. This is only for strategy `edge`.
   NumberedBy<Slot, std::span<const OwnedIndex>> slot_sources(std::size_t stream) const noexcept;
-  /// The weight of the slot's edge. Only for strategy `edge` with weights.
+  /// Returns the weight of the slot's edge. This is only for strategy `edge` with weights.
   NumberedBy<Slot, std::span<const double>> slot_weights(std::size_t stream) const noexcept;
   /// Frees what only slot_ids(), slot_sources() and slot_weights() need. They may not be called any more.
   void forget_slots();
@@ -96,7 +100,7 @@ class ExchangePlan {
   void move_edges(std::span<const std::uint64_t> free_edges, const ForEach& for_each);
   void place(std::size_t stream, std::span<const std::uint32_t> positions);
   void number_slots(const ForEach& for_each);
-  /// Whether each edge to another process has its slot, and no destination.
+  /// Returns whether each edge to another process has its slot, and no destination.
   bool has_edge_slots() const noexcept { return strategy_ == Strategy::edge && !destination_of_.empty(); }
   void find_entries(const ForEach& for_each);
   void count_slots();
@@ -107,7 +111,7 @@ class ExchangePlan {
               std::span<const std::uint32_t> ends) const;
   template <class Take>
   void reach(std::size_t list, const ForEach& for_each, const Take& take) const;
-  /// [vertex]: in a job of one process, its index or address.
+  /// Returns, in a job of one process, the index or address of each vertex: [vertex].
   std::span<const std::uint32_t> numbers_alone() const noexcept {
     return addresses_.empty() ? plain(owned_.indexes()) : std::span<const std::uint32_t>(addresses_);
   }
@@ -141,7 +145,7 @@ class ExchangePlan {
   std::uint32_t destinations_ = 0;
 };
 
-/// What the sender knows before the receivers have put its values in order.
+/// The plan that the sender knows before the receivers have put its values in order.
 class PlanDraft {
  public:
   /// Reads all edges of owned vertices, several times. In a job of several processes it takes the
@@ -160,20 +164,21 @@ class PlanDraft {
   }
   const OwnedVertices& owned() const noexcept { return plan_.owned(); }
   Strategy strategy() const noexcept { return plan_.strategy_; }
-  /// [entry] of a stream of partial sums: the vertex's local number at the peer, ascending.
+  /// Returns the vertex's local number at the peer for each entry of a stream of partial sums: [entry],
+  /// ascending.
   const std::vector<LocalNumber>& entries(std::size_t stream) const noexcept {
     return plan_.entries_[stream];
   }
-  /// [entry]: number of slots. Only for strategy `edge`.
+  /// Returns the number of slots of each entry: [entry]. This is only for strategy `edge`.
   std::span<const std::uint32_t> slots_of(std::size_t stream) const noexcept;
-  /// The edges that were moved to the peer. Only for strategy `cover`, else none.
+  /// Returns the edges that were moved to the peer. With other strategies than `cover` there are none.
   std::span<const std::uint32_t> moved(int peer) const noexcept;
 
   /// positions(stream): [entry], as the receiver ordered them. Throws Error that names a peer whose order is
   /// none.
   ExchangePlan in_order(const std::function<std::span<const std::uint32_t>(std::size_t stream)>& positions,
                         const ForEach& for_each) &&;
-  /// The vertices, for another draft.
+  /// Returns the vertices, for another draft.
   OwnedVertices take_owned() && { return std::move(plan_.owned_); }
 
  private:
@@ -186,7 +191,7 @@ class ExchangeColumns final : public EdgeReader {
   /// `bounds` as cut_columns() returned them. Throws Error when there are too many columns.
   ExchangeColumns(ExchangePlan plan, std::span<const std::uint32_t> bounds, const ForEach& for_each);
   std::uint32_t sources() const noexcept override { return plan_.sources(); }
-  /// With `cover` read() returns fewer, since some have moved.
+  /// Counts the edges of these rows. With `cover`, read() returns fewer, since some have moved.
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept override {
     return plan_.owned().edges(first, last);
   }
@@ -196,10 +201,10 @@ class ExchangeColumns final : public EdgeReader {
   void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const override {
     plan_.read(first, last, rows);
   }
-  /// [local number]: address of the owned vertex's sum. Not for strategy `worker`, nor in a job of one
-  /// process.
+  /// Returns the address of each owned vertex's sum: [local number]. There are none with strategy `worker`,
+  /// nor in a job of one process.
   topology::PageVector<std::uint32_t> owned_addresses() const;
-  /// The vertices of the plan, as they were.
+  /// Returns the vertices of the plan, as they were.
   OwnedVertices take_owned(const ForEach& for_each) &&;
 
  private:

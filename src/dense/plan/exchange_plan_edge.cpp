@@ -35,8 +35,8 @@ std::span<const std::uint32_t> PlanDraft::slots_of(std::size_t stream) const noe
   return plan_.slots_of_[stream];
 }
 
-/// The edges of a destination take its slots one after the other, in row order. One thread,
-/// so that the numbering is the same in every run.
+/// Lets the edges of a destination take its slots one after the other, in row order. One thread does this, so
+/// that the numbering is the same in every run.
 void ExchangePlan::find_slot_sources() {
   if (destination_of_.empty()) return;
   slot_sources_.resize(destinations_ - owned_.count());

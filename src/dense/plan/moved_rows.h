@@ -32,11 +32,11 @@ class MovedRows final : public EdgeReader {
     return before_[(last + kRowBlock - 1) / kRowBlock] - before_[first / kRowBlock];
   }
   void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const override;
-  /// The destinations.
+  /// Returns the destinations.
   std::span<const LocalNumber> row(std::uint32_t mirror) const noexcept {
     return numbered<LocalNumber>(rows_[mirror]);
   }
-  /// The weight of an edge of the row, where edges have weights.
+  /// Returns the weight of an edge of the row, where edges have weights.
   double weight(std::uint32_t mirror, std::size_t edge) const noexcept {
     const std::uint32_t* const weights = rows_[mirror].data() + rows_[mirror].size();
     return weight_bytes_ == sizeof(float) ? read<float>(weights, edge) : read<double>(weights, edge);

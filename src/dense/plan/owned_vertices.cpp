@@ -42,13 +42,13 @@ class DegreeSort {
  public:
   DegreeSort(const Pieces& pieces, const Degrees& degree)
       : pieces_(pieces), degree_(degree), places_(pieces.count()), ends_(kBuckets) {}
-  /// Step 1, for each piece. `ids`: of all vertices.
+  /// Does step 1, for each piece. `ids` are those of all vertices.
   void count(std::uint64_t piece, std::span<const PlainId> ids) {
     auto& counts = places_[piece];
     counts.resize(kBuckets);
     for (auto i = pieces_.first(piece); i < pieces_.first(piece + 1); ++i) ++counts[degree_.bucket(ids[i])];
   }
-  /// Step 2, once.
+  /// Does step 2, once.
   void sum() {
     std::uint32_t next = 0;
     for (std::uint32_t bucket = 0; bucket < kBuckets; ++bucket) {
@@ -56,8 +56,8 @@ class DegreeSort {
       ends_[bucket] = next;
     }
   }
-  /// Step 3, for each piece: writes its vertices to their final positions, and these positions to `indexes`,
-  /// which may be the memory of `ids`.
+  /// Does step 3, for each piece: it writes its vertices to their final positions, and these positions to
+  /// `indexes`, which may be the memory of `ids`.
   void place(std::uint64_t piece, std::span<const PlainId> ids, std::span<std::uint32_t> indexes,
              std::span<PlainId> sorted) {
     for (auto i = pieces_.first(piece); i < pieces_.first(piece + 1); ++i) {
@@ -66,7 +66,7 @@ class DegreeSort {
       sorted[indexes[i]] = v;
     }
   }
-  /// Last: the vertices that are in order now but for what they are among themselves.
+  /// Does the last step: returns the vertices that are in order now, except among themselves.
   std::span<PlainId> sort_hubs(std::span<PlainId> sorted) const {
     const auto hubs = sorted.first(ends_[0]);
     std::ranges::stable_sort(hubs, std::greater(), degree_);

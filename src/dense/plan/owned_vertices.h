@@ -22,10 +22,10 @@ enum class Layout {
 /// Takes 8 bytes a vertex, 12 where ids have 64 bits.
 class OwnedVertices {
  public:
-  /// Also verifies the rows of these vertices. Throws Error with path and offset.
+  /// Makes the vertices of a process, and verifies their rows. Throws Error with path and offset.
   OwnedVertices(const partition::OwnedRows& rows, const partition::Ownership& ownership, int rank,
                 Layout layout, const ForEach& for_each);
-  /// Empty: to be filled through arrays().
+  /// Makes an empty one, which is to be filled through arrays().
   OwnedVertices() = default;
   /// Calls array(values) for each array of `owned`, to store it or to read it back.
   template <class Owned, class Array>
@@ -34,13 +34,13 @@ class OwnedVertices {
     array(owned.indexes_);
     array(owned.edges_before_);
   }
-  /// Whether the arrays that were read back can be the vertices of `rank`.
+  /// Returns whether the arrays that were read back can be the vertices of `rank`.
   bool fit(const partition::Ownership& ownership, int rank, const ForEach& for_each) const;
 
   std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(ids_.size()); }
   std::uint64_t edges() const noexcept { return edges_before_.back(); }
-  /// The number of edges of the vertices with indexes [first, last); first is a multiple of kRowBlock, last
-  /// too or count().
+  /// Returns the number of edges of the vertices with indexes [first, last); first is a multiple of
+  /// kRowBlock, last too or count().
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept {
     return edges_before_[(last + kRowBlock - 1) / kRowBlock] - edges_before_[first / kRowBlock];
   }
@@ -53,7 +53,8 @@ class OwnedVertices {
   void give_indexes(topology::PageVector<std::uint32_t> indexes) noexcept { indexes_ = std::move(indexes); }
 
  private:
-  // Without their types, since sorting exchanges them, and a plan borrows the indexes for other numbers.
+  // The numbers are without their types, since sorting exchanges them, and a plan borrows the indexes for
+  // other numbers.
   topology::PageVector<PlainId> ids_;            ///< [index]
   topology::PageVector<std::uint32_t> indexes_;  ///< [local number]
   std::vector<std::uint64_t> edges_before_;      ///< [index / kRowBlock]

@@ -12,7 +12,7 @@
 #include <immintrin.h>
 #pragma GCC diagnostic pop
 
-/// For functions that are only called if has_lanes().
+/// This is for functions that are only called if has_lanes().
 #define EDGEWIRE_WIDE __attribute__((target("arch=x86-64-v4")))
 #endif
 
@@ -105,8 +105,8 @@ class Lanes {
     const int rest = 33 - std::bit_width(hash.processes() - 1);
     return static_cast<std::int64_t>((hash.reciprocal() + (std::uint64_t{1} << rest) - 1) >> rest);
   }
-  /// The upper halves of the products: those of 32 bits are 64 bits wide, so that odd and even lanes go
-  /// through it by turns.
+  /// Returns the upper halves of the products: those of 32 bits are 64 bits wide, so that odd and even lanes
+  /// go through it by turns.
   EDGEWIRE_WIDE static __m512i high(__m512i a, __m512i b) {
     const __m512i even = _mm512_srli_epi64(_mm512_mul_epu32(a, b), 32);
     const __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64(a, 32), b);

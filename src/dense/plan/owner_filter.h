@@ -20,7 +20,7 @@ class OwnerFilter {
 
   /// `ownership` must outlive this. `wide`: treat 16 vertices at a time where possible.
   explicit OwnerFilter(const partition::Ownership& ownership, bool wide = true);
-  /// Whether it treats 16 vertices at a time.
+  /// Returns whether it treats 16 vertices at a time.
   bool wide() const noexcept { return hash_ != nullptr; }
 
   /// Copies the vertices whose owner p has kept[p] == 1 to `out`, in their order; all other kept[p] are 0.

@@ -23,7 +23,7 @@ constexpr std::uint32_t kGroupRows = 1 << 16;  // of all peers: a worker's group
 constexpr std::uint64_t kLeastChunk = 1 << 10, kMostChunk = 1 << 18;  // edges
 constexpr std::uint32_t kAsked = 64;                                  // rows that are prefetched together
 
-/// row(local, targets) for owned vertices with local numbers [first, last), in that order.
+/// Calls row(local, targets) for owned vertices with local numbers [first, last), in that order.
 template <class Row>
 void for_each_row(const partition::OwnedRows& rows, const partition::Ownership& ownership, std::uint32_t rank,
                   std::uint32_t first, std::uint32_t last, const Row& row) {
@@ -55,7 +55,7 @@ class PairRows {
   /// `owned_edges`: number of edges of the vertices of `rank`. `workers`: those of for_each. Throws Error.
   PairRows(partition::OwnedRows rows, const partition::Ownership& ownership, int rank,
            std::uint64_t owned_edges, int workers, const ForEach& for_each);
-  /// The edges that go to the peer; none for this rank. The result points into this object.
+  /// Returns the edges that go to the peer; none for this rank. The result points into this object.
   PairEdges edges(std::uint32_t peer) const;
 
  private:
@@ -192,9 +192,9 @@ std::vector<MovedEdges> PairCovers::take_moved(const OwnedVertices& owned,
   return std::move(moved_);
 }
 
-/// The edges that move: those that must, and of the free ones all of each of the first sources, as long as
-/// they are no more than `free_edges`. The indexes of the sources whose edges all move are added to `whole`;
-/// counts both kinds in the cover.
+/// Returns the edges that move: those that must, and of the free ones all of each of the first sources, as
+/// long as they are no more than `free_edges`. The indexes of the sources whose edges all move are added to
+/// `whole`. It also counts both kinds in the cover.
 MovedEdges PairCovers::pack(const OwnedVertices& owned, std::uint32_t peer, std::uint64_t free_edges,
                             std::vector<OwnedIndex>& whole) {
   const PairEdges edges = rows_->edges(peer);
@@ -233,8 +233,8 @@ MovedEdges PairCovers::pack(const OwnedVertices& owned, std::uint32_t peer, std:
   return moved;
 }
 
-/// The weights of the edges from a source (local number) to the peer, but for destinations in `left_out`, in
-/// the order of the row, as bits. Returns their end.
+/// Copies the weights of the edges from a source (local number) to the peer, except for destinations in
+/// `left_out`, in the order of the row, as bits. Returns their end.
 std::uint32_t* PairCovers::copy_weights(std::uint32_t peer, LocalNumber source, const Bits* left_out,
                                         std::uint32_t* out) const {
   const VertexId v = ownership_->vertex(rank_, source);

@@ -22,26 +22,26 @@ class PairRows;
 /// The covers of the edges from the owned vertices to the vertices of each peer.
 class PairCovers {
  public:
-  /// No covers: for other strategies than `cover`.
+  /// Makes no covers, for other strategies than `cover`.
   PairCovers() = default;
-  /// Until take_moved(), it keeps a copy of the edges that leave the process, up to 6 bytes each and 16 for
-  /// each source and peer, and of those that must move. While it runs, it also needs the memory of
-  /// minimum_cover(). `weighted`: moved edges take their weights along. Ownership, and the graph of the rows,
-  /// outlive it.
+  /// Computes the covers. Until take_moved(), it keeps a copy of the edges that leave the process, up to 6
+  /// bytes each and 16 for each source and peer, and of those that must move. While it runs, it also needs
+  /// the memory of minimum_cover(). `weighted`: moved edges take their weights along. Ownership, and the
+  /// graph of the rows, outlive it.
   PairCovers(const partition::OwnedRows& rows, const partition::Ownership& ownership, int rank,
              const OwnedVertices& owned, int workers, const ForEach& for_each, bool weighted = false);
 
   std::size_t size() const noexcept { return covers_.size(); }
   bool empty() const noexcept { return covers_.empty(); }
-  /// The cover for the peer; empty for this rank.
+  /// Returns the cover for the peer; empty for this rank.
   const PairCover& operator[](std::size_t peer) const noexcept { return covers_[peer]; }
-  /// The mirrors of that cover in the order of this process's layout, in which they have their slots.
+  /// Returns the mirrors of that cover in the order of this process's layout, in which they have their slots.
   NumberedBy<Slot, std::span<const OwnedIndex>> mirrors(std::size_t peer) const noexcept {
     return mirrors_[peer];
   }
-  /// [peer]: the edges that the peer will compute. These are the edges that must move, and about
-  /// free_edges[peer] free ones, but not more. Of a source, either all free edges move or none; the indexes
-  /// of the sources whose free edges move are appended to whole[peer]. `owned` as before. May be called once.
+  /// Returns the edges that each peer will compute: [peer]. These are the edges that must move, and about
+  /// free_edges[peer] free ones, but not more. Either all free edges of a source move or none; the indexes of
+  /// the sources whose free edges move are appended to whole[peer]. `owned` as before. It may be called once.
   std::vector<MovedEdges> take_moved(const OwnedVertices& owned, std::span<const std::uint64_t> free_edges,
                                      std::vector<std::vector<OwnedIndex>>& whole, const ForEach& for_each);
 

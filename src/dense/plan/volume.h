@@ -10,20 +10,20 @@
 
 namespace edgewire::plan {
 
-/// What a process sends for the edges that leave it, fewest values last.
+/// The strategies: what a process sends for the edges that leave it, fewest values last.
 enum class Strategy { edge, worker, process, slots, cover };
 inline constexpr std::array kStrategies{Strategy::edge, Strategy::worker, Strategy::process, Strategy::slots,
                                         Strategy::cover};
 
-/// How a value is written on the wire. f32, f64 and raw16 are messages of 4, 8 and 16 bytes as the program
-/// computes them, whatever their type is; the others are floats rounded to 2 bytes.
+/// The ways in which a value is written on the wire. f32, f64 and raw16 are messages of 4, 8 and 16 bytes as
+/// the program computes them, whatever their type is; the others are floats rounded to 2 bytes.
 enum class Encoding { f32, f64, bf16, f16, u16, raw16 };
 inline constexpr std::array kEncodings{Encoding::f32, Encoding::f64, Encoding::bf16,
                                        Encoding::f16, Encoding::u16, Encoding::raw16};
 
 std::string_view to_name(Strategy strategy) noexcept;
 std::string_view to_name(Encoding encoding) noexcept;
-/// Throw UsageError that lists the known names.
+/// These throw UsageError that lists the known names.
 Strategy strategy_from(std::string_view name);
 Encoding encoding_from(std::string_view name);
 
@@ -31,26 +31,26 @@ constexpr std::uint64_t value_bytes(Encoding encoding) noexcept {
   constexpr std::array<std::uint64_t, kEncodings.size()> kBytes{4, 8, 2, 2, 2, 16};
   return kBytes[static_cast<std::size_t>(encoding)];
 }
-/// Whether values travel in 16 bits, rounded by exchange::Codec.
+/// Returns whether values travel in 16 bits, rounded by exchange::Codec.
 constexpr bool is_rounded(Encoding encoding) noexcept { return value_bytes(encoding) == 2; }
-/// Bytes of a message in memory.
+/// Returns the bytes of a message in memory.
 constexpr std::uint64_t message_bytes(Encoding encoding) noexcept {
   return is_rounded(encoding) ? sizeof(float) : value_bytes(encoding);
 }
-/// Largest relative error of a value (of normal size) that is rounded to 16 bits.
+/// Returns the largest relative error of a value (of normal size) that is rounded to 16 bits.
 constexpr double rounding(Encoding encoding) noexcept {
   return !is_rounded(encoding) ? 0 : encoding == Encoding::bf16 ? 1.0 / 256 : 1.0 / 2048;
 }
-/// Whether a 4-byte vertex id travels with each value. Slots need none: both sides know the order.
+/// Returns whether a 4-byte vertex id travels with each value. Slots need none: both sides know the order.
 constexpr bool sends_ids(Strategy strategy) noexcept {
   return strategy == Strategy::edge || strategy == Strategy::worker || strategy == Strategy::process;
 }
-/// Bytes on the wire, without headers, of one value under a strategy.
+/// Returns the bytes on the wire, without headers, of one value under a strategy.
 constexpr std::uint64_t bytes_a_value(Strategy strategy, Encoding encoding) noexcept {
   return value_bytes(encoding) + (sends_ids(strategy) ? 4 : 0);
 }
 
-/// How a link cuts payload into frames. All counts are bytes.
+/// Says how a link cuts payload into frames. All counts are bytes.
 struct Framing {
   std::string_view name;
   std::uint32_t payload;    ///< most payload that a frame carries
@@ -87,9 +87,9 @@ inline constexpr std::array kFramings{
 };
 static_assert(kFramings[0].payload == 1448 && kFramings[0].payload + kFramings[0].overhead == 1538);
 
-/// Fewest bytes on the link, in one direction, for `payload_bytes` in `messages` messages of equal size. Does
-/// not count acknowledgements: they travel with other data if there is traffic in both directions, and else
-/// use the other direction.
+/// Returns the fewest bytes on the link, in one direction, for `payload_bytes` in `messages` messages of
+/// equal size. It does not count acknowledgements: they travel with other data if there is traffic in both
+/// directions, and else use the other direction.
 std::uint64_t wire_bytes(const Framing& framing, std::uint64_t payload_bytes,
                          std::uint64_t messages = 1) noexcept;
 
@@ -110,7 +110,7 @@ class Traffic {
   std::uint64_t at(std::size_t from, std::size_t to) const noexcept {
     return values_[from * processes_ + to];
   }
-  /// How many values each process sends to others, with `with_self` also to itself.
+  /// Returns how many values each process sends to others, with `with_self` also to itself.
   std::vector<std::uint64_t> sent(bool with_self) const;
 
  private:

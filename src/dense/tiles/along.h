@@ -1,21 +1,23 @@
-// Whether a program wants the weights of edges, and what it makes of a message on an edge without one.
+// This file says whether a program wants the weights of edges, and what it makes of a message on an edge
+// without one.
 #pragma once
 
 namespace edgewire::tiles {
 
-/// Whether a program tells edges apart by their weights.
+/// Says whether a program tells edges apart by their weights.
 template <class P>
 inline constexpr bool kUsesWeights = requires(const typename P::Message& message) {
   P::along(message, 1.0F);
 };
 
-/// Whether it cannot do without them.
+/// Says whether it cannot do without them.
 template <class P>
 inline constexpr bool kNeedsWeights = kUsesWeights<P> && !requires(const typename P::Message& message) {
   P::along(message);
 };
 
-/// On an edge without a weight. Programs that need weights run over no such edges (job::check_weights()).
+/// Carries a message along an edge without a weight. Programs that need weights run over no such edges
+/// (job::check_weights()).
 template <class P>
 [[gnu::always_inline]] inline typename P::Accumulator along_plain(
     const typename P::Message& message) noexcept {

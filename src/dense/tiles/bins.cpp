@@ -28,7 +28,7 @@ void for_each_edge(const std::uint16_t* tile, const Visit& visit) {
   });
 }
 
-/// The thin cells of a column, by strip.
+/// Returns the thin cells of a column, by strip.
 std::vector<Cell> thin_cells(const Tiles& tiles, std::size_t column, std::uint32_t sources) {
   std::vector<Cell> cells;
   const auto is_thick = [sources](const Cell& cell) {

@@ -27,11 +27,12 @@ namespace edgewire::tiles {
 /// (Xeon, Kronecker 24: an eighth, a quarter and a half took the same time.)
 inline constexpr double kThinEdges = 0.25;
 
-/// Edges in thin cells; nothing is built. `tiles` are in memory; `sources`: those that they read.
+/// Returns how many edges are in thin cells. It builds nothing. `tiles` are in memory, and `sources` are
+/// those that they read.
 std::uint64_t count_thin_edges(topology::WorkerPool& pool, const Tiles& tiles, std::uint32_t sources);
 
-/// Where the value of each edge of a thin cell is read, and where it goes. Immutable; the values are the
-/// caller's.
+/// Says where the value of each edge of a thin cell is read, and where it goes. It never changes; the values
+/// are the caller's.
 class Bins {
  public:
   Bins() = default;
@@ -39,9 +40,9 @@ class Bins {
   Bins(topology::WorkerPool& pool, const Tiles& tiles, std::uint32_t sources);
 
   std::size_t strips() const noexcept { return strips_.size(); }  ///< none without thin cells
-  /// So many values belong into the memory that scatter() fills.
+  /// Returns how many values must fit into the memory that scatter() fills.
   std::size_t edges() const noexcept { return sources_.size(); }
-  /// Whether the edges of a strip to a column are in the bins.
+  /// Returns whether the edges of a strip to a column are in the bins.
   bool holds(std::size_t column, std::uint16_t strip) const noexcept;
 
   /// Writes the values of a strip's sources into `values`. `x`: by source. Workers may scatter different

@@ -21,14 +21,14 @@ using Lanes [[gnu::vector_size(kLanes * sizeof(std::uint16_t))]] = std::uint16_t
 constexpr std::size_t packed_bytes(unsigned width) { return kBlock * width / kByteBits; }
 constexpr std::size_t bytes_of_bits(std::size_t bits) { return (bits + kByteBits - 1) / kByteBits; }
 
-/// How a block is written.
+/// The way in which a block is written.
 struct Choice {
   unsigned width = 0;       ///< low bits of each number
   unsigned extra = 0;       ///< high bits of an exception
   unsigned exceptions = 0;  ///< how many
 };
 
-/// The choice that takes the fewest bytes.
+/// Returns the choice that takes the fewest bytes.
 Choice choose(const std::array<std::uint16_t, kBlock>& numbers) {
   std::array<unsigned, kWordBits + 1> by_width{};
   for (const std::uint16_t number : numbers) ++by_width[static_cast<std::size_t>(std::bit_width(number))];

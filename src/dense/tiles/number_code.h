@@ -18,7 +18,7 @@ namespace edgewire::tiles {
 /// front. Where no number is 0, each is stored less one, so a block of ones takes one byte.
 void encode_numbers(std::span<const std::uint16_t> numbers, std::vector<std::byte>& code);
 
-/// Bytes behind a code that a NumberReader may read. It ignores them.
+/// The number of bytes behind a code that a NumberReader may read. It ignores them.
 inline constexpr std::size_t kNumberSlack = 4;
 
 /// Takes numbers from a code. It stays within the code and its slack, whatever the bytes are.
@@ -30,8 +30,8 @@ class NumberReader {
   /// `code` stays where it is.
   explicit NumberReader(std::span<const std::byte> code) noexcept
       : next_(code.data()), end_(code.data() + code.size()) {}
-  /// The next `count` numbers, at most kMostTaken, which stay until the next call. The number in front of
-  /// them can be read, too; it means nothing. Null when the code is at its end or damaged.
+  /// Returns the next `count` numbers, at most kMostTaken, which stay until the next call. The number in
+  /// front of them can be read, too; it means nothing. Returns null when the code is at its end or damaged.
   const std::uint16_t* take(std::size_t count) noexcept {
     if (filled_ - at_ < count && !refill(count)) return nullptr;
     const std::uint16_t* const numbers = numbers_.data() + at_;

@@ -55,7 +55,7 @@ class Sweep {
     }
   }
 
-  /// Where a sweep of a tile is: in its bundles, and in its weights, if it has any.
+  /// The place of a sweep of a tile: in its bundles, and in its weights, if it has any.
   struct Cursor {
     const std::uint16_t* words;
     const std::uint16_t* weights;
@@ -152,7 +152,7 @@ void sweep_column(const Tiles& tiles, std::size_t column, const typename P::Mess
   }
 }
 
-/// The same for all columns of a group, in the order's order. The accumulators of a column start at
+/// Does the same for all columns of a group, in the order's order. The accumulators of a column start at
 /// order.begin(column). `binned`: the values of order.bins(), all strips scattered.
 template <class P>
 void sweep_group(const Tiles& tiles, const TileOrder& order, std::size_t group, const typename P::Message* x,

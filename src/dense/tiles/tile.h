@@ -1,5 +1,6 @@
-// The tiles folder turns the edges that a process holds into tiles and sweeps them, iteration by iteration,
-// at the speed of the caches. It knows nothing of sockets, queue pairs or files.
+// The dense/tiles folder turns the edges that a process holds into tiles and sweeps them, iteration by
+// iteration, at the speed of the caches. It has the format of tiles, the builder, the sweep, and the code of
+// tiles for disks. It knows nothing of other processes, sockets or files.
 //
 // Sources are numbered 0..sources-1, destinations 0..destinations-1: first the vertices of the process, then
 // the partial sums for its peers. The caller cuts the destinations into columns. A worker computes one column
@@ -56,10 +57,11 @@ class ColumnReader {
                                               std::size_t number) noexcept = 0;
 };
 
-/// The edges of a process as tiles, column by column. Immutable once built; read by all workers. Movable.
+/// The edges of a process as tiles, column by column. They do not change once they are built, and all workers
+/// read them. They can be moved.
 class Tiles {
  public:
-  /// How much a column holds.
+  /// The size of a column.
   struct Size {
     std::uint64_t edges = 0;
     std::uint64_t words = 0;
@@ -78,12 +80,12 @@ class Tiles {
   std::uint32_t column_width(std::size_t column) const noexcept { return columns_[column].width; }
   std::uint64_t edges(std::size_t column) const noexcept { return columns_[column].edges; }
   std::uint64_t edges() const noexcept { return edges_; }
-  /// The data of the column's tiles, which is what one sweep reads. Each part holds whole tiles. The layout
-  /// is in tile_format.h. No parts where there is a reader.
+  /// Returns the data of the column's tiles, which is what one sweep reads. Each part holds whole tiles. The
+  /// layout is in tile_format.h. There are no parts where there is a reader.
   std::span<const std::span<const std::uint16_t>> column_data(std::size_t column) const noexcept {
     return columns_[column].parts;
   }
-  /// As ColumnReader::part(); there is one where the words are not in memory.
+  /// Does the same as ColumnReader::part(). There is a reader where the words are not in memory.
   std::span<const std::uint16_t> part(int worker, std::size_t column, std::size_t number) const noexcept {
     if (reader_ != nullptr) return reader_->part(worker, column, number);
     const auto& parts = columns_[column].parts;
@@ -91,7 +93,7 @@ class Tiles {
   }
   /// Copies the words of each column to memory of nodes[column] (os_index); there is no reader.
   void move_to(topology::WorkerPool& pool, std::span<const int> nodes);
-  /// Bytes that one sweep over a column, or all columns, reads.
+  /// Returns how many bytes one sweep over a column, or over all columns, reads.
   std::uint64_t bytes(std::size_t column) const noexcept;
   std::uint64_t bytes() const noexcept;
 
@@ -128,9 +130,9 @@ class TileSink {
 Tiles build_tiles(topology::WorkerPool& pool, const plan::EdgeReader& reader,
                   std::span<const std::uint32_t> column_bounds, std::span<const int> column_nodes = {},
                   const TileSizes& sizes = {});
-/// The same tiles for a sink, which takes them before they have more than `budget` bytes together with the
-/// edges that are dealt to columns at a time, and at the end. The edges dealt at a time, and the tiles made
-/// of them, take 0.35 bytes an edge at most, and 28 bytes a source, but 22 MB at least.
+/// Builds the same tiles for a sink, which takes them before they have more than `budget` bytes together with
+/// the edges that are dealt to columns at a time, and at the end. The edges dealt at a time, and the tiles
+/// made of them, take 0.35 bytes an edge at most, and 28 bytes a source, but 22 MB at least.
 void build_tiles(topology::WorkerPool& pool, const plan::EdgeReader& reader,
                  std::span<const std::uint32_t> column_bounds, const TileSizes& sizes, TileSink& sink,
                  std::uint64_t budget);

@@ -78,7 +78,7 @@ class TileBuilder {
   }
 
  private:
-  /// How many edges a band has at most, unless a block of rows has more.
+  /// Returns how many edges a band has at most, unless a block of rows has more.
   std::uint64_t band_edges() const {
     return std::max(std::min(edges_ / kBandShare, kBandBytesOfSource * reader_.sources() / sizeof(Pair)),
                     kLeastBandEdges);

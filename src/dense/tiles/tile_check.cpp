@@ -20,7 +20,7 @@ struct Largest {
 /// Eight words, which one instruction compares.
 using EightWords [[gnu::vector_size(16)]] = std::uint16_t;
 
-/// Of `count` bundles of `Words` words each.
+/// Checks `count` bundles of `Words` words each.
 template <std::size_t Words>
 Largest largest(const std::uint16_t* bundles, std::uint64_t count) noexcept {
   constexpr std::size_t kBundles = sizeof(EightWords) / sizeof(std::uint16_t);
@@ -49,13 +49,13 @@ constexpr std::array<Largest (*)(const std::uint16_t*, std::uint64_t) noexcept, 
   return {&largest<Sizes + 2>...};
 }
 
-/// The largest key and other of `count` bundles of `others` others.
+/// Returns the largest key and other of `count` bundles of `others` others.
 Largest largest_of(const std::uint16_t* bundles, std::uint64_t count, std::uint32_t others) noexcept {
   static constexpr auto kBySize = by_size(std::make_index_sequence<kBundle>());
   return kBySize[others - 1](bundles, count);
 }
 
-/// Removes the first tile from `words`. False when it is not a tile.
+/// Removes the first tile from `words`. Returns false when it is not a tile.
 bool take_tile(std::span<const std::uint16_t>& words, std::uint64_t sources, std::uint32_t width) noexcept {
   if (words.size() < kTileHeaderWords) return false;
   const std::uint16_t* const tile = words.data();

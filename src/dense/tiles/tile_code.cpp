@@ -13,8 +13,8 @@ namespace edgewire::tiles {
 
 namespace {
 
-/// What a code begins with. Behind it are the streams, the weights and kNumberSlack bytes. Without any bytes
-/// of heads, the words follow as they are.
+/// The beginning of a code. Behind it are the streams, the weights and kNumberSlack bytes. If there are no
+/// bytes of heads, the words follow as they are.
 struct CodeHeader {
   std::uint32_t words = 0;
   std::uint32_t heads = 0, keys = 0, firsts = 0, rests = 0;  ///< bytes of each stream
@@ -100,7 +100,7 @@ void add_gaps(std::uint16_t first, const std::uint16_t* gaps, std::uint16_t* oth
   }
 }
 
-/// What a run of bundles of one size is made of.
+/// The numbers that a run of bundles of one size is made of.
 struct Numbers {
   const std::uint16_t* keys;
   const std::uint16_t* firsts;
@@ -175,7 +175,7 @@ class TileDecoder {
     return std::exchange(from, from.subspan(bytes)).first(bytes);
   }
 
-  /// All bundles of a size.
+  /// Sets all bundles of a size.
   bool set_size(std::uint32_t others, std::uint32_t count, bool gaps,
                 std::span<std::uint16_t>& out) noexcept {
     static constexpr std::make_integer_sequence<std::uint32_t, kBundle> kSizes;

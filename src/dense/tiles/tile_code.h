@@ -17,13 +17,13 @@ namespace edgewire::tiles {
 /// as they are, too. A code that would be larger than the words holds the words instead.
 void encode_tiles(std::span<const std::uint16_t> words, std::vector<std::byte>& code);
 
-/// How many words were encoded; 0 when `code` cannot be a code. It is below 256 words for each byte of the
-/// code.
+/// Returns how many words were encoded; 0 when `code` cannot be a code. The number is below 256 words for
+/// each byte of the code.
 std::size_t decoded_words(std::span<const std::byte> code) noexcept;
 
-/// Sets `words`, which has room for as many as decoded_words() says. False when `code` is not the code of so
-/// many words; what `words` has then means nothing. From faulty codes there may come words that are no tiles:
-/// see are_tiles().
+/// Sets `words`, which has room for as many as decoded_words() says. Returns false when `code` is not the
+/// code of so many words; what `words` has then means nothing. From faulty codes there may come words that
+/// are no tiles: see are_tiles().
 bool decode_tiles(std::span<const std::byte> code, std::span<std::uint16_t> words) noexcept;
 
 }  // namespace edgewire::tiles

@@ -105,7 +105,7 @@ inline void copy_bundle(const std::uint16_t* words, std::uint16_t* out) {
 /// Turns pairs (Pair or WeightedPair) into bundles. One per worker.
 template <class Pair>
 class TileEncoder {
-  /// Without weights there is a vector of them all the same, an empty one.
+  /// If there are no weights, there is a vector of them all the same, an empty one.
   using Weight = std::conditional_t<kHasWeight<Pair>, typename WeightOf<Pair>::Type, float>;
 
  public:

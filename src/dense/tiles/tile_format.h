@@ -22,13 +22,13 @@ enum class Direction : std::uint16_t { pull = 0, push = 1 };
 inline constexpr std::uint16_t kFloatWeights = 2;
 inline constexpr std::uint16_t kDoubleWeights = 4;
 inline constexpr unsigned kWeightFlags = kFloatWeights | kDoubleWeights;
-/// Words of a weight.
+/// The number of words of a weight.
 template <class Weight>
 inline constexpr std::size_t kWeightWords = sizeof(Weight) / sizeof(std::uint16_t);
 template <>
 inline constexpr std::size_t kWeightWords<void> = 0;
 
-/// Words of a weight in this tile.
+/// Returns how many words a weight has in this tile.
 inline std::size_t weight_words(const std::uint16_t* tile) noexcept {
   if ((tile[1] & kDoubleWeights) != 0) return kWeightWords<double>;
   return (tile[1] & kFloatWeights) != 0 ? kWeightWords<float> : 0;
@@ -53,7 +53,7 @@ inline void write_count(std::uint16_t* words, std::uint32_t count) noexcept {
   words[1] = static_cast<std::uint16_t>(count >> 16);
 }
 
-/// How many words stand in front of the bundles of a tile.
+/// Returns how many words stand in front of the bundles of a tile.
 inline std::size_t head_words(const std::uint16_t* tile) noexcept {
   return kTileHeaderWords + 2 * static_cast<std::size_t>(std::popcount(unsigned{tile[2]}));
 }
@@ -69,26 +69,26 @@ void for_each_size(const std::uint16_t* tile, const Visit& visit) {
   }
 }
 
-/// The number of edges of a tile.
+/// Returns the number of edges of a tile.
 inline std::uint64_t edges_of(const std::uint16_t* tile) noexcept {
   std::uint64_t edges = 0;
   for_each_size(tile, [&](std::uint64_t others, std::uint32_t bundles) { edges += others * bundles; });
   return edges;
 }
 
-/// How many words a tile takes in front of its weights.
+/// Returns how many words a tile takes in front of its weights.
 inline std::uint64_t words_before_weights(const std::uint16_t* tile) noexcept {
   std::uint64_t words = head_words(tile);
   for_each_size(tile, [&](std::uint64_t others, std::uint32_t bundles) { words += bundles * (1 + others); });
   return words;
 }
 
-/// How many words a tile takes.
+/// Returns how many words a tile takes.
 inline std::uint64_t words_of(const std::uint16_t* tile) noexcept {
   return words_before_weights(tile) + edges_of(tile) * weight_words(tile);
 }
 
-/// Whether `words` are whole tiles of a column (see tile_format.h), with sources below `sources` and
+/// Returns whether `words` are whole tiles of a column (see tile_format.h), with sources below `sources` and
 /// destinations below `width`. Sweeping them then stays within its arrays.
 bool are_tiles(std::span<const std::uint16_t> words, std::uint64_t sources, std::uint32_t width) noexcept;
 

@@ -78,8 +78,8 @@ class DealtPairs {
   std::uint64_t chunks_used_ = 0;
 };
 
-/// Where one worker writes its tiles, one after the other. Blocks are large, but a page takes memory only
-/// after it was written to.
+/// The memory into which one worker writes its tiles, one after the other. Blocks are large, but a page takes
+/// memory only after it was written to.
 class TileMemory {
  public:
   /// `edges`: about how many edges the tiles will hold.

@@ -27,7 +27,7 @@ void add(std::vector<TileOrder::Step>& steps, const TileOrder::Step& tile) {
     steps.push_back(tile);
 }
 
-/// The tiles of these columns along the curve.
+/// Returns the tiles of these columns along the curve.
 std::vector<TileOrder::Step> along_curve(const Tiles& tiles, std::span<const std::uint32_t> columns) {
   std::vector<PlacedTile> placed;
   std::uint32_t begin = 0, side = static_cast<std::uint32_t>(columns.size());

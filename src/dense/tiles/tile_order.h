@@ -19,7 +19,8 @@ constexpr std::string_view to_name(Order order) noexcept {
   return order == Order::strips ? "strips" : order == Order::hilbert ? "hilbert" : "bins";
 }
 
-/// Groups of columns. A worker computes a group at a time, with accumulators for all its columns. Immutable.
+/// Groups of columns. A worker computes a group at a time, with accumulators for all its columns. An order
+/// does not change.
 class TileOrder {
  public:
   /// Tiles of one column that follow each other.
@@ -29,31 +30,31 @@ class TileOrder {
   };
 
   TileOrder() = default;
-  /// Strip by strip: each column is a group, with the column's number.
+  /// Makes an order strip by strip: each column is a group, with the column's number.
   explicit TileOrder(std::span<const std::uint32_t> column_bounds);
-  /// Along the Hilbert curve: in each group, a cell of the matrix is the tiles of a strip in a column. A
-  /// curve that leaves a cell enters a neighbour: the next tiles use the same sources or the same
+  /// Makes an order along the Hilbert curve: in each group, a cell of the matrix is the tiles of a strip in a
+  /// column. A curve that leaves a cell enters a neighbour: the next tiles use the same sources or the same
   /// accumulators. `groups` name each column once. `tiles` are in memory, and outlive the order.
   TileOrder(const Tiles& tiles, std::vector<std::vector<std::uint32_t>> groups);
-  /// Each column is a group; edges of thin cells are in `bins`, which were made of these tiles. `tiles` as
-  /// above.
+  /// Makes an order with bins: each column is a group, and edges of thin cells are in `bins`, which were made
+  /// of these tiles. `tiles` as above.
   TileOrder(const Tiles& tiles, std::span<const std::uint32_t> column_bounds, Bins bins);
 
   Order order() const noexcept { return order_; }
-  /// Empty in the other orders.
+  /// Returns the bins, which are empty in the other orders.
   const Bins& bins() const noexcept { return bins_; }
   std::size_t groups() const noexcept { return groups_.size(); }
   std::span<const std::uint32_t> columns(std::size_t group) const noexcept { return groups_[group]; }
   std::size_t group_of(std::size_t column) const noexcept { return places_[column].group; }
-  /// Where the column's accumulators start within those of its group.
+  /// Returns where the column's accumulators start within those of its group.
   std::uint32_t begin(std::size_t column) const noexcept { return places_[column].begin; }
   /// Accumulators of the largest group.
   std::uint32_t most() const noexcept { return most_; }
-  /// The tiles of a group; not in order `strips`, where a column is swept as it is.
+  /// Returns the tiles of a group; not in order `strips`, where a column is swept as it is.
   std::span<const Step> steps(std::size_t group) const noexcept {
     return steps_.empty() ? std::span<const Step>() : steps_[group];
   }
-  /// What one sweep over `tiles` reads, and writes into bins, beside sources and accumulators.
+  /// Returns what one sweep over `tiles` reads, and writes into bins, beside sources and accumulators.
   std::uint64_t bytes(const Tiles& tiles, std::size_t message_bytes) const noexcept;
 
  private:
