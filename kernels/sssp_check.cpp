@@ -133,7 +133,7 @@ class SsspCheck {
   }
   /// docs/sssp.md derives the bound.
   void compare(DistanceCheck& found) const {
-    constexpr long double kUnit = kWhole ? 0
+    constexpr long double kRoundoff = kWhole ? 0
                                          : static_cast<long double>(Limits::epsilon()) / 2 +
                                                std::numeric_limits<long double>::epsilon() / 2;
     const bool may_vanish =
@@ -147,7 +147,7 @@ class SsspCheck {
       }
       if (!reached(v)) continue;
       const std::uint32_t edges = std::max(edges_[v], reference.edges[v]);
-      const long double off = edges * kUnit;
+      const long double off = edges * kRoundoff;
       const long double bound = off < 1 ? off / (1 - off) : std::numeric_limits<long double>::infinity();
       const auto right = static_cast<long double>(reference.sums[v]);
       const long double difference = kWhole ? static_cast<Sum>(distances_[v]) != reference.sums[v]

@@ -38,7 +38,8 @@ struct ArrayFileHeader {
   std::uint64_t generation = 0;  ///< the same in all files that the processes of one run wrote
   std::uint64_t reserved = 0;
   std::uint64_t checksum = 0;
-  /// What belongs there: XXH3-64 of the header with that of `rest`, the rest of the front, in that field.
+  /// Returns the checksum that belongs there: XXH3-64 of the header with that of `rest`, the rest of the
+  /// front, in that field.
   std::uint64_t checksum_with(std::span<const std::uint8_t> rest) const;
 };
 static_assert(sizeof(ArrayFileHeader) == 64 && std::is_trivially_copyable_v<ArrayFileHeader>);
@@ -88,7 +89,7 @@ class ArrayFileWriter {
 /// when the file is missing, another user's, cut short, damaged, or has another key.
 class ArrayFileReader {
  public:
-  /// `for_each` is called while sections are read.
+  /// Opens the file. `for_each` is called while sections are read.
   ArrayFileReader(const std::string& path, const std::string& key, ForEach for_each);
 
   std::uint64_t generation() const noexcept { return header_.generation; }
@@ -104,7 +105,7 @@ class ArrayFileReader {
     if (bytes<Value>() != sizeof one) fail("a section has another size");
     copy(std::as_writable_bytes(std::span(&one, 1)));
   }
-  /// The next section as it is in the file, as long as this lives.
+  /// Returns the next section as it is in the file. It is valid as long as this lives.
   template <class Value>
   std::span<const Value> map() {
     const std::uint64_t count = bytes<Value>() / sizeof(Value);
@@ -114,7 +115,7 @@ class ArrayFileReader {
   [[noreturn]] void fail(const std::string& what) const;
 
  private:
-  /// Of the next section, whole values.
+  /// Checks the next section and returns its whole values.
   template <class Value>
   std::uint64_t bytes() const {
     static_assert(alignof(Value) <= 64);

@@ -1,4 +1,4 @@
-// How much memory a large build may take.
+// This file says how much memory a large build may take.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace edgewire {
 
-/// Bytes that the machine and the container have free; 2^64 - 1 where that is not known.
+/// Returns how many bytes the machine and the container have free; 2^64 - 1 where that is not known.
 std::uint64_t available_memory();
 
 /// Throws Error ("PATH: needs N MB of memory, M MB are available") when the machine or the container has less

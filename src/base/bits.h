@@ -9,7 +9,8 @@
 
 namespace edgewire {
 
-/// Sets bit `number` of `word`, also while other threads set others there. Whether this call has set it.
+/// Sets bit `number` of `word`, also while other threads set others there. Returns whether this call has set
+/// it.
 [[gnu::always_inline]] inline bool set_bit(std::uint64_t& word, std::uint64_t number) noexcept {
   const std::atomic_ref shared(word);
   const std::uint64_t mask = std::uint64_t{1} << number;
@@ -26,13 +27,14 @@ class Bits {
   static constexpr std::uint32_t kBits = 64;
 
   explicit Bits(std::uint64_t size) : words_((size + kBits - 1) / kBits) {}
-  /// `members`, here and below: numbers of any numbering.
+  /// Makes a set of `members`, which, here and below, are numbers of any numbering.
   template <class Numbers>
   Bits(std::uint64_t size, const Numbers& members) : Bits(size) {
     add_all(members);
   }
 
-  /// Several threads may call it at the same time. Whether this call was the one that set the bit.
+  /// Sets the bit and returns whether this call was the one that set it. Several threads may call it at the
+  /// same time.
   bool set(std::uint64_t bit) noexcept { return set_bit(words_[bit / kBits], bit % kBits); }
   /// Sets the numbers first + i for which bit i of `some` is set, which are in the set's range. Several
   /// threads may call it at the same time.
@@ -44,7 +46,7 @@ class Bits {
     set_in(first / kBits, some << shift);
     if (shift != 0) set_in(first / kBits + 1, some >> (kBits - shift));
   }
-  /// As set(), for one thread alone.
+  /// Does the same as set(), for one thread alone.
   void add(std::uint64_t bit) noexcept { words_[bit / kBits] |= Word{1} << bit % kBits; }
   template <class Numbers>
   void add_all(const Numbers& numbers) noexcept {
@@ -53,11 +55,11 @@ class Bits {
   bool test(std::uint64_t bit) const noexcept { return (word(bit / kBits) >> bit % kBits & 1) != 0; }
 
   std::size_t words() const noexcept { return words_.size(); }
-  /// Bit i is the number 64 * w + i.
+  /// Returns 64 bits, of which bit i is the number 64 * w + i.
   Word word(std::size_t w) const noexcept {
     return std::atomic_ref(const_cast<Word&>(words_[w])).load(std::memory_order_relaxed);
   }
-  /// While no other thread sets bits of this word.
+  /// Sets 64 bits, while no other thread sets bits of this word.
   void set_word(std::size_t w, Word bits) noexcept { words_[w] = bits; }
   std::span<const Word> all_words() const noexcept { return words_; }
   /// Takes away all numbers that share a word of 64 with this one.
@@ -70,7 +72,7 @@ class Bits {
   }
   void clear() noexcept { std::ranges::fill(words_, 0); }
 
-  /// All numbers that are set, ascending; fewer than 2^32.
+  /// Returns all numbers that are set, ascending. There are fewer than 2^32.
   template <class Number = std::uint32_t>
   std::vector<Number> members() const {
     std::vector<Number> all;
@@ -89,7 +91,7 @@ class Bits {
 /// Bits that one worker adds to alone, or several at the same time.
 class SharedBits : public Bits {
  public:
-  /// `shared`: by several.
+  /// Makes an empty set. `shared` means that several workers add to it.
   SharedBits(std::uint64_t size, bool shared) : Bits(size), shared_(shared) {}
 
   void add(std::uint64_t bit) noexcept {

@@ -15,13 +15,13 @@ std::uint64_t checksum(std::span<const T> items) noexcept {
   return checksum(items.data(), items.size_bytes());
 }
 
-/// The same of bytes that come in pieces.
+/// Computes the same checksum of bytes that come in pieces.
 class Checksum {
  public:
   /// Throws std::bad_alloc.
   Checksum();
   void add(const void* data, std::size_t bytes) noexcept;
-  /// Of all that was added so far.
+  /// Returns the checksum of all that was added so far.
   std::uint64_t value() const noexcept;
 
  private:

@@ -1,4 +1,6 @@
-// The ways in which Edgewire gives up. The one header of ours that every folder may include.
+// The base folder has what any room may use: the ways to give up, a type for each numbering of vertices and
+// slots, files of arrays, output files that are whole or not there, parallel loops, checksums and small
+// helpers. It includes nothing of ours. This file has the ways in which Edgewire gives up.
 #pragma once
 
 #include <sys/resource.h>
@@ -34,7 +36,7 @@ class UsageError : public Error {
 class FileChanged : public Error {
  public:
   FileChanged(const std::string& line, bool told) : Error(line), told_(told) {}
-  /// Whether another process of the job has said it, or is about to.
+  /// Returns whether another process of the job has said it, or is about to.
   bool told() const noexcept { return told_; }
 
  private:
@@ -50,8 +52,8 @@ class OutputClosed : public Error {
 };
 inline constexpr int kOutputClosedStatus = 141;  ///< as shells say of what SIGPIPE has ended
 
-/// Where a limit of the shell may be the cause of an errno, the limit and what would do:
-/// " (`ulimit -n` allows 8: raise it with `ulimit -n 1024`)"; else "".
+/// Returns the limit of the shell that may be the cause of an errno, and a limit that would do: " (`ulimit
+/// -n` allows 8: raise it with `ulimit -n 1024`)". Returns "" where no limit may be the cause.
 inline std::string limit_to_raise(int cause) {
   constexpr rlim_t kEnoughFiles = 1024, kKibibyte = 1024;
   rlimit limit{};
@@ -78,12 +80,12 @@ inline std::string limit_to_raise(int cause) {
   return "";
 }
 
-/// What the system says of an errno, and the limit to raise.
+/// Returns what the system says of an errno, and the limit to raise.
 inline std::string reason(int cause) {
   return std::generic_category().message(cause) + limit_to_raise(cause);
 }
 
-/// The line for a failure of any kind.
+/// Returns the line for a failure of any kind.
 inline std::string line_of(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr)
     return "not enough memory" + limit_to_raise(ENOMEM);

@@ -26,7 +26,7 @@ namespace edgewire {
 
 namespace {
 
-/// What tells whether a file has changed.
+/// The facts that tell whether a file has changed.
 struct State {
   bool named = false;  ///< what has no name, nobody else writes
   std::uint64_t bytes = 0;
@@ -48,7 +48,7 @@ struct Addresses {
   void forget() { end = begin = 0; }
 };
 
-/// What is mapped now, for the signal handler.
+/// The files that are mapped now, for the signal handler.
 struct Range {
   std::atomic<const char*> path = nullptr;                  ///< null: free
   std::array<Addresses, 1 + MappedFile::kPlaces> places{};  ///< the whole file first
@@ -75,7 +75,7 @@ std::uint64_t checksum_of_first_page(const void* data, std::uint64_t bytes) {
 
 bool same(const timespec& a, const timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
 
-/// Safe in a signal handler.
+/// Returns whether the file has changed. It is safe in a signal handler.
 bool has_changed(const Range& range) {
   struct stat now {};
   const State& then = range.state;
@@ -85,7 +85,8 @@ bool has_changed(const Range& range) {
          checksum_of_first_page(range.data, then.bytes) != then.first_page;
 }
 
-/// Whether this process is the one that says that the file has changed. Safe in a signal handler.
+/// Returns whether this process is the one that says that the file has changed. It is safe in a signal
+/// handler.
 bool tells(const Range& range) {
   std::atomic<pid_t>* const teller = range.teller.load();
   pid_t none = 0;
@@ -237,7 +238,7 @@ bool MappedFile::is_cached() const noexcept {
   constexpr std::uint64_t kPlacesLookedAt = 64, kPages = 64;  // in the file; side by side at each place
   static_assert(kPages * kPageBytes % (1 << 16) == 0, "a place is whole pages, however large these are");
   struct stat file {};
-  // Of files that the user may not write, the system says that all pages are there.
+  // The system says of files that the user may not write that all their pages are there.
   if (fstat(descriptor_, &file) != 0 || (file.st_uid != geteuid() && geteuid() != 0)) return false;
   const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   std::array<unsigned char, kPages> there{};

@@ -25,14 +25,14 @@ class MappedFile {
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
-  /// As messages call it.
+  /// Returns the name that messages call it by.
   const std::string& path() const noexcept { return path_; }
   const std::uint8_t* data() const noexcept { return data_; }
   std::uint64_t bytes() const noexcept { return bytes_; }
-  /// Whether nine tenths of the file, by a sample, lie in the system's page cache. False where the system
-  /// does not say, as of files of other users.
+  /// Returns whether nine tenths of the file, by a sample, lie in the system's page cache. Returns false
+  /// where the system does not say, as for files of other users.
   bool is_cached() const noexcept;
-  /// Why somebody else may have written it; empty: only this user could.
+  /// Says why somebody else may have written it. It is empty where only this user could.
   std::string_view distrust() const noexcept { return distrust_; }
   /// Throws Error: "PATH: byte OFFSET: WHAT", or FileChanged if that is why.
   [[noreturn]] void fail(std::uint64_t offset, std::string_view what) const;
@@ -40,12 +40,12 @@ class MappedFile {
   /// pages; the pages must not be used when this object has gone. At most kPlaces times. Throws Error.
   void map_at(void* address, std::uint64_t offset, std::uint64_t bytes);
   static constexpr std::size_t kPlaces = 4;
-  /// Whether few bytes in many places will be read next: then the kernel reads no more than these from the
-  /// disk. Else it reads ahead, as at first.
+  /// Tells the kernel whether few bytes in many places will be read next. If so, the kernel reads no more
+  /// than these from the disk. Else it reads ahead, as at first.
   void expect_scattered_reads(bool scattered) const noexcept;
   /// Lets the kernel drop the pages that lie within [begin, end) from this process.
   void release(std::uint64_t begin, std::uint64_t end) const noexcept;
-  /// The same where a file is mapped, by addresses.
+  /// Does the same where a file is mapped, by addresses.
   static void release(const std::uint8_t* begin, const std::uint8_t* end) noexcept;
 
  private:
@@ -58,8 +58,8 @@ class MappedFile {
 };
 
 /// Throws FileChanged if a file that is mapped was written since: its size or the time of its last change is
-/// another one, or its first page is. To be called before anything that files were read for is published.
-/// Costs a system call for each mapped file.
+/// another one, or its first page is. Callers call it before they publish anything that files were read for.
+/// It costs a system call for each mapped file.
 void refuse_changed_files();
 
 }  // namespace edgewire

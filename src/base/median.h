@@ -6,12 +6,13 @@
 
 namespace edgewire {
 
-/// The value in the middle, or the mean of the two that are. There is at least one value; they ascend.
+/// Returns the value in the middle, or the mean of the two that are. There is at least one value; they
+/// ascend.
 inline double median_of_sorted(std::span<const double> values) {
   return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
-/// As median_of_sorted(), of values in any order.
+/// Does the same as median_of_sorted(), for values in any order.
 inline double median(std::vector<double> values) {
   std::ranges::sort(values);
   return median_of_sorted(values);

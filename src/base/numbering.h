@@ -22,7 +22,7 @@ namespace edgewire {
 #define EDGEWIRE_ID_BITS 32  // what meson's option id_bits says
 #endif
 static_assert(EDGEWIRE_ID_BITS == 32 || EDGEWIRE_ID_BITS == 64, "a global id has 32 or 64 bits");
-/// Whether global ids have 64 bits, in memory, on the wire and in files.
+/// Says whether global ids have 64 bits, in memory, on the wire and in files.
 inline constexpr bool kIds64 = EDGEWIRE_ID_BITS == 64;
 
 /// A number of one numbering. It is made of its representation only where a caller says so, and is one
@@ -34,7 +34,7 @@ class NumberOf {
   /// NumberOf{} is 0; without braces it has no value yet, as its representation.
   NumberOf() noexcept = default;
   constexpr explicit NumberOf(Rep value) noexcept : value_(value) {}
-  /// Only for what stands in the code as a number: vertex 0.
+  /// Takes only what stands in the code as a number: vertex 0.
   template <std::same_as<int> Literal>
   consteval NumberOf(Literal literal) : value_(static_cast<Rep>(literal)) {
     if (literal < 0) throw "a number is not negative";
@@ -42,7 +42,7 @@ class NumberOf {
   constexpr operator Rep() const noexcept { return value_; }
   constexpr NumberOf& operator++() noexcept { return ++value_, *this; }
   constexpr NumberOf& operator+=(Rep steps) noexcept { return value_ += steps, *this; }
-  /// Only for steps of the same width: the position behind the last number may not fit.
+  /// Takes only steps of the same width: the position behind the last number may not fit.
   template <std::same_as<Rep> Steps>
   friend constexpr NumberOf operator+(NumberOf number, Steps steps) noexcept {
     return number += steps;
@@ -86,7 +86,7 @@ using Slot = NumberOf<struct SlotNumbering>;
 
 template <class Index, class Container>
 class NumberedBy;
-/// Whether a T is no container that is numbered otherwise.
+/// Says whether a T is no container that is numbered otherwise.
 template <class Index, class T>
 inline constexpr bool kFits = true;
 template <class Index, class Other, class Container>
@@ -97,7 +97,7 @@ template <class Index, class Container>
 class NumberedBy : public Container {
  public:
   constexpr NumberedBy() = default;
-  /// As the container is made. What it is made of is in the order of the numbers.
+  /// Makes the container from its own arguments. What it is made of is in the order of the numbers.
   template <class... Arguments>
   requires(std::constructible_from<Container, Arguments...> &&
            (kFits<Index, std::remove_cvref_t<Arguments>> &&

@@ -1,4 +1,5 @@
-// What options of C++ callers may be. Every folder may include this header, as error.h.
+// This file says what options of C++ callers may be. Every folder may include this header, as it may include
+// error.h.
 #pragma once
 
 #include <fmt/core.h>
@@ -20,7 +21,7 @@ void check_range(std::string_view name, T value, std::type_identity_t<T> least,
 }
 
 inline constexpr int kMaxWorkers = 1 << 14;  ///< of a process: far more than any machine has cores
-/// Of waiting, in seconds: shorter ones are over before a message can come.
+/// The bounds of time limits for waiting, in seconds. Shorter ones are over before a message can come.
 inline constexpr double kLeastTimeoutS = 0.001, kMostTimeoutS = 1e6;
 
 }  // namespace edgewire

@@ -26,7 +26,7 @@ namespace {
 constexpr mode_t kPermissions = 0777;
 constexpr std::size_t kCopyBytes = std::size_t{1} << 20;
 
-/// With a slash at its end.
+/// Returns the folder, with a slash at its end.
 std::string folder_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == path.npos ? "./" : path.substr(0, slash + 1);
@@ -150,7 +150,7 @@ OutputFile::OutputFile(std::string path, std::optional<std::uint32_t> mode)
     if (!mode) old_ = status;
   }
   open_file(mode.value_or(0666));
-  // What others may not read, they may not read meanwhile. Other processes of this user may write.
+  // Others may not read meanwhile what they may not read afterwards. Other processes of this user may write.
   if (old_) fchmod(descriptor_, (old_->st_mode & kPermissions) | S_IRUSR | S_IWUSR);
 }
 
@@ -210,7 +210,7 @@ void OutputFile::link_aside() {
   copy_aside();
 }
 
-/// Where files without a name cannot get one: a sandbox refuses it, or the file system.
+/// Makes the file where those without a name cannot get one: a sandbox refuses it, or the file system.
 void OutputFile::copy_aside() {
   const int unnamed = descriptor_;
   struct stat status {};

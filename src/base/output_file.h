@@ -23,7 +23,7 @@ class OutputFile {
   /// Refuses paths that exist and are not regular files. `mode`: the permissions, less the umask, whatever a
   /// file that is there has.
   explicit OutputFile(std::string path, std::optional<std::uint32_t> mode = {});
-  /// A file in `folder` that never gets a name: it is gone with this and with all who have it open.
+  /// Makes a file in `folder` that never gets a name. It is gone with this and with all who have it open.
   static std::unique_ptr<OutputFile> nameless(const std::string& folder);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -31,13 +31,14 @@ class OutputFile {
 
   const std::string& path() const noexcept { return path_; }
   bool nameless() const noexcept { return nameless_; }
-  /// For reading and writing, until commit(); of a nameless file also afterwards, as the next.
+  /// Returns a descriptor for reading and writing, until commit(). A nameless file has it afterwards, too,
+  /// and this also holds for the next function.
   int descriptor() const noexcept { return descriptor_; }
-  /// Where another process of this host and user can open it, until commit().
+  /// Returns a path by which another process of this host and user can open it, until commit().
   std::string path_for_others() const;
   /// Takes the room that the file will need, where the file system can; so a full disk is noticed early.
   void reserve(std::uint64_t bytes);
-  /// Thread safe.
+  /// Writes bytes at an offset. It is thread safe.
   void write(const void* data, std::uint64_t bytes, std::uint64_t offset);
   void commit();
   /// Removes the file that has the name: the one that was there before commit(), or what commit() has named.
@@ -61,18 +62,18 @@ class OutputFile {
   int descriptor_ = -1;
 };
 
-/// The path of the file that an output named `path` is written to: all links are followed, so the link stays
-/// and its target is replaced. A name that leads into /proc (as /dev/fd/5 does) ends there. Throws Error with
-/// the path when it is a link whose target is missing, and when another user has put a link into a folder
-/// that group or others can write to, sticky or not: whoever prepared it would choose what is written over.
-/// In folders that lead to the file, links of root are followed.
+/// Returns the path of the file that an output named `path` is written to: all links are followed, so the
+/// link stays and its target is replaced. A name that leads into /proc (as /dev/fd/5 does) ends there. Throws
+/// Error with the path when it is a link whose target is missing, and when another user has put a link into a
+/// folder that group or others can write to, sticky or not: whoever prepared it would choose what is written
+/// over. It follows links of root in folders that lead to the file.
 std::string output_target(const std::string& path);
 
 /// Writes to a descriptor; thread safe. Throws Error with the path, the byte and the system's reason.
 void write_at(int descriptor, const std::string& path, const void* data, std::uint64_t bytes,
               std::uint64_t offset);
 
-/// A name in the folder of `path` that nobody else uses or can foresee.
+/// Returns a name in the folder of `path` that nobody else uses or can foresee.
 std::string name_aside(const std::string& path);
 
 }  // namespace edgewire

@@ -22,7 +22,7 @@ namespace edgewire {
 
 namespace {
 
-/// While it lives, signals wait that would end this thread's process.
+/// As long as it lives, signals wait that would end this thread's process.
 class SignalsWait {
  public:
   SignalsWait() {
@@ -47,7 +47,7 @@ struct Place {
 std::array<Place, 64> places;
 static_assert(std::atomic<pid_t>::is_always_lock_free);
 
-/// Whether there was something to remove.
+/// Removes the file or folder, and returns whether there was something to remove.
 bool remove(const char* path) { return unlink(path) == 0 || rmdir(path) == 0; }
 
 void remove_and_end(int number) {
@@ -56,7 +56,7 @@ void remove_and_end(int number) {
   std::raise(number);  // ends the process when the handler returns
 }
 
-/// Where a signal would end the process.
+/// Installs the handler where a signal would end the process.
 void install_handler() {
   for (const int number : TemporaryName::kSignals) {
     struct sigaction action {};
@@ -99,7 +99,7 @@ OutputFolder::OutputFolder(std::string path, Parents parents) : path_(std::move(
     throw Error(fmt::format("{}: it is not a folder", path_));
 }
 
-/// By the path that it has from any working folder.
+/// Watches the folder by a path that is right from any working folder.
 void OutputFolder::watch(const std::string& made) {
   const std::unique_ptr<char, decltype(&std::free)> real(realpath(made.c_str(), nullptr), &std::free);
   if (real != nullptr) made_.push_back(std::make_unique<TemporaryName>(real.get()));

@@ -13,8 +13,8 @@ namespace edgewire {
 
 /// The name of a file, or of a folder that is empty in the end. It goes when this goes, or when SIGINT,
 /// SIGTERM, SIGHUP, SIGQUIT or quick_exit ends the process, where no handler of somebody else hides the
-/// signal. A process that was forked meanwhile leaves that to its parent. Of more than 64 names at a time,
-/// signals leave the rest.
+/// signal. A process that was forked meanwhile leaves that to its parent. Where there are more than 64 names
+/// at a time, signals leave the rest.
 class TemporaryName {
  public:
   /// Makes nothing.
@@ -29,7 +29,7 @@ class TemporaryName {
 
   /// The signals that remove them.
   static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-  /// Removes all that this process has such names for. Safe in a signal handler.
+  /// Removes all that this process has such names for. It is safe in a signal handler.
   static void remove_all() noexcept;
 
  private:
@@ -51,7 +51,7 @@ class OutputFolder {
   OutputFolder& operator=(const OutputFolder&) = delete;
 
   bool made() const noexcept { return !made_.empty(); }
-  /// Which folder it is, among those that a file system holds.
+  /// Returns the number that the file system gives the folder.
   ino_t number() const;
   /// A process that is lost may have made it: from here on it is as if this had.
   void adopt();

@@ -35,7 +35,7 @@ void run_workers(int workers, const std::function<void(int)>& work) {
     }
   };
   if (const ReadyWorkers* const ready = std::exchange(ready_workers, nullptr)) {
-    // Not inside the work: these workers are busy then.
+    // This does not happen inside the work: these workers are busy then.
     ready->run_([&](int worker) {
       if (worker < workers) guarded(worker);
     });

@@ -12,8 +12,8 @@ namespace edgewire {
 using ForEach = std::function<void(std::uint64_t count,
                                    const std::function<void(int worker, std::uint64_t index)>& work)>;
 
-/// The number of workers for a request: itself, or for 0 one for each hardware thread that this process may
-/// use, within its CPU quota.
+/// Returns the number of workers for a request: the request itself, or for 0 one for each hardware thread
+/// that this process may use, within its CPU quota.
 int workers_or_default(int requested);
 
 /// Threads that are there already. While it lives, run_workers() of this thread has its work done by them and

@@ -14,7 +14,7 @@ class IndexedRandom : public SplitMix64 {
  public:
   constexpr IndexedRandom(std::uint64_t seed, std::uint64_t index)
       : SplitMix64(mix64(mix64(seed + kGolden) + index * 0xD1B54A32D192ED03)) {}
-  /// Below `bound`, by multiplication (bias below bound / 2^64).
+  /// Returns a number below `bound`, by multiplication (bias below bound / 2^64).
   constexpr std::uint64_t below(std::uint64_t bound) {
     return static_cast<std::uint64_t>((static_cast<Wide>(next()) * bound) >> 64);
   }

@@ -20,12 +20,12 @@ class RankedBits {
   }
   std::uint32_t count() const noexcept { return count_; }
   bool has(std::uint32_t number) const noexcept { return bits_.test(number); }
-  /// How many numbers of the set are below this one.
+  /// Returns how many numbers of the set are below this one.
   std::uint32_t below(std::uint32_t number) const noexcept {
     const Bits::Word lower = bits_.word(number / Bits::kBits) & ((Bits::Word{1} << number % Bits::kBits) - 1);
     return before_[number / Bits::kBits] + static_cast<std::uint32_t>(std::popcount(lower));
   }
-  /// All of them, ascending.
+  /// Returns all numbers of the set, ascending.
   template <class Number = std::uint32_t>
   std::vector<Number> members() const {
     return bits_.members<Number>();

@@ -12,7 +12,7 @@ inline double seconds_between(Clock::time_point start, Clock::time_point end) {
   return std::chrono::duration<double>(end - start).count();
 }
 
-/// Of the same clock, CLOCK_MONOTONIC, which all processes of a host share.
+/// Returns the time of the same clock, CLOCK_MONOTONIC, which all processes of a host share.
 inline std::uint64_t now_ns() noexcept {
   return static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now().time_since_epoch()).count());
 }

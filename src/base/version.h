@@ -1,4 +1,4 @@
-// Which Edgewire this is.
+// This file says which Edgewire this is.
 #pragma once
 
 namespace edgewire {

@@ -1,5 +1,7 @@
-// A process exposes one region in a job, once. Slots, rings and scalars are parts of it. The region plan adds
-// up what they need, and tells both sides where each part lies.
+// The channel folder carries records that no plan knows beforehand: rings, and streams of records that end
+// without a barrier. It also plans the one region that a process exposes in a job (this file). Slots, rings
+// and scalars are parts of this region. The region plan adds up what they need, and tells both sides where
+// each part lies.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +19,13 @@ namespace edgewire::channel {
 class Region {
  public:
   std::span<std::byte> bytes() const noexcept { return bytes_; }
-  /// Where `peer` writes here, in bytes from the start of this process's region.
+  /// Returns where `peer` writes here, in bytes from the start of this process's region.
   std::size_t offset(std::size_t part, int peer) const noexcept { return here_[at(part, peer)].offset; }
-  /// Where this process writes, in bytes from the start of the peer's region.
+  /// Returns where this process writes, in bytes from the start of the peer's region.
   std::size_t remote_offset(std::size_t part, int peer) const noexcept {
     return there_[at(part, peer)].offset;
   }
-  /// As many bytes it may write there.
+  /// Returns how many bytes it may write there.
   std::size_t remote_bytes(std::size_t part, int peer) const noexcept { return there_[at(part, peer)].bytes; }
 
  private:
@@ -40,7 +42,7 @@ class Region {
 
 class RegionPlan {
  public:
-  /// For a job of `size` processes.
+  /// Begins a plan for a job of `size` processes.
   explicit RegionPlan(int size) : size_(static_cast<std::size_t>(size)) {}
 
   /// Adds a part: `bytes[p]` for peer p to write into, which may be 0. It begins at a multiple of

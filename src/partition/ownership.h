@@ -1,5 +1,6 @@
-// The partition folder decides who owns which vertex, and how its rows come to the owner. This file: who owns
-// which vertex.
+// The partition folder decides who owns a vertex, and how its rows come to the owner. It has ownership, the
+// shares of the file that each process reads, the loader of rows, and sets of vertices. This file has the
+// ownership.
 #pragma once
 
 #include <array>
@@ -118,9 +119,9 @@ class TableOwnership {
   std::vector<std::uint64_t> starts_;  ///< [owner]: of its vertices; and the end
 };
 
-/// Who owns which vertex. Local numbers have 32 bits: all that make an Ownership throw Error where a process
-/// would own 2^32 - 1 vertices or more. Loops over edges should use visit(): it looks up the scheme once, not
-/// for each edge.
+/// Says who owns which vertex. Local numbers have 32 bits: all that make an Ownership throw Error where a
+/// process would own 2^32 - 1 vertices or more. Loops over edges should use visit(): it looks up the scheme
+/// once, not for each edge.
 class Ownership {
  public:
   static Ownership hash(std::uint64_t vertices, int processes);
@@ -142,7 +143,7 @@ class Ownership {
   /// Throws Error, and UsageError where it is no name of these and no file.
   static Ownership create(const std::string& how, std::span<const std::uint64_t> offsets, int processes);
 
-  /// Whether create() makes ranges() of this name.
+  /// Returns whether create() makes ranges() of this name.
   static bool is_name_of_ranges(std::string_view how) noexcept;
 
   int processes() const noexcept { return processes_; }
@@ -156,9 +157,9 @@ class Ownership {
   std::uint32_t count(std::uint32_t owner) const noexcept {
     return std::visit([=](const auto& scheme) { return scheme.count(owner); }, scheme_);
   }
-  /// Whether each process owns a range of ids.
+  /// Returns whether each process owns a range of ids.
   bool is_ranges() const noexcept { return std::holds_alternative<RangeOwnership>(scheme_); }
-  /// How many vertices of `owner` have ids below `end`: the local number of the next one.
+  /// Returns how many vertices of `owner` have ids below `end`, which is the local number of the next one.
   std::uint32_t count_below(std::uint32_t owner, std::uint64_t end) const noexcept;
   /// The scheme if it is a hash, else null.
   const HashOwnership* hashed() const noexcept { return std::get_if<HashOwnership>(&scheme_); }
@@ -185,12 +186,12 @@ inline constexpr auto kVertexOwnershipNames = std::span(kOwnershipNames).first<2
 void check_ownership_name(const std::string& how,
                           std::span<const std::string_view> offered = kOwnershipNames);
 
-/// Whether the ownership has this name: "hilbert" or "grid". Processes then own edges, too.
+/// Returns whether the ownership has this name, "hilbert" or "grid". Processes then own edges, too.
 bool owns_edges(std::string_view ownership) noexcept;
 /// FILE in "FILE" and "auto,FILE"; empty where `how` names a kind of ownership.
 std::string partition_file(const std::string& how);
-/// What must be the same in all processes of "hash", "ranges", FILE, "auto,FILE" and so on: of a file its
-/// content, whatever its path is. A file that cannot be read stands for itself.
+/// Returns what must be the same in all processes of "hash", "ranges", FILE, "auto,FILE" and so on: of a file
+/// its content, whatever its path is. A file that cannot be read stands for itself.
 std::string fact_of(const std::string& how);
 
 }  // namespace edgewire::partition

@@ -24,8 +24,8 @@ class LinkProgress {
 /// before.
 void barrier(launch::Bootstrap& bootstrap, transport::Transport& link);
 
-/// As long as this object lives, an observer of the pool takes worker 0 for one that waits for other
-/// processes: for what they say on the control plane. The other workers rest. `pool` outlives it.
+/// While this object lives, an observer of the pool takes worker 0 for one that waits for other processes:
+/// for what they say on the control plane. The other workers rest. `pool` outlives it.
 class WaitTold {
  public:
   explicit WaitTold(const topology::WorkerPool& pool) noexcept : observer_(pool.observer()) {

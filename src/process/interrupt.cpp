@@ -35,7 +35,7 @@ class LastStep {
     if (writing_.test_and_set(std::memory_order_acquire)) return;
     const std::uint64_t turn = turn_.load(std::memory_order_relaxed);
     Place& place = places_[(turn + 1) % 2];
-    // With release, each of them: who reads one of them sees that the place had been left before.
+    // Each store is with release: who reads one of the values sees that the place had been left before.
     place.name.store(step.name, std::memory_order_release);
     place.unit.store(step.unit, std::memory_order_release);
     place.done.store(step.done, std::memory_order_release);
@@ -69,7 +69,7 @@ class LastStep {
 LastStep last_step;
 std::atomic<const char*> first_step{nullptr};
 std::atomic<const InterruptLine::Counting*> counting{nullptr};
-std::atomic_flag told;
+std::atomic_flag line_told;
 static_assert(std::atomic<const char*>::is_always_lock_free &&
               std::atomic<std::uint64_t>::is_always_lock_free);
 
@@ -95,7 +95,7 @@ class Line {
   std::size_t size_ = 0;
 };
 
-/// Of units that are counted one after the other: what one of them is called, else null.
+/// Returns what one unit is called where units are counted one after the other, else null.
 const char* single(std::string_view unit) {
   constexpr std::array<std::pair<std::string_view, const char*>, 4> kSingle{
       {{"iterations", "iteration"}, {"supersteps", "superstep"}, {"runs", "run"}, {"levels", "level"}}};
@@ -127,7 +127,7 @@ void tell_step(Line& line) {
 }
 
 void tell(int number) {
-  if (told.test_and_set(std::memory_order_relaxed))
+  if (line_told.test_and_set(std::memory_order_relaxed))
     return;                 // the parent passes on what a terminal sends to all
   const int error = errno;  // of the code that was interrupted: isatty sets it
   Line line;
@@ -171,7 +171,7 @@ Progress InterruptLine::listen(Progress progress) {
   return [inner = std::move(progress)](const Step& step) {
     if (step.name != nullptr && *step.unit != '\0')
       last_step.write({step.name, step.unit, step.done, step.total});
-    if (inner && !told.test(std::memory_order_relaxed)) inner(step);  // the line is the last one
+    if (inner && !line_told.test(std::memory_order_relaxed)) inner(step);  // the line is the last one
   };
 }
 

@@ -10,9 +10,9 @@
 
 namespace edgewire::process {
 
-/// While it lives, SIGINT and SIGTERM say on stderr, in one line, how far the run has come, and then end the
-/// process as they would have. What ignores them (nohup) stays as it is. For one process of a job, one at a
-/// time. A run that fails destroys it before it says why: a signal then adds no second line.
+/// As long as it lives, SIGINT and SIGTERM say on stderr, in one line, how far the run has come, and then end
+/// the process as they would have. What ignores them (nohup) stays as it is. One process of a job has it, and
+/// one at a time. A run that fails destroys it before it says why: a signal then adds no second line.
 class InterruptLine {
  public:
   /// `first`: a literal with what the run has not come to before it tells of a step, as in "interrupted
@@ -25,7 +25,7 @@ class InterruptLine {
   /// `progress`, listened to: the line names the last step that has a unit. Once it is said, `progress` is
   /// told of nothing more.
   static Progress listen(Progress progress);
-  /// As listen(), but empty where `progress` is.
+  /// Does the same as listen(), but returns an empty function where `progress` is empty.
   static Progress listen_if_shown(Progress progress) {
     return progress ? listen(std::move(progress)) : Progress();
   }

@@ -46,7 +46,8 @@ double measure_link(launch::Bootstrap& bootstrap, transport::Transport& link) {
   // Seconds of the slowest process for `timed` pieces that follow `untimed` others.
   const auto measure = [&](std::uint64_t untimed, std::uint64_t timed) {
     stream(link, bootstrap.health(), next, previous, piece, sent, sent + untimed);
-    // Without waiting for all: what follows is sent after the last process has come here, and must arrive.
+    // The process does not wait for all here: what follows is sent after the last process has come here, and
+    // must arrive.
     const auto start = Clock::now();
     stream(link, bootstrap.health(), next, previous, piece, sent + untimed, sent + untimed + timed);
     const double seconds = seconds_since(start);

@@ -1,4 +1,4 @@
-// How fast this job's link is, as a quick measurement before the plan is made.
+// This file measures how fast this job's link is, quickly and before the plan is made.
 #pragma once
 
 #include "launch/bootstrap.h"

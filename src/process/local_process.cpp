@@ -97,7 +97,7 @@ topology::HostPlacement follow(const launch::Bootstrap& bootstrap, const topolog
   return own;
 }
 
-/// Whether a thread of this process polls all the time.
+/// Returns whether a thread of this process polls all the time.
 bool polls(const ProcessOptions& options) {
   const auto has = [&](const char* name) { return options.transport.find(name) != std::string::npos; };
   return has("dpdk") || (has("verbs") && options.verbs.progress_thread);
@@ -113,7 +113,7 @@ void warn_of_other_jobs(const std::vector<HostMessage>& all, const ProcessOption
   }
 }
 
-/// Where a process stands among those of its host, which share cores and network cards.
+/// The place of a process among those of its host, which share cores and network cards.
 struct HostPlace {
   std::unique_ptr<topology::WorkerPool> pool;  ///< on cores that no other job has
   std::string address;                         ///< of this process, for other hosts: that of its card
@@ -124,8 +124,8 @@ struct HostPlace {
   std::string text;                            ///< in words: host, cores, memory
 };
 
-/// Of the processes that share cores the first one claims them for all. Of the host list's addresses a
-/// process takes that of its card.
+/// Finds the place of this process. The first one of the processes that share cores claims them for all. A
+/// process takes the address of its card from those in the host list.
 HostPlace find_place(launch::Bootstrap& bootstrap, const topology::Machine& machine,
                      const ProcessOptions& options) {
   check(options);

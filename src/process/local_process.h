@@ -1,3 +1,6 @@
+// The process folder has what a process needs to be one among others: its workers in their places and its
+// link (this file), barriers, the highest values of all processes, what a link carries, and what a signal
+// that ends the run says.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +16,7 @@
 
 namespace edgewire::process {
 
-/// How a process takes part in a job: with how many workers, and by which link.
+/// The options of one process in a job: how many workers it has, and by which link it is connected.
 struct ProcessOptions {
   int workers = 1;                 ///< of this process; the same number in all
   std::string transport = "shm";   ///< the same in all
@@ -32,17 +35,17 @@ void check(const ProcessOptions& options);
 /// Signal kinds that rings need: for what was sent and for what was drained.
 constexpr int kinds_for_rings(int lanes) { return 2 * lanes; }
 
-/// How every job starts: a process's workers in their places, and its link with a lane for each of them,
-/// which is not connected. Processes of a host share its cores and its network cards.
+/// The start of every job: a process's workers are in their places, and its link has a lane for each of them.
+/// The link is not connected yet. Processes of a host share its cores and its network cards.
 class LocalProcess {
  public:
   /// `kinds`: of signals, see transport::Settings. Starts the workers. Collective; throws Error.
   LocalProcess(launch::Bootstrap& bootstrap, const ProcessOptions& options, int kinds,
                const topology::Machine& machine = topology::discover());
-  /// For rings, which have their own kinds.
+  /// Makes a link for rings, which have their own kinds.
   LocalProcess(launch::Bootstrap& bootstrap, const ProcessOptions& options);
-  /// For a process of one worker, the calling thread, which stays where it is. `alone`: as launch::alone()
-  /// gives it.
+  /// Makes a process of one worker: the calling thread, which stays where it is. `alone` is what
+  /// launch::alone() returns.
   explicit LocalProcess(launch::Bootstrap& alone);
 
   topology::WorkerPool& pool() noexcept { return *pool_; }
@@ -52,9 +55,10 @@ class LocalProcess {
   /// A link like link(), with rings on the same lanes, which is not connected. The process outlives it.
   std::unique_ptr<transport::Transport> ring_link() const;
   bool oversubscribed() const noexcept { return pool_->placement().oversubscribed; }
-  /// In words: host, cores, memory.
+  /// Describes the place in words: host, cores, memory.
   const std::string& place() const noexcept { return place_; }
-  /// Bytes per second that another link like this one carries, see measure_link(). Collective; throws Error.
+  /// Returns how many bytes per second another link like this one carries, see measure_link(). Collective;
+  /// throws Error.
   double measure_link(launch::Bootstrap& bootstrap);
   /// Sent to connect link() and those that were measured.
   std::uint64_t handshake_messages() const {

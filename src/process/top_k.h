@@ -28,7 +28,7 @@ class TopK {
   explicit TopK(std::uint64_t count, Order order = Order::value) : count_(count), order_(order) {}
 
   void add(const One& one);
-  /// In order, highest first. Ends its use.
+  /// Returns the values in order, highest first. It must not be used afterwards.
   std::vector<One> take();
 
  private:
@@ -39,11 +39,12 @@ class TopK {
   std::vector<One> heap_;  ///< its front is the lowest
 };
 
-/// How many rank 0 asks for. Collective.
+/// Returns how many rank 0 asks for. Collective.
 std::uint64_t count_of_rank_0(launch::Bootstrap& bootstrap, std::uint64_t count);
 
-/// At rank 0 the `count` highest of all that the processes have, in order; elsewhere empty. `mine`: at least
-/// the `count` highest of this process. The count is the same in all processes. Collective; throws Error.
+/// Returns at rank 0 the `count` highest of all that the processes have, in order; elsewhere nothing. `mine`
+/// has at least the `count` highest of this process. The count is the same in all processes. Collective;
+/// throws Error.
 template <class Value>
 std::vector<Candidate<Value>> top_k_of_all(launch::Bootstrap& bootstrap, std::uint64_t count,
                                            const std::vector<Candidate<Value>>& mine,

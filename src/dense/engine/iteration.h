@@ -1,5 +1,6 @@
-// The engine folder runs iterations: the loop of a dense kernel computes, writes, signals, waits and applies.
-// It needs no barrier between processes, and knows nothing of PageRank.
+// The dense/engine folder runs iterations: the loop of a dense kernel computes, writes, signals, waits and
+// applies. It needs no barrier between processes, and knows nothing of PageRank. This loop is compiled once.
+// The loops of a program over edges, slots and vertices are templates (program_loops.h).
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@ struct IterationOptions {
 
   // Checkpoints. A state is what a checkpoint stores of one process. It is written while iterations go on.
   // These functions may throw Error; the job then fails.
-  /// Whether a state is to be written after `done` iterations.
+  /// Returns whether a state is to be written after `done` iterations.
   std::function<bool(int done)> checkpoint_due;
   /// Starts to write a state. `mine`: this process's totals. One worker calls it; the others wait.
   std::function<void(int done, const exchange::Totals& mine)> start_checkpoint;

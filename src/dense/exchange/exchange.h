@@ -1,7 +1,7 @@
-// The exchange folder moves the values of an iteration: slots in a region that is exposed once, inbox,
-// outbox. Before two processes can exchange values without ids, they must agree on three things: the
-// registered regions, the order of the slots, and the chunks in which the slots are filled. This file sets
-// them up.
+// The dense/exchange folder moves the values of an iteration: it has slots in a region that is exposed once,
+// the inbox and the outbox. Before two processes can exchange values without ids, they must agree on three
+// things: the registered regions, the order of the slots, and the chunks in which the slots are filled. This
+// file sets them up.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ inline constexpr int kScalarsKind = 1;
 inline constexpr int kCheckpointKind = 2;
 inline constexpr int kFirstLaneKind = 3;
 
-/// What a program sums over all vertices, and needs in the next iteration: a struct of at most so many
+/// The sums of a program over all vertices, which it needs in the next iteration: a struct of at most so many
 /// doubles, and zeros behind them.
 using Totals = std::array<double, 8>;
 template <class T>
@@ -84,7 +84,7 @@ struct OutgoingStream {
   NumberedBy<Slot, std::vector<double>> weights;   ///< of edges; only with strategy `edge` and weights
 };
 
-/// What fills a chunk: the partial sums of a remote tile column, or mirrors.
+/// The content of a chunk: the partial sums of a remote tile column, or mirrors.
 struct OutgoingChunk {
   std::size_t column = 0;  ///< only for partial sums
   std::size_t stream = 0;
@@ -92,7 +92,7 @@ struct OutgoingChunk {
   Chunk chunk;
 };
 
-/// What a remote column takes.
+/// The work that a remote column takes.
 struct ColumnWork {
   std::uint64_t edges = 0;     ///< of mirrors, too
   bool needs_mirrors = false;  ///< some of its edges begin at mirrors
@@ -100,22 +100,24 @@ struct ColumnWork {
 
 struct Agreed;
 
-/// What one process has agreed on with all its peers. Collective. An Error names the peer at fault.
-/// Each peer has a part of this process's region. It holds the scalars of even and of odd iterations, then
-/// the inboxes of even and of odd iterations; each begins at a multiple of 64 bytes. An inbox has one slot of
+/// The agreement of one process with all its peers. Collective. An Error names the peer at fault. Each peer
+/// has a part of this process's region. It holds the scalars of even and of odd iterations, then the inboxes
+/// of even and of odd iterations; each begins at a multiple of 64 bytes. An inbox has one slot of
 /// value_bytes() for every value of the peer's streams.
 class Exchange {
  public:
   /// Agrees on the order of the values of a plan.
   static Agreed agree(launch::Bootstrap& bootstrap, transport::Transport& link, plan::PlanDraft draft,
                       plan::Encoding encoding, int lanes, const ForEach& for_each);
-  /// For streams that are known: those of an earlier exchange with the same processes, strategy, encoding and
-  /// lanes. [peer * lists + list]; all processes have as many lists. Of an incoming stream `targets` or
-  /// `sources` is set, of an outgoing one all but its peer and its places. Sets places and chunks.
-  /// Collective. Throws Error when the streams of the processes do not match.
+  /// Takes streams that are known from an earlier exchange with the same processes, strategy, encoding and
+  /// lanes. They are ordered as [peer * lists + list], and all processes have as many lists. An incoming
+  /// stream has `targets` or `sources` set, and an outgoing one has all but its peer and its places. This
+  /// constructor sets places and chunks. Collective. Throws Error when the streams of the processes do not
+  /// match.
   Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, std::vector<IncomingStream> incoming,
            std::vector<OutgoingStream> outgoing, plan::Strategy strategy, plan::Encoding encoding, int lanes);
-  /// For blocks of edges: two streams to each peer, partial sums and mirrors. As above.
+  /// Makes an exchange for blocks of edges, from streams as above. There are two streams to each peer,
+  /// partial sums and mirrors.
   static Exchange of_block(launch::Bootstrap& bootstrap, transport::Transport& link,
                            const plan::BlockPlan& plan, plan::Strategy strategy, plan::Encoding encoding,
                            int lanes);

@@ -1,5 +1,6 @@
-// The job folder assembles a job from the rooms below it. This file:
-// one process's part of a job with a dense kernel, and its iterations.
+// The dense/job folder assembles a job with a dense kernel from the rooms below it. It chooses by
+// measurement, and has the plan cache, checkpoints and the gathered result. This file has one process's part
+// of such a job, and its iterations.
 #pragma once
 
 #include <array>
@@ -37,17 +38,18 @@ class DenseJob {
   bool weighted() const noexcept { return weighted_; }  ///< see DenseOptions
   const partition::Ownership& ownership() const noexcept { return plan_.ownership; }
   const plan::OwnedVertices& owned() const noexcept { return plan_.owned; }
-  /// Of these: see ConnectedPlan. Throws UsageError where their weights are not there any more.
+  /// Returns the rows of these vertices, see ConnectedPlan. Throws UsageError where their weights are not
+  /// there any more.
   const partition::OwnedRows& rows() const;
   /// Gives back what rows take, but for degrees: values at the start are known.
   void release_rows();
   const tiles::Tiles& tiles() const noexcept { return plan_.tiles.own; }
   const tiles::TileOrder& tile_order() const noexcept { return plan_.tile_order; }
-  /// What one sweep over tiles() reads, and writes into bins, beside messages and accumulators.
+  /// Returns what one sweep over tiles() reads, and writes into bins, beside messages and accumulators.
   std::uint64_t sweep_bytes() const {
     return plan_.tile_order.bytes(plan_.tiles.own, plan::message_bytes(plan_.exchange.encoding()));
   }
-  /// See EdgeTiles.
+  /// Returns the tiles of mirrors, see EdgeTiles.
   std::span<const tiles::Tiles> mirror_tiles() const noexcept { return plan_.tiles.mirrored; }
   const transport::Transport& link() const noexcept { return process_.link(); }
   /// Values from every process to every other one in an iteration; the same in all processes.
@@ -63,11 +65,12 @@ class DenseJob {
   /// says.
   engine::IterationResult iterate(engine::Loops& loops, engine::IterationOptions options);
 
-  /// After iterate(): where the pages of this process were.
+  /// Returns where the pages of this process were, after iterate().
   const MemoryFigures& memory_figures() const noexcept { return memory_figures_; }
 
-  /// After iterate(), where edges are on disks: what was read, and what all processes read at the same time
-  /// from the same files when they do nothing else. Times are left to the caller. Collective.
+  /// Returns what was read, after iterate() and where edges are on disks. Also returns what all processes
+  /// read at the same time from the same files when they do nothing else. Times are left to the caller.
+  /// Collective.
   disk::ReadFigures measure_disks();
   /// Null where edges are in memory.
   const DiskTiles* disk_tiles() const noexcept { return plan_.tiles.disks.get(); }
@@ -75,7 +78,7 @@ class DenseJob {
   const Choices& choices() const noexcept { return plan_.choices; }
   plan::Strategy strategy() const noexcept { return plan_.choices.strategy; }
   const CacheUse& cache_use() const noexcept { return plan_.cache; }
-  /// See ConnectedPlan, as the next.
+  /// Returns a number of ConnectedPlan, as the next function does.
   std::uint64_t matching() const noexcept { return plan_.matching; }
   double seconds_load() const noexcept { return plan_.seconds_load; }
   double seconds_plan() const noexcept { return plan_.seconds_plan; }

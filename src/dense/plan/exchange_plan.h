@@ -1,4 +1,6 @@
-// The exchange plan of one process: which values it sends to each peer, and in which slots.
+// The dense/plan folder decides which values each pair of processes exchanges, and in which slots. It
+// computes covers, counts bytes, and does no communication. This file has the exchange plan of one process:
+// which values it sends to each peer, and in which slots.
 #pragma once
 
 #include <cstdint>
@@ -47,8 +49,8 @@ struct Arrivals {
 Arrivals order_arrivals(const OwnedVertices& owned, std::span<const LocalNumber> entries,
                         std::span<const std::uint32_t> slots_of, int peer);
 
-/// How many of the free edges of each cover move to the peer (see PairCover), by peer; none: no edges do.
-/// `edges`: of all owned vertices.
+/// Returns, for each peer, how many free edges of its cover move to it (see PairCover). An empty result means
+/// that no edges move. `edges` are those of all owned vertices.
 using FreeEdges = std::function<std::vector<std::uint64_t>(const PairCovers& covers, std::uint64_t edges)>;
 
 /// The plan of the sender. It numbers all destinations of the process: first the owned vertices by index,
@@ -96,7 +98,7 @@ class ExchangePlan {
   void move_edges(std::span<const std::uint64_t> free_edges, const ForEach& for_each);
   void place(std::size_t stream, std::span<const std::uint32_t> positions);
   void number_slots(const ForEach& for_each);
-  /// Whether each edge to another process has its slot, and no destination.
+  /// Returns whether each edge to another process has its slot, and no destination.
   bool has_edge_slots() const noexcept { return strategy_ == Strategy::edge && !destination_of_.empty(); }
   void find_entries(const ForEach& for_each);
   void count_slots();
@@ -141,7 +143,7 @@ class ExchangePlan {
   std::uint32_t destinations_ = 0;
 };
 
-/// What the sender knows before the receivers have put its values in order.
+/// The plan that the sender knows before the receivers have put its values in order.
 class PlanDraft {
  public:
   /// Reads all edges of owned vertices, several times. In a job of several processes it takes the
@@ -186,7 +188,7 @@ class ExchangeColumns final : public EdgeReader {
   /// `bounds` as cut_columns() returned them. Throws Error when there are too many columns.
   ExchangeColumns(ExchangePlan plan, std::span<const std::uint32_t> bounds, const ForEach& for_each);
   std::uint32_t sources() const noexcept override { return plan_.sources(); }
-  /// With `cover` read() returns fewer, since some have moved.
+  /// Counts the edges of these rows. With `cover`, read() returns fewer, since some have moved.
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept override {
     return plan_.owned().edges(first, last);
   }

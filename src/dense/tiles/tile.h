@@ -1,5 +1,6 @@
-// The tiles folder turns the edges that a process holds into tiles and sweeps them, iteration by iteration,
-// at the speed of the caches. It knows nothing of sockets, queue pairs or files.
+// The dense/tiles folder turns the edges that a process holds into tiles and sweeps them, iteration by
+// iteration, at the speed of the caches. It has the format of tiles, the builder, the sweep, and the code of
+// tiles for disks. It knows nothing of other processes, sockets or files.
 //
 // Sources are numbered 0..sources-1, destinations 0..destinations-1: first the vertices of the process, then
 // the partial sums for its peers. The caller cuts the destinations into columns. A worker computes one column
@@ -59,7 +60,7 @@ class ColumnReader {
 /// The edges of a process as tiles, column by column. Immutable once built; read by all workers. Movable.
 class Tiles {
  public:
-  /// How much a column holds.
+  /// The size of a column.
   struct Size {
     std::uint64_t edges = 0;
     std::uint64_t words = 0;
@@ -83,7 +84,7 @@ class Tiles {
   std::span<const std::span<const std::uint16_t>> column_data(std::size_t column) const noexcept {
     return columns_[column].parts;
   }
-  /// As ColumnReader::part(); there is one where the words are not in memory.
+  /// Does the same as ColumnReader::part(). A tile has such a reader where its words are not in memory.
   std::span<const std::uint16_t> part(int worker, std::size_t column, std::size_t number) const noexcept {
     if (reader_ != nullptr) return reader_->part(worker, column, number);
     const auto& parts = columns_[column].parts;
@@ -91,7 +92,7 @@ class Tiles {
   }
   /// Copies the words of each column to memory of nodes[column] (os_index); there is no reader.
   void move_to(topology::WorkerPool& pool, std::span<const int> nodes);
-  /// Bytes that one sweep over a column, or all columns, reads.
+  /// Returns how many bytes one sweep over a column, or over all columns, reads.
   std::uint64_t bytes(std::size_t column) const noexcept;
   std::uint64_t bytes() const noexcept;
 
