@@ -134,8 +134,8 @@ class SsspCheck {
   /// docs/sssp.md derives the bound.
   void compare(DistanceCheck& found) const {
     constexpr long double kRoundoff = kWhole ? 0
-                                         : static_cast<long double>(Limits::epsilon()) / 2 +
-                                               std::numeric_limits<long double>::epsilon() / 2;
+                                             : static_cast<long double>(Limits::epsilon()) / 2 +
+                                                   std::numeric_limits<long double>::epsilon() / 2;
     const bool may_vanish =
         sizeof(Distance) == 4 && !unit_ && graph_.weights().type() == graph::WeightType::f64;
     const auto reference = plain_dijkstra<Sum>(graph_, source_, unit_);
