@@ -133,9 +133,9 @@ class SsspCheck {
   }
   /// Compares distances with the bound that docs/sssp.md derives.
   void compare(DistanceCheck& found) const {
-    constexpr long double kUnit = kWhole ? 0
-                                         : static_cast<long double>(Limits::epsilon()) / 2 +
-                                               std::numeric_limits<long double>::epsilon() / 2;
+    constexpr long double kRoundoff = kWhole ? 0
+                                             : static_cast<long double>(Limits::epsilon()) / 2 +
+                                                   std::numeric_limits<long double>::epsilon() / 2;
     const bool may_vanish =
         sizeof(Distance) == 4 && !unit_ && graph_.weights().type() == graph::WeightType::f64;
     const auto reference = plain_dijkstra<Sum>(graph_, source_, unit_);
@@ -147,7 +147,7 @@ class SsspCheck {
       }
       if (!reached(v)) continue;
       const std::uint32_t edges = std::max(edges_[v], reference.edges[v]);
-      const long double off = edges * kUnit;
+      const long double off = edges * kRoundoff;
       const long double bound = off < 1 ? off / (1 - off) : std::numeric_limits<long double>::infinity();
       const auto right = static_cast<long double>(reference.sums[v]);
       const long double difference = kWhole ? static_cast<Sum>(distances_[v]) != reference.sums[v]
