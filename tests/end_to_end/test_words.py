@@ -245,7 +245,7 @@ def test_every_variable_of_the_environment_is_explained(edgewire):
     """In the man page and in docs/cluster.md, and none that the code does not read."""
     code = "".join(path.read_text() for folder in ("src", "transport", "topology", "perf") for path in (ROOT / folder).rglob("*.[ch]*")
                    if "bench" not in path.parts)
-    read = set(re.findall(r'(?:getenv|take_number|take_text)\("([A-Z][A-Z0-9_]*)"', code))
+    read = set(re.findall(r'(?:getenv|number_of|take_number|take_text)\("([A-Z][A-Z0-9_]*)"', code))
     assert {"EDGEWIRE_SECRET", "EDGEWIRE_CPU", "PMIX_RANK", "SLURM_STEP_ID"} <= read
     read |= set(re.findall(r'itself, "([A-Z][A-Z0-9_]*)"', code))  # that stand for an option, see src/cli/files.h
     for found in re.findall(r"getenv\(([^\")]*)\)", code):
