@@ -122,10 +122,11 @@ bool BetweennessLevels<Number>::end_level() {
 template <class Number>
 void BetweennessLevels<Number>::count_paths(std::size_t l) {
   const List level = order_.of(l);
-  const auto& [vertices, edges, pulled] = levels_[l];
-  levels_[l].pulled =
-      job_.graph().symmetric() &&
-      betweenness_pulls(vertices, edges, unvisited_edges_, distributed_ ? job_.bootstrap().size() : 1);
+  const std::uint64_t edges = levels_[l].edges;
+  const bool pulled =
+      job_.graph().symmetric() && betweenness_pulls(levels_[l].vertices, edges, unvisited_edges_,
+                                                    distributed_ ? job_.bootstrap().size() : 1);
+  levels_[l].pulled = pulled;
   if (pulled) in_level_.add_all(level);
   run_workers(std::min(edges, unvisited_edges_), [&](int lane) {
     if (pulled) {
