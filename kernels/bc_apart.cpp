@@ -14,7 +14,7 @@ namespace edgewire::kernels {
 
 namespace {
 
-constexpr std::uint64_t kBytesOfAVertex = 40;  // what the searches of a worker and its scores take
+constexpr std::uint64_t kBytesOfAVertex = 40;  // the memory of a worker's search and scores for each vertex
 
 class BetweennessSearcher final : public frontier::Searcher {
  public:

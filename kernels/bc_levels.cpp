@@ -262,8 +262,8 @@ void BetweennessLevels<Number>::visit(Worker& worker) {
   }
 }
 
-/// Goes backward: each path to a vertex v on level l carries 1 / sigma[v], since v is a target itself, and
-/// what the paths carry that edges prolong to level l + 1.
+/// Goes backward: each path to a vertex v on level l carries 1 / sigma[v], since v is a target itself. Beside
+/// that it carries what the longer paths carry that go on from v to level l + 1.
 template <class Number>
 void BetweennessLevels<Number>::accumulate(std::size_t l) {
   const List level = order_.of(l), next_level = order_.of(l + 1), mirrors = mirrors_.of(l + 1);

@@ -42,8 +42,8 @@ class BreadthFirstCount : public FrontierCount {
   }
 
  private:
-  /// Returns, by level, whether the superstep pulls that follows its edges. Several processes do not count
-  /// what they have reached, and push, after a level with few edges.
+  /// Returns for each level whether the superstep that follows its edges pulls. After a level with few edges,
+  /// several processes push, and do not count what they have reached.
   std::vector<bool> choose(bool several) const {
     using Search = kernels::BreadthFirst;
     std::vector<bool> pulls;
