@@ -87,8 +87,15 @@ void Input::carry(std::uint64_t wanted) {
   }
   if (!stream_ || carry_.size() >= wanted) return;
   const std::size_t kept = carry_.size();
+  std::size_t count = 0;
   carry_.resize(wanted);
-  carry_.resize(kept + stream_->read(carry_.data() + kept, wanted - kept));
+  try {
+    count = stream_->read(carry_.data() + kept, wanted - kept);
+  } catch (...) {
+    share_end_ = offset_;  // workers that come later get nothing
+    throw;
+  }
+  carry_.resize(kept + count);
 }
 
 /// Moves on by the first `count` bytes of piece.text, which the piece owns from now on.
