@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "graph/row.h"
+#include "edgewire/graph.h"
 #include "kernels/bc.h"
 #include "kernels/count.h"
 #include "kernels/plain_bfs.h"

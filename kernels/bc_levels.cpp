@@ -81,7 +81,7 @@ void BetweennessLevels<Number>::start(VertexId source) {
   boundary_.clear();
   levels_.clear();
   unvisited_edges_ = job_.graph().edges();
-  const partition::Home place = job_.ownership().place(source);
+  const Home place = job_.ownership().place(source);
   if (place.owner == job_.rank()) {
     sigma_[place.local] = Number(1);
     worker(0).owned.emplace_back(std::uint32_t{place.local});
@@ -360,7 +360,7 @@ void BetweennessLevels<Number>::send_sums(int lane, List mirrors) {
 template <class Number>
 void BetweennessLevels<Number>::add_endpoints(VertexId source) {
   for (const KnownNumber v : order_.items) out_->scores[v] += 1;
-  const partition::Home place = job_.ownership().place(source);
+  const Home place = job_.ownership().place(source);
   if (place.owner != job_.rank()) return;
   for (const Level& level : levels_) out_->scores[place.local] += static_cast<double>(level.vertices);
   out_->scores[place.local] -= 2;

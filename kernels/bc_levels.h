@@ -21,11 +21,11 @@
 
 #include "base/bits.h"
 #include "base/error.h"
+#include "edgewire/detail/memory.h"
 #include "frontier/frontier_job.h"
 #include "frontier/superstep.h"
 #include "kernels/bc.h"
 #include "kernels/bc_records.h"
-#include "topology/memory.h"
 
 namespace edgewire::kernels {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "graph/row.h"
+#include "edgewire/graph.h"
 #include "graph/vertex_names.h"
 
 namespace edgewire::kernels {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "graph/row.h"
+#include "edgewire/graph.h"
 
 namespace edgewire::kernels {
 
@@ -59,7 +59,7 @@ void BreadthFirst::reset() {
 }
 
 void BreadthFirst::start(VertexId source) {
-  const partition::Home place = job_.ownership().place(source);
+  const Home place = job_.ownership().place(source);
   if (!distributed_ || job_.boundary().knows(place))
     claim(distributed_ ? job_.boundary().number(place) : source, false);
   if (place.owner == rank_) {

@@ -31,11 +31,11 @@
 
 #include "base/bits.h"
 #include "base/mixing.h"
+#include "edgewire/detail/memory.h"
 #include "frontier/frontier_job.h"
 #include "frontier/superstep.h"
 #include "kernels/bins.h"
 #include "kernels/push_note.h"
-#include "topology/memory.h"
 
 namespace edgewire::kernels {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "graph/row.h"
+#include "edgewire/graph.h"
 #include "kernels/bfs.h"
 #include "kernels/count.h"
 #include "kernels/plain_bfs.h"

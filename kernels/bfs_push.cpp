@@ -148,7 +148,7 @@ void BreadthFirst::push_from(int lane, bool woken, const Known& known) {
   const bool binned = shared && bins_ != nullptr, later = smallest || (binned && distributed_);
   const std::uint32_t owned = job_.owned();
   const auto take = [&](frontier::Record record) { take_record(worker, record); };
-  const auto tell = [&](partition::Home place, PlainId parent) {
+  const auto tell = [&](Home place, PlainId parent) {
     worker.told.add(place.owner);
     job_.records().send(lane, static_cast<int>(place.owner), {place.local, parent}, take);
   };

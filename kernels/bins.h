@@ -5,7 +5,7 @@
 // After Kim, Swanson: "Blaze: Fast Graph Processing on Fast SSDs" (SC 2022), where some threads only gather.
 // Here the worker that has filled a bin gathers, unless another one does so already and takes that bin, too.
 // Beamer, Asanovic, Patterson, "Reducing PageRank communication via propagation blocking" (IPDPS 2017), have
-// bins whose layout is known before, see dense/tiles/bins.h.
+// bins whose layout is known before, see edgewire/detail/bins.h.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/numbering.h"
+#include "edgewire/numbering.h"
 
 namespace edgewire::kernels {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/numbering.h"
+#include "edgewire/numbering.h"
 
 namespace edgewire::kernels {
 

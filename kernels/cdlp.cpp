@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "graph/row.h"
+#include "edgewire/graph.h"
 
 namespace edgewire::kernels {
 

@@ -18,12 +18,12 @@
 #include <vector>
 
 #include "base/bits.h"
+#include "edgewire/detail/memory.h"
 #include "frontier/frontier_job.h"
 #include "frontier/in_rows.h"
 #include "frontier/superstep.h"
 #include "kernels/cdlp_leading_label.h"
 #include "kernels/cdlp_vote_table.h"
-#include "topology/memory.h"
 
 namespace edgewire::kernels {
 

@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "edgewire/graph.h"
 #include "frontier/records.h"
-#include "graph/row.h"
 #include "kernels/count.h"
 
 namespace edgewire::kernels {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "base/numbering.h"
+#include "edgewire/numbering.h"
 
 namespace edgewire::kernels {
 

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/numbering.h"
+#include "edgewire/numbering.h"
 
 namespace edgewire::kernels {
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "graph/row.h"
+#include "edgewire/graph.h"
 #include "graph/vertex_names.h"
 
 namespace edgewire::kernels {

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
 
 namespace edgewire::kernels {
 

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/error.h"
-#include "graph/row.h"
+#include "edgewire/graph.h"
 #include "graph/vertex_names.h"
 
 namespace edgewire::kernels {

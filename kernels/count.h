@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
 #include "partition/ownership.h"
 
 namespace edgewire::kernels {

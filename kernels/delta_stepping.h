@@ -25,11 +25,11 @@
 #include <vector>
 
 #include "base/error.h"
+#include "edgewire/detail/memory.h"
 #include "frontier/frontier_job.h"
 #include "frontier/superstep.h"
 #include "kernels/buckets.h"
 #include "kernels/push_note.h"
-#include "topology/memory.h"
 
 namespace edgewire::kernels {
 
@@ -78,7 +78,7 @@ class DeltaStepping {
   std::vector<frontier::Superstep> run(VertexId source, Value start) {
     job_.expect_vertex(source);
     frontier::SuperstepLog log(job_);
-    const partition::Home place = job_.ownership().place(source);
+    const Home place = job_.ownership().place(source);
     if (place.owner == rank_) lower_owned(workers_[0], KnownNumber(place.local), start);
     active_.add(place.owner);
     for (auto bucket = program_.bucket(start); bucket != kNoBucket;) {
@@ -261,7 +261,7 @@ class DeltaStepping {
     for (const KnownNumber number : waiting) {
       const Value value = values_[number].load(std::memory_order_relaxed);
       if (!lower(sent_[number - owned_], value)) continue;
-      const partition::Home place = job_.boundary().place(number);
+      const Home place = job_.boundary().place(number);
       worker.told.add(place.owner);
       job_.records().send(w, static_cast<int>(place.owner),
                           Record{place.local, std::bit_cast<decltype(Record::value)>(value)}, take);

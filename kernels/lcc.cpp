@@ -5,7 +5,7 @@
 
 #include "base/options.h"
 #include "base/release.h"
-#include "topology/cpu_level.h"
+#include "edgewire/detail/cpu_level.h"
 
 namespace edgewire::kernels {
 
@@ -295,7 +295,7 @@ void LocalClustering::send_pieces(int lane, unsigned shift) {
     const std::uint64_t credit = credits_[rows_->number_of(known)].load(std::memory_order_relaxed);
     const auto piece = static_cast<std::uint32_t>(credit >> shift & mask);
     if (piece == 0) continue;
-    const partition::Home place = boundary.place(known);
+    const Home place = boundary.place(known);
     ++worker.vertices;
     job_.records().send(lane, static_cast<int>(place.owner), frontier::Record{place.local, piece}, take);
   }

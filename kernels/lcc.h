@@ -16,12 +16,12 @@
 #include <utility>
 #include <vector>
 
+#include "edgewire/detail/memory.h"
 #include "frontier/frontier_job.h"
 #include "frontier/superstep.h"
 #include "kernels/lcc_boundary_rows.h"
 #include "kernels/lcc_hub_bits.h"
 #include "kernels/lcc_oriented_rows.h"
-#include "topology/memory.h"
 
 namespace edgewire::kernels {
 

@@ -231,7 +231,7 @@ void BoundaryRows::unpack(std::uint32_t peer) {
       std::uint32_t length = 0;
       for (std::uint32_t i = 0; i < one.row.entries; ++i) {
         if (word(i) >= vertices) throw Error("a process has sent a row with a vertex that does not exist");
-        const partition::Home place = known.place(VertexId(word(i)));
+        const Home place = known.place(VertexId(word(i)));
         if (!boundary.knows(place)) continue;
         const std::uint32_t number = rows_.number_of(known.number(place));
         if (number >= one.row.number || (length > 0 && number <= numbers[length - 1]))

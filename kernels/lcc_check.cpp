@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "graph/row.h"
+#include "edgewire/graph.h"
 #include "kernels/check.h"
 
 namespace edgewire::kernels {

@@ -3,8 +3,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "edgewire/graph.h"
 #include "frontier/records.h"
-#include "graph/row.h"
 #include "kernels/count.h"
 
 namespace edgewire::kernels {
@@ -127,7 +127,7 @@ class Sending {
     std::iota(order.begin(), order.end(), VertexId{});
     if (!as_is)
       std::ranges::sort(order, {}, [&](VertexId v) {
-        const partition::Home place = ownership_.place(v);
+        const Home place = ownership_.place(v);
         return std::tuple(kMostEdges - std::min(kMostEdges, neighbours_.edges[v]), place.owner,
                           std::uint32_t{place.local});
       });

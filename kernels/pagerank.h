@@ -9,7 +9,7 @@
 #include <span>
 
 #include "base/error.h"
-#include "graph/row.h"
+#include "edgewire/graph.h"
 #include "kernels/convergence.h"
 #include "kernels/weighted_sum.h"
 

@@ -20,7 +20,7 @@ std::vector<VertexId> follow(const frontier::FrontierJob& job, std::span<const P
                              VertexId source, VertexId vertex) {
   std::vector<VertexId> piece;
   while (vertex != source && vertex != kNone && piece.size() <= job.graph().vertices()) {
-    const partition::Home place = job.ownership().place(vertex);
+    const Home place = job.ownership().place(vertex);
     if (place.owner != job.rank()) break;
     piece.push_back(vertex = VertexId(parents[place.local]));
   }

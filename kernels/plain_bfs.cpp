@@ -1,6 +1,6 @@
 #include "kernels/plain_bfs.h"
 
-#include "graph/row.h"
+#include "edgewire/graph.h"
 
 namespace edgewire::kernels {
 

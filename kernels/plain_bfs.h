@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
 
 namespace edgewire::kernels {
 

@@ -9,8 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/graph_file.h"
-#include "graph/row.h"
+#include "edgewire/graph.h"
 
 namespace edgewire::kernels {
 

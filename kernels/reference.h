@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dense/plan/volume.h"
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
 #include "kernels/pagerank.h"
 
 namespace edgewire::kernels {

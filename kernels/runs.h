@@ -1,7 +1,7 @@
 // The loops of our programs, compiled once, with all optimization.
 #pragma once
 
-#include "dense/job/dense_run.h"
+#include "edgewire/program.h"
 #include "kernels/pagerank.h"
 #include "kernels/ppr.h"
 #include "kernels/spmv.h"

@@ -101,7 +101,7 @@ std::vector<std::uint8_t> StrongComponents::start_with_giant() {
       if (i < labels_.size()) labels_[i] = giant_;
     }
   });
-  if (const partition::Home place = job_.ownership().place(giant_); merged_ && place.owner == rank_)
+  if (const Home place = job_.ownership().place(giant_); merged_ && place.owner == rank_)
     labels_[place.local] = kNone;
   return sides;
 }
@@ -146,7 +146,7 @@ void StrongComponents::trim() {
             lower(worker, LocalNumber(n), way);
             continue;
           }
-          const partition::Home place = scheme.place(rows_->other(n));
+          const Home place = scheme.place(rows_->other(n));
           job_.records().send(lane, static_cast<int>(place.owner), {place.local, way}, take);
         }
       };
@@ -202,7 +202,7 @@ void StrongComponents::collect() {
     }
     const CollectedComponents found(std::move(edges));
     for (std::size_t at = 0; at < found.vertices().size(); ++at) {
-      const partition::Home place = job_.ownership().place(VertexId(found.vertices()[at]));
+      const Home place = job_.ownership().place(VertexId(found.vertices()[at]));
       if (place.owner == rank_) label(place.local, found.labels()[at]);
     }
   });
@@ -211,7 +211,7 @@ void StrongComponents::collect() {
 /// Gives those that were one with a vertex the label of that vertex.
 void StrongComponents::name_merged() {
   step(kFirst, [this] {
-    const partition::Home place = job_.ownership().place(giant_);
+    const Home place = job_.ownership().place(giant_);
     std::uint64_t first = place.owner == rank_ ? labels_[place.local] : kNone;
     if (distributed_) first = job_.records().agree(first);
     job_.for_each_range([&](int, LocalNumber begin, LocalNumber end) {

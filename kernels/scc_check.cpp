@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "graph/row.h"
+#include "edgewire/graph.h"
 #include "graph/vertex_names.h"
 #include "kernels/check.h"
 

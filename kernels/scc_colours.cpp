@@ -64,7 +64,7 @@ void StrongComponents::spread(int lane, const Scheme& scheme) {
   std::ranges::sort(worker.others);
   worker.others.erase(std::unique(worker.others.begin(), worker.others.end()), worker.others.end());
   for (const KnownNumber n : std::exchange(worker.others, {})) {
-    const partition::Home place = scheme.place(rows_->other(n));
+    const Home place = scheme.place(rows_->other(n));
     job_.records().send(lane, static_cast<int>(place.owner),
                         {place.local, colour(n).load(std::memory_order_relaxed)}, take);
   }
@@ -101,7 +101,7 @@ void StrongComponents::gather(int lane, const Scheme& scheme) {
         join(worker, LocalNumber(n), value);
         continue;
       }
-      const partition::Home place = scheme.place(rows_->other(n));
+      const Home place = scheme.place(rows_->other(n));
       job_.records().send(lane, static_cast<int>(place.owner), {place.local, value}, take);
     }
   }
@@ -169,7 +169,7 @@ void StrongComponents::name_members() {
   step_in_lanes(kFirst, [&](int lane, const auto& scheme) {
     const auto take = [&](frontier::Record record) { lower_to(checked(record.vertex), record.value); };
     for (const LocalNumber local : workers_[static_cast<std::size_t>(lane)].members) {
-      const partition::Home root = scheme.place(VertexId(labels_[local]));
+      const Home root = scheme.place(VertexId(labels_[local]));
       const VertexId vertex = scheme.vertex(rank_, local);
       if (root.owner == rank_)
         lower_to(root.local, vertex);
@@ -183,7 +183,7 @@ void StrongComponents::name_members() {
         questions;  // peer; local number of a root here, of a vertex there
     const auto hear = [&](int peer, frontier::Record record) { questions.emplace_back(peer, record); };
     for (const LocalNumber local : std::exchange(workers_[static_cast<std::size_t>(lane)].members, {})) {
-      const partition::Home root = scheme.place(VertexId(labels_[local]));
+      const Home root = scheme.place(VertexId(labels_[local]));
       if (root.owner == rank_)
         labels_[local] = firsts[root.local];
       else

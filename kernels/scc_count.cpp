@@ -1,7 +1,7 @@
 // This file has the counts of scc.
 #include <utility>
 
-#include "graph/row.h"
+#include "edgewire/graph.h"
 #include "kernels/count.h"
 #include "kernels/scc.h"
 #include "kernels/scc_run.h"

@@ -4,10 +4,10 @@
 #include <array>
 #include <bit>
 
+#include "edgewire/detail/cpu_level.h"
+#include "edgewire/graph.h"
 #include "frontier/known_values.h"
-#include "graph/row.h"
 #include "kernels/bfs.h"
-#include "topology/cpu_level.h"
 
 namespace edgewire::kernels {
 
@@ -60,7 +60,7 @@ GiantComponent::GiantComponent(frontier::FrontierJob& job)
 bool GiantComponent::find(frontier::SuperstepLog& log, Kinds kinds) {
   if (!choose_pivot()) return false;
   search_forward(log, kinds.forward);
-  if (const partition::Home at = job_.ownership().place(pivot_); at.owner == rank_) joined_.add(at.local);
+  if (const Home at = job_.ownership().place(pivot_); at.owner == rank_) joined_.add(at.local);
   for (std::uint64_t round = 1;; ++round) {
     std::array<std::uint64_t, 3> sums{};  // vertices that have joined, those that have not; edges read
     log.step(kinds.backward, [&](frontier::Superstep& done) {
@@ -109,7 +109,7 @@ GiantComponent::Candidate GiantComponent::candidate(const graph::GraphFile& grap
       return graph::Row{graph, scheme.vertex(rank, local)}.targets();
     };
     return choose_candidate(ownership, rank, row_of, [&](VertexId v) {
-      const partition::Home place = scheme.place(v);
+      const Home place = scheme.place(v);
       return place.owner == rank ? std::uint32_t{place.local} : kOfOther;
     });
   });
@@ -147,7 +147,7 @@ void GiantComponent::search_forward(frontier::SuperstepLog& log, std::uint64_t k
 
 void GiantComponent::note_reached(const std::vector<std::uint32_t>& levels) {
   left_.resize((levels.size() + kBits - 1) / kBits);
-  const partition::Home pivot = job_.ownership().place(pivot_);
+  const Home pivot = job_.ownership().place(pivot_);
   job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
     for (LocalNumber begin = first; begin < last; begin += kBits) {
       Word reached = 0, left = 0;

@@ -42,9 +42,9 @@ void RestRows::each_edge(int lane, const Work& work) const {
   const frontier::KnownRows rows = job_.rows();
   const auto end_of = [this](KnownNumber n) {
     const bool merged = sides_[n] == kMerged;
-    const partition::Home place = merged       ? merged_place_
-                                  : n < owned_ ? partition::Home{rank_, LocalNumber(n)}
-                                               : job_.boundary().place(n);
+    const Home place = merged       ? merged_place_
+                       : n < owned_ ? Home{rank_, LocalNumber(n)}
+                                    : job_.boundary().place(n);
     return End{place, n, merged};
   };
   const auto part = job_.pool().part(lane, owned_);
@@ -143,7 +143,7 @@ void RestRows::number_others(const Came& in, const Came& out) {
 
 void RestRows::fill(const Came& in, const Came& out) {
   const auto number_of = [this](VertexId vertex) {
-    const partition::Home place = job_.ownership().place(vertex);
+    const Home place = job_.ownership().place(vertex);
     return place.owner == rank_ ? KnownNumber(place.local) : number_of_other(vertex);
   };
   job_.pool().run([&](int lane) {

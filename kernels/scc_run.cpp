@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "graph/row.h"
+#include "edgewire/graph.h"
 #include "kernels/plain_bfs.h"
 #include "kernels/scc.h"
 #include "kernels/scc_giant.h"

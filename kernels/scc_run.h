@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
 #include "kernels/count.h"
 #include "partition/ownership.h"
 

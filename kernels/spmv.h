@@ -9,7 +9,7 @@
 #include <limits>
 #include <span>
 
-#include "graph/row.h"
+#include "edgewire/graph.h"
 #include "kernels/weighted_sum.h"
 
 namespace edgewire::kernels {

@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "base/options.h"
-#include "graph/row.h"
+#include "edgewire/graph.h"
 #include "graph/vertex_names.h"
+#include "launch/packing.h"
 
 namespace edgewire::kernels {
 

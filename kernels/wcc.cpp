@@ -4,8 +4,8 @@
 #include <array>
 #include <atomic>
 
-#include "graph/row.h"
-#include "topology/cpu_level.h"
+#include "edgewire/detail/cpu_level.h"
+#include "edgewire/graph.h"
 
 namespace edgewire::kernels {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/row.h"
+#include "edgewire/graph.h"
 #include "kernels/count.h"
 #include "kernels/wcc.h"
 

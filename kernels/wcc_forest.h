@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "topology/memory.h"
+#include "edgewire/detail/memory.h"
 
 namespace edgewire::kernels {
 

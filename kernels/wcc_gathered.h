@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/bits.h"
-#include "base/numbering.h"
+#include "edgewire/numbering.h"
 #include "frontier/frontier_job.h"
 #include "kernels/wcc_open.h"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/numbering.h"
+#include "edgewire/numbering.h"
 #include "frontier/records.h"
 
 namespace edgewire::kernels {

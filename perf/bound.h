@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/progress.h"
 #include "dense/plan/count.h"
 #include "dense/plan/volume.h"
+#include "edgewire/progress.h"
 #include "perf/model.h"
 
 namespace edgewire::perf {

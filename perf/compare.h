@@ -9,7 +9,7 @@
 
 #include "dense/plan/count.h"
 #include "dense/plan/volume.h"
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
 #include "kernels/count.h"
 #include "perf/core_watch.h"
 #include "perf/model.h"

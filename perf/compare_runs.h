@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
 #include "perf/compare.h"
 #include "perf/core_watch.h"
 

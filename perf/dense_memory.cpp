@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/numbering.h"
+#include "edgewire/numbering.h"
 
 namespace edgewire::perf {
 

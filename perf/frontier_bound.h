@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
 #include "kernels/count.h"
 #include "perf/bound.h"
 

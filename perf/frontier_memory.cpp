@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "base/error.h"
+#include "edgewire/graph.h"
 #include "graph/format.h"
-#include "graph/row.h"
 #include "kernels/count.h"
 
 namespace edgewire::perf {

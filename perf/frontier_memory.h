@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "disk/memory_budget.h"
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
 #include "partition/ownership.h"
 
 namespace edgewire::perf {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/progress.h"
+#include "edgewire/progress.h"
 #include "launch/bootstrap.h"
 #include "process/local_process.h"
 

@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "base/seconds.h"
+#include "edgewire/detail/memory.h"
 #include "launch/packing.h"
 #include "topology/machine.h"
-#include "topology/memory.h"
 
 namespace edgewire::perf {
 

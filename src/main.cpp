@@ -13,7 +13,7 @@
 #include "cli/help.h"
 #include "cli/program.h"
 #include "cli/suggest.h"
-#include "topology/cpu_level.h"
+#include "edgewire/detail/cpu_level.h"
 #include "topology/shell.h"
 
 namespace {

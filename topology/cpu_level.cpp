@@ -1,4 +1,4 @@
-#include "topology/cpu_level.h"
+#include "edgewire/detail/cpu_level.h"
 
 #include <fmt/core.h>
 

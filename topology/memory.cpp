@@ -1,4 +1,4 @@
-#include "topology/memory.h"
+#include "edgewire/detail/memory.h"
 
 #include <fmt/core.h>
 #include <sys/mman.h>

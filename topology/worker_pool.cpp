@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "topology/cpu_level.h"
+#include "edgewire/detail/cpu_level.h"
 
 namespace edgewire::topology {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/seconds.h"
-#include "topology/memory.h"
+#include "edgewire/detail/memory.h"
 #include "transport/transport.h"
 #include "transport/wakeup.h"
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "dense/engine/program_loops.h"
+#include "edgewire/detail/program_loops.h"
 #include "kernels/pagerank.h"
 #include "topology/machine.h"
 #include "topology/placement.h"

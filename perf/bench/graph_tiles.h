@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "dense/tiles/tile.h"
+#include "edgewire/detail/tile.h"
 #include "partition/column_addresses.h"
 #include "perf/bench/graphs.h"
 #include "topology/worker_pool.h"

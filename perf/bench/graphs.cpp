@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/mixing.h"
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
 
 namespace edgewire::perf {
 

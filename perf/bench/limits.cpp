@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/seconds.h"
-#include "topology/memory.h"
+#include "edgewire/detail/memory.h"
 
 namespace {
 

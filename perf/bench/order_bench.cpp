@@ -1,5 +1,5 @@
-// The orders in which tiles are swept (dense/tiles/tile_order.h) in random turns: strip by strip, along the
-// Hilbert curve, and with bins for thin cells, on a graph in degree order. Before it is timed, each order
+// The orders in which tiles are swept (edgewire/detail/tile_order.h) in random turns: strip by strip, along
+// the Hilbert curve, and with bins for thin cells, on a graph in degree order. Before it is timed, each order
 // must give exactly the sums of a plain loop over the edges.
 //
 // EDGEWIRE_BENCH_SHAPE        the shape of the graph, of those in graphs.h (default kronecker)
@@ -25,12 +25,13 @@
 #include "base/error.h"
 #include "base/median.h"
 #include "base/seconds.h"
-#include "dense/tiles/bins.h"
-#include "dense/tiles/sweep.h"
-#include "dense/tiles/tile_order.h"
+#include "dense/tiles/build_tiles.h"
+#include "edgewire/detail/bins.h"
+#include "edgewire/detail/page_vector.h"
+#include "edgewire/detail/sweep.h"
+#include "edgewire/detail/tile_order.h"
 #include "perf/bench/graph_tiles.h"
 #include "perf/bench/graphs.h"
-#include "topology/page_vector.h"
 #include "topology/worker_pool.h"
 
 namespace {

@@ -15,9 +15,9 @@
 
 #include "base/seconds.h"
 #include "dense/job/dense_job.h"
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
+#include "edgewire/launch.h"
 #include "kernels/runs.h"
-#include "launch/launch.h"
 #include "launch/packing.h"
 #include "perf/job_profile.h"
 #include "report/json_text.h"

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/seconds.h"
 #include "channel/ring.h"
-#include "launch/launch.h"
+#include "edgewire/launch.h"
 #include "perf/bench/records.h"
 #include "process/barrier.h"
 

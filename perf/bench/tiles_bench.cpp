@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "base/seconds.h"
-#include "dense/tiles/sweep.h"
-#include "dense/tiles/tile.h"
+#include "dense/tiles/build_tiles.h"
+#include "edgewire/detail/memory.h"
+#include "edgewire/detail/sweep.h"
 #include "perf/bench/graph_tiles.h"
 #include "perf/bench/graphs.h"
-#include "topology/memory.h"
 #include "topology/worker_pool.h"
 
 namespace {

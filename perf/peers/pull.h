@@ -20,7 +20,7 @@
 
 #include "base/error.h"
 #include "base/seconds.h"
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
 
 namespace pull {
 

@@ -1,6 +1,6 @@
-// The base folder has what any room may use: the ways to give up, a type for each numbering of vertices and
-// slots, files of arrays, output files that are whole or not there, parallel loops, checksums and small
-// helpers. It includes nothing of ours. This file has the ways in which Edgewire gives up.
+// The base folder has what any room may use: the ways to give up, files of arrays, output files that are
+// whole or not there, parallel loops, checksums and small helpers. Of ours it includes the public headers
+// alone. This file has the ways in which Edgewire gives up.
 #pragma once
 
 #include <sys/resource.h>
@@ -12,24 +12,12 @@
 #include <cstdio>
 #include <ctime>
 #include <new>
-#include <stdexcept>
 #include <string>
 #include <system_error>
 
+#include "edgewire/error.h"
+
 namespace edgewire {
-
-/// Something named in the message went wrong: a file and byte offset, an option's value, a peer or a
-/// limit. The message is one line, without a trailing full stop. The program prints it and exits with 1.
-class Error : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-/// The command line cannot be understood. The program prints it and exits with 2.
-class UsageError : public Error {
- public:
-  using Error::Error;
-};
 
 /// A file changed while it was used, so that nothing is right any more. Where a run fails, this is the cause,
 /// whatever else was noticed of it, such as a lost peer.

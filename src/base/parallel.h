@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "base/progress.h"
+#include "edgewire/progress.h"
 
 namespace edgewire {
 

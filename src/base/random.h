@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "base/mixing.h"
-#include "base/numbering.h"
+#include "edgewire/numbering.h"
 
 namespace edgewire {
 

@@ -13,7 +13,7 @@
 #include "cli/graph_files.h"
 #include "cli/job_options.h"
 #include "cli/kernel_options.h"
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
 #include "partition/ownership.h"
 #include "perf/bound.h"
 #include "perf/frontier_bound.h"

@@ -17,7 +17,7 @@
 #include "cli/job_options.h"
 #include "cli/kernel_options.h"
 #include "dense/plan/volume.h"
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
 #include "launch/hosts.h"
 #include "launch/launcher.h"
 #include "perf/bound.h"

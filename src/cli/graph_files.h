@@ -11,11 +11,11 @@
 #include "base/output_file.h"
 #include "base/parallel.h"
 #include "base/seconds.h"
+#include "edgewire/graph.h"
+#include "edgewire/launch.h"
 #include "graph/builder.h"
 #include "graph/convert.h"
 #include "graph/formats.h"
-#include "graph/graph_file.h"
-#include "launch/launch.h"
 
 namespace edgewire::cli {
 

@@ -10,7 +10,7 @@
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/suggest.h"
-#include "topology/cpu_level.h"
+#include "edgewire/detail/cpu_level.h"
 
 namespace edgewire::cli {
 namespace {

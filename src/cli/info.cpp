@@ -15,7 +15,7 @@
 #include "cli/files.h"
 #include "cli/graph_files.h"
 #include "cli/job_options.h"
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
 #include "graph/vertex_names.h"
 #include "report/json_text.h"
 #include "report/progress.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "edgewire/launch.h"
 #include "launch/agreement.h"
-#include "launch/launch.h"
 #include "perf/profile.h"
 #include "process/local_process.h"
 #include "report/job_report.h"

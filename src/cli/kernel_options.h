@@ -12,9 +12,9 @@
 #include "cli/graph_files.h"
 #include "cli/job_options.h"
 #include "dense/job/dense_job.h"
+#include "edgewire/graph.h"
+#include "edgewire/launch.h"
 #include "frontier/row_pages.h"
-#include "graph/graph_file.h"
-#include "launch/launch.h"
 #include "runs/checkpoints.h"
 #include "runs/tools.h"
 

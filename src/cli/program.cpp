@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/numbering.h"
 #include "cli/commands.h"
 #include "cli/files.h"
 #include "cli/help.h"
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
+#include "edgewire/numbering.h"
 
 namespace edgewire::cli {
 

@@ -15,8 +15,8 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/job_options.h"
+#include "edgewire/graph.h"
 #include "graph/input.h"
-#include "graph/row.h"
 #include "graph/vertex_names.h"
 
 namespace edgewire::cli {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/kernel_options.h"
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
 #include "runs/kernels.h"
 
 namespace edgewire::cli {

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <deque>
 
-#include "topology/memory.h"
+#include "edgewire/detail/memory.h"
 
 namespace edgewire::disk {
 

@@ -16,7 +16,7 @@
 #include "base/seconds.h"
 #include "base/usage.h"
 #include "disk/read_figures.h"
-#include "topology/memory.h"
+#include "edgewire/detail/memory.h"
 
 namespace edgewire::disk {
 

@@ -115,7 +115,7 @@ Boundary::Boundary(const EachId& each_id, const partition::Ownership& ownership,
 void Boundary::find(const EachId& each_id) {
   std::vector<std::vector<LocalNumber>> found(processes_);  // by owner; ids ascend, so local numbers do, too
   each_id([&](VertexId v) {
-    const partition::Home place = ownership_.place(v);
+    const Home place = ownership_.place(v);
     if (place.owner != rank_) found[place.owner].push_back(place.local);
   });
   firsts_ = {owned_};
@@ -223,14 +223,14 @@ void Boundary::tell_owners(Records& records) {
   known_firsts_.push_back(known_by_.size());
 }
 
-partition::Home Boundary::place(KnownNumber number) const noexcept {
+Home Boundary::place(KnownNumber number) const noexcept {
   const auto after = std::upper_bound(firsts_.begin(), firsts_.end(), std::uint32_t{number});
   return {static_cast<std::uint32_t>(after - firsts_.begin() - 1), locals_[number - owned_]};
 }
 
 VertexId Boundary::vertex(KnownNumber number) const noexcept {
   if (number < owned_) return ownership_.vertex(rank_, LocalNumber(number));
-  const partition::Home at = place(number);
+  const Home at = place(number);
   return ownership_.vertex(at.owner, at.local);
 }
 

@@ -11,9 +11,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/numbering.h"
+#include "edgewire/graph.h"
+#include "edgewire/numbering.h"
 #include "frontier/records.h"
-#include "graph/graph_file.h"
 #include "partition/ownership.h"
 #include "partition/vertex_set.h"
 #include "topology/worker_pool.h"
@@ -24,10 +24,8 @@ class InRows;
 
 /// Does what Boundary::Known does, in a process that owns all vertices.
 struct AllKnown {
-  static partition::Home place(VertexId v) noexcept {
-    return {0, LocalNumber(static_cast<std::uint32_t>(v))};
-  }
-  static KnownNumber number(partition::Home place) noexcept { return KnownNumber(place.local); }
+  static Home place(VertexId v) noexcept { return {0, LocalNumber(static_cast<std::uint32_t>(v))}; }
+  static KnownNumber number(Home place) noexcept { return KnownNumber(place.local); }
   static KnownNumber number(VertexId v) noexcept { return KnownNumber(static_cast<std::uint32_t>(v)); }
   static VertexId vertex(LocalNumber local) noexcept { return VertexId(PlainId{local}); }
 };
@@ -43,8 +41,8 @@ class Boundary {
     const Scheme& scheme;
     const Boundary& boundary;
 
-    partition::Home place(VertexId v) const noexcept { return scheme.place(v); }
-    KnownNumber number(partition::Home place) const noexcept { return boundary.number(place); }
+    Home place(VertexId v) const noexcept { return scheme.place(v); }
+    KnownNumber number(Home place) const noexcept { return boundary.number(place); }
     /// Returns the number of a vertex that is known.
     KnownNumber number(VertexId v) const noexcept { return number(place(v)); }
     VertexId vertex(LocalNumber local) const noexcept { return scheme.vertex(boundary.rank_, local); }
@@ -70,7 +68,7 @@ class Boundary {
   std::uint32_t first(std::uint32_t owner) const noexcept { return firsts_[owner]; }
   std::uint32_t count(std::uint32_t owner) const noexcept { return firsts_[owner + 1] - firsts_[owner]; }
   /// Returns the place of a boundary vertex at its owner.
-  partition::Home place(KnownNumber number) const noexcept;
+  Home place(KnownNumber number) const noexcept;
   /// Returns the vertex with any number.
   VertexId vertex(KnownNumber number) const noexcept;
   /// The owned vertices that `peer` knows, ascending: entry i has the number first(rank) + i there.
@@ -88,13 +86,13 @@ class Boundary {
       work(Known<std::remove_cvref_t<decltype(scheme)>>{scheme, *this});
     });
   }
-  bool knows(partition::Home place) const noexcept {
+  bool knows(Home place) const noexcept {
     const std::size_t at = starts_[place.owner] + place.local;
     const Group& group = groups_[at / kGroup];
     return (group.blocks >> block_in_group(at) & 1) != 0 && (block(at, group).bits >> at % kBits & 1) != 0;
   }
   /// Returns the number of a vertex that is known.
-  KnownNumber number(partition::Home place) const noexcept {
+  KnownNumber number(Home place) const noexcept {
     const std::size_t at = starts_[place.owner] + place.local;
     const Block& found = block(at, groups_[at / kGroup]);
     return KnownNumber(found.before + ones_below(found.bits, at % kBits));

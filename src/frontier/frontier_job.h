@@ -16,17 +16,16 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/progress.h"
 #include "base/seconds.h"
 #include "disk/read_figures.h"
+#include "edgewire/graph.h"
+#include "edgewire/progress.h"
 #include "frontier/boundary.h"
 #include "frontier/known_rows.h"
 #include "frontier/records.h"
 #include "frontier/row_cache.h"
 #include "frontier/row_pages.h"
 #include "frontier/row_reader.h"
-#include "graph/graph_file.h"
-#include "graph/row.h"
 #include "launch/bootstrap.h"
 #include "partition/gather_values.h"
 #include "partition/owned_rows.h"

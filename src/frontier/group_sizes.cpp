@@ -52,7 +52,7 @@ std::vector<std::atomic<PlainId>> count(FrontierJob& job, std::span<const PlainI
     const auto mine = labels.subspan(first, last - first);
     job.ownership().visit([&](const auto& scheme) {
       const auto pass = [&](PlainId label, PlainId number) {
-        const partition::Home place = scheme.place(VertexId(label));
+        const Home place = scheme.place(VertexId(label));
         if (place.owner == job.rank())
           take({place.local, number});
         else

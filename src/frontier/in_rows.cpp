@@ -42,7 +42,7 @@ InRows::InRows(FrontierJob& job) {
       mine.push_back(edge);
     };
     const auto part = job.pool().part(lane, job.owned());
-    each_edge(job, part.first, part.last, [&](VertexId u, partition::Home v) {
+    each_edge(job, part.first, part.last, [&](VertexId u, Home v) {
       if (v.owner == job.rank())
         count(v.local);
       else
@@ -56,7 +56,7 @@ InRows::InRows(FrontierJob& job) {
   const auto sources = rows_.entries.as<VertexId>();
   job.pool().run([&](int lane) {
     const auto part = job.pool().part(lane, job.owned());
-    each_edge(job, part.first, part.last, [&](VertexId u, partition::Home v) {
+    each_edge(job, part.first, part.last, [&](VertexId u, Home v) {
       if (v.owner == job.rank()) sources[count(v.local)] = u;
     });
     for (const Record edge : std::exchange(came[static_cast<std::size_t>(lane)], {}))

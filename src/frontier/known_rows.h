@@ -5,11 +5,11 @@
 #include <span>
 #include <vector>
 
-#include "base/numbering.h"
+#include "edgewire/detail/memory.h"
+#include "edgewire/numbering.h"
 #include "frontier/boundary.h"
 #include "graph/weights.h"
 #include "partition/owned_rows.h"
-#include "topology/memory.h"
 #include "topology/worker_pool.h"
 
 namespace edgewire::frontier {

@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/numbering.h"
 #include "channel/record_stream.h"
+#include "edgewire/numbering.h"
 #include "launch/bootstrap.h"
 #include "transport/transport.h"
 

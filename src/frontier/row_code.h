@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "base/numbering.h"
+#include "edgewire/numbering.h"
 
 namespace edgewire::frontier {
 

@@ -20,7 +20,7 @@
 
 #include "disk/memory_budget.h"
 #include "disk/segment_file.h"
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
 #include "partition/owned_rows.h"
 #include "partition/ownership.h"
 #include "topology/worker_pool.h"

@@ -10,8 +10,8 @@
 #include "base/checksum.h"
 #include "base/error.h"
 #include "disk/segment_file.h"
+#include "edgewire/graph.h"
 #include "frontier/row_code.h"
-#include "graph/row.h"
 
 namespace edgewire::frontier {
 

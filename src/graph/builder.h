@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/numbering.h"
 #include "base/output_file.h"
 #include "base/parallel.h"
+#include "edgewire/numbering.h"
 #include "graph/format.h"
 #include "graph/weights.h"
 

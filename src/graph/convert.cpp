@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "base/error.h"
+#include "edgewire/graph.h"
 #include "graph/builder.h"
 #include "graph/compress.h"
 #include "graph/direction.h"
 #include "graph/format.h"
-#include "graph/graph_file.h"
 #include "graph/readers.h"
 #include "graph/vertex_names.h"
 #include "graph/writers.h"

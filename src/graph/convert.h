@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "edgewire/graph.h"
 #include "graph/builder.h"
 #include "graph/edge_sink.h"
 #include "graph/formats.h"
-#include "graph/graph_file.h"
 
 namespace edgewire::graph {
 

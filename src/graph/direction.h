@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/parallel.h"
+#include "edgewire/graph.h"
 #include "graph/builder.h"
-#include "graph/graph_file.h"
 
 namespace edgewire::graph {
 

@@ -1,3 +1,6 @@
+// The graph folder turns files into graphs and graphs into files: our binary format, the formats that it is
+// converted from, and the generators. Graphs that are read are in edgewire/graph.h.
+//
 // The layout of an .ew file, all little endian:
 //
 //   header page      4096 bytes, ends with its own checksum
@@ -33,7 +36,7 @@
 #include <type_traits>
 
 #include "base/mapped_file.h"
-#include "base/numbering.h"
+#include "edgewire/numbering.h"
 #include "graph/weights.h"
 
 namespace edgewire::graph {

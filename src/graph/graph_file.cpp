@@ -1,4 +1,4 @@
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
 
 #include <fmt/core.h>
 
@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "graph/format.h"
 #include "graph/graph_parts.h"
-#include "graph/row.h"
 
 namespace edgewire::graph {
 

@@ -13,7 +13,7 @@
 
 #include "base/checksum.h"
 #include "base/error.h"
-#include "topology/cpu_level.h"
+#include "edgewire/detail/cpu_level.h"
 
 namespace edgewire::graph {
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "topology/cpu_level.h"
+#include "edgewire/detail/cpu_level.h"
 
 #if defined(__SSE4_1__)
 #include <smmintrin.h>

@@ -20,8 +20,8 @@
 
 #include "base/mapped_file.h"
 #include "base/output_file.h"
+#include "edgewire/graph.h"
 #include "graph/builder.h"
-#include "graph/graph_file.h"
 
 namespace edgewire::graph {
 

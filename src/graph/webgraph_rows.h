@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "base/mapped_file.h"
-#include "base/numbering.h"
-#include "base/progress.h"
+#include "edgewire/numbering.h"
+#include "edgewire/progress.h"
 
 namespace edgewire::graph {
 

@@ -12,8 +12,8 @@
 
 #include "base/output_file.h"
 #include "base/parallel.h"
+#include "edgewire/graph.h"
 #include "graph/convert.h"
-#include "graph/graph_file.h"
 
 namespace edgewire::graph {
 

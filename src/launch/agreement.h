@@ -8,12 +8,6 @@
 
 namespace edgewire::launch {
 
-/// Something that is the same in all processes of a job, such as {"--damping", "0.85"}.
-struct Fact {
-  std::string name, value;
-  bool operator==(const Fact&) const = default;
-};
-
 /// Throws Error that names what is not the same in all processes, with its values and the ranks that have
 /// them. If the first fact differs, such as the command, the others are not compared. Collective. Call it
 /// before steps that depend on these facts.

@@ -1,6 +1,11 @@
 #include "launch/bootstrap.h"
 
 namespace edgewire::launch {
+
+Bootstrap::Bootstrap(Member self) : self_(std::move(self)), health_(std::make_unique<transport::Health>()) {}
+
+Bootstrap::~Bootstrap() = default;
+
 namespace {
 
 Member only_member() {
@@ -17,7 +22,7 @@ class Alone final : public Bootstrap {
     return {to.begin(), to.end()};
   }
   std::vector<std::string> gather(const std::string& mine) override { return {mine}; }
-  void abort(const std::string& message) noexcept override { health_.fail(-1, message); }
+  void abort(const std::string& message) noexcept override { health_->fail(-1, message); }
   void finish() override {}
 };
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "launch/launch.h"
+#include "edgewire/launch.h"
 
 namespace edgewire::launch {
 

@@ -4,14 +4,9 @@
 #include <string_view>
 #include <vector>
 
-namespace edgewire::launch {
+#include "edgewire/launch.h"
 
-/// An address of this host and its network: "10.0.0.1", 24.
-struct Interface {
-  std::string name;
-  std::string address;
-  int prefix_bits = 0;
-};
+namespace edgewire::launch {
 
 /// Returns the addresses at which other hosts may reach this one: those of interfaces that are up, without
 /// loopback and link-local addresses. It returns IPv6 addresses only if there is no IPv4 address. `wanted` is

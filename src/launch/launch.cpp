@@ -1,4 +1,4 @@
-#include "launch/launch.h"
+#include "edgewire/launch.h"
 
 #include <fmt/core.h>
 
@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "launch/agreement.h"
+#include "launch/bootstrap.h"
 #include "launch/hosts.h"
 #include "launch/launcher.h"
 #include "launch/local.h"

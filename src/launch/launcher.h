@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "launch/launch.h"
+#include "edgewire/launch.h"
 
 namespace edgewire::launch {
 

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "launch/launch.h"
+#include "edgewire/launch.h"
 
 namespace edgewire::launch {
 

@@ -32,12 +32,17 @@ requires std::is_trivially_copyable_v<T> std::vector<T> unpack(const std::string
   return values;
 }
 
+/// Throws Error naming the sender unless the message holds `count` values of so many bytes.
+inline void expect_values(const std::string& message, std::size_t sender, std::size_t count,
+                          std::size_t value_bytes) {
+  if (message.size() != count * value_bytes)
+    throw Error(fmt::format("rank {} sent {} bytes instead of {} values", sender, message.size(), count));
+}
+
 /// Does the same as unpack(), and the message must hold `count` values.
 template <class T>
 std::vector<T> unpack(const std::string& message, std::size_t sender, std::size_t count) {
-  if (message.size() != count * sizeof(T)) {
-    throw Error(fmt::format("rank {} sent {} bytes instead of {} values", sender, message.size(), count));
-  }
+  expect_values(message, sender, count, sizeof(T));
   return unpack<T>(message, sender);
 }
 

@@ -65,7 +65,7 @@ class SocketBootstrap final : public Bootstrap {
       try {
         watch();
       } catch (const std::exception& error) {  // no memory: nobody else would tell the callers
-        health_.fail(-1, line_of(error));
+        health_->fail(-1, line_of(error));
         changed_.notify_all();
       }
     });
@@ -101,7 +101,7 @@ class SocketBootstrap final : public Bootstrap {
   }
 
   std::vector<std::string> gather(const std::string& mine) override {
-    if (health_.failed()) throw Error(health_.message());
+    if (health_->failed()) throw Error(health_->message());
     ++step_;
     if (self_.rank != 0) {
       send(0, FrameKind::Data, mine);
@@ -113,7 +113,7 @@ class SocketBootstrap final : public Bootstrap {
   }
 
   void abort(const std::string& message) noexcept override {
-    health_.fail(-1, message);
+    health_->fail(-1, message);
     wake();
   }
   void finish() override {
@@ -121,7 +121,7 @@ class SocketBootstrap final : public Bootstrap {
       const std::scoped_lock lock(mutex_);
       if (finished_) return;
     }
-    if (health_.failed()) throw Error(health_.message());
+    if (health_->failed()) throw Error(health_->message());
     ++step_;
     if (self_.rank != 0) {
       send(0, FrameKind::Finish);
@@ -157,10 +157,10 @@ class SocketBootstrap final : public Bootstrap {
     std::unique_lock lock(mutex_);
     Peer& source = peer(from);
     // The timeout is for failures that the transport notices: then nobody notifies this thread.
-    while (source.arrived.empty() && !health_.failed() && !health_.lost(from))
+    while (source.arrived.empty() && !health_->failed() && !health_->lost(from))
       changed_.wait_for(lock, milliseconds(50));
-    if (health_.failed()) throw Error(health_.message());
-    if (health_.lost(from)) return {};
+    if (health_->failed()) throw Error(health_->message());
+    if (health_->lost(from)) return {};
     Arrival arrival = std::move(source.arrived.front());
     source.arrived.pop_front();
     if (arrival.header.kind != kind || arrival.header.tag != step_)
@@ -184,9 +184,9 @@ class SocketBootstrap final : public Bootstrap {
       const auto now = Clock::now();
       keep_alive(now);
       tell_losses();
-      if (health_.failed()) tell_failure();
+      if (health_->failed()) tell_failure();
       for (Peer& p : peers_) {
-        if (health_.lost(p.rank))
+        if (health_->lost(p.rank))
           p.stream.close();  // perhaps another one has lost it: it is lost for all, and ends
         flush(p);
       }
@@ -255,7 +255,7 @@ class SocketBootstrap final : public Bootstrap {
         case MessageReader::Next::Changed:
           // The stream stays open, so that the peer hears why the job fails.
           if (!finished_)
-            health_.fail(
+            health_->fail(
                 peer.rank,
                 fmt::format("a control message from {} was changed on its way to rank {} (wrong CRC-32C): {}",
                             name_of(peer.rank), self_.rank, transport::kChangedRemedy));
@@ -279,18 +279,18 @@ class SocketBootstrap final : public Bootstrap {
         break;
       case FrameKind::Abort: {
         const auto culprit = static_cast<int>(header.tag & 0xFFFF);
-        if (!health_.failed()) reporter_ = static_cast<int>(header.tag >> 16);
+        if (!health_->failed()) reporter_ = static_cast<int>(header.tag >> 16);
         if (culprit == self_.rank)
-          health_.fail(reporter_, fmt::format("{} gave up: {}", name_of(reporter_), payload));
+          health_->fail(reporter_, fmt::format("{} gave up: {}", name_of(reporter_), payload));
         else
-          health_.fail(culprit, payload);
+          health_->fail(culprit, payload);
         break;
       }
       case FrameKind::Lost:
         if (static_cast<int>(header.tag) == self_.rank)
-          health_.fail(-1, fmt::format("{} goes on without this process: {}", name_of(peer.rank), payload));
+          health_->fail(-1, fmt::format("{} goes on without this process: {}", name_of(peer.rank), payload));
         else
-          health_.lose(static_cast<int>(header.tag), payload);
+          health_->lose(static_cast<int>(header.tag), payload);
         break;
       default:
         lose(peer,
@@ -336,10 +336,10 @@ class SocketBootstrap final : public Bootstrap {
   /// Rank 0 tells all others, the others tell rank 0.
   void tell_failure() {
     if (std::exchange(told_, true)) return;
-    const int culprit = health_.peer() < 0 ? self_.rank : health_.peer();
-    const std::string text = health_.peer() < 0
-                                 ? fmt::format("{} failed: {}", name_of(self_.rank), health_.message())
-                                 : health_.message();
+    const int culprit = health_->peer() < 0 ? self_.rank : health_->peer();
+    const std::string text = health_->peer() < 0
+                                 ? fmt::format("{} failed: {}", name_of(self_.rank), health_->message())
+                                 : health_->message();
     const Message message =
         frame(FrameKind::Abort, static_cast<std::uint32_t>(culprit | reporter_ << 16), text);
     for (Peer& p : peers_) p.outgoing.push_back(message);
@@ -348,11 +348,11 @@ class SocketBootstrap final : public Bootstrap {
   /// Tells of losses where the job goes on without lost peers: rank 0 tells all others, the others tell rank
   /// 0.
   void tell_losses() {
-    for (int rank = 1; rank < self_.size && health_.losses() > 0; ++rank) {
-      if (told_losses_[static_cast<std::size_t>(rank)] || !health_.lost(rank)) continue;
+    for (int rank = 1; rank < self_.size && health_->losses() > 0; ++rank) {
+      if (told_losses_[static_cast<std::size_t>(rank)] || !health_->lost(rank)) continue;
       told_losses_[static_cast<std::size_t>(rank)] = true;
       const Message message =
-          frame(FrameKind::Lost, static_cast<std::uint32_t>(rank), health_.why_lost(rank));
+          frame(FrameKind::Lost, static_cast<std::uint32_t>(rank), health_->why_lost(rank));
       for (Peer& p : peers_) p.outgoing.push_back(message);
     }
   }
@@ -362,9 +362,9 @@ class SocketBootstrap final : public Bootstrap {
     peer.outgoing.clear();
     if (finished_) return;
     if (pause_ > timeout_ * 0.8 && Clock::now() - resumed_ < timeout_)  // it has given up this process
-      health_.fail(-1, fmt::format("was stopped for {:.1f} s", pause_.count()));
+      health_->fail(-1, fmt::format("was stopped for {:.1f} s", pause_.count()));
     else
-      health_.lose(peer.rank, fmt::format("{} {}", name_of(peer.rank), cause));
+      health_->lose(peer.rank, fmt::format("{} {}", name_of(peer.rank), cause));
   }
 
   std::string name_of(int rank) const {

@@ -1,26 +1,32 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "launch/bootstrap.h"
-#include "launch/packing.h"
 #include "partition/ownership.h"
 
 namespace edgewire::partition {
 
-/// Returns at rank 0 the values of all vertices, by vertex; elsewhere nothing. `mine` has the values of the
-/// vertices that this process owns, by their local number. Collective; throws Error when a process sends
-/// another number of values.
+/// Writes the values of all vertices, by vertex, to the memory that room(vertices) returns; at rank 0. `mine`
+/// has the values of the vertices that this process owns, `value_bytes` each, by their local number.
+/// Collective; throws Error when a process sends another number of values.
+void gather_bytes(launch::Bootstrap& bootstrap, const Ownership& ownership, std::span<const std::byte> mine,
+                  std::size_t value_bytes, const std::function<std::byte*(std::uint64_t vertices)>& room);
+
+/// Returns these values at rank 0; elsewhere nothing.
 template <class Value>
-std::vector<Value> gather_values(launch::Bootstrap& bootstrap, const partition::Ownership& ownership,
+std::vector<Value> gather_values(launch::Bootstrap& bootstrap, const Ownership& ownership,
                                  const std::vector<Value>& mine) {
-  const auto parts = bootstrap.gather(launch::pack(mine));
-  std::vector<Value> all(parts.empty() ? 0 : ownership.vertices());
-  for (std::uint32_t p = 0; p < parts.size(); ++p) {
-    const auto part = launch::unpack<Value>(parts[p], p, ownership.count(p));
-    for (LocalNumber local{}; local < part.size(); ++local) all[ownership.vertex(p, local)] = part[local];
-  }
+  std::vector<Value> all;
+  gather_bytes(bootstrap, ownership, std::as_bytes(std::span(mine)), sizeof(Value),
+               [&](std::uint64_t vertices) {
+                 all.resize(vertices);
+                 return std::as_writable_bytes(std::span(all)).data();
+               });
   return all;
 }
 

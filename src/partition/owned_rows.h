@@ -7,10 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "graph/graph_file.h"
-#include "graph/row.h"
+#include "edgewire/detail/memory.h"
+#include "edgewire/graph.h"
 #include "partition/ownership.h"
-#include "topology/memory.h"
 
 namespace edgewire::partition {
 

@@ -15,16 +15,10 @@
 
 #include "base/mapped_file.h"
 #include "base/mixing.h"
-#include "base/numbering.h"
 #include "base/parallel.h"
+#include "edgewire/numbering.h"
 
 namespace edgewire::partition {
-
-/// The owner of a vertex, and the vertex's local number there.
-struct Home {
-  std::uint32_t owner;
-  LocalNumber local;
-};
 
 __extension__ using Uint128 = unsigned __int128;
 

@@ -201,7 +201,7 @@ class RowLoader {
       const auto take = [&](int peer, std::span<const std::byte> bytes) {
         put(arrivals[static_cast<std::size_t>(peer)], bytes, peer);
       };
-      const auto deliver = [&](partition::Home place, std::span<const std::byte> bytes) {
+      const auto deliver = [&](Home place, std::span<const std::byte> bytes) {
         if (place.owner == rank_) {
           if (!bytes.empty()) std::memcpy(at(place.local), bytes.data(), bytes.size());
           return;

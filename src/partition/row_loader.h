@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
 #include "launch/bootstrap.h"
 #include "partition/owned_rows.h"
 #include "partition/ownership.h"

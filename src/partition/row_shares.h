@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
 #include "partition/ownership.h"
 
 namespace edgewire::partition {

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "base/bits.h"
-#include "base/numbering.h"
+#include "edgewire/detail/cpu_level.h"
+#include "edgewire/detail/page_vector.h"
+#include "edgewire/numbering.h"
 #include "partition/column_addresses.h"
-#include "topology/cpu_level.h"
-#include "topology/page_vector.h"
 
 namespace edgewire::partition {
 

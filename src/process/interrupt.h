@@ -6,7 +6,7 @@
 #include <functional>
 #include <utility>
 
-#include "base/progress.h"
+#include "edgewire/progress.h"
 
 namespace edgewire::process {
 

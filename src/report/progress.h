@@ -10,7 +10,7 @@
 #include <string_view>
 #include <thread>
 
-#include "base/progress.h"
+#include "edgewire/progress.h"
 
 namespace edgewire::report {
 

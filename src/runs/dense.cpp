@@ -9,8 +9,9 @@
 #include "base/error.h"
 #include "base/mapped_file.h"
 #include "base/seconds.h"
-#include "dense/job/dense_run.h"
+#include "dense/job/dense_job.h"
 #include "dense/plan/block_plan.h"
+#include "edgewire/program.h"
 #include "perf/balance.h"
 #include "perf/job_profile.h"
 #include "runs/dense_report.h"
@@ -180,49 +181,6 @@ void expect_right(const report::RunReport& report, const DenseKernel& kernel) {
           "the result differs from the reference: the {} of vertex {} by {:.3g} times what rounding can do; "
           "in sum by {:.2g} (limit {:.2g})",
           kernel.value(), check.vertex, check.limit_share, check.sum_error, check.limit));
-}
-
-namespace {
-
-Result<double> call(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, DenseKernel& kernel,
-                    DenseOptions options) {
-  Result<double> result;
-  options.tools.gather = true;
-  options.finished = [&, then = options.finished](DenseFinished& done) {
-    result.values = done.all;
-    if (then) then(done);
-  };
-  result.report = run_dense(bootstrap, graph, graph::VertexNames(graph), kernel, options);
-  expect_right(result.report, kernel);
-  return result;
-}
-
-bool doubles(const DenseOptions& options) { return options.job.encoding == plan::Encoding::f64; }
-
-kernels::PageRankOptions weighted_as(kernels::PageRankOptions asked, const DenseOptions& options) {
-  asked.weighted = options.job.weighted;
-  return asked;
-}
-
-}  // namespace
-
-Result<double> pagerank(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                        const kernels::PageRankOptions& asked, const DenseOptions& options) {
-  const auto kernel = make_pagerank(weighted_as(asked, options), graph.vertices(), doubles(options));
-  return call(bootstrap, graph, *kernel, options);
-}
-
-Result<double> ppr(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                   const std::vector<VertexId>& sources, const kernels::PageRankOptions& asked,
-                   const DenseOptions& options) {
-  const auto kernel = make_ppr(weighted_as(asked, options), {sources}, doubles(options));
-  return call(bootstrap, graph, *kernel, options);
-}
-
-Result<double> spmv(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, SpmvOptions asked,
-                    const DenseOptions& options) {
-  asked.weighted = options.job.weighted;
-  return call(bootstrap, graph, *make_spmv(asked, doubles(options)), options);
 }
 
 }  // namespace edgewire::runs

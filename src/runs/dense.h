@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dense/job/dense_job.h"
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
 #include "graph/vertex_names.h"
 #include "kernels/pagerank.h"
 #include "launch/bootstrap.h"
@@ -60,16 +60,5 @@ struct SpmvOptions {
 };
 /// Makes the kernel of y = A x, see kernels::SpMV.
 std::unique_ptr<DenseKernel> make_spmv(const SpmvOptions& options, bool doubles);
-
-/// These are one call each, as those of kernels.h. They return ranks, ranks, and y. A message is a double
-/// where options.job.encoding is f64, otherwise a float. Weights are used where options.job.weighted says
-/// so, whatever `asked` says of them.
-Result<double> pagerank(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                        const kernels::PageRankOptions& asked = {}, const DenseOptions& options = {});
-Result<double> ppr(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                   const std::vector<VertexId>& sources, const kernels::PageRankOptions& asked = {},
-                   const DenseOptions& options = {});
-Result<double> spmv(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, SpmvOptions asked = {},
-                    const DenseOptions& options = {});
 
 }  // namespace edgewire::runs

@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "dense/job/dense_run.h"
+#include "dense/job/dense_job.h"
+#include "edgewire/program.h"
 #include "graph/vertex_names.h"
 #include "kernels/reference.h"
 #include "launch/bootstrap.h"
@@ -84,7 +85,8 @@ class DenseKernel {
   template <class P>
   static DenseOutcome run_program(DenseStage& stage, P& program, typename P::Totals& last) {
     job::DenseRun run(stage.job, program);
-    if (const auto resumed = stage.checkpoints->take_resumed()) run.resume(*resumed);
+    if (const auto from = stage.checkpoints->take_resumed())
+      run.resume(from->iteration, from->values<double>(), from->has_totals ? &from->totals : nullptr);
     DenseOutcome outcome;
     outcome.iterations = run.iterate(stage.run);
     outcome.values = run.values();

@@ -4,8 +4,8 @@
 #include <functional>
 #include <optional>
 
+#include "edgewire/graph.h"
 #include "frontier/frontier_job.h"
-#include "graph/graph_file.h"
 #include "graph/vertex_names.h"
 #include "launch/bootstrap.h"
 #include "report/run_report.h"

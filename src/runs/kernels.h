@@ -13,16 +13,7 @@
 
 namespace edgewire::runs {
 
-// Each make_...() makes a process's kernel for run_frontier(), which keeps a copy of its options. Each
-// function that is called like a kernel runs it in all processes of a job and is collective. The values that
-// it returns are those of all vertices at rank 0, in the order of ids; elsewhere there are none. It throws
-// Error.
-
-template <class Value>
-struct Result {
-  std::vector<Value> values;  ///< [vertex]
-  report::RunReport report;   ///< complete at rank 0
-};
+// Each make_...() makes a process's kernel for run_frontier(), which keeps a copy of its options.
 
 /// The vertices where paths start. One vertex needs no name, several have one each.
 struct Sources {
@@ -90,29 +81,5 @@ struct CdlpOptions {
 std::unique_ptr<Kernel> make_cdlp(const CdlpOptions& options);
 /// Makes local clustering coefficients and triangles, see kernels::LocalClustering.
 std::unique_ptr<Kernel> make_lcc();
-
-/// Returns levels, or 0xffffffff where no path leads. With `parents` it returns the parents instead: for
-/// each vertex the one before it on its path, for the source the source itself, and kNoVertex where no path
-/// leads. It searches from the first source only.
-Result<PlainId> bfs(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const BfsOptions& asked,
-                    const FrontierOptions& options = {});
-/// Returns distances, or infinity where no path leads. With `parents` it returns the parents instead, as
-/// bfs() does. It searches from the first source only.
-Result<double> sssp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const SsspOptions& asked,
-                    const FrontierOptions& options = {});
-/// Returns scores.
-Result<double> bc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const BcOptions& asked,
-                  const FrontierOptions& options = {});
-/// Returns labels: the label of each component is its first vertex.
-Result<PlainId> wcc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                    const FrontierOptions& options = {});
-Result<PlainId> scc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                    const FrontierOptions& options = {});
-/// Returns labels, each of which is a vertex.
-Result<PlainId> cdlp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const CdlpOptions& asked,
-                     const FrontierOptions& options = {});
-/// Returns coefficients; the number of triangles is in the report.
-Result<double> lcc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                   const FrontierOptions& options = {});
 
 }  // namespace edgewire::runs

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
 #include "kernels/count.h"
 #include "partition/ownership.h"
 #include "report/run_report.h"

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "base/progress.h"
 #include "base/seconds.h"
+#include "edgewire/progress.h"
 #include "perf/profile.h"
 
 namespace edgewire::runs {

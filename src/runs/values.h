@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
 #include "launch/bootstrap.h"
 #include "partition/ownership.h"
 

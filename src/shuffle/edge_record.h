@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "base/numbering.h"
+#include "edgewire/numbering.h"
 #include "graph/weights.h"
 #include "shuffle/record.h"
 

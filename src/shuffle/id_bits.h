@@ -12,7 +12,7 @@
 #include "base/bit_count.h"
 #include "base/bits.h"
 #include "base/error.h"
-#include "base/numbering.h"
+#include "edgewire/numbering.h"
 
 namespace edgewire::shuffle {
 

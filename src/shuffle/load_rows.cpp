@@ -11,8 +11,8 @@
 
 #include "base/error.h"
 #include "base/mapped_file.h"
+#include "edgewire/graph.h"
 #include "graph/builder.h"
-#include "graph/graph_file.h"
 #include "graph/graph_parts.h"
 #include "launch/packing.h"
 #include "shuffle/edge_record.h"

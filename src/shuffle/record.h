@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "base/numbering.h"
+#include "edgewire/numbering.h"
 
 namespace edgewire::shuffle {
 

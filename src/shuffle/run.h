@@ -12,11 +12,11 @@
 
 #include "disk/file.h"
 #include "disk/queue.h"
+#include "edgewire/detail/memory.h"
 #include "shuffle/radix_sort.h"
 #include "shuffle/record.h"
 #include "shuffle/record_input.h"
 #include "shuffle/splitters.h"
-#include "topology/memory.h"
 #include "transport/health.h"
 
 namespace edgewire::shuffle {

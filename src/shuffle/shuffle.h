@@ -15,6 +15,7 @@
 #include "base/output_folder.h"
 #include "channel/record_stream.h"
 #include "disk/queue.h"
+#include "edgewire/detail/memory.h"
 #include "launch/bootstrap.h"
 #include "process/local_process.h"
 #include "shuffle/memory_plan.h"
@@ -22,7 +23,6 @@
 #include "shuffle/record.h"
 #include "shuffle/run.h"
 #include "shuffle/splitters.h"
-#include "topology/memory.h"
 
 namespace edgewire::shuffle {
 

@@ -11,7 +11,7 @@
 
 #include "base/output_file.h"
 #include "base/output_folder.h"
-#include "base/progress.h"
+#include "edgewire/progress.h"
 #include "launch/bootstrap.h"
 #include "process/local_process.h"
 #include "shuffle/memory_plan.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "dense/tiles/tile_code.h"
-#include "dense/tiles/tile_format.h"
+#include "edgewire/detail/tile_format.h"
 #include "fuzz.h"
 
 namespace edgewire::tiles {

@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "bootstraps.h"
-#include "dense/job/dense_run.h"
+#include "dense/job/dense_job.h"
+#include "edgewire/program.h"
 #include "refusals.h"
 
 namespace edgewire {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "edgewire/graph.h"
 #include "frontier_test.h"
-#include "graph/row.h"
 #include "kernels/bfs_answer.h"
 #include "kernels/bfs_apart.h"
 #include "launch/packing.h"

@@ -1,4 +1,4 @@
-#include "dense/exchange/codec.h"
+#include "edgewire/detail/codec.h"
 
 #include <doctest/doctest.h>
 

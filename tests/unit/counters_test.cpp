@@ -19,8 +19,8 @@
 #include <thread>
 #include <vector>
 
+#include "edgewire/detail/memory.h"
 #include "known_instructions.h"
-#include "topology/memory.h"
 
 namespace edgewire::perf {
 namespace {

@@ -22,7 +22,7 @@
 #include "disk/busy_devices.h"
 #include "disk/memory_budget.h"
 #include "disk/read_probe.h"
-#include "topology/memory.h"
+#include "edgewire/detail/memory.h"
 
 namespace edgewire::disk {
 

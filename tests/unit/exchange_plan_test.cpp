@@ -95,7 +95,7 @@ void check_edges(const GraphFile& graph, const partition::Ownership& ownership,
     for (OwnedIndex i(first); i < last; ++i) {
       const VertexId v = side.owned().ids()[i];
       for (std::uint64_t e = graph.offsets()[v]; e < graph.offsets()[v + 1]; ++e) {
-        const partition::Home place = ownership.place(graph.targets()[e]);
+        const Home place = ownership.place(graph.targets()[e]);
         if (strategy == Strategy::edge && place.owner != static_cast<std::uint32_t>(rank)) continue;
         REQUIRE(next < ends[i - first]);
         const std::uint32_t destination = destinations[next++];

@@ -1,4 +1,4 @@
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
 
 #include <xxhash.h>
 

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "edgewire/graph.h"
 #include "graph/builder.h"
-#include "graph/graph_file.h"
 
 namespace edgewire::graph {
 

@@ -1,4 +1,4 @@
-#include "launch/launch.h"
+#include "edgewire/launch.h"
 
 #include <doctest/doctest.h>
 

@@ -12,7 +12,7 @@
 #include <array>
 
 #include "base/error.h"
-#include "launch/launch.h"
+#include "edgewire/launch.h"
 #include "launch/program.h"
 
 namespace edgewire::launch {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "launch/launch.h"
+#include "edgewire/launch.h"
 #include "stderr_capture.h"
 
 namespace edgewire::perf {

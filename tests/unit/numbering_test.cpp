@@ -1,4 +1,4 @@
-#include "base/numbering.h"
+#include "edgewire/numbering.h"
 
 #include <doctest/doctest.h>
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "edgewire/launch.h"
 #include "graph/generator.h"
 #include "kernels/bc.h"
 #include "kernels/bc_apart.h"
@@ -13,7 +14,6 @@
 #include "kernels/lcc.h"
 #include "kernels/runs.h"
 #include "kernels/sssp.h"
-#include "launch/launch.h"
 #include "perf/bound.h"
 #include "refusals.h"
 #include "shuffle/generator.h"

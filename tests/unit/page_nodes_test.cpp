@@ -18,9 +18,9 @@
 #include <utility>
 #include <vector>
 
+#include "edgewire/detail/memory.h"
 #include "stderr_capture.h"
 #include "topology/machine.h"
-#include "topology/memory.h"
 
 namespace edgewire::topology {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "channel/ring.h"
-#include "launch/launch.h"
+#include "edgewire/launch.h"
 #include "stderr_capture.h"
 #include "transport_fixture.h"
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <random>
 
-#include "launch/launch.h"
+#include "edgewire/launch.h"
 #include "stderr_capture.h"
 #include "transport_fixture.h"
 

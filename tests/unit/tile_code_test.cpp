@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "dense/tiles/number_code.h"
-#include "dense/tiles/tile_format.h"
+#include "edgewire/detail/tile_format.h"
 #include "tile_edges.h"
 
 namespace edgewire::tiles {

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "dense/tiles/sweep.h"
-#include "dense/tiles/tile.h"
+#include "dense/tiles/build_tiles.h"
+#include "edgewire/detail/sweep.h"
 #include "partition/column_addresses.h"
 #include "topology/worker_pool.h"
 

@@ -1,4 +1,4 @@
-#include "dense/tiles/tile_order.h"
+#include "edgewire/detail/tile_order.h"
 
 #include <doctest/doctest.h>
 
@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "dense/tiles/bins.h"
-#include "dense/tiles/sweep.h"
+#include "edgewire/detail/bins.h"
+#include "edgewire/detail/sweep.h"
 #include "tile_edges.h"
 
 namespace edgewire::tiles {

@@ -1,5 +1,5 @@
-#include "dense/tiles/tile.h"
-#include "dense/tiles/sweep.h"
+#include "dense/tiles/build_tiles.h"
+#include "edgewire/detail/sweep.h"
 
 #include <doctest/doctest.h>
 

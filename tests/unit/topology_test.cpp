@@ -15,10 +15,10 @@
 #include <string>
 
 #include "base/error.h"
+#include "edgewire/detail/memory.h"
+#include "edgewire/detail/page_vector.h"
 #include "machines.h"
 #include "topology/machine.h"
-#include "topology/memory.h"
-#include "topology/page_vector.h"
 #include "topology/placement.h"
 
 namespace edgewire::topology {

@@ -4,8 +4,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "edgewire/launch.h"
 #include "growing_timeout.h"
-#include "launch/launch.h"
 #include "stderr_capture.h"
 #include "transport_fixture.h"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/checksum.h"
+#include "edgewire/graph.h"
 #include "graph/format.h"
-#include "graph/graph_file.h"
 #include "graph_test.h"
 
 namespace edgewire::graph {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "edgewire/graph.h"
 #include "graph/convert.h"
 #include "graph/direction.h"
-#include "graph/row.h"
 #include "graph_inputs.h"
 
 namespace edgewire::graph {

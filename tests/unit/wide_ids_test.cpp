@@ -99,7 +99,7 @@ TEST_CASE("hashes give each of 6 G vertices one place") {
       const std::uint64_t block = some / processes;
       std::set<std::uint32_t> owners;
       for (std::uint64_t v = block * processes; v < std::min(kSixG, (block + 1) * processes); ++v) {
-        const partition::Home place = ownership.place(id(v));
+        const Home place = ownership.place(id(v));
         REQUIRE(place.owner < processes);
         REQUIRE(place.local == block);
         REQUIRE(ownership.vertex(place.owner, place.local) == v);
@@ -120,7 +120,7 @@ TEST_CASE("ranges of 6 G vertices on 2,048 processes") {
   for (int i = 0; i < 10000; ++i) {
     const std::uint64_t v = random() % kSixG;
     const auto after = std::ranges::upper_bound(bounds, v);
-    const partition::Home place = ranges.place(id(v));
+    const Home place = ranges.place(id(v));
     REQUIRE(place.owner == static_cast<std::uint32_t>(after - bounds.begin() - 1));
     REQUIRE(place.local == v - *std::prev(after));
     REQUIRE(ranges.vertex(place.owner, place.local) == v);

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "topology/memory.h"
+#include "edgewire/detail/memory.h"
 #include "transport/dpdk/dpdk.h"
 #include "transport/sealed.h"
 

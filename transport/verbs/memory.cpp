@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "topology/memory.h"
+#include "edgewire/detail/memory.h"
 #include "transport/verbs/device.h"
 
 namespace edgewire::transport::verbs {

@@ -11,11 +11,11 @@
 #include "dense/engine/group_queue.h"
 #include "dense/engine/lane_queue.h"
 #include "dense/engine/link_watch.h"
-#include "dense/engine/loops.h"
 #include "dense/exchange/inbox.h"
 #include "dense/exchange/outbox.h"
+#include "edgewire/detail/loops.h"
+#include "edgewire/detail/memory.h"
 #include "process/barrier.h"
-#include "topology/memory.h"
 
 namespace edgewire::engine {
 

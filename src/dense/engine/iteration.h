@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "dense/engine/loops.h"
 #include "dense/engine/recorder.h"
 #include "dense/exchange/exchange.h"
+#include "edgewire/detail/loops.h"
 #include "topology/page_nodes.h"
 #include "topology/phase.h"
 #include "topology/worker_pool.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dense/exchange/exchange.h"
-#include "dense/tiles/tile_order.h"
+#include "edgewire/detail/tile_order.h"
 
 namespace edgewire::engine {
 

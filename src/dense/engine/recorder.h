@@ -9,13 +9,6 @@
 
 namespace edgewire::engine {
 
-/// Says how long an iteration took in this process, and what the process sent in it.
-struct IterationRecord {
-  double seconds = 0;
-  std::uint64_t payload_bytes = 0;  ///< values of vertices only
-  std::uint64_t wire_bytes = 0;     ///< with all headers, scalars and signals
-};
-
 class Recorder {
  public:
   /// Begins the first iteration now. `exchange` outlives it. `totals_bytes`: see SlotLoops.

@@ -18,6 +18,7 @@
 #include "channel/region_plan.h"
 #include "dense/plan/block_plan.h"
 #include "dense/plan/exchange_plan.h"
+#include "edgewire/detail/iteration.h"
 #include "launch/bootstrap.h"
 #include "topology/page_nodes.h"
 #include "transport/transport.h"
@@ -30,26 +31,6 @@ inline constexpr int kSetupKind = 0;
 inline constexpr int kScalarsKind = 1;
 inline constexpr int kCheckpointKind = 2;
 inline constexpr int kFirstLaneKind = 3;
-
-/// The sums of a program over all vertices, which it needs in the next iteration: a struct of at most so many
-/// doubles, and zeros behind them.
-using Totals = std::array<double, 8>;
-template <class T>
-T totals_as(const Totals& totals) noexcept {
-  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(Totals) &&
-                sizeof(T) % sizeof(double) == 0);
-  T value;
-  std::memcpy(static_cast<void*>(&value), totals.data(), sizeof(T));
-  return value;
-}
-template <class T>
-Totals totals_of(const T& value) noexcept {
-  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(Totals) &&
-                sizeof(T) % sizeof(double) == 0);
-  Totals totals{};
-  std::memcpy(totals.data(), &value, sizeof(T));
-  return totals;
-}
 
 /// Consecutive slots of a stream: those of one tile column. One lane fills them; one signal announces them.
 struct Chunk {

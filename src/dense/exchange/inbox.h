@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "dense/exchange/codec.h"
 #include "dense/exchange/exchange.h"
-#include "dense/exchange/slots.h"
+#include "edgewire/detail/codec.h"
+#include "edgewire/detail/slots.h"
 
 namespace edgewire::exchange {
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <span>
 
-#include "dense/exchange/codec.h"
 #include "dense/exchange/exchange.h"
-#include "dense/exchange/slots.h"
+#include "edgewire/detail/codec.h"
+#include "edgewire/detail/slots.h"
 
 namespace edgewire::exchange {
 

@@ -1,5 +1,6 @@
 // The plan of processes that hold blocks of edges: ownership `hilbert` or `grid`.
 #include "dense/plan/block_plan.h"
+#include "dense/tiles/build_tiles.h"
 
 #include <algorithm>
 #include <functional>

@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "base/numbering.h"
 #include "dense/exchange/exchange.h"
 #include "dense/job/checkpoint_file.h"
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
+#include "edgewire/numbering.h"
 #include "launch/bootstrap.h"
 #include "topology/worker_pool.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "dense/exchange/exchange.h"
-#include "topology/memory.h"
+#include "edgewire/detail/memory.h"
 
 namespace edgewire::job {
 

@@ -11,7 +11,7 @@
 #include "dense/job/dense_options.h"
 #include "dense/job/dense_plan.h"
 #include "disk/read_figures.h"
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
 #include "launch/bootstrap.h"
 #include "process/local_process.h"
 #include "topology/machine.h"

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "base/progress.h"
 #include "dense/job/order_choice.h"
 #include "dense/plan/owned_vertices.h"
 #include "dense/plan/volume.h"
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
+#include "edgewire/progress.h"
 #include "partition/row_loader.h"
 #include "process/local_process.h"
 

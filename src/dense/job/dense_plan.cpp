@@ -1,4 +1,5 @@
 #include "dense/job/dense_plan.h"
+#include "dense/tiles/build_tiles.h"
 
 #include <fmt/core.h>
 

@@ -1,19 +1,41 @@
-#include "dense/job/dense_run.h"
-
+#include <cstring>
 #include <limits>
+#include <vector>
 
 #include "base/options.h"
+#include "dense/job/checkpoint.h"
+#include "dense/job/dense_job.h"
+#include "edgewire/program.h"
+#include "partition/gather_values.h"
 
 namespace edgewire::job {
 
-void check_weights(const DenseJob& job, bool needs_weights) {
+JobEdges edges_of(const DenseJob& job, bool needs_weights) {
   if (needs_weights && !job.weighted())
     throw UsageError(
-        "the program needs the weights of edges (it has no along(message)): set DenseOptions::weighted");
+        "the program needs the weights of edges (it has no along(message)): set options.weighted");
+  return {job.owned().count(), job.tiles(), job.tile_order(), job.mirror_tiles()};
 }
 
-engine::IterationResult run_loops(DenseJob& job, engine::Loops& loops, const RunOptions& options, int done,
-                                  const exchange::Totals& start, std::span<const double> values) {
+const graph::GraphFile& graph_of(const DenseJob& job) noexcept { return job.graph(); }
+
+bool is_weighted(const DenseJob& job) noexcept { return job.weighted(); }
+
+std::span<const VertexId> owned_vertices(const DenseJob& job) noexcept { return job.owned().ids(); }
+
+void place_arrays(const DenseJob& job, const engine::Loops& loops) { job.place(loops); }
+
+void JobWorkers::for_each(std::uint64_t count, const std::function<void(int, std::uint64_t)>& work) {
+  job.pool().for_each(count, work);
+}
+
+graph::Row row_of(const DenseJob& job, OwnedIndex index) { return job.rows()[job.owned().ids()[index]]; }
+
+void release_rows(DenseJob& job) { job.release_rows(); }
+
+std::vector<engine::IterationRecord> run_loops(DenseJob& job, engine::Loops& loops, const RunOptions& options,
+                                               int done, const exchange::Totals& start,
+                                               std::span<const double> values, exchange::Totals& last) {
   check_range("iterations", options.iterations, done, std::numeric_limits<int>::max());
   check_range("every", options.every, 1, std::numeric_limits<int>::max());
   engine::IterationOptions inner;
@@ -33,7 +55,23 @@ engine::IterationResult run_loops(DenseJob& job, engine::Loops& loops, const Run
   }
   auto result = job.iterate(loops, inner);
   if (options.checkpoint != nullptr) options.checkpoint->finish();
-  return result;
+  last = result.totals;
+  return std::move(result.records);
+}
+
+void gather_bytes(const DenseJob& job, std::span<const std::byte> mine, std::size_t value_bytes,
+                  const std::function<std::byte*(std::uint64_t)>& room) {
+  const auto indexes = job.owned().indexes();
+  if (mine.size() != indexes.size() * value_bytes)
+    throw Error(fmt::format("rank {} has {} vertices, and {} values to gather", job.bootstrap().rank(),
+                            indexes.size(), mine.size() / value_bytes));
+  std::vector<std::byte> by_number(mine.size());
+  std::byte* to = by_number.data();
+  for (const OwnedIndex index : indexes) {
+    std::memcpy(to, &mine[index * value_bytes], value_bytes);
+    to += value_bytes;
+  }
+  partition::gather_bytes(job.bootstrap(), job.ownership(), by_number, value_bytes, room);
 }
 
 }  // namespace edgewire::job

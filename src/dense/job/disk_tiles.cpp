@@ -11,8 +11,8 @@
 
 #include "base/error.h"
 #include "dense/tiles/tile_code.h"
-#include "dense/tiles/tile_format.h"
 #include "disk/queue.h"
+#include "edgewire/detail/tile_format.h"
 
 namespace edgewire::job {
 

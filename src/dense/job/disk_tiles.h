@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "dense/tiles/tile.h"
+#include "dense/tiles/build_tiles.h"
 #include "disk/segment_file.h"
 #include "disk/segment_reader.h"
 #include "topology/worker_pool.h"

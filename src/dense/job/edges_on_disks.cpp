@@ -10,6 +10,7 @@
 #include "base/checksum.h"
 #include "dense/job/dense_plan.h"
 #include "dense/job/plan_cache.h"
+#include "dense/tiles/build_tiles.h"
 #include "disk/memory_budget.h"
 #include "launch/agreement.h"
 

@@ -1,4 +1,5 @@
 #include "dense/job/choices.h"
+#include "dense/tiles/build_tiles.h"
 
 #include <fmt/core.h>
 
@@ -12,10 +13,10 @@
 #include <vector>
 
 #include "base/seconds.h"
-#include "dense/tiles/sweep.h"
+#include "edgewire/detail/page_vector.h"
+#include "edgewire/detail/sweep.h"
 #include "launch/packing.h"
 #include "partition/column_addresses.h"
-#include "topology/page_vector.h"
 
 namespace edgewire::job {
 
@@ -94,7 +95,7 @@ class SampleReader final : public plan::EdgeReader {
       for (OwnedIndex i(first); i < last; ++i) {
         const VertexId v = owned_.ids()[i];
         for (const VertexId target : subject_.rows.row(v)) {
-          const partition::Home place = scheme.place(target);
+          const Home place = scheme.place(target);
           if (place.owner != subject_.rank) continue;
           edge(owned_.indexes()[place.local]);
           ++edges;
@@ -154,7 +155,7 @@ std::pair<double, double> density(const Subject& subject, const plan::OwnedVerti
         const auto row = subject.rows.row(scheme.vertex(subject.rank, local));
         const std::uint64_t degree = row.size();
         if (degree == 0) continue;
-        const partition::Home target = scheme.place(row[local % degree]);
+        const Home target = scheme.place(row[local % degree]);
         if (target.owner != subject.rank) continue;
         const auto tile = [](std::uint64_t s, std::uint64_t d) {
           return s / tiles::kStripWidth << 32 | d / tiles::kColumnWidth;

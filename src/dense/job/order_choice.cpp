@@ -14,9 +14,9 @@
 #include "base/available_memory.h"
 #include "base/seconds.h"
 #include "dense/job/dense_plan.h"
-#include "dense/tiles/sweep.h"
+#include "edgewire/detail/page_vector.h"
+#include "edgewire/detail/sweep.h"
 #include "launch/packing.h"
-#include "topology/page_vector.h"
 
 namespace edgewire::job {
 

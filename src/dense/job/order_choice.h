@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "dense/tiles/tile_order.h"
+#include "edgewire/detail/tile_order.h"
 
 namespace edgewire::job {
 

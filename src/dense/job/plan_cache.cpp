@@ -1,4 +1,5 @@
 #include "dense/job/plan_cache.h"
+#include "dense/tiles/build_tiles.h"
 
 #include <fmt/core.h>
 

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "dense/job/plan_cache.h"
-#include "dense/tiles/tile_format.h"
+#include "edgewire/detail/tile_format.h"
 
 namespace edgewire::job {
 

@@ -8,8 +8,8 @@
 
 #include "base/random.h"
 #include "base/seconds.h"
-#include "dense/tiles/sweep.h"
-#include "dense/tiles/tile.h"
+#include "dense/tiles/build_tiles.h"
+#include "edgewire/detail/sweep.h"
 #include "launch/packing.h"
 
 namespace edgewire::job {

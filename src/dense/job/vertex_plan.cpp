@@ -5,6 +5,7 @@
 #include "dense/job/choices.h"
 #include "dense/job/dense_plan.h"
 #include "dense/plan/count.h"
+#include "dense/tiles/build_tiles.h"
 #include "launch/packing.h"
 #include "partition/row_loader.h"
 

@@ -5,11 +5,11 @@
 #include <span>
 #include <vector>
 
-#include "base/numbering.h"
 #include "dense/plan/count.h"
 #include "dense/plan/edge_partition.h"
-#include "graph/graph_file.h"
-#include "topology/page_vector.h"
+#include "edgewire/detail/page_vector.h"
+#include "edgewire/graph.h"
+#include "edgewire/numbering.h"
 
 namespace edgewire::plan {
 

@@ -16,7 +16,7 @@
 #include "dense/plan/block_share.h"
 #include "dense/plan/edge_rows.h"
 #include "dense/plan/owned_vertices.h"
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
 #include "partition/ownership.h"
 #include "partition/vertex_set.h"
 

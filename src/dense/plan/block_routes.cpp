@@ -102,7 +102,7 @@ class Router {
     for (std::size_t i = first; i < last; ++i) {
       const LocalNumber source = owners_.place(edges_.sources[i]).local;
       for (std::uint64_t e = edges_.ends[i]; e < edges_.ends[i + 1]; ++e) {
-        const partition::Home target = owners_.place(edges_.targets[e]);
+        const Home target = owners_.place(edges_.targets[e]);
         if (target.owner == from) routed_.computed_by[e] = from;
         if (routed_.computed_by[e] != kUndecided) continue;
         // Targets ascend, and each process owns a range of them: those of a row follow each other.

@@ -4,8 +4,8 @@
 
 #include "base/bits.h"
 #include "dense/plan/owner_filter.h"
-#include "topology/memory.h"
-#include "topology/page_vector.h"
+#include "edgewire/detail/memory.h"
+#include "edgewire/detail/page_vector.h"
 
 namespace edgewire::plan {
 

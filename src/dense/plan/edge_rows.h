@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/numbering.h"
-#include "graph/graph_file.h"
+#include "edgewire/graph.h"
+#include "edgewire/numbering.h"
 
 namespace edgewire::plan {
 

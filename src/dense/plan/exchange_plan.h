@@ -14,10 +14,10 @@
 #include "dense/plan/owner_filter.h"
 #include "dense/plan/pair_covers.h"
 #include "dense/plan/volume.h"
+#include "edgewire/detail/page_vector.h"
 #include "partition/owned_rows.h"
 #include "partition/ownership.h"
 #include "partition/vertex_set.h"
-#include "topology/page_vector.h"
 
 namespace edgewire::plan {
 

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "base/numbering.h"
 #include "dense/plan/edge_rows.h"
-#include "topology/page_vector.h"
+#include "edgewire/detail/page_vector.h"
+#include "edgewire/numbering.h"
 
 namespace edgewire::plan {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "dense/plan/edge_rows.h"
+#include "edgewire/detail/page_vector.h"
 #include "partition/owned_rows.h"
 #include "partition/ownership.h"
-#include "topology/page_vector.h"
 
 namespace edgewire::plan {
 

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "base/mixing.h"
-#include "topology/cpu_level.h"
+#include "edgewire/detail/cpu_level.h"
 
 #if defined(__x86_64__)
 #pragma GCC diagnostic push
@@ -221,7 +221,7 @@ void OwnerFilter::deal(std::span<const VertexId> vertices, std::span<LocalNumber
   if (wide() && ownership_.processes() <= kMostDealt) return deal_wide(*hash_, plain(vertices), next);
   ownership_.visit([&](const auto& scheme) {
     for (const auto v : vertices) {
-      const partition::Home place = scheme.place(v);
+      const Home place = scheme.place(v);
       *next[place.owner]++ = place.local;
     }
   });

@@ -11,9 +11,9 @@
 #include "dense/plan/cover.h"
 #include "dense/plan/edge_rows.h"
 #include "dense/plan/owner_filter.h"
+#include "edgewire/detail/memory.h"
 #include "partition/owned_rows.h"
 #include "partition/ownership.h"
-#include "topology/memory.h"
 
 namespace edgewire::plan {
 
@@ -243,7 +243,7 @@ std::uint32_t* PairCovers::copy_weights(std::uint32_t peer, LocalNumber source, 
   const graph::Weights weights = owned_->weights();
   const auto [begin, end] = owned_->range(v);
   for (std::uint64_t e = begin; e < end; ++e) {
-    const partition::Home place = ownership_->place(targets[e]);
+    const Home place = ownership_->place(targets[e]);
     if (place.owner != peer || (left_out != nullptr && left_out->test(place.local))) continue;
     const double weight = weights[e];
     if (floats) {

@@ -1,9 +1,10 @@
-#include "dense/tiles/bins.h"
+#include "edgewire/detail/bins.h"
 
 #include <algorithm>
 #include <numeric>
 
-#include "dense/tiles/tile_format.h"
+#include "edgewire/detail/tile_format.h"
+#include "topology/worker_pool.h"
 
 namespace edgewire::tiles {
 

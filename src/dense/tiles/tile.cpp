@@ -1,4 +1,5 @@
-#include "dense/tiles/tile.h"
+#include "edgewire/detail/tile.h"
+#include "topology/worker_pool.h"
 
 #include <algorithm>
 #include <map>

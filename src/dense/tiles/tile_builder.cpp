@@ -7,10 +7,10 @@
 #include <deque>
 #include <utility>
 
-#include "dense/tiles/tile.h"
+#include "dense/tiles/build_tiles.h"
 #include "dense/tiles/tile_encoder.h"
-#include "dense/tiles/tile_format.h"
 #include "dense/tiles/tile_memory.h"
+#include "edgewire/detail/tile_format.h"
 
 namespace edgewire::tiles {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "dense/tiles/tile_format.h"
+#include "edgewire/detail/tile_format.h"
 
 namespace edgewire::tiles {
 namespace {

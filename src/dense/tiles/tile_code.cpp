@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "dense/tiles/number_code.h"
-#include "dense/tiles/tile_format.h"
+#include "edgewire/detail/tile_format.h"
 
 namespace edgewire::tiles {
 

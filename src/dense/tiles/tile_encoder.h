@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/release.h"
-#include "dense/tiles/tile.h"
-#include "dense/tiles/tile_format.h"
+#include "edgewire/detail/tile.h"
+#include "edgewire/detail/tile_format.h"
 
 namespace edgewire::tiles {
 

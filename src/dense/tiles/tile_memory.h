@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "dense/tiles/tile_encoder.h"
+#include "edgewire/detail/memory.h"
 #include "partition/column_addresses.h"
-#include "topology/memory.h"
 
 namespace edgewire::tiles {
 

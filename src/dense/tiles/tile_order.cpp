@@ -1,11 +1,11 @@
-#include "dense/tiles/tile_order.h"
+#include "edgewire/detail/tile_order.h"
 
 #include <algorithm>
 #include <bit>
 #include <utility>
 
 #include "dense/plan/edge_partition.h"
-#include "dense/tiles/tile_format.h"
+#include "edgewire/detail/tile_format.h"
 
 namespace edgewire::tiles {
 

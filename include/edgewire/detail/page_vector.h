@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "topology/memory.h"
+#include "edgewire/detail/memory.h"
 
 namespace edgewire::topology {
 

@@ -76,6 +76,11 @@ constexpr std::uint32_t folded(Id id) noexcept {
 }
 /// The vertex's number among those of its owner, ascending by id.
 using LocalNumber = NumberOf<struct LocalNumbering>;
+/// The owner of a vertex, and the vertex's local number there.
+struct Home {
+  std::uint32_t owner;
+  LocalNumber local;
+};
 /// The vertex's position in the layout of its owner, by which arrays of values are addressed.
 using OwnedIndex = NumberOf<struct OwnedIndexNumbering>;
 /// The number of a vertex that a process knows (frontier/boundary.h): an owned vertex has its local number,

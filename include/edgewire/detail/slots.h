@@ -9,8 +9,8 @@
 #include <limits>
 #include <span>
 
-#include "base/numbering.h"
-#include "dense/exchange/codec.h"
+#include "edgewire/detail/codec.h"
+#include "edgewire/numbering.h"
 
 namespace edgewire::exchange {
 

@@ -10,12 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "dense/engine/loops.h"
-#include "dense/tiles/sweep.h"
-#include "dense/tiles/tile.h"
-#include "topology/cpu_level.h"
-#include "topology/memory.h"
-#include "topology/worker_pool.h"
+#include "edgewire/detail/cpu_level.h"
+#include "edgewire/detail/loops.h"
+#include "edgewire/detail/memory.h"
+#include "edgewire/detail/sweep.h"
+#include "edgewire/detail/tile.h"
 
 namespace edgewire::engine {
 
@@ -64,9 +63,9 @@ class ProgramLoops final : public Loops {
                 topology::Begin::staggered) {}
 
   /// start(i): a pair of the value and the constant of the owned vertex with index i. Returns the totals
-  /// before the first iteration.
-  template <class Start>
-  exchange::Totals start(topology::WorkerPool& pool, const Start& start_at) {
+  /// before the first iteration. `pool`: the workers, a topology::WorkerPool.
+  template <class Pool, class Start>
+  exchange::Totals start(Pool& pool, const Start& start_at) {
     constexpr std::uint32_t kPiece = 1 << 16;
     pool.for_each((count_ + std::uint64_t{kPiece} - 1) / kPiece, [&](int, std::uint64_t piece) {
       const std::uint64_t end = std::min<std::uint64_t>(count_, (piece + 1) * kPiece);

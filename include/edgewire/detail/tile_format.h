@@ -6,7 +6,7 @@
 #include <cstring>
 #include <span>
 
-#include "dense/tiles/tile.h"
+#include "edgewire/detail/tile.h"
 
 namespace edgewire::tiles {
 

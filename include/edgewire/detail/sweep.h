@@ -6,11 +6,11 @@
 #include <cstring>
 #include <type_traits>
 
-#include "dense/tiles/along.h"
-#include "dense/tiles/tile.h"
-#include "dense/tiles/tile_format.h"
-#include "dense/tiles/tile_order.h"
-#include "topology/cpu_level.h"
+#include "edgewire/detail/along.h"
+#include "edgewire/detail/cpu_level.h"
+#include "edgewire/detail/tile.h"
+#include "edgewire/detail/tile_format.h"
+#include "edgewire/detail/tile_order.h"
 
 namespace edgewire::tiles {
 

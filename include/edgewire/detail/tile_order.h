@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "dense/tiles/bins.h"
-#include "dense/tiles/tile.h"
+#include "edgewire/detail/bins.h"
+#include "edgewire/detail/tile.h"
 
 namespace edgewire::tiles {
 

@@ -5,7 +5,9 @@
 #include <bit>
 #include <cstdint>
 
-#include "dense/plan/volume.h"
+namespace edgewire::plan {
+enum class Encoding;
+}
 
 namespace edgewire::exchange {
 
@@ -17,19 +19,7 @@ class Codec {
  public:
   Codec() = default;
   /// `largest`: no value exceeds it.
-  Codec(plan::Encoding encoding, double largest) {
-    const bool wide = encoding == plan::Encoding::bf16;
-    drop_ = wide ? 16 : 13;
-    const int exponent_bits = wide ? 8 : encoding == plan::Encoding::f16 ? 5 : 6;
-    if (wide) return;
-    // Scale so that a value with the format's largest exponent is `largest` or a little more.
-    limit_ = (((1U << exponent_bits) - 1) << 10 | 0x3FF) - (encoding == plan::Encoding::f16 ? 0x400U : 0U);
-    const auto top = static_cast<int>(limit_ >> 10);
-    int power = 0;
-    while (power < 126 && power_of_two(power) < largest) ++power;
-    scale_down_ = power_of_two(top - 127 - power);
-    scale_up_ = power_of_two(power + 127 - top);
-  }
+  Codec(plan::Encoding encoding, double largest);
 
   std::uint16_t encode(float value) const noexcept {
     const auto bits = std::bit_cast<std::uint32_t>(std::max(value, 0.0F) * static_cast<float>(scale_down_));
@@ -53,9 +43,6 @@ class Codec {
   }
 
  private:
-  static double power_of_two(int power) noexcept {
-    return std::bit_cast<double>(static_cast<std::uint64_t>(power + 1023) << 52);
-  }
   unsigned drop_ = 16;
   std::uint32_t limit_ = 0x7F7F;
   double scale_down_ = 1;

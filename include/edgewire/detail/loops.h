@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "dense/exchange/exchange.h"
-#include "dense/exchange/slots.h"
-#include "dense/tiles/tile_order.h"
+#include "edgewire/detail/iteration.h"
+#include "edgewire/detail/slots.h"
+#include "edgewire/detail/tile_order.h"
 
 namespace edgewire::engine {
 

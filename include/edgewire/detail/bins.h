@@ -15,11 +15,10 @@
 #include <span>
 #include <vector>
 
-#include "dense/tiles/along.h"
-#include "dense/tiles/tile.h"
-#include "topology/cpu_level.h"
-#include "topology/page_vector.h"
-#include "topology/worker_pool.h"
+#include "edgewire/detail/along.h"
+#include "edgewire/detail/cpu_level.h"
+#include "edgewire/detail/page_vector.h"
+#include "edgewire/detail/tile.h"
 
 namespace edgewire::tiles {
 

@@ -1,0 +1,21 @@
+// The errors that all functions throw.
+#pragma once
+
+#include <stdexcept>
+
+namespace edgewire {
+
+/// Something named in the message went wrong: a file and byte offset, an option's value, a peer or a
+/// limit. The message is one line, without a trailing full stop. The program prints it and exits with 1.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The command line cannot be understood. The program prints it and exits with 2.
+class UsageError : public Error {
+ public:
+  using Error::Error;
+};
+
+}  // namespace edgewire

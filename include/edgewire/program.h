@@ -1,0 +1,164 @@
+// Runs a program over all edges of a graph, iteration by iteration. A program is a class that says what
+// happens at a vertex and along an edge; engine::ProgramLoops says what it has.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "edgewire/detail/along.h"
+#include "edgewire/detail/iteration.h"
+#include "edgewire/detail/program_loops.h"
+#include "edgewire/graph.h"
+#include "edgewire/launch.h"
+#include "edgewire/options.h"
+
+namespace edgewire::topology {
+class Observer;
+}
+
+namespace edgewire::job {
+
+class Checkpoint;
+
+/// One process's part of a job with a dense kernel: its edges, its workers and its link.
+class DenseJob;
+
+/// Makes this process's part of a job. Collective. `bootstrap` and `graph` outlive it. Throws UsageError when
+/// an option makes no sense, and Error when the job fails.
+std::shared_ptr<DenseJob> make_dense_job(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                                         const JobOptions& options);
+
+/// Returns the vertices that this process owns, in the order in which DenseRun has their values.
+std::span<const VertexId> owned_vertices(const DenseJob& job) noexcept;
+
+struct RunOptions {
+  int iterations = 20;                       ///< in all, with those that were done before resume()
+  bool has_goal = false;                     ///< ask the program after each iteration whether it is done
+  std::function<void(int done)> progress{};  ///< told of all iterations that are done
+  topology::Observer* observer = nullptr;    ///< of a profile; null: nobody is told
+  Checkpoint* checkpoint = nullptr;  ///< for programs whose values are doubles; null: none are written
+  int every = 1;                     ///< iterations from checkpoint to checkpoint
+};
+
+// DenseRun alone calls these: they are what it needs of a job.
+
+/// The edges of a process: what ProgramLoops takes.
+struct JobEdges {
+  std::uint32_t owned;  ///< vertices of the process
+  const tiles::Tiles& tiles;
+  const tiles::TileOrder& order;
+  std::span<const tiles::Tiles> mirror_tiles;
+};
+/// Throws UsageError where a program needs weights of edges, and the job was made without them.
+JobEdges edges_of(const DenseJob& job, bool needs_weights);
+const graph::GraphFile& graph_of(const DenseJob& job) noexcept;
+bool is_weighted(const DenseJob& job) noexcept;
+/// Asks for the memory of the loops' arrays where it is used.
+void place_arrays(const DenseJob& job, const engine::Loops& loops);
+/// The workers of a job, for ProgramLoops::start().
+struct JobWorkers {
+  DenseJob& job;
+  void for_each(std::uint64_t count, const std::function<void(int worker, std::uint64_t index)>& work);
+};
+/// Returns the row of an owned vertex. Throws UsageError where the rows have been given back, and their
+/// weights with them.
+graph::Row row_of(const DenseJob& job, OwnedIndex index);
+/// Gives back what rows take: values at the start are known.
+void release_rows(DenseJob& job);
+/// Runs the iterations behind the first `done`. `start`: this process's totals before them. `values`: those
+/// of the loops if they are doubles, else empty. Sets `last` to the totals over all processes.
+std::vector<engine::IterationRecord> run_loops(DenseJob& job, engine::Loops& loops, const RunOptions& options,
+                                               int done, const exchange::Totals& start,
+                                               std::span<const double> values, exchange::Totals& last);
+/// Writes the values of all vertices, in the order of their ids, to the memory that room(vertices) returns;
+/// at rank 0. `mine`: the values of this process's vertices, `value_bytes` each.
+void gather_bytes(const DenseJob& job, std::span<const std::byte> mine, std::size_t value_bytes,
+                  const std::function<std::byte*(std::uint64_t vertices)>& room);
+
+/// Returns the values of all vertices at rank 0, in the order of their ids: [v] is the value of vertex v
+/// (graph::GraphFile::original_id(v) in the input). In other processes it returns nothing. `values`: those of
+/// this process, as DenseRun::values() gives them. Collective: all processes call it. Memory at rank 0: twice
+/// the values of all vertices. Throws Error when the job fails.
+template <class Value>
+std::vector<Value> gather_values(const DenseJob& job, std::span<const Value> values) {
+  std::vector<Value> all;
+  gather_bytes(job, std::as_bytes(values), sizeof(Value), [&](std::uint64_t vertices) {
+    all.resize(vertices);
+    return std::as_writable_bytes(std::span(all)).data();
+  });
+  return all;
+}
+
+/// One process's part of a run of program P (see engine::ProgramLoops), which also has start(row), the value
+/// of a vertex before the first iteration, and constant(row). It may have check(graph, weighted), which
+/// throws when the program cannot run on this graph, or with edges that have weights or none. `job` and
+/// `program` outlive it.
+template <class P>
+class DenseRun {
+ public:
+  using Value = typename P::Value;
+
+  /// Throws UsageError when the program needs weights that the job's edges do not have. Passes on what
+  /// check(), start() and constant() throw.
+  DenseRun(DenseJob& job, P& program) : DenseRun(job, program, edges_of(job, tiles::kNeedsWeights<P>)) {}
+
+  /// Goes on after `done` iterations instead of from the start. `values`: of the owned vertices.
+  /// `totals`: this process's, after them; null: other vertices had them, and the program sums again. Throws
+  /// Error when there is no value for each owned vertex.
+  void resume(std::uint64_t done, std::span<const Value> values, const exchange::Totals* totals) {
+    if (values.size() != loops_.values().size()) throw Error("it has values of other vertices");
+    start_ = loops_.restart(values);
+    if (totals != nullptr) start_ = *totals;
+    done_ = static_cast<int>(done);
+  }
+  int resumed_at() const noexcept { return done_; }  ///< iterations that were done there
+
+  /// Runs the iterations that are left. Collective. Throws UsageError when an option makes no sense, and
+  /// Error when the job fails.
+  std::vector<engine::IterationRecord> iterate(const RunOptions& options) {
+    std::span<const double> doubles;
+    if constexpr (std::is_same_v<Value, double>) doubles = loops_.values();
+    return run_loops(job_, loops_, options, done_, start_, doubles, totals_);
+  }
+
+  /// Returns the values of owned_vertices(), in their order.
+  std::span<const Value> values() noexcept { return loops_.values(); }
+  /// Returns the values of all vertices at rank 0, in the order of their ids; in other processes nothing.
+  /// Collective, see gather_values().
+  std::vector<Value> gather() { return gather_values<Value>(job_, values()); }
+  /// Returns the memory of values(), which are gone then.
+  topology::NodeMemory take_values() noexcept { return loops_.take_values(); }
+  /// Returns the totals of the last iteration over all processes, after iterate().
+  typename P::Totals totals() const noexcept { return exchange::totals_as<typename P::Totals>(totals_); }
+
+ private:
+  DenseRun(DenseJob& job, P& program, const JobEdges& edges)
+      : job_(checked(job, program)),
+        loops_(program, edges.owned, edges.tiles, edges.order, edges.mirror_tiles) {
+    place_arrays(job, loops_);
+    JobWorkers workers{job};
+    start_ = loops_.start(workers, [&](OwnedIndex i) {
+      const graph::Row row = row_of(job, i);
+      return std::pair(program.start(row), program.constant(row));
+    });
+    release_rows(job);
+  }
+  static DenseJob& checked(DenseJob& job, const P& program) {
+    if constexpr (requires { program.check(graph_of(job), true); })
+      program.check(graph_of(job), is_weighted(job));
+    return job;
+  }
+
+  DenseJob& job_;
+  engine::ProgramLoops<P> loops_;
+  exchange::Totals start_{}, totals_{};
+  int done_ = 0;
+};
+
+}  // namespace edgewire::job

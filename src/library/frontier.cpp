@@ -1,0 +1,92 @@
+#include "edgewire/frontier.h"
+
+#include <atomic>
+
+#include "frontier/frontier_job.h"
+#include "frontier/records.h"
+#include "library/job_options.h"
+#include "partition/gather_values.h"
+
+namespace edgewire::detail {
+
+struct FrontierState::Job {
+  frontier::FrontierJob job;
+  std::size_t record_bytes;
+
+  /// Calls call(tag) with a value of the type that records have.
+  template <class Call>
+  void with_record(const Call& call) {
+    if (record_bytes == sizeof(frontier::ShortRecord))
+      call(frontier::ShortRecord{});
+    else
+      call(frontier::WideRecord{});
+  }
+};
+
+namespace {
+
+frontier::Options options_of(const JobOptions& asked, const std::string& kernel, std::size_t record_bytes) {
+  frontier::Options options = frontier_options(asked);
+  options.kernel = kernel;
+  options.record_bytes = record_bytes;
+  options.disks.weighted = asked.weighted;
+  return options;
+}
+
+/// Makes a function that takes a record of any type of `take`, which takes its bytes.
+auto as_bytes(const std::function<void(const std::byte*)>& take) {
+  return [&take](const auto& record) { take(reinterpret_cast<const std::byte*>(&record)); };
+}
+
+}  // namespace
+
+FrontierState::FrontierState(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                             const std::string& kernel, std::size_t record_bytes, const JobOptions& options)
+    : job_(new Job{{bootstrap, graph, options_of(options, kernel, record_bytes)}, record_bytes}) {
+  job_->job.make_rows();
+}
+
+FrontierState::~FrontierState() = default;
+
+std::uint32_t FrontierState::owned() const noexcept { return job_->job.owned(); }
+
+VertexId FrontierState::vertex(LocalNumber local) const noexcept {
+  return job_->job.ownership().vertex(rank(), local);
+}
+
+Home FrontierState::home(VertexId vertex) const noexcept { return job_->job.ownership().place(vertex); }
+
+std::uint64_t FrontierState::sum(std::uint64_t mine) { return job_->job.sum_of_all(std::array{mine})[0]; }
+
+std::uint32_t FrontierState::rank() const noexcept { return job_->job.rank(); }
+
+void FrontierState::send(int worker, std::uint32_t process, const std::byte* record, const Take& take) {
+  job_->with_record([&]<class Any>(Any copy) {
+    std::memcpy(&copy, record, sizeof copy);
+    job_->job.records().send(worker, static_cast<int>(process), copy, as_bytes(take));
+  });
+}
+
+void FrontierState::run(std::span<const LocalNumber> frontier,
+                        const std::function<void(int, const FrontierRow&)>& visit, const Take& take) {
+  std::atomic<std::size_t> next{0};
+  const auto list = numbered<KnownNumber>(plain(frontier));
+  job_->job.pool().run([&](int worker) {
+    std::vector<Home> homes;
+    job_->job.visit_known([&](const auto& known) {
+      job_->job.each_shared_row(worker, list, next, [&](const frontier::KnownEdges& edges) {
+        homes.clear();
+        for (const KnownNumber target : edges.targets) homes.push_back(known.place(target));
+        visit(worker, {edges.vertex, homes, edges.weights});
+      });
+    });
+    job_->with_record([&]<class Any>(Any) { job_->job.records().finish<Any>(worker, as_bytes(take)); });
+  });
+}
+
+void FrontierState::gather(std::span<const std::byte> mine, std::size_t value_bytes,
+                           const std::function<std::byte*(std::uint64_t)>& room) {
+  partition::gather_bytes(job_->job.bootstrap(), job_->job.ownership(), mine, value_bytes, room);
+}
+
+}  // namespace edgewire::detail

@@ -1,0 +1,82 @@
+#include "library/job_options.h"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "dense/plan/volume.h"
+#include "partition/row_loader.h"
+
+namespace edgewire {
+
+namespace {
+
+template <class Value, std::size_t Count>
+using Words = std::array<std::pair<std::string_view, Value>, Count>;
+
+/// Returns the value that a word stands for. Throws UsageError with all words where it is none of them.
+template <class Value, std::size_t Count>
+Value value_of(std::string_view option, const std::string& word, const Words<Value, Count>& words) {
+  std::string all;
+  for (const auto& [name, value] : words) {
+    if (word == name) return value;
+    all += fmt::format("{}{}", all.empty() ? "" : ", ", name);
+  }
+  throw UsageError(fmt::format("{}: {} is none of {}", option, word, all));
+}
+
+constexpr Words<plan::Layout, 3> kLayouts{
+    {{"auto", plan::Layout::degree}, {"given", plan::Layout::given}, {"degree", plan::Layout::degree}}};
+constexpr Words<tiles::Order, 4> kOrders{{{"auto", tiles::Order::strips},
+                                          {"strips", tiles::Order::strips},
+                                          {"hilbert", tiles::Order::hilbert},
+                                          {"bins", tiles::Order::bins}}};
+
+}  // namespace
+
+process::ProcessOptions process_options(const JobOptions& options) {
+  process::ProcessOptions process;
+  process.workers = options.workers;
+  process.transport = options.transport;
+  process.peer_timeout_s = options.peer_timeout_s;
+  process.integrity = options.integrity;
+  process.verbs.device = options.verbs_device;
+  process.dpdk.port = options.dpdk_port;
+  process.dpdk.args = options.dpdk_args;
+  return process;
+}
+
+job::DenseOptions dense_options(const JobOptions& options) {
+  job::DenseOptions dense;
+  dense.process = process_options(options);
+  dense.choose_strategy = options.strategy == "auto";
+  if (!dense.choose_strategy) dense.strategy = plan::strategy_from(options.strategy);
+  dense.encoding = plan::encoding_from(options.wire);
+  dense.weighted = options.weighted;
+  dense.ownership = options.ownership;
+  dense.rows = partition::row_reading_from(options.rows);
+  dense.layout = value_of("layout", options.layout, kLayouts);
+  dense.choose_layout = options.layout == "auto";
+  dense.order = {value_of("order", options.order, kOrders), options.order == "auto"};
+  dense.plan_cache = options.plan_cache;
+  dense.devices = options.disks;
+  dense.memory_bytes = options.memory_bytes;
+  dense.progress = options.progress;
+  return dense;
+}
+
+frontier::Options frontier_options(const JobOptions& options) {
+  frontier::Options frontier;
+  frontier.process = process_options(options);
+  frontier.ownership = options.ownership;
+  frontier.rows = partition::row_reading_from(options.rows);
+  frontier.disks.devices = options.disks;
+  frontier.disks.memory_bytes = options.memory_bytes;
+  frontier.progress = options.progress;
+  return frontier;
+}
+
+}  // namespace edgewire

@@ -1,0 +1,162 @@
+#include "edgewire/kernels.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "graph/vertex_names.h"
+#include "kernels/pagerank.h"
+#include "library/job_options.h"
+#include "runs/dense.h"
+#include "runs/kernels.h"
+
+namespace edgewire {
+
+namespace {
+
+/// Returns the report for callers, at rank 0.
+Report report_of(const launch::Bootstrap& bootstrap, const report::RunReport& run) {
+  Report report;
+  if (bootstrap.rank() > 0) return report;
+  report.seconds = run.seconds_kernel;
+  report.steps = run.has_supersteps ? run.supersteps.size() : run.iterations.size();
+  for (const auto& one : run.iterations) {
+    report.payload_bytes += one.payload_bytes_sent;
+    report.wire_bytes += one.wire_bytes_sent;
+  }
+  for (const auto& one : run.supersteps) {
+    report.payload_bytes += one.payload_bytes_sent;
+    report.wire_bytes += one.wire_bytes_sent;
+  }
+  report.required_bytes =
+      run.least ? run.least->record_bytes : run.bound.payload_bytes * run.iterations.size();
+  report.json = run.to_json();
+  report.text = run.to_text();
+  return report;
+}
+
+Result<double> run_dense(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                         runs::DenseKernel& kernel, const JobOptions& job) {
+  runs::DenseOptions options;
+  options.job = dense_options(job);
+  options.tools.progress = job.progress;
+  options.tools.gather = true;
+  Result<double> result;
+  options.finished = [&](runs::DenseFinished& done) { result.values = std::move(done.all); };
+  const auto report = runs::run_dense(bootstrap, graph, graph::VertexNames(graph), kernel, options);
+  result.report = report_of(bootstrap, report);
+  return result;
+}
+
+/// Copies values. A whole distance that no path has becomes infinity.
+template <class Number, class Value>
+void copy(std::span<const Number> from, runs::Values::Form form, std::vector<Value>& to) {
+  to.reserve(from.size());
+  for (const Number number : from)
+    to.push_back(std::is_floating_point_v<Value> && std::is_same_v<Number, std::uint64_t> &&
+                         form == runs::Values::Form::distance && number == std::numeric_limits<Number>::max()
+                     ? std::numeric_limits<Value>::infinity()
+                     : static_cast<Value>(number));
+}
+
+/// Runs a kernel that follows a frontier. Its values have one of the types that runs::Values holds; the
+/// caller gets them as `Value`.
+template <class Value>
+Result<Value> run_frontier(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                           const std::unique_ptr<runs::Kernel>& kernel, const JobOptions& job) {
+  runs::FrontierOptions options;
+  options.job = frontier_options(job);
+  options.tools.progress = job.progress;
+  options.tools.gather = true;
+  Result<Value> result;
+  options.finished = [&](frontier::FrontierJob&, runs::Kernel& one, std::size_t) {
+    const runs::Values all = one.all();
+    std::visit([&](const auto& numbers) { copy(numbers, all.form, result.values); }, all.numbers);
+  };
+  const auto report = runs::run_frontier(bootstrap, graph, graph::VertexNames(graph), *kernel, options);
+  result.report = report_of(bootstrap, report);
+  return result;
+}
+
+kernels::PageRankOptions ranks_asked(const PageRankOptions& asked, const JobOptions& job) {
+  return {.iterations = asked.iterations,
+          .damping = asked.damping,
+          .tolerance = asked.tolerance,
+          .weighted = job.weighted};
+}
+
+/// Says whether messages are doubles.
+bool doubles(const JobOptions& job) { return job.wire == "f64"; }
+
+}  // namespace
+
+Result<double> pagerank(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                        const PageRankOptions& asked, const JobOptions& job) {
+  const auto kernel = runs::make_pagerank(ranks_asked(asked, job), graph.vertices(), doubles(job));
+  return run_dense(bootstrap, graph, *kernel, job);
+}
+
+Result<double> ppr(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                   const std::vector<VertexId>& sources, const PageRankOptions& asked,
+                   const JobOptions& job) {
+  const auto kernel = runs::make_ppr(ranks_asked(asked, job), {sources}, doubles(job));
+  return run_dense(bootstrap, graph, *kernel, job);
+}
+
+Result<double> spmv(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, std::vector<double> x,
+                    int iterations, const JobOptions& job) {
+  const runs::SpmvOptions asked{.iterations = iterations, .x = std::move(x), .weighted = job.weighted};
+  return run_dense(bootstrap, graph, *runs::make_spmv(asked, doubles(job)), job);
+}
+
+Result<PlainId> bfs(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, VertexId source,
+                    const BfsOptions& asked, const JobOptions& job) {
+  const auto kernel =
+      runs::make_bfs({.sources = {{source}}, .parents = asked.parents, .deterministic = asked.deterministic});
+  return run_frontier<PlainId>(bootstrap, graph, kernel, job);
+}
+
+Result<double> sssp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, VertexId source,
+                    const SsspOptions& asked, const JobOptions& job) {
+  const auto kernel = runs::make_sssp(graph, {.sources = {{source}},
+                                              .delta = asked.delta,
+                                              .unit_weights = asked.unit_weights,
+                                              .parents = asked.parents});
+  return run_frontier<double>(bootstrap, graph, kernel, job);
+}
+
+Result<double> bc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                  const std::vector<VertexId>& sources, const BcOptions& asked, const JobOptions& job) {
+  runs::BcOptions options{.sources = sources,
+                          .deterministic = asked.deterministic,
+                          .weighted = asked.weighted,
+                          .endpoints = asked.endpoints,
+                          .normalized = asked.normalized};
+  if (sources.empty())
+    for (VertexId v{}; v < graph.vertices(); ++v) options.sources.push_back(v);
+  return run_frontier<double>(bootstrap, graph, runs::make_bc(options), job);
+}
+
+Result<PlainId> wcc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const JobOptions& job) {
+  return run_frontier<PlainId>(bootstrap, graph, runs::make_wcc(), job);
+}
+
+Result<PlainId> scc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const JobOptions& job) {
+  return run_frontier<PlainId>(bootstrap, graph, runs::make_scc(), job);
+}
+
+Result<PlainId> cdlp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, std::uint32_t iterations,
+                     const JobOptions& job) {
+  return run_frontier<PlainId>(bootstrap, graph, runs::make_cdlp({.iterations = iterations}), job);
+}
+
+Result<double> lcc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const JobOptions& job) {
+  return run_frontier<double>(bootstrap, graph, runs::make_lcc(), job);
+}
+
+}  // namespace edgewire

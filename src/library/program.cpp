@@ -1,0 +1,13 @@
+#include "edgewire/program.h"
+
+#include "dense/job/dense_job.h"
+#include "library/job_options.h"
+
+namespace edgewire::job {
+
+std::shared_ptr<DenseJob> make_dense_job(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                                         const JobOptions& options) {
+  return std::make_shared<DenseJob>(bootstrap, graph, dense_options(options));
+}
+
+}  // namespace edgewire::job
