@@ -3,9 +3,7 @@
 // have an edge to it.
 //   c++ -O3 my_kernel.cpp $(pkg-config --cflags --libs edgewire) -o my_kernel && ./my_kernel g.ew
 //   0.01
-#include <edgewire/graph.h>
-#include <edgewire/job.h>
-#include <edgewire/launch.h>
+#include <edgewire/program.h>
 
 #include <cmath>
 #include <cstdio>
@@ -49,11 +47,9 @@ struct Katz {
 /// In every process. Rank 0 prints the values of all vertices, in the order of their ids.
 void run(launch::Bootstrap& bootstrap, const char* path, double alpha) {
   const auto graph = graph::GraphFile::open(path);
-  job::DenseOptions options;
-  options.strategy = plan::Strategy::cover;
-  job::DenseJob job(bootstrap, graph, options);
+  const auto job = job::make_dense_job(bootstrap, graph, {.strategy = "cover"});
   Katz katz{alpha};
-  job::DenseRun run(job, katz);
+  job::DenseRun run(*job, katz);
   run.iterate({.iterations = 100, .has_goal = true});
   const std::vector<double> values = run.gather();  // at rank 0; elsewhere none
   for (VertexId v{}; v < values.size(); ++v)

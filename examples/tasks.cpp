@@ -1,7 +1,6 @@
 // Tasks of your own, run by two processes of this machine: in how many ways can N queens stand on a board so
 // that none attacks another? A task starts one for each place of the next queen, and adds up what they find.
 //   c++ -O3 tasks.cpp $(pkg-config --cflags --libs edgewire) -o tasks && ./tasks 10
-#include <edgewire/launch.h>
 #include <edgewire/tasks.h>
 
 #include <cstdio>
@@ -44,7 +43,7 @@ void run(launch::Bootstrap& bootstrap, int size) {
     for (const tasks::Ref& ref : found) ways += tasks::from_bytes<long>(co_await task.take(ref));
     co_return tasks::to_bytes(ways);
   });
-  tasks::TaskJob job(bootstrap, registry, {});
+  TaskJob job(bootstrap, registry);
   const auto result = job.run(count, tasks::to_bytes(Board{size, 0, 0, 0, 0}));
   if (bootstrap.rank() == 0) std::printf("%ld\n", tasks::from_bytes<long>(result));
 }

@@ -1,29 +1,34 @@
 // The vertices of highest rank, by two processes of this machine: what a C++ program does with libedgewire.
 //   c++ top_ranks.cpp $(pkg-config --cflags --libs edgewire) -o top_ranks && ./top_ranks g.ew
-#include <edgewire/graph.h>
+#include <edgewire/convert.h>
 #include <edgewire/kernels.h>
-#include <edgewire/launch.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <variant>
+#include <numeric>
 
 using namespace edgewire;
 
 namespace {
 
-/// In every process; rank 0 has the ranks of all vertices, the answer and the report, and prints the best.
+/// In every process; rank 0 has the ranks of all vertices and the report, and prints the best.
 void run(launch::Bootstrap& bootstrap, const char* path) {
   const auto graph = graph::GraphFile::open(path);
-  runs::DenseOptions options;
-  options.job.strategy = plan::Strategy::cover;
-  options.tools.top = 3;
-  const auto found = runs::pagerank(bootstrap, graph, {.iterations = 20}, options);
+  const auto found = pagerank(bootstrap, graph, {.iterations = 20}, {.strategy = "cover"});
   if (bootstrap.rank() > 0) return;
-  for (const auto& [vertex, rank] : *found.report.answer.top)
-    std::printf("vertex %s, rank %.6f\n", vertex.text.c_str(), std::get<double>(rank));
-  std::printf("%zu ranks; an iteration had to send %llu bytes\n", found.values.size(),
-              static_cast<unsigned long long>(found.report.bound.payload_bytes));
+  const std::vector<double>& ranks = found.values;
+  std::vector<VertexId> best(ranks.size(), VertexId{0});
+  std::iota(best.begin(), best.end(), VertexId{0});
+  const auto end = best.begin() + std::min<std::ptrdiff_t>(3, std::ssize(best));
+  std::partial_sort(best.begin(), end, best.end(),
+                    [&](VertexId a, VertexId b) { return ranks[a] > ranks[b]; });
+  best.erase(end, best.end());
+  const auto names = names_of(graph, best);
+  for (std::size_t i = 0; i < best.size(); ++i)
+    std::printf("vertex %s, rank %.6f\n", names[i].c_str(), ranks[best[i]]);
+  std::printf("%zu ranks; an iteration had to send %llu bytes\n", ranks.size(),
+              static_cast<unsigned long long>(found.report.required_bytes / found.report.steps));
 }
 
 }  // namespace

@@ -33,6 +33,11 @@ struct JobOptions {
   std::string order = "strips";   ///< the order of tiles: auto, strips, hilbert or bins
   std::string plan_cache{};       ///< a folder that keeps the plan for the next run; empty: none
 
+  // Of kernels (edgewire/kernels.h).
+  bool verify = false;   ///< rank 0 checks the result, and the run fails where it is wrong
+  bool bound = false;    ///< rank 0 counts what a kernel that follows a frontier had to send
+  bool profile = false;  ///< the report says where the time went
+
   Progress progress{};  ///< told, by any thread, how far the job has come
 };
 

@@ -14,6 +14,7 @@
 #include "edgewire/detail/along.h"
 #include "edgewire/detail/iteration.h"
 #include "edgewire/detail/program_loops.h"
+#include "edgewire/error.h"
 #include "edgewire/graph.h"
 #include "edgewire/launch.h"
 #include "edgewire/options.h"

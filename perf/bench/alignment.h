@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "tasks/tasks.h"
+#include "edgewire/tasks.h"
 
 namespace edgewire::bench {
 

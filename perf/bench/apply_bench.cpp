@@ -10,6 +10,7 @@
 #include "kernels/pagerank.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
+#include "topology/worker_pool.h"
 
 namespace {
 

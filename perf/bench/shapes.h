@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tasks/tasks.h"
+#include "edgewire/tasks.h"
 
 namespace edgewire::bench {
 

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "cli/job_options.h"
+#include "edgewire/tasks.h"
 #include "process/interrupt.h"
 #include "report/progress.h"
 #include "tasks/task_job.h"
-#include "tasks/tasks.h"
 
 namespace edgewire::cli {
 

@@ -1,5 +1,6 @@
-// Searches from many sources as tasks (tasks/tasks.h). In a task one worker searches the whole graph alone,
-// so that no worker waits for another one at the end of a level, and nothing is sent but what a search did.
+// Searches from many sources as tasks (edgewire/tasks.h). In a task one worker searches the whole graph
+// alone, so that no worker waits for another one at the end of a level, and nothing is sent but what a search
+// did.
 #pragma once
 
 #include <atomic>

@@ -12,7 +12,12 @@ namespace edgewire::detail {
 struct FrontierState::Job {
   frontier::FrontierJob job;
   std::size_t record_bytes;
+  bool several;  ///< processes
 
+  Home home(KnownNumber number) const noexcept {
+    if (several) return job.boundary().place(number);
+    return {0, LocalNumber(std::uint32_t{number})};
+  }
   /// Calls call(tag) with a value of the type that records have.
   template <class Call>
   void with_record(const Call& call) {
@@ -42,7 +47,9 @@ auto as_bytes(const std::function<void(const std::byte*)>& take) {
 
 FrontierState::FrontierState(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                              const std::string& kernel, std::size_t record_bytes, const JobOptions& options)
-    : job_(new Job{{bootstrap, graph, options_of(options, kernel, record_bytes)}, record_bytes}) {
+    : job_(new Job{{bootstrap, graph, options_of(options, kernel, record_bytes)},
+                   record_bytes,
+                   bootstrap.size() > 1}) {
   job_->job.make_rows();
 }
 
@@ -73,12 +80,10 @@ void FrontierState::run(std::span<const LocalNumber> frontier,
   const auto list = numbered<KnownNumber>(plain(frontier));
   job_->job.pool().run([&](int worker) {
     std::vector<Home> homes;
-    job_->job.visit_known([&](const auto& known) {
-      job_->job.each_shared_row(worker, list, next, [&](const frontier::KnownEdges& edges) {
-        homes.clear();
-        for (const KnownNumber target : edges.targets) homes.push_back(known.place(target));
-        visit(worker, {edges.vertex, homes, edges.weights});
-      });
+    job_->job.each_shared_row(worker, list, next, [&](const frontier::KnownEdges& edges) {
+      homes.clear();
+      for (const KnownNumber target : edges.targets) homes.push_back(job_->home(target));
+      visit(worker, {edges.vertex, homes, edges.weights});
     });
     job_->with_record([&]<class Any>(Any) { job_->job.records().finish<Any>(worker, as_bytes(take)); });
   });

@@ -1,17 +1,11 @@
 #include "edgewire/kernels.h"
 
-#include <algorithm>
-#include <limits>
 #include <memory>
-#include <numeric>
-#include <span>
-#include <type_traits>
 #include <utility>
-#include <variant>
 
-#include "graph/vertex_names.h"
 #include "kernels/pagerank.h"
 #include "library/job_options.h"
+#include "runs/call.h"
 #include "runs/dense.h"
 #include "runs/kernels.h"
 
@@ -40,47 +34,36 @@ Report report_of(const launch::Bootstrap& bootstrap, const report::RunReport& ru
   return report;
 }
 
+/// Sets the tools that callers ask for.
+runs::Tools tools_of(const JobOptions& job) {
+  runs::Tools tools;
+  tools.verify = job.verify;
+  tools.bound = job.bound;
+  if (job.profile) tools.profile.emplace();
+  tools.progress = job.progress;
+  return tools;
+}
+
+template <class Value>
+Result<Value> result_of(const launch::Bootstrap& bootstrap, runs::Result<Value> run) {
+  return {std::move(run.values), report_of(bootstrap, run.report)};
+}
+
 Result<double> run_dense(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                          runs::DenseKernel& kernel, const JobOptions& job) {
   runs::DenseOptions options;
   options.job = dense_options(job);
-  options.tools.progress = job.progress;
-  options.tools.gather = true;
-  Result<double> result;
-  options.finished = [&](runs::DenseFinished& done) { result.values = std::move(done.all); };
-  const auto report = runs::run_dense(bootstrap, graph, graph::VertexNames(graph), kernel, options);
-  result.report = report_of(bootstrap, report);
-  return result;
+  options.tools = tools_of(job);
+  return result_of(bootstrap, runs::call(bootstrap, graph, kernel, options));
 }
 
-/// Copies values. A whole distance that no path has becomes infinity.
-template <class Number, class Value>
-void copy(std::span<const Number> from, runs::Values::Form form, std::vector<Value>& to) {
-  to.reserve(from.size());
-  for (const Number number : from)
-    to.push_back(std::is_floating_point_v<Value> && std::is_same_v<Number, std::uint64_t> &&
-                         form == runs::Values::Form::distance && number == std::numeric_limits<Number>::max()
-                     ? std::numeric_limits<Value>::infinity()
-                     : static_cast<Value>(number));
-}
-
-/// Runs a kernel that follows a frontier. Its values have one of the types that runs::Values holds; the
-/// caller gets them as `Value`.
 template <class Value>
 Result<Value> run_frontier(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                            const std::unique_ptr<runs::Kernel>& kernel, const JobOptions& job) {
   runs::FrontierOptions options;
   options.job = frontier_options(job);
-  options.tools.progress = job.progress;
-  options.tools.gather = true;
-  Result<Value> result;
-  options.finished = [&](frontier::FrontierJob&, runs::Kernel& one, std::size_t) {
-    const runs::Values all = one.all();
-    std::visit([&](const auto& numbers) { copy(numbers, all.form, result.values); }, all.numbers);
-  };
-  const auto report = runs::run_frontier(bootstrap, graph, graph::VertexNames(graph), *kernel, options);
-  result.report = report_of(bootstrap, report);
-  return result;
+  options.tools = tools_of(job);
+  return result_of(bootstrap, runs::call<Value>(bootstrap, graph, *kernel, options));
 }
 
 kernels::PageRankOptions ranks_asked(const PageRankOptions& asked, const JobOptions& job) {

@@ -9,68 +9,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "edgewire/tasks.h"
+
 namespace edgewire::tasks {
-
-class Context;
-struct Future;
-
-/// The name of a task, which is the same in each attempt of a run: see Memo.
-struct Name {
-  std::uint64_t high = 0, low = 0;
-  friend bool operator==(const Name&, const Name&) = default;
-};
-
-/// Names the result of a task, in all processes. The process that spawned the task owns it.
-class Ref {
- public:
-  static constexpr int kIndexBits = 28, kGenerationBits = 24;
-
-  Ref() = default;
-  // These are written by hand, so that a reference is not trivially copyable: to_bytes() then takes nothing
-  // that holds one.
-  Ref(const Ref& other) noexcept : bits_(other.bits_) {}  // NOLINT(modernize-use-equals-default)
-  Ref& operator=(const Ref& other) noexcept {             // NOLINT(modernize-use-equals-default)
-    bits_ = other.bits_;
-    return *this;
-  }
-  ~Ref() = default;
-
-  static Ref of(int process, std::uint32_t generation, std::uint32_t index) noexcept {
-    return Ref((static_cast<std::uint64_t>(process) << (kIndexBits + kGenerationBits)) |
-               (std::uint64_t{generation} << kIndexBits) | index);
-  }
-  static Ref of(int process, const Future& future) noexcept;
-  int process() const noexcept { return static_cast<int>(bits_ >> (kIndexBits + kGenerationBits)); }
-  std::uint32_t generation() const noexcept {
-    return static_cast<std::uint32_t>(bits_ >> kIndexBits) & ((1U << kGenerationBits) - 1);
-  }
-  std::uint32_t index() const noexcept {
-    return static_cast<std::uint32_t>(bits_) & ((1U << kIndexBits) - 1);
-  }
-  friend bool operator==(const Ref&, const Ref&) = default;
-
- private:
-  friend struct WireRef;
-  explicit Ref(std::uint64_t bits) : bits_(bits) {}
-
-  std::uint64_t bits_ = 0;
-};
-
-/// This is what a task returns: bytes, and references to results of other tasks.
-struct Result {
-  std::string bytes{};
-  std::vector<Ref> refs{};
-};
-
-/// The one that waits for a result: a task here, a process that has asked for it, or the caller of
-/// TaskJob::run().
-struct Waiter {
-  Waiter* next = nullptr;
-  Context* task = nullptr;  ///< null: another process, or the caller
-  Ref reply{};              ///< the place for the answer at that process
-  bool last = false;        ///< the result is freed with this answer
-  bool is_caller = false;
-};
 
 /// A result that is there or will be, in the process that owns it.
 struct Future {

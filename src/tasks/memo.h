@@ -7,7 +7,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "tasks/tasks.h"
+#include "edgewire/tasks.h"
 
 namespace edgewire::tasks {
 

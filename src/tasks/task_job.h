@@ -12,29 +12,9 @@
 #include "tasks/future.h"
 #include "tasks/mail.h"
 #include "tasks/memo.h"
-#include "tasks/tasks.h"
 #include "transport/wakeup.h"
 
 namespace edgewire::tasks {
-
-/// This is what a process did in one run. Times are sums over its workers; those of phases are 0 unless they
-/// were measured.
-struct Figures {
-  std::uint64_t tasks = 0;         ///< tasks that ended here
-  std::uint64_t suspensions = 0;   ///< a task that waits twice counts twice
-  std::uint64_t tasks_sent = 0;    ///< to other processes
-  std::uint64_t tasks_moved = 0;   ///< tasks sent because the other process had nothing to do
-  std::uint64_t results_sent = 0;  ///< to other processes
-  std::uint64_t payload_bytes = 0, wire_bytes = 0;
-  std::uint64_t spawn_ns = 0;      ///< time in spawn()
-  std::uint64_t send_ns = 0;       ///< time of tasks, from spawn() to the process that runs them
-  std::uint64_t queue_ns = 0;      ///< ready, but not running
-  std::uint64_t run_ns = 0;        ///< time in their functions
-  std::uint64_t return_ns = 0;     ///< time of results, on their way between processes
-  std::uint64_t results_kept = 0;  ///< results of tasks that did not run again after a loss
-
-  Figures& operator+=(const Figures& more);
-};
 
 /// This is what a process says when it is asked whether it still does anything.
 struct Activity {

@@ -1,4 +1,4 @@
-#include "tasks/tasks.h"
+#include "edgewire/tasks.h"
 
 #include <fmt/core.h>
 
@@ -32,6 +32,8 @@ int Context::processes() const noexcept { return worker_->size(); }
 Ref Context::spawn(FunctionId function, std::string arguments, Refs refs, int process) {
   return worker_->spawn({function, std::move(arguments), std::move(refs), process, {}}, *this);
 }
+
+bool Get::await_ready() const noexcept { return future_->is_done(); }
 
 Get::Get(Context& task, const Ref& ref, bool last)
     : task_(task), ref_(ref), last_(last), future_(&task.worker_->future_of(ref, last)) {}

@@ -10,6 +10,7 @@
 #include "../unit/bootstraps.h"
 #include "../unit/graph_test.h"
 #include "base/array_file.h"
+#include "dense/job/dense_job.h"
 #include "dense/job/plan_cache.h"
 #include "fuzz.h"
 #include "kernels/runs.h"

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "dense/job/dense_job.h"
 #include "graph_test.h"
 #include "kernels/runs.h"
 #include "launch/bootstrap.h"

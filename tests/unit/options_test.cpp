@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "dense/job/dense_job.h"
 #include "edgewire/launch.h"
 #include "graph/generator.h"
 #include "kernels/bc.h"
@@ -121,10 +122,7 @@ TEST_CASE("options of the kernels with iterations") {
   job::DenseJob job(*alone, file.graph, {});
   auto copy = program;
   job::DenseRun run(job, copy);
-  check_line(refusal([&] {
-               run.resume(with<job::ResumedState>([&](auto& state) { state.words = {1, 2, 3, 4, 5, 6}; }));
-             }),
-             "other vertices");
+  check_line(refusal([&] { run.resume(1, three, nullptr); }), "other vertices");
   check_line(refusal([&] { job::gather_values<double>(job, three); }), "3 values");
 }
 

@@ -12,6 +12,7 @@
 #include <random>
 
 #include "base/array_file.h"
+#include "dense/job/dense_job.h"
 #include "graph_test.h"
 #include "kernels/runs.h"
 #include "launch/bootstrap.h"

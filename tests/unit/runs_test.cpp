@@ -10,6 +10,7 @@
 
 #include "bootstraps.h"
 #include "graph_test.h"
+#include "runs/call.h"
 #include "runs/dense.h"
 #include "runs/kernels.h"
 #include "transport_fixture.h"
@@ -62,36 +63,42 @@ TEST_CASE("one call of each kernel that follows a frontier gives the values of a
   options.tools.verify = true;
 
   SUBCASE("bfs") {
-    const auto found = in_two<std::uint32_t>(
-        [&](launch::Bootstrap& b) { return bfs(b, graph, {.sources = {{4}}}, options); });
+    const auto found = in_two<std::uint32_t>([&](launch::Bootstrap& b) {
+      return call<std::uint32_t>(b, graph, *make_bfs({.sources = {{4}}}), options);
+    });
     CHECK(found.values == Labels{kUnreached, kUnreached, kUnreached, 1, 0, 1, kUnreached});
     CHECK(found.report.kernel == "bfs");
     CHECK(found.report.supersteps.size() == 2);
     CHECK(!found.report.checks.empty());
   }
   SUBCASE("sssp") {
-    const auto found =
-        in_two<double>([&](launch::Bootstrap& b) { return sssp(b, graph, {.sources = {{0}}}, options); });
+    const auto found = in_two<double>([&](launch::Bootstrap& b) {
+      return call<double>(b, graph, *make_sssp(graph, {.sources = {{0}}}), options);
+    });
     const double none = std::numeric_limits<double>::infinity();
     CHECK(found.values == Numbers{0, 4, 2, none, none, none, none});
   }
   SUBCASE("bc") {
     const auto found = in_two<double>([&](launch::Bootstrap& b) {
-      return bc(b, graph, {.sources = {0, 1, 2, 3, 4, 5, 6}, .weighted = true}, options);
+      return call<double>(b, graph, *make_bc({.sources = {0, 1, 2, 3, 4, 5, 6}, .weighted = true}), options);
     });
     CHECK(found.values == Numbers{0, 0, 2, 0, 0, 0, 0});
   }
   SUBCASE("wcc, scc and cdlp") {
     const Labels expected{0, 0, 0, 3, 3, 3, 6};
-    CHECK(in_two<std::uint32_t>([&](launch::Bootstrap& b) { return wcc(b, graph, options); }).values ==
-          expected);
-    CHECK(in_two<std::uint32_t>([&](launch::Bootstrap& b) { return scc(b, graph, options); }).values ==
-          expected);
-    CHECK(in_two<std::uint32_t>([&](launch::Bootstrap& b) { return cdlp(b, graph, {}, options); }).values ==
-          expected);
+    CHECK(in_two<std::uint32_t>([&](launch::Bootstrap& b) {
+            return call<std::uint32_t>(b, graph, *make_wcc(), options);
+          }).values == expected);
+    CHECK(in_two<std::uint32_t>([&](launch::Bootstrap& b) {
+            return call<std::uint32_t>(b, graph, *make_scc(), options);
+          }).values == expected);
+    CHECK(in_two<std::uint32_t>([&](launch::Bootstrap& b) {
+            return call<std::uint32_t>(b, graph, *make_cdlp({}), options);
+          }).values == expected);
   }
   SUBCASE("lcc") {
-    const auto found = in_two<double>([&](launch::Bootstrap& b) { return lcc(b, graph, options); });
+    const auto found =
+        in_two<double>([&](launch::Bootstrap& b) { return call<double>(b, graph, *make_lcc(), options); });
     CHECK(found.values == Numbers{1, 1, 1, 1, 1, 1, 0});
     CHECK(found.report.triangles == 2);
   }
@@ -121,24 +128,33 @@ TEST_CASE("reports say what had to be sent, where somebody counts it") {
   };
   SUBCASE("of each superstep") {
     const auto searches = in_two<std::uint32_t>([&](launch::Bootstrap& b) {
-      return bfs(b, graph, {.sources = {{4, 0}, {"4", "0"}}, .apart = false}, options);
+      return call<std::uint32_t>(b, graph, *make_bfs({.sources = {{4, 0}, {"4", "0"}}, .apart = false}),
+                                 options);
     });
     exact(searches.report);
     for (const auto& run : searches.report.runs) CHECK(run.least_record_bytes == run.record_bytes);
     exact(in_two<double>([&](launch::Bootstrap& b) {
-            return bc(b, graph, {.sources = {0, 1, 4}, .apart = false}, options);
+            return call<double>(b, graph, *make_bc({.sources = {0, 1, 4}, .apart = false}), options);
           }).report);
-    exact(in_two<std::uint32_t>([&](launch::Bootstrap& b) { return cdlp(b, graph, {}, options); }).report);
-    exact(in_two<std::uint32_t>([&](launch::Bootstrap& b) { return scc(b, graph, options); }).report);
-    exact(in_two<double>([&](launch::Bootstrap& b) { return lcc(b, graph, options); }).report);
+    exact(in_two<std::uint32_t>([&](launch::Bootstrap& b) {
+            return call<std::uint32_t>(b, graph, *make_cdlp({}), options);
+          }).report);
+    exact(in_two<std::uint32_t>([&](launch::Bootstrap& b) {
+            return call<std::uint32_t>(b, graph, *make_scc(), options);
+          }).report);
+    exact(in_two<double>([&](launch::Bootstrap& b) {
+            return call<double>(b, graph, *make_lcc(), options);
+          }).report);
   }
   SUBCASE("in one") {
-    in_one(in_two<std::uint32_t>([&](launch::Bootstrap& b) { return wcc(b, graph, options); }).report,
+    in_one(in_two<std::uint32_t>([&](launch::Bootstrap& b) {
+             return call<std::uint32_t>(b, graph, *make_wcc(), options);
+           }).report,
            "at least");
     using Precision = SsspOptions::Precision;
     const auto bytes = [&](Precision precision) {
       const auto found = in_two<double>([&](launch::Bootstrap& b) {
-        return sssp(b, graph, {.sources = {{0}}, .precision = precision}, options);
+        return call<double>(b, graph, *make_sssp(graph, {.sources = {{0}}, .precision = precision}), options);
       });
       in_one(found.report, "at least");
       return found.report.least->record_bytes;
@@ -147,7 +163,7 @@ TEST_CASE("reports say what had to be sent, where somebody counts it") {
   }
   SUBCASE("of searches that are tasks nobody does") {
     const auto found = in_two<double>([&](launch::Bootstrap& b) {
-      return bc(b, graph, {.sources = {0, 1, 2, 4, 5}, .apart = true}, options);
+      return call<double>(b, graph, *make_bc({.sources = {0, 1, 2, 4, 5}, .apart = true}), options);
     });
     REQUIRE(found.report.least.has_value());
     CHECK(found.report.least->count.empty());
@@ -166,15 +182,16 @@ TEST_CASE("runs whose length is known beforehand tell of it: sources of a proces
   };
   SUBCASE("searches apart, shared out between two processes") {
     in_two<double>([&](launch::Bootstrap& b) {
-      return bc(b, built.graph, {.sources = {0, 1, 2, 4, 5}, .apart = true}, options);
+      return call<double>(b, built.graph, *make_bc({.sources = {0, 1, 2, 4, 5}, .apart = true}), options);
     });
     CHECK(told == std::multiset<std::string>{"searching 1 of 3 sources", "searching 2 of 3 sources",
                                              "searching 3 of 3 sources", "searching 1 of 2 sources",
                                              "searching 2 of 2 sources"});
   }
   SUBCASE("iterations, in both processes") {
-    in_two<std::uint32_t>(
-        [&](launch::Bootstrap& b) { return cdlp(b, built.graph, {.iterations = 9}, options); });
+    in_two<std::uint32_t>([&](launch::Bootstrap& b) {
+      return call<std::uint32_t>(b, built.graph, *make_cdlp({.iterations = 9}), options);
+    });
     CHECK(told.count("running 1 of 9 supersteps") == 2);
   }
 }
@@ -198,10 +215,11 @@ TEST_CASE("searches that are asked for parents return them instead of levels and
   const auto built = triangles();
   const Labels expected{kUnreached, kUnreached, kUnreached, 4, 4, 4, kUnreached};
   CHECK(in_two<std::uint32_t>([&](launch::Bootstrap& b) {
-          return bfs(b, built.graph, {.sources = {{4}}, .parents = true});
+          return call<std::uint32_t>(b, built.graph, *make_bfs({.sources = {{4}}, .parents = true}), {});
         }).values == expected);
   CHECK(in_two<double>([&](launch::Bootstrap& b) {
-          return sssp(b, built.graph, {.sources = {{4}}, .parents = true});
+          return call<double>(b, built.graph, *make_sssp(built.graph, {.sources = {{4}}, .parents = true}),
+                              {});
         }).values == Numbers(expected.begin(), expected.end()));
 }
 
@@ -215,7 +233,7 @@ TEST_CASE(
 
   SUBCASE("pagerank") {
     const auto found = in_two<double>(
-        [&](launch::Bootstrap& b) { return pagerank(b, graph, {.iterations = 100}, options); });
+        [&](launch::Bootstrap& b) { return pagerank(b, graph, {.iterations = 100}), options); });
     REQUIRE(found.values.size() == 7);
     // A vertex alone has rank r = 0.15 / 7 + 0.85 * r / 7; the six others are alike.
     const double alone = 0.15 / (7 - 0.85);
@@ -225,7 +243,8 @@ TEST_CASE(
     CHECK(found.report.is_right());
   }
   SUBCASE("ppr") {
-    const auto found = in_two<double>([&](launch::Bootstrap& b) { return ppr(b, graph, {3}, {}, options); });
+    const auto found = in_two<double>(
+        [&](launch::Bootstrap& b) { return call(b, graph, *make_ppr({}, {{3}}, true), options); });
     CHECK(found.values[0] == 0);
     CHECK(found.values[3] > found.values[4]);
     CHECK(found.values[3] + found.values[4] + found.values[5] == doctest::Approx(1));
@@ -233,7 +252,7 @@ TEST_CASE(
   SUBCASE("spmv with weights") {
     options.job.weighted = true;
     const auto found = in_two<double>([&](launch::Bootstrap& b) {
-      return spmv(b, graph, {.x = {1, 10, 100, 0, 0, 1, 0}}, options);
+      return call(b, graph, *make_spmv({.x = {1, 10, 100, 0, 0, 1, 0}, .weighted = true}, true), options);
     });
     CHECK(found.values == Numbers{250, 205, 22, 2, 2, 0, 0});
   }

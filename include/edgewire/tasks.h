@@ -1,7 +1,6 @@
-// The tasks folder runs tasks: registered functions that start other tasks, wait for their results and go on,
-// in all processes of a job. This file: what a task sees. TaskJob (task_job.h) runs them. The model is Ciel's
-// (Murray et al., "CIEL: a universal execution engine for distributed data-flow computing", NSDI 2011), but
-// there is no master: processes send tasks and results to each other.
+// Tasks: registered functions that start other tasks, wait for their results and go on, in all processes of a
+// job. The model is Ciel's (Murray et al., "CIEL: a universal execution engine for distributed data-flow
+// computing", NSDI 2011), but there is no master: processes send tasks and results to each other.
 #pragma once
 
 #include <concepts>
@@ -10,6 +9,7 @@
 #include <cstring>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,14 +18,74 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
-#include "tasks/future.h"
+#include "edgewire/error.h"
+#include "edgewire/launch.h"
+#include "edgewire/options.h"
 
 namespace edgewire::tasks {
 
 class Context;
 class Task;
 class Worker;
+struct Future;
+
+/// The name of a task, which is the same in each attempt of a run: see Memo.
+struct Name {
+  std::uint64_t high = 0, low = 0;
+  friend bool operator==(const Name&, const Name&) = default;
+};
+
+/// Names the result of a task, in all processes. The process that spawned the task owns it.
+class Ref {
+ public:
+  static constexpr int kIndexBits = 28, kGenerationBits = 24;
+
+  Ref() = default;
+  // These are written by hand, so that a reference is not trivially copyable: to_bytes() then takes nothing
+  // that holds one.
+  Ref(const Ref& other) noexcept : bits_(other.bits_) {}  // NOLINT(modernize-use-equals-default)
+  Ref& operator=(const Ref& other) noexcept {             // NOLINT(modernize-use-equals-default)
+    bits_ = other.bits_;
+    return *this;
+  }
+  ~Ref() = default;
+
+  static Ref of(int process, std::uint32_t generation, std::uint32_t index) noexcept {
+    return Ref((static_cast<std::uint64_t>(process) << (kIndexBits + kGenerationBits)) |
+               (std::uint64_t{generation} << kIndexBits) | index);
+  }
+  static Ref of(int process, const Future& future) noexcept;
+  int process() const noexcept { return static_cast<int>(bits_ >> (kIndexBits + kGenerationBits)); }
+  std::uint32_t generation() const noexcept {
+    return static_cast<std::uint32_t>(bits_ >> kIndexBits) & ((1U << kGenerationBits) - 1);
+  }
+  std::uint32_t index() const noexcept {
+    return static_cast<std::uint32_t>(bits_) & ((1U << kIndexBits) - 1);
+  }
+  friend bool operator==(const Ref&, const Ref&) = default;
+
+ private:
+  friend struct WireRef;
+  explicit Ref(std::uint64_t bits) : bits_(bits) {}
+
+  std::uint64_t bits_ = 0;
+};
+
+/// This is what a task returns: bytes, and references to results of other tasks.
+struct Result {
+  std::string bytes{};
+  std::vector<Ref> refs{};
+};
+
+/// The one that waits for a result: a task here, a process that has asked for it, or the caller of
+/// TaskJob::run().
+struct Waiter {
+  Waiter* next = nullptr;
+  Context* task = nullptr;  ///< null: another process, or the caller
+  Ref reply{};              ///< the place for the answer at that process
+  bool last = false;        ///< the result is freed with this answer
+  bool is_caller = false;
+};
 
 /// A coroutine. It returns the bytes of its result, a Result, or a tail_spawn(). What it throws ends the job.
 using Function = std::function<Task(Context&)>;
@@ -145,7 +205,7 @@ class [[nodiscard]] Get {
   Get(Context& task, const Ref& ref, bool last);
   Get(const Get&) = delete;
   Get& operator=(const Get&) = delete;
-  bool await_ready() const noexcept { return future_->is_done(); }
+  bool await_ready() const noexcept;
   bool await_suspend(std::coroutine_handle<>) noexcept;
   Result await_resume();
 
@@ -212,4 +272,52 @@ class Context {
   std::exception_ptr error_{};
 };
 
+/// This is what a process did in one run. Times are sums over its workers; those of phases are 0 unless they
+/// were measured.
+struct Figures {
+  std::uint64_t tasks = 0;         ///< tasks that ended here
+  std::uint64_t suspensions = 0;   ///< a task that waits twice counts twice
+  std::uint64_t tasks_sent = 0;    ///< to other processes
+  std::uint64_t tasks_moved = 0;   ///< tasks sent because the other process had nothing to do
+  std::uint64_t results_sent = 0;  ///< to other processes
+  std::uint64_t payload_bytes = 0, wire_bytes = 0;
+  std::uint64_t spawn_ns = 0;      ///< time in spawn()
+  std::uint64_t send_ns = 0;       ///< time of tasks, from spawn() to the process that runs them
+  std::uint64_t queue_ns = 0;      ///< ready, but not running
+  std::uint64_t run_ns = 0;        ///< time in their functions
+  std::uint64_t return_ns = 0;     ///< time of results, on their way between processes
+  std::uint64_t results_kept = 0;  ///< results of tasks that did not run again after a loss
+
+  Figures& operator+=(const Figures& more);
+};
+
 }  // namespace edgewire::tasks
+
+namespace edgewire {
+
+/// One process's part of a job of tasks.
+class TaskJob {
+ public:
+  /// Makes the job. This is collective. `bootstrap` and `registry` outlive it. It throws Error when the
+  /// processes differ in functions, workers or transport. `retry`: from here on the job outlives the loss of
+  /// processes other than rank 0, and runs their tasks again in those that are left. This works over shm, tcp
+  /// and shm+tcp.
+  TaskJob(launch::Bootstrap& bootstrap, const tasks::Registry& registry, const JobOptions& options = {},
+          bool retry = false);
+  ~TaskJob();
+  TaskJob(const TaskJob&) = delete;
+  TaskJob& operator=(const TaskJob&) = delete;
+
+  /// Runs the task `root` in process 0 until its result is there, and returns that result in process 0,
+  /// elsewhere nothing. Tasks that nobody has waited for until then are dropped. Collective. Throws Error
+  /// that names task and process when a task throws, and when all tasks wait for each other.
+  std::string run(tasks::FunctionId root, std::string arguments = {});
+  /// The figures of the last run, of this process.
+  const tasks::Figures& figures() const noexcept;
+
+ private:
+  struct Job;
+  std::unique_ptr<Job> job_;
+};
+
+}  // namespace edgewire

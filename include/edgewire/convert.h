@@ -1,0 +1,64 @@
+// Makes graphs in Edgewire's format from files of other formats, and by generators; and writes other formats.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "edgewire/graph.h"
+#include "edgewire/progress.h"
+
+namespace edgewire {
+
+// All functions throw UsageError when an option makes no sense, and Error with path and byte offset when a
+// file does. An output is whole or not there. With `workers` 0 each core has one.
+
+struct ConvertOptions {
+  /// auto, by name and content; or snap, csv, mtx, metis, dimacs, el, wel, sg, wsg, u32pairs, webgraph or ew.
+  std::string format = "auto";
+  bool weights = true;              ///< keep weights where the format has them
+  bool simple = false;              ///< drop self loops, and of duplicate edges all but the lightest
+  bool undirected = false;          ///< store each edge both ways
+  bool keep_ids = false;            ///< vertices are all ids up to the largest, also where few of them occur
+  bool labels = false;              ///< ids are names, which go to a table beside the output
+  bool allow_empty = false;         ///< an input without an edge is no error
+  std::string columns{};            ///< tables: SOURCE,TARGET[,WEIGHT], each a name or a number from 1 on
+  std::string vertices{};           ///< edge lists: a file of ids, one a line, that are vertices in any case
+  std::vector<std::string> more{};  ///< further files of the same edge list
+  int workers = 0;
+  Progress progress{};
+};
+/// What became of an input.
+struct GraphSummary {
+  std::uint64_t vertices = 0, edges = 0;
+  std::uint64_t dropped_edges = 0;  ///< edges that `simple` took away
+  std::uint64_t bytes = 0;          ///< of the file
+};
+/// Reads `input`, plain or compressed, "-" for standard input, and writes `output` in our format.
+GraphSummary convert(const std::string& input, const std::string& output, const ConvertOptions& options = {});
+
+/// Writes a graph as `output`; "-" is stdout, for text. `format`: as the name of the output tells (auto), or
+/// el, wel, csv, tsv, mtx, sg, wsg or metis. `weights`: write them where graph and format have them.
+void export_graph(const graph::GraphFile& graph, const std::string& output,
+                  const std::string& format = "auto", bool weights = true, int workers = 0);
+
+struct GenerateOptions {
+  std::uint64_t seed = 1;
+  bool weighted = false;  ///< uniform in (0, 1]; both directions of an edge have the same
+  bool simple = false, undirected = false;
+  int workers = 0;
+  Progress progress{};
+};
+/// Makes a Kronecker graph as Graph500 does (Chakrabarti, Zhan, Faloutsos: R-MAT, 2004): 2^scale vertices,
+/// and edge_factor edges for each. scale <= 31.
+GraphSummary generate_kronecker(const std::string& output, int scale, std::uint64_t edge_factor = 16,
+                                const GenerateOptions& options = {});
+/// Makes a graph whose sources and targets are drawn uniformly, with edge_factor edges for each vertex.
+GraphSummary generate_uniform(const std::string& output, std::uint64_t vertices,
+                              std::uint64_t edge_factor = 16, const GenerateOptions& options = {});
+
+/// Returns the names of vertices: those of the table beside the graph, or their ids in the input.
+std::vector<std::string> names_of(const graph::GraphFile& graph, std::span<const VertexId> vertices);
+
+}  // namespace edgewire

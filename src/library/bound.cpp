@@ -1,0 +1,47 @@
+#include "edgewire/bound.h"
+
+#include <algorithm>
+
+#include "base/parallel.h"
+#include "perf/bound.h"
+
+namespace edgewire {
+
+namespace {
+
+perf::BoundOptions asked(const BoundOptions& options) {
+  perf::BoundOptions asked;
+  asked.processes = options.processes;
+  std::ranges::sort(asked.processes);
+  asked.workers = options.workers;
+  asked.ownerships = options.ownerships;
+  perf::check_ownerships(asked.ownerships, asked.processes, false);
+  for (const std::string& word : options.strategies) asked.strategies.push_back(plan::strategy_from(word));
+  asked.encodings.clear();
+  for (const std::string& word : options.wires) asked.encodings.push_back(plan::encoding_from(word));
+  for (const std::string& rate : options.rates) asked.rates.emplace_back(rate, plan::line_rate_bits(rate));
+  asked.threads = workers_or_default(options.threads);
+  asked.memory_bytes = options.memory_bytes;
+  return asked;
+}
+
+}  // namespace
+
+Bound bound(const graph::GraphFile& graph, const BoundOptions& options) {
+  const auto how = asked(options);
+  perf::check(how);
+  graph.expect_all_rows();
+  graph.verify_rows(0, graph.vertices());
+  const auto counted = perf::compute_bound({graph.offsets(), graph.targets()}, how, options.progress);
+  Bound bound;
+  for (const auto& row : counted.rows)
+    bound.rows.push_back({row.processes, row.ownership, std::string(plan::to_name(row.strategy)),
+                          std::string(plan::to_name(row.encoding)), row.volume.values_sent_total,
+                          row.volume.payload_bytes_total, row.volume.wire_bytes_total[how.framing],
+                          row.seconds_at});
+  bound.text = perf::to_text(counted, how);
+  bound.json = perf::to_json(counted, how);
+  return bound;
+}
+
+}  // namespace edgewire

@@ -1,0 +1,26 @@
+#include "edgewire/tasks.h"
+
+#include <utility>
+
+#include "library/job_options.h"
+#include "tasks/task_job.h"
+
+namespace edgewire {
+
+struct TaskJob::Job {
+  tasks::TaskJob job;
+};
+
+TaskJob::TaskJob(launch::Bootstrap& bootstrap, const tasks::Registry& registry, const JobOptions& options,
+                 bool retry)
+    : job_(new Job{{bootstrap, registry, process_options(options), {}, retry}}) {}
+
+TaskJob::~TaskJob() = default;
+
+std::string TaskJob::run(tasks::FunctionId root, std::string arguments) {
+  return job_->job.run(root, std::move(arguments));
+}
+
+const tasks::Figures& TaskJob::figures() const noexcept { return job_->job.figures(); }
+
+}  // namespace edgewire
