@@ -12,11 +12,10 @@ namespace edgewire::detail {
 struct FrontierState::Job {
   frontier::FrontierJob job;
   std::size_t record_bytes;
-  bool several;  ///< processes
 
-  Home home(KnownNumber number) const noexcept {
-    if (several) return job.boundary().place(number);
-    return {0, LocalNumber(std::uint32_t{number})};
+  Home home(KnownNumber number) noexcept {
+    if (number < job.owned()) return {job.rank(), LocalNumber(std::uint32_t{number})};
+    return job.boundary().place(number);
   }
   /// Calls call(tag) with a value of the type that records have.
   template <class Call>

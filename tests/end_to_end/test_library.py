@@ -111,16 +111,20 @@ def test_tasks_of_ones_own(example):
     assert re.fullmatch("edgewire: rank (0|1: rank 0 failed): task count in process 0: a board has 1 to 14 rows", line), line
 
 
-def test_the_headers_hide_none_of_the_system(installed, tmp_path):
-    """The public headers compile beside the system's <error.h>, and only they stand in the folder."""
+def test_the_public_headers_alone_are_installed(installed, tmp_path):
+    """They include nothing else of ours, each compiles alone, and beside the system's <error.h>."""
     folder, = installed.rglob("include/edgewire")
-    names = sorted(path.name for path in folder.glob("*.h"))
-    assert names == sorted(path.name for path in (ROOT / "src/edgewire").glob("*.h"))
-    assert not list(folder.parent.glob("*.h"))
-    (tmp_path / "all.cpp").write_text("#include <error.h>\n" + "".join(f"#include <edgewire/{name}>\n" for name in names) +
-                                      "void say() { error(0, 0, \"%s\", edgewire::Error(\"a line\").what()); }\n")
-    subprocess.run(["c++", "-std=c++20", "-fsyntax-only", "-Wall", "-Werror", f"-I{folder.parent}", tmp_path / "all.cpp"],
-                   check=True)
+    public = ROOT / "include/edgewire"
+    names = sorted(str(path.relative_to(public)) for path in public.rglob("*.h"))
+    assert names == sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    assert [path.name for path in folder.parent.iterdir()] == ["edgewire"]
+    sources = {f"{i}.cpp": f"#include <edgewire/{name}>\n" for i, name in enumerate(names)}
+    sources["all.cpp"] = "#include <error.h>\n" + "".join(sources.values()) + (
+        "void say() { error(0, 0, \"%s\", edgewire::Error(\"a line\").what()); }\n")
+    for name, text in sources.items():
+        (tmp_path / name).write_text(text)
+    subprocess.run(["c++", "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", f"-I{folder.parent}",
+                    *(tmp_path / name for name in sources)], check=True)
 
 
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="no cmake here")

@@ -232,8 +232,9 @@ TEST_CASE(
   options.job.encoding = plan::Encoding::f64;
 
   SUBCASE("pagerank") {
-    const auto found = in_two<double>(
-        [&](launch::Bootstrap& b) { return pagerank(b, graph, {.iterations = 100}), options); });
+    const auto found = in_two<double>([&](launch::Bootstrap& b) {
+      return call(b, graph, *make_pagerank({.iterations = 100}, 7, true), options);
+    });
     REQUIRE(found.values.size() == 7);
     // A vertex alone has rank r = 0.15 / 7 + 0.85 * r / 7; the six others are alike.
     const double alone = 0.15 / (7 - 0.85);
