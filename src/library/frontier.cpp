@@ -46,9 +46,7 @@ auto as_bytes(const std::function<void(const std::byte*)>& take) {
 
 FrontierState::FrontierState(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                              const std::string& kernel, std::size_t record_bytes, const JobOptions& options)
-    : job_(new Job{{bootstrap, graph, options_of(options, kernel, record_bytes)},
-                   record_bytes,
-                   bootstrap.size() > 1}) {
+    : job_(new Job{{bootstrap, graph, options_of(options, kernel, record_bytes)}, record_bytes}) {
   job_->job.make_rows();
 }
 
