@@ -34,7 +34,7 @@ struct BetweennessOptions {
   bool endpoints = false;  ///< a path lies on its first and its last vertex, too
 };
 
-/// This is what searches from several sources add to.
+/// Searches from several sources add to these sums.
 struct BetweennessSums {
   std::vector<double> scores;                          ///< [local number]
   std::vector<frontier::Superstep> forward, backward;  ///< [level]

@@ -54,7 +54,7 @@ class BetweennessLevels final : public BetweennessSearch {
     std::uint32_t index;
     int peer;
   };
-  /// This is what a worker finds while a level is reached.
+  /// A worker finds these while a level is reached.
   struct alignas(128) Worker {
     std::vector<KnownNumber> owned;     ///< reached vertices of this process
     std::vector<KnownNumber> boundary;  ///< reached vertices of other processes

@@ -50,8 +50,8 @@ class LocalClustering {
   /// those entries of rows that were looked up.
   static constexpr std::uint64_t kOrient = 0, kIntersect = 1, kCredit = 2;
 
-  /// This is what tests make smaller: a credit travels in pieces of so many bits, 1 to 32; batches have so
-  /// many words, 0 stands for BoundaryRows::batch_words().
+  /// Tests make pieces smaller: a credit travels in pieces of so many bits, 1 to 32; batches have so many
+  /// words, 0 stands for BoundaryRows::batch_words().
   struct Pieces {
     unsigned record_bits = 32;
     std::uint64_t batch_words = 0;

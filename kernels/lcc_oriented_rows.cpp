@@ -53,7 +53,7 @@ class OrientedRows::Builder {
  private:
   static constexpr std::uint8_t kOut = 1, kIn = 2;
 
-  /// This is what a worker needs to put rows together.
+  /// A worker puts rows together in this memory.
   struct Worker {
     std::vector<std::uint32_t> entries;    ///< all rows of a piece, one after the other
     std::vector<std::uint8_t> both_ways;   ///< the flags of a row

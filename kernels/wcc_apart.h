@@ -25,7 +25,7 @@
 
 namespace edgewire::kernels {
 
-/// This is what supersteps of Components do, by kind.
+/// The supersteps of Components have these names, by kind.
 inline constexpr std::array kComponentPhases{"link two edges of each vertex",
                                              "link the rest",
                                              "link all edges",
@@ -49,7 +49,7 @@ class ComponentsApart {
  public:
   /// The values of Superstep::kind. Its `frontier` has names, bits or records that were sent.
   static constexpr std::uint64_t kGiant = 3, kName = 4, kTell = 5, kGather = 6, kAsk = 7, kLabel = 8;
-  /// This is what process 0 may get.
+  /// Process 0 gets no more than this.
   struct Room {
     GatheredRoom all{};
     std::uint64_t left = 1 << 13;  ///< components with a parent, once owners were told of others

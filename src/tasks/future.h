@@ -56,7 +56,7 @@ class Ref {
   std::uint64_t bits_ = 0;
 };
 
-/// This is what a task returns: bytes, and references to results of other tasks.
+/// A task returns bytes, and references to results of other tasks.
 struct Result {
   std::string bytes{};
   std::vector<Ref> refs{};

@@ -17,8 +17,8 @@
 
 namespace edgewire::tasks {
 
-/// This is what a process did in one run. Times are sums over its workers; those of phases are 0 unless they
-/// were measured.
+/// A process counts here what it did in one run. Times are sums over its workers; those of phases are 0
+/// unless they were measured.
 struct Figures {
   std::uint64_t tasks = 0;         ///< tasks that ended here
   std::uint64_t suspensions = 0;   ///< a task that waits twice counts twice
@@ -36,7 +36,7 @@ struct Figures {
   Figures& operator+=(const Figures& more);
 };
 
-/// This is what a process says when it is asked whether it still does anything.
+/// A process says this when it is asked whether it still does anything.
 struct Activity {
   std::uint64_t round = 0;
   std::uint64_t steps = 0, sent = 0, received = 0;  ///< tasks resumed, messages that make work

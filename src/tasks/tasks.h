@@ -98,7 +98,7 @@ struct Spawn {
   int process = kAnywhere;
   Name name{};  ///< set by the worker, where lost processes are tolerated
 };
-/// This is what `co_return task.tail_spawn(...)` returns.
+/// `co_return task.tail_spawn(...)` returns this.
 struct [[nodiscard]] TailSpawn {
   Spawn spawn;
 };
@@ -138,8 +138,8 @@ class [[nodiscard]] Task {
   std::coroutine_handle<promise_type> handle_;
 };
 
-/// This is what `co_await task.get(ref)` waits for. A result of another process is asked for when this is
-/// made: make several, then wait for each.
+/// `co_await task.get(ref)` waits for this. A result of another process is asked for when this is made: make
+/// several, then wait for each.
 class [[nodiscard]] Get {
  public:
   Get(Context& task, const Ref& ref, bool last);
