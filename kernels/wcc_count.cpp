@@ -21,25 +21,25 @@ namespace {
 using Component = PlainId;
 constexpr std::size_t kSampledEdges = kernels::Components::kSampledEdges;
 
-/// Sets that are joined, over numbers or names, by one thread.
+/// A union-find forest over numbers or names, for one thread. The root of each tree is its smallest one.
 class Sets {
  public:
   Component root(Component one) {
     Component top = one;
-    for (auto at = above_.find(top); at != above_.end(); at = above_.find(top)) top = at->second;
-    for (auto at = above_.find(one); at != above_.end() && at->second != top; at = above_.find(one))
+    for (auto at = parents_.find(top); at != parents_.end(); at = parents_.find(top)) top = at->second;
+    for (auto at = parents_.find(one); at != parents_.end() && at->second != top; at = parents_.find(one))
       one = std::exchange(at->second, top);
     return top;
   }
-  void join(Component a, Component b) {
+  void link(Component a, Component b) {
     const auto [low, high] = std::minmax({root(a), root(b)});
-    if (low != high) above_.emplace(high, low);
+    if (low != high) parents_.emplace(high, low);
   }
-  /// The numbers that are not the smallest of their set.
-  const std::map<Component, Component>& joined() const noexcept { return above_; }
+  /// The parents of all that are no roots.
+  const std::map<Component, Component>& parents() const noexcept { return parents_; }
 
  private:
-  std::map<Component, Component> above_;
+  std::map<Component, Component> parents_;
 };
 
 /// The components that one process finds in its own rows.
@@ -48,7 +48,7 @@ struct Part {
   std::vector<std::vector<PlainId>> boundary;  ///< [owner]: vertices, ascending
   std::optional<Component> largest;            ///< largest component that others know
   std::uint64_t largest_size = 0;              ///< its vertices, among those that are looked at
-  std::vector<bool> said;                      ///< [vertex]: others know that it is in it
+  std::vector<bool> in_giant;                  ///< [vertex]: all know that it is in the large component
 };
 
 /// The method of kernels::ComponentsApart.
@@ -67,25 +67,25 @@ class ComponentsCount : public FrontierCount {
       for (std::uint32_t p = 0; p < processes; ++p) parts.push_back(part_of(p, ownership, names, edges));
       return parts;
     };
-    // Where rows are to be skipped, bits are said before all edges are linked.
+    // Where rows are to be skipped, bits travel before all edges are linked.
     std::vector<Part> parts = parts_of(SIZE_MAX),
                       early = graph_.symmetric() ? parts_of(kSampledEdges) : parts;
     if (std::ranges::none_of(early, [](const Part& part) { return part.largest.has_value(); })) early = parts;
     const std::uint32_t reference = count_bits(early, whole.load);
     for (std::uint32_t p = 0; p < processes; ++p) {
-      parts[p].said.resize(graph_.vertices());
+      parts[p].in_giant.resize(graph_.vertices());
       for (PlainId v = 0; early[p].largest && v < graph_.vertices(); ++v)
-        parts[p].said[v] = early[p].component[v] == early[p].largest;
+        parts[p].in_giant[v] = early[p].component[v] == early[p].largest;
       parts[p].largest = early[p].largest;
       if (parts[p].largest) parts[p].largest = parts[p].component[*parts[p].largest];
     }
-    for (std::uint32_t p = 0; p < processes; ++p) link_said(parts, p);
+    for (std::uint32_t p = 0; p < processes; ++p) link_giant(parts, p);
     const auto links = links_of(parts, reference);
-    const Told told = told_of(links, processes);
-    if (fits(parts, told, ownership))
-      count_gathered(links, told, ownership, whole.load);
+    const Lists lists = lists_of(links, processes);
+    if (fits(parts, lists, ownership))
+      count_gathered(links, lists, ownership, whole.load);
     else
-      count_told(links, names, whole.load);
+      count_join(links, names, whole.load);
     return {whole};
   }
 
@@ -93,28 +93,28 @@ class ComponentsCount : public FrontierCount {
   Part part_of(std::uint32_t process, const partition::Ownership& ownership, const Names& names,
                std::size_t edges) const;
   static std::uint32_t count_bits(std::vector<Part>& parts, RecordLoad& load);
-  static void link_said(std::vector<Part>& parts, std::uint32_t process);
+  static void link_giant(std::vector<Part>& parts, std::uint32_t process);
   /// Says that the components `of_p` of p and `of_q` of q are one.
   struct Link {
     std::uint32_t p, q;
     Component of_p, of_q;
     bool named;  ///< both name them for a boundary vertex
   };
-  /// The lists that each process tells process 0, where that one has room to link all components.
-  struct Told {
+  /// The list that each process sends to process 0, where that one has room to link all components.
+  struct Lists {
     std::vector<std::set<Component>> components;  ///< [process]
-    std::vector<std::uint64_t> names;             ///< [process]: how many boundary vertices it names
+    std::vector<std::uint64_t> names;             ///< [process]: boundary vertices whose component it names
 
     std::uint64_t values(std::uint32_t p, const partition::Ownership& ownership) const;
   };
   std::array<std::vector<PlainId>, 2> open_between(const std::vector<Part>& parts, std::uint32_t p,
                                                    std::uint32_t q) const;
   std::vector<Link> links_of(const std::vector<Part>& parts, std::uint32_t reference) const;
-  static Told told_of(const std::vector<Link>& links, std::uint32_t processes);
-  static bool fits(const std::vector<Part>& parts, const Told& told, const partition::Ownership& ownership);
-  static void count_gathered(const std::vector<Link>& links, const Told& told,
+  static Lists lists_of(const std::vector<Link>& links, std::uint32_t processes);
+  static bool fits(const std::vector<Part>& parts, const Lists& lists, const partition::Ownership& ownership);
+  static void count_gathered(const std::vector<Link>& links, const Lists& lists,
                              const partition::Ownership& ownership, RecordLoad& load);
-  static void count_told(const std::vector<Link>& links, const Names& names, RecordLoad& load);
+  static void count_join(const std::vector<Link>& links, const Names& names, RecordLoad& load);
 
   const graph::GraphFile& graph_;
 };
@@ -122,11 +122,11 @@ class ComponentsCount : public FrontierCount {
 /// Returns the part of a process. `edges`: how many edges of each vertex are linked.
 Part ComponentsCount::part_of(std::uint32_t process, const partition::Ownership& ownership,
                               const Names& names, std::size_t edges) const {
-  // Owned vertices have lower numbers than others, so that an owned one gives the name.
-  std::vector<PlainId> above(graph_.vertices());
-  std::iota(above.begin(), above.end(), PlainId{0});
+  // An owned vertex comes before all others, so that it is the root and gives the name.
+  std::vector<PlainId> parents(graph_.vertices());
+  std::iota(parents.begin(), parents.end(), PlainId{0});
   const auto root = [&](PlainId v) {
-    while (above[v] != v) v = above[v] = above[above[v]];
+    while (parents[v] != v) v = parents[v] = parents[parents[v]];
     return v;
   };
   const auto comes_first = [&](PlainId a, PlainId b) {
@@ -143,7 +143,7 @@ Part ComponentsCount::part_of(std::uint32_t process, const partition::Ownership&
       if (linked++ >= edges) continue;
       PlainId a = root(u), b = root(v);
       if (comes_first(b, a)) std::swap(a, b);
-      above[b] = a;
+      parents[b] = a;
     }
   }
   for (auto& some : part.boundary) {
@@ -158,12 +158,12 @@ Part ComponentsCount::part_of(std::uint32_t process, const partition::Ownership&
   if (most != sizes.end() &&
       most->second >= std::max(2U, (ownership.count(process) + stride - 1) / stride / 4))
     std::tie(part.largest, part.largest_size) = *most;
-  part.component.resize(above.size());
-  for (PlainId v = 0; v < above.size(); ++v) part.component[v] = root(v);
+  part.component.resize(parents.size());
+  for (PlainId v = 0; v < parents.size(); ++v) part.component[v] = root(v);
   return part;
 }
 
-/// A process with a large component says a bit for each owned vertex that a peer knows. Forgets that it is
+/// A process with a large component sends a bit for each owned vertex that a peer knows. Forgets that it is
 /// large where it does not meet that of the process with the largest one, which is returned.
 std::uint32_t ComponentsCount::count_bits(std::vector<Part>& parts, RecordLoad& load) {
   constexpr std::uint64_t kVerticesARecord = 64;
@@ -186,14 +186,14 @@ std::uint32_t ComponentsCount::count_bits(std::vector<Part>& parts, RecordLoad& 
 }
 
 /// A process links those of its components that have vertices of the large one elsewhere.
-void ComponentsCount::link_said(std::vector<Part>& parts, std::uint32_t process) {
+void ComponentsCount::link_giant(std::vector<Part>& parts, std::uint32_t process) {
   Part& part = parts[process];
   Sets sets;
   for (std::uint32_t owner = 0; owner < parts.size(); ++owner)
     for (const PlainId v : part.boundary[owner]) {
-      if (!parts[owner].said[v]) continue;
+      if (!parts[owner].in_giant[v]) continue;
       if (!part.largest) part.largest = part.component[v];
-      sets.join(*part.largest, part.component[v]);
+      sets.link(*part.largest, part.component[v]);
     }
   for (auto& one : part.component) one = sets.root(one);
   if (part.largest) part.largest = sets.root(*part.largest);
@@ -206,7 +206,7 @@ std::array<std::vector<PlainId>, 2> ComponentsCount::open_between(const std::vec
   const auto open = [&](std::uint32_t knows, std::uint32_t owner) {
     std::vector<PlainId> some;
     for (const PlainId v : parts[knows].boundary[owner])
-      if (!parts[owner].said[v]) some.push_back(v);
+      if (!parts[owner].in_giant[v]) some.push_back(v);
     return some;
   };
   std::array both{open(p, q), open(q, p)};
@@ -215,7 +215,7 @@ std::array<std::vector<PlainId>, 2> ComponentsCount::open_between(const std::vec
 }
 
 /// Returns the components that are linked. A pair of processes links the names that both have for a boundary
-/// vertex, once for each vertex that is told. A process that has a part of the large component links it with
+/// vertex, once for each vertex. A process that has a part of the large component links it with
 /// the part of the process `reference`.
 std::vector<ComponentsCount::Link> ComponentsCount::links_of(const std::vector<Part>& parts,
                                                              std::uint32_t reference) const {
@@ -232,25 +232,25 @@ std::vector<ComponentsCount::Link> ComponentsCount::links_of(const std::vector<P
   return links;
 }
 
-ComponentsCount::Told ComponentsCount::told_of(const std::vector<Link>& links, std::uint32_t processes) {
-  Told told{std::vector<std::set<Component>>(processes), std::vector<std::uint64_t>(processes)};
+ComponentsCount::Lists ComponentsCount::lists_of(const std::vector<Link>& links, std::uint32_t processes) {
+  Lists lists{std::vector<std::set<Component>>(processes), std::vector<std::uint64_t>(processes)};
   for (const Link& one : links) {
-    told.components[one.p].insert(one.of_p);
-    told.components[one.q].insert(one.of_q);
+    lists.components[one.p].insert(one.of_p);
+    lists.components[one.q].insert(one.of_q);
     if (!one.named) continue;
-    ++told.names[one.p];
-    ++told.names[one.q];
+    ++lists.names[one.p];
+    ++lists.names[one.q];
   }
-  return told;
+  return lists;
 }
 
 /// Counts where all tell process 0, which answers.
-void ComponentsCount::count_gathered(const std::vector<Link>& links, const Told& told,
+void ComponentsCount::count_gathered(const std::vector<Link>& links, const Lists& lists,
                                      const partition::Ownership& ownership, RecordLoad& load) {
   const auto processes = static_cast<std::uint32_t>(ownership.processes());
-  const auto& components = told.components;
+  const auto& components = lists.components;
   Sets sets;
-  for (const Link& one : links) sets.join(one.of_p, one.of_q);
+  for (const Link& one : links) sets.link(one.of_p, one.of_q);
   // The label that most have, if more than half do.
   Component most = 0;
   std::uint64_t votes = 0;
@@ -260,7 +260,7 @@ void ComponentsCount::count_gathered(const std::vector<Link>& links, const Told&
       votes += sets.root(one) == most ? 1 : -std::uint64_t{1};
     }
   for (std::uint32_t p = 1; p < processes; ++p) {
-    load.add(p, 0, (told.values(p, ownership) + 1) / 2);
+    load.add(p, 0, (lists.values(p, ownership) + 1) / 2);
     std::uint64_t others = 0;
     for (const Component one : components[p]) others += sets.root(one) != most ? 1 : 0;
     load.add(0, p, (components[p].size() + 63) / 64 + (others + 1) / 2);
@@ -269,7 +269,7 @@ void ComponentsCount::count_gathered(const std::vector<Link>& links, const Told&
 
 /// Returns the values of 4 bytes that a process sends: a head, which of its vertices name components, and
 /// names of so many bits as its components and none need.
-std::uint64_t ComponentsCount::Told::values(std::uint32_t p, const partition::Ownership& ownership) const {
+std::uint64_t ComponentsCount::Lists::values(std::uint32_t p, const partition::Ownership& ownership) const {
   const auto packed = [](std::uint64_t count, std::uint64_t largest) {
     std::uint64_t bits = 1;
     while (largest >> bits != 0) ++bits;
@@ -280,32 +280,32 @@ std::uint64_t ComponentsCount::Told::values(std::uint32_t p, const partition::Ow
 }
 
 /// Returns whether process 0 has room for the components and names that all processes tell it.
-bool ComponentsCount::fits(const std::vector<Part>& parts, const Told& told,
+bool ComponentsCount::fits(const std::vector<Part>& parts, const Lists& lists,
                            const partition::Ownership& ownership) {
   std::uint64_t bytes = 0, known = ownership.count(0);
   for (std::uint32_t p = 0; p < parts.size(); ++p) {
-    bytes += 4 * (told.values(p, ownership) + 1) + (4 + sizeof(VertexId)) * told.components[p].size();
+    bytes += 4 * (lists.values(p, ownership) + 1) + (4 + sizeof(VertexId)) * lists.components[p].size();
     known += parts[0].boundary[p].size();
   }
   const kernels::GatheredRoom room;
   return parts.size() == 2 || bytes <= std::max(room.bytes, room.bytes_a_vertex * known);
 }
 
-/// Counts the records, with two names in each; then what is linked by those who hear them. Owners are told of
-/// half of the components or more.
-void ComponentsCount::count_told(const std::vector<Link>& links, const Names& names, RecordLoad& load) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> told;
+/// Counts the records with names, two in each, that one of two processes receives; then those with parents:
+/// half of the components have one and send it to their owners, or more.
+void ComponentsCount::count_join(const std::vector<Link>& links, const Names& names, RecordLoad& load) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> counts;  // [sender, receiver]: names
   Sets all;
   for (const Link& one : links) {
-    all.join(one.of_p, one.of_q);
+    all.link(one.of_p, one.of_q);
     if (!one.named) continue;
-    const std::uint32_t hears = (one.p + one.q) % 2 == 1 ? one.p : one.q;
-    if (std::uint64_t& count = told[{one.p + one.q - hears, hears}]; count++ % 2 == 0)
-      load.add(one.p + one.q - hears, hears);
+    const std::uint32_t receiver = (one.p + one.q) % 2 == 1 ? one.p : one.q,
+                        sender = one.p + one.q - receiver;
+    if (counts[{sender, receiver}]++ % 2 == 0) load.add(sender, receiver);
   }
-  std::uint64_t joined = 0;
-  for (const auto& [component, low] : all.joined())
-    if (const std::uint32_t owner = names.owner(VertexId(component)); owner != 0 && joined++ % 2 == 0)
+  std::uint64_t with_parent = 0;
+  for (const auto& [component, parent] : all.parents())
+    if (const std::uint32_t owner = names.owner(VertexId(component)); owner != 0 && with_parent++ % 2 == 0)
       load.add(0, owner);
 }
 

@@ -53,7 +53,7 @@ class ComponentList {
  public:
   /// All processes know the sizes of each other's lists.
   struct Size {
-    std::uint64_t names = 0;       ///< the vertices whose component is told, of all peers together
+    std::uint64_t names = 0;       ///< the vertices whose component it names, to all peers together
     std::uint64_t components = 0;  ///< components that have numbers
   };
   ComponentList(std::uint32_t processes, std::uint32_t owned, Size size);
