@@ -51,79 +51,11 @@ struct Part {
   std::vector<bool> in_giant;                  ///< [vertex]: all know that it is in the large component
 };
 
-/// The method of kernels::ComponentsApart.
-class ComponentsCount : public FrontierCount {
- public:
-  explicit ComponentsCount(const graph::GraphFile& graph)
-      : FrontierCount("wcc", Exactness::at_least, sizeof(frontier::Record)), graph_(graph) {}
-
-  std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
-    const auto processes = static_cast<std::uint32_t>(ownership.processes());
-    CountedStep whole{"all labels", graph_.vertices(), RecordLoad(processes)};
-    if (processes == 1) return {whole};
-    const Names names(graph_, ownership);
-    const auto parts_of = [&](std::size_t edges) {
-      std::vector<Part> parts;
-      for (std::uint32_t p = 0; p < processes; ++p) parts.push_back(part_of(p, ownership, names, edges));
-      return parts;
-    };
-    // Where rows are to be skipped, bits travel before all edges are linked.
-    std::vector<Part> parts = parts_of(SIZE_MAX),
-                      early = graph_.symmetric() ? parts_of(kSampledEdges) : parts;
-    if (std::ranges::none_of(early, [](const Part& part) { return part.largest.has_value(); })) early = parts;
-    const std::uint32_t reference = count_bits(early, whole.load);
-    for (std::uint32_t p = 0; p < processes; ++p) {
-      parts[p].in_giant.resize(graph_.vertices());
-      for (PlainId v = 0; early[p].largest && v < graph_.vertices(); ++v)
-        parts[p].in_giant[v] = early[p].component[v] == early[p].largest;
-      parts[p].largest = early[p].largest;
-      if (parts[p].largest) parts[p].largest = parts[p].component[*parts[p].largest];
-    }
-    for (std::uint32_t p = 0; p < processes; ++p) link_giant(parts, p);
-    const auto links = links_of(parts, reference);
-    const Lists lists = lists_of(links, processes);
-    if (fits(parts, lists, ownership))
-      count_gathered(links, lists, ownership, whole.load);
-    else
-      count_join(links, names, whole.load);
-    return {whole};
-  }
-
- private:
-  Part part_of(std::uint32_t process, const partition::Ownership& ownership, const Names& names,
-               std::size_t edges) const;
-  static std::uint32_t count_bits(std::vector<Part>& parts, RecordLoad& load);
-  static void link_giant(std::vector<Part>& parts, std::uint32_t process);
-  /// Says that the components `of_p` of p and `of_q` of q are one.
-  struct Link {
-    std::uint32_t p, q;
-    Component of_p, of_q;
-    bool named;  ///< both name them for a boundary vertex
-  };
-  /// The list that each process sends to process 0, where that one has room to link all components.
-  struct Lists {
-    std::vector<std::set<Component>> components;  ///< [process]
-    std::vector<std::uint64_t> names;             ///< [process]: boundary vertices whose component it names
-
-    std::uint64_t values(std::uint32_t p, const partition::Ownership& ownership) const;
-  };
-  std::array<std::vector<PlainId>, 2> open_between(const std::vector<Part>& parts, std::uint32_t p,
-                                                   std::uint32_t q) const;
-  std::vector<Link> links_of(const std::vector<Part>& parts, std::uint32_t reference) const;
-  static Lists lists_of(const std::vector<Link>& links, std::uint32_t processes);
-  static bool fits(const std::vector<Part>& parts, const Lists& lists, const partition::Ownership& ownership);
-  static void count_gathered(const std::vector<Link>& links, const Lists& lists,
-                             const partition::Ownership& ownership, RecordLoad& load);
-  static void count_join(const std::vector<Link>& links, const Names& names, RecordLoad& load);
-
-  const graph::GraphFile& graph_;
-};
-
 /// Returns the part of a process. `edges`: how many edges of each vertex are linked.
-Part ComponentsCount::part_of(std::uint32_t process, const partition::Ownership& ownership,
-                              const Names& names, std::size_t edges) const {
+Part part_of(const graph::GraphFile& graph, std::uint32_t process, const partition::Ownership& ownership,
+             const Names& names, std::size_t edges) {
   // An owned vertex comes before all others, so that it is the root and gives the name.
-  std::vector<PlainId> parents(graph_.vertices());
+  std::vector<PlainId> parents(graph.vertices());
   std::iota(parents.begin(), parents.end(), PlainId{0});
   const auto root = [&](PlainId v) {
     while (parents[v] != v) v = parents[v] = parents[parents[v]];
@@ -138,7 +70,7 @@ Part ComponentsCount::part_of(std::uint32_t process, const partition::Ownership&
   for (LocalNumber local{}; local < ownership.count(process); ++local) {
     const VertexId u = ownership.vertex(process, local);
     std::size_t linked = 0;
-    for (const VertexId v : graph::Row{graph_, u}.targets()) {
+    for (const VertexId v : graph::Row{graph, u}.targets()) {
       if (names.owner(v) != process) part.boundary[names.owner(v)].push_back(v);
       if (linked++ >= edges) continue;
       PlainId a = root(u), b = root(v);
@@ -165,7 +97,7 @@ Part ComponentsCount::part_of(std::uint32_t process, const partition::Ownership&
 
 /// A process with a large component sends a bit for each owned vertex that a peer knows. Forgets that it is
 /// large where it does not meet that of the process with the largest one, which is returned.
-std::uint32_t ComponentsCount::count_bits(std::vector<Part>& parts, RecordLoad& load) {
+std::uint32_t count_bits(std::vector<Part>& parts, RecordLoad& load) {
   constexpr std::uint64_t kVerticesARecord = 64;
   std::uint32_t reference = 0;
   for (std::size_t p = 0; p < parts.size(); ++p) {
@@ -186,7 +118,7 @@ std::uint32_t ComponentsCount::count_bits(std::vector<Part>& parts, RecordLoad& 
 }
 
 /// A process links those of its components that have vertices of the large one elsewhere.
-void ComponentsCount::link_giant(std::vector<Part>& parts, std::uint32_t process) {
+void link_giant(std::vector<Part>& parts, std::uint32_t process) {
   Part& part = parts[process];
   Sets sets;
   for (std::uint32_t owner = 0; owner < parts.size(); ++owner)
@@ -201,8 +133,9 @@ void ComponentsCount::link_giant(std::vector<Part>& parts, std::uint32_t process
 
 /// Returns the boundary vertices of `owner` that are open in p, and q's in p, of which one of the two
 /// suffices.
-std::array<std::vector<PlainId>, 2> ComponentsCount::open_between(const std::vector<Part>& parts,
-                                                                  std::uint32_t p, std::uint32_t q) const {
+std::array<std::vector<PlainId>, 2> open_between(const graph::GraphFile& graph,
+                                                 const std::vector<Part>& parts, std::uint32_t p,
+                                                 std::uint32_t q) {
   const auto open = [&](std::uint32_t knows, std::uint32_t owner) {
     std::vector<PlainId> some;
     for (const PlainId v : parts[knows].boundary[owner])
@@ -210,15 +143,22 @@ std::array<std::vector<PlainId>, 2> ComponentsCount::open_between(const std::vec
     return some;
   };
   std::array both{open(p, q), open(q, p)};
-  if (graph_.symmetric()) both[both[0].size() <= both[1].size() ? 1 : 0].clear();
+  if (graph.symmetric()) both[both[0].size() <= both[1].size() ? 1 : 0].clear();
   return both;
 }
 
+/// Says that the components `of_p` of p and `of_q` of q are one.
+struct Link {
+  std::uint32_t p, q;
+  Component of_p, of_q;
+  bool named;  ///< both name them for a boundary vertex
+};
+
 /// Returns the components that are linked. A pair of processes links the names that both have for a boundary
-/// vertex, once for each vertex. A process that has a part of the large component links it with
-/// the part of the process `reference`.
-std::vector<ComponentsCount::Link> ComponentsCount::links_of(const std::vector<Part>& parts,
-                                                             std::uint32_t reference) const {
+/// vertex, once for each vertex. A process that has a part of the large component links it with the part of
+/// the process `reference`.
+std::vector<Link> links_of(const graph::GraphFile& graph, const std::vector<Part>& parts,
+                           std::uint32_t reference) {
   std::vector<Link> links;
   const auto processes = static_cast<std::uint32_t>(parts.size());
   for (std::uint32_t p = 0; p < processes; ++p)
@@ -226,13 +166,32 @@ std::vector<ComponentsCount::Link> ComponentsCount::links_of(const std::vector<P
       links.push_back({p, reference, *parts[p].largest, *parts[reference].largest, false});
   for (std::uint32_t p = 0; p < processes; ++p)
     for (std::uint32_t q = p + 1; q < processes; ++q)
-      for (const auto& some : open_between(parts, p, q))
+      for (const auto& some : open_between(graph, parts, p, q))
         for (const PlainId v : some)
           links.push_back({p, q, parts[p].component[v], parts[q].component[v], true});
   return links;
 }
 
-ComponentsCount::Lists ComponentsCount::lists_of(const std::vector<Link>& links, std::uint32_t processes) {
+/// The list that each process sends to process 0, where that one has room to link all components.
+struct Lists {
+  std::vector<std::set<Component>> components;  ///< [process]
+  std::vector<std::uint64_t> names;             ///< [process]: boundary vertices whose component it names
+
+  /// Returns the values of 4 bytes that a process sends: a head, which of its vertices name components, and
+  /// names of so many bits as its components and none need.
+  std::uint64_t values(std::uint32_t p, const partition::Ownership& ownership) const {
+    const auto packed = [](std::uint64_t count, std::uint64_t largest) {
+      std::uint64_t bits = 1;
+      while (largest >> bits != 0) ++bits;
+      return (count * bits + 31) / 32;
+    };
+    const std::uint64_t owned = ownership.count(p), count = components[p].size();
+    return 1 + components.size() + std::min((owned + 31) / 32, packed(count, owned)) +
+           packed(names[p], count);
+  }
+};
+
+Lists lists_of(const std::vector<Link>& links, std::uint32_t processes) {
   Lists lists{std::vector<std::set<Component>>(processes), std::vector<std::uint64_t>(processes)};
   for (const Link& one : links) {
     lists.components[one.p].insert(one.of_p);
@@ -244,9 +203,9 @@ ComponentsCount::Lists ComponentsCount::lists_of(const std::vector<Link>& links,
   return lists;
 }
 
-/// Counts where all tell process 0, which answers.
-void ComponentsCount::count_gathered(const std::vector<Link>& links, const Lists& lists,
-                                     const partition::Ownership& ownership, RecordLoad& load) {
+/// Counts the lists that process 0 gets, and its answers.
+void count_gathered(const std::vector<Link>& links, const Lists& lists, const partition::Ownership& ownership,
+                    RecordLoad& load) {
   const auto processes = static_cast<std::uint32_t>(ownership.processes());
   const auto& components = lists.components;
   Sets sets;
@@ -267,21 +226,8 @@ void ComponentsCount::count_gathered(const std::vector<Link>& links, const Lists
   }
 }
 
-/// Returns the values of 4 bytes that a process sends: a head, which of its vertices name components, and
-/// names of so many bits as its components and none need.
-std::uint64_t ComponentsCount::Lists::values(std::uint32_t p, const partition::Ownership& ownership) const {
-  const auto packed = [](std::uint64_t count, std::uint64_t largest) {
-    std::uint64_t bits = 1;
-    while (largest >> bits != 0) ++bits;
-    return (count * bits + 31) / 32;
-  };
-  const std::uint64_t owned = ownership.count(p), count = components[p].size();
-  return 1 + components.size() + std::min((owned + 31) / 32, packed(count, owned)) + packed(names[p], count);
-}
-
 /// Returns whether process 0 has room for the components and names that all processes tell it.
-bool ComponentsCount::fits(const std::vector<Part>& parts, const Lists& lists,
-                           const partition::Ownership& ownership) {
+bool fits(const std::vector<Part>& parts, const Lists& lists, const partition::Ownership& ownership) {
   std::uint64_t bytes = 0, known = ownership.count(0);
   for (std::uint32_t p = 0; p < parts.size(); ++p) {
     bytes += 4 * (lists.values(p, ownership) + 1) + (4 + sizeof(VertexId)) * lists.components[p].size();
@@ -293,7 +239,7 @@ bool ComponentsCount::fits(const std::vector<Part>& parts, const Lists& lists,
 
 /// Counts the records with names, two in each, that one of two processes receives; then those with parents:
 /// half of the components have one and send it to their owners, or more.
-void ComponentsCount::count_join(const std::vector<Link>& links, const Names& names, RecordLoad& load) {
+void count_join(const std::vector<Link>& links, const Names& names, RecordLoad& load) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> counts;  // [sender, receiver]: names
   Sets all;
   for (const Link& one : links) {
@@ -308,6 +254,49 @@ void ComponentsCount::count_join(const std::vector<Link>& links, const Names& na
     if (const std::uint32_t owner = names.owner(VertexId(component)); owner != 0 && with_parent++ % 2 == 0)
       load.add(0, owner);
 }
+
+/// The method of kernels::ComponentsApart.
+class ComponentsCount : public FrontierCount {
+ public:
+  explicit ComponentsCount(const graph::GraphFile& graph)
+      : FrontierCount("wcc", Exactness::at_least, sizeof(frontier::Record)), graph_(graph) {}
+
+  std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
+    const auto processes = static_cast<std::uint32_t>(ownership.processes());
+    CountedStep whole{"all labels", graph_.vertices(), RecordLoad(processes)};
+    if (processes == 1) return {whole};
+    const Names names(graph_, ownership);
+    const auto parts_of = [&](std::size_t edges) {
+      std::vector<Part> parts;
+      for (std::uint32_t p = 0; p < processes; ++p)
+        parts.push_back(part_of(graph_, p, ownership, names, edges));
+      return parts;
+    };
+    // Where rows are to be skipped, bits travel before all edges are linked.
+    std::vector<Part> parts = parts_of(SIZE_MAX),
+                      early = graph_.symmetric() ? parts_of(kSampledEdges) : parts;
+    if (std::ranges::none_of(early, [](const Part& part) { return part.largest.has_value(); })) early = parts;
+    const std::uint32_t reference = count_bits(early, whole.load);
+    for (std::uint32_t p = 0; p < processes; ++p) {
+      parts[p].in_giant.resize(graph_.vertices());
+      for (PlainId v = 0; early[p].largest && v < graph_.vertices(); ++v)
+        parts[p].in_giant[v] = early[p].component[v] == early[p].largest;
+      parts[p].largest = early[p].largest;
+      if (parts[p].largest) parts[p].largest = parts[p].component[*parts[p].largest];
+    }
+    for (std::uint32_t p = 0; p < processes; ++p) link_giant(parts, p);
+    const auto links = links_of(graph_, parts, reference);
+    const Lists lists = lists_of(links, processes);
+    if (fits(parts, lists, ownership))
+      count_gathered(links, lists, ownership, whole.load);
+    else
+      count_join(links, names, whole.load);
+    return {whole};
+  }
+
+ private:
+  const graph::GraphFile& graph_;
+};
 
 }  // namespace
 
