@@ -44,10 +44,9 @@ class OrientedRows::Builder {
     rows_.known_of_.resize(known);
   }
 
-  /// Returns whether the rows of the file are what is wanted, but for their ends.
+  /// Returns whether the rows of the file are what is wanted, but for their ends. Ids of 64 bits are not.
   bool file_will_do() const {
-    if (kIds64 || distributed_ || !graph_.symmetric() || !graph_.simple())
-      return false;  // an id is no number
+    if (kIds64 || distributed_ || !graph_.symmetric() || !graph_.simple()) return false;
     const auto offsets = graph_.offsets();
     for (std::uint64_t v = 0; v < rows_.owned_; ++v)
       if (offsets[v + std::size_t{1}] - offsets[v] > kShortRow) return false;
@@ -167,14 +166,6 @@ class OrientedRows::Builder {
       take(known_of(target));
     }
   }
-  /// Calls take(known, direction) for targets and sources; a vertex may occur several times.
-  template <class KnownOf, class Take>
-  void for_each_neighbour(std::span<const VertexId> row, LocalNumber local, VertexId vertex,
-                          const KnownOf& known_of, const Take& take) const {
-    for_each_target(row, vertex, known_of, [&](KnownNumber known) { take(known, kOut); });
-    for (const VertexId source : in_->sources(local))
-      if (source != vertex) take(known_of(source), kIn);
-  }
   /// Copies the rows of a piece, which lie side by side, and lets the heads of its vertices [first, last)
   /// point to them. Behind each row of a directed graph are its bytes of both_ways(). Returns how many
   /// entries these rows have.
@@ -237,15 +228,18 @@ class OrientedRows::Builder {
     directions.resize(rows_.known());
     const std::uint32_t own = rows_.number_of_[KnownNumber(local)];
     const std::size_t begin = entries.size();
-    for_each_neighbour(job_.ids_of(local, worker.ids), local, v, known_of,
-                       [&](KnownNumber known, std::uint8_t direction) {
-                         const std::uint32_t number = rows_.number_of_[known];
-                         if (directions[number] == 0) {
-                           seen.push_back(number);
-                           if (number < own) entries.push_back(number);
-                         }
-                         directions[number] |= direction;
-                       });
+    const auto take = [&](KnownNumber known, std::uint8_t direction) {
+      const std::uint32_t number = rows_.number_of_[known];
+      if (directions[number] == 0) {
+        seen.push_back(number);
+        if (number < own) entries.push_back(number);
+      }
+      directions[number] |= direction;
+    };
+    for_each_target(job_.ids_of(local, worker.ids), v, known_of,
+                    [&](KnownNumber known) { take(known, kOut); });
+    for (const VertexId source : in_->sources(local))
+      if (source != v) take(known_of(source), kIn);
     Head& head = rows_.heads_[own];
     head.degree = static_cast<std::uint32_t>(seen.size());
     head.length = static_cast<std::uint32_t>(entries.size() - begin);

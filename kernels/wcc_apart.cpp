@@ -26,10 +26,7 @@ MostFrequent most_frequent(const Forest& forest, std::uint32_t owned) {
   const std::uint32_t stride = owned / kSampledVertices + 1;
   for (std::uint32_t n = 0; n < owned; n += stride, ++most.of) ++counts[forest.root(n)];
   for (const auto& [root, count] : counts)
-    if (count > most.count) {
-      most.root = root;
-      most.count = count;
-    }
+    if (count > most.count) most = {root, count, most.of};
   return most;
 }
 

@@ -19,7 +19,6 @@ namespace {
 
 /// A component of one process is named by its smallest owned vertex.
 using Component = PlainId;
-constexpr std::size_t kSampledEdges = kernels::Components::kSampledEdges;
 
 /// A union-find forest over numbers or names, for one thread. The root of each tree is its smallest one.
 class Sets {
@@ -61,10 +60,7 @@ Part part_of(const graph::GraphFile& graph, std::uint32_t process, const partiti
     while (parents[v] != v) v = parents[v] = parents[parents[v]];
     return v;
   };
-  const auto comes_first = [&](PlainId a, PlainId b) {
-    return std::pair(names.owner(VertexId(a)) != process, a) <
-           std::pair(names.owner(VertexId(b)) != process, b);
-  };
+  const auto order = [&](PlainId v) { return std::pair(names.owner(VertexId(v)) != process, v); };
   Part part;
   part.boundary.resize(static_cast<std::size_t>(ownership.processes()));
   for (LocalNumber local{}; local < ownership.count(process); ++local) {
@@ -74,7 +70,7 @@ Part part_of(const graph::GraphFile& graph, std::uint32_t process, const partiti
       if (names.owner(v) != process) part.boundary[names.owner(v)].push_back(v);
       if (linked++ >= edges) continue;
       PlainId a = root(u), b = root(v);
-      if (comes_first(b, a)) std::swap(a, b);
+      if (order(b) < order(a)) std::swap(a, b);
       parents[b] = a;
     }
   }
@@ -83,7 +79,7 @@ Part part_of(const graph::GraphFile& graph, std::uint32_t process, const partiti
     some.erase(std::unique(some.begin(), some.end()), some.end());
   }
   std::map<Component, std::uint64_t> sizes;
-  const std::uint32_t stride = ownership.count(process) / kernels::kSampledVertices + 1;
+  const std::uint32_t stride = ownership.count(process) / kSampledVertices + 1;
   for (LocalNumber local{}; local < ownership.count(process); local += stride)
     ++sizes[root(ownership.vertex(process, local))];
   const auto most = std::ranges::max_element(sizes, {}, [](const auto& one) { return one.second; });
@@ -104,7 +100,7 @@ std::uint32_t count_bits(std::vector<Part>& parts, RecordLoad& load) {
     if (!parts[p].largest) continue;
     if (parts[p].largest_size > parts[reference].largest_size) reference = static_cast<std::uint32_t>(p);
     for (std::size_t peer = 0; peer < parts.size(); ++peer)
-      for (std::size_t i = 0; i < parts[peer].boundary[p].size(); i += kVerticesARecord) load.add(p, peer);
+      load.add(p, peer, (parts[peer].boundary[p].size() + kVerticesARecord - 1) / kVerticesARecord);
   }
   for (std::size_t p = 0; p < parts.size(); ++p) {
     if (p == reference || !parts[p].largest) continue;
@@ -233,7 +229,7 @@ bool fits(const std::vector<Part>& parts, const Lists& lists, const partition::O
     bytes += 4 * (lists.values(p, ownership) + 1) + (4 + sizeof(VertexId)) * lists.components[p].size();
     known += parts[0].boundary[p].size();
   }
-  const kernels::GatheredRoom room;
+  const GatheredRoom room;
   return parts.size() == 2 || bytes <= std::max(room.bytes, room.bytes_a_vertex * known);
 }
 
@@ -255,7 +251,7 @@ void count_join(const std::vector<Link>& links, const Names& names, RecordLoad& 
       load.add(0, owner);
 }
 
-/// The method of kernels::ComponentsApart.
+/// The method of ComponentsApart.
 class ComponentsCount : public FrontierCount {
  public:
   explicit ComponentsCount(const graph::GraphFile& graph)
@@ -274,7 +270,7 @@ class ComponentsCount : public FrontierCount {
     };
     // Where rows are to be skipped, bits travel before all edges are linked.
     std::vector<Part> parts = parts_of(SIZE_MAX),
-                      early = graph_.symmetric() ? parts_of(kSampledEdges) : parts;
+                      early = graph_.symmetric() ? parts_of(Components::kSampledEdges) : parts;
     if (std::ranges::none_of(early, [](const Part& part) { return part.largest.has_value(); })) early = parts;
     const std::uint32_t reference = count_bits(early, whole.load);
     for (std::uint32_t p = 0; p < processes; ++p) {
