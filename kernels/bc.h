@@ -3,16 +3,17 @@
 //
 // From each source, in the order of distances, sigma[v] is the number of shortest paths from the source to v:
 // the sum of sigma over the predecessors of v, whose edges to v are the last ones of such paths. Then
-// backward, delta[v] is what v has of the paths from this source to all others, the dependency on v. Each
-// path to v carries a part of it, and v itself is a target:
+// backward, delta[v] is what v has of the paths from this source to all others, the dependency on v. Its
+// score is the sum of delta over all sources. The share of a path to v is what the path carries, for v as a
+// target and for those targets behind v to which it goes on:
 //
-//   (1 + delta[v]) / sigma[v] = 1 / sigma[v] + sum of (1 + delta[w]) / sigma[w]
+//   share[v] = (1 + delta[v]) / sigma[v] = 1 / sigma[v] + sum of share[w]
 //
-// over the edges from v to vertices w of which it is a predecessor.
+// over the edges from v to vertices w of which it is a predecessor. So delta[v] is sigma[v] times that sum.
 //
-// betweenness_levels.h searches level by level, with all workers and processes; betweenness_weighted.h where
-// paths have the least sum of weights, with one worker. betweenness_apart.h has each worker search from
-// sources of its own. scaled.h counts more paths than doubles can.
+// bc_levels.h searches level by level, with all workers and processes; bc_weighted.h where paths have the
+// least sum of weights, with one worker. bc_apart.h has each worker search from sources of its own. scaled.h
+// counts more paths than doubles can.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +35,7 @@ struct BetweennessOptions {
   bool endpoints = false;  ///< a path lies on its first and its last vertex, too
 };
 
-/// This is what searches from several sources add to.
+/// Searches from several sources add to these sums.
 struct BetweennessSums {
   std::vector<double> scores;                          ///< [local number]
   std::vector<frontier::Superstep> forward, backward;  ///< [level]

@@ -32,10 +32,10 @@ BetweennessLevels<Number>::BetweennessLevels(frontier::FrontierJob& job, bool en
       distributed_(job.bootstrap().size() > 1),
       alone_(job.pool().workers() == 1),
       sigma_memory_(job.known() * sizeof(Number), -1, "numbers of paths", topology::Begin::staggered),
-      dependencies_memory_(job.known() * sizeof(Number), -1, "dependencies", topology::Begin::staggered),
+      shares_memory_(job.known() * sizeof(Number), -1, "dependencies", topology::Begin::staggered),
       sums_memory_(job.owned() * sizeof(Number), -1, "sums of dependencies", topology::Begin::staggered),
       sigma_(sigma_memory_.as<Number>()),
-      dependencies_(dependencies_memory_.as<Number>()),
+      shares_(shares_memory_.as<Number>()),
       sums_(sums_memory_.as<Number>()),
       visited_(job.known(), !alone_),
       in_level_(job.known(), !alone_),
@@ -49,21 +49,8 @@ template <class Number>
 bool BetweennessLevels<Number>::add(VertexId source, BetweennessSums& sums) {
   out_ = &sums;
   start(source);
-  // Forward, from the source to the last level: sigma.
-  bool more = end_level();
-  for (std::size_t l = 0; more; ++l) {
-    record(sums.forward, l, Betweenness::kForward, [&] {
-      count_paths(l);
-      more = end_level();
-    });
-  }
-  if (too_many_) return false;
-  // Backward: dependencies, and from them scores. No path ends behind the last level, or leads over the
-  // source.
-  const std::size_t last = levels_.size() - 1;
-  for (const KnownNumber v : order_.of(last)) dependencies_[v] = Number(1) / sigma_[v];
-  for (std::size_t l = last; l-- > 1;)
-    record(sums.backward, l, Betweenness::kBackward, [&] { accumulate(l); });
+  if (!count_paths()) return false;
+  accumulate();
   if (endpoints_) add_endpoints(source);
   return true;
 }
@@ -72,7 +59,7 @@ bool BetweennessLevels<Number>::add(VertexId source, BetweennessSums& sums) {
 template <class Number>
 void BetweennessLevels<Number>::start(VertexId source) {
   for (const List list : {List(order_.items), List(boundary_), List(mirrors_.items)}) {
-    for (const KnownNumber v : list) sigma_[v] = dependencies_[v] = Number();
+    for (const KnownNumber v : list) sigma_[v] = shares_[v] = Number();
     visited_.clear_words_of(list);
   }
   order_.clear();
@@ -117,55 +104,52 @@ bool BetweennessLevels<Number>::end_level() {
   return true;
 }
 
-/// Counts paths forward: sigma of a vertex on level l + 1 is the sum of sigma over its predecessors on level
-/// l.
+/// Goes forward, level by level: sigma of a vertex on level l + 1 is the sum of sigma over its predecessors
+/// on level l. Returns false where there are too many paths.
 template <class Number>
-void BetweennessLevels<Number>::count_paths(std::size_t l) {
-  const List level = order_.of(l);
-  const std::uint64_t edges = levels_[l].edges;
-  const bool pulled =
-      job_.graph().symmetric() && betweenness_pulls(levels_[l].vertices, edges, unvisited_edges_,
-                                                    distributed_ ? job_.bootstrap().size() : 1);
-  levels_[l].pulled = pulled;
-  if (pulled) in_level_.add_all(level);
-  run_workers(std::min(edges, unvisited_edges_), [&](int lane) {
-    if (pulled) {
-      if (distributed_) {
-        mirror_paths(lane);
-        barrier();
-      }
-      pull_paths(lane);
-    } else {
-      push_paths(lane, level);
-      if (distributed_) {
-        barrier([this] {  // all sums are complete
-          std::size_t reached = 0;
-          for (const Worker& worker : workers_) reached += worker.boundary.size();
-          much_of_boundary_ = reached > (job_.known() - job_.owned()) / kMuch;
-        });
-        send_paths(lane);
-      }
-    }
-    barrier();  // no worker asks any more what is visited, or in the level
-    visit(worker(lane));
-    if (pulled) in_level_.clear_words_of(worker(lane).mirrors);
-  });
-  if (pulled) in_level_.clear_words_of(level);
+bool BetweennessLevels<Number>::count_paths() {
+  const int processes = distributed_ ? job_.bootstrap().size() : 1;
+  bool more = end_level();
+  for (std::size_t l = 0; more; ++l)
+    record(out_->forward, l, Betweenness::kForward, [&] {
+      Level& level = levels_[l];
+      level.pulled = job_.graph().symmetric() &&
+                     betweenness_pulls(level.vertices, level.edges, unvisited_edges_, processes);
+      if (level.pulled)
+        count_by_pull(l);
+      else
+        count_by_push(l);
+      more = end_level();
+    });
+  return !too_many_;
 }
 
+/// Each vertex of level l adds its sigma to its unvisited targets; owners get what was added elsewhere.
 template <class Number>
-void BetweennessLevels<Number>::push_paths(int lane, List level) {
-  Worker& worker = this->worker(lane);
-  job_.each_shared_row(lane, level, next_, [&](const frontier::KnownEdges& edges) {
-    const List targets = edges.targets;
-    const Number paths = sigma_[edges.vertex];
-    worker.followed += targets.size();
-    for (std::size_t e = 0; e < targets.size(); ++e) {
-      if (targets.size() - e > kAhead) __builtin_prefetch(&sigma_[targets[e + kAhead]], 1);
-      const KnownNumber v = targets[e];
-      if (visited_.test(v) || !is_zero(add_to(sigma_[v], paths))) continue;
-      (v < job_.owned() ? worker.owned : worker.boundary).push_back(v);
+void BetweennessLevels<Number>::count_by_push(std::size_t l) {
+  run_workers(std::min(levels_[l].edges, unvisited_edges_), [&](int lane) {
+    Worker& worker = this->worker(lane);
+    job_.each_shared_row(lane, order_.of(l), next_, [&](const frontier::KnownEdges& edges) {
+      const List targets = edges.targets;
+      const Number paths = sigma_[edges.vertex];
+      worker.followed += targets.size();
+      for (std::size_t e = 0; e < targets.size(); ++e) {
+        if (targets.size() - e > kAhead) __builtin_prefetch(&sigma_[targets[e + kAhead]], 1);
+        const KnownNumber v = targets[e];
+        if (visited_.test(v) || !is_zero(add_to(sigma_[v], paths))) continue;
+        (v < job_.owned() ? worker.owned : worker.boundary).push_back(v);
+      }
+    });
+    if (distributed_) {
+      barrier([this] {  // all sums are complete
+        std::size_t reached = 0;
+        for (const Worker& one : workers_) reached += one.boundary.size();
+        much_of_boundary_ = reached > (job_.known() - job_.owned()) / kMuch;
+      });
+      send_paths(lane);
     }
+    barrier();  // no worker asks any more what is visited
+    visit(worker);
   });
 }
 
@@ -197,6 +181,34 @@ void BetweennessLevels<Number>::send_paths(int lane) {
   records_.finish(lane, take);
 }
 
+/// Each unvisited vertex adds up sigma of its predecessors on level l. Its targets are its sources, too,
+/// since the graph stores every edge both ways.
+template <class Number>
+void BetweennessLevels<Number>::count_by_pull(std::size_t l) {
+  in_level_.add_all(order_.of(l));
+  run_workers(std::min(levels_[l].edges, unvisited_edges_), [&](int lane) {
+    if (distributed_) {
+      mirror_paths(lane);
+      barrier();
+    }
+    Worker& worker = this->worker(lane);
+    const auto take = [&] { return take_unvisited(worker.unvisited); };
+    job_.each_row(lane, take, [&](const frontier::KnownEdges& edges) {
+      worker.followed += edges.targets.size();
+      Number paths{};
+      for (const KnownNumber u : edges.targets)
+        if (in_level_.test(u)) paths += sigma_[u];
+      if (is_zero(paths)) return;
+      sigma_[edges.vertex] = paths;
+      worker.owned.emplace_back(std::uint32_t{edges.vertex});
+    });
+    barrier();  // no worker asks any more what is visited, or in the level
+    visit(worker);
+    in_level_.clear_words_of(worker.mirrors);
+  });
+  in_level_.clear_words_of(order_.of(l));
+}
+
 /// Sends sigma of the vertices in the level to all processes that know them.
 template <class Number>
 void BetweennessLevels<Number>::mirror_paths(int lane) {
@@ -217,31 +229,16 @@ void BetweennessLevels<Number>::mirror_paths(int lane) {
   records_.finish(lane, take);
 }
 
-/// Looks for predecessors of all unvisited vertices. The targets of a vertex are its sources, too, since the
-/// graph stores every edge both ways.
+/// Takes vertices that no worker has taken in this level, and returns them; none when there are no more.
 template <class Number>
-void BetweennessLevels<Number>::pull_paths(int lane) {
-  Worker& worker = this->worker(lane);
-  const auto take_unvisited = [&]() -> std::span<const LocalNumber> {
-    auto& vertices = worker.unvisited;
-    vertices.clear();
-    for (std::size_t at = 0; vertices.empty() && (at = next_.fetch_add(kItemsAtOnce)) < owned_words_;)
-      for (std::size_t w = at; w < std::min(at + kItemsAtOnce, owned_words_); ++w)
-        for (Bits::Word left = ~visited_.word(w); left != 0; left &= left - 1) {
-          const std::size_t v = w * Bits::kBits + static_cast<std::size_t>(std::countr_zero(left));
-          if (v < job_.owned()) vertices.emplace_back(static_cast<std::uint32_t>(v));
-        }
-    return vertices;
-  };
-  job_.each_row(lane, take_unvisited, [&](const frontier::KnownEdges& edges) {
-    worker.followed += edges.targets.size();
-    Number paths{};
-    for (const KnownNumber u : edges.targets)
-      if (in_level_.test(u)) paths += sigma_[u];
-    if (is_zero(paths)) return;
-    sigma_[edges.vertex] = paths;
-    worker.owned.emplace_back(std::uint32_t{edges.vertex});
-  });
+std::span<const LocalNumber> BetweennessLevels<Number>::take_unvisited(std::vector<LocalNumber>& taken) {
+  taken.clear();
+  for (std::size_t at = 0; taken.empty() && (at = next_.fetch_add(kItemsAtOnce)) < owned_words_;)
+    for (std::size_t w = at; w < std::min(at + kItemsAtOnce, owned_words_); ++w)
+      for_each_bit(w, ~visited_.word(w), [&](std::uint32_t v) {
+        if (v < job_.owned()) taken.emplace_back(v);
+      });
+  return taken;
 }
 
 /// Makes what the worker has reached visited from now on.
@@ -262,97 +259,108 @@ void BetweennessLevels<Number>::visit(Worker& worker) {
   }
 }
 
-/// Goes backward: each path to a vertex v on level l carries 1 / sigma[v], since v is a target itself. Beside
-/// that it carries what the longer paths carry that go on from v to level l + 1.
+/// Goes backward, level by level: the share of a path to a vertex v on level l is 1 / sigma[v], since v is a
+/// target itself, and the sum of the shares of the paths that go on from v to level l + 1. No path ends
+/// behind the last level, or leads over the source.
 template <class Number>
-void BetweennessLevels<Number>::accumulate(std::size_t l) {
-  const List level = order_.of(l), next_level = order_.of(l + 1), mirrors = mirrors_.of(l + 1);
-  const bool push =
-      distributed_ ? levels_[l].pulled : job_.graph().symmetric() && levels_[l + 1].edges < levels_[l].edges;
-  if (push) {
-    in_level_.add_all(level);
-    in_level_.add_all(mirrors);
-  }
-  run_workers(levels_[push ? l + 1 : l].edges, [&](int lane) {
-    if (push) {
-      push_dependencies(lane, next_level);
-      barrier();
-      if (distributed_) send_sums(lane, mirrors);
-    } else {
-      if (distributed_) {
-        send_dependencies(lane, predecessors_.of(l + 1));
-        barrier();
-      }
-      pull_dependencies(lane, level);
-    }
-    barrier();  // until now, no vertex of this level had a dependency of its own
-    share_out(level.size(), [&](std::size_t i) {
-      const KnownNumber v = level[i];
-      const Number sum = push ? dependencies_[v] : sums_[v];
-      dependencies_[v] = Number(1) / sigma_[v] + sum;
-      out_->scores[v] += static_cast<double>(sigma_[v] * sum);
+void BetweennessLevels<Number>::accumulate() {
+  const std::size_t last = levels_.size() - 1;
+  for (const KnownNumber v : order_.of(last)) shares_[v] = Number(1) / sigma_[v];
+  for (std::size_t l = last; l-- > 1;)
+    record(out_->backward, l, Betweenness::kBackward, [&] {
+      if (distributed_ ? levels_[l].pulled
+                       : job_.graph().symmetric() && levels_[l + 1].edges < levels_[l].edges)
+        accumulate_by_push(l);
+      else
+        accumulate_by_pull(l);
     });
-  });
-  if (push) {
-    in_level_.clear_words_of(level);
-    in_level_.clear_words_of(mirrors);
-  }
 }
 
-/// Adds the dependencies of targets. Those targets that have dependencies by now are on the next level: no
-/// edge leads farther.
+/// Each vertex of level l + 1 adds its share to its predecessors on level l, whose owners get what was added
+/// to mirrors.
 template <class Number>
-void BetweennessLevels<Number>::pull_dependencies(int lane, List level) {
-  Worker& worker = this->worker(lane);
-  job_.each_shared_row(lane, level, next_, [&](const frontier::KnownEdges& edges) {
-    const List targets = edges.targets;
-    worker.followed += targets.size();
-    Number sum{};
-    for (std::size_t e = 0; e < targets.size(); ++e) {
-      if (targets.size() - e > kAhead) __builtin_prefetch(&dependencies_[targets[e + kAhead]]);
-      sum += dependencies_[targets[e]];
-    }
-    sums_[edges.vertex] = sum;
+void BetweennessLevels<Number>::accumulate_by_push(std::size_t l) {
+  const List level = order_.of(l), mirrors = mirrors_.of(l + 1);
+  in_level_.add_all(level);
+  in_level_.add_all(mirrors);
+  run_workers(levels_[l + 1].edges, [&](int lane) {
+    Worker& worker = this->worker(lane);
+    job_.each_shared_row(lane, order_.of(l + 1), next_, [&](const frontier::KnownEdges& edges) {
+      worker.followed += edges.targets.size();
+      const Number share = shares_[edges.vertex];
+      for (const KnownNumber v : edges.targets)
+        if (in_level_.test(v)) add_to(shares_[v], share);
+    });
+    barrier();
+    if (distributed_) send_sums(lane, mirrors);
+    barrier();  // until now, the shares of this level were sums
+    set_shares(level, shares_);
   });
-}
-
-/// Sends the dependencies of the next level to the processes that have predecessors of its vertices.
-template <class Number>
-void BetweennessLevels<Number>::send_dependencies(int lane,
-                                                  std::span<const RemotePredecessors> predecessors) {
-  const auto take = [&](int peer, std::uint32_t index, const Number& dependency) {
-    dependencies_[boundary_vertex(peer, index)] = dependency;
-  };
-  share_out(predecessors.size(), [&](std::size_t i) {
-    const auto& [vertex, index, peer] = predecessors[i];
-    records_.send(lane, peer, index, dependencies_[vertex], take);
-  });
-  records_.finish(lane, take);
-}
-
-/// Adds the dependencies of the next level to the vertices in the level, here or as mirrors.
-template <class Number>
-void BetweennessLevels<Number>::push_dependencies(int lane, List next_level) {
-  Worker& worker = this->worker(lane);
-  job_.each_shared_row(lane, next_level, next_, [&](const frontier::KnownEdges& edges) {
-    worker.followed += edges.targets.size();
-    const Number dependency = dependencies_[edges.vertex];
-    for (const KnownNumber v : edges.targets)
-      if (in_level_.test(v)) add_to(dependencies_[v], dependency);
-  });
+  in_level_.clear_words_of(level);
+  in_level_.clear_words_of(mirrors);
 }
 
 /// Sends what was summed up for mirrors to their owners.
 template <class Number>
 void BetweennessLevels<Number>::send_sums(int lane, List mirrors) {
   const auto take = [&](int peer, std::uint32_t index, const Number& sum) {
-    add_to(dependencies_[owned_vertex(peer, index)], sum);
+    add_to(shares_[owned_vertex(peer, index)], sum);
   };
-  share_out(mirrors.size(), [&](std::size_t i) {
-    const Number sum = std::exchange(dependencies_[mirrors[i]], Number());
+  for_each_shared(mirrors.size(), [&](std::size_t i) {
+    const Number sum = std::exchange(shares_[mirrors[i]], Number());
     if (!is_zero(sum)) send_to_owner(lane, mirrors[i], sum, take);
   });
   records_.finish(lane, take);
+}
+
+/// Each vertex of level l adds up the shares of its targets, which owners have sent. Those targets that have
+/// shares by now are on level l + 1: no edge leads farther.
+template <class Number>
+void BetweennessLevels<Number>::accumulate_by_pull(std::size_t l) {
+  const List level = order_.of(l);
+  run_workers(levels_[l].edges, [&](int lane) {
+    if (distributed_) {
+      send_shares(lane, predecessors_.of(l + 1));
+      barrier();
+    }
+    Worker& worker = this->worker(lane);
+    job_.each_shared_row(lane, level, next_, [&](const frontier::KnownEdges& edges) {
+      const List targets = edges.targets;
+      worker.followed += targets.size();
+      Number sum{};
+      for (std::size_t e = 0; e < targets.size(); ++e) {
+        if (targets.size() - e > kAhead) __builtin_prefetch(&shares_[targets[e + kAhead]]);
+        sum += shares_[targets[e]];
+      }
+      sums_[edges.vertex] = sum;
+    });
+    barrier();  // until now, no vertex of this level had a share
+    set_shares(level, sums_);
+  });
+}
+
+/// Sends the shares of the next level to the processes that have predecessors of its vertices.
+template <class Number>
+void BetweennessLevels<Number>::send_shares(int lane, std::span<const RemotePredecessors> predecessors) {
+  const auto take = [&](int peer, std::uint32_t index, const Number& share) {
+    shares_[boundary_vertex(peer, index)] = share;
+  };
+  for_each_shared(predecessors.size(), [&](std::size_t i) {
+    const auto& [vertex, index, peer] = predecessors[i];
+    records_.send(lane, peer, index, shares_[vertex], take);
+  });
+  records_.finish(lane, take);
+}
+
+/// Makes shares of the sums of a level, and adds delta to its scores.
+template <class Number>
+void BetweennessLevels<Number>::set_shares(List level, std::span<const Number> sums) {
+  for_each_shared(level.size(), [&](std::size_t i) {
+    const KnownNumber v = level[i];
+    const Number sum = sums[v];
+    shares_[v] = Number(1) / sigma_[v] + sum;
+    out_->scores[v] += static_cast<double>(sigma_[v] * sum);
+  });
 }
 
 /// Adds the ends of paths. A source lies on the paths to all that it reaches, and each of those on the paths

@@ -1,13 +1,13 @@
-// Brandes's sums from a source, level by level, as betweenness.h has it; all workers and processes share each
-// level.
+// Brandes's sums from a source, level by level, as bc.h has them; all workers and processes share each level.
 //
-// A level is computed from the side that has fewer edges, as in breadth_first.h: from the level before (push)
-// or, in graphs that store every edge both ways, from the vertices that are not visited yet (pull).
+// A level is computed from the side that has fewer edges, as in bfs.h: from the level before (push) or, in
+// graphs that store every edge both ways, from the vertices that are not visited yet (pull). Backward, a
+// level pulls shares from the level behind it, or that one pushes its shares into it.
 //
-// Over the wire. Push: a process sums up what it has for a vertex of another process and sends the sum once.
-// Backward, the owner answers with the vertex's dependency, so edges are never followed against their
-// direction. Pull: processes get sigma of the vertices of the level before that they know, as mirrors;
-// backward, they push dependencies along the same edges, summed up as above. A record has the place of its
+// Over the wire. Push forward: a process sums up sigma for a vertex of another process and sends the sum
+// once. Backward, the owner answers with the vertex's share, so edges are never followed against their
+// direction. Pull forward: processes get sigma of the vertices of the level before that they know, as
+// mirrors; backward, they push shares along the same edges, summed up as above. A record has the place of its
 // vertex in the order that both processes know.
 #pragma once
 
@@ -54,7 +54,7 @@ class BetweennessLevels final : public BetweennessSearch {
     std::uint32_t index;
     int peer;
   };
-  /// This is what a worker finds while a level is reached.
+  /// A worker finds these while a level is reached.
   struct alignas(128) Worker {
     std::vector<KnownNumber> owned;     ///< reached vertices of this process
     std::vector<KnownNumber> boundary;  ///< reached vertices of other processes
@@ -93,20 +93,28 @@ class BetweennessLevels final : public BetweennessSearch {
   void record(std::vector<frontier::Superstep>& steps, std::size_t level, std::uint64_t kind,
               const std::function<void()>& work);
 
-  void count_paths(std::size_t level);
-  void push_paths(int lane, List level);
+  bool count_paths();
+  void count_by_push(std::size_t level);
   void send_paths(int lane);
+  void count_by_pull(std::size_t level);
   void mirror_paths(int lane);
-  void pull_paths(int lane);
+  std::span<const LocalNumber> take_unvisited(std::vector<LocalNumber>& taken);
   void visit(Worker& worker);
 
-  void accumulate(std::size_t level);
-  void pull_dependencies(int lane, List level);
-  void send_dependencies(int lane, std::span<const RemotePredecessors> predecessors);
-  void push_dependencies(int lane, List next_level);
+  void accumulate();
+  void accumulate_by_push(std::size_t level);
   void send_sums(int lane, List mirrors);
+  void accumulate_by_pull(std::size_t level);
+  void send_shares(int lane, std::span<const RemotePredecessors> predecessors);
+  void set_shares(List level, std::span<const Number> sums);
   void add_endpoints(VertexId source);
 
+  /// Calls work(number) for each bit of word `w` of a set, ascending.
+  template <class Work>
+  static void for_each_bit(std::size_t w, Bits::Word word, const Work& work) {
+    for (; word != 0; word &= word - 1)
+      work(static_cast<std::uint32_t>(w * Bits::kBits) + static_cast<std::uint32_t>(std::countr_zero(word)));
+  }
   /// Sorts a level, so that its rows and sums are read in their order in memory. A short list stays as it is,
   /// except where its rows are on disks.
   void sort(std::span<KnownNumber> vertices) {
@@ -117,9 +125,7 @@ class BetweennessLevels final : public BetweennessSearch {
     in_level_.add_all(vertices);
     auto out = vertices.begin();
     for (std::size_t w = 0; w < owned_words_; ++w)
-      for (Bits::Word left = in_level_.word(w); left != 0; left &= left - 1)
-        *out++ = KnownNumber(static_cast<std::uint32_t>(w * Bits::kBits) +
-                             static_cast<std::uint32_t>(std::countr_zero(left)));
+      for_each_bit(w, in_level_.word(w), [&](std::uint32_t v) { *out++ = KnownNumber(v); });
     in_level_.clear_words_of(vertices);
   }
   Worker& worker(int lane) noexcept { return workers_[static_cast<std::size_t>(lane)]; }
@@ -171,7 +177,7 @@ class BetweennessLevels final : public BetweennessSearch {
   }
   /// Calls work(i) for all of so many items that the workers share.
   template <class Work>
-  void share_out(std::size_t items, const Work& work) {
+  void for_each_shared(std::size_t items, const Work& work) {
     for (std::size_t at = next_.fetch_add(kItemsAtOnce); at < items; at = next_.fetch_add(kItemsAtOnce))
       for (std::size_t i = at; i < std::min(at + kItemsAtOnce, items); ++i) work(i);
   }
@@ -181,14 +187,14 @@ class BetweennessLevels final : public BetweennessSearch {
   bool endpoints_;
   bool distributed_, alone_;  ///< there are several processes; there is one worker
   BetweennessSums* out_ = nullptr;
-  topology::NodeMemory sigma_memory_, dependencies_memory_, sums_memory_;
+  topology::NodeMemory sigma_memory_, shares_memory_, sums_memory_;
   // Arrays are by KnownNumber; with a single process that is the vertex.
-  std::span<Number> sigma_;         ///< the paths to the vertex, as far as this process knows
-  std::span<Number> dependencies_;  ///< what a path to it carries: (1 + delta) / sigma; 0: not known
-  std::span<Number> sums_;          ///< [local number]: sums of dependencies, while a level is computed
-  SharedBits visited_;              ///< the vertices whose level is known here
-  SharedBits in_level_;             ///< the level whose vertices are looked for among targets; else empty
-  std::size_t owned_words_;         ///< the words that have the bits of owned vertices
+  std::span<Number> sigma_;   ///< the paths to the vertex, as far as this process knows
+  std::span<Number> shares_;  ///< the share of each of these paths; 0: not known
+  std::span<Number> sums_;    ///< [local number]: what a level has pulled, sums of shares
+  SharedBits visited_;        ///< the vertices whose level is known here
+  SharedBits in_level_;       ///< the level whose vertices are looked for among targets; else empty
+  std::size_t owned_words_;   ///< the words that have the bits of owned vertices
   std::vector<Level> levels_;
   ByLevel<KnownNumber> order_;    ///< reached vertices of this process
   ByLevel<KnownNumber> mirrors_;  ///< vertices of others on the level before, where that was pulled

@@ -26,7 +26,7 @@ class WeightedSearch final : public BetweennessSearch {
         endpoints_(endpoints),
         distances_(graph_.vertices(), kUnreached),
         sigma_(graph_.vertices()),
-        dependencies_(graph_.vertices()) {}
+        shares_(graph_.vertices()) {}
 
   bool add(VertexId source, BetweennessSums& sums) override {
     find_order(source);
@@ -38,7 +38,7 @@ class WeightedSearch final : public BetweennessSearch {
     sums.forward[0].edges += std::exchange(followed_, 0);
     for (const VertexId v : order_) {
       distances_[v] = kUnreached;
-      sigma_[v] = dependencies_[v] = Number();
+      sigma_[v] = shares_[v] = Number();
     }
     order_.clear();
     return counted;
@@ -77,13 +77,13 @@ class WeightedSearch final : public BetweennessSearch {
     }
     return true;
   }
-  /// Goes backward and adds dependencies, and from them scores.
+  /// Goes backward and adds up shares, and from them scores.
   void accumulate(VertexId source, std::vector<double>& scores) {
     for (auto at = order_.rbegin(); at != order_.rend(); ++at) {
       const VertexId v = *at;
       Number sum{};
-      for_each_successor(v, [&](VertexId target) { sum += dependencies_[target]; });
-      dependencies_[v] = Number(1) / sigma_[v] + sum;
+      for_each_successor(v, [&](VertexId target) { sum += shares_[target]; });
+      shares_[v] = Number(1) / sigma_[v] + sum;
       if (v != source) scores[v] += static_cast<double>(sigma_[v] * sum) + (endpoints_ ? 1 : 0);
     }
     if (endpoints_) scores[source] += static_cast<double>(order_.size()) - 1;
@@ -128,8 +128,8 @@ class WeightedSearch final : public BetweennessSearch {
   std::vector<VertexId> order_;                       ///< reached vertices, the nearest first
   std::vector<std::pair<Distance, VertexId>> queue_;  ///< a heap, the nearest first
   std::vector<Number> sigma_;                         ///< the paths to the vertex
-  std::vector<Number> dependencies_;  ///< what each of these paths carries, as in BetweennessLevels
-  std::uint64_t followed_ = 0;        ///< the edges that it has followed
+  std::vector<Number> shares_;                        ///< the share of each of these paths
+  std::uint64_t followed_ = 0;                        ///< the edges that it has followed
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Betweenness centrality over paths of the least sum of weights, by one thread: Dijkstra's order of the
-// vertices (Numerische Mathematik 1, 1959), then Brandes's sums along it, as in betweenness.h.
+// vertices (Numerische Mathematik 1, 1959), then Brandes's sums along it, as in bc.h.
 #pragma once
 
 #include <memory>

@@ -100,7 +100,7 @@ class BreadthFirst {
   static constexpr std::size_t kNotedAtOnce = 64;  ///< vertices; what they need stays in the nearest cache
   static constexpr std::size_t kKept = 1024;  ///< bits side by side that one worker keeps: two cache lines
   using Found = Offer<PlainId>;               ///< a vertex, and its parent
-  /// This is what a worker has reached in a superstep.
+  /// A worker keeps here what it reaches in a superstep.
   struct alignas(128) Worker {
     std::vector<LocalNumber> list;     ///< its part of the frontier
     std::vector<LocalNumber> reached;  ///< the same of the next frontier, in a push

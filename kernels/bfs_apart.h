@@ -21,7 +21,7 @@ struct BreadthFirstApartOptions {
   std::function<std::uint64_t(std::span<const std::uint32_t> levels)> checksum{};
 };
 
-/// This is what a search has found, of all vertices.
+/// A search finds a level and a parent for each vertex.
 struct BreadthFirstFound {
   std::vector<std::uint32_t> levels;  ///< as BreadthFirst has them
   std::vector<PlainId> parents;       ///< likewise

@@ -22,7 +22,7 @@
 
 namespace edgewire::kernels {
 
-/// This is what is offered to a vertex.
+/// A worker offers a value to a vertex.
 template <class Value>
 struct Offer {
   KnownNumber vertex;

@@ -27,7 +27,7 @@ std::string vertex_name(const graph::GraphFile& graph, VertexId vertex);
 std::string check_bfs(const graph::GraphFile& graph, VertexId source, std::span<const std::uint32_t> levels,
                       std::span<const PlainId> parents = {});
 
-/// This is what a check of distances has found.
+/// A check of distances finds a fault, or how far they are from the reference.
 struct DistanceCheck {
   std::string fault;        ///< "" for a right result, as above
   std::uint64_t edges = 0;  ///< the edges of the longest path that explains a distance

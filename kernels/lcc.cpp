@@ -21,14 +21,14 @@ constexpr std::size_t kBitsForEntry = 8;
 constexpr std::size_t kMergedEntries = 16;
 
 // Three ways to see which entries of a row are in another one, too. Each returns how many are. The first two
-// add 1 to `earned` at the places of these entries, the third credits them in their marks.
+// add 1 to `credits` at the places of these entries, the third credits them in their marks.
 
 /// Merges both rows, which ascend.
-std::uint32_t merge(OrientedRows::Row row, OrientedRows::Row other, std::uint32_t* earned) {
+std::uint32_t merge(OrientedRows::Row row, OrientedRows::Row other, std::uint32_t* credits) {
   std::uint32_t found = 0;
   for (std::size_t i = 0, j = 0; i < row.size() && j < other.size();) {
     const std::uint32_t a = row[i], b = other[j];
-    if (a == b) ++earned[i], ++found;
+    if (a == b) ++credits[i], ++found;
     i += a <= b ? 1 : 0;
     j += b <= a ? 1 : 0;
   }
@@ -36,11 +36,11 @@ std::uint32_t merge(OrientedRows::Row row, OrientedRows::Row other, std::uint32_
 }
 
 inline std::uint32_t add_each_bit(OrientedRows::Row row, const std::uint32_t* words,
-                                  std::uint32_t* __restrict earned) {
+                                  std::uint32_t* __restrict credits) {
   std::uint32_t found = 0;
   for (std::size_t i = 0; i < row.size(); ++i) {
     const std::uint32_t bit = words[row[i] / 32] >> row[i] % 32 & 1;
-    earned[i] += bit;
+    credits[i] += bit;
     found += bit;
   }
   return found;
@@ -48,8 +48,8 @@ inline std::uint32_t add_each_bit(OrientedRows::Row row, const std::uint32_t* wo
 
 /// Looks up all entries of a row in the bits of the other one. It uses gathers, where the processor has some:
 /// the words are in the caches.
-std::uint32_t add_bits(OrientedRows::Row row, const std::uint32_t* words, std::uint32_t* earned) {
-  return topology::run_for_cpu([=] { return add_each_bit(row, words, earned); });
+std::uint32_t add_bits(OrientedRows::Row row, const std::uint32_t* words, std::uint32_t* credits) {
+  return topology::run_for_cpu([=] { return add_each_bit(row, words, credits); });
 }
 
 /// Looks up all entries of the other row, where those of the row are marked.
@@ -148,7 +148,7 @@ void LocalClustering::intersect() {
   for (Worker& worker : workers_) {
     triangles_ += worker.triangles;
     release(worker.marks);
-    release(worker.earned);
+    release(worker.row_credits);
   }
 }
 
@@ -188,13 +188,14 @@ void LocalClustering::fetch_ahead(std::uint32_t number, const RowBatch& batch) c
 }
 
 /// Finds the triangles of a graph that stores every edge both ways: for each neighbour v of u, those of the
-/// neighbours before v that are in the row of v. No other ones can be.
+/// neighbours before v that are in the row of v. No other ones can be. Of a hub v the bits are looked up,
+/// short rows are merged, and else the row of v is looked up among the marked neighbours of u.
 void LocalClustering::find_triangles(Worker& worker, std::uint32_t u, const RowBatch& batch) {
   const auto [first, last] = places_of(rows_->row(u), batch);
   if (first == last) return;
   const Row row = rows_->row(u).first(last);
-  worker.earned.assign(row.size(), 0);
-  std::uint32_t* const earned = worker.earned.data();
+  worker.row_credits.assign(row.size(), 0);
+  std::uint32_t* const credits = worker.row_credits.data();
   std::uint64_t triangles = 0;
   bool marked = false;
   for (std::size_t i = std::max<std::size_t>(first, 1); i < row.size(); ++i) {
@@ -203,10 +204,10 @@ void LocalClustering::find_triangles(Worker& worker, std::uint32_t u, const RowB
     if (row_of_v.empty()) continue;
     std::uint32_t found = 0;
     if (i + row_of_v.size() < kMergedEntries) {
-      found = merge(row.first(i), row_of_v, earned);
+      found = merge(row.first(i), row_of_v, credits);
       worker.edges += i + row_of_v.size();
     } else if (v < hubs_->hubs() && i <= kBitsForEntry * row_of_v.size()) {
-      found = add_bits(row.first(i), hubs_->words(v), earned);
+      found = add_bits(row.first(i), hubs_->words(v), credits);
       worker.edges += i;
     } else {
       if (!marked) mark(worker, row, {});
@@ -214,13 +215,13 @@ void LocalClustering::find_triangles(Worker& worker, std::uint32_t u, const RowB
       found = look_up(worker.marks, row_of_v);
       worker.edges += row_of_v.size();
     }
-    earned[i] += found;
+    credits[i] += found;
     triangles += found;
   }
   worker.triangles += triangles;
-  for (std::size_t i = 0; i < row.size() && triangles > 0; ++i) give(row[i], earned[i]);
-  if (marked) take_marks(worker, row);
-  give(u, triangles);
+  for (std::size_t i = 0; i < row.size() && triangles > 0; ++i) add_credit(row[i], credits[i]);
+  if (marked) unmark(worker, row);
+  add_credit(u, triangles);
 }
 
 /// Does the same where edges have a direction. A corner of a triangle is credited the edges between the two
@@ -252,8 +253,8 @@ void LocalClustering::find_directed_triangles(Worker& worker, std::uint32_t u, c
     worker.triangles += found;
     worker.edges += row_of_v.size();
   }
-  take_marks(worker, row);
-  give(u, edges_v_w);
+  unmark(worker, row);
+  add_credit(u, edges_v_w);
 }
 
 /// Marks the entries of a row. `both_ways`: the flag of each, see OrientedRows::both_ways(); or empty.
@@ -264,11 +265,11 @@ void LocalClustering::mark(Worker& worker, Row row, std::span<const std::uint8_t
 }
 
 /// Clears the marks of the row and hands over their credit.
-void LocalClustering::take_marks(Worker& worker, Row row) {
-  for (const std::uint32_t v : row) give(v, std::exchange(worker.marks[v], {}).credit());
+void LocalClustering::unmark(Worker& worker, Row row) {
+  for (const std::uint32_t v : row) add_credit(v, std::exchange(worker.marks[v], {}).credit());
 }
 
-void LocalClustering::give(std::uint32_t number, std::uint64_t credit) {
+void LocalClustering::add_credit(std::uint32_t number, std::uint64_t credit) {
   if (credit > 0) credits_[number].fetch_add(credit, std::memory_order_relaxed);
 }
 
@@ -286,7 +287,8 @@ void LocalClustering::send_pieces(int lane, unsigned shift) {
   const auto take = [&](frontier::Record record) {
     if (record.vertex >= job_.owned())
       throw Error("a process has sent a credit for a vertex that does not exist");
-    give(rows_->number_of(KnownNumber(frontier::local_of(record))), std::uint64_t{record.value} << shift);
+    add_credit(rows_->number_of(KnownNumber(frontier::local_of(record))),
+               std::uint64_t{record.value} << shift);
   };
   const frontier::Boundary& boundary = rows_->boundary();
   const auto mine = job_.pool().part(lane, boundary.known() - boundary.owned());

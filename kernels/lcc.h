@@ -25,21 +25,23 @@
 
 namespace edgewire::kernels {
 
-/// Says whether a vertex is a neighbour of the vertex in work, and what it is credited meanwhile. Both are in
-/// one word, so that a look at a vertex and its credit take one access to memory.
+/// The vertex in work, u, keeps a mark of each other vertex v: whether v is its neighbour, whether edges lead
+/// both ways between them, and the credit of v for triangles of u. All are in one word, so that a look at v
+/// and its credit take one access to memory: bit 31 and bit 30 are the flags, the others are the credit.
 class NeighbourMark {
  public:
   NeighbourMark() = default;  ///< the mark of a vertex that is no neighbour
   explicit NeighbourMark(bool both_ways) noexcept : word_(kNeighbour | (both_ways ? kBothWays : 0)) {}
   /// Returns 1 or 0, to multiply by, so that no branch depends on what is found.
   std::uint32_t is_neighbour() const noexcept { return word_ / kNeighbour; }
-  /// Returns 1 for a neighbour with edges to the vertex in work and from it, else 0.
+  /// Returns 1 for a neighbour with edges both ways, else 0.
   std::uint32_t both_ways() const noexcept { return word_ / kBothWays & 1; }
   void add_credit(std::uint32_t credit) noexcept { word_ += credit; }
   std::uint32_t credit() const noexcept { return word_ % kBothWays; }
 
  private:
-  // No row has more than sqrt(2 m) < 2^23 entries, and none is credited more than 4 times as much.
+  // No row has more than sqrt(2 m) < 2^23 entries, and none is credited more than 4 times as much: a credit
+  // never reaches bit 30.
   static constexpr std::uint32_t kNeighbour = std::uint32_t{1} << 31, kBothWays = std::uint32_t{1} << 30;
   std::uint32_t word_ = 0;
 };
@@ -50,8 +52,8 @@ class LocalClustering {
   /// those entries of rows that were looked up.
   static constexpr std::uint64_t kOrient = 0, kIntersect = 1, kCredit = 2;
 
-  /// This is what tests make smaller: a credit travels in pieces of so many bits, 1 to 32; batches have so
-  /// many words, 0 stands for BoundaryRows::batch_words().
+  /// Tests make pieces smaller: a credit travels in pieces of so many bits, 1 to 32; batches have so many
+  /// words, 0 stands for BoundaryRows::batch_words().
   struct Pieces {
     unsigned record_bits = 32;
     std::uint64_t batch_words = 0;
@@ -69,16 +71,15 @@ class LocalClustering {
   std::vector<double> coefficients() const;
   /// The triangles of the whole graph without its directions.
   std::uint64_t triangles() const noexcept { return triangles_; }
-  /// Returns the pairs of neighbours that the owned vertices have, d (d - 1) / 2 each: each could be a
-  /// triangle.
+  /// Returns the pairs of neighbours of owned vertices, d (d - 1) / 2 each: each could close a triangle.
   double pairs_of_neighbours() const;
 
  private:
   using Row = OrientedRows::Row;
   struct alignas(128) Worker {
     std::vector<NeighbourMark> marks;  ///< [number]; made when needed
-    /// [place in the row of the vertex in work]: what is credited to the neighbour there, besides in marks.
-    std::vector<std::uint32_t> earned;
+    /// [place in the row of the vertex in work]: the credit of the neighbour there, besides that in marks.
+    std::vector<std::uint32_t> row_credits;
     std::uint64_t vertices = 0, edges = 0, triangles = 0;
   };
 
@@ -89,8 +90,8 @@ class LocalClustering {
   void find_triangles(Worker& worker, std::uint32_t u, const RowBatch& batch);
   void find_directed_triangles(Worker& worker, std::uint32_t u, const RowBatch& batch);
   void mark(Worker& worker, Row row, std::span<const std::uint8_t> both_ways) const;
-  void take_marks(Worker& worker, Row row);
-  void give(std::uint32_t number, std::uint64_t credit);
+  void unmark(Worker& worker, Row row);
+  void add_credit(std::uint32_t number, std::uint64_t credit);
   void send_credits();
   void send_pieces(int lane, unsigned shift);
 

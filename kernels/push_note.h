@@ -32,7 +32,7 @@ class Active {
   std::uint32_t code_ = kNobody;
 };
 
-/// This is what a lane says at the end of a push.
+/// A lane says this at the end of a push.
 struct PushNote {
   std::uint32_t vertices = 0;      ///< vertices whose edges the process followed; said by lane 0
   std::uint64_t edges = 0;         ///< out of them

@@ -74,7 +74,7 @@ class StrongComponentsRun {
   std::vector<VertexId> members_;
   Rows out_, in_;
   VertexId giant_{kNone};
-  /// This is what is sent at the end of a superstep: whom it reaches in the next one.
+  /// A process sends messages at the end of a superstep; they reach their vertices in the next one.
   struct Message {
     VertexId vertex;
     PlainId value;

@@ -46,7 +46,7 @@ class SsspCheck {
   using Limits = std::numeric_limits<Distance>;
   using Sum = std::conditional_t<kWhole, Uint128, long double>;
   static constexpr Distance kFar = kWhole ? Limits::max() : Limits::infinity();
-  /// This is what is longer than a distance can be.
+  /// A sum that is longer than a distance can be becomes kMost.
   static constexpr Distance kMost = kWhole ? Limits::max() - 1 : Limits::max();
 
   std::string name(Vertex v) const { return vertex_name(graph_, v); }

@@ -31,20 +31,20 @@ Components::Components(frontier::FrontierJob& job, ComponentsApart::Room room)
 }
 
 std::vector<frontier::Superstep> Components::run() {
-  const bool skips = job_.graph().symmetric();
-  bool shared = false;
+  const bool skips_giant = job_.graph().symmetric();
+  bool giant_shared = false;
   make_sets();
   if (job_.on_disks()) {
-    if (skips && !distributed_) giant_ = hub();
+    if (skips_giant && !distributed_) giant_ = hub();
     log_.step(kAll, workers_, [this] { link_all(); });
   } else {
     log_.step(kSample, workers_, [this] { link_sample(); });
-    if (skips && distributed_) shared = apart_->share_giant(log_);
-    if (skips && !distributed_) giant_ = most_frequent(forest_, job_.owned()).root;
+    if (skips_giant && distributed_) giant_shared = apart_->share_giant(log_);
+    if (skips_giant && !distributed_) giant_ = most_frequent(forest_, job_.owned()).root;
     log_.step(kRest, workers_, [this] { link_rest(); });
   }
   if (distributed_) {
-    if (!shared) apart_->share_giant(log_);
+    if (!giant_shared) apart_->share_giant(log_);
     apart_->join(log_);
   }
   job_.wait_for_all();
@@ -95,22 +95,22 @@ void Components::link_rest() {
   job_.for_each_range([&](int w, LocalNumber first, LocalNumber last) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
     topology::run_scalar_for_cpu([&] {
-      std::array<LocalNumber, kRowsAtOnce> left;  // vertices whose rows are to be linked
+      std::array<LocalNumber, kRowsAtOnce> linked;  // vertices whose rows are to be linked
       for (LocalNumber local = first; local < last;) {
         std::size_t count = 0;
         for (const LocalNumber end(std::min<std::uint32_t>(last, local + kRowsAtOnce)); local < end;
              ++local) {
-          left[count] = local;  // no branch: few or most are skipped, in no order
+          linked[count] = local;  // no branch: few or most are skipped, in no order
           count += static_cast<std::size_t>(!in_giant(local)) &
                    static_cast<std::size_t>(rows[local].size() > kSampledEdges);
         }
         for (std::size_t i = 0; i < count; ++i) {
-          const auto row = rows[left[i]].subspan(kSampledEdges);
+          const auto row = rows[linked[i]].subspan(kSampledEdges);
           for (const KnownNumber n : row.first(std::min(row.size(), kFetchedEdges))) forest_.fetch(n);
         }
         for (std::size_t i = 0; i < count; ++i) {
-          const auto row = rows[left[i]].subspan(kSampledEdges);
-          for (const KnownNumber n : row) forest_.link(left[i], n);
+          const auto row = rows[linked[i]].subspan(kSampledEdges);
+          for (const KnownNumber n : row) forest_.link(linked[i], n);
           worker.edges += row.size();
         }
         worker.vertices += count;

@@ -5,8 +5,7 @@
 // 1. A sample of the edges, two of each vertex, is linked, which joins most of a graph.
 // 2. The giant component is the one that most vertices are in.
 // 3. The rest of the edges is linked. In symmetric graphs the rows of the giant component are skipped: an
-// edge
-//    that leaves it is also in the row at its other end.
+//    edge that leaves it is also in the row at its other end.
 // 4. The components of several processes are joined, see ComponentsApart.
 //
 // Rows on disks are read once instead, and all of them are linked.

@@ -26,10 +26,7 @@ MostFrequent most_frequent(const Forest& forest, std::uint32_t owned) {
   const std::uint32_t stride = owned / kSampledVertices + 1;
   for (std::uint32_t n = 0; n < owned; n += stride, ++most.of) ++counts[forest.root(n)];
   for (const auto& [root, count] : counts)
-    if (count > most.count) {
-      most.root = root;
-      most.count = count;
-    }
+    if (count > most.count) most = {root, count, most.of};
   return most;
 }
 
@@ -42,7 +39,7 @@ ComponentsApart::ComponentsApart(frontier::FrontierJob& job, Forest& forest, Roo
       owned_(boundary_.owned()),
       room_(room),
       giant_(boundary_.known()),
-      joined_(processes_),
+      has_giant_(processes_),
       open_(owned_, processes_) {}
 
 bool ComponentsApart::share_giant(frontier::SuperstepLog& log) {
@@ -51,25 +48,26 @@ bool ComponentsApart::share_giant(frontier::SuperstepLog& log) {
     MostFrequent most = most_frequent(forest_, owned_);
     if (most.count < most.of / 4 || most.count < 2) most = {};  // bits would say little
     const std::uint64_t mine = most.count == 0 ? 0 : std::uint64_t{most.count} << kNameBits | name(most.root);
-    const auto said = job_.records().share({&mine, 1});
-    const auto largest =
-        std::ranges::max_element(said, {}, [](std::uint64_t one) { return one >> kNameBits; });
-    found = *largest != 0;
+    const auto largest = job_.records().share({&mine, 1});
+    const auto giant =
+        std::ranges::max_element(largest, {}, [](std::uint64_t one) { return one >> kNameBits; });
+    found = *giant != 0;
     if (!found) return;
-    tell_giants(said, most.root);
-    const auto reference = static_cast<std::uint32_t>(largest - said.begin());
+    mark_giants(largest, most.root);
+    const auto reference = static_cast<std::uint32_t>(giant - largest.begin());
     const bool joins = rank_ == reference || (most.count > 0 && meets(reference, most.root));
     const std::uint64_t says = joins ? 1 : 0;
-    joined_ = job_.records().share({&says, 1});
+    has_giant_ = job_.records().share({&says, 1});
     link_giant(joins ? most.root : kNone);
     done.frontier = joins ? owned_ : 0;
   });
   return found;
 }
 
-/// `said`: what processes have said of their largest components; 0: none. `root`: that of this process.
-void ComponentsApart::tell_giants(const std::vector<std::uint64_t>& said, std::uint32_t root) {
-  if (said[rank_] != 0)
+/// Marks the vertices in the largest components of their owners. `largest`: [process], its size and name; 0:
+/// none. `root`: that of this process.
+void ComponentsApart::mark_giants(const std::vector<std::uint64_t>& largest, std::uint32_t root) {
+  if (largest[rank_] != 0)
     job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
       for (LocalNumber local = first; local < last; ++local)
         if (forest_.root(local) == root) giant_.add(local);
@@ -78,7 +76,7 @@ void ComponentsApart::tell_giants(const std::vector<std::uint64_t>& said, std::u
     frontier::exchange_known_bits(
         job_, lane, [&](LocalNumber local) { return giant_.test(local); },
         [&](std::uint32_t number, std::uint32_t bits) { giant_.set_some(number, bits); },
-        [&](std::uint32_t process) { return said[process] != 0; });
+        [&](std::uint32_t process) { return largest[process] != 0; });
   });
 }
 
@@ -93,17 +91,17 @@ bool ComponentsApart::meets(std::uint32_t peer, std::uint32_t root) const noexce
 /// it, whose root is `root`; kNone: nothing.
 void ComponentsApart::link_giant(std::uint32_t root) {
   constexpr std::uint32_t kPiece = 1 << 14;
-  of_giant_ = root;
+  giant_member_ = root;
   for (std::uint32_t peer = 0; peer < processes_; ++peer) {
-    if (peer == rank_ || joined_[peer] == 0) continue;
+    if (peer == rank_ || has_giant_[peer] == 0) continue;
     const std::uint32_t first = boundary_.first(peer), end = first + boundary_.count(peer);
-    for (std::uint32_t n = first; n < end && of_giant_ == kNone; ++n)
-      if (giant_.test(n)) of_giant_ = n;
+    for (std::uint32_t n = first; n < end && giant_member_ == kNone; ++n)
+      if (giant_.test(n)) giant_member_ = n;
     job_.pool().for_each((end - first + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
       const auto begin = first + static_cast<std::uint32_t>(piece) * kPiece;
       for (std::uint32_t n = begin; n < std::min(end, begin + kPiece); ++n) {
         if (end - n > kParentsAhead) forest_.fetch(forest_.parent(n + kParentsAhead));
-        if (giant_.test(n)) forest_.link(of_giant_, n);
+        if (giant_.test(n)) forest_.link(giant_member_, n);
       }
     });
   }
@@ -161,7 +159,8 @@ void ComponentsApart::find_open() {
     }
     open_.named[peer] = std::move(roots);
   });
-  if (const std::uint32_t root = of_giant_ == kNone ? kNone : forest_.root(of_giant_); root < owned_) {
+  const std::uint32_t root = giant_member_ == kNone ? kNone : forest_.root(giant_member_);
+  if (root < owned_) {
     open_.giant = root;
     open_.add(root);
   }

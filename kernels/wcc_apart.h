@@ -25,7 +25,7 @@
 
 namespace edgewire::kernels {
 
-/// This is what supersteps of Components do, by kind.
+/// The supersteps of Components have these names, by kind.
 inline constexpr std::array kComponentPhases{"link two edges of each vertex",
                                              "link the rest",
                                              "link all edges",
@@ -49,7 +49,7 @@ class ComponentsApart {
  public:
   /// The values of Superstep::kind. Its `frontier` has names, bits or records that were sent.
   static constexpr std::uint64_t kGiant = 3, kName = 4, kTell = 5, kGather = 6, kAsk = 7, kLabel = 8;
-  /// This is what process 0 may get.
+  /// Process 0 gets no more than this.
   struct Room {
     GatheredRoom all{};
     std::uint64_t left = 1 << 13;  ///< components with a parent, once owners were told of others
@@ -68,7 +68,7 @@ class ComponentsApart {
   /// its row need not be linked where the graph is symmetric. Before share_giant() none is. It needs no other
   /// process.
   bool in_giant(std::uint32_t owner, std::uint32_t number) const noexcept {
-    return joined_[owner] != 0 && giant_.test(number);
+    return has_giant_[owner] != 0 && giant_.test(number);
   }
   /// Links the components of all processes, after all edges were linked.
   void join(frontier::SuperstepLog& log);
@@ -84,7 +84,7 @@ class ComponentsApart {
   PlainId name(std::uint32_t root) const noexcept {
     return job_.ownership().vertex(rank_, LocalNumber(root));
   }
-  void tell_giants(const std::vector<std::uint64_t>& said, std::uint32_t root);
+  void mark_giants(const std::vector<std::uint64_t>& largest, std::uint32_t root);
   bool meets(std::uint32_t peer, std::uint32_t root) const noexcept;
   void link_giant(std::uint32_t root);
   std::vector<std::uint32_t> open_between(std::uint32_t peer) const;
@@ -96,8 +96,8 @@ class ComponentsApart {
   std::uint32_t rank_, processes_, owned_;
   Room room_;
   Bits giant_;  ///< [known number]: the owner says that the vertex is in its largest component
-  std::vector<std::uint64_t> joined_;  ///< [process]: 1 where that is a part of the giant component
-  std::uint32_t of_giant_ = kNone;     ///< a number in the giant component
+  std::vector<std::uint64_t> has_giant_;  ///< [process]: 1 where that is a part of the giant component
+  std::uint32_t giant_member_ = kNone;    ///< a number in the giant component
   OpenComponents open_;
   std::vector<PlainId> labels_;  ///< labels of open_, by number
 };

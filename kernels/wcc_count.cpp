@@ -19,27 +19,26 @@ namespace {
 
 /// A component of one process is named by its smallest owned vertex.
 using Component = PlainId;
-constexpr std::size_t kSampledEdges = kernels::Components::kSampledEdges;
 
-/// Sets that are joined, over numbers or names, by one thread.
+/// A union-find forest over numbers or names, for one thread. The root of each tree is its smallest one.
 class Sets {
  public:
   Component root(Component one) {
     Component top = one;
-    for (auto at = above_.find(top); at != above_.end(); at = above_.find(top)) top = at->second;
-    for (auto at = above_.find(one); at != above_.end() && at->second != top; at = above_.find(one))
+    for (auto at = parents_.find(top); at != parents_.end(); at = parents_.find(top)) top = at->second;
+    for (auto at = parents_.find(one); at != parents_.end() && at->second != top; at = parents_.find(one))
       one = std::exchange(at->second, top);
     return top;
   }
-  void join(Component a, Component b) {
+  void link(Component a, Component b) {
     const auto [low, high] = std::minmax({root(a), root(b)});
-    if (low != high) above_.emplace(high, low);
+    if (low != high) parents_.emplace(high, low);
   }
-  /// The numbers that are not the smallest of their set.
-  const std::map<Component, Component>& joined() const noexcept { return above_; }
+  /// The parents of all that are no roots.
+  const std::map<Component, Component>& parents() const noexcept { return parents_; }
 
  private:
-  std::map<Component, Component> above_;
+  std::map<Component, Component> parents_;
 };
 
 /// The components that one process finds in its own rows.
@@ -48,102 +47,31 @@ struct Part {
   std::vector<std::vector<PlainId>> boundary;  ///< [owner]: vertices, ascending
   std::optional<Component> largest;            ///< largest component that others know
   std::uint64_t largest_size = 0;              ///< its vertices, among those that are looked at
-  std::vector<bool> said;                      ///< [vertex]: others know that it is in it
-};
-
-/// The method of kernels::ComponentsApart.
-class ComponentsCount : public FrontierCount {
- public:
-  explicit ComponentsCount(const graph::GraphFile& graph)
-      : FrontierCount("wcc", Exactness::at_least, sizeof(frontier::Record)), graph_(graph) {}
-
-  std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
-    const auto processes = static_cast<std::uint32_t>(ownership.processes());
-    CountedStep whole{"all labels", graph_.vertices(), RecordLoad(processes)};
-    if (processes == 1) return {whole};
-    const Names names(graph_, ownership);
-    const auto parts_of = [&](std::size_t edges) {
-      std::vector<Part> parts;
-      for (std::uint32_t p = 0; p < processes; ++p) parts.push_back(part_of(p, ownership, names, edges));
-      return parts;
-    };
-    // Where rows are to be skipped, bits are said before all edges are linked.
-    std::vector<Part> parts = parts_of(SIZE_MAX),
-                      early = graph_.symmetric() ? parts_of(kSampledEdges) : parts;
-    if (std::ranges::none_of(early, [](const Part& part) { return part.largest.has_value(); })) early = parts;
-    const std::uint32_t reference = count_bits(early, whole.load);
-    for (std::uint32_t p = 0; p < processes; ++p) {
-      parts[p].said.resize(graph_.vertices());
-      for (PlainId v = 0; early[p].largest && v < graph_.vertices(); ++v)
-        parts[p].said[v] = early[p].component[v] == early[p].largest;
-      parts[p].largest = early[p].largest;
-      if (parts[p].largest) parts[p].largest = parts[p].component[*parts[p].largest];
-    }
-    for (std::uint32_t p = 0; p < processes; ++p) link_said(parts, p);
-    const auto links = links_of(parts, reference);
-    const Told told = told_of(links, processes);
-    if (fits(parts, told, ownership))
-      count_gathered(links, told, ownership, whole.load);
-    else
-      count_told(links, names, whole.load);
-    return {whole};
-  }
-
- private:
-  Part part_of(std::uint32_t process, const partition::Ownership& ownership, const Names& names,
-               std::size_t edges) const;
-  static std::uint32_t count_bits(std::vector<Part>& parts, RecordLoad& load);
-  static void link_said(std::vector<Part>& parts, std::uint32_t process);
-  /// Says that the components `of_p` of p and `of_q` of q are one.
-  struct Link {
-    std::uint32_t p, q;
-    Component of_p, of_q;
-    bool named;  ///< both name them for a boundary vertex
-  };
-  /// The lists that each process tells process 0, where that one has room to link all components.
-  struct Told {
-    std::vector<std::set<Component>> components;  ///< [process]
-    std::vector<std::uint64_t> names;             ///< [process]: how many boundary vertices it names
-
-    std::uint64_t values(std::uint32_t p, const partition::Ownership& ownership) const;
-  };
-  std::array<std::vector<PlainId>, 2> open_between(const std::vector<Part>& parts, std::uint32_t p,
-                                                   std::uint32_t q) const;
-  std::vector<Link> links_of(const std::vector<Part>& parts, std::uint32_t reference) const;
-  static Told told_of(const std::vector<Link>& links, std::uint32_t processes);
-  static bool fits(const std::vector<Part>& parts, const Told& told, const partition::Ownership& ownership);
-  static void count_gathered(const std::vector<Link>& links, const Told& told,
-                             const partition::Ownership& ownership, RecordLoad& load);
-  static void count_told(const std::vector<Link>& links, const Names& names, RecordLoad& load);
-
-  const graph::GraphFile& graph_;
+  std::vector<bool> in_giant;                  ///< [vertex]: all know that it is in the large component
 };
 
 /// Returns the part of a process. `edges`: how many edges of each vertex are linked.
-Part ComponentsCount::part_of(std::uint32_t process, const partition::Ownership& ownership,
-                              const Names& names, std::size_t edges) const {
-  // Owned vertices have lower numbers than others, so that an owned one gives the name.
-  std::vector<PlainId> above(graph_.vertices());
-  std::iota(above.begin(), above.end(), PlainId{0});
+Part part_of(const graph::GraphFile& graph, std::uint32_t process, const partition::Ownership& ownership,
+             const Names& names, std::size_t edges) {
+  // An owned vertex comes before all others, so that it is the root and gives the name.
+  std::vector<PlainId> parents(graph.vertices());
+  std::iota(parents.begin(), parents.end(), PlainId{0});
   const auto root = [&](PlainId v) {
-    while (above[v] != v) v = above[v] = above[above[v]];
+    while (parents[v] != v) v = parents[v] = parents[parents[v]];
     return v;
   };
-  const auto comes_first = [&](PlainId a, PlainId b) {
-    return std::pair(names.owner(VertexId(a)) != process, a) <
-           std::pair(names.owner(VertexId(b)) != process, b);
-  };
+  const auto order = [&](PlainId v) { return std::pair(names.owner(VertexId(v)) != process, v); };
   Part part;
   part.boundary.resize(static_cast<std::size_t>(ownership.processes()));
   for (LocalNumber local{}; local < ownership.count(process); ++local) {
     const VertexId u = ownership.vertex(process, local);
     std::size_t linked = 0;
-    for (const VertexId v : graph::Row{graph_, u}.targets()) {
+    for (const VertexId v : graph::Row{graph, u}.targets()) {
       if (names.owner(v) != process) part.boundary[names.owner(v)].push_back(v);
       if (linked++ >= edges) continue;
       PlainId a = root(u), b = root(v);
-      if (comes_first(b, a)) std::swap(a, b);
-      above[b] = a;
+      if (order(b) < order(a)) std::swap(a, b);
+      parents[b] = a;
     }
   }
   for (auto& some : part.boundary) {
@@ -151,28 +79,28 @@ Part ComponentsCount::part_of(std::uint32_t process, const partition::Ownership&
     some.erase(std::unique(some.begin(), some.end()), some.end());
   }
   std::map<Component, std::uint64_t> sizes;
-  const std::uint32_t stride = ownership.count(process) / kernels::kSampledVertices + 1;
+  const std::uint32_t stride = ownership.count(process) / kSampledVertices + 1;
   for (LocalNumber local{}; local < ownership.count(process); local += stride)
     ++sizes[root(ownership.vertex(process, local))];
   const auto most = std::ranges::max_element(sizes, {}, [](const auto& one) { return one.second; });
   if (most != sizes.end() &&
       most->second >= std::max(2U, (ownership.count(process) + stride - 1) / stride / 4))
     std::tie(part.largest, part.largest_size) = *most;
-  part.component.resize(above.size());
-  for (PlainId v = 0; v < above.size(); ++v) part.component[v] = root(v);
+  part.component.resize(parents.size());
+  for (PlainId v = 0; v < parents.size(); ++v) part.component[v] = root(v);
   return part;
 }
 
-/// A process with a large component says a bit for each owned vertex that a peer knows. Forgets that it is
+/// A process with a large component sends a bit for each owned vertex that a peer knows. Forgets that it is
 /// large where it does not meet that of the process with the largest one, which is returned.
-std::uint32_t ComponentsCount::count_bits(std::vector<Part>& parts, RecordLoad& load) {
+std::uint32_t count_bits(std::vector<Part>& parts, RecordLoad& load) {
   constexpr std::uint64_t kVerticesARecord = 64;
   std::uint32_t reference = 0;
   for (std::size_t p = 0; p < parts.size(); ++p) {
     if (!parts[p].largest) continue;
     if (parts[p].largest_size > parts[reference].largest_size) reference = static_cast<std::uint32_t>(p);
     for (std::size_t peer = 0; peer < parts.size(); ++peer)
-      for (std::size_t i = 0; i < parts[peer].boundary[p].size(); i += kVerticesARecord) load.add(p, peer);
+      load.add(p, peer, (parts[peer].boundary[p].size() + kVerticesARecord - 1) / kVerticesARecord);
   }
   for (std::size_t p = 0; p < parts.size(); ++p) {
     if (p == reference || !parts[p].largest) continue;
@@ -186,14 +114,14 @@ std::uint32_t ComponentsCount::count_bits(std::vector<Part>& parts, RecordLoad& 
 }
 
 /// A process links those of its components that have vertices of the large one elsewhere.
-void ComponentsCount::link_said(std::vector<Part>& parts, std::uint32_t process) {
+void link_giant(std::vector<Part>& parts, std::uint32_t process) {
   Part& part = parts[process];
   Sets sets;
   for (std::uint32_t owner = 0; owner < parts.size(); ++owner)
     for (const PlainId v : part.boundary[owner]) {
-      if (!parts[owner].said[v]) continue;
+      if (!parts[owner].in_giant[v]) continue;
       if (!part.largest) part.largest = part.component[v];
-      sets.join(*part.largest, part.component[v]);
+      sets.link(*part.largest, part.component[v]);
     }
   for (auto& one : part.component) one = sets.root(one);
   if (part.largest) part.largest = sets.root(*part.largest);
@@ -201,24 +129,32 @@ void ComponentsCount::link_said(std::vector<Part>& parts, std::uint32_t process)
 
 /// Returns the boundary vertices of `owner` that are open in p, and q's in p, of which one of the two
 /// suffices.
-std::array<std::vector<PlainId>, 2> ComponentsCount::open_between(const std::vector<Part>& parts,
-                                                                  std::uint32_t p, std::uint32_t q) const {
+std::array<std::vector<PlainId>, 2> open_between(const graph::GraphFile& graph,
+                                                 const std::vector<Part>& parts, std::uint32_t p,
+                                                 std::uint32_t q) {
   const auto open = [&](std::uint32_t knows, std::uint32_t owner) {
     std::vector<PlainId> some;
     for (const PlainId v : parts[knows].boundary[owner])
-      if (!parts[owner].said[v]) some.push_back(v);
+      if (!parts[owner].in_giant[v]) some.push_back(v);
     return some;
   };
   std::array both{open(p, q), open(q, p)};
-  if (graph_.symmetric()) both[both[0].size() <= both[1].size() ? 1 : 0].clear();
+  if (graph.symmetric()) both[both[0].size() <= both[1].size() ? 1 : 0].clear();
   return both;
 }
 
+/// Says that the components `of_p` of p and `of_q` of q are one.
+struct Link {
+  std::uint32_t p, q;
+  Component of_p, of_q;
+  bool named;  ///< both name them for a boundary vertex
+};
+
 /// Returns the components that are linked. A pair of processes links the names that both have for a boundary
-/// vertex, once for each vertex that is told. A process that has a part of the large component links it with
-/// the part of the process `reference`.
-std::vector<ComponentsCount::Link> ComponentsCount::links_of(const std::vector<Part>& parts,
-                                                             std::uint32_t reference) const {
+/// vertex, once for each vertex. A process that has a part of the large component links it with the part of
+/// the process `reference`.
+std::vector<Link> links_of(const graph::GraphFile& graph, const std::vector<Part>& parts,
+                           std::uint32_t reference) {
   std::vector<Link> links;
   const auto processes = static_cast<std::uint32_t>(parts.size());
   for (std::uint32_t p = 0; p < processes; ++p)
@@ -226,31 +162,50 @@ std::vector<ComponentsCount::Link> ComponentsCount::links_of(const std::vector<P
       links.push_back({p, reference, *parts[p].largest, *parts[reference].largest, false});
   for (std::uint32_t p = 0; p < processes; ++p)
     for (std::uint32_t q = p + 1; q < processes; ++q)
-      for (const auto& some : open_between(parts, p, q))
+      for (const auto& some : open_between(graph, parts, p, q))
         for (const PlainId v : some)
           links.push_back({p, q, parts[p].component[v], parts[q].component[v], true});
   return links;
 }
 
-ComponentsCount::Told ComponentsCount::told_of(const std::vector<Link>& links, std::uint32_t processes) {
-  Told told{std::vector<std::set<Component>>(processes), std::vector<std::uint64_t>(processes)};
-  for (const Link& one : links) {
-    told.components[one.p].insert(one.of_p);
-    told.components[one.q].insert(one.of_q);
-    if (!one.named) continue;
-    ++told.names[one.p];
-    ++told.names[one.q];
+/// The list that each process sends to process 0, where that one has room to link all components.
+struct Lists {
+  std::vector<std::set<Component>> components;  ///< [process]
+  std::vector<std::uint64_t> names;             ///< [process]: boundary vertices whose component it names
+
+  /// Returns the values of 4 bytes that a process sends: a head, which of its vertices name components, and
+  /// names of so many bits as its components and none need.
+  std::uint64_t values(std::uint32_t p, const partition::Ownership& ownership) const {
+    const auto packed = [](std::uint64_t count, std::uint64_t largest) {
+      std::uint64_t bits = 1;
+      while (largest >> bits != 0) ++bits;
+      return (count * bits + 31) / 32;
+    };
+    const std::uint64_t owned = ownership.count(p), count = components[p].size();
+    return 1 + components.size() + std::min((owned + 31) / 32, packed(count, owned)) +
+           packed(names[p], count);
   }
-  return told;
+};
+
+Lists lists_of(const std::vector<Link>& links, std::uint32_t processes) {
+  Lists lists{std::vector<std::set<Component>>(processes), std::vector<std::uint64_t>(processes)};
+  for (const Link& one : links) {
+    lists.components[one.p].insert(one.of_p);
+    lists.components[one.q].insert(one.of_q);
+    if (!one.named) continue;
+    ++lists.names[one.p];
+    ++lists.names[one.q];
+  }
+  return lists;
 }
 
-/// Counts where all tell process 0, which answers.
-void ComponentsCount::count_gathered(const std::vector<Link>& links, const Told& told,
-                                     const partition::Ownership& ownership, RecordLoad& load) {
+/// Counts the lists that process 0 gets, and its answers.
+void count_gathered(const std::vector<Link>& links, const Lists& lists, const partition::Ownership& ownership,
+                    RecordLoad& load) {
   const auto processes = static_cast<std::uint32_t>(ownership.processes());
-  const auto& components = told.components;
+  const auto& components = lists.components;
   Sets sets;
-  for (const Link& one : links) sets.join(one.of_p, one.of_q);
+  for (const Link& one : links) sets.link(one.of_p, one.of_q);
   // The label that most have, if more than half do.
   Component most = 0;
   std::uint64_t votes = 0;
@@ -260,54 +215,84 @@ void ComponentsCount::count_gathered(const std::vector<Link>& links, const Told&
       votes += sets.root(one) == most ? 1 : -std::uint64_t{1};
     }
   for (std::uint32_t p = 1; p < processes; ++p) {
-    load.add(p, 0, (told.values(p, ownership) + 1) / 2);
+    load.add(p, 0, (lists.values(p, ownership) + 1) / 2);
     std::uint64_t others = 0;
     for (const Component one : components[p]) others += sets.root(one) != most ? 1 : 0;
     load.add(0, p, (components[p].size() + 63) / 64 + (others + 1) / 2);
   }
 }
 
-/// Returns the values of 4 bytes that a process sends: a head, which of its vertices name components, and
-/// names of so many bits as its components and none need.
-std::uint64_t ComponentsCount::Told::values(std::uint32_t p, const partition::Ownership& ownership) const {
-  const auto packed = [](std::uint64_t count, std::uint64_t largest) {
-    std::uint64_t bits = 1;
-    while (largest >> bits != 0) ++bits;
-    return (count * bits + 31) / 32;
-  };
-  const std::uint64_t owned = ownership.count(p), count = components[p].size();
-  return 1 + components.size() + std::min((owned + 31) / 32, packed(count, owned)) + packed(names[p], count);
-}
-
 /// Returns whether process 0 has room for the components and names that all processes tell it.
-bool ComponentsCount::fits(const std::vector<Part>& parts, const Told& told,
-                           const partition::Ownership& ownership) {
+bool fits(const std::vector<Part>& parts, const Lists& lists, const partition::Ownership& ownership) {
   std::uint64_t bytes = 0, known = ownership.count(0);
   for (std::uint32_t p = 0; p < parts.size(); ++p) {
-    bytes += 4 * (told.values(p, ownership) + 1) + (4 + sizeof(VertexId)) * told.components[p].size();
+    bytes += 4 * (lists.values(p, ownership) + 1) + (4 + sizeof(VertexId)) * lists.components[p].size();
     known += parts[0].boundary[p].size();
   }
-  const kernels::GatheredRoom room;
+  const GatheredRoom room;
   return parts.size() == 2 || bytes <= std::max(room.bytes, room.bytes_a_vertex * known);
 }
 
-/// Counts the records, with two names in each; then what is linked by those who hear them. Owners are told of
-/// half of the components or more.
-void ComponentsCount::count_told(const std::vector<Link>& links, const Names& names, RecordLoad& load) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> told;
+/// Counts the records with names, two in each, that one of two processes receives; then those with parents:
+/// half of the components have one and send it to their owners, or more.
+void count_join(const std::vector<Link>& links, const Names& names, RecordLoad& load) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> counts;  // [sender, receiver]: names
   Sets all;
   for (const Link& one : links) {
-    all.join(one.of_p, one.of_q);
+    all.link(one.of_p, one.of_q);
     if (!one.named) continue;
-    const std::uint32_t hears = (one.p + one.q) % 2 == 1 ? one.p : one.q;
-    if (std::uint64_t& count = told[{one.p + one.q - hears, hears}]; count++ % 2 == 0)
-      load.add(one.p + one.q - hears, hears);
+    const std::uint32_t receiver = (one.p + one.q) % 2 == 1 ? one.p : one.q,
+                        sender = one.p + one.q - receiver;
+    if (counts[{sender, receiver}]++ % 2 == 0) load.add(sender, receiver);
   }
-  std::uint64_t joined = 0;
-  for (const auto& [component, low] : all.joined())
-    if (const std::uint32_t owner = names.owner(VertexId(component)); owner != 0 && joined++ % 2 == 0)
+  std::uint64_t with_parent = 0;
+  for (const auto& [component, parent] : all.parents())
+    if (const std::uint32_t owner = names.owner(VertexId(component)); owner != 0 && with_parent++ % 2 == 0)
       load.add(0, owner);
 }
+
+/// The method of ComponentsApart.
+class ComponentsCount : public FrontierCount {
+ public:
+  explicit ComponentsCount(const graph::GraphFile& graph)
+      : FrontierCount("wcc", Exactness::at_least, sizeof(frontier::Record)), graph_(graph) {}
+
+  std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
+    const auto processes = static_cast<std::uint32_t>(ownership.processes());
+    CountedStep whole{"all labels", graph_.vertices(), RecordLoad(processes)};
+    if (processes == 1) return {whole};
+    const Names names(graph_, ownership);
+    const auto parts_of = [&](std::size_t edges) {
+      std::vector<Part> parts;
+      for (std::uint32_t p = 0; p < processes; ++p)
+        parts.push_back(part_of(graph_, p, ownership, names, edges));
+      return parts;
+    };
+    // Where rows are to be skipped, bits travel before all edges are linked.
+    std::vector<Part> parts = parts_of(SIZE_MAX),
+                      early = graph_.symmetric() ? parts_of(Components::kSampledEdges) : parts;
+    if (std::ranges::none_of(early, [](const Part& part) { return part.largest.has_value(); })) early = parts;
+    const std::uint32_t reference = count_bits(early, whole.load);
+    for (std::uint32_t p = 0; p < processes; ++p) {
+      parts[p].in_giant.resize(graph_.vertices());
+      for (PlainId v = 0; early[p].largest && v < graph_.vertices(); ++v)
+        parts[p].in_giant[v] = early[p].component[v] == early[p].largest;
+      parts[p].largest = early[p].largest;
+      if (parts[p].largest) parts[p].largest = parts[p].component[*parts[p].largest];
+    }
+    for (std::uint32_t p = 0; p < processes; ++p) link_giant(parts, p);
+    const auto links = links_of(graph_, parts, reference);
+    const Lists lists = lists_of(links, processes);
+    if (fits(parts, lists, ownership))
+      count_gathered(links, lists, ownership, whole.load);
+    else
+      count_join(links, names, whole.load);
+    return {whole};
+  }
+
+ private:
+  const graph::GraphFile& graph_;
+};
 
 }  // namespace
 

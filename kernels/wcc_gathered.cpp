@@ -40,12 +40,7 @@ ComponentList::ComponentList(std::uint32_t processes, std::uint32_t owned, Size 
 void ComponentList::put_roots(const Bits& roots) {
   PackedNumbers out(values_.data() + roots_begin_, as_bits_ ? 1 : root_bits_);
   std::uint64_t next = 0;
-  for (const std::uint32_t root : roots.members()) {
-    if (as_bits_)
-      out.put(root, 1);
-    else
-      out.put(next++, root);
-  }
+  for (const std::uint32_t root : roots.members()) out.put(as_bits_ ? root : next++, as_bits_ ? 1 : root);
 }
 
 std::vector<LocalNumber> ComponentList::roots() {

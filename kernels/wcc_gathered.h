@@ -48,12 +48,12 @@ class PackedNumbers {
   std::uint32_t mask_;
 };
 
-/// This is what a process tells process 0 of its components, as a list of 4-byte values.
+/// A process tells process 0 its components in a list of 4-byte values.
 class ComponentList {
  public:
-  /// This is what all processes know of each other's lists.
+  /// All processes know the sizes of each other's lists.
   struct Size {
-    std::uint64_t names = 0;       ///< the vertices whose component is told, of all peers together
+    std::uint64_t names = 0;       ///< the vertices whose component it names, to all peers together
     std::uint64_t components = 0;  ///< components that have numbers
   };
   ComponentList(std::uint32_t processes, std::uint32_t owned, Size size);

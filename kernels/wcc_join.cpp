@@ -22,7 +22,7 @@ ComponentsJoin::ComponentsJoin(frontier::FrontierJob& job, const OpenComponents&
       rank_(job.rank()),
       processes_(static_cast<std::uint32_t>(job.bootstrap().size())),
       table_(64),
-      told_(processes_),
+      requested_(processes_),
       awaited_(processes_) {
   for (const LocalNumber root : open.roots().members<LocalNumber>()) add(job.ownership().vertex(rank_, root));
 }
@@ -92,44 +92,44 @@ void ComponentsJoin::exchange(const Lists& sent, Lists& taken) {
 std::uint64_t ComponentsJoin::exchange_names() {
   const std::uint64_t mine = open_.giant == kNone ? kNoVertex : names_[open_.number(open_.giant)];
   const auto giants = job_.records().share({&mine, 1});
-  Lists names(processes_), heard(processes_);
+  Lists names(processes_), received(processes_);
   std::uint64_t sent = 0;
   for (std::uint32_t peer = 0; peer < processes_; ++peer) {
     if (((rank_ + peer) % 2 == 1) == (rank_ < peer)) {
-      heard[peer].resize(open_.named[peer].size());
+      received[peer].resize(open_.named[peer].size());
       continue;
     }
     for (const std::uint32_t root : open_.named[peer])
       names[peer].push_back(root == kNone ? kNoVertex : names_[open_.number(root)]);
     sent += names[peer].size();
   }
-  exchange(names, heard);
+  exchange(names, received);
   const auto first = std::ranges::find_if(giants, [](std::uint64_t name) { return name != kNoVertex; });
   if (mine != kNoVertex) link(open_.number(open_.giant), number_of(static_cast<PlainId>(*first)));
   for (std::uint32_t peer = 0; peer < processes_; ++peer)
-    for (std::size_t i = 0; i < heard[peer].size(); ++i) {
-      if (heard[peer].size() - i > kNamesAhead) fetch(heard[peer][i + kNamesAhead]);
-      if (const std::uint32_t root = open_.named[peer][i]; root != kNone && heard[peer][i] != kNoVertex)
-        link(open_.number(root), number_of(heard[peer][i]));
+    for (std::size_t i = 0; i < received[peer].size(); ++i) {
+      if (received[peer].size() - i > kNamesAhead) fetch(received[peer][i + kNamesAhead]);
+      if (const std::uint32_t root = open_.named[peer][i]; root != kNone && received[peer][i] != kNoVertex)
+        link(open_.number(root), number_of(received[peer][i]));
     }
   return sent;
 }
 
-/// Links until nobody has anything to tell. Nobody knows all: process 0 is only to end a long path of few.
+/// Links until every owner knows the parents. Nobody knows all: process 0 is only to end a long path of few.
 void ComponentsJoin::link_all(frontier::SuperstepLog& log, std::uint64_t room) {
   for (;;) {
     const std::uint64_t pending = job_.sum_of_all(std::array<std::uint64_t, 1>{pending_.size()})[0];
     if (pending == 0) return;
     if (pending <= room)
-      log.step(ComponentsApart::kGather, [this](frontier::Superstep& done) { tell_parents(done, true); });
-    log.step(ComponentsApart::kTell, [this](frontier::Superstep& done) { tell_parents(done, false); });
+      log.step(ComponentsApart::kGather, [this](frontier::Superstep& done) { send_parents(done, true); });
+    log.step(ComponentsApart::kTell, [this](frontier::Superstep& done) { send_parents(done, false); });
   }
 }
 
-/// Tells the owners of components their parents, or process 0, and links what this process is told.
-void ComponentsJoin::tell_parents(frontier::Superstep& done, bool to_one) {
-  std::vector<frontier::Record> heard;
-  const auto take = [&](frontier::Record record) { heard.push_back(record); };
+/// Sends the parents of components to their owners, or to process 0, and links those that arrive.
+void ComponentsJoin::send_parents(frontier::Superstep& done, bool to_one) {
+  std::vector<frontier::Record> received;
+  const auto take = [&](frontier::Record record) { received.push_back(record); };
   const bool sends = !to_one || rank_ != 0;
   for (const std::uint32_t n : sends ? std::exchange(pending_, {}) : std::vector<std::uint32_t>()) {
     const std::uint32_t to = to_one ? 0 : owner_of(n);
@@ -138,13 +138,13 @@ void ComponentsJoin::tell_parents(frontier::Superstep& done, bool to_one) {
     ++done.frontier;
   }
   job_.records().finish(0, take);
-  for (std::size_t i = 0; i < heard.size(); ++i) {
-    if (heard.size() - i > kNamesAhead) {
-      fetch(heard[i + kNamesAhead].vertex);
-      fetch(heard[i + kNamesAhead].value);
+  for (std::size_t i = 0; i < received.size(); ++i) {
+    if (received.size() - i > kNamesAhead) {
+      fetch(received[i + kNamesAhead].vertex);
+      fetch(received[i + kNamesAhead].value);
     }
-    const std::uint32_t child = number_of(heard[i].vertex);
-    link(child, number_of(heard[i].value));
+    const std::uint32_t child = number_of(received[i].vertex);
+    link(child, number_of(received[i].value));
   }
 }
 
@@ -156,9 +156,9 @@ std::vector<PlainId> ComponentsJoin::labels(frontier::SuperstepLog& log) {
   log.step(ComponentsApart::kLabel, [this](frontier::Superstep& done) {
     Lists labels(processes_), taken(processes_);
     for (std::uint32_t peer = 0; peer < processes_; ++peer) {
-      for (const std::uint32_t n : told_[peer]) labels[peer].push_back(least_[n]);
+      for (const std::uint32_t n : requested_[peer]) labels[peer].push_back(least_[n]);
       taken[peer].resize(awaited_[peer].size());
-      done.frontier += told_[peer].size();
+      done.frontier += requested_[peer].size();
     }
     exchange(labels, taken);
     for (std::uint32_t peer = 0; peer < processes_; ++peer)
@@ -181,7 +181,7 @@ void ComponentsJoin::note(std::uint32_t root, PlainId vertex) {
 void ComponentsJoin::ask_for_roots(frontier::Superstep& done) {
   std::vector<std::vector<std::uint32_t>> asked(processes_);
   std::vector<Question> questions;
-  const auto hear = [&](int peer, frontier::Record record) {
+  const auto take = [&](int peer, frontier::Record record) {
     questions.push_back({static_cast<std::uint32_t>(peer), number_of(record.vertex), record.value});
   };
   std::ranges::sort(to_ask_);
@@ -189,11 +189,11 @@ void ComponentsJoin::ask_for_roots(frontier::Superstep& done) {
   for (const std::uint32_t n : std::exchange(to_ask_, {})) {
     const std::uint32_t owner = owner_of(n);
     asked[owner].push_back(n);
-    job_.records().send(0, static_cast<int>(owner), frontier::Record{names_[n], least_[n]}, hear);
+    job_.records().send(0, static_cast<int>(owner), frontier::Record{names_[n], least_[n]}, take);
     ++done.frontier;
   }
-  job_.records().finish(0, hear);
-  Lists answers(processes_), heard(processes_);
+  job_.records().finish(0, take);
+  Lists answers(processes_), received(processes_);
   for (const Question& one : questions) {
     if (one.number >= open_.count()) throw Error("a process has asked for a vertex of another one");
     const std::uint32_t top = root(one.number);
@@ -201,18 +201,18 @@ void ComponentsJoin::ask_for_roots(frontier::Superstep& done) {
     answers[one.peer].push_back(is_last ? kNoVertex : names_[top]);
     if (!is_last) continue;
     note(top, one.least);
-    told_[one.peer].push_back(top);
+    requested_[one.peer].push_back(top);
   }
-  for (std::uint32_t peer = 0; peer < processes_; ++peer) heard[peer].resize(asked[peer].size());
-  exchange(answers, heard);
+  for (std::uint32_t peer = 0; peer < processes_; ++peer) received[peer].resize(asked[peer].size());
+  exchange(answers, received);
   for (std::uint32_t peer = 0; peer < processes_; ++peer)
     for (std::size_t i = 0; i < asked[peer].size(); ++i) {
       const std::uint32_t n = asked[peer][i];
-      if (heard[peer][i] == kNoVertex) {
+      if (received[peer][i] == kNoVertex) {
         awaited_[peer].push_back(n);
         continue;
       }
-      const std::uint32_t top = root(number_of(heard[peer][i]));
+      const std::uint32_t top = root(number_of(received[peer][i]));
       if (order(top) >= order(n)) throw Error("a process has named a root that is none");
       parents_[n] = top;
       note(top, least_[n]);

@@ -1,13 +1,13 @@
 // This file says how processes link the components that each of them has found, where no process has room for
 // all.
 //
-// Of each two processes one hears the names that the other one has for the vertices that both know, and links
-// them with its own. Names are linked in a union-find forest of their own, since those of other processes are
-// among them. Whoever gives a component a parent tells its owner; the owner links both, which may give
-// another component a parent. A component with a parent takes no part any more, so what is left is halved in
-// two such supersteps at most, until few are left, which process 0 links. Then owners are asked for roots:
-// each answer leads at least twice as far. Parents are in an order that is a hash of their names, since in
-// that of the names a path could become one long chain; the smallest names follow at the end.
+// Of each two processes one receives the names that the other one has for the vertices that both know, and
+// links them with its own. Names are linked in a union-find forest of their own, since those of other
+// processes are among them. Whoever gives a component a parent tells its owner; the owner links both, which
+// may give another component a parent. A component with a parent takes no part any more, so what is left is
+// halved in two such supersteps at most, until few are left, which process 0 links. Then owners are asked for
+// roots: each answer leads at least twice as far. Parents are in an order that is a hash of their names,
+// since in that of the names a path could become one long chain; the smallest names follow at the end.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ namespace edgewire::kernels {
 class ComponentsJoin {
  public:
   /// `job` and `open` outlive this. Memory: at most 40 bytes for each component of this process or of others
-  /// that it hears of, and 4 bytes for each root in OpenComponents::named.
+  /// that it receives, and 4 bytes for each root in OpenComponents::named.
   ComponentsJoin(frontier::FrontierJob& job, const OpenComponents& open);
 
   /// Links what both of two processes have named for a vertex. Returns how many names this process has sent.
@@ -59,7 +59,7 @@ class ComponentsJoin {
   std::uint64_t order(std::uint32_t n) const noexcept { return mix64(names_[n]); }
   std::uint32_t root(std::uint32_t n) noexcept;
   void link(std::uint32_t n, std::uint32_t m);
-  void tell_parents(frontier::Superstep& done, bool to_one);
+  void send_parents(frontier::Superstep& done, bool to_one);
   void note(std::uint32_t root, PlainId vertex);
   void ask_for_roots(frontier::Superstep& done);
   void exchange(const Lists& sent, Lists& taken);
@@ -72,10 +72,11 @@ class ComponentsJoin {
   std::vector<PlainId> names_;
   std::vector<PlainId> least_;  ///< the smallest vertex that is known to be in the component of a root
   std::vector<Slot> table_;     ///< numbers by a hash of their names
-  std::vector<std::uint32_t> pending_;  ///< components whose owners do not know of their parent
+  std::vector<std::uint32_t> pending_;  ///< components whose owners do not know their parent
   std::vector<std::uint32_t> to_ask_;   ///< roots of other processes
-  /// [peer]: roots of this process that the peer waits for the labels of, and the roots of the peer.
-  std::vector<std::vector<std::uint32_t>> told_, awaited_;
+  /// [peer]: roots of this process whose labels the peer has asked for, and roots of the peer that are asked
+  /// for.
+  std::vector<std::vector<std::uint32_t>> requested_, awaited_;
 };
 
 }  // namespace edgewire::kernels

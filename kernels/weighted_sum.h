@@ -2,8 +2,8 @@
 
 namespace edgewire::kernels {
 
-/// This is what programs have in common that add up messages times the weights of their edges: a part of the
-/// program. `Offered`: float or double.
+/// Programs that add up messages times the weights of their edges have this part in common. `Offered`: float
+/// or double.
 template <class Offered>
 struct WeightedSum {
   using Message = Offered;

@@ -71,7 +71,7 @@ class Ref {
   std::uint64_t bits_ = 0;
 };
 
-/// This is what a task returns: bytes, and references to results of other tasks.
+/// A task returns bytes, and references to results of other tasks.
 struct Result {
   std::string bytes{};
   std::vector<Ref> refs{};
@@ -158,7 +158,7 @@ struct Spawn {
   int process = kAnywhere;
   Name name{};  ///< set by the worker, where lost processes are tolerated
 };
-/// This is what `co_return task.tail_spawn(...)` returns.
+/// `co_return task.tail_spawn(...)` returns this.
 struct [[nodiscard]] TailSpawn {
   Spawn spawn;
 };
@@ -198,8 +198,8 @@ class [[nodiscard]] Task {
   std::coroutine_handle<promise_type> handle_;
 };
 
-/// This is what `co_await task.get(ref)` waits for. A result of another process is asked for when this is
-/// made: make several, then wait for each.
+/// `co_await task.get(ref)` waits for this. A result of another process is asked for when this is made: make
+/// several, then wait for each.
 class [[nodiscard]] Get {
  public:
   Get(Context& task, const Ref& ref, bool last);
@@ -272,7 +272,7 @@ class Context {
   std::exception_ptr error_{};
 };
 
-/// This is what a process did in one run. Times are sums over its workers; those of phases are 0 unless they
+/// The figures of a process in one run. Times are sums over its workers; those of phases are 0 unless they
 /// were measured.
 struct Figures {
   std::uint64_t tasks = 0;         ///< tasks that ended here

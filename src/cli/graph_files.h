@@ -68,7 +68,7 @@ OpenGraph open_graph(const std::string& path, const Reading& reading, const std:
 /// Returns what the converter made of `input`, in a nameless file.
 graph::GraphFile convert_to_temporary(const std::string& input, OutputFile& nameless,
                                       const graph::ConvertOptions& options, graph::BuildSummary& summary);
-/// This is what --help says of an input that open_graph() opens.
+/// --help says this of an input that open_graph() opens.
 inline constexpr const char* kGraphHelp =
     "a graph file (.ew), as convert and generate write it, or a file in another format that convert reads";
 

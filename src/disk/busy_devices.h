@@ -23,7 +23,7 @@ class BusyDevices {
   Use use() const;
 
  private:
-  /// This is what the kernel's block/stat has told of a device.
+  /// The kernel's block/stat tells this of a device.
   struct Told {
     double busy_ms = 0, sectors_read = 0, sectors_written = 0;
   };

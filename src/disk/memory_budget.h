@@ -4,7 +4,7 @@
 
 namespace edgewire::disk {
 
-/// This is what a process keeps in memory for a vertex while its edges are on disks, in bytes.
+/// A process keeps so many bytes in memory for a vertex while its edges are on disks.
 struct VertexBytes {
   std::uint64_t owned = 0;  ///< bytes for each vertex of the process
   std::uint64_t other = 0;  ///< bytes for each vertex of another process that its edges lead to

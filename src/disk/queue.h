@@ -13,7 +13,7 @@ struct io_uring;
 
 namespace edgewire::disk {
 
-/// This is what reads and writes past the page cache must be aligned to: memory, offset and size, in bytes.
+/// Memory, offset and size of reads and writes past the page cache must be multiples of so many bytes.
 constexpr std::size_t kAlignment = 4096;
 
 /// Transfers that are under way, through io_uring (Axboe: "Efficient IO with io_uring", 2019). Where the

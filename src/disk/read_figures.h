@@ -10,7 +10,7 @@ namespace edgewire::disk {
 /// This is how much each worker reads ahead at least, and where memory is ample, in bytes.
 inline constexpr std::uint64_t kLeastReadAhead = std::uint64_t{1} << 20, kReadAhead = 16 * kLeastReadAhead;
 
-/// This is what one process read from disks in a run.
+/// One process read this from disks in a run.
 struct ReadFigures {
   std::uint64_t stored_bytes = 0;  ///< what an iteration over all edges reads
   std::uint64_t bytes_read = 0;

@@ -19,7 +19,7 @@ struct ReadPattern {
   bool random = true;  ///< false: from the front of the files to their end, again and again
 };
 
-/// This is what reads of a pattern reached.
+/// Reads of a pattern reached this rate.
 struct ReadRate {
   ReadPattern pattern;
   std::uint64_t reads = 0;

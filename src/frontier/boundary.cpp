@@ -159,7 +159,7 @@ void Boundary::add_block(std::size_t at, const Block& block) {
   blocks_.push_back(block);
 }
 
-/// This is what a peer says of the owned vertices that it knows.
+/// A peer says which owned vertices it knows.
 class Boundary::Told {
  public:
   /// Returns whether so many of an owner's vertices travel as bits of all of them, a word each; else they

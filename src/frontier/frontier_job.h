@@ -169,7 +169,7 @@ class FrontierJob {
   /// they are told as they are.
   void tell_as(std::optional<std::uint64_t> kind) noexcept { told_kind_ = kind; }
 
-  // This is what kernels ask for before they run. All throw UsageError.
+  // Kernels ask for what they need before they run. All of these throw UsageError.
   /// Throws unless the vertex is one of the graph.
   void expect_vertex(VertexId vertex) const;
   /// Throws unless Options::record_bytes is that of the kernel's records, and the link is not left to tasks.

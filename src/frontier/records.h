@@ -55,7 +55,7 @@ struct WideRecord {
 template <class Value>
 using RecordOf = std::conditional_t<sizeof(Value) == sizeof(ShortRecord::value), ShortRecord, WideRecord>;
 
-/// This is what a process has sent.
+/// A process has sent so many bytes.
 struct Sent {
   std::uint64_t record_bytes =
       0;  ///< what had to be sent: records of the kernel, without anything around them

@@ -46,7 +46,7 @@ struct RowDisks {
   }
 };
 
-/// This is what is known of the weights of a process's edges.
+/// A process knows this of the weights of its edges.
 struct WeightFigures {
   double sum = 0;
   double least = 0;  ///< or 0, if none is less

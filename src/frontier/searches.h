@@ -28,7 +28,7 @@ class Searcher {
   virtual std::vector<Superstep> search(std::size_t number, VertexId source) = 0;
 };
 
-/// This is what decides whether each worker searches from sources of its own.
+/// A plan decides whether each worker searches from sources of its own.
 struct SearchPlan {
   std::optional<bool> apart{};  ///< what was asked for; empty: where it pays
   std::uint64_t vertices = 0, edges = 0;
@@ -86,7 +86,7 @@ class Searches {
   struct Turn {
     std::size_t first, step, place;
   };
-  /// This is what a worker searches with.
+  /// A worker searches with a job of its own.
   struct Place {
     std::unique_ptr<launch::Bootstrap> alone;
     std::unique_ptr<FrontierJob> job;

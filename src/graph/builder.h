@@ -261,7 +261,7 @@ class Builder {
   std::vector<std::uint64_t> offsets_;        // degrees (at vertex + 1) until all buckets are sorted
 };
 
-// This is what all writers of a graph file do: sections in blocks, their checksums, and the header at last.
+// All writers of a graph file write sections in blocks, then their checksums, and the header at last.
 
 /// Puts elements [first, first + count) of a section at `to`.
 using FillSection =

@@ -74,7 +74,7 @@ struct FirstEdge {
 };
 FirstEdge first_edge(const Piece& piece);
 
-/// This is what messages say of lines that end in CR alone.
+/// Messages say this of lines that end in CR alone.
 inline constexpr std::string_view kCrAlone =
     "lines end in CR alone, as on old Macs; tr '\\r' '\\n' < FILE > NEW makes them readable";
 /// Returns the first CR that does not end a line (before LF, or at the end); npos for none. It would hide

@@ -14,7 +14,7 @@
 
 namespace edgewire::graph {
 
-/// This is what a reader knows of a graph before its first edge.
+/// A reader knows this of a graph before its first edge.
 struct GraphShape {
   enum class Numbering {
     given,   ///< the vertices are 0 to the largest id; dense where ids are sparse

@@ -51,7 +51,7 @@ inline constexpr std::uint32_t kMaxParts = 1 << 20;
 /// The most vertices that a graph may have. With ids of 32 bits, 2^32 - 1 means "no vertex". With 64 bits, it
 /// keeps every byte count far from overflow.
 inline constexpr std::uint64_t kMaxVertices = kIds64 ? std::uint64_t{1} << 48 : 0xFFFF'FFFE;
-/// This is what messages say behind that number.
+/// Messages say this behind that number.
 inline constexpr std::string_view kMoreVertices =
     kIds64 ? "" : "; edgewire-wide, which is built with -Did_bits=64, takes more";
 inline constexpr std::uint64_t kMaxEdges = std::uint64_t{1}
@@ -88,7 +88,7 @@ struct Extent {
   bool operator==(const Extent&) const = default;
 };
 
-/// This is what the header of a part says besides. In a file that holds the whole graph all of it is 0.
+/// The header of a part says this besides. In a file that holds the whole graph all of it is 0.
 struct PartEntry {
   std::uint32_t number, parts;
   std::uint32_t holds_ids;  ///< 1: the original ids of all vertices are in this part

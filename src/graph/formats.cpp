@@ -32,7 +32,7 @@ constexpr std::array<FormatName, 12> kFormats = {{
     {Format::ew, "ew", "Edgewire's own", ".ew", false},
 }};
 
-/// This is what the first bytes of a file say.
+/// The first bytes of a file say this of its content.
 struct Content {
   std::optional<Format> format;  ///< by a mark that only this format has; csv by its header
   std::string_view foreign;      ///< a format that is not supported

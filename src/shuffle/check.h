@@ -10,7 +10,7 @@
 
 namespace edgewire::shuffle {
 
-/// This is what is known of a part after it was read.
+/// The proof of a part says what was in it when it was read.
 struct PartProof {
   std::uint64_t records = 0;
   std::uint64_t checksum = 0;  ///< sum of the XXH3 of each record

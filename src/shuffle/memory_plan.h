@@ -7,7 +7,7 @@
 
 namespace edgewire::shuffle {
 
-/// This is what a process sorts, as far as its memory goes.
+/// A process that sorts needs memory for these.
 struct MemoryNeeds {
   RecordShape shape;
   int workers = 1;
@@ -32,7 +32,7 @@ MemoryPlan plan_memory(const MemoryNeeds& needs, std::uint64_t memory_bytes);
 /// merged at once in the end; 0: they can.
 std::size_t runs_to_merge(const MemoryPlan& plan, int workers, std::size_t runs) noexcept;
 
-/// This is what becomes of the records of one worker.
+/// The records of one worker become so many runs.
 struct SpillPlan {
   std::uint64_t runs = 0;           ///< runs that are merged at last; 0: all stay in memory
   std::uint64_t records_again = 0;  ///< written once more, where runs were merged to longer ones before

@@ -37,7 +37,7 @@ struct SortOptions {
 /// Throws UsageError when an option makes no sense. A SortJob begins with it.
 void check(const SortOptions& options);
 
-/// This is what one process did.
+/// One process counts here what it did, and takes the time.
 struct SortFigures {
   std::uint64_t records_read = 0, bytes_spilled = 0, runs = 0;
   std::uint64_t record_bytes_sent = 0, payload_bytes_sent = 0, wire_bytes_sent = 0;

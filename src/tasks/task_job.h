@@ -16,7 +16,7 @@
 
 namespace edgewire::tasks {
 
-/// This is what a process says when it is asked whether it still does anything.
+/// A process says this when it is asked whether it still does anything.
 struct Activity {
   std::uint64_t round = 0;
   std::uint64_t steps = 0, sent = 0, received = 0;  ///< tasks resumed, messages that make work
