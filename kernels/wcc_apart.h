@@ -31,7 +31,7 @@ inline constexpr std::array kComponentPhases{"link two edges of each vertex",
                                              "link all edges",
                                              "find the largest component",
                                              "name components of boundary vertices",
-                                             "tell owners where components hang",
+                                             "tell owners the parents of components",
                                              "link components in one process",
                                              "ask owners for roots",
                                              "send labels"};
