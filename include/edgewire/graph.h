@@ -10,9 +10,13 @@
 #include <vector>
 
 #include "edgewire/numbering.h"
+#include "edgewire/progress.h"
 #include "edgewire/weights.h"
 
 namespace edgewire::graph {
+
+/// The way that edges are followed: from source to target, from target to source, or both ways.
+enum class Direction { out, in, both };
 
 /// The rows of the vertices [first, last).
 struct RowRange {
@@ -48,6 +52,8 @@ class GraphFile {
   bool weights_doubtful() const;
   bool simple() const;     ///< no duplicate edges and no self loops, by construction
   bool symmetric() const;  ///< every edge is stored both ways, by construction
+  /// Returns the way that its rows follow the edges of the file that was opened: see view().
+  Direction direction() const;
   bool has_original_ids() const;
   bool labelled() const;  ///< a table beside the file names the vertices: see vertex_names.h
   /// Returns where that table is, if not beside the file; else empty.
@@ -84,8 +90,10 @@ class GraphFile {
   void release_rows(std::uint64_t first, std::uint64_t last) const noexcept;
 
  private:
+  friend GraphFile view(GraphFile, Direction, const std::string&, int, const Progress&);
   struct Mapping;
   explicit GraphFile(std::unique_ptr<Mapping> mapping);
+  void set_direction(Direction direction);
   void check_range(std::uint64_t first, std::uint64_t last) const;
   std::unique_ptr<Mapping> mapping_;
   // These lie in the mapping.
@@ -93,6 +101,15 @@ class GraphFile {
   std::span<const VertexId> targets_;
   Weights weights_;
 };
+
+/// Returns the graph whose out-edges are the edges of `graph` in this direction, with their weights. Vertices
+/// and original ids are the same. Where the file stores every edge both ways (GraphFile::symmetric()), and
+/// for `out`, this is `graph` itself. Else it is written to an unnamed file in `folder` (empty: that of
+/// temporary files), by as many workers (0: one a core), in about 12 bytes of memory for each of its edges,
+/// 16 to 20 with weights. Processes that start later inherit it. Throws Error, also for a graph whose names
+/// stand in a table: the table belongs to its file.
+GraphFile view(GraphFile graph, Direction direction, const std::string& folder = {}, int workers = 0,
+               const Progress& progress = {});
 
 /// Refuses weights that cannot be used; it is called before weights are used. Throws Error, with what to do,
 /// where the graph has none or they may be times, see weights_doubtful(). `otherwise`: what else helps where

@@ -58,6 +58,8 @@ struct JobEdges {
 };
 /// Throws UsageError where a program needs weights of edges, and the job was made without them.
 JobEdges edges_of(const DenseJob& job, bool needs_weights);
+/// Throws UsageError unless the rows of the job's graph follow its edges in this direction.
+void check_direction(const DenseJob& job, graph::Direction direction);
 const graph::GraphFile& graph_of(const DenseJob& job) noexcept;
 bool is_weighted(const DenseJob& job) noexcept;
 /// Asks for the memory of the loops' arrays where it is used.
@@ -98,15 +100,16 @@ std::vector<Value> gather_values(const DenseJob& job, std::span<const Value> val
 
 /// One process's part of a run of program P (see engine::ProgramLoops), which also has start(row), the value
 /// of a vertex before the first iteration, and constant(row). It may have check(graph, weighted), which
-/// throws when the program cannot run on this graph, or with edges that have weights or none. `job` and
-/// `program` outlive it.
+/// throws when the program cannot run on this graph, or with edges that have weights or none. A program that
+/// follows edges against their direction, or both ways, says so: `static constexpr auto direction =
+/// graph::Direction::in`. `job` and `program` outlive it.
 template <class P>
 class DenseRun {
  public:
   using Value = typename P::Value;
 
-  /// Throws UsageError when the program needs weights that the job's edges do not have. Passes on what
-  /// check(), start() and constant() throw.
+  /// Throws UsageError when the program needs weights that the job's edges do not have, or follows edges in
+  /// another direction than its graph (graph::view()). Passes on what check(), start() and constant() throw.
   DenseRun(DenseJob& job, P& program) : DenseRun(job, program, edges_of(job, tiles::kNeedsWeights<P>)) {}
 
   /// Goes on after `done` iterations instead of from the start. `values`: of the owned vertices.
@@ -151,6 +154,7 @@ class DenseRun {
     release_rows(job);
   }
   static DenseJob& checked(DenseJob& job, const P& program) {
+    if constexpr (requires { P::direction; }) check_direction(job, P::direction);
     if constexpr (requires { program.check(graph_of(job), true); })
       program.check(graph_of(job), is_weighted(job));
     return job;

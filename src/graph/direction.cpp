@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/output_file.h"
+#include "base/output_folder.h"
 #include "graph/format.h"
 
 namespace edgewire::graph {
@@ -49,17 +50,19 @@ GraphFile view(GraphFile graph, Direction direction, const std::string& folder, 
                                 : "for the other way convert a file with source and target exchanged"));
   }
   graph.expect_all_rows();
-  const auto output = OutputFile::nameless(folder);
+  const auto output = OutputFile::nameless(folder.empty() ? temporary_folder() : folder);
   BuildOptions options;
   options.weighted = graph.weighted();
   options.undirected = direction == Direction::both;
-  options.workers = workers;
+  options.workers = workers_or_default(workers);
   Builder builder(graph.vertices(), graph.edges() * (options.undirected ? 2 : 1), options);
   add_rows(graph, builder, true, "turning edges", progress);
   const std::uint32_t flags = (direction == Direction::in && graph.simple() ? std::uint32_t{kSimple} : 0U) |
                               (graph.weights_doubtful() ? std::uint32_t{kDoubtfulWeights} : 0U);
   builder.write(*output, original_ids(graph), flags, progress);
-  return GraphFile::open(output->path_for_others(), graph.path());
+  auto turned = GraphFile::open(output->path_for_others(), graph.path());
+  turned.set_direction(direction);
+  return turned;
 }
 
 }  // namespace edgewire::graph

@@ -23,6 +23,7 @@ struct GraphFile::Mapping {
   const GraphPart* with_ids = nullptr;                                 ///< the part that holds original ids
   Header layout{};                                                     ///< of the whole graph as one file
   std::string table;
+  Direction direction = Direction::out;
 
   void map_file(const std::string& name);
   void map_folder(const std::string& name);
@@ -121,6 +122,8 @@ GraphFile::~GraphFile() = default;
 
 const std::string& GraphFile::table() const { return mapping_->table; }
 void GraphFile::set_table(const std::string& path) { mapping_->table = path; }
+Direction GraphFile::direction() const { return mapping_->direction; }
+void GraphFile::set_direction(Direction direction) { mapping_->direction = direction; }
 const std::string& GraphFile::path() const { return mapping_->path; }
 std::uint64_t GraphFile::file_bytes() const {
   std::uint64_t bytes = 0;

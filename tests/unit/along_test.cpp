@@ -41,6 +41,13 @@ struct WithoutWeights : Sum {
   static double along(Message message) { return 10 * double{message}; }
 };
 
+struct AgainstEdges : WithoutWeights {
+  static constexpr auto direction = graph::Direction::in;
+};
+struct BothWays : WithoutWeights {
+  static constexpr auto direction = graph::Direction::both;
+};
+
 /// By vertex, after one iteration of as many processes; at rank 0.
 template <class P>
 std::vector<double> run(const graph::GraphFile& graph, const job::DenseOptions& options, int processes = 1) {
@@ -72,8 +79,8 @@ TEST_CASE("programs that need weights, and those that have none") {
   const File weighted(true), plain(false);
   // The values are 1, 2, 3 and 4.
   CHECK(run<NeedsWeights>(weighted.graph, dense(true)) == std::vector<double>{32, 2, 6, 0});
-  check_line(refusal([&] { run<NeedsWeights>(weighted.graph, {}); }), "DenseOptions::weighted");
-  check_line(refusal([&] { run<NeedsWeights>(plain.graph, {}); }), "DenseOptions::weighted");
+  check_line(refusal([&] { run<NeedsWeights>(weighted.graph, {}); }), "JobOptions::weighted");
+  check_line(refusal([&] { run<NeedsWeights>(plain.graph, {}); }), "JobOptions::weighted");
   check_line(refusal([&] { run<NeedsWeights>(plain.graph, dense(true)); }), "no weights");
   const std::vector<double> tenfold{70, 10, 20, 0};
   CHECK(run<WithoutWeights>(weighted.graph, {}) == tenfold);
@@ -84,6 +91,21 @@ TEST_CASE("programs that need weights, and those that have none") {
     CHECK(run<NeedsWeights>(weighted.graph, dense(true, "tcp", strategy), 2) ==
           std::vector<double>{32, 2, 6, 0});
   }
+}
+
+TEST_CASE("programs that follow edges against their direction, or both ways") {
+  const File file(false);  // 0 -> 1 -> 2 -> 0 and 3 -> 0
+  const auto turned = [&](graph::Direction direction) {
+    return graph::view(graph::GraphFile::open(file.graph.path()), direction);
+  };
+  const auto in = turned(graph::Direction::in), both = turned(graph::Direction::both);
+  for (const int processes : {1, 2}) {
+    CHECK(run<AgainstEdges>(in, dense(false, "tcp"), processes) == std::vector<double>{20, 30, 10, 10});
+    CHECK(run<BothWays>(both, dense(false, "tcp"), processes) == std::vector<double>{90, 40, 30, 10});
+    CHECK(run<WithoutWeights>(both, dense(false, "tcp"), processes) == std::vector<double>{90, 40, 30, 10});
+  }
+  check_line(refusal([&] { run<AgainstEdges>(file.graph, {}); }), "graph::view(graph, graph::Direction::in)");
+  check_line(refusal([&] { run<BothWays>(in, {}); }), "graph::view(graph, graph::Direction::both)");
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <array>
 #include <cstring>
 #include <limits>
 #include <vector>
@@ -13,8 +14,19 @@ namespace edgewire::job {
 JobEdges edges_of(const DenseJob& job, bool needs_weights) {
   if (needs_weights && !job.weighted())
     throw UsageError(
-        "the program needs the weights of edges (it has no along(message)): set options.weighted");
+        "the program needs the weights of edges (it has no along(message)): set JobOptions::weighted");
   return {job.owned().count(), job.tiles(), job.tile_order(), job.mirror_tiles()};
+}
+
+void check_direction(const DenseJob& job, graph::Direction direction) {
+  const auto& graph = job.graph();
+  if (graph.direction() == direction || (graph.symmetric() && graph.direction() == graph::Direction::out))
+    return;
+  constexpr std::array kNames{"out", "in", "both"};
+  throw UsageError(
+      fmt::format("{}: the program follows edges another way than the rows of this graph: make its job of "
+                  "graph::view(graph, graph::Direction::{})",
+                  graph.path(), kNames[static_cast<std::size_t>(direction)]));
 }
 
 const graph::GraphFile& graph_of(const DenseJob& job) noexcept { return job.graph(); }
