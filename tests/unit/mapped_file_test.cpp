@@ -2,10 +2,12 @@
 
 #include <fmt/core.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <thread>
 
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -73,12 +75,18 @@ TEST_CASE("a file is in the page cache after it was read, and not after the syst
   const int file = open(path.c_str(), O_RDONLY);
   REQUIRE(file >= 0);
   REQUIRE(fsync(file) == 0);
-  REQUIRE(posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) == 0);
   struct statfs where {};
   REQUIRE(fstatfs(file, &where) == 0);
-  close(file);
   if (where.f_type == TMPFS_MAGIC) return;  // its files lie nowhere else
-  CHECK_FALSE(MappedFile(path).is_cached());
+  // The system keeps pages that a busy processor has not yet put into its lists, and says nothing of it.
+  bool dropped = false;
+  for (int tries = 0; !dropped && tries < 1000; ++tries) {
+    REQUIRE(posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) == 0);
+    dropped = !MappedFile(path).is_cached();
+    if (!dropped) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  close(file);
+  CHECK(dropped);
   CHECK(read_file(path).size() == 4 << 20);
   CHECK(MappedFile(path).is_cached());
 }
