@@ -140,7 +140,7 @@ struct Reached {
 TEST_CASE("messages of one bit") {
   std::mt19937 random(5);
   std::vector<graph::Edge> edges;
-  for (int i = 0; i < 6000; ++i) edges.emplace_back(random() % 3001, random() % 3001, 0.0F);
+  for (int i = 0; i < 9000; ++i) edges.emplace_back(random() % 3001, random() % 3001, 0.0F);
   const graph::BuiltGraph built(3001, edges, {});
   std::vector<std::uint32_t> expected(3001);
   expected[0] = 1;
