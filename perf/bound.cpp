@@ -86,7 +86,7 @@ class Calculator {
     if (!wants(Strategy::cover)) return;
     const auto cover = plan::count_cover(rows_, ownership, owned.edges, count_);
     note(cover.memory_bytes, owned.passes);
-    const std::uint64_t values = plan::volume(cover.values, 1).values_sent_total;
+    const std::uint64_t values = plan::volume(cover.values, {8}).values_sent_total;
     add_rows(how, {Strategy::cover, &cover.values, plan::computed_edges(owned.edges, &cover.moved_edges),
                    leaving, CoverFigures{cover.matching, cover.gap(values), cover.core_seconds}});
   }
@@ -122,7 +122,7 @@ class Calculator {
     row.strategy = counted.strategy;
     row.encoding = encoding;
     row.self_traffic = with_self;
-    row.volume = plan::volume(*counted.values, plan::bytes_a_value(counted.strategy, encoding), with_self);
+    row.volume = plan::volume(*counted.values, plan::value_size(counted.strategy, encoding), with_self);
     row.edges_max = *std::max_element(counted.computed_edges.begin(), counted.computed_edges.end());
     row.edges_mean = static_cast<double>(rows_.edges()) / row.processes;
     row.cover = counted.cover;
@@ -155,13 +155,12 @@ class Calculator {
   void add_predictions(BoundRow& row, std::uint64_t messages) const {
     const auto edges = static_cast<double>(row.edges_max);
     const auto vertices = static_cast<double>(rows_.vertices()) / row.processes;
-    const Demand demand{
-        .processes = row.processes,
-        .edges = edges,
-        .wire_bytes = row.volume.wire_bytes_max[options_.framing],
-        .messages = messages,
-        .memory_bytes = memory_bytes(edges, vertices, 2 * row.volume.values_sent_max,
-                                     std::max<std::uint64_t>(4, plan::value_bytes(row.encoding)))};
+    const Demand demand{.processes = row.processes,
+                        .edges = edges,
+                        .wire_bytes = row.volume.wire_bytes_max[options_.framing],
+                        .messages = messages,
+                        .memory_bytes = memory_bytes(edges, vertices, 2 * row.volume.values_sent_max,
+                                                     plan::message_bytes(row.encoding))};
     for (const auto& [name, bits] : options_.rates) {
       Rates rates = *options_.model;
       rates.line_bits_per_s = static_cast<double>(bits);

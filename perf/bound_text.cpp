@@ -45,14 +45,16 @@ std::string rate_text(double bits_per_s) {
 
 std::string strategy_text(const BoundRow& row) {
   std::string text(plan::to_name(row.strategy));
-  if (row.encoding != Encoding::f32) text += fmt::format(" {}-byte", plan::value_bytes(row.encoding));
+  const std::uint64_t bits = plan::value_bits(row.encoding);
+  if (bits == 1) text += " 1-bit";
+  if (bits > 1 && row.encoding != Encoding::f32) text += fmt::format(" {}-byte", bits / 8);
   if (row.self_traffic) text += " +self";
   return text;
 }
 
 /// Returns whether people see the row. Their table leaves out 2-byte values with ids; CSV and JSON have them.
 bool for_people(const BoundRow& row) {
-  return !plan::is_rounded(row.encoding) || !plan::sends_ids(row.strategy);
+  return !plan::needs_slots(row.encoding) || !plan::sends_ids(row.strategy);
 }
 
 class Text {

@@ -28,7 +28,7 @@ struct JobOptions {
 
   // Of programs, which are passes over all edges.
   std::string strategy = "auto";  ///< what is sent: auto, edge, worker, process, slots or cover
-  std::string wire = "f32";       ///< how values travel: f32, f64, bf16, f16, u16 or raw16
+  std::string wire = "f32";       ///< how values travel: f32, f64, bf16, f16, u16, raw16 or bit
   std::string layout = "degree";  ///< the order of a process's vertices: auto, given or degree
   std::string order = "strips";   ///< the order of tiles: auto, strips, hilbert or bins
   std::string plan_cache{};       ///< a folder that keeps the plan for the next run; empty: none

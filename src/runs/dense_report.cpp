@@ -31,15 +31,15 @@ plan::Traffic between_hosts(plan::Traffic traffic, const std::vector<int>& nodes
 /// Sets the frames of verbs and dpdk: packets are as long as the path allows, which only the connected
 /// transport knows.
 void set_own_frames(plan::Volume& volume, const job::DenseJob& job, const plan::Traffic& traffic,
-                    std::uint64_t bytes_a_value) {
+                    plan::ValueSize value) {
   const auto processes = static_cast<std::size_t>(traffic.processes());
   volume.wire_bytes_total[0] = volume.wire_bytes_max[0] = 0;
   for (std::size_t p = 0; p < processes; ++p) {
     std::uint64_t sent = 0, received = 0;
     for (std::size_t q = 0; q < processes; ++q) {
       if (p == q) continue;
-      sent += job.link().wire_bytes_of(traffic.at(p, q) * bytes_a_value);
-      received += job.link().wire_bytes_of(traffic.at(q, p) * bytes_a_value);
+      sent += job.link().wire_bytes_of(value.bytes(traffic.at(p, q)));
+      received += job.link().wire_bytes_of(value.bytes(traffic.at(q, p)));
     }
     volume.wire_bytes_total[0] += sent;
     volume.wire_bytes_max[0] = std::max({volume.wire_bytes_max[0], sent, received});
@@ -48,15 +48,15 @@ void set_own_frames(plan::Volume& volume, const job::DenseJob& job, const plan::
 
 void set_bound(report::RunReport& report, const job::DenseJob& job, plan::Strategy strategy,
                plan::Encoding encoding, const std::vector<int>& nodes) {
-  const auto bytes_a_value = plan::bytes_a_value(strategy, encoding);
-  auto volume = plan::volume(job.traffic(), bytes_a_value);
+  const auto value = plan::value_size(strategy, encoding);
+  auto volume = plan::volume(job.traffic(), value);
   report.bound.values = volume.values_sent_total;
   report.bound.payload_bytes = volume.payload_bytes_total;
   const bool mixed = report.link.transport.starts_with("shm+");
   const plan::Traffic traffic = mixed ? between_hosts(job.traffic(), nodes) : job.traffic();
-  if (mixed) volume = plan::volume(traffic, bytes_a_value);
+  if (mixed) volume = plan::volume(traffic, value);
   if (report.link.transport.ends_with("verbs") || report.link.transport == "dpdk")
-    set_own_frames(volume, job, traffic, bytes_a_value);
+    set_own_frames(volume, job, traffic, value);
   report.bound.wire_bytes =
       report.link.transport == "shm" ? volume.payload_bytes_total : volume.wire_bytes_total[0];
   for (const char* rate : kRates) {

@@ -1,4 +1,7 @@
 // Programs that need the weights of edges, those that ignore them, and what goes along edges without any.
+#include <atomic>
+#include <numeric>
+#include <random>
 #include <span>
 #include <string>
 #include <thread>
@@ -8,6 +11,7 @@
 #include "dense/job/dense_job.h"
 #include "edgewire/program.h"
 #include "refusals.h"
+#include "transport_fixture.h"
 
 namespace edgewire {
 namespace {
@@ -106,6 +110,80 @@ TEST_CASE("programs that follow edges against their direction, or both ways") {
   }
   check_line(refusal([&] { run<AgainstEdges>(file.graph, {}); }), "graph::view(graph, graph::Direction::in)");
   check_line(refusal([&] { run<BothWays>(in, {}); }), "graph::view(graph, graph::Direction::both)");
+}
+
+/// Which vertices can be reached from vertex 0, by as many edges as there are iterations.
+struct Reached {
+  using Value = std::uint32_t;
+  struct Constant {};
+  using Message = std::uint32_t;
+  using Accumulator = std::uint32_t;
+  struct Totals {
+    double reached;
+  };
+  static constexpr bool one_bit = true;
+  static std::uint32_t identity() { return 0; }
+  static std::uint32_t along(std::uint32_t message) { return message; }
+  static std::uint32_t combine(std::uint32_t a, std::uint32_t b) { return a | b; }
+  static std::uint32_t start(const graph::Row& row) { return row.vertex == 0 ? 1 : 0; }
+  static Constant constant(const graph::Row&) { return {}; }
+  static std::uint32_t message(std::uint32_t value, Constant) { return value; }
+  static int prepare(const Totals&) { return 0; }
+  static std::uint32_t apply(std::uint32_t old, std::uint32_t found, Constant, int, Totals& own) {
+    own.reached = old | found;
+    return old | found;
+  }
+  static Totals first_totals(std::span<const std::uint32_t>, std::span<const Constant>) { return {}; }
+  static bool done(const Totals&) { return false; }
+};
+
+TEST_CASE("messages of one bit") {
+  std::mt19937 random(5);
+  std::vector<graph::Edge> edges;
+  for (int i = 0; i < 9000; ++i) edges.emplace_back(random() % 3001, random() % 3001, 0.0F);
+  const graph::BuiltGraph built(3001, edges, {});
+  std::vector<std::uint32_t> expected(3001);
+  expected[0] = 1;
+  for (int t = 0; t < 6; ++t) {
+    const auto before = expected;
+    for (const auto& [source, target, weight] : edges) expected[target] |= before[source];
+  }
+  REQUIRE(std::accumulate(expected.begin(), expected.end(), 0U) > 50);
+  for (const char* ownership : {"hash", "ranges", "hilbert", "grid"})
+    for (const char* transport : {"shm", "tcp"})
+      for (const auto strategy : {plan::Strategy::slots, plan::Strategy::cover}) {
+        CAPTURE(ownership);
+        CAPTURE(transport);
+        CAPTURE(plan::to_name(strategy));
+        auto options = dense(false, transport, strategy);
+        options.ownership = ownership;
+        options.process.workers = 2;
+        std::uint64_t sent[2]{};
+        for (const auto encoding : {plan::Encoding::bit, plan::Encoding::f32}) {
+          options.encoding = encoding;
+          std::atomic<std::uint64_t> bytes{0};
+          const auto bootstraps = launch::bootstraps(3);
+          transport::parallel(3, [&](int p) {
+            auto& bootstrap = *bootstraps[static_cast<std::size_t>(p)];
+            job::DenseJob job(bootstrap, built.graph, options);
+            Reached program;
+            job::DenseRun run(job, program);
+            for (const auto& record : run.iterate({.iterations = 6})) bytes += record.payload_bytes;
+            const auto all = run.gather();
+            if (p == 0) CHECK(all == expected);
+            bootstrap.finish();
+          });
+          sent[encoding == plan::Encoding::bit ? 0 : 1] = bytes;
+        }
+        CHECK(sent[0] * 32 >= sent[1]);
+        CHECK(sent[0] * 16 < sent[1]);  // chunks end within bytes, and begin within one
+      }
+  auto options = dense(false);
+  options.encoding = plan::Encoding::bit;
+  check_line(refusal([&] { run<WithoutWeights>(built.graph, options); }),
+             "encoding bit is only for programs");
+  options.strategy = plan::Strategy::process;
+  check_line(refusal([&] { check(options, built.graph); }), "--wire bit needs --strategy slots or cover");
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ std::uint32_t holder_of(const EdgePartition& partition, VertexId source, VertexI
   return partition.row(source)[partition.strip(target)];
 }
 
-std::uint64_t total(const Traffic& values) { return volume(values, 1).values_sent_total; }
+std::uint64_t total(const Traffic& values) { return volume(values, {8}).values_sent_total; }
 
 std::vector<BlockEdges> blocks_of(const Graph& graph, const EdgePartition& partition) {
   return read_blocks(graph.rows(), {}, partition, 0, static_cast<std::uint32_t>(partition.processes()), 3,

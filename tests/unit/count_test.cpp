@@ -69,8 +69,8 @@ TEST_CASE("a graph without edges or vertices sends nothing") {
     graph.offsets.assign(vertices + 1, 0);
     const auto ownership = Ownership::hash(vertices, 4);
     const auto owned = count_owned(graph.rows(), ownership, {});
-    CHECK(volume(owned.edges, 8, true).values_sent_total == 0);
-    CHECK(volume(count_cover(graph.rows(), ownership, owned.edges, {}).values, 4).values_sent_total == 0);
+    CHECK(volume(owned.edges, {64}, true).values_sent_total == 0);
+    CHECK(volume(count_cover(graph.rows(), ownership, owned.edges, {}).values, {32}).values_sent_total == 0);
   }
 }
 

@@ -26,7 +26,7 @@ TEST_CASE("every strategy over every backend gives the sequential result and sen
           if (subject.backend != "shm+tcp") CHECK(record.wire_bytes >= record.payload_bytes);
         }
       }
-      CHECK(sent == 6 * outcome.slots * plan::bytes_a_value(strategy, plan::Encoding::f32));
+      CHECK(sent == plan::value_size(strategy, plan::Encoding::f32).bytes(6 * outcome.slots));
     }
   }
 }
@@ -63,7 +63,7 @@ TEST_CASE("messages of 8 bytes and weights of edges arrive with every strategy a
         CHECK(outcome.records[0].size() == 6);
         std::uint64_t sent = 0;
         for (const auto& records : outcome.records) sent += records[5].payload_bytes;
-        CHECK(sent == outcome.slots * plan::bytes_a_value(strategy, encoding));
+        CHECK(sent == plan::value_size(strategy, encoding).bytes(outcome.slots));
       }
     }
   }
@@ -132,7 +132,7 @@ TEST_CASE("messages of 16 bytes hold an integer beside a sum") {
       for (std::uint32_t v = 0; v < graph.vertices(); ++v)
         CHECK(outcome.values[v] == sums[v] + 1000 * static_cast<float>(least[v]));
       for (const auto& records : outcome.records) sent += records[5].payload_bytes;
-      CHECK(sent == outcome.slots * plan::bytes_a_value(strategy, plan::Encoding::raw16));
+      CHECK(sent == plan::value_size(strategy, plan::Encoding::raw16).bytes(outcome.slots));
     }
   }
 }

@@ -37,9 +37,9 @@ inline void check_nodes(const exchange::Exchange& exchange, std::uint32_t owned,
   const std::vector<int> nodes{5, 7}, all{5, 7, 8};
   std::map<std::vector<int>, std::size_t> expected, found;
   for (const auto& stream : exchange.incoming()) {
-    for (const OwnedIndex target : stream.targets)
-      expected[{target < ends[0] ? 5 : 7}] += 2 * exchange.value_bytes();
-    if (!stream.sources.empty()) expected[all] += stream.sources.size() * 2 * exchange.value_bytes();
+    const std::size_t bytes = exchange.place_of(stream, 1).byte;
+    for (const OwnedIndex target : stream.targets) expected[{target < ends[0] ? 5 : 7}] += 2 * bytes;
+    if (!stream.sources.empty()) expected[all] += stream.sources.size() * 2 * bytes;
   }
   for (const auto& part : exchange.inbox_memory(ends, nodes, all)) {
     if (part.bytes.empty()) continue;

@@ -113,7 +113,7 @@ TEST_CASE("the bound of a cycle in ranges: one value from each process to the ne
     if (row.ownership != "ranges" || row.processes == 1) continue;
     CHECK(row.volume.values_sent_total == static_cast<std::uint64_t>(row.processes));
     CHECK(row.volume.values_sent_max == 1);
-    CHECK(row.volume.payload_bytes_max == plan::bytes_a_value(row.strategy, row.encoding));
+    CHECK(row.volume.payload_bytes_max == plan::value_size(row.strategy, row.encoding).bytes(1));
     CHECK(row.seconds_at.at(0) ==
           doctest::Approx((90.0 + static_cast<double>(row.volume.payload_bytes_max)) * 8e-9));
     CHECK(row.predictions.empty());

@@ -23,11 +23,13 @@ TEST_CASE("names of strategies and encodings go both ways") {
 }
 
 TEST_CASE("ids cost four bytes, and slots and cover send none") {
-  CHECK(bytes_a_value(Strategy::edge, Encoding::f32) == 8);
-  CHECK(bytes_a_value(Strategy::worker, Encoding::f32) == 8);
-  CHECK(bytes_a_value(Strategy::process, Encoding::bf16) == 6);
-  CHECK(bytes_a_value(Strategy::slots, Encoding::f32) == 4);
-  CHECK(bytes_a_value(Strategy::cover, Encoding::u16) == 2);
+  CHECK(value_size(Strategy::edge, Encoding::f32).bytes(1) == 8);
+  CHECK(value_size(Strategy::worker, Encoding::f32).bytes(1) == 8);
+  CHECK(value_size(Strategy::process, Encoding::bf16).bytes(1) == 6);
+  CHECK(value_size(Strategy::slots, Encoding::f32).bytes(1) == 4);
+  CHECK(value_size(Strategy::cover, Encoding::u16).bytes(1) == 2);
+  CHECK(value_size(Strategy::slots, Encoding::bit).bytes(8) == 1);
+  CHECK(value_size(Strategy::slots, Encoding::bit).bytes(9) == 2);
 }
 
 TEST_CASE("TCP fills its frames across messages") {
@@ -80,7 +82,7 @@ TEST_CASE("the volume is that of the most loaded process and direction, without 
   traffic.at(0, 1) = 10;
   traffic.at(0, 2) = 20;
   traffic.at(1, 2) = 25;
-  const auto bound = volume(traffic, 8);
+  const auto bound = volume(traffic, {64});
   CHECK(bound.values_sent_total == 55);
   CHECK(bound.values_sent_max == 30);
   CHECK(bound.values_sent_mean == doctest::Approx(55.0 / 3));
@@ -88,7 +90,7 @@ TEST_CASE("the volume is that of the most loaded process and direction, without 
   CHECK(bound.payload_bytes_max == 240);
   CHECK(bound.wire_bytes_max[0] == 2 * 90 + 45 * 8);  // process 2 receives most
   CHECK(bound.wire_bytes_total[0] == 3 * 90 + 55 * 8);
-  const auto published = volume(traffic, 8, true);
+  const auto published = volume(traffic, {64}, true);
   CHECK(published.values_sent_max == 1030);
   CHECK(published.values_sent_total == 1055);
   CHECK(traffic.sent(false) == std::vector<std::uint64_t>{30, 25, 0});

@@ -34,6 +34,8 @@ class Loops : public exchange::SlotLoops {
   /// Returns an upper bound of all accumulators and messages, which are floats and never negative. Returns
   /// none where they cannot be rounded to 16 bits.
   virtual std::optional<double> largest() const noexcept = 0;
+  /// Returns whether all messages and partial sums are 0 or 1.
+  virtual bool is_one_bit() const noexcept = 0;
   /// Returns where values and messages are, for whoever places their memory before they are set.
   virtual std::vector<VertexArray> arrays() const = 0;
   /// Returns which columns are computed together.

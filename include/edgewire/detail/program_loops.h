@@ -29,7 +29,8 @@ namespace edgewire::engine {
 ///   next totals; first_totals(values, constants): the totals before the first iteration, of one process;
 ///   done(totals): whether the run ends; largest(), where messages and accumulators are floats that may
 ///   travel in 16 bits: an upper bound of both, none of which is negative; pack(accumulator),
-///   unpack(message), where partial sums do not become messages by a cast.
+///   unpack(message), where partial sums do not become messages by a cast; one_bit, a constant, where all
+///   messages and accumulators are 0 or 1, and may travel as one bit.
 /// All types are trivially copyable; a Message has no initializers and no constructors. message() and apply()
 /// are const: several workers call them.
 template <class P>
@@ -99,6 +100,7 @@ class ProgramLoops final : public Loops {
     if constexpr (exchange::kRounds<P>) return program_.largest();
     return {};
   }
+  bool is_one_bit() const noexcept override { return exchange::kOneBit<P>; }
 
   std::vector<VertexArray> arrays() const override {
     return {{std::as_bytes(values_.as<Value>()), sizeof(Value), false},
@@ -204,6 +206,13 @@ class ProgramLoops final : public Loops {
     if constexpr (exchange::kRounds<P>) {
       auto* const out = reinterpret_cast<Message*>(messages);
       for (std::size_t i = 0; i < codes.size(); ++i) out[i] = static_cast<Message>(codec.decode(codes[i]));
+    }
+  }
+
+  void decode_bits(const std::byte* bits, std::size_t count, std::byte* messages) noexcept override {
+    if constexpr (exchange::kOneBit<P>) {
+      auto* const out = reinterpret_cast<Message*>(messages);
+      for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<Message>(exchange::bit_at(bits, i));
     }
   }
 

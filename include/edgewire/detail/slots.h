@@ -23,7 +23,8 @@ struct [[gnu::packed]] IdValue {
 };
 static_assert(sizeof(IdValue<float>) == 8 && sizeof(IdValue<double>) == 12);
 
-/// Slots to fill: messages, pairs of id and message (`ids` is set), or codes of 16 bits (`codec` is set).
+/// Slots to fill: messages, pairs of id and message (`ids` is set), codes of 16 bits (`codec` is set), or
+/// bits.
 struct OutgoingSlots {
   std::byte* data = nullptr;
   std::size_t count = 0;
@@ -31,14 +32,18 @@ struct OutgoingSlots {
   bool ids_are_there = false;        ///< the slots were filled before
   const Codec* codec = nullptr;
   float* residuals = nullptr;  ///< [slot], see Codec
+  bool bits = false;
+  unsigned first_bit = 0;  ///< slot i is bit first_bit + i of `data`, from the lowest of each byte on
 };
 
-/// Slots that have arrived: messages, or codes of 16 bits (`codec` is set).
+/// Slots that have arrived: messages, codes of 16 bits (`codec` is set), or bits.
 struct ArrivedSlots {
   const std::byte* data = nullptr;
   std::span<const OwnedIndex> targets{};  ///< [slot]
   OwnedIndex begin{};                     ///< of the first accumulator
   const Codec* codec = nullptr;
+  bool bits = false;
+  unsigned first_bit = 0;  ///< as that of OutgoingSlots
 };
 
 /// Slots with ids that have arrived.
@@ -68,6 +73,8 @@ class SlotLoops {
   virtual std::uint64_t add_pairs(const ArrivedPairs& pairs, std::byte* accumulators) noexcept = 0;
   virtual void decode(const Codec& codec, std::span<const std::uint16_t> codes,
                       std::byte* messages) noexcept = 0;
+  /// Slot i is bit i of `bits`.
+  virtual void decode_bits(const std::byte* bits, std::size_t count, std::byte* messages) noexcept = 0;
   static constexpr std::uint64_t kNoId = std::numeric_limits<std::uint64_t>::max();
 };
 
@@ -95,6 +102,18 @@ inline constexpr bool kRounds = requires(const P& program) {
   program.largest();
 };
 
+/// Says whether messages and partial sums are 0 or 1, so that one bit of each can travel. A program says so
+/// by `static constexpr bool one_bit = true`.
+template <class P>
+inline constexpr bool kOneBit = requires {
+  requires P::one_bit;
+};
+
+/// Returns bit `i` of these bytes.
+inline unsigned bit_at(const std::byte* bytes, std::size_t i) noexcept {
+  return std::to_integer<unsigned>(bytes[i / 8]) >> (i % 8) & 1;
+}
+
 /// Lists that are read once, front to back, are asked for so many entries ahead: the processor by itself asks
 /// for less.
 inline constexpr std::size_t kAhead = 512;
@@ -103,6 +122,19 @@ inline constexpr std::size_t kAhead = 512;
 template <class P, class Value>
 void fill_slots(const OutgoingSlots& slots, const Value& value) noexcept {
   using Message = typename P::Message;
+  if (slots.bits) {
+    if constexpr (kOneBit<P>) {
+      unsigned byte = 0;
+      const std::size_t end = slots.first_bit + slots.count;
+      for (std::size_t at = slots.first_bit; at < end; ++at) {
+        byte |= unsigned{value(at - slots.first_bit) != 0} << at % 8;
+        if (at % 8 != 7 && at + 1 != end) continue;
+        slots.data[at / 8] = static_cast<std::byte>(byte);
+        byte = 0;
+      }
+    }
+    return;
+  }
   if (slots.ids == nullptr && slots.codec == nullptr) {
     auto* messages = reinterpret_cast<Message*>(slots.data);
     for (std::size_t i = 0; i < slots.count; ++i) messages[i] = value(i);
@@ -157,7 +189,12 @@ void add_slots(const ArrivedSlots& slots, typename P::Accumulator* accumulators)
       one = P::combine(one, value(s));
     }
   };
-  if (slots.codec == nullptr) {
+  if (slots.bits) {
+    if constexpr (kOneBit<P>)
+      add([&](std::size_t s) {
+        return unpack<P>(static_cast<typename P::Message>(bit_at(slots.data, slots.first_bit + s)));
+      });
+  } else if (slots.codec == nullptr) {
     const auto* messages = reinterpret_cast<const typename P::Message*>(slots.data);
     add([messages](std::size_t s) { return unpack<P>(messages[s]); });
   } else if constexpr (kRounds<P>) {

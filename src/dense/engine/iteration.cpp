@@ -25,6 +25,8 @@ void check_messages(const Loops& loops, plan::Encoding encoding) {
     throw Error(fmt::format("messages of {} bytes do not fit encoding {}, which is for {} bytes",
                             loops.message_bytes(), plan::to_name(encoding), bytes));
   }
+  if (encoding == plan::Encoding::bit && !loops.is_one_bit())
+    throw Error("encoding bit is only for programs whose messages are 0 or 1 (one_bit)");
   if (plan::is_rounded(encoding) && !loops.largest()) {
     throw Error(fmt::format("encoding {} is only for programs that say how large their messages get",
                             plan::to_name(encoding)));

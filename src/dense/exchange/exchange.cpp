@@ -35,12 +35,6 @@ struct Exchange::StreamCounts {
 namespace {
 
 template <class StreamCounts>
-std::size_t sum_slots(std::span<const StreamCounts> lists) {
-  return std::accumulate(lists.begin(), lists.end(), std::size_t{0},
-                         [](std::size_t sum, const StreamCounts& list) { return sum + list.slots; });
-}
-
-template <class StreamCounts>
 std::size_t list_bytes(std::span<const StreamCounts> lists) {
   std::size_t words = 0;
   for (const auto& list : lists) words += list.words;
@@ -76,6 +70,7 @@ Exchange::Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, Str
       link_(link),
       strategy_(strategy),
       encoding_(encoding),
+      value_(plan::value_size(strategy, encoding)),
       lanes_(lanes),
       lists_(static_cast<int>(streams) / bootstrap.size()),
       writes_(static_cast<std::size_t>(lanes) * static_cast<std::size_t>(bootstrap.size())),
@@ -138,8 +133,13 @@ void Exchange::agree_on_regions(const std::vector<StreamCounts>& out, const std:
   for (int p = 0; p < size(); ++p) {
     const auto from = std::span(in).subspan(p * lists_, lists_);
     const auto to = std::span(out).subspan(p * lists_, lists_);
-    inbox_bytes_from_.push_back(round_up(sum_slots(from) * value_bytes()));
-    inbox_bytes_to_.push_back(round_up(sum_slots(to) * value_bytes()));
+    const auto bytes_of = [&](std::span<const StreamCounts> streams) {
+      std::size_t bytes = 0;
+      for (const StreamCounts& stream : streams) bytes += stream_bytes(stream.slots);
+      return round_up(bytes);
+    };
+    inbox_bytes_from_.push_back(bytes_of(from));
+    inbox_bytes_to_.push_back(bytes_of(to));
     slot_bytes[p] = std::max(2 * inbox_bytes_from_[p], list_bytes(from) + position_bytes(to));
     send_bytes += std::max(inbox_bytes_to_[p], round_up(list_bytes(to)));
   }
@@ -282,6 +282,11 @@ void Exchange::set_streams(const plan::ExchangePlan& plan) {
   place_streams();
 }
 
+std::size_t Exchange::stream_bytes(std::size_t slots) const noexcept {
+  // Where values are bits, up to 63 of them stand in front of slot 0.
+  return value_.bytes(slots) + (value_.bits % 8 == 0 ? 0 : partition::kColumnGranule / 8);
+}
+
 void Exchange::place_streams() {
   std::size_t send_at = 0;
   for (int p = 0; p < size(); ++p) {
@@ -294,14 +299,14 @@ void Exchange::place_streams() {
       IncomingStream& in = incoming_[s];
       in.peer = p;
       in.offset = in_at;
-      in_at += in.slots() * value_bytes();
+      in_at += stream_bytes(in.slots());
       OutgoingStream& out = outgoing_[s];
       out.peer = p;
       in.mirrors = out.mirrors;
       out.remote_offset = out_at;
       out.send_offset = send_at;
-      out_at += out.slots * value_bytes();
-      send_at += out.slots * value_bytes();
+      out_at += stream_bytes(out.slots);
+      send_at += stream_bytes(out.slots);
     }
     send_at = send_start + round_up(send_at - send_start);
   }

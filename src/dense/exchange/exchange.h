@@ -47,6 +47,7 @@ struct IncomingStream {
   NumberedBy<Slot, std::vector<LocalNumber>> sources;  ///< of mirrors, as the peer numbers them
   std::vector<Chunk> chunks;
   std::size_t offset = 0;  ///< of slot 0 of even iterations in this process's region
+  unsigned first_bit = 0;  ///< of slot 0 from there, see Exchange::place_of()
 
   std::size_t slots() const noexcept { return targets.size() + sources.size(); }
 };
@@ -59,6 +60,7 @@ struct OutgoingStream {
   std::uint32_t first_destination = 0;
   std::size_t remote_offset = 0;  ///< of slot 0 of even iterations in the peer's region
   std::size_t send_offset = 0;    ///< of slot 0 in the send memory
+  unsigned first_bit = 0;         ///< of slot 0 from there, see Exchange::place_of()
   /// The owned vertices whose values are sent. For mirrors (ascending) and with strategy `edge`.
   NumberedBy<Slot, std::vector<OwnedIndex>> indexes;
   NumberedBy<Slot, std::vector<LocalNumber>> ids;  ///< as the peer numbers them; only if ids are sent
@@ -83,8 +85,8 @@ struct Agreed;
 
 /// The agreement of one process with all its peers. Collective. An Error names the peer at fault. Each peer
 /// has a part of this process's region. It holds the scalars of even and of odd iterations, then the inboxes
-/// of even and of odd iterations; each begins at a multiple of 64 bytes. An inbox has one slot of
-/// value_bytes() for every value of the peer's streams.
+/// of even and of odd iterations; each begins at a multiple of 64 bytes. An inbox has one slot for every
+/// value of the peer's streams.
 class Exchange {
  public:
   /// Agrees on the order of the values of a plan.
@@ -125,7 +127,19 @@ class Exchange {
   int lanes() const noexcept { return lanes_; }
   bool ids_travel() const noexcept { return plan::sends_ids(strategy_); }
   plan::Encoding encoding() const noexcept { return encoding_; }
-  std::size_t value_bytes() const noexcept { return plan::bytes_a_value(strategy_, encoding_); }
+  /// The place of a slot behind the first byte of its stream.
+  struct Place {
+    std::size_t byte;
+    unsigned bit;  ///< in this byte; 0 where values have whole bytes
+  };
+  /// `stream`: an IncomingStream or an OutgoingStream. Where values are bits, chunks begin at whole bytes, so
+  /// that lanes can fill them at the same time: columns begin at multiples of partition::kColumnGranule
+  /// destinations, and slot 0 at the bit that makes it so for the second chunk.
+  template <class Stream>
+  Place place_of(const Stream& stream, std::size_t slot) const noexcept {
+    const std::size_t at = stream.first_bit + slot * value_.bits;
+    return {at / 8, static_cast<unsigned>(at % 8)};
+  }
   const std::vector<IncomingStream>& incoming() const noexcept { return incoming_; }
   const std::vector<OutgoingStream>& outgoing() const noexcept { return outgoing_; }
   /// Returns the edges that `peer` moved here, see plan::MovedEdges. They are not checked yet. May be called
@@ -207,12 +221,15 @@ class Exchange {
   void place_streams();
   void deal_mirrors();
   void tell_chunks();
+  std::size_t stream_bytes(std::size_t slots) const noexcept;
+  unsigned first_bit_of(const std::vector<Chunk>& chunks) const noexcept;
 
   std::uint64_t setup_messages_ = 0;
   launch::Bootstrap& bootstrap_;
   transport::Transport& link_;
   plan::Strategy strategy_;
   plan::Encoding encoding_;
+  plan::ValueSize value_;
   int lanes_;
   int lists_;  ///< streams to each peer
   channel::Region region_;

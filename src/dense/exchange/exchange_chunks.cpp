@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "dense/exchange/exchange.h"
 #include "launch/packing.h"
+#include "partition/column_addresses.h"
 
 namespace edgewire::exchange {
 
@@ -90,6 +91,13 @@ void Exchange::deal_mirrors() {
   }
 }
 
+/// Returns the bits in front of slot 0, so that the second chunk begins at a whole byte.
+unsigned Exchange::first_bit_of(const std::vector<Chunk>& chunks) const noexcept {
+  constexpr std::uint32_t kGranule = partition::kColumnGranule;
+  if (value_.bits % 8 == 0 || chunks.size() < 2) return 0;
+  return (kGranule - chunks.front().end_slot % kGranule) % kGranule;
+}
+
 void Exchange::tell_chunks() {
   std::vector<std::vector<Chunk>> by_stream(outgoing_.size());
   for (const auto& lane : lane_chunks_) {
@@ -101,6 +109,7 @@ void Exchange::tell_chunks() {
               [](const Chunk& a, const Chunk& b) { return a.end_slot < b.end_slot; });
     const auto s = static_cast<std::size_t>(&chunks - by_stream.data());
     messages[s / lists_] += launch::pack(chunks);
+    outgoing_[s].first_bit = first_bit_of(chunks);
   }
   const auto answers = bootstrap_.alltoall(messages);
   chunks_from_.resize(writes_.size());
@@ -118,6 +127,7 @@ void Exchange::tell_chunks() {
         ++chunks_from_[p * lanes_ + next->lane];
         stream.chunks.push_back(*next++);
       }
+      stream.first_bit = first_bit_of(stream.chunks);
     }
     if (next != chunks.end()) throw Error(fmt::format("rank {} sent a faulty list of chunks", p));
   }
@@ -131,7 +141,7 @@ std::vector<topology::PlacedMemory> Exchange::inbox_memory(std::span<const std::
     if (stream.slots() == 0) continue;
     for (const std::uint64_t iteration : {0, 1}) {
       const auto slots = region().subspan(stream.offset + parity_shift_from(stream.peer, iteration),
-                                          stream.slots() * value_bytes());
+                                          stream_bytes(stream.slots()));
       if (stream.mirrors) {
         memory.push_back({slots, all_nodes});
         continue;
@@ -140,8 +150,8 @@ std::vector<topology::PlacedMemory> Exchange::inbox_memory(std::span<const std::
       for (std::size_t i = 0; i < ends.size(); ++i) {
         const auto end = static_cast<std::size_t>(
             std::ranges::lower_bound(stream.targets, OwnedIndex(ends[i])) - stream.targets.begin());
-        memory.push_back(
-            {slots.subspan(first * value_bytes(), (end - first) * value_bytes()), nodes.subspan(i, 1)});
+        const std::size_t begin = place_of(stream, first).byte;
+        memory.push_back({slots.subspan(begin, place_of(stream, end).byte - begin), nodes.subspan(i, 1)});
         first = end;
       }
     }

@@ -14,7 +14,7 @@ Inbox::Inbox(Exchange& exchange, SlotLoops& loops, std::span<const std::uint32_t
     : exchange_(exchange),
       loops_(loops),
       codec_(codec),
-      decoded_(!plan::is_rounded(exchange.encoding()) ? 0 : static_cast<std::size_t>(exchange.size())),
+      decoded_(!plan::needs_slots(exchange.encoding()) ? 0 : static_cast<std::size_t>(exchange.size())),
       blocks_(blocks.begin(), blocks.end()),
       indexes_(indexes),
       sources_(blocks.size() - 1),
@@ -65,7 +65,10 @@ const std::byte* Inbox::mirrors(int peer, std::uint64_t iteration) noexcept {
   auto& [values, state] = decoded_[static_cast<std::size_t>(peer)];
   std::uint64_t last = 2 * (iteration - 1);
   if (state.compare_exchange_strong(last, 2 * iteration - 1)) {
-    loops_.decode(codec_, {reinterpret_cast<const std::uint16_t*>(inbox), stream.slots()}, values.data());
+    if (exchange_.encoding() == plan::Encoding::bit)
+      loops_.decode_bits(inbox, stream.slots(), values.data());
+    else
+      loops_.decode(codec_, {reinterpret_cast<const std::uint16_t*>(inbox), stream.slots()}, values.data());
     state.store(2 * iteration, std::memory_order_release);
   } else {
     while (state.load(std::memory_order_acquire) != 2 * iteration) std::this_thread::yield();
@@ -105,13 +108,14 @@ void Inbox::add(std::size_t block, std::uint64_t iteration, std::byte* accumulat
   const OwnedIndex begin(blocks_[block]);
   for (const Source& source : sources_[block]) {
     const IncomingStream& stream = exchange_.incoming()[source.stream];
+    const auto place = exchange_.place_of(stream, source.first_slot);
     const std::byte* data = exchange_.region().data() + stream.offset +
-                            exchange_.parity_shift_from(stream.peer, iteration) +
-                            source.first_slot * exchange_.value_bytes();
+                            exchange_.parity_shift_from(stream.peer, iteration) + place.byte;
     const std::size_t count = source.end_slot - source.first_slot;
     if (!exchange_.ids_travel()) {
+      const bool bits = exchange_.encoding() == plan::Encoding::bit;
       loops_.add_slots({data, std::span<const OwnedIndex>(stream.targets).subspan(source.first_slot, count),
-                        begin, decoded_.empty() ? nullptr : &codec_},
+                        begin, decoded_.empty() || bits ? nullptr : &codec_, bits, place.bit},
                        accumulators);
       continue;
     }

@@ -28,7 +28,7 @@ bool Outbox::send(const OutgoingChunk& chunk, std::uint64_t iteration, const Fil
   const OutgoingStream& stream = exchange_.outgoing()[chunk.stream];
   const int peer = stream.peer;
   const auto lane = static_cast<int>(chunk.chunk.lane);
-  const std::size_t at = chunk.first_slot * exchange_.value_bytes();
+  const auto [at, first_bit] = exchange_.place_of(stream, chunk.first_slot);
   OutgoingSlots slots;
   slots.count = chunk.chunk.end_slot - chunk.first_slot;
   if (!residuals_.empty()) {
@@ -37,7 +37,10 @@ bool Outbox::send(const OutgoingChunk& chunk, std::uint64_t iteration, const Fil
   } else if (exchange_.ids_travel()) {
     slots.ids = stream.ids.data() + chunk.first_slot;
   }
-  const std::size_t bytes = slots.count * exchange_.value_bytes();
+  slots.bits = exchange_.encoding() == plan::Encoding::bit;
+  slots.first_bit = first_bit;
+  const auto end = exchange_.place_of(stream, chunk.chunk.end_slot);
+  const std::size_t bytes = end.byte + (end.bit == 0 ? 0 : 1) - at;
   const std::size_t remote = stream.remote_offset + exchange_.parity_shift_to(peer, iteration) + at;
   auto& link = exchange_.link();
   if (slots.data = link.remote_ptr(peer, remote); slots.data != nullptr) {

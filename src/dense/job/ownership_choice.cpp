@@ -45,7 +45,7 @@ Load count(const plan::Rows& rows, const std::string& name, int processes, int t
 Candidate judge(const PlanTask& task, const std::string& name, Rates& rates, int threads) {
   const plan::Rows rows{task.graph.offsets(), task.graph.targets()};
   const auto load = count(rows, name, task.bootstrap.size(), threads);
-  const auto volume = plan::volume(load.values, plan::value_bytes(task.options.encoding));
+  const auto volume = plan::volume(load.values, {plan::value_bits(task.options.encoding)});
   const auto most = static_cast<double>(*std::ranges::max_element(load.edges));
   const double mean = static_cast<double>(rows.edges()) / task.bootstrap.size();
   const double wire_s = static_cast<double>(volume.wire_bytes_max[0]) / rates.link();

@@ -80,7 +80,7 @@ double Rates::compute() {
 
 bool Rates::wire_limits(std::uint64_t values, std::uint64_t edges, Choices& choices) {
   const DenseOptions& options = task_.options;
-  const auto bytes = static_cast<double>(values * plan::value_bytes(options.encoding));
+  const auto bytes = static_cast<double>(plan::ValueSize{plan::value_bits(options.encoding)}.bytes(values));
   const std::vector<double> mine{bytes / link(), static_cast<double>(edges) / compute_all()};
   const auto most = launch::allreduce(task_.bootstrap, mine, std::ranges::max);
   const bool limits = most[0] > most[1];

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::array<std::string_view, kStrategies.size()> kStrategyNames{"edge", "worker", "process",
                                                                           "slots", "cover"};
-constexpr std::array<std::string_view, kEncodings.size()> kEncodingNames{"f32", "f64", "bf16",
-                                                                         "f16", "u16", "raw16"};
+constexpr std::array<std::string_view, kEncodings.size()> kEncodingNames{"f32", "f64",   "bf16", "f16",
+                                                                         "u16", "raw16", "bit"};
 
 template <class Enum, std::size_t count>
 Enum from_name(std::string_view name, const std::array<std::string_view, count>& names, const char* what) {
@@ -84,7 +84,7 @@ std::vector<std::uint64_t> Traffic::sent(bool with_self) const {
   return sent;
 }
 
-Volume volume(const Traffic& traffic, std::uint64_t bytes_a_value, bool with_self) {
+Volume volume(const Traffic& traffic, ValueSize value, bool with_self) {
   Volume sum;
   const auto processes = static_cast<std::size_t>(traffic.processes());
   struct Wire {
@@ -96,7 +96,7 @@ Volume volume(const Traffic& traffic, std::uint64_t bytes_a_value, bool with_sel
       const std::uint64_t values = traffic.at(from, to);
       if (values == 0 || (from == to && !with_self)) continue;
       for (std::size_t f = 0; f < kFramings.size(); ++f) {
-        const std::uint64_t bytes = wire_bytes(kFramings[f], values * bytes_a_value);
+        const std::uint64_t bytes = wire_bytes(kFramings[f], value.bytes(values));
         wires[from].sent[f] += bytes;
         wires[to].received[f] += bytes;
       }
@@ -106,8 +106,8 @@ Volume volume(const Traffic& traffic, std::uint64_t bytes_a_value, bool with_sel
     sum.values_sent_total += sent;
     sum.values_sent_max = std::max(sum.values_sent_max, sent);
   }
-  sum.payload_bytes_total = sum.values_sent_total * bytes_a_value;
-  sum.payload_bytes_max = sum.values_sent_max * bytes_a_value;
+  sum.payload_bytes_total = value.bytes(sum.values_sent_total);
+  sum.payload_bytes_max = value.bytes(sum.values_sent_max);
   if (processes > 0) {
     sum.values_sent_mean = static_cast<double>(sum.values_sent_total) / static_cast<double>(processes);
   }

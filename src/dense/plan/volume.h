@@ -16,10 +16,11 @@ inline constexpr std::array kStrategies{Strategy::edge, Strategy::worker, Strate
                                         Strategy::cover};
 
 /// The ways in which a value is written on the wire. f32, f64 and raw16 are messages of 4, 8 and 16 bytes as
-/// the program computes them, whatever their type is; the others are floats rounded to 2 bytes.
-enum class Encoding { f32, f64, bf16, f16, u16, raw16 };
-inline constexpr std::array kEncodings{Encoding::f32, Encoding::f64, Encoding::bf16,
-                                       Encoding::f16, Encoding::u16, Encoding::raw16};
+/// the program computes them, whatever their type is; `bit` is for messages of 4 bytes that are 0 or 1, and
+/// sends one bit of each; the others are floats rounded to 2 bytes.
+enum class Encoding { f32, f64, bf16, f16, u16, raw16, bit };
+inline constexpr std::array kEncodings{Encoding::f32, Encoding::f64,   Encoding::bf16, Encoding::f16,
+                                       Encoding::u16, Encoding::raw16, Encoding::bit};
 
 std::string_view to_name(Strategy strategy) noexcept;
 std::string_view to_name(Encoding encoding) noexcept;
@@ -27,15 +28,19 @@ std::string_view to_name(Encoding encoding) noexcept;
 Strategy strategy_from(std::string_view name);
 Encoding encoding_from(std::string_view name);
 
-constexpr std::uint64_t value_bytes(Encoding encoding) noexcept {
-  constexpr std::array<std::uint64_t, kEncodings.size()> kBytes{4, 8, 2, 2, 2, 16};
-  return kBytes[static_cast<std::size_t>(encoding)];
+constexpr std::uint64_t value_bits(Encoding encoding) noexcept {
+  constexpr std::array<std::uint64_t, kEncodings.size()> kBits{32, 64, 16, 16, 16, 128, 1};
+  return kBits[static_cast<std::size_t>(encoding)];
 }
 /// Returns whether values travel in 16 bits, rounded by exchange::Codec.
-constexpr bool is_rounded(Encoding encoding) noexcept { return value_bytes(encoding) == 2; }
+constexpr bool is_rounded(Encoding encoding) noexcept { return value_bits(encoding) == 16; }
+/// Returns whether values travel without ids alone.
+constexpr bool needs_slots(Encoding encoding) noexcept {
+  return is_rounded(encoding) || encoding == Encoding::bit;
+}
 /// Returns the bytes of a message in memory.
 constexpr std::uint64_t message_bytes(Encoding encoding) noexcept {
-  return is_rounded(encoding) ? sizeof(float) : value_bytes(encoding);
+  return needs_slots(encoding) ? sizeof(float) : value_bits(encoding) / 8;
 }
 /// Returns the largest relative error of a value (of normal size) that is rounded to 16 bits.
 constexpr double rounding(Encoding encoding) noexcept {
@@ -45,9 +50,15 @@ constexpr double rounding(Encoding encoding) noexcept {
 constexpr bool sends_ids(Strategy strategy) noexcept {
   return strategy == Strategy::edge || strategy == Strategy::worker || strategy == Strategy::process;
 }
-/// Returns the bytes on the wire, without headers, of one value under a strategy.
-constexpr std::uint64_t bytes_a_value(Strategy strategy, Encoding encoding) noexcept {
-  return value_bytes(encoding) + (sends_ids(strategy) ? 4 : 0);
+/// The size of a value on the wire, without headers.
+struct ValueSize {
+  std::uint64_t bits;
+
+  /// Returns how many whole bytes so many values take.
+  constexpr std::uint64_t bytes(std::uint64_t values) const noexcept { return (values * bits + 7) / 8; }
+};
+constexpr ValueSize value_size(Strategy strategy, Encoding encoding) noexcept {
+  return {value_bits(encoding) + (sends_ids(strategy) ? 32 : 0)};
 }
 
 /// Says how a link cuts payload into frames. All counts are bytes.
@@ -133,6 +144,6 @@ struct Volume {
 };
 
 /// `with_self` also counts what processes send to themselves, as the tables of 2015 did.
-Volume volume(const Traffic& traffic, std::uint64_t bytes_a_value, bool with_self = false);
+Volume volume(const Traffic& traffic, ValueSize value, bool with_self = false);
 
 }  // namespace edgewire::plan
