@@ -19,9 +19,9 @@ void check(const PageRankOptions& options, bool weighted) {
   if (options.weighted == weighted) return;
   throw UsageError(weighted
                        ? "PageRankOptions::weighted is false, but the job's edges have their weights: set "
-                         "both this and DenseOptions::weighted, or neither"
+                         "both this and JobOptions::weighted, or neither"
                        : "PageRankOptions::weighted is true, but the job's edges have no weights: set "
-                         "DenseOptions::weighted, too");
+                         "JobOptions::weighted, too");
 }
 
 void check_sources(std::span<const VertexId> sources, const graph::GraphFile& graph) {

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -113,7 +115,11 @@ class DenseRun {
   /// `totals`: this process's, after them; null: other vertices had them, and the program sums again. Throws
   /// Error when there is no value for each owned vertex.
   void resume(std::uint64_t done, std::span<const Value> values, const exchange::Totals* totals) {
-    if (values.size() != loops_.values().size()) throw Error("it has values of other vertices");
+    if (values.size() != loops_.values().size())
+      throw Error("it has values of " + std::to_string(values.size()) + " vertices, and this process owns " +
+                  std::to_string(loops_.values().size()));
+    if (done > std::numeric_limits<int>::max())
+      throw UsageError(std::to_string(done) + " iterations cannot be done");
     start_ = loops_.restart(values);
     if (totals != nullptr) start_ = *totals;
     done_ = static_cast<int>(done);

@@ -72,8 +72,8 @@ TEST_CASE("programs that need weights, and those that have none") {
   const File weighted(true), plain(false);
   // The values are 1, 2, 3 and 4.
   CHECK(run<NeedsWeights>(weighted.graph, dense(true)) == std::vector<double>{32, 2, 6, 0});
-  check_line(refusal([&] { run<NeedsWeights>(weighted.graph, {}); }), "DenseOptions::weighted");
-  check_line(refusal([&] { run<NeedsWeights>(plain.graph, {}); }), "DenseOptions::weighted");
+  check_line(refusal([&] { run<NeedsWeights>(weighted.graph, {}); }), "JobOptions::weighted");
+  check_line(refusal([&] { run<NeedsWeights>(plain.graph, {}); }), "JobOptions::weighted");
   check_line(refusal([&] { run<NeedsWeights>(plain.graph, dense(true)); }), "no weights");
   const std::vector<double> tenfold{70, 10, 20, 0};
   CHECK(run<WithoutWeights>(weighted.graph, {}) == tenfold);

@@ -1,11 +1,13 @@
 #include <cstring>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "base/options.h"
 #include "dense/job/checkpoint.h"
 #include "dense/job/dense_job.h"
 #include "edgewire/program.h"
+#include "launch/agreement.h"
 #include "partition/gather_values.h"
 
 namespace edgewire::job {
@@ -13,7 +15,7 @@ namespace edgewire::job {
 JobEdges edges_of(const DenseJob& job, bool needs_weights) {
   if (needs_weights && !job.weighted())
     throw UsageError(
-        "the program needs the weights of edges (it has no along(message)): set options.weighted");
+        "the program needs the weights of edges (it has no along(message)): set JobOptions::weighted");
   return {job.owned().count(), job.tiles(), job.tile_order(), job.mirror_tiles()};
 }
 
@@ -38,6 +40,11 @@ std::vector<engine::IterationRecord> run_loops(DenseJob& job, engine::Loops& loo
                                                std::span<const double> values, exchange::Totals& last) {
   check_range("iterations", options.iterations, done, std::numeric_limits<int>::max());
   check_range("every", options.every, 1, std::numeric_limits<int>::max());
+  // A process that runs more iterations than its peers would wait for them without end.
+  launch::check_agreement(job.bootstrap(),
+                          {{"the number of iterations", std::to_string(options.iterations)},
+                           {"the number of iterations that are done", std::to_string(done)},
+                           {"the question whether the goal is reached", options.has_goal ? "yes" : "no"}});
   engine::IterationOptions inner;
   inner.iterations = options.iterations - done;
   inner.has_goal = options.has_goal;
