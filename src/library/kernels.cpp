@@ -25,6 +25,7 @@ Report report_of(const launch::Bootstrap& bootstrap, const report::RunReport& ru
   report.seconds = run.seconds_kernel;
   report.steps = run.has_supersteps ? run.supersteps.size() : run.iterations.size();
   for (const auto& one : run.iterations) {
+    report.seconds += one.seconds;
     report.payload_bytes += one.payload_bytes_sent;
     report.wire_bytes += one.wire_bytes_sent;
   }

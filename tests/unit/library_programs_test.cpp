@@ -162,7 +162,9 @@ TEST_CASE("a run goes on where another one ended, and ends where the program say
     job::DenseRun first(*job, program);
     first.iterate({.iterations = 2});
     const std::vector<double> kept(first.values().begin(), first.values().end());
-    job::DenseRun second(*job, program);
+    CHECK(graph::contains(graph::error_of([&] { first.iterate({.iterations = 3}); }), "runs once"));
+    const auto next = job::make_dense_job(bootstrap, built.graph, {});
+    job::DenseRun second(*next, program);
     second.resume(2, kept, nullptr);
     CHECK(second.resumed_at() == 2);
     CHECK(second.iterate({.iterations = 5}).size() == 3);
@@ -171,7 +173,8 @@ TEST_CASE("a run goes on where another one ended, and ends where the program say
 
     const auto third = remainders(edges, false, 3);
     Remainders ending{std::accumulate(third.begin(), third.end(), 0.0)};
-    job::DenseRun ended(*job, ending);
+    const auto last = job::make_dense_job(bootstrap, built.graph, {});
+    job::DenseRun ended(*last, ending);
     CHECK(ended.iterate({.iterations = 9, .has_goal = true}).size() == 3);
   });
 }
@@ -204,7 +207,7 @@ TEST_CASE("processes that ask for different iterations are told so, and do not w
       job::DenseRun(*job, program).iterate({.iterations = 3 + bootstrap.rank()});
     });
   });
-  CHECK(graph::contains(line, "the number of iterations is 3 at rank 0, 4 at rank 1"));
+  CHECK(graph::contains(line, "the number of iterations to run is 3 at rank 0, 4 at rank 1"));
 }
 
 TEST_CASE("a frontier of one's own sends values of 4 and 8 bytes, with weights and without") {

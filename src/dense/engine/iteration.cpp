@@ -15,6 +15,7 @@
 #include "dense/exchange/outbox.h"
 #include "edgewire/detail/loops.h"
 #include "edgewire/detail/memory.h"
+#include "launch/agreement.h"
 #include "process/barrier.h"
 
 namespace edgewire::engine {
@@ -73,7 +74,11 @@ class Loop : LinkWatch {
 
   IterationResult run() {
     if (!outbox_.publish_totals(mine_, 0)) throw Error(exchange_.health().message());
-    exchange_.bootstrap().allgather("");  // all are ready, so that the first iteration measures itself only
+    // All are ready, so that the first iteration measures itself only; and none waits for iterations that
+    // others do not run.
+    launch::check_agreement(exchange_.bootstrap(),
+                            {{"the number of iterations to run", std::to_string(options_.iterations)},
+                             {"the use of a goal", options_.has_goal ? "yes" : "no"}});
     recorder_.emplace(exchange_, loops_.totals_bytes());
     pool_.run([this](int worker) { work(worker); });
     if (failed()) throw Error(exchange_.health().message());

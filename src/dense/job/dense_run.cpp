@@ -1,13 +1,11 @@
 #include <cstring>
 #include <limits>
-#include <string>
 #include <vector>
 
 #include "base/options.h"
 #include "dense/job/checkpoint.h"
 #include "dense/job/dense_job.h"
 #include "edgewire/program.h"
-#include "launch/agreement.h"
 #include "partition/gather_values.h"
 
 namespace edgewire::job {
@@ -40,11 +38,6 @@ std::vector<engine::IterationRecord> run_loops(DenseJob& job, engine::Loops& loo
                                                std::span<const double> values, exchange::Totals& last) {
   check_range("iterations", options.iterations, done, std::numeric_limits<int>::max());
   check_range("every", options.every, 1, std::numeric_limits<int>::max());
-  // A process that runs more iterations than its peers would wait for them without end.
-  launch::check_agreement(job.bootstrap(),
-                          {{"the number of iterations", std::to_string(options.iterations)},
-                           {"the number of iterations that are done", std::to_string(done)},
-                           {"the question whether the goal is reached", options.has_goal ? "yes" : "no"}});
   engine::IterationOptions inner;
   inner.iterations = options.iterations - done;
   inner.has_goal = options.has_goal;
