@@ -27,9 +27,8 @@ void check_messages(const Loops& loops, plan::Encoding encoding) {
                             loops.message_bytes(), plan::to_name(encoding), bytes));
   }
   if (plan::is_rounded(encoding) && !loops.largest()) {
-    throw Error(
-        fmt::format("wire {} is only for programs that say how large their messages get, by largest()",
-                    plan::to_name(encoding)));
+    throw Error(fmt::format("wire {} is only for programs that say how large their messages get",
+                            plan::to_name(encoding)));
   }
 }
 
@@ -74,11 +73,9 @@ class Loop : LinkWatch {
 
   IterationResult run() {
     if (!outbox_.publish_totals(mine_, 0)) throw Error(exchange_.health().message());
-    // All are ready, so that the first iteration measures itself only; and none waits for iterations that
-    // others do not run.
-    launch::check_agreement(exchange_.bootstrap(),
-                            {{"the number of iterations to run", std::to_string(options_.iterations)},
-                             {"the use of a goal", options_.has_goal ? "yes" : "no"}});
+    // All are ready, so that the first iteration measures itself only, and none runs more than its peers.
+    const auto most = fmt::format("{}{}", options_.has_goal ? "at most " : "", options_.iterations);
+    launch::check_agreement(exchange_.bootstrap(), {{"the number of iterations to run", most}});
     recorder_.emplace(exchange_, loops_.totals_bytes());
     pool_.run([this](int worker) { work(worker); });
     if (failed()) throw Error(exchange_.health().message());
