@@ -84,7 +84,7 @@ void LabelPropagation::resume(std::uint64_t rounds, std::vector<PlainId> labels)
 
 std::vector<frontier::Superstep> LabelPropagation::run(
     std::uint64_t rounds, const std::function<void(std::uint64_t)>& after_round) {
-  if (rounds == 0) throw UsageError("rounds: 0 are not enough");
+  if (rounds == 0) throw UsageError("iterations: 0 are not enough");
   frontier::SuperstepLog log(job_);
   bool changed = true;
   for (std::uint64_t done = done_; changed && done < rounds;) {

@@ -10,7 +10,7 @@
 
 namespace edgewire {
 
-/// The words are those of `edgewire bound`.
+/// What to count, in the words of `edgewire bound`. No list is empty but `rates`.
 struct BoundOptions {
   std::vector<int> processes{2, 4, 8, 16};
   int workers = 1;                                        ///< of each process
@@ -18,7 +18,7 @@ struct BoundOptions {
   std::vector<std::string> strategies{"slots", "cover"};  ///< edge, worker, process, slots or cover
   std::vector<std::string> wires{"f32"};                  ///< f32, f64, bf16, f16, u16 or raw16
   std::vector<std::string> rates{"1G", "10G", "40G", "100G"};  ///< line rates in bit/s
-  std::uint64_t memory_bytes = std::uint64_t{4} << 30;         ///< limit beside the graph
+  std::uint64_t memory_bytes = std::uint64_t{4} << 30;         ///< limit beside the graph, from 1 on
   int threads = 0;                                             ///< that count; 0: one a core
   Progress progress{};
 };
@@ -32,10 +32,12 @@ struct BoundRow {
   std::uint64_t wire_bytes = 0;      ///< the same as TCP over Ethernet, MTU 1500
   std::vector<double> seconds_at{};  ///< [rate]: of the most loaded process, sending and receiving at once
 };
+/// What must be sent, and the same for people and programs.
 struct Bound {
-  std::vector<BoundRow> rows{};  ///< for each number of processes, ownership, strategy and wire
-  std::string text{};            ///< a table for people
-  std::string json{};            ///< what --json writes
+  std::vector<BoundRow>
+      rows{};          ///< for each number of processes, ownership, and strategy and wire that go together
+  std::string text{};  ///< a table for people
+  std::string json{};  ///< what --json writes
 };
 
 /// Reads all rows. Throws UsageError when an option makes no sense, and Error with path and byte offset when

@@ -12,8 +12,9 @@
 namespace edgewire {
 
 // All functions throw UsageError when an option makes no sense, and Error with path and byte offset when a
-// file does. An output is whole or not there. With `workers` 0 each core has one.
+// file does. An output is whole or not there. `workers`: threads; 0: one for each core.
 
+/// How to read an input.
 struct ConvertOptions {
   /// auto, by name and content; or snap, csv, mtx, metis, dimacs, el, wel, sg, wsg, u32pairs, webgraph or ew.
   std::string format = "auto";
@@ -38,11 +39,12 @@ struct GraphSummary {
 /// Reads `input`, plain or compressed, "-" for standard input, and writes `output` in our format.
 GraphSummary convert(const std::string& input, const std::string& output, const ConvertOptions& options = {});
 
-/// Writes a graph as `output`; "-" is stdout, for text. `format`: as the name of the output tells (auto), or
-/// el, wel, csv, tsv, mtx, sg, wsg or metis. `weights`: write them where graph and format have them.
+/// Writes a graph as `output`; "-" is stdout. `format`: as the name of the output tells (auto), or el, wel,
+/// csv, tsv, mtx, sg, wsg or metis. `weights`: write them where graph and format have them.
 void export_graph(const graph::GraphFile& graph, const std::string& output,
                   const std::string& format = "auto", bool weights = true, int workers = 0);
 
+/// How to make a graph.
 struct GenerateOptions {
   std::uint64_t seed = 1;
   bool weighted = false;  ///< uniform in (0, 1]; both directions of an edge have the same
@@ -58,7 +60,8 @@ GraphSummary generate_kronecker(const std::string& output, int scale, std::uint6
 GraphSummary generate_uniform(const std::string& output, std::uint64_t vertices,
                               std::uint64_t edge_factor = 16, const GenerateOptions& options = {});
 
-/// Returns the names of vertices: those of the table beside the graph, or their ids in the input.
+/// Returns the names of vertices: those of the table beside the graph, or their ids in the input. Throws
+/// UsageError where one of them is no vertex of the graph.
 std::vector<std::string> names_of(const graph::GraphFile& graph, std::span<const VertexId> vertices);
 
 }  // namespace edgewire

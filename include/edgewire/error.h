@@ -12,7 +12,7 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The command line cannot be understood. The program prints it and exits with 2.
+/// An option or an argument makes no sense, alone or for this graph. The program exits with 2.
 class UsageError : public Error {
  public:
   using Error::Error;

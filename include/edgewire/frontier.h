@@ -35,9 +35,9 @@ class FrontierState {
  public:
   /// The number of vertices that this process owns. They have the local numbers 0 to owned() - 1.
   std::uint32_t owned() const noexcept;
-  /// Returns the global id of an owned vertex.
+  /// Returns the global id of an owned vertex. `local` is less than owned().
   VertexId vertex(LocalNumber local) const noexcept;
-  /// Returns the process that owns a vertex, and its local number there.
+  /// Returns the process that owns a vertex of the graph, and the vertex's local number there.
   Home home(VertexId vertex) const noexcept;
   /// Returns the sum of what all processes pass. Collective, between supersteps.
   std::uint64_t sum(std::uint64_t mine);
@@ -80,10 +80,11 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
               const JobOptions& options = {})
       : FrontierState(bootstrap, graph, kernel, sizeof(Record), options) {}
 
-  /// Calls visit(row, send) for each vertex of `frontier`, which are owned. send(home, value), with one of
-  /// the row's targets, has hear(vertex, value) called where that vertex is owned: at once in this process,
-  /// and before superstep() returns in all. With several workers, they call visit() and hear() at the same
-  /// time.
+  /// Calls visit(row, send) for each vertex of `frontier`, by local number. send(home, value) has
+  /// hear(vertex, value) called where that vertex is owned: at once in this process, and before superstep()
+  /// returns in all. `home` is one of the row's targets, or what home() returns. With several workers, they
+  /// call visit() and hear() at the same time. Collective; throws UsageError where a number in `frontier` is
+  /// not less than owned(), and passes on what visit() and hear() throw.
   template <class Visit, class Hear>
   void superstep(std::span<const LocalNumber> frontier, const Visit& visit, const Hear& hear) {
     const Take take = [&](const std::byte* bytes) {
@@ -107,8 +108,9 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
         take);
   }
 
-  /// Returns the values of all vertices at rank 0, in the order of their ids; elsewhere nothing. `mine`: by
-  /// local number.
+  /// Returns the values of all vertices at rank 0, in the order of their ids; elsewhere nothing. `mine`:
+  /// those of the owned vertices, by local number. Collective; throws UsageError where there are more or
+  /// fewer.
   template <class Any>
   std::vector<Any> gather(const std::vector<Any>& mine) {
     std::vector<Any> all;

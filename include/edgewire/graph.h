@@ -26,8 +26,8 @@ struct RowRange {
 
 /// A graph in Edgewire's binary format (.ew), memory-mapped and read only: for each vertex its out-edges,
 /// ordered by target. Fewer than 2^32 - 1 vertices. Movable; all const members are thread safe.
-/// It is a file, or a folder of parts, of which some may be on other hosts (see rows_here()). The layout is
-/// described in format.h.
+/// It is a file, or a folder of parts, of which some may be on other hosts (see rows_here()). docs/formats.md
+/// describes the layout.
 class GraphFile {
  public:
   /// Maps the file, or the parts that are in the folder, and checks headers and section tables (not the
@@ -43,7 +43,7 @@ class GraphFile {
   std::uint64_t file_bytes() const;
   std::uint64_t vertices() const;
   std::uint64_t edges() const;
-  /// The flags as the header has them: see Flag in format.h.
+  /// The flags as the header has them; the functions below say what they mean.
   std::uint32_t flags() const;
   bool weighted() const;
   /// Returns whether a float holds each weight as well as a double does, whatever the type of weights.
@@ -55,7 +55,7 @@ class GraphFile {
   /// Returns the way that its rows follow the edges of the file that was opened: see view().
   Direction direction() const;
   bool has_original_ids() const;
-  bool labelled() const;  ///< a table beside the file names the vertices: see vertex_names.h
+  bool labelled() const;  ///< a table beside the file names the vertices: see names_of()
   /// Returns where that table is, if not beside the file; else empty.
   const std::string& table() const;
   void set_table(const std::string& path);
@@ -71,13 +71,13 @@ class GraphFile {
   /// Returns the rows that can be read on this host, ascending and apart from each other: of a file all, of a
   /// folder those of the parts that are in it. Whoever touches others crashes; verify_rows() refuses them.
   std::vector<RowRange> rows_here() const;
-  /// Returns whether what is here lies in the page cache, see MappedFile::is_cached().
+  /// Returns whether what is here lies in the page cache.
   bool is_cached() const;
   /// Refuses a graph with parts that are missing; a command that reads all rows calls it. Throws Error, with
   /// the part that is missing, unless all are here.
   void expect_all_rows() const;
-  /// Returns the id that vertex v had in the file that was converted. Throws Error where ids are damaged, or
-  /// in a part that is not here.
+  /// Returns the id that vertex v of the graph had in the file that was converted. Throws Error where ids are
+  /// damaged, or in a part that is not here.
   std::uint64_t original_id(VertexId v) const;
 
   /// Checks everything needed to use rows [first, last): checksums of the blocks that hold them, offsets in

@@ -93,7 +93,7 @@ struct Fact {
 /// starts processes can start a job.
 struct LaunchOptions {
   int processes = 1;         ///< on this machine, when there is no host list
-  bool local_hosts = false;  ///< each process on a separate local host, see LocalHosts
+  bool local_hosts = false;  ///< each process in network namespaces of its own, as on a host
   /// The job goes on without processes that are lost, except rank 0, whose exit status is the job's: for a
   /// `body` that can do that, such as a TaskJob.
   bool tolerates_losses = false;
@@ -121,7 +121,7 @@ constexpr int kMaxProcesses = 1024;
 /// single
 ///   process runs inline.
 /// - With a host list this process is the one with `rank`.
-/// - A process that a launcher started learns its rank from the launcher (see launcher.h).
+/// - A process that a launcher started learns its rank from the launcher.
 /// If `body` throws, it tells the others, prints one line to stderr, and returns 1 (2 for a UsageError). It
 /// calls finish() of the bootstrap after `body`. Throws Error or UsageError when the job cannot start.
 int run(const LaunchOptions& options, const std::function<void(Bootstrap&)>& body);

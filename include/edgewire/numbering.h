@@ -83,7 +83,7 @@ struct Home {
 };
 /// The vertex's position in the layout of its owner, by which arrays of values are addressed.
 using OwnedIndex = NumberOf<struct OwnedIndexNumbering>;
-/// The number of a vertex that a process knows (frontier/boundary.h): an owned vertex has its local number,
+/// The number of a vertex that a process knows: an owned vertex has its local number,
 /// and boundary vertices follow, owner by owner, in the order of the local numbers that they have there.
 using KnownNumber = NumberOf<struct KnownNumbering>;
 /// The place of a value in a stream of values to a peer.

@@ -9,12 +9,13 @@
 
 namespace edgewire {
 
-/// How a job is to run, in the words of the command line: `edgewire help options` explains them. Whoever
-/// reads them throws UsageError where a word or a number makes no sense.
+/// How a job is to run, in the words of the command line: `edgewire help options` explains them. A call that
+/// takes them throws UsageError where a word or a number that it uses makes no sense. All processes of a job
+/// have the same options, but for folders and devices, which each names as it has them.
 struct JobOptions {
-  int workers = 1;                   ///< threads of each process; the same number in all
-  std::string transport = "shm";     ///< shm, tcp, shm+tcp, verbs or dpdk; the same in all processes
-  double peer_timeout_s = 10;        ///< a peer that is silent for so long is given up
+  int workers = 1;                   ///< threads of each process, from 1 on
+  std::string transport = "shm";     ///< shm, tcp, shm+tcp, verbs, shm+verbs or dpdk
+  double peer_timeout_s = 10;        ///< seconds after which a silent peer is given up
   bool integrity = true;             ///< tcp: check all that arrives by a CRC-32C
   std::string verbs_device{};        ///< NAME[:PORT[:GID_INDEX]]; empty: the nearest
   std::string dpdk_port{};           ///< PCI address or virtual device
@@ -22,19 +23,26 @@ struct JobOptions {
   std::string ownership = "hash";    ///< who owns a vertex: hash, ranges, or the path of a partition file;
                                      ///< programs also auto, hilbert and grid
   std::string rows = "auto";         ///< who reads the rows of the file: auto, own or shares
-  bool weighted = false;             ///< programs, pagerank, ppr and spmv use the weights of edges
-  std::vector<std::string> disks{};  ///< folders for edges that are not in memory; empty: all are
-  std::uint64_t memory_bytes = 0;    ///< memory of a process with edges on disks; 0: ample
+  bool weighted = false;             ///< programs, frontier jobs, pagerank and ppr use the weights of edges;
+                                     ///< the graph has some. Other kernels decide by themselves
+  std::vector<std::string> disks{};  ///< folders that exist, for edges that are not in memory; empty: all
+                                     ///< are. Programs also need a plan_cache
+  std::uint64_t memory_bytes = 0;    ///< of a process with edges on disks, from 2^20 on; 0: ample
 
   // Of programs, which are passes over all edges.
   std::string strategy = "auto";  ///< what is sent: auto, edge, worker, process, slots or cover
-  std::string wire = "f32";       ///< how values travel: f32, f64, bf16, f16, u16, raw16 or bit
+  std::string wire = "f32";       ///< how values travel: f32, f64, bf16, f16, u16, raw16 or
+                                  ///< bit. Kernels
+                                  ///< compute in messages of 8 bytes with f64, else of 4; messages
+                                  ///< of your own have 4 bytes, or 8 (f64), 16 (raw16), or are
+                                  ///< 0 or 1 (bit)
   std::string layout = "degree";  ///< the order of a process's vertices: auto, given or degree
   std::string order = "strips";   ///< the order of tiles: auto, strips, hilbert or bins
-  std::string plan_cache{};       ///< a folder that keeps the plan for the next run; empty: none
+  std::string plan_cache{};       ///< a folder that keeps the plan for the next run, where it can be
+                                  ///< written; empty: none
 
   // Of kernels (edgewire/kernels.h).
-  bool verify = false;   ///< rank 0 checks the result, and the run fails where it is wrong
+  bool verify = false;   ///< rank 0 checks the result, and throws Error where it is wrong
   bool bound = false;    ///< rank 0 counts what a kernel that follows a frontier had to send
   bool profile = false;  ///< the report says where the time went
 

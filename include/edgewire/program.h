@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -27,7 +29,8 @@ namespace edgewire::job {
 
 class Checkpoint;
 
-/// One process's part of a job with a dense kernel: its edges, its workers and its link.
+/// One process's part of a job that passes over all edges: its edges, its workers and its link. A job of
+/// several processes runs once; another run needs another job.
 class DenseJob;
 
 /// Makes this process's part of a job. Collective. `bootstrap` and `graph` outlive it. Throws UsageError when
@@ -39,8 +42,8 @@ std::shared_ptr<DenseJob> make_dense_job(launch::Bootstrap& bootstrap, const gra
 std::span<const VertexId> owned_vertices(const DenseJob& job) noexcept;
 
 struct RunOptions {
-  int iterations = 20;                       ///< in all, with those that were done before resume()
-  bool has_goal = false;                     ///< ask the program after each iteration whether it is done
+  int iterations = 20;    ///< in all, with those that were done before resume(); the same in all processes
+  bool has_goal = false;  ///< ask the program after each iteration whether it is done
   std::function<void(int done)> progress{};  ///< told of all iterations that are done
   topology::Observer* observer = nullptr;    ///< of a profile; null: nobody is told
   Checkpoint* checkpoint = nullptr;  ///< for programs whose values are doubles; null: none are written
@@ -112,19 +115,23 @@ class DenseRun {
   /// another direction than its graph (graph::view()). Passes on what check(), start() and constant() throw.
   DenseRun(DenseJob& job, P& program) : DenseRun(job, program, edges_of(job, tiles::kNeedsWeights<P>)) {}
 
-  /// Goes on after `done` iterations instead of from the start. `values`: of the owned vertices.
-  /// `totals`: this process's, after them; null: other vertices had them, and the program sums again. Throws
-  /// Error when there is no value for each owned vertex.
+  /// Goes on after `done` iterations instead of from the start. `values`: of owned_vertices(), in their
+  /// order. `totals`: this process's, after them; null: other vertices had them, and the program sums again.
+  /// Throws Error when there is no value for each owned vertex.
   void resume(std::uint64_t done, std::span<const Value> values, const exchange::Totals* totals) {
-    if (values.size() != loops_.values().size()) throw Error("it has values of other vertices");
+    if (values.size() != loops_.values().size())
+      throw Error("it has values of " + std::to_string(values.size()) + " vertices, and this process owns " +
+                  std::to_string(loops_.values().size()));
+    if (done > std::numeric_limits<int>::max())
+      throw UsageError(std::to_string(done) + " iterations cannot be done");
     start_ = loops_.restart(values);
     if (totals != nullptr) start_ = *totals;
     done_ = static_cast<int>(done);
   }
   int resumed_at() const noexcept { return done_; }  ///< iterations that were done there
 
-  /// Runs the iterations that are left. Collective. Throws UsageError when an option makes no sense, and
-  /// Error when the job fails.
+  /// Runs the iterations that are left. Returns what each one took in this process. Collective. Throws
+  /// UsageError when an option makes no sense or the job has run before, and Error when the job fails.
   std::vector<engine::IterationRecord> iterate(const RunOptions& options) {
     std::span<const double> doubles;
     if constexpr (std::is_same_v<Value, double>) doubles = loops_.values();

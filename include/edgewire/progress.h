@@ -1,3 +1,4 @@
+// How a long run tells of its progress.
 #pragma once
 
 #include <cstdint>

@@ -11,15 +11,16 @@
 
 namespace edgewire {
 
+/// What to sort, and where to. Sizes are in bytes.
 struct SortOptions {
-  std::vector<std::string> inputs{};  ///< files of records; the same in all processes
+  std::vector<std::string> inputs{};  ///< files of whole records, one or more; the same in all processes
   std::string output{};               ///< folder of the parts; made where it is not there
   std::string temp{};                 ///< folder of sorted runs; empty: the output's
   std::size_t record_bytes = 100;     ///< from 1 to 4096
-  std::size_t key_offset = 0;         ///< where the key lies in a record
-  std::size_t key_bytes = 10;  ///< keys order as bytes do, and equal keys by all bytes of their records
-  std::uint32_t partitions = 1;
-  std::uint64_t memory_bytes = 1 << 30;  ///< of each process
+  std::size_t key_offset = 0;         ///< where the key begins in a record
+  std::size_t key_bytes = 10;    ///< keys order as bytes do, and equal keys by all bytes of their records
+  std::uint32_t partitions = 1;  ///< parts to write, from 1 to 65536
+  std::uint64_t memory_bytes = 1 << 30;  ///< of each process; a refusal says how much is needed
 };
 
 /// What this process did.

@@ -29,7 +29,7 @@ class Task;
 class Worker;
 struct Future;
 
-/// The name of a task, which is the same in each attempt of a run: see Memo.
+/// The name of a task, which is the same in each attempt of a run after a loss.
 struct Name {
   std::uint64_t high = 0, low = 0;
   friend bool operator==(const Name&, const Name&) = default;
@@ -94,6 +94,8 @@ using FunctionId = std::uint16_t;
 /// The functions of a job: all processes add the same ones in the same order, before the job is made.
 class Registry {
  public:
+  /// Adds a function, and returns what Context::spawn() calls it. `name`: for messages. Throws Error
+  /// where there is no function.
   FunctionId add(std::string name, Function function);
   std::size_t size() const noexcept { return entries_.size(); }
   const std::string& name(FunctionId id) const { return entries_[id].name; }

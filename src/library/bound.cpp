@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/options.h"
 #include "base/parallel.h"
 #include "perf/bound.h"
 
@@ -18,8 +19,10 @@ perf::BoundOptions asked(const BoundOptions& options) {
   perf::check_ownerships(asked.ownerships, asked.processes, false);
   for (const std::string& word : options.strategies) asked.strategies.push_back(plan::strategy_from(word));
   asked.encodings.clear();
+  if (options.wires.empty()) throw UsageError("wires: there are none");
   for (const std::string& word : options.wires) asked.encodings.push_back(plan::encoding_from(word));
   for (const std::string& rate : options.rates) asked.rates.emplace_back(rate, plan::line_rate_bits(rate));
+  check_range("threads", options.threads, 0, kMaxWorkers);
   asked.threads = workers_or_default(options.threads);
   asked.memory_bytes = options.memory_bytes;
   return asked;
@@ -34,11 +37,13 @@ Bound bound(const graph::GraphFile& graph, const BoundOptions& options) {
   graph.verify_rows(0, graph.vertices());
   const auto counted = perf::compute_bound({graph.offsets(), graph.targets()}, how, options.progress);
   Bound bound;
-  for (const auto& row : counted.rows)
+  for (const auto& row : counted.rows) {
+    if (plan::is_rounded(row.encoding) && plan::sends_ids(row.strategy)) continue;  // no job runs so
     bound.rows.push_back({row.processes, row.ownership, std::string(plan::to_name(row.strategy)),
                           std::string(plan::to_name(row.encoding)), row.volume.values_sent_total,
                           row.volume.payload_bytes_total, row.volume.wire_bytes_total[how.framing],
                           row.seconds_at});
+  }
   bound.text = perf::to_text(counted, how);
   bound.json = perf::to_json(counted, how);
   return bound;

@@ -1,7 +1,11 @@
 #include "edgewire/frontier.h"
 
+#include <algorithm>
 #include <atomic>
 
+#include <fmt/format.h>
+
+#include "base/error.h"
 #include "frontier/frontier_job.h"
 #include "frontier/records.h"
 #include "library/job_options.h"
@@ -31,7 +35,8 @@ namespace {
 
 frontier::Options options_of(const JobOptions& asked, const std::string& kernel, std::size_t record_bytes) {
   frontier::Options options = frontier_options(asked);
-  options.kernel = kernel;
+  options.kernel =
+      fmt::format("{}, records of {} bytes{}", kernel, record_bytes, asked.weighted ? ", weights" : "");
   options.record_bytes = record_bytes;
   options.disks.weighted = asked.weighted;
   return options;
@@ -73,6 +78,10 @@ void FrontierState::send(int worker, std::uint32_t process, const std::byte* rec
 
 void FrontierState::run(std::span<const LocalNumber> frontier,
                         const std::function<void(int, const FrontierRow&)>& visit, const Take& take) {
+  const auto other = std::ranges::find_if(frontier, [&](LocalNumber v) { return v >= owned(); });
+  if (other != frontier.end())
+    throw UsageError(fmt::format("frontier: {} is no local number of rank {}, which owns {} vertices",
+                                 std::uint32_t{*other}, rank(), owned()));
   std::atomic<std::size_t> next{0};
   const auto list = numbered<KnownNumber>(plain(frontier));
   job_->job.pool().run([&](int worker) {
@@ -88,6 +97,9 @@ void FrontierState::run(std::span<const LocalNumber> frontier,
 
 void FrontierState::gather(std::span<const std::byte> mine, std::size_t value_bytes,
                            const std::function<std::byte*(std::uint64_t)>& room) {
+  if (mine.size() != owned() * value_bytes)
+    throw UsageError(fmt::format("gather: rank {} owns {} vertices, and has {} values", rank(), owned(),
+                                 mine.size() / value_bytes));
   partition::gather_bytes(job_->job.bootstrap(), job_->job.ownership(), mine, value_bytes, room);
 }
 

@@ -1,10 +1,13 @@
 #include "library/job_options.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "dense/plan/volume.h"
@@ -34,10 +37,21 @@ constexpr Words<tiles::Order, 4> kOrders{{{"auto", tiles::Order::strips},
                                           {"strips", tiles::Order::strips},
                                           {"hilbert", tiles::Order::hilbert},
                                           {"bins", tiles::Order::bins}}};
+constexpr std::array<std::string_view, 6> kTransports{"shm", "tcp", "shm+tcp", "verbs", "shm+verbs", "dpdk"};
+
+void check_transport(const std::string& word) {
+  if (std::ranges::find(kTransports, word) == kTransports.end())
+    throw UsageError(fmt::format("transport: {} is none of {}", word, fmt::join(kTransports, ", ")));
+}
+
+void check_disks(const std::vector<std::string>& disks) {
+  if (std::ranges::find(disks, "") != disks.end()) throw UsageError("disks: one of them has no name");
+}
 
 }  // namespace
 
 process::ProcessOptions process_options(const JobOptions& options) {
+  check_transport(options.transport);
   process::ProcessOptions process;
   process.workers = options.workers;
   process.transport = options.transport;
@@ -50,6 +64,7 @@ process::ProcessOptions process_options(const JobOptions& options) {
 }
 
 job::DenseOptions dense_options(const JobOptions& options) {
+  check_disks(options.disks);
   job::DenseOptions dense;
   dense.process = process_options(options);
   dense.choose_strategy = options.strategy == "auto";
@@ -69,6 +84,7 @@ job::DenseOptions dense_options(const JobOptions& options) {
 }
 
 frontier::Options frontier_options(const JobOptions& options) {
+  check_disks(options.disks);
   frontier::Options frontier;
   frontier.process = process_options(options);
   frontier.ownership = options.ownership;

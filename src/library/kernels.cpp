@@ -1,9 +1,14 @@
 #include "edgewire/kernels.h"
 
+#include <cmath>
 #include <memory>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "base/error.h"
 #include "kernels/pagerank.h"
+#include "kernels/ppr.h"
 #include "library/job_options.h"
 #include "runs/call.h"
 #include "runs/dense.h"
@@ -20,6 +25,7 @@ Report report_of(const launch::Bootstrap& bootstrap, const report::RunReport& ru
   report.seconds = run.seconds_kernel;
   report.steps = run.has_supersteps ? run.supersteps.size() : run.iterations.size();
   for (const auto& one : run.iterations) {
+    report.seconds += one.seconds;
     report.payload_bytes += one.payload_bytes_sent;
     report.wire_bytes += one.wire_bytes_sent;
   }
@@ -93,8 +99,13 @@ Result<double> ppr(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
 
 Result<double> spmv(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, std::vector<double> x,
                     int iterations, const JobOptions& job) {
-  const runs::SpmvOptions asked{.iterations = iterations, .x = std::move(x), .weighted = job.weighted};
-  return run_dense(bootstrap, graph, *runs::make_spmv(asked, doubles(job)), job);
+  for (std::size_t v = 0; v < x.size(); ++v)
+    if (!std::isfinite(x[v])) throw UsageError(fmt::format("x: the value of vertex {} is {}", v, x[v]));
+  JobOptions with_weights = job;
+  with_weights.weighted = graph.weighted();
+  const runs::SpmvOptions asked{
+      .iterations = iterations, .x = std::move(x), .weighted = with_weights.weighted};
+  return run_dense(bootstrap, graph, *runs::make_spmv(asked, doubles(job)), with_weights);
 }
 
 Result<PlainId> bfs(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, VertexId source,
@@ -115,6 +126,7 @@ Result<double> sssp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
 
 Result<double> bc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                   const std::vector<VertexId>& sources, const BcOptions& asked, const JobOptions& job) {
+  if (!sources.empty()) kernels::check_sources(sources, graph);
   runs::BcOptions options{.sources = sources,
                           .deterministic = asked.deterministic,
                           .weighted = asked.weighted,

@@ -141,8 +141,8 @@ TEST_CASE("messages that do not fit the encoding are refused") {
   const graph::TemporaryDirectory directory;
   const auto graph = random_graph(directory, 50, 100);
   for (const auto& [encoding, cause] :
-       {std::pair(plan::Encoding::f64, "messages of 4 bytes do not fit encoding f64, which is for 8 bytes"),
-        std::pair(plan::Encoding::f16, "encoding f16 is only for programs that say")}) {
+       {std::pair(plan::Encoding::f64, "messages of 4 bytes do not fit wire f64, which is for 8 bytes"),
+        std::pair(plan::Encoding::f16, "wire f16 is only for programs that say")}) {
     Run run{{"shm"}, Strategy::slots, 2, 1, 5, -1, encoding};
     run.least_source = true;
     try {

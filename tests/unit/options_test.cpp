@@ -122,7 +122,7 @@ TEST_CASE("options of the kernels with iterations") {
   job::DenseJob job(*alone, file.graph, {});
   auto copy = program;
   job::DenseRun run(job, copy);
-  check_line(refusal([&] { run.resume(1, three, nullptr); }), "other vertices");
+  check_line(refusal([&] { run.resume(1, three, nullptr); }), "this process owns");
   check_line(refusal([&] { job::gather_values<double>(job, three); }), "3 values");
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("options of kernels that follow a frontier") {
              "source: 4 is no vertex");
   const std::vector<VertexId> beyond{0, 4};
   check_line(refusal([&] { kernels::Betweenness(job).run(beyond); }), "source: 4");
-  check_line(refusal([&] { kernels::LabelPropagation(job).run(0); }), "rounds");
+  check_line(refusal([&] { kernels::LabelPropagation(job).run(0); }), "iterations");
   check_line(refusal([&] { const kernels::LocalClustering one(job, {.record_bits = 0}); }), "record_bits");
   check_line(refusal([&] { const kernels::BetweennessBySource one(job, {}); }), "for_tasks");
   check_line(refusal([&] { const kernels::Sssp one(job); }), "disks.weighted");

@@ -15,6 +15,7 @@
 #include "dense/exchange/outbox.h"
 #include "edgewire/detail/loops.h"
 #include "edgewire/detail/memory.h"
+#include "launch/agreement.h"
 #include "process/barrier.h"
 
 namespace edgewire::engine {
@@ -22,13 +23,13 @@ namespace edgewire::engine {
 void check_messages(const Loops& loops, plan::Encoding encoding) {
   const std::size_t bytes = plan::message_bytes(encoding);
   if (loops.message_bytes() != bytes) {
-    throw Error(fmt::format("messages of {} bytes do not fit encoding {}, which is for {} bytes",
+    throw Error(fmt::format("messages of {} bytes do not fit wire {}, which is for {} bytes",
                             loops.message_bytes(), plan::to_name(encoding), bytes));
   }
   if (encoding == plan::Encoding::bit && !loops.is_one_bit())
     throw Error("encoding bit is only for programs whose messages are 0 or 1 (one_bit)");
   if (plan::is_rounded(encoding) && !loops.largest()) {
-    throw Error(fmt::format("encoding {} is only for programs that say how large their messages get",
+    throw Error(fmt::format("wire {} is only for programs that say how large their messages get",
                             plan::to_name(encoding)));
   }
 }
@@ -74,7 +75,9 @@ class Loop : LinkWatch {
 
   IterationResult run() {
     if (!outbox_.publish_totals(mine_, 0)) throw Error(exchange_.health().message());
-    exchange_.bootstrap().allgather("");  // all are ready, so that the first iteration measures itself only
+    // All are ready, so that the first iteration measures itself only, and none runs more than its peers.
+    const auto most = fmt::format("{}{}", options_.has_goal ? "at most " : "", options_.iterations);
+    launch::check_agreement(exchange_.bootstrap(), {{"the number of iterations to run", most}});
     recorder_.emplace(exchange_, loops_.totals_bytes());
     pool_.run([this](int worker) { work(worker); });
     if (failed()) throw Error(exchange_.health().message());

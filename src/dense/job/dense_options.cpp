@@ -36,7 +36,7 @@ void check_disks(const DenseOptions& options) {
     throw UsageError(fmt::format("--order {} needs --edges memory; with edges on disk take strips",
                                  to_name(options.order.order)));
   if (options.plan_cache.empty())
-    throw UsageError("devices: edges on disks need a plan cache, and plan_cache is empty");
+    throw UsageError("disks: edges on disks need a plan cache, and plan_cache is empty");
 }
 
 }  // namespace

@@ -51,9 +51,7 @@ std::string_view to_name(Encoding encoding) noexcept {
 Strategy strategy_from(std::string_view name) {
   return from_name<Strategy>(name, kStrategyNames, "strategy");
 }
-Encoding encoding_from(std::string_view name) {
-  return from_name<Encoding>(name, kEncodingNames, "encoding");
-}
+Encoding encoding_from(std::string_view name) { return from_name<Encoding>(name, kEncodingNames, "wire"); }
 
 std::uint64_t wire_bytes(const Framing& framing, std::uint64_t payload_bytes,
                          std::uint64_t messages) noexcept {

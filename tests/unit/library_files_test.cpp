@@ -1,0 +1,234 @@
+// What the public headers do with files: conversion, generators and sorting; and tasks.
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <random>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "edgewire/convert.h"
+#include "edgewire/sort.h"
+#include "edgewire/tasks.h"
+#include "graph_test.h"
+#include "library_test.h"
+
+namespace edgewire {
+
+namespace {
+
+using graph::contains;
+using graph::error_of;
+using graph::GraphFile;
+using graph::write_file;
+
+std::multiset<std::string> lines_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::multiset<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.insert(line);
+  return lines;
+}
+
+std::vector<VertexId> all_vertices(const GraphFile& graph) {
+  std::vector<VertexId> all;
+  for (VertexId v{}; v < graph.vertices(); ++v) all.push_back(v);
+  return all;
+}
+
+constexpr std::size_t kRecord = 16, kKeyOffset = 3, kKeyBytes = 2;
+
+std::string random_records(std::size_t count, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  std::string bytes(count * kRecord, ' ');
+  for (char& byte : bytes) byte = static_cast<char>('a' + random() % 20);
+  return bytes;
+}
+
+/// By key, and equal keys by all bytes.
+std::string sorted(const std::string& bytes) {
+  std::vector<std::string> records;
+  for (std::size_t at = 0; at < bytes.size(); at += kRecord) records.push_back(bytes.substr(at, kRecord));
+  std::sort(records.begin(), records.end(), [](const std::string& a, const std::string& b) {
+    const int keys = a.compare(kKeyOffset, kKeyBytes, b, kKeyOffset, kKeyBytes);
+    return keys != 0 ? keys < 0 : a < b;
+  });
+  std::string all;
+  for (const auto& record : records) all += record;
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a graph with names of vertices comes back as it was") {
+  const graph::TemporaryDirectory folder;
+  const std::string edges = "ann\tbob\t2\nbob\tcy\t5\ncy\tann\t1\nann\tann\t3\n";
+  write_file(folder / "in.txt", edges);
+  const auto made = convert(folder / "in.txt", folder / "g.ew", {.labels = true});
+  CHECK(made.vertices == 3);
+  CHECK(made.edges == 4);
+  CHECK(made.bytes == std::filesystem::file_size(folder / "g.ew"));
+  const auto graph = GraphFile::open(folder / "g.ew");
+  CHECK(graph.weighted());
+  const auto names = names_of(graph, all_vertices(graph));
+  CHECK(std::multiset<std::string>(names.begin(), names.end()) ==
+        std::multiset<std::string>{"ann", "bob", "cy"});
+  export_graph(graph, folder / "out.tsv");
+  CHECK(lines_of(graph::read_file(folder / "out.tsv")) == lines_of("source\ttarget\tweight\n" + edges));
+  export_graph(graph, folder / "out", "csv", false);
+  CHECK(lines_of(graph::read_file(folder / "out")) ==
+        lines_of("source,target\nann,bob\nbob,cy\ncy,ann\nann,ann\n"));
+  CHECK(contains(error_of([&] { names_of(graph, std::vector<VertexId>{3}); }), "3 is no vertex"));
+}
+
+TEST_CASE("options of a conversion say what becomes of edges") {
+  const graph::TemporaryDirectory folder;
+  write_file(folder / "in.txt", "10 20\n20 10\n10 10\n20 40\n20 40\n");
+  write_file(folder / "vertices.txt", "30\n");
+  const auto made = convert(folder / "in.txt", folder / "g.ew",
+                            {.simple = true, .undirected = true, .vertices = folder / "vertices.txt"});
+  CHECK(made.vertices == 4);
+  CHECK(made.edges == 4);
+  CHECK(made.dropped_edges > 0);
+  const auto graph = GraphFile::open(folder / "g.ew");
+  CHECK(graph.symmetric());
+  CHECK(names_of(graph, all_vertices(graph)) == std::vector<std::string>{"10", "20", "30", "40"});
+  write_file(folder / "none.txt", "");
+  CHECK(convert(folder / "none.txt", folder / "none.ew", {.format = "snap", .allow_empty = true}).edges == 0);
+  CHECK(names_of(GraphFile::open(folder / "none.ew"), {}).empty());
+}
+
+TEST_CASE("conversions refuse what makes no sense, and leave no file") {
+  const graph::TemporaryDirectory folder;
+  write_file(folder / "in.txt", "1 2\n");
+  const auto refused = [&](const std::string& input, const std::string& output, const ConvertOptions& options,
+                           const std::string& part) {
+    const std::string line = error_of([&] { convert(input, output, options); });
+    INFO(line);
+    CHECK(contains(line, part));
+    CHECK(!contains(line, "\n"));
+  };
+  refused(folder / "in.txt", folder / "g.ew", {.format = "xyz"}, "format: xyz is none of auto, snap");
+  refused(folder / "in.txt", folder / "g.ew", {.workers = -1}, "workers: -1");
+  refused(folder / "in.txt", "", {}, "output: it names no file");
+  refused("", folder / "g.ew", {}, "input: it names no file");
+  refused(folder / "none", folder / "g.ew", {}, "cannot read");
+  refused(folder / "in.txt", folder / "in.txt", {}, "the same file");
+  CHECK(folder.files() == 1);
+  convert(folder / "in.txt", folder / "g.ew");
+  const auto graph = GraphFile::open(folder / "g.ew");
+  const auto not_written = [&](const std::string& output, const std::string& format,
+                               const std::string& part) {
+    CHECK_THROWS_AS(export_graph(graph, output, format), UsageError);
+    CHECK(contains(error_of([&] { export_graph(graph, output, format); }), part));
+  };
+  not_written(folder / "out", "dimacs", "format: dimacs is none of auto, el");
+  not_written(folder / "out", "auto", "tells no format");
+  not_written(folder / "out.xyz", "auto", ".xyz is not written");
+  not_written("", "el", "output");
+  CHECK(folder.files() == 2);
+}
+
+TEST_CASE("generators make graphs that repeat") {
+  const graph::TemporaryDirectory folder;
+  CHECK(generate_kronecker(folder / "a.ew", 6, 8, {.seed = 3}).vertices == 64);
+  CHECK(generate_kronecker(folder / "b.ew", 6, 8, {.seed = 3, .workers = 2}).edges == 64 * 8);
+  const auto a = GraphFile::open(folder / "a.ew"), b = GraphFile::open(folder / "b.ew");
+  CHECK(graph::edges_of(a) == graph::edges_of(b));
+  generate_uniform(folder / "c.ew", 50, 4, {.weighted = true, .simple = true, .undirected = true});
+  const auto c = GraphFile::open(folder / "c.ew");
+  CHECK(c.vertices() == 50);
+  CHECK(c.weighted());
+  CHECK(c.simple());
+  CHECK(c.symmetric());
+  CHECK(contains(error_of([&] { generate_kronecker(folder / "d.ew", 32); }), "scale: 32"));
+  CHECK(contains(error_of([&] { generate_uniform("", 3); }), "output"));
+}
+
+TEST_CASE("records are sorted by two processes as std::sort does") {
+  const graph::TemporaryDirectory folder;
+  const std::string first = random_records(3000, 1), second = random_records(1777, 2);
+  write_file(folder / "first", first);
+  write_file(folder / "second", second);
+  write_file(folder / "empty", "");
+  const SortOptions options{.inputs = {folder / "first", folder / "empty", folder / "second"},
+                            .output = folder / "sorted",
+                            .record_bytes = kRecord,
+                            .key_offset = kKeyOffset,
+                            .key_bytes = kKeyBytes,
+                            .partitions = 3,
+                            .memory_bytes = 64 << 20};
+  std::vector<SortSummary> summaries(2);
+  in_processes(2, [&](launch::Bootstrap& bootstrap) {
+    summaries[static_cast<std::size_t>(bootstrap.rank())] = sort(bootstrap, options);
+  });
+  std::string all;
+  for (const auto& summary : summaries)
+    for (const auto& part : summary.parts) all += graph::read_file(part);
+  CHECK(all == sorted(first + second));
+  CHECK(summaries[0].parts.size() + summaries[1].parts.size() == 3);
+  CHECK(summaries[0].records + summaries[1].records == 4777);
+  CHECK(summaries[0].payload_bytes > 0);
+  CHECK(summaries[0].wire_bytes >= summaries[0].payload_bytes);
+}
+
+TEST_CASE("a sort refuses what makes no sense") {
+  const graph::TemporaryDirectory folder;
+  write_file(folder / "in", std::string(64, 'x'));
+  const auto alone = launch::alone();
+  const SortOptions right{.inputs = {folder / "in"}, .output = folder / "out", .record_bytes = 32};
+  const auto refused = [&](const std::function<void(SortOptions&)>& set, const std::string& part) {
+    SortOptions options = right;
+    set(options);
+    const std::string line = error_of([&] { sort(*alone, options); });
+    INFO(line);
+    CHECK(contains(line, part));
+    CHECK(!contains(line, "\n"));
+  };
+  refused([](auto& o) { o.inputs = {}; }, "inputs: there are none");
+  refused([&](auto& o) { o.inputs = {folder / "none"}; }, "cannot read");
+  refused([](auto& o) { o.output = ""; }, "output");
+  refused([&](auto& o) { o.output = folder / "in"; }, "it is not a folder");
+  refused([](auto& o) { o.key_bytes = 0; }, "--key");
+  refused([](auto& o) { o.key_offset = 32; }, "--key");
+  refused([](auto& o) { o.record_bytes = 0; }, "0 is not from 1");
+  refused([](auto& o) { o.record_bytes = 60; }, "no whole number of records");
+  refused([](auto& o) { o.partitions = 0; }, "partitions: 0");
+  refused([](auto& o) { o.memory_bytes = 1; }, "--memory");
+  CHECK(contains(error_of([&] { sort(*alone, right, {.workers = 0}); }), "workers: 0"));
+  CHECK(sort(*alone, right).records == 2);
+}
+
+TEST_CASE("one job of tasks runs several times, and says what it did") {
+  tasks::Registry registry;
+  tasks::FunctionId fibonacci = 0;
+  fibonacci = registry.add("fibonacci", [&fibonacci](tasks::Context& task) -> tasks::Task {
+    const int n = task.argument<int>();
+    if (n < 2) co_return tasks::to_bytes(n);
+    const auto a = task.spawn(fibonacci, tasks::to_bytes(n - 1));
+    const auto b = task.spawn(fibonacci, tasks::to_bytes(n - 2));
+    const int first = tasks::from_bytes<int>(co_await task.take(a));
+    co_return tasks::to_bytes(first + tasks::from_bytes<int>(co_await task.take(b)));
+  });
+  std::atomic<std::uint64_t> ended = 0;
+  in_processes(2, [&](launch::Bootstrap& bootstrap) {
+    TaskJob job(bootstrap, registry, {.workers = 2});
+    for (const auto& [n, expected] : {std::pair(10, 55), std::pair(7, 13)}) {
+      const std::string result = job.run(fibonacci, tasks::to_bytes(n));
+      if (bootstrap.rank() == 0)
+        CHECK(tasks::from_bytes<int>(result) == expected);
+      else
+        CHECK(result.empty());
+      ended += job.figures().tasks;
+    }
+  });
+  CHECK(ended == 177 + 41);  // calls of fibonacci(10) and of fibonacci(7)
+  const auto alone = launch::alone();
+  TaskJob job(*alone, registry);
+  CHECK(contains(error_of([&] { job.run(7); }), "there is no function 7"));
+  CHECK(contains(error_of([&] { job.run(fibonacci, "abc"); }), "it has 3 bytes where 4 are expected"));
+  CHECK(contains(error_of([&] { const TaskJob wrong(*alone, registry, {.transport = "xyz"}); }),
+                 "transport: xyz"));
+}
+
+}  // namespace edgewire
