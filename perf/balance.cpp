@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "base/seconds.h"
 #include "base/usage.h"
@@ -18,44 +19,32 @@ namespace {
 constexpr std::chrono::milliseconds kSampleEvery{100};
 constexpr std::size_t kMostIntervals = 100;
 
-/// A sample of one process, as it travels.
-struct Sample {
-  double end_s = 0;  ///< end, in seconds since the process began
-  double disk = 0, wire_bits_per_s = 0, cores = 0;
-};
-
-std::vector<Sample> samples_of(const Samples& samples, std::uint64_t began_ns) {
-  std::vector<Sample> all;
-  for (std::size_t i = 0; i < samples.at_ns.size(); ++i)
-    all.push_back({seconds(samples.at_ns[i] - began_ns), samples.series[0].values[i],
-                   samples.series[1].values[i], samples.series[2].values[i]});
-  return all;
-}
+/// The series of the samples that a process takes.
+enum SampledSeries : std::size_t { kDisk, kWire, kCores };
 
 /// Adds what a process did to the intervals, where it did more than the others.
-void add_samples(const std::vector<Sample>& samples, Balance& balance) {
-  std::vector<std::uint64_t> ends_ns;
-  for (const Sample& one : samples) ends_ns.push_back(static_cast<std::uint64_t>(one.end_s * 1e9));
-  const auto add = [&](double Sample::*rate, double most, double Balance::Interval::*share) {
+void add_samples(const Samples& samples, Balance& balance) {
+  const auto add = [&](SampledSeries series, double most, double Balance::Interval::*share) {
     std::vector<double> rates;
-    for (const Sample& one : samples) rates.push_back(one.*rate / most);
-    const auto means = in_intervals(ends_ns, rates, 0, balance.interval_s, balance.intervals.size());
+    for (const double rate : samples.series[series].values) rates.push_back(rate / most);
+    const auto means = in_intervals(samples.at_ns, rates, 0, balance.interval_s, balance.intervals.size());
     for (std::size_t i = 0; i < means.size(); ++i)
       balance.intervals[i].*share = std::clamp(means[i], balance.intervals[i].*share, 1.0);
   };
-  add(&Sample::disk, 1, &Balance::Interval::disk);
-  if (balance.has_wire()) add(&Sample::wire_bits_per_s, balance.line_bits_per_s, &Balance::Interval::wire);
-  add(&Sample::cores, 1, &Balance::Interval::cores);
+  add(kDisk, 1, &Balance::Interval::disk);
+  if (balance.has_wire()) add(kWire, balance.line_bits_per_s, &Balance::Interval::wire);
+  add(kCores, 1, &Balance::Interval::cores);
 }
 
-void add_most(const Balance::Step& other, Balance::Step& step) {
-  step.seconds = std::max(step.seconds, other.seconds);
-  step.disk_s = std::max(step.disk_s, other.disk_s);
-  step.wire_s = std::max(step.wire_s, other.wire_s);
-  step.cores_s = std::max(step.cores_s, other.cores_s);
-  step.disk_bytes_read = std::max(step.disk_bytes_read, other.disk_bytes_read);
-  step.disk_bytes_written = std::max(step.disk_bytes_written, other.disk_bytes_written);
-  step.wire_bytes = std::max(step.wire_bytes, other.wire_bytes);
+/// Makes each figure of `used` join(that figure, the same one of `other`).
+template <class Join>
+void join_figures(Balance::Used& used, const Balance::Used& other, const Join& join) {
+  using Used = Balance::Used;
+  const auto join_all = [&](const auto&... figures) {
+    ((used.*figures = join(used.*figures, other.*figures)), ...);
+  };
+  join_all(&Used::seconds, &Used::disk_s, &Used::cores_s, &Used::disk_bytes_read, &Used::disk_bytes_written,
+           &Used::wire_bytes);
 }
 
 double seconds_of(const Balance::Step& step, LoadLimit resource) {
@@ -202,7 +191,7 @@ std::uint64_t BalanceWatch::wire_bytes() const {
 
 double BalanceWatch::cores_s() const { return (process_cpu_seconds() - cpu_before_) / cores_; }
 
-BalanceWatch::Used BalanceWatch::used() const {
+Balance::Used BalanceWatch::used() const {
   const auto disk = disks_.use();
   return {seconds(now_ns() - began_ns_),
           disk.seconds,
@@ -218,12 +207,13 @@ void BalanceWatch::end_step(const std::string& name) {
 }
 
 Balance BalanceWatch::gather() {
-  const Samples samples = sampler_->stop();
+  Samples samples = sampler_->stop();
+  for (std::uint64_t& at_ns : samples.at_ns) at_ns -= began_ns_;
   std::vector<std::uint64_t> bytes_to;
   for (int peer = 0; peer < bootstrap_.size(); ++peer) bytes_to.push_back(wire_bytes_to(peer));
   const auto all_steps = bootstrap_.gather(launch::pack(steps_));
   const auto all_bytes = bootstrap_.gather(launch::pack(bytes_to));
-  const auto all_samples = bootstrap_.gather(launch::pack(samples_of(samples, began_ns_)));
+  const auto all_samples = gather_samples(bootstrap_, samples);
   const auto known = bootstrap_.gather(disks_.known() ? "known" : "");
   Balance balance;
   balance.line_bits_per_s = line_bits_per_s_;
@@ -231,26 +221,18 @@ Balance BalanceWatch::gather() {
     return line_bits_per_s_ > 0 ? 8 * static_cast<double>(bytes) / line_bits_per_s_ : 0;
   };
   std::vector<std::uint64_t> received(all_bytes.size());
-  std::vector<std::vector<Sample>> of_processes;
   double longest_s = 1e-9;
   for (std::size_t p = 0; p < all_steps.size(); ++p) {
     balance.disk_known = balance.disk_known || !known[p].empty();
     const auto to = launch::unpack<std::uint64_t>(all_bytes[p], p);
     for (std::size_t q = 0; q < to.size(); ++q) received[q] += to[q];
-    Used before;
-    const auto steps = launch::unpack<Used>(all_steps[p], p);
+    Balance::Used before;
+    const auto steps = launch::unpack<Balance::Used>(all_steps[p], p);
     balance.steps.resize(steps.size());
-    const auto add = [&](const Used& from, const Used& now, Balance::Step& step) {
-      const std::uint64_t wire = now.wire_bytes - from.wire_bytes;
-      add_most({{},
-                now.seconds - from.seconds,
-                now.disk_s - from.disk_s,
-                wire_s(wire),
-                now.cores_s - from.cores_s,
-                now.disk_bytes_read - from.disk_bytes_read,
-                now.disk_bytes_written - from.disk_bytes_written,
-                wire},
-               step);
+    const auto add = [&](const Balance::Used& from, Balance::Used now, Balance::Step& step) {
+      join_figures(now, from, std::minus<>());
+      join_figures(step, now, std::ranges::max);
+      step.wire_s = wire_s(step.wire_bytes);
     };
     for (std::size_t s = 0; s < steps.size(); ++s) {
       balance.steps[s].name = names_[s];
@@ -258,15 +240,15 @@ Balance BalanceWatch::gather() {
       before = steps[s];
     }
     add({}, before, balance.all);
-    of_processes.push_back(launch::unpack<Sample>(all_samples[p], p));
-    if (!of_processes.back().empty()) longest_s = std::max(longest_s, of_processes.back().back().end_s);
+    const auto& at_ns = all_samples[p].at_ns;
+    if (!at_ns.empty()) longest_s = std::max(longest_s, seconds(at_ns.back()));
   }
   for (const std::uint64_t bytes : received) balance.all.wire_s = std::max(balance.all.wire_s, wire_s(bytes));
   const double sampled = std::chrono::duration<double>(kSampleEvery).count();
   const double wanted = std::ceil(longest_s / sampled - 0.5);
   balance.intervals.resize(static_cast<std::size_t>(std::clamp(wanted, 1.0, double{kMostIntervals})));
   balance.interval_s = longest_s / static_cast<double>(balance.intervals.size());
-  for (const auto& one : of_processes) add_samples(one, balance);
+  for (const auto& one : all_samples) add_samples(one, balance);
   return balance;
 }
 

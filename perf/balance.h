@@ -20,15 +20,17 @@ namespace edgewire::perf {
 /// How busy the resources of a job were, over all of its processes. Each figure is that of the process or
 /// machine with most of it.
 struct Balance {
-  /// The seconds in which each resource was busy.
-  struct Step {
-    std::string name;
+  /// What was used of the resources in some time, and the seconds in which they were busy.
+  struct Used {
     double seconds = 0;
     double disk_s = 0;   ///< the busiest disk of a host had requests under way, for whomever
-    double wire_s = 0;   ///< what was sent takes so long at the line rate
     double cores_s = 0;  ///< CPU time of all threads of a process, shared out among its cores
     std::uint64_t disk_bytes_read = 0, disk_bytes_written = 0;  ///< moved by disks of a host, for whomever
     std::uint64_t wire_bytes = 0;                               ///< sent, with all headers of the link
+  };
+  struct Step : Used {
+    std::string name;
+    double wire_s = 0;  ///< what was sent takes so long at the line rate
   };
   /// The parts of an interval in which resources were busy, 0 to 1.
   struct Interval {
@@ -76,12 +78,7 @@ class BalanceWatch {
   Balance gather();
 
  private:
-  /// The resources that this process has used since some moment.
-  struct Used {
-    double seconds = 0, disk_s = 0, cores_s = 0;
-    std::uint64_t disk_bytes_read = 0, disk_bytes_written = 0, wire_bytes = 0;
-  };
-  Used used() const;
+  Balance::Used used() const;
   double cores_s() const;
   std::uint64_t wire_bytes_to(int peer) const;
   std::uint64_t wire_bytes() const;
@@ -94,7 +91,7 @@ class BalanceWatch {
   std::uint64_t began_ns_ = 0;
   std::vector<std::uint64_t> bytes_before_;  ///< [peer]
   std::vector<std::string> names_;           ///< names of steps
-  std::vector<Used> steps_;                  ///< what was used up to the end of each
+  std::vector<Balance::Used> steps_;         ///< what was used up to the end of each
   std::optional<Sampler> sampler_;           ///< looks at all the others, so it goes first
 };
 

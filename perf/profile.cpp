@@ -109,6 +109,15 @@ std::vector<std::vector<T>> gather(launch::Bootstrap& bootstrap, const std::vect
   return all;
 }
 
+}  // namespace
+
+double mean_seconds(const ProcessProfile& process, std::size_t phase) {
+  double sum = 0;
+  for (const auto& one : process.iterations) sum += seconds(one.phases[phase]);
+  return sum / process.facts.workers /
+         static_cast<double>(std::max<std::size_t>(process.iterations.size(), 1));
+}
+
 std::vector<Samples> gather_samples(launch::Bootstrap& bootstrap, const Samples& mine) {
   std::string names;
   std::vector<float> values;
@@ -132,8 +141,6 @@ std::vector<Samples> gather_samples(launch::Bootstrap& bootstrap, const Samples&
   }
   return all;
 }
-
-}  // namespace
 
 void add_to(report::JobReport& report, Profile profile) {
   report.profile_json = profile.to_json();
@@ -339,14 +346,9 @@ RunLoad load_of(const Profile& profile) {
   for (std::size_t p = 0; p < profile.processes.size(); ++p) {
     const auto& process = profile.processes[p];
     const auto& facts = process.facts;
-    ProcessLoad one;
-    one.workers = facts.workers;
-    one.cores = facts.cores;
-    one.items = facts.items;
-    one.disk_bytes = facts.disk_bytes;
-    one.disk_s = facts.disk_s;
+    ProcessLoad one{facts};
     one.cpu_share = cpu_share(process);
-    one.memory_bytes = in_cache(profile, facts) ? 0 : facts.memory_bytes;
+    if (in_cache(profile, facts)) one.memory_bytes = 0;
     double length_s = 0;
     const std::size_t first = process.iterations.size() > 1 ? first_of(profile) : 0;
     const double count = static_cast<double>(std::max<std::size_t>(process.iterations.size() - first, 1));

@@ -23,20 +23,12 @@ namespace edgewire::perf {
 inline double seconds(std::uint64_t ns) noexcept { return static_cast<double>(ns) * 1e-9; }
 
 /// What is known of a process beside its times. Seconds and bytes are those of a step, like all figures that
-/// name no other span.
-struct ProcessFacts {
-  // These come from its job.
-  double items = 0;                     ///< items that it worked on: edges, or what Words calls them
-  std::uint64_t memory_bytes = 0;       ///< bytes that an iteration reads and writes
-  std::uint64_t working_set_bytes = 0;  ///< what it needs again and again
-  std::uint64_t disk_bytes = 0;         ///< bytes read and written
-  double disk_s = 0;                    ///< the busiest of its disks had something to do
-  // These belong to the machine, and the profiler knows them.
-  std::uint64_t host = 0;  ///< equal on one running system
-  int workers = 1;
-  int cores = 1;
-  std::uint64_t cache_bytes = 0;  ///< size of the last level
-  double memory_bytes_per_s = 0;  ///< measured rate of all its workers; 0: unknown
+/// name no other span. The profiler knows what belongs to the machine, from `host` on, workers and cores.
+struct ProcessFacts : ProcessWork {
+  std::uint64_t working_set_bytes = 0;  ///< what its job needs again and again
+  std::uint64_t host = 0;               ///< equal on one running system
+  std::uint64_t cache_bytes = 0;        ///< size of the last level
+  double memory_bytes_per_s = 0;        ///< measured rate of all its workers; 0: unknown
 };
 
 struct ProcessProfile {
@@ -156,6 +148,12 @@ class ProfiledRun {
 
 /// Adds the profile to the report of its run, in words and as a whole.
 void add_to(report::JobReport& report, Profile profile);
+
+/// Returns the seconds of a phase in an iteration: the mean of the workers and of the kept iterations.
+double mean_seconds(const ProcessProfile& process, std::size_t phase);
+
+/// Returns the samples of all processes at rank 0, and nothing elsewhere. Collective.
+std::vector<Samples> gather_samples(launch::Bootstrap& bootstrap, const Samples& mine);
 
 /// Returns what judge() needs, from the records: means of the kept iterations, but the first where that
 /// warms up.

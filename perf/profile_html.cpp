@@ -34,17 +34,11 @@ report::Table phases(const Profile& profile) {
       "rank", "compute ms", "send ms", "wait ms", "apply ms", "slowest worker ms", profile.words.items + " M",
       "CPU %"};
   for (std::size_t p = 0; p < profile.processes.size(); ++p) {
-    const auto& process = profile.processes[p];
     const auto& load = profile.load.processes[p];
     auto& row = table.rows.emplace_back();
     row.push_back(fmt::format("{}", p));
-    for (std::size_t phase = 0; phase < topology::kPhases; ++phase) {
-      double sum = 0;
-      for (const auto& one : process.iterations) sum += static_cast<double>(one.phases[phase]);
-      row.push_back(fmt::format(
-          "{:.3f}", ms(sum) / process.facts.workers /
-                        static_cast<double>(std::max<std::size_t>(process.iterations.size(), 1))));
-    }
+    for (std::size_t phase = 0; phase < topology::kPhases; ++phase)
+      row.push_back(fmt::format("{:.3f}", 1e3 * mean_seconds(profile.processes[p], phase)));
     row.push_back(fmt::format("{:.3f}", 1e3 * load.slowest_worker_s));
     row.push_back(fmt::format("{:.2f}", load.items / 1e6));
     row.push_back(fmt::format("{:.0f}", 100 * load.cpu_share));

@@ -141,13 +141,6 @@ Json json_of(const Verdict& verdict) {
           {"limiters", verdict.limiters}};
 }
 
-double average(const ProcessProfile& process, std::size_t phase) {
-  double sum = 0;
-  for (const auto& one : process.iterations) sum += seconds(one.phases[phase]);
-  return sum / process.facts.workers /
-         static_cast<double>(std::max<std::size_t>(process.iterations.size(), 1));
-}
-
 }  // namespace
 
 std::string Profile::to_json() const {
@@ -198,7 +191,7 @@ std::string Profile::to_text() const {
     const auto& process = processes[p];
     text += fmt::format("{:>4}", p);
     for (std::size_t phase = 0; phase < topology::kPhases; ++phase)
-      text += fmt::format(" {:>7.2f} ms", 1e3 * average(process, phase));
+      text += fmt::format(" {:>7.2f} ms", 1e3 * mean_seconds(process, phase));
     text += fmt::format(" {:>7.2f} ms {:>8.0f} %", 1e3 * load.processes[p].slowest_worker_s,
                         100 * load.processes[p].cpu_share);
     for (std::size_t q = 0; q < processes.size(); ++q) {

@@ -16,11 +16,18 @@ struct Words {
   std::string item() const { return items.substr(0, items.size() - 1); }
 };
 
-/// What one process did in an iteration. Seconds are means of its workers, then of the iterations.
-struct ProcessLoad {
+/// What one process has to work with and to move in an iteration.
+struct ProcessWork {
   int workers = 1;
-  int cores = 1;                ///< cores that the process may use; with fewer than workers, these take turns
-  double items = 0;             ///< items that it worked on: edges, see Words
+  int cores = 1;     ///< cores that the process may use; with fewer than workers, these take turns
+  double items = 0;  ///< items that it worked on: edges, see Words
+  std::uint64_t memory_bytes = 0;  ///< bytes read and written in memory; in a ProcessLoad 0: all is cached
+  std::uint64_t disk_bytes = 0;    ///< bytes read and written
+  double disk_s = 0;               ///< the busiest of its disks had something to do, for whomever
+};
+
+/// What one process did in an iteration. Seconds are means of its workers, then of the iterations.
+struct ProcessLoad : ProcessWork {
   double work_s = 0;            ///< compute, apply, and send without stalls
   double slowest_worker_s = 0;  ///< the same of the worker with most of it
   double waited_s = 0;          ///< time of waiting for peers, with stalls
@@ -30,9 +37,6 @@ struct ProcessLoad {
   double cpu_share = 1;  ///< the part of the time in which its workers had a core, when they wanted one
   std::uint64_t wire_bytes_sent = 0;
   std::uint64_t wire_bytes_received = 0;
-  std::uint64_t memory_bytes = 0;  ///< bytes that go through memory; 0: all stays in the cache
-  std::uint64_t disk_bytes = 0;    ///< bytes read and written
-  double disk_s = 0;               ///< the busiest of its disks had something to do, for whomever
 };
 
 struct RunLoad {

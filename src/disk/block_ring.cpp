@@ -1,11 +1,11 @@
 #include "disk/block_ring.h"
 
+#include "base/mapped_file.h"
 #include "disk/queue.h"
 
 namespace edgewire::disk {
 
-BlockRing::BlockRing(std::size_t capacity, Queue& queue)
-    : capacity_((capacity + kAlignment - 1) / kAlignment * kAlignment), queue_(queue) {}
+BlockRing::BlockRing(std::size_t capacity, Queue& queue) : capacity_(padded(capacity)), queue_(queue) {}
 
 std::byte* BlockRing::take(std::size_t bytes) {
   if (memory_.bytes() == 0) {

@@ -14,19 +14,14 @@
 
 #include "base/checksum.h"
 #include "base/error.h"
+#include "base/mapped_file.h"
 #include "disk/queue.h"
 
 namespace edgewire::disk {
 
-namespace {
+static_assert(kAlignment == kPageBytes);  // which padded() makes a multiple of
 
-constexpr std::uint64_t round_up(std::uint64_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
-
-}  // namespace
-
-std::size_t Segment::padded_bytes() const noexcept { return round_up(bytes); }
+std::size_t Segment::padded_bytes() const noexcept { return padded(bytes); }
 
 std::vector<std::string> device_paths(const std::vector<std::string>& folders, const std::string& name) {
   std::vector<std::string> paths;

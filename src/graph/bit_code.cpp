@@ -10,17 +10,15 @@ namespace {
 
 constexpr unsigned kLongest = 56;  ///< bits of a number
 
-std::optional<std::uint64_t> gamma(BitStream& bits) noexcept {
-  const auto width = bits.unary();
+/// Takes the bits of a number below its highest one, after the code of how many they are.
+std::optional<std::uint64_t> lower_bits(BitStream& bits, std::optional<std::uint64_t> width) noexcept {
   if (!width || *width > kLongest) return std::nullopt;
   return (std::uint64_t{1} << *width | bits.take(static_cast<unsigned>(*width))) - 1;
 }
 
-std::optional<std::uint64_t> delta(BitStream& bits) noexcept {
-  const auto width = gamma(bits);
-  if (!width || *width > kLongest) return std::nullopt;
-  return (std::uint64_t{1} << *width | bits.take(static_cast<unsigned>(*width))) - 1;
-}
+std::optional<std::uint64_t> gamma(BitStream& bits) noexcept { return lower_bits(bits, bits.unary()); }
+
+std::optional<std::uint64_t> delta(BitStream& bits) noexcept { return lower_bits(bits, gamma(bits)); }
 
 std::optional<std::uint64_t> zeta(BitStream& bits, std::uint64_t k) noexcept {
   const auto h = bits.unary();

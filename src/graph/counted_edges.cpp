@@ -34,11 +34,7 @@ struct CountedEdges {
 /// into the piece.
 void check_counts(const Input& input, const Piece& piece, std::string_view line,
                   const CountedEdges& counted) {
-  if (counted.vertices > kMaxVertices || counted.entries > kMaxEdges / 2) {
-    input.fail_line(piece, line.data(),
-                    fmt::format("more vertices or edges than are supported{}",
-                                counted.vertices > kMaxVertices ? kMoreVertices : ""));
-  }
+  refuse_more(input, piece, line, counted.vertices, counted.entries);
   constexpr std::uint64_t kShortestEntry = 4;  // "1 1\n"
   if (!input.streamed() && counted.entries > input.file_bytes() / kShortestEntry + 1) {
     input.fail_line(piece, line.data(), fmt::format("the file is too short for {} entries", counted.entries));
@@ -54,10 +50,14 @@ void add_negated(EdgeSink& sink, int worker, const ParsedEdges& edges) {
   sink.add(worker, ids, weights.view());
 }
 
-/// Reads the edges that follow, from `first` on, and writes the graph. Its vertices keep their ids, 1 to
-/// `vertices`; where that is far more than have edges, only those that have edges become vertices.
-BuildSummary read_edges(Conversion& conversion, const Piece& first, CountedEdges counted) {
+/// Reads the edges that follow `line`, which has the counts, and writes the graph. Its vertices keep their
+/// ids, 1 to `vertices`; where that is far more than have edges, only those that have edges become vertices.
+/// `lines` takes its lines from `first`.
+BuildSummary read_edges(Conversion& conversion, HeaderLines& lines, const Piece& first, std::string_view line,
+                        CountedEdges counted) {
   Input& input = conversion.input;
+  check_counts(input, first, line, counted);
+  lines.finish();
   BuildOptions& options = conversion.options;
   const bool sparse = !options.keep_ids && are_sparse(counted.vertices, counted.entries);
   options.weighted = options.weighted && counted.weighted;
@@ -171,9 +171,7 @@ BuildSummary read_matrix_market(Conversion conversion) {
     if (!lines.next(line)) input.fail(input.offset(), "the file ends before its size line");
   } while (line.starts_with('%') || trimmed(line).empty());
   read_size(input, first, line, header);
-  check_counts(input, first, line, header);
-  lines.finish();
-  return read_edges(conversion, first, header);
+  return read_edges(conversion, lines, first, line, header);
 }
 
 BuildSummary read_dimacs(Conversion conversion) {
@@ -191,9 +189,7 @@ BuildSummary read_dimacs(Conversion conversion) {
     if (!lines.next(line)) input.fail(input.offset(), "the file ends before its line 'p sp VERTICES ARCS'");
   } while (is_comment() || trimmed(line).empty());
   read_problem(input, first, line, header);
-  check_counts(input, first, line, header);
-  lines.finish();
-  return read_edges(conversion, first, header);
+  return read_edges(conversion, lines, first, line, header);
 }
 
 }  // namespace edgewire::graph

@@ -145,13 +145,10 @@ void write_out_edges(const Export& task, const RowBlocks& blocks, OutputFile& fi
       [&](int, std::uint64_t block) {
         std::vector<Neighbour> neighbours;
         std::uint64_t first = 0;
-        blocks.visit(
-            block,
-            [&](PlainId row, std::uint64_t index) {
-              if (neighbours.empty()) first = index;
-              set(neighbours.emplace_back(), task.graph.targets()[index], task, row, index);
-            },
-            [](PlainId) {});
+        blocks.visit(block, [&](PlainId row, std::uint64_t index) {
+          if (neighbours.empty()) first = index;
+          set(neighbours.emplace_back(), task.graph.targets()[index], task, row, index);
+        });
         file.write(neighbours.data(), neighbours.size() * sizeof(Neighbour),
                    offset + first * sizeof(Neighbour));
       },
@@ -169,8 +166,8 @@ void write_in_edges(const Export& task, const RowBlocks& blocks, OutputFile& fil
   std::vector<std::uint64_t> ends(vertices + 2);
   const auto each_edge = [&](const char* step, const auto& visit) {
     parallel_for(
-        task.workers, blocks.count(),
-        [&](int, std::uint64_t block) { blocks.visit(block, visit, [](PlainId) {}); }, step, task.progress);
+        task.workers, blocks.count(), [&](int, std::uint64_t block) { blocks.visit(block, visit); }, step,
+        task.progress);
   };
   each_edge("counting", [&](PlainId, std::uint64_t index) {
     std::atomic_ref(ends[graph.targets()[index] + std::uint64_t{2}]).fetch_add(1, std::memory_order_relaxed);

@@ -39,8 +39,8 @@ struct GraphFile::Mapping {
     return {type, sections[kWeights], layout.sections[kWeights].bytes / bytes_of(type)};
   }
   [[noreturn]] void fail_missing(std::uint64_t row) const;
-  template <class Work>
-  void each_part(std::uint64_t first, std::uint64_t last, const Work& work) const;
+  using Check = void (GraphPart::*)(std::uint64_t first, std::uint64_t last) const;
+  void each_part(std::uint64_t first, std::uint64_t last, Check check) const;
 };
 
 void GraphFile::Mapping::map_file(const std::string& name) {
@@ -79,22 +79,20 @@ void GraphFile::Mapping::fail_missing(std::uint64_t row) const {
   throw Error(fmt::format("{}: part {} is not here", path, part_name(missing, header().part.parts)));
 }
 
-/// Calls work(part, first, last) for the rows [first, last) of each part. Throws Error where they are not
-/// here.
-template <class Work>
-void GraphFile::Mapping::each_part(std::uint64_t first, std::uint64_t last, const Work& work) const {
+/// Lets each part check its rows of [first, last). Throws Error where they are not here.
+void GraphFile::Mapping::each_part(std::uint64_t first, std::uint64_t last, Check check) const {
   const auto ends_before = [](const auto& part, std::uint64_t row) { return part->extent().last_row <= row; };
   auto part = std::lower_bound(parts.begin(), parts.end(), first, ends_before);
   if (first == last) {  // there may be none
     if (part == parts.end()) --part;
     if ((*part)->extent().first_row <= first && first <= (*part)->extent().last_row)
-      work(**part, first, first);
+      (**part.*check)(first, first);
     return;
   }
   for (; first < last; ++part) {
     if (part == parts.end() || (*part)->extent().first_row > first) fail_missing(first);
     const std::uint64_t end = std::min(last, (*part)->extent().last_row);
-    if (first < end) work(**part, first, end);
+    if (first < end) (**part.*check)(first, end);
     first = end;
   }
 }
@@ -181,16 +179,12 @@ std::uint64_t GraphFile::original_id(VertexId v) const {
 
 void GraphFile::verify_offsets(std::uint64_t first, std::uint64_t last) const {
   check_range(first, last);
-  mapping_->each_part(first, last, [](const GraphPart& part, std::uint64_t begin, std::uint64_t end) {
-    part.check_offsets(begin, end);
-  });
+  mapping_->each_part(first, last, &GraphPart::check_offsets);
 }
 
 void GraphFile::verify_rows(std::uint64_t first, std::uint64_t last) const {
   check_range(first, last);
-  mapping_->each_part(first, last, [](const GraphPart& part, std::uint64_t begin, std::uint64_t end) {
-    part.check_rows(begin, end);
-  });
+  mapping_->each_part(first, last, &GraphPart::check_rows);
 }
 
 /// Throws Error where there are no such rows.

@@ -253,15 +253,11 @@ BuildSummary read_labelled(Conversion conversion) {
     read(input, first, 0, false);
     const auto& names = parts[0].names.names();
     for (const std::size_t end : {0, 1}) first_names.push_back(names[parts[0].edges[0].ids[end]]);
-    input.each_piece(
-        options.workers, conversion.progress, [&](Piece& piece) { return input.next_lines(piece); },
-        [&](int worker, const Piece& piece) { read(input, piece, worker, false); });
+    each_lines(input, conversion, [&](int worker, const Piece& piece) { read(input, piece, worker, false); });
   }
   if (conversion.vertices != nullptr) {
     Input& lone = *conversion.vertices;
-    lone.each_piece(
-        options.workers, conversion.progress, [&](Piece& piece) { return lone.next_lines(piece); },
-        [&](int worker, const Piece& piece) { read(lone, piece, worker, true); });
+    each_lines(lone, conversion, [&](int worker, const Piece& piece) { read(lone, piece, worker, true); });
   }
   const std::vector<std::string_view> names = number_vertices(parts);
   if (!first_names.empty()) refuse_heading(input, first_names, names);

@@ -60,11 +60,7 @@ MetisHeader read_header(Input& input, Piece& piece) {
   if (fields.more()) fields.fail("expected nothing after VERTICES EDGES FMT NCON");
   header.vertex_fields = digits[0] + weights;
   header.edge_weights = digits[2] == 1;
-  if (header.vertices > kMaxVertices || header.edges > kMaxEdges / 2) {
-    input.fail_line(piece, line.data(),
-                    fmt::format("more vertices or edges than are supported{}",
-                                header.vertices > kMaxVertices ? kMoreVertices : ""));
-  }
+  refuse_more(input, piece, line, header.vertices, header.edges);
   // A vertex takes a line end, a neighbour "1 ".
   if (!input.streamed() && std::max(header.vertices, header.edges * 4) > input.file_bytes() + 1) {
     input.fail_line(

@@ -41,6 +41,14 @@ void start(Conversion& conversion, GraphShape shape, const Sample& sample) {
   sink.start(shape, sink.wants_sample() ? sample() : std::vector<std::uint64_t>());
 }
 
+/// Calls work(worker, piece) for every piece of lines of `input`, see Input::each_piece().
+template <class Work>
+void each_lines(Input& input, const Conversion& conversion, const Work& work) {
+  input.each_piece(
+      conversion.options.workers, conversion.progress, [&](Piece& piece) { return input.next_lines(piece); },
+      work);
+}
+
 /// Reads SNAP and similar edge lists. A third field is the weight if the first edge has one; then every line
 /// must. Ids, those of `vertices` among them (LDBC Graphalytics' .v files), are renumbered densely in
 /// ascending order.

@@ -145,9 +145,7 @@ class TableReader {
     };
     if (sink.rank() == 0) work(0, first);
     input_.take_share(sink.rank(), sink.size());
-    input_.each_piece(
-        conversion_.options.workers, conversion_.progress,
-        [&](Piece& piece) { return input_.next_lines(piece); }, work);
+    each_lines(input_, conversion_, work);
     return sink.write(0, conversion_.progress);
   }
 
@@ -166,8 +164,7 @@ class TableReader {
   }
 
   BuildSummary labelled_rows(const Piece& first) {
-    const int workers = conversion_.options.workers;
-    std::vector<LabelledPart> parts(static_cast<std::size_t>(workers));
+    std::vector<LabelledPart> parts(static_cast<std::size_t>(conversion_.options.workers));
     const auto work = [&](int worker, const Piece& piece) {
       LabelledPart& part = parts[static_cast<std::size_t>(worker)];
       LabelledEdges& edges = part.edges.emplace_back();
@@ -177,8 +174,7 @@ class TableReader {
       });
     };
     work(0, first);
-    input_.each_piece(
-        workers, conversion_.progress, [&](Piece& piece) { return input_.next_lines(piece); }, work);
+    each_lines(input_, conversion_, work);
     return build_labelled(conversion_, parts, number_vertices(parts));
   }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include "graph/format.h"
 #include "graph/input.h"
 
 namespace edgewire::graph {
@@ -63,6 +64,15 @@ class HeaderLines {
   Piece& piece_;
   std::string_view rest_;
 };
+
+/// Throws Error where `line`, which points into the piece, counts more than is supported.
+inline void refuse_more(const Input& input, const Piece& piece, std::string_view line, std::uint64_t vertices,
+                        std::uint64_t edges) {
+  if (vertices <= kMaxVertices && edges <= kMaxEdges / 2) return;
+  input.fail_line(piece, line.data(),
+                  fmt::format("more vertices or edges than are supported{}",
+                              vertices > kMaxVertices ? kMoreVertices : ""));
+}
 
 /// The fields of a line of a piece, one after the other, with blanks between them.
 class Fields {

@@ -41,24 +41,21 @@ void append_edges(TextOutput& output, const Export& task, bool weighted, char se
       [&](std::uint64_t block, std::string& text) {
         std::string source_text;
         std::uint64_t source = graph.vertices();
-        blocks.visit(
-            block,
-            [&](PlainId row, std::uint64_t index) {
-              if (row != source) {
-                source = row;
-                source_text.clear();
-                append_vertex(source_text, VertexId(row));
-                source_text += separator;
-                see(VertexId(row));
-              }
-              const VertexId target = graph.targets()[index];
-              see(target);
-              text += source_text;
-              append_vertex(text, target);
-              if (weighted) append_text(text += separator, graph.weights().at(index));
-              text += '\n';
-            },
-            [](PlainId) {});
+        blocks.visit(block, [&](PlainId row, std::uint64_t index) {
+          if (row != source) {
+            source = row;
+            source_text.clear();
+            append_vertex(source_text, VertexId(row));
+            source_text += separator;
+            see(VertexId(row));
+          }
+          const VertexId target = graph.targets()[index];
+          see(target);
+          text += source_text;
+          append_vertex(text, target);
+          if (weighted) append_text(text += separator, graph.weights().at(index));
+          text += '\n';
+        });
       },
       task.progress);
 }
@@ -140,22 +137,19 @@ void check_undirected(const Export& task, const RowBlocks& blocks, bool weighted
       [&](int, std::uint64_t block) {
         std::uint64_t difference = 0;
         std::uint64_t loops_and_duplicates = 0;
-        blocks.visit(
-            block,
-            [&](PlainId row, std::uint64_t index) {
-              const PlainId target = graph.targets()[index];
-              const Weight weight = weighted ? graph.weights().at(index) : Weight();
-              difference += edge_hash(row, target, weight) - edge_hash(target, row, weight);
-              const bool duplicate = index > graph.offsets()[row] && target == graph.targets()[index - 1];
-              if (target == row || duplicate) ++loops_and_duplicates;
-              if (weighted && !(weight.is_whole() && weight.bits() >= 1 && weight.bits() <= kMostWeight)) {
-                throw Error(
-                    fmt::format("{}: METIS takes weights that are whole numbers from 1 to 2147483647, but "
-                                "the edge from vertex {} to {} weighs {}; --no-weights leaves weights out",
-                                task.output, row + 1, target + std::uint64_t{1}, to_text(weight)));
-              }
-            },
-            [](PlainId) {});
+        blocks.visit(block, [&](PlainId row, std::uint64_t index) {
+          const PlainId target = graph.targets()[index];
+          const Weight weight = weighted ? graph.weights().at(index) : Weight();
+          difference += edge_hash(row, target, weight) - edge_hash(target, row, weight);
+          const bool duplicate = index > graph.offsets()[row] && target == graph.targets()[index - 1];
+          if (target == row || duplicate) ++loops_and_duplicates;
+          if (weighted && !(weight.is_whole() && weight.bits() >= 1 && weight.bits() <= kMostWeight)) {
+            throw Error(
+                fmt::format("{}: METIS takes weights that are whole numbers from 1 to 2147483647, but "
+                            "the edge from vertex {} to {} weighs {}; --no-weights leaves weights out",
+                            task.output, row + 1, target + std::uint64_t{1}, to_text(weight)));
+          }
+        });
         asymmetry.fetch_add(difference, std::memory_order_relaxed);
         surplus.fetch_add(loops_and_duplicates, std::memory_order_relaxed);
       },
@@ -183,8 +177,7 @@ WriteSummary write_gap_text(const Export& task, bool weighted) {
     summary.first_id = 0;
     summary.lost_vertices = append_numbered_edges(output, task, weighted);
   }
-  output.commit();
-  summary.bytes = output.bytes();
+  summary.bytes = output.commit();
   return summary;
 }
 
@@ -196,8 +189,7 @@ WriteSummary write_table(const Export& task, char separator) {
   const std::uint64_t lost = append_named_edges(
       output, task, weighted, separator,
       [&](std::string& text, std::string_view name) { append_field(text, name, separator); });
-  output.commit();
-  return {task.graph.edges(), output.bytes(), {}, lost};
+  return {task.graph.edges(), output.commit(), {}, lost};
 }
 
 WriteSummary write_matrix_market(const Export& task) {
@@ -210,8 +202,7 @@ WriteSummary write_matrix_market(const Export& task) {
                                                                     : "real",
                             vertices, vertices, task.graph.edges()));
   append_edges(output, task, weighted, ' ', numbers_from(1), [](VertexId) {});
-  output.commit();
-  return {task.graph.edges(), output.bytes(), 1, 0};
+  return {task.graph.edges(), output.commit(), 1, 0};
 }
 
 TextOutput::TextOutput(const std::string& path) : path_(path) {
@@ -235,11 +226,12 @@ void TextOutput::append_packed(std::string_view text) {
   }
 }
 
-void TextOutput::commit() {
+std::uint64_t TextOutput::commit() {
   refuse_changed_files();
-  if (!file_) return;
+  if (!file_) return bytes_;
   if (bytes_ == 0) append_packed(graph::packed(path_, {}));  // compressed, even nothing has some bytes
   file_->commit();
+  return bytes_;
 }
 
 namespace {
@@ -325,8 +317,7 @@ WriteSummary write_metis(const Export& task) {
             [&](PlainId) { text += '\n'; });
       },
       task.progress);
-  output.commit();
-  return {graph.edges(), output.bytes(), 1, 0};
+  return {graph.edges(), output.commit(), 1, 0};
 }
 
 }  // namespace edgewire::graph

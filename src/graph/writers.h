@@ -54,9 +54,8 @@ class TextOutput {
   /// Appends a piece from packed(). Throws Error with the path and the system's reason.
   void append_packed(std::string_view text);
   void append(std::string text) { append_packed(packed(std::move(text))); }
-  /// Throws Error also where a file that was read has changed.
-  void commit();
-  std::uint64_t bytes() const noexcept { return bytes_; }
+  /// Gives the file its name and returns its bytes. Throws Error also where a file that was read has changed.
+  std::uint64_t commit();
 
  private:
   std::string path_;
@@ -78,9 +77,13 @@ class RowBlocks {
   explicit RowBlocks(const GraphFile& graph);
   std::uint64_t count() const { return (positions() + kPositions - 1) / kPositions; }
 
+  /// Does nothing where a row ends.
+  struct Nothing {
+    void operator()(PlainId) const noexcept {}
+  };
   /// Checks the rows of a block, then calls edge(row, index) and row_end(row) in order.
-  template <class Edge, class RowEnd>
-  void visit(std::uint64_t block, const Edge& edge, const RowEnd& row_end) const {
+  template <class Edge, class RowEnd = Nothing>
+  void visit(std::uint64_t block, const Edge& edge, const RowEnd& row_end = {}) const {
     const std::uint64_t end = std::min((block + 1) * kPositions, positions());
     std::uint64_t row = row_of(block * kPositions);
     std::uint64_t index = block * kPositions - row;

@@ -22,13 +22,12 @@ class IdBits {
   /// Makes an empty set of ids below `limit`. Pages that hold no id take no memory: calloc() does not touch
   /// them. Throws Error where there is no memory.
   explicit IdBits(std::uint64_t limit)
-      : limit_(limit), words_(static_cast<std::uint64_t*>(std::calloc(limit / 512 + 1, 64))) {  // NOLINT
+      : words_(static_cast<std::uint64_t*>(std::calloc(limit / 512 + 1, 64))) {  // NOLINT
     if (words_ == nullptr)
       throw Error(
           fmt::format("cannot get {} bytes of memory for vertex ids{}", limit / 8, limit_to_raise(ENOMEM)));
   }
 
-  std::uint64_t limit() const noexcept { return limit_; }
   /// Adds an id. Thread safe, as far as others call set().
   void set(std::uint64_t id) noexcept { set_bit(words_.get()[id / 64], id % 64); }
   /// Returns the ids of [32 * half, 32 * half + 32), as bits.
@@ -80,7 +79,7 @@ class IdBits {
   struct Free {
     void operator()(std::uint64_t* words) const noexcept { std::free(words); }  // NOLINT
   };
-  std::uint64_t limit_, end_ = 0, size_ = 0;
+  std::uint64_t end_ = 0, size_ = 0;
   std::unique_ptr<std::uint64_t, Free> words_;
   std::vector<PlainId> ranks_;  ///< rank of the first id of each block
 };
