@@ -1,21 +1,29 @@
+// This file turns graphs of other formats into a graph file, or into a folder of parts, and back.
 #include <fmt/core.h>
 
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
-#include <utility>
 
 #include "base/error.h"
 #include "base/output_file.h"
 #include "base/output_folder.h"
+#include "base/usage.h"
 #include "cli/commands.h"
-#include "cli/convert_settings.h"
+#include "cli/common.h"
 #include "cli/files.h"
-#include "cli/job_options.h"
-#include "graph/convert.h"
+#include "cli/graph_files.h"
+#include "cli/load_watch.h"
 #include "graph/vertex_names.h"
+#include "launch/packing.h"
+#include "perf/job_profile.h"
+#include "process/interrupt.h"
+#include "report/json_text.h"
 #include "report/progress.h"
+#include "runs/job_report.h"
+#include "shuffle/load_job.h"
 
 namespace edgewire::cli {
 
@@ -23,9 +31,25 @@ namespace {
 
 using graph::Format;
 
+/// What `convert` was asked for.
+struct ConvertSettings {
+  std::vector<std::string> inputs;
+  Reading how;
+  std::string output, to = "auto";
+  JobOptions job;
+  std::string temp;
+  std::uint64_t memory = 0;  ///< 0: as much as it takes
+  bool parts = false;        ///< the output is a folder
+
+  const std::string& input() const { return inputs.front(); }
+  bool in_parts() const {
+    return memory > 0 || job.launch.processes > 1 || !job.launch.hosts_file.empty() || parts;
+  }
+};
+
 /// Throws UsageError where parts cannot be what is asked for.
 void check_parts(ConvertSettings& settings, Format format) {
-  std::string& output = settings.output.path;
+  std::string& output = settings.output;
   if (!settings.parts) return;
   if (format != Format::ew || output == "-")
     throw UsageError("--parts is for graphs of .ew: convert to .ew with it, and then that folder");
@@ -35,15 +59,15 @@ void check_parts(ConvertSettings& settings, Format format) {
 }
 
 Format output_format(const ConvertSettings& settings, const std::map<std::string, Format>& formats) {
-  const bool stdout_wanted = settings.output.path == "-";
+  const bool stdout_wanted = settings.output == "-";
   if (settings.to == "auto" && stdout_wanted)
     throw UsageError("-o -: say which format goes to stdout: --to el, wel, csv, tsv, mtx or graph");
   const Format format =
-      settings.to == "auto" ? graph::format_of_output(settings.output.path) : formats.at(settings.to);
+      settings.to == "auto" ? graph::format_of_output(settings.output) : formats.at(settings.to);
   if (stdout_wanted && !graph::is_text(format))
     throw UsageError(
         fmt::format("-o -: {} needs a file; stdout takes --to el, wel, csv, tsv, mtx or graph", settings.to));
-  graph::check_packing(settings.output.path, format);
+  graph::check_packing(settings.output, format);
   if (settings.how.labels && format != Format::ew && !graph::has_names(format))
     throw UsageError("--labels: names go into .ew, .csv, .tsv, .el and .wel files; others hold numbers");
   return format;
@@ -57,53 +81,52 @@ struct Source {
 
 /// Returns the input as a graph file that nobody else sees and that is gone with the result. `names`: what
 /// is written has the names of the vertices.
-Source read_aside(const ConvertSettings& settings, Format input_format, bool is_ours, bool names) {
-  const std::string& output = settings.output.path;
+Source read_aside(const ConvertSettings& settings, bool is_ours, bool names) {
+  const std::string& output = settings.output;
   const std::string folder =
       output == "-" ? temporary_folder() : std::filesystem::absolute(output).parent_path().string();
   graph::BuildSummary read;
   const auto nameless = OutputFile::nameless(folder);
   auto table = names ? OutputFile::nameless(folder) : nullptr;
-  auto reading = settings.reading(input_format);
+  auto reading = settings.how;
   reading.table = table.get();
   if (is_ours) reading.labels = false;  // it has its names
-  auto graph = convert_to_temporary(settings.input, *nameless, reading, read);
+  auto graph = convert_to_temporary(settings.input(), *nameless, reading, read);
   if (table) graph.set_table(table->path_for_others());
   if (read.third_is_weight && !read.doubtful)
-    note(fmt::format("{}: third column taken as weight (--no-weights drops it)", settings.input));
+    note(fmt::format("{}: third column taken as weight (--no-weights drops it)", settings.input()));
   if (read.compacted)
     note(fmt::format("{}: ids are sparse: only vertices with edges are kept (--keep-ids keeps all)",
-                     settings.input));
+                     settings.input()));
   return {std::move(graph), std::move(table)};
 }
 
 /// Writes the graph in another format.
-void write_other(const ConvertSettings& settings, Format input_format, Format format,
-                 Clock::time_point start) {
-  const std::string& output = settings.output.path;
+void write_other(const ConvertSettings& settings, Format format, Clock::time_point start) {
+  const std::string& output = settings.output;
   if (output != "-") check_writable(output);
-  const bool automatic = input_format == Format::automatic;
+  const bool automatic = settings.how.format == Format::automatic;
   const bool is_ours =
-      automatic ? graph::format_of_name(settings.input) == Format::ew || graph::is_folder(settings.input)
-                : input_format == Format::ew;
-  const bool as_it_is = is_ours && settings.inputs.size() == 1 && !settings.output.simple &&
-                        !settings.output.undirected && settings.vertices.empty();
+      automatic ? graph::format_of_name(settings.input()) == Format::ew || graph::is_folder(settings.input())
+                : settings.how.format == Format::ew;
+  const bool as_it_is = is_ours && settings.inputs.size() == 1 && !settings.how.simple &&
+                        !settings.how.undirected && settings.how.vertices.empty();
   const bool names = graph::has_names(format);
-  const Source source = as_it_is ? Source{graph::GraphFile::open(settings.input)}
-                                 : read_aside(settings, input_format, is_ours, names);
+  const Source source =
+      as_it_is ? Source{graph::GraphFile::open(settings.input())} : read_aside(settings, is_ours, names);
   const auto& graph = source.graph;
   if (settings.how.labels && !graph.labelled())
-    throw UsageError(fmt::format("{}: its vertices have no names: leave out --labels", settings.input));
+    throw UsageError(fmt::format("{}: its vertices have no names: leave out --labels", settings.input()));
   if (as_it_is) {
     graph::BuildOptions options;
-    if (!settings.allow_empty) options.must_hold_edges = settings.input;
+    if (!settings.how.allow_empty) options.must_hold_edges = settings.input();
     graph::require_edges(options, graph.edges());
   }
-  if (graph.weights_doubtful() && !settings.no_weights && graph::has_weights(format))
+  if (graph.weights_doubtful() && settings.how.weights && graph::has_weights(format))
     note(fmt::format("{}: the third column looks like a time, not like a weight: --no-weights leaves it out",
                      graph.path()));
   const auto written = graph::export_graph(
-      graph, output, {format, !settings.no_weights, settings.output.workers, settings.how.labels},
+      graph, output, {format, settings.how.weights, settings.how.workers, settings.how.labels},
       report::progress_on_terminal());
   const double seconds = seconds_since(start);
   const std::string called =
@@ -117,13 +140,163 @@ void write_other(const ConvertSettings& settings, Format input_format, Format fo
     say(summary);
   else
     write_whole("-", summary);
-  if (graph.weighted() && !settings.no_weights && !graph::has_weights(format))
+  if (graph.weighted() && settings.how.weights && !graph::has_weights(format))
     note(fmt::format("warning: {}: weights are left out; .wel, .csv, .mtx and .wsg hold them", output));
   if (written.lost_vertices > 0)
     note(
         fmt::format("warning: {}: {}{} vertices have no edges, and edge lists and tables cannot hold them; "
                     ".mtx and .sg can",
                     output, written.first_id ? "the last " : "", written.lost_vertices));
+}
+
+/// What a conversion moved, in all processes.
+struct Moved {
+  int workers = 1;
+  std::optional<report::JobReport> job{};  ///< job of a conversion in parts
+  std::uint64_t memory_bytes = 0;          ///< memory of a process; 0: as much as it takes
+  std::uint64_t runs = 0, bytes_spilled = 0, bytes_sent = 0;
+  perf::Balance balance{};  ///< balance of a conversion in parts
+};
+
+std::uint64_t input_bytes(const ConvertSettings& settings) {
+  std::uint64_t bytes = 0;
+  for (const std::string& input : settings.inputs)
+    if (input != "-") bytes += std::filesystem::file_size(input);
+  return bytes;
+}
+
+/// Prints the line for people, and writes the report.
+void report_conversion(const ConvertSettings& settings, const graph::BuildSummary& summary,
+                       const Moved& moved, Clock::time_point start) {
+  const std::string& path = settings.job.json_path;
+  if (summary.doubtful) note_doubtful_weights(settings.inputs);
+  if (settings.job.stdout_is_free()) print_summary(settings.output, summary, start);
+  if (settings.job.stdout_is_free() && moved.job) {
+    write_whole("-", moved.balance.to_line());
+    if (moved.job->processes > 1) write_whole("-", moved.job->link.to_text());
+    write_whole("-", moved.job->profile_text);
+  }
+  if (moved.job) write_profile_files(*moved.job, settings.job, "Load to " + settings.output);
+  if (path.empty()) return;
+  report::Json json{{"schema_version", 1},  // src/report/schema
+                    {"command", "convert"},      {"inputs", settings.inputs},
+                    {"output", settings.output}, {"vertices", summary.vertices},
+                    {"edges", summary.edges},    {"edges_dropped", summary.dropped}};
+  if (moved.job)
+    moved.job->add_head(json);
+  else
+    json.update({{"processes", 1}, {"workers", moved.workers}});
+  if (moved.memory_bytes > 0) json["memory_bytes"] = moved.memory_bytes;
+  if (settings.input() != "-") json["bytes_read"] = input_bytes(settings);
+  EDGEWIRE_ADD_FIELDS(json, moved, runs, bytes_spilled, bytes_sent);
+  json["bytes_written"] = summary.bytes;
+  json["seconds_total"] = seconds_since(start);
+  if (moved.job) {
+    json["balance"] = moved.balance.to_json();
+    moved.job->add_place(json);
+    moved.job->add_end(json);
+  } else {
+    json["peak_rss_bytes"] = peak_memory_bytes();
+    json["version"] = EDGEWIRE_VERSION;
+  }
+  write_whole(path, report::json_text(json, 2) + "\n");
+}
+
+/// Returns what all processes moved, at rank 0. Collective.
+Moved gather_moved(launch::Bootstrap& bootstrap, const shuffle::LoadJob& job,
+                   const shuffle::LoadOptions& options) {
+  Moved moved{options.process.workers,
+              runs::gather_job(bootstrap, job.process(), options.process.transport_reason, {}),
+              options.memory_bytes};
+  const auto all =
+      bootstrap.gather(launch::pack(std::vector{job.runs(), job.bytes_spilled(), job.bytes_sent()}));
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    const auto one = launch::unpack<std::uint64_t>(all[p], p, 3);
+    moved.runs += one[0];
+    moved.bytes_spilled += one[1];
+    moved.bytes_sent += one[2];
+  }
+  return moved;
+}
+
+/// Returns the records and bytes that this process moved. Bytes that are not counted for each process are
+/// shared out evenly.
+perf::ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const shuffle::LoadJob& job,
+                            const ConvertSettings& settings, const graph::BuildSummary& summary,
+                            double disk_s) {
+  constexpr std::uint64_t kSteps = 4;
+  const auto size = static_cast<std::uint64_t>(bootstrap.size());
+  const std::uint64_t written = summary.edges > 0
+                                    ? static_cast<std::uint64_t>(static_cast<double>(summary.bytes) *
+                                                                 static_cast<double>(job.edges_written()) /
+                                                                 static_cast<double>(summary.edges))
+                                    : summary.bytes / size;
+  return perf::facts_of(
+      {job.edges_read(), input_bytes(settings) / size, job.bytes_spilled(), written, disk_s, kSteps});
+}
+
+/// Runs one process of a job that converts in parts.
+void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings, Clock::time_point start) {
+  constexpr std::uint64_t kLeastMemory = std::uint64_t{128} << 20;  // taken only as far as edges need it
+  if (bootstrap.rank() == 0) check_profile_files(settings.job);
+  shuffle::LoadOptions options;
+  options.process = settings.job.process(bootstrap);
+  options.output = settings.output;
+  options.parts = settings.parts;
+  options.temp = settings.temp;
+  if (options.temp.empty() && options.parts) options.temp = options.output;
+  if (options.temp.empty()) options.temp = std::filesystem::absolute(settings.output).parent_path().string();
+  options.memory_bytes = settings.memory > 0 ? settings.memory : usual_memory(bootstrap, kLeastMemory);
+  shuffle::LoadJob* started = nullptr;
+  std::optional<LoadWatch>* watched = nullptr;
+  options.started = [&] {
+    auto paths = settings.inputs;
+    paths.insert(paths.end(),
+                 {options.temp, std::filesystem::absolute(settings.output).parent_path().string()});
+    watched->emplace(bootstrap, started->process(), paths, settings.job, "edges");
+  };
+  options.step_done = [&](const char* step) { (*watched)->end_step(step); };
+  shuffle::LoadJob job(bootstrap, options);
+  started = &job;
+  std::optional<LoadWatch> watch;  // looks at the job, so it goes first
+  watched = &watch;
+  auto reading = settings.how;
+  reading.workers = options.process.workers;
+  const bool first = bootstrap.rank() == 0;
+  std::optional<process::InterruptLine> interrupt_line;
+  Progress progress;
+  if (first) {
+    interrupt_line.emplace();
+    progress = process::InterruptLine::listen(report::progress_on_terminal());
+  }
+  const auto summary = graph::convert_to(job, settings.input(), settings.output, reading, progress);
+  progress = {};  // takes the line away
+  watch->end_run();
+  Moved moved = gather_moved(bootstrap, job, options);
+  moved.balance = watch->gather(*moved.job, facts_of(bootstrap, job, settings, summary, watch->disk_s()));
+  if (first) report_conversion(settings, summary, moved, start);
+}
+
+/// Converts in memory, in this process. Throws Error.
+void load_in_memory(const ConvertSettings& settings, Clock::time_point start) {
+  report_conversion(
+      settings,
+      graph::convert(settings.input(), settings.output, settings.how, report::progress_on_terminal()),
+      {workers_or_default(settings.how.workers)}, start);
+}
+
+/// Converts in processes of bounded memory. Throws Error, and CLI::RuntimeError with the job's exit status.
+void load_in_parts(const ConvertSettings& settings, Clock::time_point start) {
+  if (settings.input() == "-" &&
+      (settings.job.launch.processes > 1 || !settings.job.launch.hosts_file.empty()))
+    throw UsageError("-: only one process can read stdin: leave -p and --hosts out");
+  std::optional<OutputFolder> folder;  // here, so that it goes where processes are lost
+  if (settings.parts) folder.emplace(settings.output);
+  run_job(settings.job.launch, [&](launch::Bootstrap& bootstrap) {
+    if (folder) adopt_folder(bootstrap, *folder);
+    load_process(bootstrap, settings, start);
+  });
+  if (folder) folder->keep();
 }
 
 }  // namespace
@@ -144,7 +317,8 @@ void add_convert(CLI::App& app) {
                 "may lie in several files")
             ->required(),
         graph_and_labels);
-  settings->output.add_to(*command);
+  auto& how = settings->how;
+  add_graph_output(*command, settings->output, how.simple, how.undirected, how.workers);
   writes(command->get_option("--output")
              ->description(
                  "the file to write; its ending says the format: .ew, .el, .wel, .csv, .tsv, .mtx, .sg, .wsg "
@@ -153,15 +327,16 @@ void add_convert(CLI::App& app) {
   add_checked(*command, "--to", settings->to,
               "the format to write, whatever the name: ew, el, wel, csv, tsv, mtx, sg, wsg, graph",
               CLI::IsMember(kWritten));
-  settings->how.add_to(*command);
-  command->add_flag("--no-weights", settings->no_weights, "drop weights");
+  how.add_to(*command);
+  command->add_flag_callback(
+      "--no-weights", [&how] { how.weights = false; }, "drop weights");
   reads(command->add_option(
-      "--vertices", settings->vertices,
+      "--vertices", how.vertices,
       "edge lists: a file of ids, one a line, of vertices that exist even without edges (LDBC's .v)"));
-  command->add_flag("--keep-ids", settings->keep_ids,
+  command->add_flag("--keep-ids", how.keep_ids,
                     "vertices are all ids up to the largest, also where few of them have edges; otherwise "
                     "sparse ids are numbered anew, and results have the ids of the file");
-  command->add_flag("--allow-empty", settings->allow_empty,
+  command->add_flag("--allow-empty", how.allow_empty,
                     "an input without an edge is no error: it becomes a graph of the vertices that it names");
   add_json_option(*command, settings->job.json_path, "run report");
   command->option_defaults()->group("In parts");
@@ -186,11 +361,10 @@ void add_convert(CLI::App& app) {
   add_profile_options(*command, settings->job);
   command->callback([settings] {
     const auto start = Clock::now();
-    settings->input = settings->inputs[0];
+    settings->how.more.assign(settings->inputs.begin() + 1, settings->inputs.end());
     const Format format = output_format(*settings, kWritten);
     check_parts(*settings, format);
-    const Format input_format = settings->how.format_wanted();
-    settings->job.workers = settings->output.workers;
+    settings->job.workers = settings->how.workers;
     if (!settings->job.json_path.empty() && format != Format::ew)
       throw UsageError("--json reports on .ew files that are written, not on other formats");
     check_writable(settings->job.json_path);
@@ -199,11 +373,11 @@ void add_convert(CLI::App& app) {
     if (settings->in_parts() && format != Format::ew)
       throw UsageError("--memory and -p are for .ew files: convert to .ew with them, and then that file");
     if (settings->in_parts()) {
-      load_in_parts(*settings, input_format, start);
+      load_in_parts(*settings, start);
     } else if (format == Format::ew) {
-      load_in_memory(*settings, input_format, start);
+      load_in_memory(*settings, start);
     } else {
-      write_other(*settings, input_format, format, start);
+      write_other(*settings, format, start);
     }
   });
 }

@@ -16,17 +16,12 @@ namespace edgewire::cli {
 namespace {
 
 struct GenerateSettings {
-  GraphOutput output;
-  std::uint64_t seed = 1;
-  bool weights = false;
+  std::string output;
+  graph::GenerateOptions options;
   int scale = 0;
   std::uint64_t vertices = 0;
   std::uint64_t edge_factor = 16;
   graph::GridShape grid;
-
-  graph::GenerateOptions options() const {
-    return {seed, weights, output.simple, output.undirected, output.workers};
-  }
 };
 
 /// Returns a check for scales whose graphs the width of ids allows. For those that only the other width
@@ -44,9 +39,10 @@ CLI::Validator scale_range() {
 CLI::App* add_kind(CLI::App& generate, const std::shared_ptr<GenerateSettings>& settings, const char* name,
                    const char* description) {
   CLI::App* command = generate.add_subcommand(name, description);
-  settings->output.add_to(*command);
-  command->add_option("--seed", settings->seed, "the same seed gives the same file")->capture_default_str();
-  command->add_flag("--weights", settings->weights, "random edge weights in (0, 1]");
+  auto& options = settings->options;
+  add_graph_output(*command, settings->output, options.simple, options.undirected, options.workers);
+  command->add_option("--seed", options.seed, "the same seed gives the same file")->capture_default_str();
+  command->add_flag("--weights", options.weighted, "random edge weights in (0, 1]");
   return command;
 }
 
@@ -59,9 +55,9 @@ void add_kronecker(CLI::App& generate) {
   command->add_option("--edge-factor", settings->edge_factor, "edges for each vertex")->capture_default_str();
   command->callback([settings] {
     const Clock::time_point start = Clock::now();
-    print_summary(settings->output.path,
-                  graph::generate_kronecker(settings->output.path, settings->scale, settings->edge_factor,
-                                            settings->options(), report::progress_on_terminal()),
+    print_summary(settings->output,
+                  graph::generate_kronecker(settings->output, settings->scale, settings->edge_factor,
+                                            settings->options, report::progress_on_terminal()),
                   start);
   });
 }
@@ -79,9 +75,9 @@ void add_uniform(CLI::App& generate) {
       throw UsageError("generate uniform: --scale or --vertices is required");
     const Clock::time_point start = Clock::now();
     const std::uint64_t count = vertices->empty() ? std::uint64_t{1} << settings->scale : settings->vertices;
-    print_summary(settings->output.path,
-                  graph::generate_uniform(settings->output.path, count, settings->edge_factor,
-                                          settings->options(), report::progress_on_terminal()),
+    print_summary(settings->output,
+                  graph::generate_uniform(settings->output, count, settings->edge_factor, settings->options,
+                                          report::progress_on_terminal()),
                   start);
   });
 }
@@ -133,8 +129,8 @@ void add_grid(CLI::App& generate) {
   command->add_flag("--keep-order", settings->grid.keep_order, "number cells row by row instead");
   command->callback([settings] {
     const Clock::time_point start = Clock::now();
-    print_summary(settings->output.path,
-                  graph::generate_grid(settings->output.path, settings->grid, settings->options(),
+    print_summary(settings->output,
+                  graph::generate_grid(settings->output, settings->grid, settings->options,
                                        report::progress_on_terminal()),
                   start);
   });

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -23,21 +24,31 @@
 
 namespace edgewire::cli {
 
-void GraphOutput::add_to(CLI::App& command) {
+void add_graph_output(CLI::App& command, std::string& path, bool& simple, bool& undirected, int& workers) {
   writes(command.add_option("-o,--output", path, "the graph file to write (.ew)")->required(), Form::binary);
   command.add_flag("--simple", simple, "drop duplicate edges (the one of least weight stays) and self loops");
   command.add_flag("--undirected", undirected, "store each edge both ways");
   add_workers_option(command, workers);
 }
 
+Reading::Reading() { note = edgewire::note; }
+
 void Reading::add_to(CLI::App& command) {
   std::vector<std::string> names{"auto"};
   for (const graph::FormatName& known : graph::all_formats()) names.emplace_back(known.option);
-  add_choice(command, "--format", format,
-             "the format of the input: auto (from name and content), snap (edge list: SOURCE TARGET "
-             "[WEIGHT]), csv (table), mtx (Matrix Market), metis, dimacs (.gr), el, wel, sg, wsg (GAP), "
-             "u32pairs (little endian), webgraph (BVGraph), ew",
-             names);
+  command
+      .add_option_function<std::string>(
+          "--format",
+          [this](const std::string& name) {
+            const auto all = graph::all_formats();
+            const auto known = std::ranges::find(all, name, &graph::FormatName::option);
+            format = known == all.end() ? graph::Format::automatic : known->format;
+          },
+          "the format of the input: auto (from name and content), snap (edge list: SOURCE TARGET "
+          "[WEIGHT]), csv (table), mtx (Matrix Market), metis, dimacs (.gr), el, wel, sg, wsg (GAP), "
+          "u32pairs (little endian), webgraph (BVGraph), ew")
+      ->check(CLI::IsMember(names))
+      ->default_str("auto");
   command.add_flag(
       "--labels", labels,
       "edge lists, and tables with --columns: ids are names, of any text, which results show; "
@@ -51,12 +62,6 @@ void Reading::add_to(CLI::App& command) {
                                  : std::string();
           },
           "");
-}
-
-graph::Format Reading::format_wanted() const {
-  for (const graph::FormatName& known : graph::all_formats())
-    if (format == known.option) return known.format;
-  return graph::Format::automatic;
 }
 
 void add_graph_input(CLI::App& command, std::string& path, Reading& reading) {
@@ -100,16 +105,6 @@ struct Conversion {
   graph::GraphFile graph;
 };
 
-/// Returns the options that `edgewire convert` takes from these.
-graph::ConvertOptions convert_options(const Reading& reading) {
-  graph::ConvertOptions options;
-  options.format = reading.format_wanted();
-  options.labels = reading.labels;
-  options.columns = reading.columns;
-  options.note = note;
-  return options;
-}
-
 /// Returns whether the text names an option that only `edgewire convert` has.
 bool names_its_options(const std::string& text) {
   for (std::size_t at = text.find("--"); at != text.npos; at = text.find("--", at + 2)) {
@@ -139,8 +134,8 @@ Conversion convert_in(std::uint64_t memory_bytes, const std::string& path, graph
 Conversion convert_for_this_run(const std::string& path, const Reading& reading, std::uint64_t memory_bytes,
                                 graph::BuildSummary& summary) {
   const std::string folder = temporary_folder();
-  graph::ConvertOptions options = convert_options(reading);
-  const auto told = reading.format == "auto" ? graph::format_of_file(path) : options.format;
+  graph::ConvertOptions options = reading;
+  const auto told = reading.format == graph::Format::automatic ? graph::format_of_file(path) : reading.format;
   try {
     if (memory_bytes > 0 && told != graph::Format::metis && !reading.labels)
       return convert_in(memory_bytes, path, options, folder, summary);
@@ -161,7 +156,8 @@ Conversion convert_for_this_run(const std::string& path, const Reading& reading,
 
 OpenGraph open_graph(const std::string& path, const Reading& reading, std::uint64_t memory_bytes) {
   const bool is_ours =
-      path != "-" && (reading.format == "auto" ? graph::is_ours(path) : reading.format == "ew");
+      path != "-" && (reading.format == graph::Format::automatic ? graph::is_ours(path)
+                                                                 : reading.format == graph::Format::ew);
   if (is_ours && (reading.labels || !reading.columns.empty()))
     throw UsageError(fmt::format("{}: a graph file (.ew) has its names already: leave out {}", path,
                                  reading.labels ? "--labels" : "--columns"));

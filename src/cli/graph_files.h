@@ -15,19 +15,11 @@
 #include "edgewire/launch.h"
 #include "graph/builder.h"
 #include "graph/convert.h"
-#include "graph/formats.h"
 
 namespace edgewire::cli {
 
-/// The options of every subcommand that writes a graph.
-struct GraphOutput {
-  std::string path;
-  bool simple = false;
-  bool undirected = false;
-  int workers = 0;
-
-  void add_to(CLI::App& command);
-};
+/// Adds the options of every subcommand that writes a graph: to which path, and how.
+void add_graph_output(CLI::App& command, std::string& path, bool& simple, bool& undirected, int& workers);
 
 /// Prints one line for people on stdout.
 void print_summary(const std::string& path, const graph::BuildSummary& summary, Clock::time_point start);
@@ -36,14 +28,11 @@ void print_summary(const std::string& path, const graph::BuildSummary& summary, 
 void note_doubtful_weights(std::span<const std::string> inputs);
 
 /// How a graph in another format is read, with the same options in all commands that read graphs.
-struct Reading {
-  std::string format = "auto";
-  bool labels = false;
-  std::string columns;
+struct Reading : graph::ConvertOptions {
   bool keeps_names = true;  ///< false: results do not show the names of --labels
 
+  Reading();
   void add_to(CLI::App& command);
-  graph::Format format_wanted() const;
 };
 
 /// Adds the graph that a command reads, and how to read it. The next options are in the usual group.

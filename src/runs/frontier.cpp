@@ -1,25 +1,68 @@
 #include "runs/frontier.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <functional>
+#include <map>
 #include <numeric>
-#include <optional>
-#include <utility>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/mapped_file.h"
-#include "base/seconds.h"
+#include "kernels/count.h"
+#include "launch/packing.h"
 #include "perf/balance.h"
 #include "perf/job_profile.h"
 #include "process/barrier.h"
-#include "runs/frontier_report.h"
 #include "runs/job_report.h"
 
 namespace edgewire::runs {
 
 namespace {
+
+/// What one run had to send at least.
+struct LeastRecords {
+  std::map<std::string, std::uint64_t> bytes;  ///< [phase of a superstep]: bytes of records
+  kernels::Exactness exactness = kernels::Exactness::exact;
+};
+
+/// Counts for the run that was last; returns nothing where nobody counts it. One process does that, by
+/// itself, in sequence and by other code than the kernel's (kernels/count.h): time and memory are those of
+/// `edgewire bound`.
+std::optional<LeastRecords> count_records(const Kernel& kernel, const graph::GraphFile& graph,
+                                          const partition::Ownership& ownership) {
+  const auto counts = kernel.counts(graph);
+  if (counts.empty()) return {};
+  LeastRecords least;
+  least.exactness = counts.front()->exactness();
+  for (const auto& count : counts)
+    for (const auto& step : count->count(ownership))
+      least.bytes[step.phase] += step.load.records() * count->record_bytes();
+  return least;
+}
+
+/// The supersteps, times and checksum of all runs of one process.
+struct FrontierRuns {
+  std::vector<frontier::Superstep> supersteps;  ///< supersteps of all runs
+  std::vector<std::size_t> ends;                ///< [run]: end of its supersteps
+  std::vector<double> seconds;                  ///< [run]
+  double seconds_kernel = 0;                    ///< time of all runs, which may overlap
+  std::uint64_t checksum = 0;
+  std::vector<report::Answer> answers;  ///< [run]: at rank 0
+  /// [run]: what the run had to send at least, at rank 0, where that was asked for; else empty.
+  std::vector<std::optional<LeastRecords>> least;
+
+  void add(const std::vector<frontier::Superstep>& steps, double seconds_of_run) {
+    supersteps.insert(supersteps.end(), steps.begin(), steps.end());
+    ends.push_back(supersteps.size());
+    seconds.push_back(seconds_of_run);
+  }
+  std::span<const frontier::Superstep> last() const {
+    const std::size_t begin = ends.size() > 1 ? ends[ends.size() - 2] : 0;
+    return std::span(supersteps).subspan(begin);
+  }
+};
 
 void run_one(frontier::FrontierJob& job, Kernel& kernel, perf::Profiler* profiler, FrontierRuns& runs) {
   process::barrier(job.bootstrap(), job.link());  // no run waits for the end of the one before
@@ -112,6 +155,97 @@ frontier::Options job_options_of(const launch::Bootstrap& bootstrap, const graph
     if (options.job.listener) options.job.listener(one);
   };
   return asked;
+}
+
+using Supersteps = std::span<report::RunReport::Superstep>;
+
+/// Returns the sum. Each superstep has its part where the count has the same ones.
+std::uint64_t add_to(Supersteps supersteps, const LeastRecords& least) {
+  std::set<std::string> phases;
+  for (const auto& one : supersteps) phases.insert(one.phase);
+  if (phases.size() == supersteps.size() &&
+      std::ranges::equal(phases, least.bytes, {}, {}, [](const auto& one) { return one.first; }))
+    for (auto& one : supersteps) one.least_record_bytes = least.bytes.at(one.phase);
+  std::uint64_t sum = 0;
+  for (const auto& [phase, bytes] : least.bytes) sum += bytes;
+  return sum;
+}
+
+/// Adds to a report with all supersteps what was counted of each run. `ends`: [run], the end of its
+/// supersteps.
+void add_least(report::RunReport& report, const std::vector<std::size_t>& ends,
+               const std::vector<std::optional<LeastRecords>>& runs) {
+  const bool all = std::ranges::all_of(runs, [](const auto& least) { return least.has_value(); });
+  report.least = report::RunReport::Least{};
+  if (runs.empty() || !all) return;
+  report.least->count = kernels::to_name(runs.front()->exactness);
+  std::size_t begin = 0;
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    const auto bytes = add_to(Supersteps(report.supersteps).subspan(begin, ends[r] - begin), *runs[r]);
+    if (!report.runs.empty()) report.runs[r].least_record_bytes = bytes;
+    report.least->record_bytes += bytes;
+    begin = ends[r];
+  }
+}
+
+/// Sets the sums of the supersteps of each run, at rank 0. `names` are those of the runs.
+void sum_up(report::RunReport& report, const std::vector<std::string>& names, const FrontierRuns& runs,
+            const std::vector<std::vector<double>>& seconds) {
+  std::size_t step = 0;
+  for (std::size_t r = 0; r < names.size(); ++r) {
+    auto& sum = report.runs.emplace_back();
+    sum.source = names[r];
+    sum.answer = runs.answers[r];
+    sum.supersteps = runs.ends[r] - step;
+    for (; step < runs.ends[r]; ++step) {
+      sum.frontier += report.supersteps[step].frontier;
+      sum.edges += report.supersteps[step].edges;
+      sum.record_bytes += report.supersteps[step].record_bytes;
+      sum.payload_bytes_sent += report.supersteps[step].payload_bytes_sent;
+    }
+    for (const auto& process : seconds) sum.seconds = std::max(sum.seconds, process[r]);
+  }
+}
+
+/// Returns the report of all processes at rank 0. Collective.
+report::RunReport gather_report(frontier::FrontierJob& job, const Kernel& kernel, const FrontierRuns& runs,
+                                double seconds_total, const std::string& transport_reason) {
+  const auto& supersteps = runs.supersteps;
+  auto& bootstrap = job.bootstrap();
+  report::RunReport report;
+  static_cast<report::JobReport&>(report) = gather_job(bootstrap, job.process(), transport_reason,
+                                                       {job.seconds_load(), 0, seconds_total, runs.checksum});
+  report.vertices = job.graph().vertices();
+  report.edges = job.graph().edges();
+  report.strategy = "records";
+  report.layout = "given";
+  report.has_supersteps = true;
+  for (const auto& one : supersteps) report.supersteps.emplace_back().phase = kernel.phase(one);
+  const auto steps = bootstrap.gather(launch::pack(supersteps));
+  const auto run_seconds = bootstrap.gather(launch::pack(runs.seconds));
+  const auto kernel_seconds = bootstrap.gather(launch::pack(std::vector{runs.seconds_kernel}));
+  std::vector<std::vector<double>> seconds;  // [process][run]
+  for (std::size_t p = 0; p < steps.size(); ++p) {
+    seconds.push_back(launch::unpack<double>(run_seconds[p], p, runs.seconds.size()));
+    const auto theirs = launch::unpack<frontier::Superstep>(steps[p], p, supersteps.size());
+    for (std::size_t i = 0; i < theirs.size(); ++i) {
+      report.supersteps[i].frontier += theirs[i].frontier;
+      report.supersteps[i].edges += theirs[i].edges;
+      report.supersteps[i].record_bytes += theirs[i].sent.record_bytes;
+      report.supersteps[i].payload_bytes_sent += theirs[i].sent.payload_bytes;
+      report.supersteps[i].wire_bytes_sent += theirs[i].sent.wire_bytes;
+      report.supersteps[i].seconds = std::max(report.supersteps[i].seconds, theirs[i].seconds);
+    }
+    report.seconds_kernel =
+        std::max(report.seconds_kernel, launch::unpack<double>(kernel_seconds[p], p, 1)[0]);
+  }
+  if (!steps.empty()) {
+    sum_up(report, kernel.runs(), runs, seconds);
+    if (!runs.least.empty()) add_least(report, runs.ends, runs.least);
+    report.answer = kernel.runs().empty() ? runs.answers[0] : kernel.answer_of_all();
+  }
+  kernel.fill(report);
+  return report;
 }
 
 }  // namespace
