@@ -50,7 +50,9 @@ Seen look(const graph::BuiltGraph& built, const JobCut& cut, const Options& opti
 
 void check_boundaries(std::uint32_t vertices, const std::vector<graph::Edge>& edges) {
   const graph::BuiltGraph built(vertices, edges);
-  for (const auto& [ownership, hosts] : {std::pair("hash", false), {"ranges", false}, {"hash", true}}) {
+  for (const auto& where : {std::pair("hash", false), {"ranges", false}, {"hash", true}}) {
+    const char* const ownership = where.first;
+    const bool hosts = where.second;
     for (const std::size_t record_bytes : {sizeof(Record), sizeof(WideRecord)}) {
       CAPTURE(ownership);
       CAPTURE(hosts);

@@ -223,15 +223,15 @@ TEST_CASE("kernels refuse what makes no sense, in one line that names it") {
   CHECK(names(usage_of([&] { wcc(b, graph, rows); }), "rows", "xyz"));
   CHECK(names(usage_of([&] { wcc(b, graph, grid); }), "ownership", "grid"));
 
-  for (const auto& [what, line] :
+  for (const auto& refusal :
        std::vector<std::pair<std::string, std::string>>{{"bfs", usage_of([&] { bfs(b, graph, 7); })},
                                                         {"sssp", usage_of([&] { sssp(b, graph, 7); })},
                                                         {"bc", usage_of([&] {
                                                            bc(b, graph, {2, 7});
                                                          })},
                                                         {"ppr", usage_of([&] { ppr(b, graph, {7}); })}}) {
-    CAPTURE(what);
-    CHECK(names(line, "source", "7 is no vertex"));
+    CAPTURE(refusal.first);
+    CHECK(names(refusal.second, "source", "7 is no vertex"));
   }
   CHECK(names(usage_of([&] { ppr(b, graph, {3, 0}); }), "sources", "ascending"));
   CHECK(names(usage_of([&] { bc(b, graph, {3, 0}); }), "sources", "ascending"));
