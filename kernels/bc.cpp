@@ -12,26 +12,25 @@ namespace edgewire::kernels {
 namespace {
 
 template <class Number>
-std::unique_ptr<BetweennessSearch> make_search(frontier::FrontierJob& job,
-                                               const BetweennessOptions& options) {
+std::unique_ptr<BcSearch> make_search(frontier::FrontierJob& job, const BcOptions& options) {
   if (options.weighted) return weighted_search<Number>(job, options.endpoints);
-  return std::make_unique<BetweennessLevels<Number>>(job, options.endpoints);
+  return std::make_unique<BcLevels<Number>>(job, options.endpoints);
 }
 
 }  // namespace
 
-Betweenness::Betweenness(frontier::FrontierJob& job, const BetweennessOptions& options)
+Bc::Bc(frontier::FrontierJob& job, const BcOptions& options)
     : job_(job), options_(options), search_(make_search<double>(job, options)) {
   sums_.scores.resize(job.owned());
 }
 
-void Betweenness::resume(std::vector<double> scores) {
+void Bc::resume(std::vector<double> scores) {
   if (scores.size() != sums_.scores.size()) throw Error("there are scores of other vertices");
   sums_.scores = std::move(scores);
 }
 
-std::vector<frontier::Superstep> Betweenness::run(std::span<const VertexId> sources,
-                                                  const std::function<void(std::size_t)>& after_source) {
+std::vector<frontier::Superstep> Bc::run(std::span<const VertexId> sources,
+                                         const std::function<void(std::size_t)>& after_source) {
   for (const VertexId source : sources) job_.expect_vertex(source);
   for (std::size_t done = 0; done < sources.size();) {
     const VertexId source = sources[done];
@@ -50,7 +49,7 @@ std::vector<frontier::Superstep> Betweenness::run(std::span<const VertexId> sour
   return steps;
 }
 
-BetweennessScale normalized_scale(std::uint64_t vertices, bool endpoints, std::uint64_t samples) {
+BcScale normalized_scale(std::uint64_t vertices, bool endpoints, std::uint64_t samples) {
   if (vertices < (endpoints ? 2U : 3U)) return {};  // no pair, and no score but 0
   const double targets = static_cast<double>(vertices - (endpoints ? 1 : 2));
   const auto scale = [targets](std::uint64_t sources) {
@@ -61,8 +60,8 @@ BetweennessScale normalized_scale(std::uint64_t vertices, bool endpoints, std::u
   return {scale(samples), scale(samples)};
 }
 
-void scale_scores(const frontier::FrontierJob& job, std::span<double> scores, bool of_all,
-                  const BetweennessScale& by, std::span<const VertexId> sources) {
+void scale_scores(const frontier::FrontierJob& job, std::span<double> scores, bool of_all, const BcScale& by,
+                  std::span<const VertexId> sources) {
   for (std::uint64_t i = 0; i < scores.size(); ++i) {
     const VertexId v = of_all
                            ? VertexId(static_cast<PlainId>(i))

@@ -12,8 +12,8 @@
 // over the edges from v to vertices w of which it is a predecessor. So delta[v] is sigma[v] times that sum.
 //
 // bc_levels.h searches level by level, with all workers and processes; bc_weighted.h where paths have the
-// least sum of weights, with one worker. bc_apart.h has each worker search from sources of its own. scaled.h
-// counts more paths than doubles can.
+// least sum of weights, with one worker. bc_by_source.h has each worker search from sources of its own.
+// scaled.h counts more paths than doubles can.
 #pragma once
 
 #include <cstddef>
@@ -27,38 +27,38 @@
 
 namespace edgewire::kernels {
 
-struct BetweennessOptions {
+struct BcOptions {
   /// With this, all sums are added in the same order in every run; a worker that is done waits.
-  /// BetweennessBySource alone knows this.
+  /// BcBySource alone knows this.
   bool in_order = false;
   bool weighted = false;   ///< shortest paths have the least sum of weights, else the fewest edges
   bool endpoints = false;  ///< a path lies on its first and its last vertex, too
 };
 
 /// Searches from several sources add to these sums.
-struct BetweennessSums {
+struct BcSums {
   std::vector<double> scores;                          ///< [local number]
   std::vector<frontier::Superstep> forward, backward;  ///< [level]
 };
 
 /// Searches forward and backward from one source after the other.
-class BetweennessSearch {
+class BcSearch {
  public:
-  virtual ~BetweennessSearch() = default;
+  virtual ~BcSearch() = default;
   /// Adds the paths that start at this vertex to `sums`, whose scores are there. Returns false, and adds
   /// nothing to scores, where there are more paths than it can count. Collective; throws Error.
-  virtual bool add(VertexId source, BetweennessSums& sums) = 0;
+  virtual bool add(VertexId source, BcSums& sums) = 0;
 };
 
-class Betweenness {
+class Bc {
  public:
   /// The values of Superstep::kind.
   static constexpr std::uint64_t kForward = 0, kBackward = 1;
 
-  /// Memory: that of BetweennessLevels<double>, and from the first source on from which more than 1e300
-  /// shortest paths lead to a vertex, that of BetweennessLevels<Scaled>. Where paths are weighted, it is that
+  /// Memory: that of BcLevels<double>, and from the first source on from which more than 1e300
+  /// shortest paths lead to a vertex, that of BcLevels<Scaled>. Where paths are weighted, it is that
   /// of weighted_search(), and the job is of one thread. `job` outlives it. Throws Error.
-  explicit Betweenness(frontier::FrontierJob& job, const BetweennessOptions& options = {});
+  explicit Bc(frontier::FrontierJob& job, const BcOptions& options = {});
 
   /// Sets scores(), to which run() adds, to those of an earlier run. Throws Error when there are not as many.
   void resume(std::vector<double> scores);
@@ -77,9 +77,9 @@ class Betweenness {
 
  private:
   frontier::FrontierJob& job_;
-  BetweennessOptions options_;
-  std::unique_ptr<BetweennessSearch> search_;  ///< counts in doubles until these cannot count the paths
-  BetweennessSums sums_;
+  BcOptions options_;
+  std::unique_ptr<BcSearch> search_;  ///< counts in doubles until these cannot count the paths
+  BcSums sums_;
 };
 
 /// Returns whether a level of a graph that stores every edge both ways is pulled. `frontier`, `edges`:
@@ -87,7 +87,7 @@ class Betweenness {
 /// reached yet.
 bool betweenness_pulls(std::uint64_t frontier, std::uint64_t edges, std::uint64_t unvisited, int processes);
 
-struct BetweennessScale {
+struct BcScale {
   double sources = 1;  ///< the factor of vertices where paths start
   double others = 1;   ///< the factor of all other vertices
 };
@@ -95,10 +95,10 @@ struct BetweennessScale {
 /// normalized=True: they are divided by the number of pairs of a source and a target that a vertex could be
 /// between; with `endpoints` it may be one of them. `samples`: how many sources were drawn, so that scores
 /// are an estimate; 0: none, all vertices count as sources.
-BetweennessScale normalized_scale(std::uint64_t vertices, bool endpoints, std::uint64_t samples);
+BcScale normalized_scale(std::uint64_t vertices, bool endpoints, std::uint64_t samples);
 /// Multiplies the scores of this process, [local number]; or those of all vertices, [vertex], where
 /// `of_all`. `sources`: in order.
-void scale_scores(const frontier::FrontierJob& job, std::span<double> scores, bool of_all,
-                  const BetweennessScale& by, std::span<const VertexId> sources);
+void scale_scores(const frontier::FrontierJob& job, std::span<double> scores, bool of_all, const BcScale& by,
+                  std::span<const VertexId> sources);
 
 }  // namespace edgewire::kernels

@@ -19,7 +19,7 @@ namespace {
 template <class Distance>
 class PlainBetweenness {
  public:
-  PlainBetweenness(const graph::GraphFile& graph, const BetweennessRules& rules)
+  PlainBetweenness(const graph::GraphFile& graph, const BcRules& rules)
       : graph_(graph),
         rules_(rules),
         scores_(graph.vertices()),
@@ -107,7 +107,7 @@ class PlainBetweenness {
   }
 
   const graph::GraphFile& graph_;
-  const BetweennessRules& rules_;
+  const BcRules& rules_;
   std::vector<long double> scores_;
   std::vector<Distance> distance_;
   std::vector<long double> paths_, dependency_;
@@ -117,7 +117,7 @@ class PlainBetweenness {
 
 template <class Distance>
 std::vector<double> right_scores(const graph::GraphFile& graph, std::span<const VertexId> sources,
-                                 const BetweennessRules& rules) {
+                                 const BcRules& rules) {
   PlainBetweenness<Distance> plain(graph, rules);
   for (const VertexId source : sources) plain.add(source);
   return plain.scores(sources);
@@ -126,7 +126,7 @@ std::vector<double> right_scores(const graph::GraphFile& graph, std::span<const 
 }  // namespace
 
 std::string check_bc(const graph::GraphFile& graph, std::span<const VertexId> sources,
-                     std::span<const double> scores, const BetweennessRules& rules) {
+                     std::span<const double> scores, const BcRules& rules) {
   graph.verify_rows(0, graph.vertices());
   const bool whole = !rules.weighted || graph::is_whole(graph.weights().type());
   const auto all = whole ? right_scores<std::uint64_t>(graph, sources, rules)

@@ -12,9 +12,9 @@ namespace edgewire::kernels {
 
 namespace {
 
-class BetweennessCount : public FrontierCount {
+class BcCount : public FrontierCount {
  public:
-  BetweennessCount(const graph::GraphFile& graph, VertexId source)
+  BcCount(const graph::GraphFile& graph, VertexId source)
       : FrontierCount("bc", Exactness::exact, sizeof(frontier::WideRecord)),
         graph_(graph),
         levels_(kernels::plain_breadth_first(graph, source)) {}
@@ -93,7 +93,7 @@ class BetweennessCount : public FrontierCount {
 
 std::unique_ptr<FrontierCount> count_betweenness(const graph::GraphFile& graph, VertexId source) {
   check_source(graph, source);
-  return std::make_unique<BetweennessCount>(graph, source);
+  return std::make_unique<BcCount>(graph, source);
 }
 
 }  // namespace edgewire::kernels

@@ -25,7 +25,7 @@ bool betweenness_pulls(std::uint64_t frontier, std::uint64_t edges, std::uint64_
 }
 
 template <class Number>
-BetweennessLevels<Number>::BetweennessLevels(frontier::FrontierJob& job, bool endpoints)
+BcLevels<Number>::BcLevels(frontier::FrontierJob& job, bool endpoints)
     : job_(job),
       records_(job),
       endpoints_(endpoints),
@@ -46,7 +46,7 @@ BetweennessLevels<Number>::BetweennessLevels(frontier::FrontierJob& job, bool en
 }
 
 template <class Number>
-bool BetweennessLevels<Number>::add(VertexId source, BetweennessSums& sums) {
+bool BcLevels<Number>::add(VertexId source, BcSums& sums) {
   out_ = &sums;
   start(source);
   if (!count_paths()) return false;
@@ -57,7 +57,7 @@ bool BetweennessLevels<Number>::add(VertexId source, BetweennessSums& sums) {
 
 /// Forgets the source before, and puts this one on the first level.
 template <class Number>
-void BetweennessLevels<Number>::start(VertexId source) {
+void BcLevels<Number>::start(VertexId source) {
   for (const List list : {List(order_.items), List(boundary_), List(mirrors_.items)}) {
     for (const KnownNumber v : list) sigma_[v] = shares_[v] = Number();
     visited_.clear_words_of(list);
@@ -68,12 +68,12 @@ void BetweennessLevels<Number>::start(VertexId source) {
   boundary_.clear();
   levels_.clear();
   unvisited_edges_ = job_.graph().edges();
-  const Home place = job_.ownership().place(source);
-  if (place.owner == job_.rank()) {
-    sigma_[place.local] = Number(1);
-    worker(0).owned.emplace_back(std::uint32_t{place.local});
-  } else if (job_.boundary().knows(place)) {
-    worker(0).boundary.push_back(job_.boundary().number(place));
+  const Home home = job_.ownership().home(source);
+  if (home.owner == job_.rank()) {
+    sigma_[home.local] = Number(1);
+    worker(0).owned.emplace_back(std::uint32_t{home.local});
+  } else if (job_.boundary().knows(home)) {
+    worker(0).boundary.push_back(job_.boundary().number(home));
   }
   visit(worker(0));
 }
@@ -81,7 +81,7 @@ void BetweennessLevels<Number>::start(VertexId source) {
 /// Puts together what the workers have reached. Returns false when that is nothing in any process, or one has
 /// found too many paths.
 template <class Number>
-bool BetweennessLevels<Number>::end_level() {
+bool BcLevels<Number>::end_level() {
   std::array<std::uint64_t, 3> mine{};
   for (Worker& worker : workers_) {
     mine[0] += worker.owned.size();
@@ -107,11 +107,11 @@ bool BetweennessLevels<Number>::end_level() {
 /// Goes forward, level by level: sigma of a vertex on level l + 1 is the sum of sigma over its predecessors
 /// on level l. Returns false where there are too many paths.
 template <class Number>
-bool BetweennessLevels<Number>::count_paths() {
+bool BcLevels<Number>::count_paths() {
   const int processes = distributed_ ? job_.bootstrap().size() : 1;
   bool more = end_level();
   for (std::size_t l = 0; more; ++l)
-    record(out_->forward, l, Betweenness::kForward, [&] {
+    record(out_->forward, l, Bc::kForward, [&] {
       Level& level = levels_[l];
       level.pulled = job_.graph().symmetric() &&
                      betweenness_pulls(level.vertices, level.edges, unvisited_edges_, processes);
@@ -126,7 +126,7 @@ bool BetweennessLevels<Number>::count_paths() {
 
 /// Each vertex of level l adds its sigma to its unvisited targets; owners get what was added elsewhere.
 template <class Number>
-void BetweennessLevels<Number>::count_by_push(std::size_t l) {
+void BcLevels<Number>::count_by_push(std::size_t l) {
   run_workers(std::min(levels_[l].edges, unvisited_edges_), [&](int lane) {
     Worker& worker = this->worker(lane);
     job_.each_shared_row(lane, order_.of(l), next_, [&](const frontier::KnownEdges& edges) {
@@ -157,7 +157,7 @@ void BetweennessLevels<Number>::count_by_push(std::size_t l) {
 /// at, in the order that they and their owners have them in memory. A vertex that its owner has visited
 /// before is no news there, and gets no answer later.
 template <class Number>
-void BetweennessLevels<Number>::send_paths(int lane) {
+void BcLevels<Number>::send_paths(int lane) {
   Worker& worker = this->worker(lane);
   const auto take = [&](int peer, std::uint32_t index, const Number& paths) {
     const LocalNumber v = owned_vertex(peer, index);
@@ -184,7 +184,7 @@ void BetweennessLevels<Number>::send_paths(int lane) {
 /// Each unvisited vertex adds up sigma of its predecessors on level l. Its targets are its sources, too,
 /// since the graph stores every edge both ways.
 template <class Number>
-void BetweennessLevels<Number>::count_by_pull(std::size_t l) {
+void BcLevels<Number>::count_by_pull(std::size_t l) {
   in_level_.add_all(order_.of(l));
   run_workers(std::min(levels_[l].edges, unvisited_edges_), [&](int lane) {
     if (distributed_) {
@@ -211,7 +211,7 @@ void BetweennessLevels<Number>::count_by_pull(std::size_t l) {
 
 /// Sends sigma of the vertices in the level to all processes that know them.
 template <class Number>
-void BetweennessLevels<Number>::mirror_paths(int lane) {
+void BcLevels<Number>::mirror_paths(int lane) {
   const auto take = [&](int peer, std::uint32_t index, const Number& paths) {
     const KnownNumber v = boundary_vertex(peer, index);
     sigma_[v] = paths;
@@ -231,7 +231,7 @@ void BetweennessLevels<Number>::mirror_paths(int lane) {
 
 /// Takes vertices that no worker has taken in this level, and returns them; none when there are no more.
 template <class Number>
-std::span<const LocalNumber> BetweennessLevels<Number>::take_unvisited(std::vector<LocalNumber>& taken) {
+std::span<const LocalNumber> BcLevels<Number>::take_unvisited(std::vector<LocalNumber>& taken) {
   taken.clear();
   for (std::size_t at = 0; taken.empty() && (at = next_.fetch_add(kItemsAtOnce)) < owned_words_;)
     for (std::size_t w = at; w < std::min(at + kItemsAtOnce, owned_words_); ++w)
@@ -243,7 +243,7 @@ std::span<const LocalNumber> BetweennessLevels<Number>::take_unvisited(std::vect
 
 /// Makes what the worker has reached visited from now on.
 template <class Number>
-void BetweennessLevels<Number>::visit(Worker& worker) {
+void BcLevels<Number>::visit(Worker& worker) {
   visited_.add_all(worker.boundary);
   visited_.add_all(worker.owned);
   const frontier::KnownRows rows = job_.rows();
@@ -263,11 +263,11 @@ void BetweennessLevels<Number>::visit(Worker& worker) {
 /// target itself, and the sum of the shares of the paths that go on from v to level l + 1. No path ends
 /// behind the last level, or leads over the source.
 template <class Number>
-void BetweennessLevels<Number>::accumulate() {
+void BcLevels<Number>::accumulate() {
   const std::size_t last = levels_.size() - 1;
   for (const KnownNumber v : order_.of(last)) shares_[v] = Number(1) / sigma_[v];
   for (std::size_t l = last; l-- > 1;)
-    record(out_->backward, l, Betweenness::kBackward, [&] {
+    record(out_->backward, l, Bc::kBackward, [&] {
       if (distributed_ ? levels_[l].pulled
                        : job_.graph().symmetric() && levels_[l + 1].edges < levels_[l].edges)
         accumulate_by_push(l);
@@ -279,7 +279,7 @@ void BetweennessLevels<Number>::accumulate() {
 /// Each vertex of level l + 1 adds its share to its predecessors on level l, whose owners get what was added
 /// to mirrors.
 template <class Number>
-void BetweennessLevels<Number>::accumulate_by_push(std::size_t l) {
+void BcLevels<Number>::accumulate_by_push(std::size_t l) {
   const List level = order_.of(l), mirrors = mirrors_.of(l + 1);
   in_level_.add_all(level);
   in_level_.add_all(mirrors);
@@ -302,7 +302,7 @@ void BetweennessLevels<Number>::accumulate_by_push(std::size_t l) {
 
 /// Sends what was summed up for mirrors to their owners.
 template <class Number>
-void BetweennessLevels<Number>::send_sums(int lane, List mirrors) {
+void BcLevels<Number>::send_sums(int lane, List mirrors) {
   const auto take = [&](int peer, std::uint32_t index, const Number& sum) {
     add_to(shares_[owned_vertex(peer, index)], sum);
   };
@@ -316,7 +316,7 @@ void BetweennessLevels<Number>::send_sums(int lane, List mirrors) {
 /// Each vertex of level l adds up the shares of its targets, which owners have sent. Those targets that have
 /// shares by now are on level l + 1: no edge leads farther.
 template <class Number>
-void BetweennessLevels<Number>::accumulate_by_pull(std::size_t l) {
+void BcLevels<Number>::accumulate_by_pull(std::size_t l) {
   const List level = order_.of(l);
   run_workers(levels_[l].edges, [&](int lane) {
     if (distributed_) {
@@ -341,7 +341,7 @@ void BetweennessLevels<Number>::accumulate_by_pull(std::size_t l) {
 
 /// Sends the shares of the next level to the processes that have predecessors of its vertices.
 template <class Number>
-void BetweennessLevels<Number>::send_shares(int lane, std::span<const RemotePredecessors> predecessors) {
+void BcLevels<Number>::send_shares(int lane, std::span<const RemotePredecessors> predecessors) {
   const auto take = [&](int peer, std::uint32_t index, const Number& share) {
     shares_[boundary_vertex(peer, index)] = share;
   };
@@ -354,7 +354,7 @@ void BetweennessLevels<Number>::send_shares(int lane, std::span<const RemotePred
 
 /// Makes shares of the sums of a level, and adds delta to its scores.
 template <class Number>
-void BetweennessLevels<Number>::set_shares(List level, std::span<const Number> sums) {
+void BcLevels<Number>::set_shares(List level, std::span<const Number> sums) {
   for_each_shared(level.size(), [&](std::size_t i) {
     const KnownNumber v = level[i];
     const Number sum = sums[v];
@@ -366,18 +366,18 @@ void BetweennessLevels<Number>::set_shares(List level, std::span<const Number> s
 /// Adds the ends of paths. A source lies on the paths to all that it reaches, and each of those on the paths
 /// to it.
 template <class Number>
-void BetweennessLevels<Number>::add_endpoints(VertexId source) {
+void BcLevels<Number>::add_endpoints(VertexId source) {
   for (const KnownNumber v : order_.items) out_->scores[v] += 1;
-  const Home place = job_.ownership().place(source);
-  if (place.owner != job_.rank()) return;
-  for (const Level& level : levels_) out_->scores[place.local] += static_cast<double>(level.vertices);
-  out_->scores[place.local] -= 2;
+  const Home home = job_.ownership().home(source);
+  if (home.owner != job_.rank()) return;
+  for (const Level& level : levels_) out_->scores[home.local] += static_cast<double>(level.vertices);
+  out_->scores[home.local] -= 2;
 }
 
 /// Runs a superstep and adds what it did to those of the sources before.
 template <class Number>
-void BetweennessLevels<Number>::record(std::vector<frontier::Superstep>& steps, std::size_t l,
-                                       std::uint64_t kind, const std::function<void()>& work) {
+void BcLevels<Number>::record(std::vector<frontier::Superstep>& steps, std::size_t l, std::uint64_t kind,
+                              const std::function<void()>& work) {
   const frontier::Meter meter(job_);
   for (Worker& worker : workers_) worker.followed = 0;
   work();
@@ -390,7 +390,7 @@ void BetweennessLevels<Number>::record(std::vector<frontier::Superstep>& steps, 
   meter.stop(step);
 }
 
-template class BetweennessLevels<double>;
-template class BetweennessLevels<Scaled>;
+template class BcLevels<double>;
+template class BcLevels<Scaled>;
 
 }  // namespace edgewire::kernels

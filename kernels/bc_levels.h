@@ -31,15 +31,15 @@ namespace edgewire::kernels {
 
 /// Counts paths in a Number: double or Scaled.
 template <class Number>
-class BetweennessLevels final : public BetweennessSearch {
+class BcLevels final : public BcSearch {
  public:
   /// Memory: two Numbers for each vertex that the process knows and one for each owned one, and for each
   /// vertex that a source reaches 4, and 8 more where another process has it as a neighbour. The job has
   /// WideRecords; a Scaled takes two. `endpoints`: a path lies on its first and its last vertex, too. `job`
   /// outlives it.
-  BetweennessLevels(frontier::FrontierJob& job, bool endpoints);
+  BcLevels(frontier::FrontierJob& job, bool endpoints);
 
-  bool add(VertexId source, BetweennessSums& sums) override;
+  bool add(VertexId source, BcSums& sums) override;
 
  private:
   using List = std::span<const KnownNumber>;
@@ -143,7 +143,7 @@ class BetweennessLevels final : public BetweennessSearch {
   }
   template <class Take>
   void send_to_owner(int lane, KnownNumber v, const Number& number, const Take& take) {
-    const std::uint32_t owner = job_.boundary().place(v).owner;
+    const std::uint32_t owner = job_.boundary().home(v).owner;
     records_.send(lane, static_cast<int>(owner), v - job_.boundary().first(owner), number, take);
   }
   /// Adds to a sum that several workers share, and returns what it was before.
@@ -186,7 +186,7 @@ class BetweennessLevels final : public BetweennessSearch {
   NumberRecords<Number> records_;
   bool endpoints_;
   bool distributed_, alone_;  ///< there are several processes; there is one worker
-  BetweennessSums* out_ = nullptr;
+  BcSums* out_ = nullptr;
   topology::NodeMemory sigma_memory_, shares_memory_, sums_memory_;
   // Arrays are by KnownNumber; with a single process that is the vertex.
   std::span<Number> sigma_;   ///< the paths to the vertex, as far as this process knows
@@ -208,7 +208,7 @@ class BetweennessLevels final : public BetweennessSearch {
   std::atomic<std::size_t> next_{0};  ///< the next item of the loop that workers share
 };
 
-extern template class BetweennessLevels<double>;
-extern template class BetweennessLevels<Scaled>;
+extern template class BcLevels<double>;
+extern template class BcLevels<Scaled>;
 
 }  // namespace edgewire::kernels

@@ -19,7 +19,7 @@ namespace {
 
 /// `Distance` is std::uint64_t or double.
 template <class Distance, class Number>
-class WeightedSearch final : public BetweennessSearch {
+class WeightedSearch final : public BcSearch {
  public:
   WeightedSearch(frontier::FrontierJob& alone, bool endpoints)
       : graph_(alone.graph()),
@@ -28,12 +28,12 @@ class WeightedSearch final : public BetweennessSearch {
         sigma_(graph_.vertices()),
         shares_(graph_.vertices()) {}
 
-  bool add(VertexId source, BetweennessSums& sums) override {
+  bool add(VertexId source, BcSums& sums) override {
     find_order(source);
     const bool counted = count_paths(source);
     if (counted) accumulate(source, sums.scores);
     sums.forward.resize(1);
-    sums.forward[0].kind = Betweenness::kForward;
+    sums.forward[0].kind = Bc::kForward;
     sums.forward[0].frontier += counted ? order_.size() : 0;
     sums.forward[0].edges += std::exchange(followed_, 0);
     for (const VertexId v : order_) {
@@ -156,14 +156,14 @@ void expect_positive_weights(frontier::FrontierJob& job) {
 }
 
 template <class Number>
-std::unique_ptr<BetweennessSearch> weighted_search(frontier::FrontierJob& alone, bool endpoints) {
+std::unique_ptr<BcSearch> weighted_search(frontier::FrontierJob& alone, bool endpoints) {
   graph::expect_weights(alone.graph());
   if (graph::is_whole(alone.graph().weights().type()))
     return std::make_unique<WeightedSearch<std::uint64_t, Number>>(alone, endpoints);
   return std::make_unique<WeightedSearch<double, Number>>(alone, endpoints);
 }
 
-template std::unique_ptr<BetweennessSearch> weighted_search<double>(frontier::FrontierJob&, bool);
-template std::unique_ptr<BetweennessSearch> weighted_search<Scaled>(frontier::FrontierJob&, bool);
+template std::unique_ptr<BcSearch> weighted_search<double>(frontier::FrontierJob&, bool);
+template std::unique_ptr<BcSearch> weighted_search<Scaled>(frontier::FrontierJob&, bool);
 
 }  // namespace edgewire::kernels

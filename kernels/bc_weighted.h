@@ -19,9 +19,9 @@ void expect_positive_weights(frontier::FrontierJob& job);
 /// outlives the search. Throws Error when the graph has no weights; add() also when a distance is too large,
 /// or has no digits left for a weight.
 template <class Number>
-std::unique_ptr<BetweennessSearch> weighted_search(frontier::FrontierJob& alone, bool endpoints);
+std::unique_ptr<BcSearch> weighted_search(frontier::FrontierJob& alone, bool endpoints);
 
-extern template std::unique_ptr<BetweennessSearch> weighted_search<double>(frontier::FrontierJob&, bool);
-extern template std::unique_ptr<BetweennessSearch> weighted_search<Scaled>(frontier::FrontierJob&, bool);
+extern template std::unique_ptr<BcSearch> weighted_search<double>(frontier::FrontierJob&, bool);
+extern template std::unique_ptr<BcSearch> weighted_search<Scaled>(frontier::FrontierJob&, bool);
 
 }  // namespace edgewire::kernels

@@ -18,7 +18,7 @@ constexpr std::uint64_t kFewEdgesOf = 1024, kLeastFew = 64, kMostFew = 4096;
 
 }  // namespace
 
-BreadthFirst::BreadthFirst(frontier::FrontierJob& job, Parents parents)
+Bfs::Bfs(frontier::FrontierJob& job, Parents parents)
     : job_(job),
       distributed_(job.bootstrap().size() > 1),
       rank_(job.rank()),
@@ -40,7 +40,7 @@ BreadthFirst::BreadthFirst(frontier::FrontierJob& job, Parents parents)
         sizeof(std::uint32_t) + (parents == Parents::none ? 0 : sizeof(PlainId)));
 }
 
-void BreadthFirst::reset() {
+void Bfs::reset() {
   job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
     std::fill(levels_.begin() + first, levels_.begin() + last, kNone);
     if (!parents_.empty()) std::fill(parents_.begin() + first, parents_.begin() + last, kNoParent);
@@ -58,23 +58,22 @@ void BreadthFirst::reset() {
   state_.unseen_edges = job_.graph().edges();
 }
 
-void BreadthFirst::start(VertexId source) {
-  const Home place = job_.ownership().place(source);
-  if (!distributed_ || job_.boundary().knows(place))
-    claim(distributed_ ? job_.boundary().number(place) : source, false);
-  if (place.owner == rank_) {
-    levels_[place.local] = 0;
-    if (!parents_.empty()) parents_[place.local] = source;
-    workers_[0].reached.push_back(place.local);
+void Bfs::start(VertexId source) {
+  const Home home = job_.ownership().home(source);
+  if (!distributed_ || job_.boundary().knows(home))
+    claim(distributed_ ? job_.boundary().number(home) : source, false);
+  if (home.owner == rank_) {
+    levels_[home.local] = 0;
+    if (!parents_.empty()) parents_[home.local] = source;
+    workers_[0].reached.push_back(home.local);
     workers_[0].vertices = 1;
-    workers_[0].edges = job_.degree(place.local);
+    workers_[0].edges = job_.degree(home.local);
   }
   next_lists();
   total();
 }
 
-std::vector<frontier::Superstep> BreadthFirst::run(VertexId source,
-                                                   const std::function<bool(const State&)>& enough) {
+std::vector<frontier::Superstep> Bfs::run(VertexId source, const std::function<bool(const State&)>& enough) {
   job_.expect_vertex(source);
   reset();
   start(source);
@@ -85,23 +84,23 @@ std::vector<frontier::Superstep> BreadthFirst::run(VertexId source,
   return supersteps;
 }
 
-bool BreadthFirst::wants_pull(const graph::GraphFile& graph, const State& state) {
+bool Bfs::wants_pull(const graph::GraphFile& graph, const State& state) {
   if (!graph.symmetric()) return false;
   if (state.pulled)
     return state.frontier >= state.before || state.frontier > graph.vertices() / kPullVertices;
   return state.frontier_edges > state.unseen_edges / kPullEdges;
 }
 
-bool BreadthFirst::wants_pull_from_disks(const graph::GraphFile& graph, const State& state) {
+bool Bfs::wants_pull_from_disks(const graph::GraphFile& graph, const State& state) {
   return graph.symmetric() && state.unseen_edges < state.frontier_edges;
 }
 
-bool BreadthFirst::goes_on(const graph::GraphFile& graph, const State& state) {
+bool Bfs::goes_on(const graph::GraphFile& graph, const State& state) {
   return state.frontier_edges <= std::clamp(graph.edges() / kFewEdgesOf, kLeastFew, kMostFew);
 }
 
 /// Begins a level: from here on workers count what they reach, and `mine` has what they had reached before.
-frontier::Superstep BreadthFirst::begin_level(PushNote& mine) noexcept {
+frontier::Superstep Bfs::begin_level(PushNote& mine) noexcept {
   mine.edges_before += mine.edges;
   mine.vertices = 0;
   mine.edges = 0;
@@ -120,7 +119,7 @@ frontier::Superstep BreadthFirst::begin_level(PushNote& mine) noexcept {
 }
 
 /// Adds one superstep to `all`, or those of all levels that a process follows alone.
-void BreadthFirst::superstep(std::vector<frontier::Superstep>& all) {
+void Bfs::superstep(std::vector<frontier::Superstep>& all) {
   state_.pulled = counted_ && (job_.on_disks() ? wants_pull_from_disks(job_.graph(), state_)
                                                : wants_pull(job_.graph(), state_));
   const bool one = distributed_ && !counted_ && active_.is_one(), alone = one && active_.is_only(rank_);
@@ -152,8 +151,7 @@ void BreadthFirst::superstep(std::vector<frontier::Superstep>& all) {
 
 /// Puts together what all processes have said. `done`: the last level; the others, which another process has
 /// followed alone, are added to `all`.
-void BreadthFirst::end_push(const PushNote& mine, frontier::Superstep& done,
-                            std::vector<frontier::Superstep>& all) {
+void Bfs::end_push(const PushNote& mine, frontier::Superstep& done, std::vector<frontier::Superstep>& all) {
   const PushNote sum = sum_of_notes(mine);
   for (std::uint32_t level = mine.levels; level < sum.levels; ++level) {
     all.push_back(done);
@@ -172,7 +170,7 @@ void BreadthFirst::end_push(const PushNote& mine, frontier::Superstep& done,
 }
 
 /// Counts what all workers of all processes have reached.
-void BreadthFirst::total() {
+void Bfs::total() {
   std::array<std::uint64_t, 2> mine{};
   for (const Worker& worker : workers_) {
     mine[0] += worker.vertices;
@@ -184,7 +182,7 @@ void BreadthFirst::total() {
 }
 
 /// Makes the vertices that were reached the frontier.
-void BreadthFirst::next_lists() {
+void Bfs::next_lists() {
   for (Worker& worker : workers_) {
     worker.list.swap(worker.reached);
     worker.reached.clear();
@@ -193,7 +191,7 @@ void BreadthFirst::next_lists() {
   }
 }
 
-bool BreadthFirst::claim(std::size_t number, bool shared) noexcept {
+bool Bfs::claim(std::size_t number, bool shared) noexcept {
   std::atomic<Word>& word = unseen_[number / kBits];
   const Word bit = Word{1} << number % kBits, before = word.load(std::memory_order_relaxed);
   if ((before & bit) == 0) return false;
@@ -202,7 +200,7 @@ bool BreadthFirst::claim(std::size_t number, bool shared) noexcept {
   return true;
 }
 
-void BreadthFirst::list_to_bits() {
+void Bfs::list_to_bits() {
   const auto mine = std::span(bits_).first(owned_words_);
   std::ranges::fill(mine, 0);
   for (Worker& worker : workers_) {
@@ -212,7 +210,7 @@ void BreadthFirst::list_to_bits() {
   in_bits_ = true;
 }
 
-void BreadthFirst::bits_to_list() {
+void Bfs::bits_to_list() {
   for (std::size_t w = 0; w < owned_words_; ++w)
     for (Word left = bits_[w] & owned_bits(w); left != 0; left &= left - 1)
       workers_[0].list.push_back(lowest(w, left));

@@ -39,7 +39,7 @@
 
 namespace edgewire::kernels {
 
-class BreadthFirst {
+class Bfs {
  public:
   /// The level and the parent of vertices that no path reaches.
   static constexpr std::uint32_t kNone = 0xffffffff;
@@ -79,7 +79,7 @@ class BreadthFirst {
   /// Memory: a bit for each vertex that the process knows, or two where it pulls, and 4 bytes for each owned
   /// vertex; with parents those of an id more, and as many for each known vertex for the smallest ones; about
   /// 2 for each vertex where the workers of a single process hand over, and their Bins. `job` outlives it.
-  BreadthFirst(frontier::FrontierJob& job, Parents parents);
+  Bfs(frontier::FrontierJob& job, Parents parents);
 
   /// Searches from `source`. It may be called again. `enough`: is asked before each superstep, and answers
   /// the same in all processes; where it says true the search ends although more could be reached.

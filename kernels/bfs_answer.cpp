@@ -11,26 +11,24 @@ std::vector<process::Candidate<std::uint64_t>> farthest(const frontier::Frontier
                                                         const std::vector<std::uint32_t>& levels) {
   process::TopK<std::uint64_t> highest(count);
   for (LocalNumber local{}; count > 0 && local < levels.size(); ++local)
-    if (levels[local] != BreadthFirst::kNone)
-      highest.add({levels[local], job.ownership().vertex(job.rank(), local)});
+    if (levels[local] != Bfs::kNone) highest.add({levels[local], job.ownership().vertex(job.rank(), local)});
   return highest.take();
 }
 
 }  // namespace
 
-BreadthFirstAnswer answer_of(frontier::FrontierJob& job, const BreadthFirst& search, VertexId source,
-                             const BreadthFirstQuestion& question) {
+BfsAnswer answer_of(frontier::FrontierJob& job, const Bfs& search, VertexId source,
+                    const BfsQuestion& question) {
   // What all processes know is in the part of rank 0.
-  BreadthFirstAnswer answer{job.rank() == 0 ? search.reached_edges() : 0,
-                            farthest(job, question.farthest, search.levels())};
+  BfsAnswer answer{job.rank() == 0 ? search.reached_edges() : 0,
+                   farthest(job, question.farthest, search.levels())};
   if (question.target) answer.path = path_to(job, search.parents(), source, *question.target);
   if (job.rank() > 0) answer.path.clear();
   return answer;
 }
 
-BreadthFirstAnswer join_answers(launch::Bootstrap& bootstrap, const BreadthFirstAnswer& mine,
-                                std::uint64_t farthest) {
-  BreadthFirstAnswer all;
+BfsAnswer join_answers(launch::Bootstrap& bootstrap, const BfsAnswer& mine, std::uint64_t farthest) {
+  BfsAnswer all;
   for (const auto& edges : launch::allgather(bootstrap, std::vector{mine.edges})) all.edges += edges[0];
   all.farthest = process::top_k_of_all(bootstrap, farthest, mine.farthest);
   const auto paths = bootstrap.gather(launch::pack(mine.path));

@@ -16,9 +16,9 @@ using kernels::Levels;
 
 /// A process sends one record for each vertex of another process that its edges lead to; none for the source,
 /// nor for a vertex that an earlier pull has told it.
-class BreadthFirstCount : public FrontierCount {
+class BfsCount : public FrontierCount {
  public:
-  BreadthFirstCount(const graph::GraphFile& graph, VertexId source)
+  BfsCount(const graph::GraphFile& graph, VertexId source)
       : FrontierCount("bfs", Exactness::exact, sizeof(frontier::Record)),
         graph_(graph),
         levels_(kernels::plain_breadth_first(graph, source)) {}
@@ -45,7 +45,7 @@ class BreadthFirstCount : public FrontierCount {
   /// Returns for each level whether the superstep that follows its edges pulls. After a level with few edges,
   /// several processes push, and do not count what they have reached.
   std::vector<bool> choose(bool several) const {
-    using Search = kernels::BreadthFirst;
+    using Search = kernels::Bfs;
     std::vector<bool> pulls;
     Search::State state;
     state.unseen_edges = graph_.edges();
@@ -75,9 +75,9 @@ class BreadthFirstCount : public FrontierCount {
 
 /// However sssp orders its work, a process names each vertex of another one that its reached vertices lead
 /// to.
-class ShortestPathsCount : public FrontierCount {
+class SsspCount : public FrontierCount {
  public:
-  ShortestPathsCount(const graph::GraphFile& graph, VertexId source, std::size_t distance_bytes)
+  SsspCount(const graph::GraphFile& graph, VertexId source, std::size_t distance_bytes)
       : FrontierCount("sssp", Exactness::at_least, sizeof(frontier::ShortRecord::vertex) + distance_bytes),
         graph_(graph),
         reached_(kernels::plain_breadth_first(graph, source).reached) {}
@@ -105,13 +105,13 @@ class ShortestPathsCount : public FrontierCount {
 
 std::unique_ptr<FrontierCount> count_breadth_first(const graph::GraphFile& graph, VertexId source) {
   check_source(graph, source);
-  return std::make_unique<BreadthFirstCount>(graph, source);
+  return std::make_unique<BfsCount>(graph, source);
 }
 
 std::unique_ptr<FrontierCount> count_shortest_paths(const graph::GraphFile& graph, VertexId source,
                                                     std::size_t distance_bytes) {
   check_source(graph, source);
-  return std::make_unique<ShortestPathsCount>(graph, source, distance_bytes);
+  return std::make_unique<SsspCount>(graph, source, distance_bytes);
 }
 
 }  // namespace edgewire::kernels

@@ -14,7 +14,7 @@ constexpr std::size_t kWords = 64;  // words that a worker takes at a time in a 
 }  // namespace
 
 /// Leaves out vertices without edges: such a vertex is never found, and would be looked for in each pull.
-void BreadthFirst::leave_out_isolated() {
+void Bfs::leave_out_isolated() {
   job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
     for (LocalNumber begin = first; begin < last; begin += kBits) {
       Word with_edges = 0;
@@ -25,7 +25,7 @@ void BreadthFirst::leave_out_isolated() {
   });
 }
 
-void BreadthFirst::pull() {
+void Bfs::pull() {
   if (!std::exchange(has_pulled_, true)) {
     leave_out_isolated();
     bits_.resize(unseen_.size());
@@ -46,7 +46,7 @@ void BreadthFirst::pull() {
 }
 
 /// Fetches the rows of the vertices of a word that are not reached yet.
-inline void BreadthFirst::fetch_rows(std::size_t w, const frontier::KnownRows& rows) const {
+inline void Bfs::fetch_rows(std::size_t w, const frontier::KnownRows& rows) const {
   for (Word left = unseen_[w].load(std::memory_order_relaxed) & owned_bits(w); left != 0; left &= left - 1) {
     const LocalNumber local = lowest(w, left);
     rows.fetch(local);
@@ -55,7 +55,7 @@ inline void BreadthFirst::fetch_rows(std::size_t w, const frontier::KnownRows& r
 
 /// Looks whether the frontier has an edge to a vertex that was not reached before, and so reaches it. The
 /// graph stores every edge both ways.
-inline bool BreadthFirst::look(Worker& worker, LocalNumber local, std::span<const KnownNumber> sources) {
+inline bool Bfs::look(Worker& worker, LocalNumber local, std::span<const KnownNumber> sources) {
   for (const KnownNumber u : sources) {
     ++worker.followed;
     if ((bits_[u / kBits] >> u % kBits & 1) == 0) continue;
@@ -68,7 +68,7 @@ inline bool BreadthFirst::look(Worker& worker, LocalNumber local, std::span<cons
   return false;
 }
 
-void BreadthFirst::pull_into(int lane, std::atomic<std::size_t>& next) {
+void Bfs::pull_into(int lane, std::atomic<std::size_t>& next) {
   const frontier::KnownRows rows = job_.rows();
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   for (std::size_t at = next.fetch_add(kWords); at < owned_words_; at = next.fetch_add(kWords)) {
@@ -88,7 +88,7 @@ void BreadthFirst::pull_into(int lane, std::atomic<std::size_t>& next) {
 }
 
 /// Does the same where rows come when they are read: a worker still has whole words.
-void BreadthFirst::pull_from_disks(int lane, std::atomic<std::size_t>& next) {
+void Bfs::pull_from_disks(int lane, std::atomic<std::size_t>& next) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   const auto take_rows = [&] {
     worker.taken.clear();
@@ -114,7 +114,7 @@ void BreadthFirst::pull_from_disks(int lane, std::atomic<std::size_t>& next) {
 
 /// Tells every process which of the vertices that it knows are in the frontier, in the order of its numbers,
 /// and puts what the others say into bits_.
-void BreadthFirst::share_frontier(int lane) {
+void Bfs::share_frontier(int lane) {
   frontier::exchange_known_bits(
       job_, lane, [&](LocalNumber local) { return frontier_bit(local); },
       [&](std::uint32_t number, std::uint32_t bits) { add_to_frontier(number, bits); });
@@ -122,7 +122,7 @@ void BreadthFirst::share_frontier(int lane) {
 
 /// Adds some of the vertices from this number on. Their owners know of those in the frontier, so they are not
 /// told.
-void BreadthFirst::add_to_frontier(std::uint32_t number, Word bits) {
+void Bfs::add_to_frontier(std::uint32_t number, Word bits) {
   const auto add = [&](std::size_t word, Word some) {
     if (some == 0) return;
     std::atomic_ref(bits_[word]).fetch_or(some, std::memory_order_relaxed);

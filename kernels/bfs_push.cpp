@@ -17,13 +17,13 @@ constexpr std::size_t kLeastRows = 64, kMostRows = 1024;  // rows that a worker 
 }  // namespace
 
 /// Returns whether the edges of the frontier are worth the time that it takes until all workers are at it.
-bool BreadthFirst::wakes() const noexcept {
+bool Bfs::wakes() const noexcept {
   const bool blocked = job_.pool().placement().oversubscribed;
   return distributed_ || (workers_.size() > 1 && state_.frontier_edges >= (blocked ? kAloneBlocked : kAlone));
 }
 
 /// Pushes. Returns false where this process goes on alone with what it has reached.
-bool BreadthFirst::push(const PushNote& mine, bool alone) {
+bool Bfs::push(const PushNote& mine, bool alone) {
   if (in_bits_) bits_to_list();
   if (job_.on_disks()) sort_lists();
   if (alone && !push_alone() && mine.levels < kMostAlone) {
@@ -50,7 +50,7 @@ bool BreadthFirst::push(const PushNote& mine, bool alone) {
 }
 
 /// Sorts the lists, since rows are read from disks in order.
-void BreadthFirst::sort_lists() {
+void Bfs::sort_lists() {
   auto& all = workers_[0].list;
   for (std::size_t w = 1; w < workers_.size(); ++w) {
     all.insert(all.end(), workers_[w].list.begin(), workers_[w].list.end());
@@ -61,7 +61,7 @@ void BreadthFirst::sort_lists() {
 
 /// Follows the edges of the frontier. Returns whether other processes must know: one of them has been told of
 /// a vertex, so many edges follow that all should decide how, or none do.
-bool BreadthFirst::push_alone() {
+bool Bfs::push_alone() {
   Worker& worker = workers_[0];
   job_.visit_known([&](const auto& known) {
     push_from(0, false, known);
@@ -72,7 +72,7 @@ bool BreadthFirst::push_alone() {
 }
 
 /// Fetches the memory that note_reached() needs, which does the rest for many vertices at a time.
-inline void BreadthFirst::reach(Worker& worker, LocalNumber local, PlainId parent) {
+inline void Bfs::reach(Worker& worker, LocalNumber local, PlainId parent) {
   if (!parents_.empty()) parents_[local] = parent;
   __builtin_prefetch(&levels_[local], 1);
   job_.rows().fetch_begin(local);
@@ -81,7 +81,7 @@ inline void BreadthFirst::reach(Worker& worker, LocalNumber local, PlainId paren
 }
 
 /// Writes the levels of the vertices that the worker has reached since the last call, and counts their edges.
-void BreadthFirst::note_reached(Worker& worker) {
+void Bfs::note_reached(Worker& worker) {
   for (const LocalNumber local : std::span(worker.reached).subspan(worker.noted)) {
     levels_[local] = level_;
     worker.edges += job_.degree(local);
@@ -91,7 +91,7 @@ void BreadthFirst::note_reached(Worker& worker) {
 }
 
 /// Does the same for the lists that have become the frontier, once their level is known.
-void BreadthFirst::note_held_back() {
+void Bfs::note_held_back() {
   for (Worker& worker : workers_) {
     worker.list.swap(worker.reached);
     note_reached(worker);
@@ -100,7 +100,7 @@ void BreadthFirst::note_held_back() {
   }
 }
 
-void BreadthFirst::propose(std::size_t number, PlainId parent, bool shared) noexcept {
+void Bfs::propose(std::size_t number, PlainId parent, bool shared) noexcept {
   auto& best = candidates_[number];
   PlainId before = best.load(std::memory_order_relaxed);
   if (!shared) {
@@ -111,12 +111,12 @@ void BreadthFirst::propose(std::size_t number, PlainId parent, bool shared) noex
   }
 }
 
-void BreadthFirst::name_parents(const Worker& worker) {
+void Bfs::name_parents(const Worker& worker) {
   for (const LocalNumber local : worker.reached) parents_[local] = candidates_[local];
 }
 
 /// Takes rows of the lane's own list as long as it lasts, then of the lists of the others.
-std::span<const LocalNumber> BreadthFirst::take_rows(int lane) {
+std::span<const LocalNumber> Bfs::take_rows(int lane) {
   auto& taken = workers_[static_cast<std::size_t>(lane)].taken;
   taken.clear();
   for (std::size_t i = 0; i < workers_.size() && taken.empty(); ++i) {
@@ -132,7 +132,7 @@ std::span<const LocalNumber> BreadthFirst::take_rows(int lane) {
 }
 
 /// Takes what another process has found for an owned vertex.
-inline void BreadthFirst::take_record(Worker& worker, frontier::Record record) {
+inline void Bfs::take_record(Worker& worker, frontier::Record record) {
   if (record.vertex >= job_.owned() || record.value >= job_.graph().vertices())
     throw Error("a process has sent a vertex that does not exist");
   const bool shared = workers_.size() > 1;
@@ -142,15 +142,15 @@ inline void BreadthFirst::take_record(Worker& worker, frontier::Record record) {
 
 /// Follows the edges of the frontier. `woken`: all workers are at it.
 template <class Known>
-void BreadthFirst::push_from(int lane, bool woken, const Known& known) {
+void Bfs::push_from(int lane, bool woken, const Known& known) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   const bool smallest = !candidates_.empty(), shared = woken && workers_.size() > 1;
   const bool binned = shared && bins_ != nullptr, later = smallest || (binned && distributed_);
   const std::uint32_t owned = job_.owned();
   const auto take = [&](frontier::Record record) { take_record(worker, record); };
-  const auto tell = [&](Home place, PlainId parent) {
-    worker.told.add(place.owner);
-    job_.records().send(lane, static_cast<int>(place.owner), {place.local, parent}, take);
+  const auto tell = [&](Home home, PlainId parent) {
+    worker.told.add(home.owner);
+    job_.records().send(lane, static_cast<int>(home.owner), {home.local, parent}, take);
   };
   const auto find = [&](KnownNumber number, PlainId parent, bool with_others) {
     if (smallest) propose(number, parent, with_others);
@@ -160,7 +160,7 @@ void BreadthFirst::push_from(int lane, bool woken, const Known& known) {
     else if (later)
       worker.others.push_back({number, parent});
     else
-      tell(job_.boundary().place(number), parent);
+      tell(job_.boundary().home(number), parent);
   };
   const auto gather = [&](const Found& one) { find(one.vertex, one.value, false); };
   const auto follow = [&](const frontier::KnownEdges& edges) {
@@ -178,13 +178,13 @@ void BreadthFirst::push_from(int lane, bool woken, const Known& known) {
   if (binned) bins_->finish(lane, gather);
   if (later && woken) job_.pool().barrier();  // this process has found all, and nobody gathers
   for (const auto& [number, parent] : worker.others)
-    tell(job_.boundary().place(number),
+    tell(job_.boundary().home(number),
          smallest ? candidates_[number].load(std::memory_order_relaxed) : parent);
   worker.others.clear();
 }
 
 /// Takes what other processes have found. `note`: what the process says besides who has a frontier next.
-void BreadthFirst::finish_push(int lane, bool woken, const PushNote& note) {
+void Bfs::finish_push(int lane, bool woken, const PushNote& note) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   if (distributed_) {
     if (!worker.reached.empty()) worker.told.add(rank_);
@@ -201,7 +201,7 @@ void BreadthFirst::finish_push(int lane, bool woken, const PushNote& note) {
 }
 
 /// Returns the sum of what all processes have said at the end of a push.
-PushNote BreadthFirst::sum_of_notes(const PushNote& mine) const {
+PushNote Bfs::sum_of_notes(const PushNote& mine) const {
   PushNote sum = mine;
   for (const Worker& worker : workers_) sum.next.add(worker.told);
   for (int peer = 0; peer < job_.bootstrap().size(); ++peer) {
@@ -221,7 +221,7 @@ PushNote BreadthFirst::sum_of_notes(const PushNote& mine) const {
 
 /// Does the same in one process: a worker hands over what it finds to those that keep the bits.
 template <class Known>
-void BreadthFirst::push_to_keepers(int lane, const Known& known) {
+void Bfs::push_to_keepers(int lane, const Known& known) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   worker.handed.resize(workers_.size());
   for (auto& handed : worker.handed) handed.clear();

@@ -18,7 +18,7 @@ constexpr std::size_t kAtOnce = 1024;
 
 }  // namespace
 
-LabelPropagation::LabelPropagation(frontier::FrontierJob& job)
+Cdlp::Cdlp(frontier::FrontierJob& job)
     : job_(job),
       distributed_(job.bootstrap().size() > 1),
       next_(job.owned()),
@@ -49,7 +49,7 @@ LabelPropagation::LabelPropagation(frontier::FrontierJob& job)
 
 /// Makes the rows of edges out of vertices and to them. The boundary of the job has only vertices that edges
 /// lead to.
-void LabelPropagation::make_both_rows() {
+void Cdlp::make_both_rows() {
   frontier::InRows in(job_);
   if (!distributed_) job_.make_rows();
   out_ = job_.rows();
@@ -66,7 +66,7 @@ void LabelPropagation::make_both_rows() {
 
 /// Goes on from these labels. All vertices have news, so that each one votes in the next round: which labels
 /// the last one had changed is not known.
-void LabelPropagation::resume(std::uint64_t rounds, std::vector<PlainId> labels) {
+void Cdlp::resume(std::uint64_t rounds, std::vector<PlainId> labels) {
   const std::uint64_t vertices = job_.graph().vertices();
   if (labels.size() != next_.size()) throw Error("there are labels of other vertices");
   for (const PlainId label : labels)
@@ -82,8 +82,8 @@ void LabelPropagation::resume(std::uint64_t rounds, std::vector<PlainId> labels)
     news_.set_word(w, ~Bits::Word{0} >> (w + 1 == news_.words() ? news_.words() * Bits::kBits - known() : 0));
 }
 
-std::vector<frontier::Superstep> LabelPropagation::run(
-    std::uint64_t rounds, const std::function<void(std::uint64_t)>& after_round) {
+std::vector<frontier::Superstep> Cdlp::run(std::uint64_t rounds,
+                                           const std::function<void(std::uint64_t)>& after_round) {
   if (rounds == 0) throw UsageError("iterations: 0 are not enough");
   frontier::SuperstepLog log(job_);
   bool changed = true;
@@ -98,7 +98,7 @@ std::vector<frontier::Superstep> LabelPropagation::run(
   return log.take();
 }
 
-void LabelPropagation::round() {
+void Cdlp::round() {
   if (!first_) {
     find_leader();
     mark_voters();
@@ -112,7 +112,7 @@ void LabelPropagation::round() {
   job_.pool().run([this](int lane) { adopt(lane); });
 }
 
-void LabelPropagation::vote(Worker& worker, LocalNumber first, LocalNumber last) {
+void Cdlp::vote(Worker& worker, LocalNumber first, LocalNumber last) {
   for (LocalNumber local = first; local < last; ++local) {
     if (marked_ && !voters_.test(local)) continue;
     const Row out = this->out(local), in = this->in(local);
@@ -122,11 +122,11 @@ void LabelPropagation::vote(Worker& worker, LocalNumber first, LocalNumber last)
   }
 }
 
-bool LabelPropagation::has_news(Row neighbours) const noexcept {
+bool Cdlp::has_news(Row neighbours) const noexcept {
   return std::ranges::any_of(neighbours, [&](KnownNumber u) { return news_.test(u); });
 }
 
-PlainId LabelPropagation::winner(Worker& worker, Row out, Row in) const {
+PlainId Cdlp::winner(Worker& worker, Row out, Row in) const {
   ++worker.vertices;
   worker.edges += out.size() + in.size();
   const std::size_t votes = out.size() + in.size();
@@ -143,7 +143,7 @@ PlainId LabelPropagation::winner(Worker& worker, Row out, Row in) const {
 
 /// Returns whether the leading label has more than half of the votes. One bit for each vertex fits the cache,
 /// where all labels do not.
-bool LabelPropagation::leader_wins(Row out, Row in) const noexcept {
+bool Cdlp::leader_wins(Row out, Row in) const noexcept {
   constexpr std::size_t kStride = 64;
   const std::size_t need = (out.size() + in.size()) / 2 + 1;
   std::size_t votes = 0, left = out.size() + in.size();
@@ -162,7 +162,7 @@ bool LabelPropagation::leader_wins(Row out, Row in) const noexcept {
 
 /// Compares each label with all, `Most` at once in registers.
 template <std::size_t Most>
-PlainId LabelPropagation::winner_of_few(Row out, Row in) const {
+PlainId Cdlp::winner_of_few(Row out, Row in) const {
   using Slot = VoteTable::Slot;
   std::array<PlainId, Most> heard;
   heard.fill(kNoVertex);  // no vertex's label
@@ -180,7 +180,7 @@ PlainId LabelPropagation::winner_of_few(Row out, Row in) const {
 
 /// Counts labels. They are fetched first and counted then, so that the processor has many fetches under way:
 /// a wrong guess in the counting does not hold them up.
-void LabelPropagation::count(Worker& worker, Row neighbours) const {
+void Cdlp::count(Worker& worker, Row neighbours) const {
   std::array<PlainId, kAtOnce> heard;
   while (!neighbours.empty()) {
     const auto some = neighbours.first(std::min(neighbours.size(), heard.size()));
@@ -191,7 +191,7 @@ void LabelPropagation::count(Worker& worker, Row neighbours) const {
 }
 
 /// Makes the new labels those that neighbours see. Each worker has a part of the vertices.
-void LabelPropagation::adopt(int lane) {
+void Cdlp::adopt(int lane) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   worker.leading = {};
   const auto part = job_.pool().part(lane, job_.owned());
@@ -210,7 +210,7 @@ void LabelPropagation::adopt(int lane) {
 }
 
 /// Tells the processes that know these owned vertices their new labels, and takes those of boundary vertices.
-void LabelPropagation::tell_changed(int lane, LocalNumber first, LocalNumber last) {
+void Cdlp::tell_changed(int lane, LocalNumber first, LocalNumber last) {
   const auto take = [this](int peer, frontier::Record record) {
     const auto owner = static_cast<std::uint32_t>(peer);
     if (record.vertex >= boundary_->count(owner) || record.value >= job_.graph().vertices())
@@ -230,7 +230,7 @@ void LabelPropagation::tell_changed(int lane, LocalNumber first, LocalNumber las
 
 /// Finds the label that leads. In most graphs one label soon has most vertices. Which one is a guess from the
 /// owned vertices, and so is whether more than half of all edges lead to them.
-void LabelPropagation::find_leader() {
+void Cdlp::find_leader() {
   LeadingLabel leading;
   for (const Worker& worker : workers_) leading.add(worker.leading);
   leader_ = leading.label();
@@ -259,7 +259,7 @@ void LabelPropagation::find_leader() {
 
 /// Marks the vertices that vote. Where few labels have changed, their vertices tell their neighbours, which
 /// is less to read than if all looked for news. Only a process that owns all vertices has the rows of all.
-void LabelPropagation::mark_voters() {
+void Cdlp::mark_voters() {
   constexpr std::uint64_t kFewer = 16;
   std::uint64_t degree = 0;
   for (const Worker& worker : workers_) degree += worker.changed_degree;
@@ -279,7 +279,7 @@ void LabelPropagation::mark_voters() {
   });
 }
 
-bool LabelPropagation::changed_anywhere() {
+bool Cdlp::changed_anywhere() {
   std::array<std::uint64_t, 1> changed{};
   for (const Worker& worker : workers_) changed[0] += worker.changed;
   return job_.sum_of_all(changed)[0] > 0;

@@ -27,13 +27,13 @@
 
 namespace edgewire::kernels {
 
-class LabelPropagation {
+class Cdlp {
  public:
   /// Memory: a label, which is an id, and less than a byte for each vertex that the process knows, a label
   /// for each owned vertex, for each worker at most 8 labels for each edge of the vertex with the most; and
   /// unless the graph stores every edge both ways InRows, and a Boundary of their vertices. `job` outlives
   /// it. Collective; throws Error.
-  explicit LabelPropagation(frontier::FrontierJob& job);
+  explicit Cdlp(frontier::FrontierJob& job);
 
   /// Goes on from the labels of an earlier run, by local number, after so many rounds (1 or more). It is
   /// called before run(). Collective; throws Error where a label is no vertex.

@@ -14,9 +14,9 @@ namespace edgewire::kernels {
 
 namespace {
 
-class LabelsCount : public FrontierCount {
+class CdlpCount : public FrontierCount {
  public:
-  LabelsCount(const graph::GraphFile& graph, std::uint64_t iterations)
+  CdlpCount(const graph::GraphFile& graph, std::uint64_t iterations)
       : FrontierCount("cdlp", Exactness::exact, sizeof(frontier::Record)), graph_(graph) {
     if (!graph.symmetric()) transpose();
     std::vector<PlainId> labels(graph.vertices());
@@ -110,7 +110,7 @@ class LabelsCount : public FrontierCount {
 
 std::unique_ptr<FrontierCount> count_labels(const graph::GraphFile& graph, std::uint64_t iterations) {
   if (iterations == 0) throw UsageError("iterations: 0 are not enough");
-  return std::make_unique<LabelsCount>(graph, iterations);
+  return std::make_unique<CdlpCount>(graph, iterations);
 }
 
 }  // namespace edgewire::kernels

@@ -61,7 +61,7 @@ std::string check_scc(const graph::GraphFile& graph, std::span<const PlainId> la
 inline constexpr double kScoreTolerance = 1e-9;
 
 /// Says which scores of betweenness are right.
-struct BetweennessRules {
+struct BcRules {
   bool weighted = false;      ///< paths have the least sum of weights, which are above 0; else fewest edges
   bool endpoints = false;     ///< a path lies on its first and last vertex, too
   bool normalized = false;    ///< divided by numbers of pairs, as NetworkX does
@@ -75,7 +75,7 @@ struct BetweennessRules {
 /// million, even if all of them round the same way. Memory: 84 bytes for each vertex, 100 where weighted, and
 /// 4 for each edge; where weighted, also 16 for each way that a search keeps open.
 std::string check_bc(const graph::GraphFile& graph, std::span<const VertexId> sources,
-                     std::span<const double> scores, const BetweennessRules& rules = {});
+                     std::span<const double> scores, const BcRules& rules = {});
 
 /// Checks local clustering coefficients: of the edges that could lead from one neighbour of a vertex to
 /// another, the share that does. Edges that occur several times count once, self loops do not. `triangles`:

@@ -39,7 +39,7 @@ void check_source(const graph::GraphFile& graph, VertexId source) {
 
 Names::Names(const graph::GraphFile& graph, const partition::Ownership& ownership)
     : owners_(graph.vertices()), namers_(graph.vertices(), kNobody) {
-  for (VertexId v{}; v < owners_.size(); ++v) owners_[v] = ownership.place(v).owner;
+  for (VertexId v{}; v < owners_.size(); ++v) owners_[v] = ownership.home(v).owner;
 }
 
 bool is_dense(std::string_view kernel) {

@@ -78,9 +78,9 @@ class DeltaStepping {
   std::vector<frontier::Superstep> run(VertexId source, Value start) {
     job_.expect_vertex(source);
     frontier::SuperstepLog log(job_);
-    const Home place = job_.ownership().place(source);
-    if (place.owner == rank_) lower_owned(workers_[0], KnownNumber(place.local), start);
-    active_.add(place.owner);
+    const Home home = job_.ownership().home(source);
+    if (home.owner == rank_) lower_owned(workers_[0], KnownNumber(home.local), start);
+    active_.add(home.owner);
     for (auto bucket = program_.bucket(start); bucket != kNoBucket;) {
       log.step(0, workers_, [&](frontier::Superstep& done) {
         done.step = bucket;
@@ -125,7 +125,7 @@ class DeltaStepping {
     for (LocalNumber local{}; vertex == kNoVertex && local < job_.owned(); ++local)
       if (values_[local].load(std::memory_order_relaxed) == program_.too_long())
         vertex = job_.ownership().vertex(rank_, local);
-    if (distributed_) vertex = job_.records().agree(vertex);
+    if (distributed_) vertex = job_.records().min_of_all(vertex);
     if (vertex != kNoVertex) program_.refuse(job_.graph(), VertexId(static_cast<PlainId>(vertex)));
   }
 
@@ -261,10 +261,10 @@ class DeltaStepping {
     for (const KnownNumber number : waiting) {
       const Value value = values_[number].load(std::memory_order_relaxed);
       if (!lower(sent_[number - owned_], value)) continue;
-      const Home place = job_.boundary().place(number);
-      worker.told.add(place.owner);
-      job_.records().send(w, static_cast<int>(place.owner),
-                          Record{place.local, std::bit_cast<decltype(Record::value)>(value)}, take);
+      const Home home = job_.boundary().home(number);
+      worker.told.add(home.owner);
+      job_.records().send(w, static_cast<int>(home.owner),
+                          Record{home.local, std::bit_cast<decltype(Record::value)>(value)}, take);
     }
     note[2] = worker.told.code();
     job_.records().template finish<Record>(w, take, note);

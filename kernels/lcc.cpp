@@ -73,7 +73,7 @@ std::pair<std::size_t, std::size_t> places_of(OrientedRows::Row row, const RowBa
 
 }  // namespace
 
-LocalClustering::LocalClustering(frontier::FrontierJob& job, const Pieces& pieces)
+Lcc::Lcc(frontier::FrontierJob& job, const Pieces& pieces)
     : job_(job), pieces_(pieces), workers_(static_cast<std::size_t>(job.pool().workers())), log_(job) {
   // A peer that has less to do waits for credits: the link must go on meanwhile.
   for_each_ = [this](std::uint64_t count, const auto& work) {
@@ -89,7 +89,7 @@ LocalClustering::LocalClustering(frontier::FrontierJob& job, const Pieces& piece
     pieces_.batch_words = BoundaryRows::batch_words(job.graph(), job.bootstrap().size());
 }
 
-std::vector<frontier::Superstep> LocalClustering::run() {
+std::vector<frontier::Superstep> Lcc::run() {
   log_.step(kOrient, workers_, [this] { orient(); });
   log_.step(kIntersect, workers_, [this] { intersect(); });
   if (job_.bootstrap().size() > 1) log_.step(kCredit, workers_, [this] { send_credits(); });
@@ -97,7 +97,7 @@ std::vector<frontier::Superstep> LocalClustering::run() {
   return log_.take();
 }
 
-std::vector<double> LocalClustering::coefficients() const {
+std::vector<double> Lcc::coefficients() const {
   const double edges_of_pair = job_.graph().symmetric() ? 2 : 1;
   std::vector<double> all(job_.owned());
   job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
@@ -112,7 +112,7 @@ std::vector<double> LocalClustering::coefficients() const {
   return all;
 }
 
-double LocalClustering::pairs_of_neighbours() const {
+double Lcc::pairs_of_neighbours() const {
   double pairs = 0;
   for (LocalNumber local{}; local < job_.owned(); ++local) {
     const auto degree = static_cast<double>(rows_->degree(rows_->number_of(KnownNumber(local))));
@@ -121,7 +121,7 @@ double LocalClustering::pairs_of_neighbours() const {
   return pairs;
 }
 
-void LocalClustering::orient() {
+void Lcc::orient() {
   rows_.emplace(job_, for_each_);
   credits_memory_ = topology::NodeMemory(rows_->known() * sizeof(std::uint64_t), -1, "credits");
   credits_ = credits_memory_.as<std::atomic<std::uint64_t>>();
@@ -130,7 +130,7 @@ void LocalClustering::orient() {
     workers_[0].edges += job_.owned_rows().degree(job_.ownership().vertex(job_.rank(), local));
 }
 
-void LocalClustering::intersect() {
+void Lcc::intersect() {
   std::optional<BoundaryRows> others;
   std::uint64_t entries = rows_->entries(), passes = 1;
   if (job_.bootstrap().size() > 1) {
@@ -153,8 +153,8 @@ void LocalClustering::intersect() {
 }
 
 /// Intersects with the rows of the batch. Vertices of high degree come first, since they take longest.
-void LocalClustering::intersect_with(const RowBatch& batch, std::uint64_t entries, std::uint64_t pass,
-                                     std::uint64_t passes) {
+void Lcc::intersect_with(const RowBatch& batch, std::uint64_t entries, std::uint64_t pass,
+                         std::uint64_t passes) {
   const std::uint64_t known = rows_->known();
   const bool symmetric = job_.graph().symmetric();
   hubs_.reset();
@@ -177,7 +177,7 @@ void LocalClustering::intersect_with(const RowBatch& batch, std::uint64_t entrie
 }
 
 /// Asks memory for rows that are intersected soon, which lie anywhere.
-void LocalClustering::fetch_ahead(std::uint32_t number, const RowBatch& batch) const {
+void Lcc::fetch_ahead(std::uint32_t number, const RowBatch& batch) const {
   if (rows_->known() - number <= 2 * kHeadsAhead) return;
   rows_->prefetch_entries(number + 2 * kHeadsAhead);
   if (!batch.with_owned) return;  // one row in many has a place in the batch
@@ -190,7 +190,7 @@ void LocalClustering::fetch_ahead(std::uint32_t number, const RowBatch& batch) c
 /// Finds the triangles of a graph that stores every edge both ways: for each neighbour v of u, those of the
 /// neighbours before v that are in the row of v. No other ones can be. Of a hub v the bits are looked up,
 /// short rows are merged, and else the row of v is looked up among the marked neighbours of u.
-void LocalClustering::find_triangles(Worker& worker, std::uint32_t u, const RowBatch& batch) {
+void Lcc::find_triangles(Worker& worker, std::uint32_t u, const RowBatch& batch) {
   const auto [first, last] = places_of(rows_->row(u), batch);
   if (first == last) return;
   const Row row = rows_->row(u).first(last);
@@ -226,7 +226,7 @@ void LocalClustering::find_triangles(Worker& worker, std::uint32_t u, const RowB
 
 /// Does the same where edges have a direction. A corner of a triangle is credited the edges between the two
 /// others, one or two.
-void LocalClustering::find_directed_triangles(Worker& worker, std::uint32_t u, const RowBatch& batch) {
+void Lcc::find_directed_triangles(Worker& worker, std::uint32_t u, const RowBatch& batch) {
   const auto [first, last] = places_of(rows_->row(u), batch);
   if (first == last) return;
   const Row row = rows_->row(u).first(last);
@@ -258,22 +258,22 @@ void LocalClustering::find_directed_triangles(Worker& worker, std::uint32_t u, c
 }
 
 /// Marks the entries of a row. `both_ways`: the flag of each, see OrientedRows::both_ways(); or empty.
-void LocalClustering::mark(Worker& worker, Row row, std::span<const std::uint8_t> both_ways) const {
+void Lcc::mark(Worker& worker, Row row, std::span<const std::uint8_t> both_ways) const {
   if (worker.marks.empty()) worker.marks.resize(rows_->known());
   for (std::size_t i = 0; i < row.size(); ++i)
     worker.marks[row[i]] = NeighbourMark(!both_ways.empty() && both_ways[i] != 0);
 }
 
 /// Clears the marks of the row and hands over their credit.
-void LocalClustering::unmark(Worker& worker, Row row) {
+void Lcc::unmark(Worker& worker, Row row) {
   for (const std::uint32_t v : row) add_credit(v, std::exchange(worker.marks[v], {}).credit());
 }
 
-void LocalClustering::add_credit(std::uint32_t number, std::uint64_t credit) {
+void Lcc::add_credit(std::uint32_t number, std::uint64_t credit) {
   if (credit > 0) credits_[number].fetch_add(credit, std::memory_order_relaxed);
 }
 
-void LocalClustering::send_credits() {
+void Lcc::send_credits() {
   job_.pool().run([this](int lane) {
     for (unsigned shift = 0; shift < 64; shift += pieces_.record_bits) send_pieces(lane, shift);
   });
@@ -281,7 +281,7 @@ void LocalClustering::send_credits() {
 }
 
 /// Sends those bits of the credits of others that begin at `shift`.
-void LocalClustering::send_pieces(int lane, unsigned shift) {
+void Lcc::send_pieces(int lane, unsigned shift) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   const std::uint64_t mask = (std::uint64_t{1} << pieces_.record_bits) - 1;
   const auto take = [&](frontier::Record record) {
@@ -297,9 +297,9 @@ void LocalClustering::send_pieces(int lane, unsigned shift) {
     const std::uint64_t credit = credits_[rows_->number_of(known)].load(std::memory_order_relaxed);
     const auto piece = static_cast<std::uint32_t>(credit >> shift & mask);
     if (piece == 0) continue;
-    const Home place = boundary.place(known);
+    const Home home = boundary.home(known);
     ++worker.vertices;
-    job_.records().send(lane, static_cast<int>(place.owner), frontier::Record{place.local, piece}, take);
+    job_.records().send(lane, static_cast<int>(home.owner), frontier::Record{home.local, piece}, take);
   }
   job_.records().finish(lane, take);
 }

@@ -46,7 +46,7 @@ class NeighbourMark {
   std::uint32_t word_ = 0;
 };
 
-class LocalClustering {
+class Lcc {
  public:
   /// The values of Superstep::kind. In kOrient `edges` has the edges of the owned vertices, in kIntersect
   /// those entries of rows that were looked up.
@@ -60,8 +60,8 @@ class LocalClustering {
   };
 
   /// `job` outlives it.
-  explicit LocalClustering(frontier::FrontierJob& job, const Pieces& pieces);
-  explicit LocalClustering(frontier::FrontierJob& job) : LocalClustering(job, Pieces{}) {}
+  explicit Lcc(frontier::FrontierJob& job, const Pieces& pieces);
+  explicit Lcc(frontier::FrontierJob& job) : Lcc(job, Pieces{}) {}
 
   /// Runs the kernel. Collective; throws Error. Memory: that of OrientedRows, HubBits and BoundaryRows, 8
   /// bytes for each known vertex, and 4 for each worker and known vertex.

@@ -88,7 +88,7 @@ BoundaryRows::BoundaryRows(frontier::FrontierJob& job, OrientedRows& rows,
   tell_lengths();
   const std::uint64_t batches =
       std::max(out_.batches(words_each_, directed_), in_.batches(words_each_, directed_));
-  for (const std::uint64_t of_one : job_.records().share(std::array{batches}))
+  for (const std::uint64_t of_one : job_.records().allgather(std::array{batches}))
     batches_left_ = std::max(batches_left_, of_one);
 }
 
@@ -231,9 +231,9 @@ void BoundaryRows::unpack(std::uint32_t peer) {
       std::uint32_t length = 0;
       for (std::uint32_t i = 0; i < one.row.entries; ++i) {
         if (word(i) >= vertices) throw Error("a process has sent a row with a vertex that does not exist");
-        const Home place = known.place(VertexId(word(i)));
-        if (!boundary.knows(place)) continue;
-        const std::uint32_t number = rows_.number_of(known.number(place));
+        const Home home = known.home(VertexId(word(i)));
+        if (!boundary.knows(home)) continue;
+        const std::uint32_t number = rows_.number_of(known.number(home));
         if (number >= one.row.number || (length > 0 && number <= numbers[length - 1]))
           throw Error("a process has sent a row in another order than that of degrees");
         if (directed_)

@@ -46,7 +46,7 @@ class Sending {
  public:
   Sending(const graph::GraphFile& graph, const Neighbours& neighbours, const partition::Ownership& ownership)
       : graph_(graph), neighbours_(neighbours), ownership_(ownership), rows_(graph.vertices()) {
-    for (VertexId v{}; v < graph.vertices(); ++v) owners_.push_back(ownership.place(v).owner);
+    for (VertexId v{}; v < graph.vertices(); ++v) owners_.push_back(ownership.home(v).owner);
     order_vertices();
   }
 
@@ -127,9 +127,9 @@ class Sending {
     std::iota(order.begin(), order.end(), VertexId{});
     if (!as_is)
       std::ranges::sort(order, {}, [&](VertexId v) {
-        const Home place = ownership_.place(v);
-        return std::tuple(kMostEdges - std::min(kMostEdges, neighbours_.edges[v]), place.owner,
-                          std::uint32_t{place.local});
+        const Home home = ownership_.home(v);
+        return std::tuple(kMostEdges - std::min(kMostEdges, neighbours_.edges[v]), home.owner,
+                          std::uint32_t{home.local});
       });
     ranks_.resize(order.size());
     for (PlainId i = 0; i < order.size(); ++i) ranks_[order[i]] = i;
@@ -166,9 +166,9 @@ class Sending {
 };
 
 /// A triangle is found by the owner of the corner that comes last.
-class TrianglesCount : public FrontierCount {
+class LccCount : public FrontierCount {
  public:
-  explicit TrianglesCount(const graph::GraphFile& graph)
+  explicit LccCount(const graph::GraphFile& graph)
       : FrontierCount("lcc", Exactness::exact, sizeof(frontier::Record)),
         graph_(graph),
         neighbours_(neighbours_in(graph)) {}
@@ -195,7 +195,7 @@ class TrianglesCount : public FrontierCount {
 }  // namespace
 
 std::unique_ptr<FrontierCount> count_triangles(const graph::GraphFile& graph) {
-  return std::make_unique<TrianglesCount>(graph);
+  return std::make_unique<LccCount>(graph);
 }
 
 }  // namespace edgewire::kernels

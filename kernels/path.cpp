@@ -10,7 +10,7 @@ namespace edgewire::kernels {
 
 namespace {
 
-constexpr PlainId kNone = BreadthFirst::kNoParent;
+constexpr PlainId kNone = Bfs::kNoParent;
 
 void refuse_circle() { throw Error("the parents of vertices lead round in a circle"); }
 
@@ -20,9 +20,9 @@ std::vector<VertexId> follow(const frontier::FrontierJob& job, std::span<const P
                              VertexId source, VertexId vertex) {
   std::vector<VertexId> piece;
   while (vertex != source && vertex != kNone && piece.size() <= job.graph().vertices()) {
-    const Home place = job.ownership().place(vertex);
-    if (place.owner != job.rank()) break;
-    piece.push_back(vertex = VertexId(parents[place.local]));
+    const Home home = job.ownership().home(vertex);
+    if (home.owner != job.rank()) break;
+    piece.push_back(vertex = VertexId(parents[home.local]));
   }
   return piece;
 }
@@ -36,7 +36,7 @@ std::vector<VertexId> path_to(frontier::FrontierJob& job, std::span<const PlainI
   job.expect_vertex(target);
   std::vector<VertexId> path{target};
   while (path.back() != source) {
-    const std::uint32_t owner = job.ownership().place(path.back()).owner;
+    const std::uint32_t owner = job.ownership().home(path.back()).owner;
     const auto mine = follow(job, parents, source, path.back());
     const auto pieces = job.bootstrap().allgather(launch::pack(mine));
     const auto piece = launch::unpack<VertexId>(pieces[owner], owner);

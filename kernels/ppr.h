@@ -18,7 +18,7 @@ void check_sources(std::span<const VertexId> sources, const graph::GraphFile& gr
 
 /// The program: as PageRank, but a vertex knows whether it is a source.
 template <class Offered>
-struct PersonalisedPageRank : WeightedSum<Offered> {
+struct Ppr : WeightedSum<Offered> {
   using Value = double;
   struct Constant {
     Offered inverse_degree;
@@ -28,7 +28,7 @@ struct PersonalisedPageRank : WeightedSum<Offered> {
   using Totals = RankTotals;
 
   /// `all`: the sources, at least one, in ascending order; they outlive it. `form_2015` does not apply.
-  PersonalisedPageRank(const PageRankOptions& asked, std::span<const VertexId> all)
+  Ppr(const PageRankOptions& asked, std::span<const VertexId> all)
       : options(asked), sources(all), count(static_cast<double>(all.size())), convergence(asked.tolerance) {}
 
   /// Throws UsageError, see DenseRun.

@@ -36,7 +36,7 @@ struct Reference {
 Reference reference_ranks(const graph::GraphFile& graph, const PageRankOptions& options, int iterations,
                           std::span<const VertexId> sources, const Rounding& rounding);
 
-/// Returns A^k x (see SpMV). The scales are |A|^k |x|.
+/// Returns A^k x (see Spmv). The scales are |A|^k |x|.
 Reference reference_spmv(const graph::GraphFile& graph, std::span<const double> x, int iterations,
                          const Rounding& rounding);
 

@@ -12,13 +12,13 @@ extern template class engine::ProgramLoops<kernels::PageRank<float>>;
 extern template class engine::ProgramLoops<kernels::PageRank<double>>;
 extern template class job::DenseRun<kernels::PageRank<float>>;
 extern template class job::DenseRun<kernels::PageRank<double>>;
-extern template class engine::ProgramLoops<kernels::PersonalisedPageRank<float>>;
-extern template class engine::ProgramLoops<kernels::PersonalisedPageRank<double>>;
-extern template class job::DenseRun<kernels::PersonalisedPageRank<float>>;
-extern template class job::DenseRun<kernels::PersonalisedPageRank<double>>;
-extern template class engine::ProgramLoops<kernels::SpMV<float>>;
-extern template class engine::ProgramLoops<kernels::SpMV<double>>;
-extern template class job::DenseRun<kernels::SpMV<float>>;
-extern template class job::DenseRun<kernels::SpMV<double>>;
+extern template class engine::ProgramLoops<kernels::Ppr<float>>;
+extern template class engine::ProgramLoops<kernels::Ppr<double>>;
+extern template class job::DenseRun<kernels::Ppr<float>>;
+extern template class job::DenseRun<kernels::Ppr<double>>;
+extern template class engine::ProgramLoops<kernels::Spmv<float>>;
+extern template class engine::ProgramLoops<kernels::Spmv<double>>;
+extern template class job::DenseRun<kernels::Spmv<float>>;
+extern template class job::DenseRun<kernels::Spmv<double>>;
 
 }  // namespace edgewire

@@ -10,7 +10,7 @@
 
 namespace edgewire::kernels {
 
-StrongComponents::StrongComponents(frontier::FrontierJob& job, std::uint64_t collected)
+Scc::Scc(frontier::FrontierJob& job, std::uint64_t collected)
     : job_(job),
       collected_(collected),
       distributed_(job.bootstrap().size() > 1),
@@ -21,9 +21,9 @@ StrongComponents::StrongComponents(frontier::FrontierJob& job, std::uint64_t col
   job.expect_records(sizeof(frontier::Record));
 }
 
-std::vector<frontier::Superstep> StrongComponents::run() {
+std::vector<frontier::Superstep> Scc::run() {
   if (job_.graph().symmetric()) {
-    Components components(job_);
+    Wcc components(job_);
     auto supersteps = components.run();
     labels_ = components.labels();
     return supersteps;
@@ -59,23 +59,23 @@ std::vector<frontier::Superstep> StrongComponents::run() {
 }
 
 /// Returns the vertices on the stacks of all processes.
-std::uint64_t StrongComponents::stacked() {
+std::uint64_t Scc::stacked() {
   std::array<std::uint64_t, 1> mine{};
   for (const Worker& worker : workers_) mine[0] += worker.stack.size();
   return job_.sum_of_all(mine)[0];
 }
 
-bool StrongComponents::labelled(LocalNumber local) const noexcept {
+bool Scc::labelled(LocalNumber local) const noexcept {
   return std::atomic_ref(const_cast<PlainId&>(labels_[local])).load(std::memory_order_relaxed) != kNone;
 }
 
 /// Returns whether it had no label before. Labels order nothing else, so all accesses are relaxed.
-bool StrongComponents::label(LocalNumber local, PlainId value) noexcept {
+bool Scc::label(LocalNumber local, PlainId value) noexcept {
   PlainId none = kNone;
   return std::atomic_ref(labels_[local]).compare_exchange_strong(none, value, std::memory_order_relaxed);
 }
 
-LocalNumber StrongComponents::checked(PlainId local) const {
+LocalNumber Scc::checked(PlainId local) const {
   if (local >= labels_.size()) throw Error("a process has sent a vertex that does not exist");
   return LocalNumber(static_cast<std::uint32_t>(local));
 }
@@ -83,7 +83,7 @@ LocalNumber StrongComponents::checked(PlainId local) const {
 /// Returns sides by the numbers of the job's boundary: what can be reached from the component and what cannot
 /// are two sides. Where not all of the component was found, what was found is one vertex from here on: the
 /// first one.
-std::vector<std::uint8_t> StrongComponents::start_with_giant() {
+std::vector<std::uint8_t> Scc::start_with_giant() {
   std::vector<std::uint8_t> sides(job_.known(), RestRows::kReached);
   if (job_.graph().edges() <= collected_) return sides;
   GiantComponent giant(job_);
@@ -101,19 +101,19 @@ std::vector<std::uint8_t> StrongComponents::start_with_giant() {
       if (i < labels_.size()) labels_[i] = giant_;
     }
   });
-  if (const Home place = job_.ownership().place(giant_); merged_ && place.owner == rank_)
-    labels_[place.local] = kNone;
+  if (const Home home = job_.ownership().home(giant_); merged_ && home.owner == rank_)
+    labels_[home.local] = kNone;
   return sides;
 }
 
-void StrongComponents::reset_counts(LocalNumber local) {
+void Scc::reset_counts(LocalNumber local) {
   counts_[kOut][local] = static_cast<std::uint32_t>(rows_->out(local).size());
   counts_[kIn][local] = static_cast<std::uint32_t>(rows_->in(local).size());
 }
 
 /// Puts on the stacks what has no edges in one direction, and counts the edges that are left and the vertices
 /// on the stacks, over all processes.
-StrongComponents::Left StrongComponents::survey() {
+Scc::Left Scc::survey() {
   for (Worker& worker : workers_) worker.edges_left = 0;
   for_each_left([this](Worker& worker, LocalNumber local, VertexId vertex) {
     if (counts_[kOut][local] > 0 && counts_[kIn][local] > 0) {
@@ -132,7 +132,7 @@ StrongComponents::Left StrongComponents::survey() {
   return {edges, stacked};
 }
 
-void StrongComponents::trim() {
+void Scc::trim() {
   for (int done = 0; done == 0 || (done < kTrimmedAtOnce && stacked() > 0); ++done) {
     step_in_lanes(kTrim, [this](int lane, const auto& scheme) {
       Worker& worker = workers_[static_cast<std::size_t>(lane)];
@@ -146,8 +146,8 @@ void StrongComponents::trim() {
             lower(worker, LocalNumber(n), way);
             continue;
           }
-          const Home place = scheme.place(rows_->other(n));
-          job_.records().send(lane, static_cast<int>(place.owner), {place.local, way}, take);
+          const Home home = scheme.home(rows_->other(n));
+          job_.records().send(lane, static_cast<int>(home.owner), {home.local, way}, take);
         }
       };
       while (!worker.stack.empty()) {
@@ -163,13 +163,13 @@ void StrongComponents::trim() {
 }
 
 /// Lowers the count of a vertex: one at the other end of an edge has been trimmed.
-void StrongComponents::lower(Worker& worker, LocalNumber local, Way way) {
+void Scc::lower(Worker& worker, LocalNumber local, Way way) {
   if (std::atomic_ref(counts_[way][local]).fetch_sub(1, std::memory_order_relaxed) != 1) return;
   if (label(local, job_.ownership().vertex(rank_, local))) worker.stack.push_back(local);
 }
 
 /// Brings the edges that are left to all processes, each of which finds all their components.
-void StrongComponents::collect() {
+void Scc::collect() {
   step(kCollect, [this] {
     job_.pool().run([this](int lane) {
       Worker& worker = workers_[static_cast<std::size_t>(lane)];
@@ -202,18 +202,18 @@ void StrongComponents::collect() {
     }
     const CollectedComponents found(std::move(edges));
     for (std::size_t at = 0; at < found.vertices().size(); ++at) {
-      const Home place = job_.ownership().place(VertexId(found.vertices()[at]));
-      if (place.owner == rank_) label(place.local, found.labels()[at]);
+      const Home home = job_.ownership().home(VertexId(found.vertices()[at]));
+      if (home.owner == rank_) label(home.local, found.labels()[at]);
     }
   });
 }
 
 /// Gives those that were one with a vertex the label of that vertex.
-void StrongComponents::name_merged() {
+void Scc::name_merged() {
   step(kFirst, [this] {
-    const Home place = job_.ownership().place(giant_);
-    std::uint64_t first = place.owner == rank_ ? labels_[place.local] : kNone;
-    if (distributed_) first = job_.records().agree(first);
+    const Home home = job_.ownership().home(giant_);
+    std::uint64_t first = home.owner == rank_ ? labels_[home.local] : kNone;
+    if (distributed_) first = job_.records().min_of_all(first);
     job_.for_each_range([&](int, LocalNumber begin, LocalNumber end) {
       std::replace(labels_.begin() + begin, labels_.begin() + end, PlainId{giant_},
                    static_cast<PlainId>(first));

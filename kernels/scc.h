@@ -35,14 +35,13 @@
 
 namespace edgewire::kernels {
 
-class StrongComponents {
+class Scc {
  public:
-  /// The values of Superstep::kind, with those of Components besides. Its `frontier` has vertices that were
+  /// The values of Superstep::kind, with those of Wcc besides. Its `frontier` has vertices that were
   /// looked at.
-  static constexpr std::uint64_t kForward = kComponentPhases.size(), kBackward = kForward + 1,
-                                 kRows = kForward + 2, kTrim = kForward + 3, kColour = kForward + 4,
-                                 kGather = kForward + 5, kTell = kForward + 6, kCollect = kForward + 7,
-                                 kFirst = kForward + 8;
+  static constexpr std::uint64_t kForward = kWccPhases.size(), kBackward = kForward + 1, kRows = kForward + 2,
+                                 kTrim = kForward + 3, kColour = kForward + 4, kGather = kForward + 5,
+                                 kTell = kForward + 6, kCollect = kForward + 7, kFirst = kForward + 8;
   /// So few edges are collected in each process: they take 32 MB at most.
   static constexpr std::uint64_t kCollected = 1 << 19;
 
@@ -59,7 +58,7 @@ class StrongComponents {
   /// Memory: 8 bytes and two ids for each owned vertex, an id for each vertex that edges between processes
   /// are kept for, a byte for each vertex that the process knows; GiantComponent, and then RestRows. `job`
   /// outlives it. Rows are read from memory. `collected`: see kCollected; the same in all processes.
-  explicit StrongComponents(frontier::FrontierJob& job, std::uint64_t collected = kCollected);
+  explicit Scc(frontier::FrontierJob& job, std::uint64_t collected = kCollected);
 
   /// Runs the kernel. Collective; throws Error.
   std::vector<frontier::Superstep> run();
@@ -133,13 +132,13 @@ class StrongComponents {
 };
 
 template <class Work>
-void StrongComponents::step(std::uint64_t kind, const Work& work) {
+void Scc::step(std::uint64_t kind, const Work& work) {
   log_.step(kind, workers_, work);
 }
 
 /// Runs work(lane, scheme) in all workers.
 template <class Work>
-void StrongComponents::step_in_lanes(std::uint64_t kind, const Work& work) {
+void Scc::step_in_lanes(std::uint64_t kind, const Work& work) {
   step(kind, [&] {
     job_.pool().run(
         [&](int lane) { job_.ownership().visit([&](const auto& scheme) { work(lane, scheme); }); });
@@ -148,7 +147,7 @@ void StrongComponents::step_in_lanes(std::uint64_t kind, const Work& work) {
 
 /// Calls work(worker, local, vertex) for the owned vertices without a label.
 template <class Work>
-void StrongComponents::for_each_left(const Work& work) {
+void Scc::for_each_left(const Work& work) {
   job_.for_each_range([&](int w, LocalNumber first, LocalNumber last) {
     job_.ownership().visit([&](const auto& scheme) {
       for (LocalNumber local = first; local < last; ++local)

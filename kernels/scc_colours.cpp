@@ -1,4 +1,4 @@
-// This file has what StrongComponents does with colours, where much is left.
+// This file has what Scc does with colours, where much is left.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -10,7 +10,7 @@
 namespace edgewire::kernels {
 
 /// Raises the colour of a vertex. Returns false where its colour is not lower, or it is gone.
-bool StrongComponents::raise(std::uint32_t number, PlainId value) noexcept {
+bool Scc::raise(std::uint32_t number, PlainId value) noexcept {
   PlainId old = colour(number).load(std::memory_order_relaxed);
   while (old != kGone && old < value)
     if (colour(number).compare_exchange_weak(old, value, std::memory_order_relaxed)) return true;
@@ -19,7 +19,7 @@ bool StrongComponents::raise(std::uint32_t number, PlainId value) noexcept {
 
 /// Spreads colours. All start with colours of their own. A process spreads its largest colour as far as it
 /// can alone, then the next one, so that few vertices are coloured more than once.
-void StrongComponents::spread_colours() {
+void Scc::spread_colours() {
   std::ranges::fill(colours_, kGone);
   for_each_left([this](Worker& worker, LocalNumber local, VertexId vertex) {
     colours_[local] = colour_of(vertex);
@@ -33,7 +33,7 @@ void StrongComponents::spread_colours() {
 }
 
 template <class Scheme>
-void StrongComponents::spread(int lane, const Scheme& scheme) {
+void Scc::spread(int lane, const Scheme& scheme) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   const auto colour_here = [&](LocalNumber local) { return colour(local).load(std::memory_order_relaxed); };
   std::vector<std::pair<PlainId, LocalNumber>> starts;  // by colour
@@ -64,30 +64,30 @@ void StrongComponents::spread(int lane, const Scheme& scheme) {
   std::ranges::sort(worker.others);
   worker.others.erase(std::unique(worker.others.begin(), worker.others.end()), worker.others.end());
   for (const KnownNumber n : std::exchange(worker.others, {})) {
-    const Home place = scheme.place(rows_->other(n));
-    job_.records().send(lane, static_cast<int>(place.owner),
-                        {place.local, colour(n).load(std::memory_order_relaxed)}, take);
+    const Home home = scheme.home(rows_->other(n));
+    job_.records().send(lane, static_cast<int>(home.owner),
+                        {home.local, colour(n).load(std::memory_order_relaxed)}, take);
   }
   if (distributed_) job_.records().finish(lane, take);
 }
 
 /// Finds roots. A vertex that has kept its own colour is in the component that all of this colour reach which
 /// belong to it.
-void StrongComponents::find_roots() {
+void Scc::find_roots() {
   for_each_left([this](Worker& worker, LocalNumber local, VertexId vertex) {
     if (colours_[local] == colour_of(vertex)) join(worker, local, colours_[local]);
   });
 }
 
 /// Goes backward from what is on the stacks, within its colour.
-void StrongComponents::gather_colours() {
+void Scc::gather_colours() {
   do {
     step_in_lanes(kGather, [this](int lane, const auto& scheme) { gather(lane, scheme); });
   } while (distributed_ && stacked() > 0);
 }
 
 template <class Scheme>
-void StrongComponents::gather(int lane, const Scheme& scheme) {
+void Scc::gather(int lane, const Scheme& scheme) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   const auto take = [&](frontier::Record record) { join(worker, checked(record.vertex), record.value); };
   while (!worker.stack.empty()) {
@@ -101,22 +101,22 @@ void StrongComponents::gather(int lane, const Scheme& scheme) {
         join(worker, LocalNumber(n), value);
         continue;
       }
-      const Home place = scheme.place(rows_->other(n));
-      job_.records().send(lane, static_cast<int>(place.owner), {place.local, value}, take);
+      const Home home = scheme.home(rows_->other(n));
+      job_.records().send(lane, static_cast<int>(home.owner), {home.local, value}, take);
     }
   }
   if (distributed_) job_.records().finish(lane, take);
 }
 
 /// Says that the vertex reaches one of this colour that is in the component.
-void StrongComponents::join(Worker& worker, LocalNumber local, PlainId value) {
+void Scc::join(Worker& worker, LocalNumber local, PlainId value) {
   if (colours_[local] != value || !label(local, vertex_of(value))) return;
   worker.stack.push_back(local);
   worker.members.push_back(local);
 }
 
 /// Tells colours to the processes that own neighbours. Then edges between colours are left out, at both ends.
-void StrongComponents::tell_colours() {
+void Scc::tell_colours() {
   step_in_lanes(kTell, [this](int lane, const auto& scheme) { tell(lane, scheme); });
   job_.for_each_range([this](int, LocalNumber first, LocalNumber last) {
     for (LocalNumber local = first; local < last; ++local) {
@@ -127,7 +127,7 @@ void StrongComponents::tell_colours() {
 }
 
 template <class Scheme>
-void StrongComponents::tell(int lane, const Scheme& scheme) {
+void Scc::tell(int lane, const Scheme& scheme) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   std::vector<LocalNumber> told(static_cast<std::size_t>(job_.bootstrap().size()),
                                 LocalNumber(0xffffffffU));  // [peer]: last one
@@ -143,7 +143,7 @@ void StrongComponents::tell(int lane, const Scheme& scheme) {
     for (const auto ends : {rows_->out(local), rows_->in(local)}) {
       for (const KnownNumber n : ends) {
         if (n < labels_.size()) continue;
-        const std::uint32_t peer = scheme.place(rows_->other(n)).owner;
+        const std::uint32_t peer = scheme.home(rows_->other(n)).owner;
         if (std::exchange(told[peer], local) == local) continue;
         ++worker.vertices;
         job_.records().send(lane, static_cast<int>(peer), {vertex, value}, take);
@@ -155,7 +155,7 @@ void StrongComponents::tell(int lane, const Scheme& scheme) {
 
 /// Names the members of the other components that colours have found: the owner of the root is told the
 /// vertices, and asked for the first one.
-void StrongComponents::name_members() {
+void Scc::name_members() {
   std::array<std::uint64_t, 1> members{};
   for (const Worker& worker : workers_) members[0] += worker.members.size();
   if (job_.sum_of_all(members)[0] == 0) return;
@@ -169,7 +169,7 @@ void StrongComponents::name_members() {
   step_in_lanes(kFirst, [&](int lane, const auto& scheme) {
     const auto take = [&](frontier::Record record) { lower_to(checked(record.vertex), record.value); };
     for (const LocalNumber local : workers_[static_cast<std::size_t>(lane)].members) {
-      const Home root = scheme.place(VertexId(labels_[local]));
+      const Home root = scheme.home(VertexId(labels_[local]));
       const VertexId vertex = scheme.vertex(rank_, local);
       if (root.owner == rank_)
         lower_to(root.local, vertex);
@@ -183,7 +183,7 @@ void StrongComponents::name_members() {
         questions;  // peer; local number of a root here, of a vertex there
     const auto hear = [&](int peer, frontier::Record record) { questions.emplace_back(peer, record); };
     for (const LocalNumber local : std::exchange(workers_[static_cast<std::size_t>(lane)].members, {})) {
-      const Home root = scheme.place(VertexId(labels_[local]));
+      const Home root = scheme.home(VertexId(labels_[local]));
       if (root.owner == rank_)
         labels_[local] = firsts[root.local];
       else

@@ -34,12 +34,12 @@ class FewEdgesCount : public FrontierCount {
     std::vector<CountedStep> steps{{"keep the edges that are left, both ways", 0, RecordLoad(processes)}};
     for (VertexId u{}; u < graph_.vertices(); ++u)
       for (const VertexId v : graph::Row{graph_, u}.targets())
-        if (const auto from = ownership.place(u).owner, to = ownership.place(v).owner; from != to)
+        if (const auto from = ownership.home(u).owner, to = ownership.home(v).owner; from != to)
           steps.front().load.add(from, to);
     if (left_.empty()) return steps;
     CountedStep collect{"collect the edges that are left", left_.size(), RecordLoad(processes)};
     for (const auto& [u, edges] : left_) {
-      const std::uint32_t owner = ownership.place(u).owner;
+      const std::uint32_t owner = ownership.home(u).owner;
       for (std::uint32_t peer = 0; peer < processes; ++peer)
         if (peer != owner) collect.load.add(owner, peer, edges);
     }
@@ -60,7 +60,7 @@ class ManyEdgesCount : public FrontierCount {
       : FrontierCount("scc", Exactness::about, sizeof(frontier::Record)), graph_(graph) {}
 
   std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
-    return {{"all components", graph_.vertices(), StrongComponentsRun(graph_, ownership).count()}};
+    return {{"all components", graph_.vertices(), SccRun(graph_, ownership).count()}};
   }
 
  private:
@@ -71,7 +71,7 @@ class ManyEdgesCount : public FrontierCount {
 
 std::unique_ptr<FrontierCount> count_strong_components(const graph::GraphFile& graph) {
   if (graph.symmetric()) return count_components(graph);
-  if (graph.edges() > kernels::StrongComponents::kCollected) return std::make_unique<ManyEdgesCount>(graph);
+  if (graph.edges() > kernels::Scc::kCollected) return std::make_unique<ManyEdgesCount>(graph);
   return std::make_unique<FewEdgesCount>(graph);
 }
 

@@ -60,7 +60,7 @@ GiantComponent::GiantComponent(frontier::FrontierJob& job)
 bool GiantComponent::find(frontier::SuperstepLog& log, Kinds kinds) {
   if (!choose_pivot()) return false;
   search_forward(log, kinds.forward);
-  if (const Home at = job_.ownership().place(pivot_); at.owner == rank_) joined_.add(at.local);
+  if (const Home at = job_.ownership().home(pivot_); at.owner == rank_) joined_.add(at.local);
   for (std::uint64_t round = 1;; ++round) {
     std::array<std::uint64_t, 3> sums{};  // vertices that have joined, those that have not; edges read
     log.step(kinds.backward, [&](frontier::Superstep& done) {
@@ -77,7 +77,7 @@ bool GiantComponent::find(frontier::SuperstepLog& log, Kinds kinds) {
     all_joined_ = sums[0] == 0 || sums[1] == 0;
     if (all_joined_ || !pays(round, sums[0], sums[1], sums[2], job_.graph().vertices())) break;
   }
-  if (distributed_) share(joined_);
+  if (distributed_) unite(joined_);
   left_ = {};
   return true;
 }
@@ -92,7 +92,7 @@ VertexId GiantComponent::first() const {
     if (first < job_.owned()) mine = job_.ownership().vertex(rank_, LocalNumber(first));
     break;
   }
-  return VertexId(static_cast<PlainId>(distributed_ ? job_.records().agree(mine) : mine));
+  return VertexId(static_cast<PlainId>(distributed_ ? job_.records().min_of_all(mine) : mine));
 }
 
 bool GiantComponent::pays(std::uint64_t round, std::uint64_t joined, std::uint64_t left, std::uint64_t edges,
@@ -109,8 +109,8 @@ GiantComponent::Candidate GiantComponent::candidate(const graph::GraphFile& grap
       return graph::Row{graph, scheme.vertex(rank, local)}.targets();
     };
     return choose_candidate(ownership, rank, row_of, [&](VertexId v) {
-      const Home place = scheme.place(v);
-      return place.owner == rank ? std::uint32_t{place.local} : kOfOther;
+      const Home home = scheme.home(v);
+      return home.owner == rank ? std::uint32_t{home.local} : kOfOther;
     });
   });
 }
@@ -122,7 +122,7 @@ bool GiantComponent::choose_pivot() {
       [this](KnownNumber n) { return n < job_.owned() ? std::uint32_t{n} : kOfOther; });
   std::array<std::uint64_t, 2> best{mine.product, mine.vertex};
   if (distributed_) {
-    const auto all = job_.records().share(best);
+    const auto all = job_.records().allgather(best);
     for (std::size_t i = best[0] = best[1] = 0; i < all.size(); i += 2)
       if (all[i] > best[0]) best = {all[i], all[i + 1]};
   }
@@ -131,9 +131,9 @@ bool GiantComponent::choose_pivot() {
 }
 
 void GiantComponent::search_forward(frontier::SuperstepLog& log, std::uint64_t kind) {
-  BreadthFirst search(job_, BreadthFirst::Parents::none);
+  Bfs search(job_, Bfs::Parents::none);
   std::uint64_t thick = 0;  // the last level that was not thin
-  const auto enough = [&](const BreadthFirst::State& state) {
+  const auto enough = [&](const Bfs::State& state) {
     if (state.frontier >= kThin) thick = state.levels;
     all_reached_ = state.levels - thick <= kThinLevels;
     return !all_reached_;
@@ -142,17 +142,17 @@ void GiantComponent::search_forward(frontier::SuperstepLog& log, std::uint64_t k
   log.add(search.run(pivot_, enough), kind);
   job_.tell_as({});
   note_reached(search.levels());
-  if (distributed_) share(reached_);
+  if (distributed_) unite(reached_);
 }
 
 void GiantComponent::note_reached(const std::vector<std::uint32_t>& levels) {
   left_.resize((levels.size() + kBits - 1) / kBits);
-  const Home pivot = job_.ownership().place(pivot_);
+  const Home pivot = job_.ownership().home(pivot_);
   job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
     for (LocalNumber begin = first; begin < last; begin += kBits) {
       Word reached = 0, left = 0;
       for (LocalNumber i = begin; i < std::min(last, begin + kBits); ++i) {
-        if (levels[i] == BreadthFirst::kNone) continue;
+        if (levels[i] == Bfs::kNone) continue;
         const bool is_pivot = pivot.owner == rank_ && pivot.local == i;
         reached |= Word{1} << (i - begin);
         left |= Word{!is_pivot && job_.degree(i) > 0} << (i - begin);
@@ -164,7 +164,7 @@ void GiantComponent::note_reached(const std::vector<std::uint32_t>& levels) {
 }
 
 /// Shares bits: owners tell those of boundary vertices.
-void GiantComponent::share(Bits& bits) {
+void GiantComponent::unite(Bits& bits) {
   job_.pool().run([&](int lane) {
     frontier::exchange_known_bits(
         job_, lane, [&](LocalNumber local) { return bits.test(local); },
@@ -177,7 +177,7 @@ void GiantComponent::share(Bits& bits) {
 
 /// Makes a round: vertices whose rows lead to one that has joined join, too.
 void GiantComponent::join() {
-  if (distributed_) share(joined_);
+  if (distributed_) unite(joined_);
   for (Worker& worker : workers_) worker = {};
   job_.pool().for_each((left_.size() + kJoinedAtOnce - 1) / kJoinedAtOnce, [&](int w, std::uint64_t piece) {
     const std::size_t first = piece * kJoinedAtOnce, last = std::min(first + kJoinedAtOnce, left_.size());

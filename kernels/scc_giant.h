@@ -43,7 +43,7 @@ class GiantComponent {
                    std::uint64_t vertices);
 
   /// Memory: two bits for each vertex that the process knows, and one for each owned vertex; while it
-  /// searches that of BreadthFirst, too. `job` outlives it.
+  /// searches that of Bfs, too. `job` outlives it.
   explicit GiantComponent(frontier::FrontierJob& job);
 
   /// Chooses a vertex that many edges lead to and from, and searches. Returns false where no such vertex was
@@ -71,7 +71,7 @@ class GiantComponent {
   bool choose_pivot();
   void search_forward(frontier::SuperstepLog& log, std::uint64_t kind);
   void note_reached(const std::vector<std::uint32_t>& levels);
-  void share(Bits& bits);
+  void unite(Bits& bits);
   void join();
   void join_words(Worker& worker, std::size_t first, std::size_t last);
   void fetch_rows(std::size_t w, const frontier::KnownRows& rows) const;

@@ -19,7 +19,7 @@ RestRows::RestRows(frontier::FrontierJob& job, std::span<const std::uint8_t> sid
       rank_(job.rank()),
       owned_(job.owned()),
       others_of_(job.known() - job.owned()) {
-  if (merged_ != kNoVertex) merged_place_ = job.ownership().place(merged_);
+  if (merged_ != kNoVertex) merged_home_ = job.ownership().home(merged_);
   for (Rows* rows : {&out_, &in_}) {
     rows->begins.resize(owned_);
     rows->lengths.resize(owned_);
@@ -42,10 +42,10 @@ void RestRows::each_edge(int lane, const Work& work) const {
   const frontier::KnownRows rows = job_.rows();
   const auto end_of = [this](KnownNumber n) {
     const bool merged = sides_[n] == kMerged;
-    const Home place = merged       ? merged_place_
-                       : n < owned_ ? Home{rank_, LocalNumber(n)}
-                                    : job_.boundary().place(n);
-    return End{place, n, merged};
+    const Home home = merged       ? merged_home_
+                      : n < owned_ ? Home{rank_, LocalNumber(n)}
+                                   : job_.boundary().home(n);
+    return End{home, n, merged};
   };
   const auto part = job_.pool().part(lane, owned_);
   for (LocalNumber local(static_cast<std::uint32_t>(part.first)); local < part.last; ++local) {
@@ -66,7 +66,7 @@ VertexId RestRows::vertex(const End& end) const {
 }
 
 KnownNumber RestRows::number(const End& end) const {
-  if (end.place.owner == rank_) return KnownNumber(end.place.local);
+  if (end.home.owner == rank_) return KnownNumber(end.home.local);
   if (end.merged) return number_of_other(merged_);
   return KnownNumber(others_of_[end.known - owned_]);
 }
@@ -80,7 +80,7 @@ KnownNumber RestRows::number_of_other(VertexId vertex) const {
 
 /// Says that the end is to have a number.
 void RestRows::mark(const End& end) noexcept {
-  if (end.place.owner != rank_ && !end.merged)
+  if (end.home.owner != rank_ && !end.merged)
     std::atomic_ref(others_of_[end.known - owned_]).store(1, std::memory_order_relaxed);
 }
 
@@ -99,9 +99,9 @@ void RestRows::exchange(Rows& rows, Came& came, const Count& count) {
     each_edge(lane, [&](const End& from, const End& to) {
       count(from, to);
       const End &here = is_out ? from : to, &there = is_out ? to : from;
-      if (here.place.owner == rank_) return;
-      job_.records().send(lane, static_cast<int>(here.place.owner),
-                          frontier::Record{here.place.local, vertex(there)}, take);
+      if (here.home.owner == rank_) return;
+      job_.records().send(lane, static_cast<int>(here.home.owner),
+                          frontier::Record{here.home.local, vertex(there)}, take);
     });
     if (job_.bootstrap().size() > 1) job_.records().finish(lane, take);
   });
@@ -109,12 +109,12 @@ void RestRows::exchange(Rows& rows, Came& came, const Count& count) {
 
 /// Counts an edge where its ends are owned, and has the other end get a number.
 void RestRows::count(const End& from, const End& to) {
-  if (from.place.owner == rank_) {
-    out_.count(from.place.local);
+  if (from.home.owner == rank_) {
+    out_.count(from.home.local);
     mark(to);
   }
-  if (to.place.owner == rank_) {
-    in_.count(to.place.local);
+  if (to.home.owner == rank_) {
+    in_.count(to.home.local);
     mark(from);
   }
 }
@@ -123,12 +123,12 @@ void RestRows::count(const End& from, const End& to) {
 void RestRows::number_others(const Came& in, const Came& out) {
   for (std::uint32_t i = 0; i < others_of_.size(); ++i)
     if (others_of_[i] != 0) others_.push_back(job_.boundary().vertex(KnownNumber(owned_ + i)));
-  if (merged_ != kNoVertex && merged_place_.owner != rank_) others_.push_back(merged_);
+  if (merged_ != kNoVertex && merged_home_.owner != rank_) others_.push_back(merged_);
   for (const Came* came : {&in, &out})
     for (const auto& edges : *came)
       for (const frontier::Record edge : edges) {
         const VertexId other(edge.value);
-        if ((others_.empty() || others_.back() != other) && job_.ownership().place(other).owner != rank_)
+        if ((others_.empty() || others_.back() != other) && job_.ownership().home(other).owner != rank_)
           others_.push_back(other);
       }
   std::ranges::sort(others_);
@@ -143,13 +143,13 @@ void RestRows::number_others(const Came& in, const Came& out) {
 
 void RestRows::fill(const Came& in, const Came& out) {
   const auto number_of = [this](VertexId vertex) {
-    const Home place = job_.ownership().place(vertex);
-    return place.owner == rank_ ? KnownNumber(place.local) : number_of_other(vertex);
+    const Home home = job_.ownership().home(vertex);
+    return home.owner == rank_ ? KnownNumber(home.local) : number_of_other(vertex);
   };
   job_.pool().run([&](int lane) {
     each_edge(lane, [&](const End& from, const End& to) {
-      if (from.place.owner == rank_) out_.add(from.place.local, number(to));
-      if (to.place.owner == rank_) in_.add(to.place.local, number(from));
+      if (from.home.owner == rank_) out_.add(from.home.local, number(to));
+      if (to.home.owner == rank_) in_.add(to.home.local, number(from));
     });
     for (const auto& [rows, came] : {std::pair(&in_, &in), std::pair(&out_, &out)})
       for (const frontier::Record edge : (*came)[static_cast<std::size_t>(lane)])

@@ -63,7 +63,7 @@ class RestRows {
   };
   /// An end of an edge: where it is, and its number at the job's boundary unless it is merged.
   struct End {
-    Home place;
+    Home home;
     KnownNumber known;
     bool merged;
   };
@@ -83,7 +83,7 @@ class RestRows {
   frontier::FrontierJob& job_;
   std::span<const std::uint8_t> sides_;  ///< sides, in the constructor
   VertexId merged_;
-  Home merged_place_{};
+  Home merged_home_{};
   std::uint32_t rank_, owned_;
   Rows out_, in_;
   std::vector<VertexId> others_;  ///< ascending

@@ -14,12 +14,12 @@ namespace edgewire::kernels {
 namespace {
 
 using kernels::GiantComponent;
-using Kernel = kernels::StrongComponents;
+using Kernel = kernels::Scc;
 constexpr PlainId kIsGone = 0, kIsMerged = kNoVertex;
 
 }  // namespace
 
-StrongComponentsRun::StrongComponentsRun(const graph::GraphFile& graph, const partition::Ownership& ownership)
+SccRun::SccRun(const graph::GraphFile& graph, const partition::Ownership& ownership)
     : graph_(graph),
       ownership_(ownership),
       processes_(static_cast<std::uint32_t>(ownership.processes())),
@@ -30,10 +30,10 @@ StrongComponentsRun::StrongComponentsRun(const graph::GraphFile& graph, const pa
       colours_(vertices_, PlainId{1}),
       raised_(processes_),
       stacks_(processes_) {
-  for (VertexId v{}; v < vertices_; ++v) owners_[v] = ownership.place(v).owner;
+  for (VertexId v{}; v < vertices_; ++v) owners_[v] = ownership.home(v).owner;
 }
 
-RecordLoad StrongComponentsRun::count() {
+RecordLoad SccRun::count() {
   if (processes_ == 1) return load_;
   start_with_giant();
   keep_rows();
@@ -55,7 +55,7 @@ RecordLoad StrongComponentsRun::count() {
 }
 
 /// Starts with the giant component, and does nothing where no process proposes a vertex to search from.
-void StrongComponentsRun::start_with_giant() {
+void SccRun::start_with_giant() {
   GiantComponent::Candidate best;
   for (std::uint32_t p = 0; p < processes_; ++p) {
     const auto one = GiantComponent::candidate(graph_, ownership_, p);
@@ -76,7 +76,7 @@ void StrongComponentsRun::start_with_giant() {
   }
 }
 
-std::vector<bool> StrongComponentsRun::search_forward(VertexId pivot, bool& all_reached) {
+std::vector<bool> SccRun::search_forward(VertexId pivot, bool& all_reached) {
   const auto levels = kernels::plain_breadth_first(graph_, pivot);
   const auto steps = count_breadth_first(graph_, pivot)->count(ownership_);
   std::vector<bool> reached(vertices_);
@@ -93,8 +93,8 @@ std::vector<bool> StrongComponentsRun::search_forward(VertexId pivot, bool& all_
 
 /// Searches backward. A process sees at once who has joined of its own vertices, and of others' in the next
 /// round.
-std::vector<bool> StrongComponentsRun::search_backward(VertexId pivot, const std::vector<bool>& reached,
-                                                       bool& all_joined) {
+std::vector<bool> SccRun::search_backward(VertexId pivot, const std::vector<bool>& reached,
+                                          bool& all_joined) {
   const RecordLoad bits = bits_of_known(graph_, ownership_);
   std::vector<bool> joined(vertices_), waits = reached;
   joined[pivot] = true;
@@ -127,7 +127,7 @@ std::vector<bool> StrongComponentsRun::search_backward(VertexId pivot, const std
 /// Calls visit(at, u, v) for the edges u to v, in the row of `at`, that may still be on a cycle; those that
 /// have joined are one vertex, or gone.
 template <class Visit>
-void StrongComponentsRun::each_edge(const Visit& visit) const {
+void SccRun::each_edge(const Visit& visit) const {
   const auto one_with = [&](VertexId v) { return colours_[v] == kIsMerged ? giant_ : v; };
   for (VertexId at{}; at < vertices_; ++at) {
     if (colours_[at] == kIsGone) continue;
@@ -138,7 +138,7 @@ void StrongComponentsRun::each_edge(const Visit& visit) const {
 }
 
 /// Keeps rows: the owner of a row sends its edges to the owners of their ends.
-void StrongComponentsRun::keep_rows() {
+void SccRun::keep_rows() {
   for (Rows* rows : {&out_, &in_}) rows->lengths.resize(vertices_);
   each_edge([&](VertexId at, VertexId u, VertexId v) {
     for (const VertexId end : {u, v})
@@ -155,7 +155,7 @@ void StrongComponentsRun::keep_rows() {
 }
 
 /// Makes room for the counted lengths, which are 0 afterwards.
-void StrongComponentsRun::Rows::make_room() {
+void SccRun::Rows::make_room() {
   std::uint64_t sum = 0;
   begins.clear();
   for (std::uint32_t& length : lengths) {
@@ -165,7 +165,7 @@ void StrongComponentsRun::Rows::make_room() {
   ends.resize(sum);
 }
 
-void StrongComponentsRun::Rows::leave_out(const std::vector<PlainId>& colours) {
+void SccRun::Rows::leave_out(const std::vector<PlainId>& colours) {
   for (VertexId v{}; v < lengths.size(); ++v) {
     std::uint32_t kept = 0;
     for (const VertexId end : of(v))
@@ -177,7 +177,7 @@ void StrongComponentsRun::Rows::leave_out(const std::vector<PlainId>& colours) {
 
 /// Returns the edges that are left, of vertices with edges in both directions; the others are put on the
 /// stacks.
-std::uint64_t StrongComponentsRun::survey() {
+std::uint64_t SccRun::survey() {
   std::uint64_t edges = 0;
   for (VertexId v{}; v < vertices_; ++v) {
     if (labelled(v)) continue;
@@ -191,11 +191,11 @@ std::uint64_t StrongComponentsRun::survey() {
   return edges;
 }
 
-bool StrongComponentsRun::stacked() const {
+bool SccRun::stacked() const {
   return std::ranges::any_of(stacks_, [](const auto& stack) { return !stack.empty(); });
 }
 
-void StrongComponentsRun::trim() {
+void SccRun::trim() {
   for (int done = 0; done < Kernel::kTrimmedAtOnce && stacked(); ++done) {
     for (std::uint32_t p = 0; p < processes_; ++p) {
       const auto tell = [&](std::span<const VertexId> ends, Rows& rows) {
@@ -219,13 +219,13 @@ void StrongComponentsRun::trim() {
   }
 }
 
-void StrongComponentsRun::lower(Rows& rows, VertexId v) {
+void SccRun::lower(Rows& rows, VertexId v) {
   if (--rows.counts[v] > 0 || labelled(v)) return;
   labels_[v] = v;
   stacks_[owners_[v]].push_back(v);
 }
 
-void StrongComponentsRun::spread_colours() {
+void SccRun::spread_colours() {
   for (auto& raised : raised_) raised.clear();
   for (VertexId v{}; v < vertices_; ++v) {
     colours_[v] = labelled(v) ? kIsGone : Kernel::colour_of(v);
@@ -238,7 +238,7 @@ void StrongComponentsRun::spread_colours() {
   }
 }
 
-bool StrongComponentsRun::raise(PlainId& colour, PlainId value) const {
+bool SccRun::raise(PlainId& colour, PlainId value) const {
   if (colour == kIsGone || colour >= value) return false;
   colour = value;
   return true;
@@ -246,7 +246,7 @@ bool StrongComponentsRun::raise(PlainId& colour, PlainId value) const {
 
 /// Spreads colours as far as a process can alone, its largest colour first; then it tells the owners of what
 /// it has raised.
-void StrongComponentsRun::spread(std::uint32_t process) {
+void SccRun::spread(std::uint32_t process) {
   std::vector<std::pair<PlainId, VertexId>> starts;
   for (const VertexId v : std::exchange(stacks_[process], {})) starts.emplace_back(colours_[v], v);
   std::ranges::sort(starts, std::greater<>());
@@ -276,7 +276,7 @@ void StrongComponentsRun::spread(std::uint32_t process) {
 }
 
 /// Goes backward from the vertices that have kept their colours, within these.
-void StrongComponentsRun::gather_colours() {
+void SccRun::gather_colours() {
   std::vector<VertexId> stack;
   for (VertexId v{}; v < vertices_; ++v)
     if (!labelled(v) && colours_[v] == Kernel::colour_of(v)) join(v, colours_[v], stack);
@@ -290,7 +290,7 @@ void StrongComponentsRun::gather_colours() {
   }
 }
 
-void StrongComponentsRun::join(VertexId v, PlainId colour, std::vector<VertexId>& stack) {
+void SccRun::join(VertexId v, PlainId colour, std::vector<VertexId>& stack) {
   if (colours_[v] != colour || labelled(v)) return;
   labels_[v] = Kernel::vertex_of(colour);
   stack.push_back(v);
@@ -298,7 +298,7 @@ void StrongComponentsRun::join(VertexId v, PlainId colour, std::vector<VertexId>
 }
 
 /// Tells each vertex to all processes that own neighbours.
-void StrongComponentsRun::tell_colours() {
+void SccRun::tell_colours() {
   std::vector<PlainId> told(processes_, kNone);
   for (VertexId v{}; v < vertices_; ++v) {
     if (labelled(v)) colours_[v] = kIsGone;
@@ -310,7 +310,7 @@ void StrongComponentsRun::tell_colours() {
   for (Rows* rows : {&out_, &in_}) rows->leave_out(colours_);
 }
 
-void StrongComponentsRun::collect() {
+void SccRun::collect() {
   for (VertexId v{}; v < vertices_; ++v) {
     if (labelled(v)) continue;
     for (std::uint32_t peer = 0; peer < processes_; ++peer)
@@ -319,7 +319,7 @@ void StrongComponentsRun::collect() {
 }
 
 /// Names members: the owner of a root is told each member, asked by its owner, and answers.
-void StrongComponentsRun::name_members() {
+void SccRun::name_members() {
   for (const VertexId v : members_) {
     const std::uint32_t mine = owners_[v], other = owners_[labels_[v]];
     if (mine == other) continue;

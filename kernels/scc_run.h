@@ -14,12 +14,12 @@
 
 namespace edgewire::kernels {
 
-class StrongComponentsRun {
+class SccRun {
  public:
   /// Makes the run for a directed graph. Memory: about 40 bytes for each vertex and 8 for each edge that may
   /// be on another cycle than those of the largest component, and what count_breadth_first() takes. Both
   /// outlive it.
-  StrongComponentsRun(const graph::GraphFile& graph, const partition::Ownership& ownership);
+  SccRun(const graph::GraphFile& graph, const partition::Ownership& ownership);
 
   /// Counts the run. It is called once.
   RecordLoad count();

@@ -19,7 +19,7 @@ void check_vector(std::span<const double> x, const graph::GraphFile& graph);
 
 /// The program: values and sums are doubles, a message is the value as float or double.
 template <class Offered>
-struct SpMV : WeightedSum<Offered> {
+struct Spmv : WeightedSum<Offered> {
   using Value = double;
   struct Constant {};
   using Message = Offered;
@@ -28,7 +28,7 @@ struct SpMV : WeightedSum<Offered> {
   };
 
   /// `vector`: x by vertex, which outlives it; empty: all are 1.
-  explicit SpMV(std::span<const double> vector) : x(vector) {}
+  explicit Spmv(std::span<const double> vector) : x(vector) {}
 
   /// Throws UsageError, see DenseRun.
   void check(const graph::GraphFile& graph, bool) const { check_vector(x, graph); }

@@ -19,18 +19,18 @@ constexpr std::uint32_t kPiece = 1 << 14;  // numbers
 
 }  // namespace
 
-Components::Components(frontier::FrontierJob& job, ComponentsApart::Room room)
+Wcc::Wcc(frontier::FrontierJob& job, WccMerge::Room room)
     : job_(job),
       distributed_(job.bootstrap().size() > 1),
       forest_(distributed_ ? job.boundary().known() : job.owned()),
-      apart_(distributed_ ? std::make_unique<ComponentsApart>(job, forest_, room) : nullptr),
+      apart_(distributed_ ? std::make_unique<WccMerge>(job, forest_, room) : nullptr),
       workers_(static_cast<std::size_t>(job.pool().workers())),
       log_(job) {
   job.expect_records(sizeof(frontier::Record));
   job.make_rows();
 }
 
-std::vector<frontier::Superstep> Components::run() {
+std::vector<frontier::Superstep> Wcc::run() {
   const bool skips_giant = job_.graph().symmetric();
   bool giant_shared = false;
   make_sets();
@@ -51,7 +51,7 @@ std::vector<frontier::Superstep> Components::run() {
   return log_.take();
 }
 
-std::vector<PlainId> Components::labels() const {
+std::vector<PlainId> Wcc::labels() const {
   std::vector<PlainId> all(job_.owned());
   job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
     for (LocalNumber local = first; local < last; ++local)
@@ -60,14 +60,14 @@ std::vector<PlainId> Components::labels() const {
   return all;
 }
 
-void Components::make_sets() {
+void Wcc::make_sets() {
   job_.pool().for_each((std::uint64_t{forest_.size()} + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
     const std::uint64_t last = std::min<std::uint64_t>(forest_.size(), (piece + 1) * kPiece);
     forest_.make_sets(static_cast<std::uint32_t>(piece * kPiece), static_cast<std::uint32_t>(last));
   });
 }
 
-void Components::link_sample() {
+void Wcc::link_sample() {
   const frontier::KnownRows rows = job_.rows();
   job_.for_each_range([&](int w, LocalNumber first, LocalNumber last) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
@@ -90,7 +90,7 @@ void Components::link_sample() {
   compress();
 }
 
-void Components::link_rest() {
+void Wcc::link_rest() {
   const frontier::KnownRows rows = job_.rows();
   job_.for_each_range([&](int w, LocalNumber first, LocalNumber last) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
@@ -123,7 +123,7 @@ void Components::link_rest() {
 /// Reads the rows on the disks once. In symmetric graphs one process need not link most edges: those of a
 /// vertex that is already in the giant component, which is that of the hub here. An edge is left out at both
 /// ends only where both are in it.
-void Components::link_all() {
+void Wcc::link_all() {
   std::atomic<std::uint32_t> next{0};
   job_.pool().run([&](int w) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
@@ -153,20 +153,20 @@ void Components::link_all() {
 }
 
 /// Returns the vertex with the most edges.
-std::uint32_t Components::hub() const noexcept {
+std::uint32_t Wcc::hub() const noexcept {
   VertexId most{};
   for (VertexId v{}; v < job_.graph().vertices(); ++v)
     if (graph::Row{job_.graph(), v}.degree() > graph::Row{job_.graph(), most}.degree()) most = v;
   return static_cast<std::uint32_t>(most);
 }
 
-inline bool Components::in_giant(LocalNumber local) const noexcept {
+inline bool Wcc::in_giant(LocalNumber local) const noexcept {
   if (distributed_) return apart_->in_giant(job_.rank(), local);
   return giant_ != Forest::kNone && forest_.root(local) == forest_.root(giant_);
 }
 
 /// Compresses the paths of the owned vertices alone: few of the others are asked for.
-void Components::compress() {
+void Wcc::compress() {
   job_.for_each_range([this](int, LocalNumber first, LocalNumber last) { forest_.compress(first, last); });
 }
 

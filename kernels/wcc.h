@@ -6,7 +6,7 @@
 // 2. The giant component is the one that most vertices are in.
 // 3. The rest of the edges is linked. In symmetric graphs the rows of the giant component are skipped: an
 //    edge that leaves it is also in the row at its other end.
-// 4. The components of several processes are joined, see ComponentsApart.
+// 4. The components of several processes are joined, see WccMerge.
 //
 // Rows on disks are read once instead, and all of them are linked.
 #pragma once
@@ -17,21 +17,21 @@
 
 #include "frontier/frontier_job.h"
 #include "frontier/superstep.h"
-#include "kernels/wcc_apart.h"
 #include "kernels/wcc_forest.h"
+#include "kernels/wcc_merge.h"
 
 namespace edgewire::kernels {
 
-class Components {
+class Wcc {
  public:
   static constexpr std::size_t kSampledEdges = 2;  ///< edges of each vertex, in kSample
-  /// The values of Superstep::kind, with those of ComponentsApart besides. Its `frontier` has vertices whose
+  /// The values of Superstep::kind, with those of WccMerge besides. Its `frontier` has vertices whose
   /// edges were linked.
   static constexpr std::uint64_t kSample = 0, kRest = 1, kAll = 2;
 
-  /// Memory: 4 bytes for each vertex that the process knows; ComponentsApart. `job` outlives it.
-  /// `room`: see ComponentsApart.
-  explicit Components(frontier::FrontierJob& job, ComponentsApart::Room room = {});
+  /// Memory: 4 bytes for each vertex that the process knows; WccMerge. `job` outlives it.
+  /// `room`: see WccMerge.
+  explicit Wcc(frontier::FrontierJob& job, WccMerge::Room room = {});
 
   /// Runs the kernel. Collective; throws Error.
   std::vector<frontier::Superstep> run();
@@ -53,9 +53,9 @@ class Components {
 
   frontier::FrontierJob& job_;
   bool distributed_;
-  Forest forest_;                           ///< over known numbers; in one process these are the vertices
-  std::unique_ptr<ComponentsApart> apart_;  ///< it is there where there are several processes
-  std::uint32_t giant_ = Forest::kNone;     ///< a vertex of the giant component, in one process
+  Forest forest_;                        ///< over known numbers; in one process these are the vertices
+  std::unique_ptr<WccMerge> apart_;      ///< it is there where there are several processes
+  std::uint32_t giant_ = Forest::kNone;  ///< a vertex of the giant component, in one process
   std::vector<Worker> workers_;
   frontier::SuperstepLog log_;
 };

@@ -251,10 +251,10 @@ void count_join(const std::vector<Link>& links, const Names& names, RecordLoad& 
       load.add(0, owner);
 }
 
-/// The method of ComponentsApart.
-class ComponentsCount : public FrontierCount {
+/// The method of WccMerge.
+class WccCount : public FrontierCount {
  public:
-  explicit ComponentsCount(const graph::GraphFile& graph)
+  explicit WccCount(const graph::GraphFile& graph)
       : FrontierCount("wcc", Exactness::at_least, sizeof(frontier::Record)), graph_(graph) {}
 
   std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
@@ -270,7 +270,7 @@ class ComponentsCount : public FrontierCount {
     };
     // Where rows are to be skipped, bits travel before all edges are linked.
     std::vector<Part> parts = parts_of(SIZE_MAX),
-                      early = graph_.symmetric() ? parts_of(Components::kSampledEdges) : parts;
+                      early = graph_.symmetric() ? parts_of(Wcc::kSampledEdges) : parts;
     if (std::ranges::none_of(early, [](const Part& part) { return part.largest.has_value(); })) early = parts;
     const std::uint32_t reference = count_bits(early, whole.load);
     for (std::uint32_t p = 0; p < processes; ++p) {
@@ -297,7 +297,7 @@ class ComponentsCount : public FrontierCount {
 }  // namespace
 
 std::unique_ptr<FrontierCount> count_components(const graph::GraphFile& graph) {
-  return std::make_unique<ComponentsCount>(graph);
+  return std::make_unique<WccCount>(graph);
 }
 
 }  // namespace edgewire::kernels

@@ -57,8 +57,8 @@ std::vector<LocalNumber> ComponentList::roots() {
 GatheredComponents::GatheredComponents(frontier::FrontierJob& job, const OpenComponents& open,
                                        GatheredRoom room)
     : job_(job), open_(open), processes_(static_cast<std::uint32_t>(job.bootstrap().size())), begins_{0} {
-  const auto all =
-      job.records().share(std::array{open.names(), std::uint64_t{open.count()}, std::uint64_t{job.known()}});
+  const auto all = job.records().allgather(
+      std::array{open.names(), std::uint64_t{open.count()}, std::uint64_t{job.known()}});
   std::uint64_t bytes = 0;
   bool numbered = true;  // in 4 bytes
   for (std::uint32_t p = 0; p < processes_; ++p) {

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "frontier/known_values.h"
-#include "kernels/wcc_apart.h"
+#include "kernels/wcc_merge.h"
 
 namespace edgewire::kernels {
 
@@ -16,7 +16,7 @@ constexpr std::size_t kNamesAhead = 16;  // names that are fetched before they a
 
 }  // namespace
 
-ComponentsJoin::ComponentsJoin(frontier::FrontierJob& job, const OpenComponents& open)
+WccJoin::WccJoin(frontier::FrontierJob& job, const OpenComponents& open)
     : job_(job),
       open_(open),
       rank_(job.rank()),
@@ -28,7 +28,7 @@ ComponentsJoin::ComponentsJoin(frontier::FrontierJob& job, const OpenComponents&
 }
 
 /// Gives the name a number.
-std::uint32_t ComponentsJoin::add(PlainId name) {
+std::uint32_t WccJoin::add(PlainId name) {
   const auto number = static_cast<std::uint32_t>(names_.size());
   if (number == kNone) throw Error("a process has heard of too many components");
   if (names_.size() * 3 >= table_.size() * 2) {
@@ -43,34 +43,34 @@ std::uint32_t ComponentsJoin::add(PlainId name) {
 }
 
 /// Returns the number of a component that a process has named.
-std::uint32_t ComponentsJoin::number_of(PlainId name) {
+std::uint32_t WccJoin::number_of(PlainId name) {
   if (const Slot& found = table_[slot_of(name)]; found.number != kNone) return found.number;
   if (name >= job_.graph().vertices()) throw Error("a process has sent a vertex that does not exist");
-  if (job_.ownership().place(VertexId(name)).owner == rank_)
+  if (job_.ownership().home(VertexId(name)).owner == rank_)
     throw Error("a process has named a component that its owner has not");
   return add(name);
 }
 
 /// Returns where the name is in the table, or the free slot where it belongs.
-std::size_t ComponentsJoin::slot_of(PlainId name) const noexcept {
+std::size_t WccJoin::slot_of(PlainId name) const noexcept {
   const std::size_t mask = table_.size() - 1;
   std::size_t at = mix64(name) & mask;
   while (table_[at].number != kNone && table_[at].name != name) at = (at + 1) & mask;
   return at;
 }
 
-void ComponentsJoin::fetch(PlainId name) const noexcept {
+void WccJoin::fetch(PlainId name) const noexcept {
   __builtin_prefetch(table_.data() + (mix64(name) & (table_.size() - 1)));
 }
 
 /// Returns the root, and halves the path on its way (Tarjan, van Leeuwen: "Worst-case analysis of set union
 /// algorithms", 1984).
-std::uint32_t ComponentsJoin::root(std::uint32_t n) noexcept {
+std::uint32_t WccJoin::root(std::uint32_t n) noexcept {
   while (parents_[n] != n) n = parents_[n] = parents_[parents_[n]];
   return n;
 }
 
-void ComponentsJoin::link(std::uint32_t n, std::uint32_t m) {
+void WccJoin::link(std::uint32_t n, std::uint32_t m) {
   std::uint32_t high = root(n), low = root(m);
   if (high == low) return;
   if (order(high) < order(low)) std::swap(high, low);
@@ -79,7 +79,7 @@ void ComponentsJoin::link(std::uint32_t n, std::uint32_t m) {
 }
 
 /// Sends one list from each process to each peer; both know how long it is.
-void ComponentsJoin::exchange(const Lists& sent, Lists& taken) {
+void WccJoin::exchange(const Lists& sent, Lists& taken) {
   job_.pool().run([&](int lane) {
     frontier::exchange_lists(
         job_, lane, [&](std::uint32_t peer) -> std::uint64_t { return sent[peer].size(); },
@@ -89,9 +89,9 @@ void ComponentsJoin::exchange(const Lists& sent, Lists& taken) {
   });
 }
 
-std::uint64_t ComponentsJoin::exchange_names() {
+std::uint64_t WccJoin::exchange_names() {
   const std::uint64_t mine = open_.giant == kNone ? kNoVertex : names_[open_.number(open_.giant)];
-  const auto giants = job_.records().share({&mine, 1});
+  const auto giants = job_.records().allgather({&mine, 1});
   Lists names(processes_), received(processes_);
   std::uint64_t sent = 0;
   for (std::uint32_t peer = 0; peer < processes_; ++peer) {
@@ -116,18 +116,18 @@ std::uint64_t ComponentsJoin::exchange_names() {
 }
 
 /// Links until every owner knows the parents. Nobody knows all: process 0 is only to end a long path of few.
-void ComponentsJoin::link_all(frontier::SuperstepLog& log, std::uint64_t room) {
+void WccJoin::link_all(frontier::SuperstepLog& log, std::uint64_t room) {
   for (;;) {
     const std::uint64_t pending = job_.sum_of_all(std::array<std::uint64_t, 1>{pending_.size()})[0];
     if (pending == 0) return;
     if (pending <= room)
-      log.step(ComponentsApart::kGather, [this](frontier::Superstep& done) { send_parents(done, true); });
-    log.step(ComponentsApart::kTell, [this](frontier::Superstep& done) { send_parents(done, false); });
+      log.step(WccMerge::kGather, [this](frontier::Superstep& done) { send_parents(done, true); });
+    log.step(WccMerge::kTell, [this](frontier::Superstep& done) { send_parents(done, false); });
   }
 }
 
 /// Sends the parents of components to their owners, or to process 0, and links those that arrive.
-void ComponentsJoin::send_parents(frontier::Superstep& done, bool to_one) {
+void WccJoin::send_parents(frontier::Superstep& done, bool to_one) {
   std::vector<frontier::Record> received;
   const auto take = [&](frontier::Record record) { received.push_back(record); };
   const bool sends = !to_one || rank_ != 0;
@@ -148,12 +148,12 @@ void ComponentsJoin::send_parents(frontier::Superstep& done, bool to_one) {
   }
 }
 
-std::vector<PlainId> ComponentsJoin::labels(frontier::SuperstepLog& log) {
+std::vector<PlainId> WccJoin::labels(frontier::SuperstepLog& log) {
   const std::uint32_t own = open_.count();
   for (std::uint32_t n = 0; n < own; ++n) note(root(n), names_[n]);
   while (job_.sum_of_all(std::array<std::uint64_t, 1>{to_ask_.size()})[0] > 0)
-    log.step(ComponentsApart::kAsk, [this](frontier::Superstep& done) { ask_for_roots(done); });
-  log.step(ComponentsApart::kLabel, [this](frontier::Superstep& done) {
+    log.step(WccMerge::kAsk, [this](frontier::Superstep& done) { ask_for_roots(done); });
+  log.step(WccMerge::kLabel, [this](frontier::Superstep& done) {
     Lists labels(processes_), taken(processes_);
     for (std::uint32_t peer = 0; peer < processes_; ++peer) {
       for (const std::uint32_t n : requested_[peer]) labels[peer].push_back(least_[n]);
@@ -170,7 +170,7 @@ std::vector<PlainId> ComponentsJoin::labels(frontier::SuperstepLog& log) {
 }
 
 /// Says that the vertex is in the component of the root.
-void ComponentsJoin::note(std::uint32_t root, PlainId vertex) {
+void WccJoin::note(std::uint32_t root, PlainId vertex) {
   if (vertex >= least_[root]) return;
   least_[root] = vertex;
   if (root >= open_.count()) to_ask_.push_back(root);
@@ -178,7 +178,7 @@ void ComponentsJoin::note(std::uint32_t root, PlainId vertex) {
 
 /// Asks owners for the parents of the roots that this process knows, and tells them the smallest vertex below
 /// each. A root that is one at its owner, too, gets a label later.
-void ComponentsJoin::ask_for_roots(frontier::Superstep& done) {
+void WccJoin::ask_for_roots(frontier::Superstep& done) {
   std::vector<std::vector<std::uint32_t>> asked(processes_);
   std::vector<Question> questions;
   const auto take = [&](int peer, frontier::Record record) {

@@ -22,11 +22,11 @@
 namespace edgewire::kernels {
 
 /// Functions are collective, while workers rest; they throw Error. The calling thread sends and links.
-class ComponentsJoin {
+class WccJoin {
  public:
   /// `job` and `open` outlive this. Memory: at most 40 bytes for each component of this process or of others
   /// that it receives, and 4 bytes for each root in OpenComponents::named.
-  ComponentsJoin(frontier::FrontierJob& job, const OpenComponents& open);
+  WccJoin(frontier::FrontierJob& job, const OpenComponents& open);
 
   /// Links what both of two processes have named for a vertex. Returns how many names this process has sent.
   std::uint64_t exchange_names();
@@ -52,7 +52,7 @@ class ComponentsJoin {
   std::size_t slot_of(PlainId name) const noexcept;
   void fetch(PlainId name) const noexcept;
   std::uint32_t owner_of(std::uint32_t n) const noexcept {
-    return job_.ownership().place(VertexId(names_[n])).owner;
+    return job_.ownership().home(VertexId(names_[n])).owner;
   }
   /// Returns the order by which a root is lower than all others of its tree. The order is the same in all
   /// processes.

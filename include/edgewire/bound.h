@@ -16,7 +16,7 @@ struct BoundOptions {
   int workers = 1;                                        ///< of each process
   std::vector<std::string> ownerships{"hash"};            ///< hash, ranges, hilbert, grid or partition files
   std::vector<std::string> strategies{"slots", "cover"};  ///< edge, worker, process, slots or cover
-  std::vector<std::string> wires{"f32"};                  ///< f32, f64, bf16, f16, u16 or raw16
+  std::vector<std::string> wires{"f32"};                  ///< f32, f64, bf16, f16, u16, raw16 or bit
   std::vector<std::string> rates{"1G", "10G", "40G", "100G"};  ///< line rates in bit/s
   std::uint64_t memory_bytes = std::uint64_t{4} << 30;         ///< limit beside the graph, from 1 on
   int threads = 0;                                             ///< that count; 0: one a core

@@ -31,11 +31,10 @@ struct JobOptions {
 
   // Of programs, which are passes over all edges.
   std::string strategy = "auto";  ///< what is sent: auto, edge, worker, process, slots or cover
-  std::string wire = "f32";       ///< how values travel: f32, f64, bf16, f16, u16, raw16 or
-                                  ///< bit. Kernels
-                                  ///< compute in messages of 8 bytes with f64, else of 4; messages
-                                  ///< of your own have 4 bytes, or 8 (f64), 16 (raw16), or are
-                                  ///< 0 or 1 (bit)
+  std::string wire = "f32";       ///< how values travel: f32, f64, bf16, f16, u16, raw16 or bit.
+                                  ///< Kernels compute in messages of 8 bytes with f64, else of 4, and
+                                  ///< refuse bit; messages of your own have 4 bytes, or 8 (f64), 16
+                                  ///< (raw16), or are 0 or 1 (bit)
   std::string layout = "degree";  ///< the order of a process's vertices: auto, given or degree
   std::string order = "strips";   ///< the order of tiles: auto, strips, hilbert or bins
   std::string plan_cache{};       ///< a folder that keeps the plan for the next run, where it can be

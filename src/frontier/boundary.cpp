@@ -76,7 +76,7 @@ std::vector<VertexId> boundary_ids(const graph::GraphFile& graph, const IdsOf& i
                                    topology::WorkerPool& pool) {
   std::vector<VertexId> ids;
   each_neighbour({graph, ids_of, ownership, rank, pool, nullptr}, [&](VertexId v) {
-    if (ownership.place(v).owner != rank) ids.push_back(v);
+    if (ownership.home(v).owner != rank) ids.push_back(v);
   });
   return ids;
 }
@@ -115,8 +115,8 @@ Boundary::Boundary(const EachId& each_id, const partition::Ownership& ownership,
 void Boundary::find(const EachId& each_id) {
   std::vector<std::vector<LocalNumber>> found(processes_);  // by owner; ids ascend, so local numbers do, too
   each_id([&](VertexId v) {
-    const Home place = ownership_.place(v);
-    if (place.owner != rank_) found[place.owner].push_back(place.local);
+    const Home home = ownership_.home(v);
+    if (home.owner != rank_) found[home.owner].push_back(home.local);
   });
   firsts_ = {owned_};
   std::size_t all = 0;
@@ -223,14 +223,14 @@ void Boundary::tell_owners(Records& records) {
   known_firsts_.push_back(known_by_.size());
 }
 
-Home Boundary::place(KnownNumber number) const noexcept {
+Home Boundary::home(KnownNumber number) const noexcept {
   const auto after = std::upper_bound(firsts_.begin(), firsts_.end(), std::uint32_t{number});
   return {static_cast<std::uint32_t>(after - firsts_.begin() - 1), locals_[number - owned_]};
 }
 
 VertexId Boundary::vertex(KnownNumber number) const noexcept {
   if (number < owned_) return ownership_.vertex(rank_, LocalNumber(number));
-  const Home at = place(number);
+  const Home at = home(number);
   return ownership_.vertex(at.owner, at.local);
 }
 

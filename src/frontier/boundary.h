@@ -24,8 +24,8 @@ class InRows;
 
 /// Does what Boundary::Known does, in a process that owns all vertices.
 struct AllKnown {
-  static Home place(VertexId v) noexcept { return {0, LocalNumber(static_cast<std::uint32_t>(v))}; }
-  static KnownNumber number(Home place) noexcept { return KnownNumber(place.local); }
+  static Home home(VertexId v) noexcept { return {0, LocalNumber(static_cast<std::uint32_t>(v))}; }
+  static KnownNumber number(Home home) noexcept { return KnownNumber(home.local); }
   static KnownNumber number(VertexId v) noexcept { return KnownNumber(static_cast<std::uint32_t>(v)); }
   static VertexId vertex(LocalNumber local) noexcept { return VertexId(PlainId{local}); }
 };
@@ -41,10 +41,10 @@ class Boundary {
     const Scheme& scheme;
     const Boundary& boundary;
 
-    Home place(VertexId v) const noexcept { return scheme.place(v); }
-    KnownNumber number(Home place) const noexcept { return boundary.number(place); }
+    Home home(VertexId v) const noexcept { return scheme.home(v); }
+    KnownNumber number(Home home) const noexcept { return boundary.number(home); }
     /// Returns the number of a vertex that is known.
-    KnownNumber number(VertexId v) const noexcept { return number(place(v)); }
+    KnownNumber number(VertexId v) const noexcept { return number(home(v)); }
     VertexId vertex(LocalNumber local) const noexcept { return scheme.vertex(boundary.rank_, local); }
   };
 
@@ -67,8 +67,8 @@ class Boundary {
   /// The boundary vertices of `owner` have the numbers [first(owner), first(owner + 1)).
   std::uint32_t first(std::uint32_t owner) const noexcept { return firsts_[owner]; }
   std::uint32_t count(std::uint32_t owner) const noexcept { return firsts_[owner + 1] - firsts_[owner]; }
-  /// Returns the place of a boundary vertex at its owner.
-  Home place(KnownNumber number) const noexcept;
+  /// Returns the home of a boundary vertex.
+  Home home(KnownNumber number) const noexcept;
   /// Returns the vertex with any number.
   VertexId vertex(KnownNumber number) const noexcept;
   /// The owned vertices that `peer` knows, ascending: entry i has the number first(rank) + i there.
@@ -86,18 +86,18 @@ class Boundary {
       work(Known<std::remove_cvref_t<decltype(scheme)>>{scheme, *this});
     });
   }
-  bool knows(Home place) const noexcept {
-    const std::size_t at = starts_[place.owner] + place.local;
+  bool knows(Home home) const noexcept {
+    const std::size_t at = starts_[home.owner] + home.local;
     const Group& group = groups_[at / kGroup];
     return (group.blocks >> block_in_group(at) & 1) != 0 && (block(at, group).bits >> at % kBits & 1) != 0;
   }
   /// Returns the number of a vertex that is known.
-  KnownNumber number(Home place) const noexcept {
-    const std::size_t at = starts_[place.owner] + place.local;
+  KnownNumber number(Home home) const noexcept {
+    const std::size_t at = starts_[home.owner] + home.local;
     const Block& found = block(at, groups_[at / kGroup]);
     return KnownNumber(found.before + ones_below(found.bits, at % kBits));
   }
-  KnownNumber number(VertexId v) const noexcept { return number(ownership_.place(v)); }
+  KnownNumber number(VertexId v) const noexcept { return number(ownership_.home(v)); }
 
  private:
   static constexpr std::size_t kBits = 64, kGroup = kBits * kBits;

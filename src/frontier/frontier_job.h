@@ -69,7 +69,7 @@ struct Options {
   /// It is called after each superstep of this process, by the thread that runs the kernel.
   std::function<void(const Superstep&)> listener = [](const Superstep&) {};
   /// Any worker tells it how far this process has come within a long superstep: from how many of its sources
-  /// it has searched, where Searches are tasks; how many vertices LocalClustering has looked at.
+  /// it has searched, where Searches are tasks; how many vertices Lcc has looked at.
   Progress progress{};
 };
 
@@ -154,7 +154,7 @@ class FrontierJob {
   std::array<std::uint64_t, Count> sum_of_all(const std::array<std::uint64_t, Count>& mine) {
     if (bootstrap_.size() == 1) return mine;
     std::array<std::uint64_t, Count> sum{};
-    const auto all = records().share(mine);
+    const auto all = records().allgather(mine);
     for (std::size_t i = 0; i < all.size(); ++i) sum[i % Count] += all[i];
     return sum;
   }
@@ -224,7 +224,7 @@ class FrontierJob {
   void each_row_once(int worker, const Take& take, std::size_t first, const Wants& wants, const Work& work) {
     visit_rows(take, work, [&](const auto& take_ids, const auto& work_on, const auto& known) {
       readers_[static_cast<std::size_t>(worker)]->each_once(
-          take_ids, first, [&](VertexId v) { return wants(known.place(v).local); }, work_on);
+          take_ids, first, [&](VertexId v) { return wants(known.home(v).local); }, work_on);
     });
   }
   /// Returns how many vertices take() best gives at a time. From disks, rows side by side are read at once.
@@ -279,7 +279,7 @@ class FrontierJob {
           [&](const Edges& edges) {
             numbers.clear();
             for (const VertexId v : edges.targets) numbers.push_back(known.number(v));
-            return work(KnownEdges{known.place(edges.vertex).local, numbers, edges.weights});
+            return work(KnownEdges{known.home(edges.vertex).local, numbers, edges.weights});
           },
           known);
     });

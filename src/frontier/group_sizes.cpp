@@ -52,11 +52,11 @@ std::vector<std::atomic<PlainId>> count(FrontierJob& job, std::span<const PlainI
     const auto mine = labels.subspan(first, last - first);
     job.ownership().visit([&](const auto& scheme) {
       const auto pass = [&](PlainId label, PlainId number) {
-        const Home place = scheme.place(VertexId(label));
-        if (place.owner == job.rank())
-          take({place.local, number});
+        const Home home = scheme.home(VertexId(label));
+        if (home.owner == job.rank())
+          take({home.local, number});
         else
-          job.records().send(lane, static_cast<int>(place.owner), Record{place.local, number}, take);
+          job.records().send(lane, static_cast<int>(home.owner), Record{home.local, number}, take);
       };
       Kept kept;
       for (const PlainId label : mine) kept.add(label, pass);

@@ -17,7 +17,7 @@ void each_edge(FrontierJob& job, std::uint64_t first, std::uint64_t last, const 
   job.ownership().visit([&](const auto& scheme) {
     for (LocalNumber local(static_cast<std::uint32_t>(first)); local < last; ++local) {
       const VertexId u = scheme.vertex(job.rank(), local);
-      for (const VertexId v : job.ids_of(local, room)) take(u, scheme.place(v));
+      for (const VertexId v : job.ids_of(local, room)) take(u, scheme.home(v));
     }
   });
 }

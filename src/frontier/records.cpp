@@ -8,7 +8,7 @@
 
 namespace edgewire::frontier {
 
-std::vector<std::uint64_t> Records::share(std::span<const std::uint64_t> mine) {
+std::vector<std::uint64_t> Records::allgather(std::span<const std::uint64_t> mine) {
   Note note{};
   if (mine.size() > note.size()) throw Error(fmt::format("{} numbers are too many to share", mine.size()));
   std::ranges::copy(mine, note.begin());
@@ -23,7 +23,9 @@ std::vector<std::uint64_t> Records::share(std::span<const std::uint64_t> mine) {
   return all;
 }
 
-std::uint64_t Records::agree(std::uint64_t mine) { return std::ranges::min(share(std::span(&mine, 1))); }
+std::uint64_t Records::min_of_all(std::uint64_t mine) {
+  return std::ranges::min(allgather(std::span(&mine, 1)));
+}
 
 Sent Records::sent() const noexcept {
   const auto counters = stream_.counters();

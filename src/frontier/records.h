@@ -62,10 +62,10 @@ struct Sent {
   std::uint64_t payload_bytes = 0, wire_bytes = 0;
 };
 
-/// Worker w sends on lane w. Functions with a lane belong to that worker; agree() and share() belong to
-/// worker 0 while the others are idle. `take` is called as take(record) or as take(peer, record); the records
-/// of a peer come in the order in which it sent them on the lane. All records of a job have the same type,
-/// `Any` below: Record, ShortRecord or WideRecord.
+/// Worker w sends on lane w. Functions with a lane belong to that worker; allgather() and min_of_all() belong
+/// to worker 0 while the others are idle. `take` is called as take(record) or as take(peer, record); the
+/// records of a peer come in the order in which it sent them on the lane. All records of a job have the same
+/// type, `Any` below: Record, ShortRecord or WideRecord.
 class Records {
  public:
   using Note = channel::RingNote;
@@ -105,9 +105,9 @@ class Records {
   }
   /// Returns what all processes pass, in the order of their ranks: each gives as many numbers, three at most.
   /// All get the same. No record travels: the numbers are what is said at the end of a superstep.
-  std::vector<std::uint64_t> share(std::span<const std::uint64_t> mine);
+  std::vector<std::uint64_t> allgather(std::span<const std::uint64_t> mine);
   /// Returns the least of what all processes pass.
-  std::uint64_t agree(std::uint64_t mine);
+  std::uint64_t min_of_all(std::uint64_t mine);
 
   /// Returns what this process has sent since the start. Workers must not send meanwhile.
   Sent sent() const noexcept;

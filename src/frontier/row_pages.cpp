@@ -117,7 +117,7 @@ void RowPages::check() {
   const auto& ids = index_.boundary;
   right = right && std::ranges::adjacent_find(ids, std::ranges::greater_equal()) == ids.end() &&
           (ids.empty() || ids.back() < graph_.vertices()) &&
-          std::ranges::none_of(ids, [&](VertexId v) { return ownership_.place(v).owner == rank_; });
+          std::ranges::none_of(ids, [&](VertexId v) { return ownership_.home(v).owner == rank_; });
   if (!right)
     throw Error(
         fmt::format("{}: faulty rows; remove the file, and the next run writes it anew", index_path_));

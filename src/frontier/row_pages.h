@@ -77,11 +77,11 @@ class RowPages {
   /// Returns where the row of an owned vertex is in the stream: [begin, end) in bytes. The range is empty
   /// when the row has no edges.
   std::pair<std::uint64_t, std::uint64_t> range(VertexId vertex) const noexcept {
-    const LocalNumber local = ownership_.place(vertex).local;
+    const LocalNumber local = ownership_.home(vertex).local;
     return {index_.begins[local], index_.begins[local] + index_.lengths[local]};
   }
   std::uint32_t owned() const noexcept { return ownership_.count(rank_); }
-  LocalNumber local(VertexId vertex) const noexcept { return ownership_.place(vertex).local; }
+  LocalNumber local(VertexId vertex) const noexcept { return ownership_.home(vertex).local; }
   /// Calls work(local number, begin, bytes) for the rows on a page, in the order in which they lie there:
   /// where they are on the page, as far as they are on it.
   template <class Work>

@@ -19,7 +19,7 @@ struct FrontierState::Job {
 
   Home home(KnownNumber number) noexcept {
     if (number < job.owned()) return {job.rank(), LocalNumber(std::uint32_t{number})};
-    return job.boundary().place(number);
+    return job.boundary().home(number);
   }
   /// Calls call(tag) with a value of the type that records have.
   template <class Call>
@@ -63,7 +63,7 @@ VertexId FrontierState::vertex(LocalNumber local) const noexcept {
   return job_->job.ownership().vertex(rank(), local);
 }
 
-Home FrontierState::home(VertexId vertex) const noexcept { return job_->job.ownership().place(vertex); }
+Home FrontierState::home(VertexId vertex) const noexcept { return job_->job.ownership().home(vertex); }
 
 std::uint64_t FrontierState::sum(std::uint64_t mine) { return job_->job.sum_of_all(std::array{mine})[0]; }
 

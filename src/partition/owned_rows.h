@@ -103,7 +103,7 @@ class OwnedRows {
     topology::NodeMemory weights;
   };
   std::size_t place(VertexId v) const noexcept {
-    return memory_ == nullptr ? std::size_t{v} : std::size_t{memory_->ownership.place(v).local};
+    return memory_ == nullptr ? std::size_t{v} : std::size_t{memory_->ownership.home(v).local};
   }
 
   const graph::GraphFile* graph_;

@@ -28,7 +28,7 @@ __extension__ using Uint128 = unsigned __int128;
 class HashOwnership {
  public:
   HashOwnership(std::uint64_t vertices, std::uint32_t processes);
-  Home place(VertexId v) const noexcept {
+  Home home(VertexId v) const noexcept {
     if (processes_ == 1) return {0, LocalNumber(static_cast<std::uint32_t>(v))};
     const auto block = static_cast<std::uint32_t>((static_cast<Uint128>(reciprocal_) * v) >> 64);
     const std::uint32_t at = static_cast<std::uint32_t>(v - PlainId{block} * processes_) + rotation(block);
@@ -42,7 +42,7 @@ class HashOwnership {
   std::uint32_t count(std::uint32_t owner) const noexcept;
   std::uint32_t processes() const noexcept { return processes_; }
 
-  /// Returns the factor that place() multiplies with.
+  /// Returns the factor that home() multiplies with.
   std::uint64_t reciprocal() const noexcept { return reciprocal_; }
 
  private:
@@ -66,8 +66,8 @@ std::vector<PlainId> cut_evenly(std::span<const std::uint64_t> offsets, std::uin
 class RangeOwnership {
  public:
   explicit RangeOwnership(std::vector<PlainId> bounds);
-  std::uint32_t owner(VertexId v) const noexcept { return place(v).owner; }
-  Home place(VertexId v) const noexcept {
+  std::uint32_t owner(VertexId v) const noexcept { return home(v).owner; }
+  Home home(VertexId v) const noexcept {
     std::uint32_t p = hint_[v >> shift_];
     while (v >= bounds_[p + 1]) ++p;
     return {p, LocalNumber(static_cast<std::uint32_t>(v - bounds_[p]))};
@@ -96,7 +96,7 @@ inline constexpr std::uint32_t kMaxProcesses = 4096;
 class TableOwnership {
  public:
   class Builder;
-  Home place(VertexId v) const noexcept { return {owners_[v], locals_[v]}; }
+  Home home(VertexId v) const noexcept { return {owners_[v], locals_[v]}; }
   VertexId vertex(std::uint32_t owner, LocalNumber local) const noexcept {
     return vertices_[starts_[owner] + std::size_t{local}];
   }
@@ -143,8 +143,8 @@ class Ownership {
 
   int processes() const noexcept { return processes_; }
   std::uint64_t vertices() const noexcept { return vertices_; }
-  Home place(VertexId v) const noexcept {
-    return std::visit([v](const auto& scheme) { return scheme.place(v); }, scheme_);
+  Home home(VertexId v) const noexcept {
+    return std::visit([v](const auto& scheme) { return scheme.home(v); }, scheme_);
   }
   VertexId vertex(std::uint32_t owner, LocalNumber local) const noexcept {
     return std::visit([=](const auto& scheme) { return scheme.vertex(owner, local); }, scheme_);

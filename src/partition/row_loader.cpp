@@ -201,13 +201,13 @@ class RowLoader {
       const auto take = [&](int peer, std::span<const std::byte> bytes) {
         put(arrivals[static_cast<std::size_t>(peer)], bytes, peer);
       };
-      const auto deliver = [&](Home place, std::span<const std::byte> bytes) {
-        if (place.owner == rank_) {
-          if (!bytes.empty()) std::memcpy(at(place.local), bytes.data(), bytes.size());
+      const auto deliver = [&](Home home, std::span<const std::byte> bytes) {
+        if (home.owner == rank_) {
+          if (!bytes.empty()) std::memcpy(at(home.local), bytes.data(), bytes.size());
           return;
         }
         for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), kSentAtOnce)))
-          stream_.send(lane, static_cast<int>(place.owner), bytes.data(), std::min(bytes.size(), kSentAtOnce),
+          stream_.send(lane, static_cast<int>(home.owner), bytes.data(), std::min(bytes.size(), kSentAtOnce),
                        take);
       };
       for_each_piece(mine_[static_cast<std::size_t>(lane)], [&](std::uint64_t first, std::uint64_t last) {
@@ -215,7 +215,7 @@ class RowLoader {
         ownership_.visit([&](const auto& scheme) {
           for (std::uint64_t v = first; v < last; ++v) {
             const VertexId vertex(static_cast<PlainId>(v));
-            each(vertex, [&](std::span<const std::byte> bytes) { deliver(scheme.place(vertex), bytes); });
+            each(vertex, [&](std::span<const std::byte> bytes) { deliver(scheme.home(vertex), bytes); });
           }
         });
       });

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "kernels/bc.h"
-#include "kernels/bc_apart.h"
+#include "kernels/bc_by_source.h"
 #include "kernels/check.h"
 #include "perf/frontier_memory.h"
 #include "runs/digest.h"
@@ -36,13 +36,12 @@ class BcKernel : public VertexKernel<double> {
   disk::VertexBytes vertex_bytes() const override { return perf::vertex_bytes("bc"); }
   std::size_t record_bytes() const override { return sizeof(frontier::WideRecord); }
   bool choose_tasks(const graph::GraphFile& graph, int processes, int workers, bool on_disks) override {
-    return apart_ =
-               kernels::BetweennessBySource::chosen({asked_.apart, graph.vertices(), graph.edges(),
-                                                     asked_.sources.size(), processes, workers, on_disks},
-                                                    options());
+    return apart_ = kernels::BcBySource::chosen({asked_.apart, graph.vertices(), graph.edges(),
+                                                 asked_.sources.size(), processes, workers, on_disks},
+                                                options());
   }
   void prepare(frontier::FrontierJob& job, const Tools&) override {
-    if (apart_) searches_ = std::make_unique<kernels::BetweennessBySource>(job, options());
+    if (apart_) searches_ = std::make_unique<kernels::BcBySource>(job, options());
   }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
     const auto ids = asked_.checkpoints.any() ? summed(job) : std::vector<VertexId>();
@@ -62,11 +61,10 @@ class BcKernel : public VertexKernel<double> {
     return supersteps;
   }
   std::string phase(const frontier::Superstep& one) const override {
-    if (one.kind == kernels::BetweennessBySource::kSearches)
-      return fmt::format("searches from {} sources", one.step);
-    if (one.kind == kernels::BetweennessBySource::kSums) return "sums to owners";
+    if (one.kind == kernels::BcBySource::kSearches) return fmt::format("searches from {} sources", one.step);
+    if (one.kind == kernels::BcBySource::kSums) return "sums to owners";
     return fmt::format("level {}, {}", one.step + 1,
-                       one.kind == kernels::Betweenness::kForward ? "paths" : "shares of them");
+                       one.kind == kernels::Bc::kForward ? "paths" : "shares of them");
   }
   std::uint64_t checksum(const frontier::FrontierJob& job) const override {
     return apart_ ? checksum_of_all(std::span<const double>(mine_)) : VertexKernel::checksum(job);
@@ -109,9 +107,7 @@ class BcKernel : public VertexKernel<double> {
   }
 
  private:
-  kernels::BetweennessOptions options() const {
-    return {asked_.deterministic, asked_.weighted, asked_.endpoints};
-  }
+  kernels::BcOptions options() const { return {asked_.deterministic, asked_.weighted, asked_.endpoints}; }
   /// Returns what sums depend on. How workers search is no part of it.
   std::string state() const {
     return fmt::format("bc, sources {}{}{}", digest(asked_.sources), asked_.weighted ? ", weighted" : "",
@@ -125,7 +121,7 @@ class BcKernel : public VertexKernel<double> {
     return all;
   }
   std::vector<frontier::Superstep> run_levels(frontier::FrontierJob& job, Checkpoints& checkpoints) {
-    kernels::Betweenness levels(job, options());
+    kernels::Bc levels(job, options());
     if (const auto resumed = checkpoints.take_resumed()) levels.resume(resumed->values<double>());
     auto supersteps = levels.run(std::span(asked_.sources).subspan(done_), [&](std::size_t more) {
       checkpoints.step(done_ + more, std::span(levels.scores()));
@@ -162,7 +158,7 @@ class BcKernel : public VertexKernel<double> {
   std::size_t done_ = 0;  ///< sources that a checkpoint held
   bool apart_ = false;  ///< whether workers search apart: then rank 0 has the scores of all vertices, and the
                         ///< others have none
-  std::unique_ptr<kernels::BetweennessBySource> searches_;
+  std::unique_ptr<kernels::BcBySource> searches_;
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 #include "kernels/bfs.h"
 #include "kernels/bfs_answer.h"
-#include "kernels/bfs_apart.h"
+#include "kernels/bfs_by_source.h"
 #include "kernels/check.h"
 #include "launch/packing.h"
 #include "perf/frontier_memory.h"
@@ -19,14 +19,14 @@ namespace edgewire::runs {
 
 namespace {
 
-using kernels::BreadthFirst;
+using kernels::Bfs;
 
 /// Returns whether parents are looked for.
 bool needs_parents(const BfsOptions& asked) { return asked.parents || asked.target.vertex.has_value(); }
 
-BreadthFirst::Parents asked_parents(const BfsOptions& asked) {
-  if (!needs_parents(asked)) return BreadthFirst::Parents::none;
-  return asked.deterministic ? BreadthFirst::Parents::smallest : BreadthFirst::Parents::any;
+Bfs::Parents asked_parents(const BfsOptions& asked) {
+  if (!needs_parents(asked)) return Bfs::Parents::none;
+  return asked.deterministic ? Bfs::Parents::smallest : Bfs::Parents::any;
 }
 
 class BfsKernel : public Kernel {
@@ -42,7 +42,7 @@ class BfsKernel : public Kernel {
   disk::VertexBytes vertex_bytes() const override {
     auto bytes = perf::vertex_bytes("bfs");
     if (needs_parents(asked_)) bytes.owned += sizeof(PlainId);
-    if (asked_parents(asked_) == BreadthFirst::Parents::smallest) {  // candidates
+    if (asked_parents(asked_) == Bfs::Parents::smallest) {  // candidates
       bytes.owned += sizeof(PlainId);
       bytes.other += sizeof(PlainId);
     }
@@ -50,15 +50,15 @@ class BfsKernel : public Kernel {
   }
   std::vector<std::string> runs() const override { return asked_.sources.names; }
   bool choose_tasks(const graph::GraphFile& graph, int processes, int workers, bool on_disks) override {
-    return apart_ = kernels::BreadthFirstApart::chosen(
-               {asked_.apart, graph.vertices(), graph.edges(), asked_.sources.vertices.size(), processes,
-                workers, on_disks},
-               asked_parents(asked_));
+    return apart_ =
+               kernels::BfsBySource::chosen({asked_.apart, graph.vertices(), graph.edges(),
+                                             asked_.sources.vertices.size(), processes, workers, on_disks},
+                                            asked_parents(asked_));
   }
   void prepare(frontier::FrontierJob& job, const Tools& tools) override {
     if (!apart_) return;
-    searches_ = std::make_unique<kernels::BreadthFirstApart>(
-        job, kernels::BreadthFirstApartOptions{
+    searches_ = std::make_unique<kernels::BfsBySource>(
+        job, kernels::BfsBySourceOptions{
                  asked_parents(asked_),
                  {tools.top.value_or(0), asked_.target.vertex},
                  tools.wants_values(),
@@ -66,7 +66,7 @@ class BfsKernel : public Kernel {
   }
   void choose(std::size_t run) override { run_ = run; }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
-    if (!search_) search_ = std::make_unique<BreadthFirst>(job, asked_parents(asked_));
+    if (!search_) search_ = std::make_unique<Bfs>(job, asked_parents(asked_));
     return search_->run(source());
   }
   std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::FrontierJob&) override {
@@ -74,7 +74,7 @@ class BfsKernel : public Kernel {
     return searches_->run(asked_.sources.vertices);
   }
   std::string phase(const frontier::Superstep& one) const override {
-    return fmt::format("level {}, {}", one.step + 1, one.kind == BreadthFirst::kPull ? "pull" : "push");
+    return fmt::format("level {}, {}", one.step + 1, one.kind == Bfs::kPull ? "pull" : "push");
   }
   /// Returns the checksum of the levels, also with parents: which parent a vertex has depends on timing.
   std::uint64_t checksum(const frontier::FrontierJob& job) const override {
@@ -121,11 +121,11 @@ class BfsKernel : public Kernel {
   BfsOptions asked_;
   std::size_t run_ = 0;
   bool apart_ = false;
-  std::uint64_t timed_ = 0;               ///< searches that had edges to follow
-  double seconds_for_an_edge_ = 0;        ///< time for an edge, summed over all these searches
-  std::unique_ptr<BreadthFirst> search_;  ///< one of these two
-  std::unique_ptr<kernels::BreadthFirstApart> searches_;
-  kernels::BreadthFirstFound found_;  ///< what the run found, at rank 0
+  std::uint64_t timed_ = 0;         ///< searches that had edges to follow
+  double seconds_for_an_edge_ = 0;  ///< time for an edge, summed over all these searches
+  std::unique_ptr<Bfs> search_;     ///< one of these two
+  std::unique_ptr<kernels::BfsBySource> searches_;
+  kernels::BfsFound found_;  ///< what the run found, at rank 0
 };
 
 report::Answer BfsKernel::answer(const AnsweredRun& run) {

@@ -50,7 +50,7 @@ void expect_right(const report::RunReport& report, const DenseKernel& kernel);
 /// otherwise floats; so it is for make_ppr() and make_spmv().
 std::unique_ptr<DenseKernel> make_pagerank(const kernels::PageRankOptions& options, std::uint64_t vertices,
                                            bool doubles);
-/// Makes the kernel of personalised ranks, see kernels::PersonalisedPageRank. `sources`: in ascending order.
+/// Makes the kernel of personalised ranks, see kernels::Ppr. `sources`: in ascending order.
 std::unique_ptr<DenseKernel> make_ppr(const kernels::PageRankOptions& options, Sources sources, bool doubles);
 struct SpmvOptions {
   int iterations = 1;
@@ -58,7 +58,7 @@ struct SpmvOptions {
   std::string x_path{};     ///< path where x was read, for the report
   bool weighted = false;    ///< the same as in job::DenseOptions
 };
-/// Makes the kernel of y = A x, see kernels::SpMV.
+/// Makes the kernel of y = A x, see kernels::Spmv.
 std::unique_ptr<DenseKernel> make_spmv(const SpmvOptions& options, bool doubles);
 
 }  // namespace edgewire::runs

@@ -41,7 +41,7 @@ struct BfsOptions {
   std::optional<bool> apart{};
   bool deterministic = false;  ///< take the smallest of several parents
 };
-/// Makes breadth-first search, see kernels::BreadthFirst. Throws UsageError as check() does.
+/// Makes breadth-first search, see kernels::Bfs. Throws UsageError as check() does.
 std::unique_ptr<Kernel> make_bfs(const BfsOptions& options);
 
 struct SsspOptions {
@@ -66,20 +66,20 @@ struct BcOptions {
   std::vector<std::pair<std::string, report::RunReport::Option>> asked{};
   CheckpointOptions checkpoints{};
 };
-/// Makes betweenness centrality, see kernels::Betweenness.
+/// Makes betweenness centrality, see kernels::Bc.
 std::unique_ptr<Kernel> make_bc(const BcOptions& options);
 
-/// Makes weakly connected components, see kernels::Components.
+/// Makes weakly connected components, see kernels::Wcc.
 std::unique_ptr<Kernel> make_wcc();
-/// Makes strongly connected components, see kernels::StrongComponents.
+/// Makes strongly connected components, see kernels::Scc.
 std::unique_ptr<Kernel> make_scc();
 struct CdlpOptions {
   std::uint32_t iterations = 10;  ///< the most iterations
   CheckpointOptions checkpoints{};
 };
-/// Makes communities by label propagation, see kernels::LabelPropagation.
+/// Makes communities by label propagation, see kernels::Cdlp.
 std::unique_ptr<Kernel> make_cdlp(const CdlpOptions& options);
-/// Makes local clustering coefficients and triangles, see kernels::LocalClustering.
+/// Makes local clustering coefficients and triangles, see kernels::Lcc.
 std::unique_ptr<Kernel> make_lcc();
 
 }  // namespace edgewire::runs

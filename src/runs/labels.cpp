@@ -50,13 +50,13 @@ class ComponentKernel : public LabelKernel {
   }
 };
 
-class WccKernel : public ComponentKernel<kernels::Components> {
+class WccKernel : public ComponentKernel<kernels::Wcc> {
  public:
   WccKernel() : ComponentKernel("wcc") {}
 
   disk::VertexBytes vertex_bytes() const override { return perf::vertex_bytes("wcc"); }
   std::string phase(const frontier::Superstep& one) const override {
-    return kernels::kComponentPhases.at(one.kind);
+    return kernels::kWccPhases.at(one.kind);
   }
   RecordCounts counts(const graph::GraphFile& graph) const override {
     return one_count(kernels::count_components(graph));
@@ -67,7 +67,7 @@ class WccKernel : public ComponentKernel<kernels::Components> {
   }
 };
 
-class SccKernel : public ComponentKernel<kernels::StrongComponents> {
+class SccKernel : public ComponentKernel<kernels::Scc> {
  public:
   SccKernel() : ComponentKernel("scc") {}
 
@@ -83,8 +83,8 @@ class SccKernel : public ComponentKernel<kernels::StrongComponents> {
         "collect the edges that are left",
         "find the first vertices",
     };
-    constexpr std::uint64_t kFirst = kernels::StrongComponents::kForward;
-    return one.kind < kFirst ? kernels::kComponentPhases.at(one.kind) : kPhases.at(one.kind - kFirst);
+    constexpr std::uint64_t kFirst = kernels::Scc::kForward;
+    return one.kind < kFirst ? kernels::kWccPhases.at(one.kind) : kPhases.at(one.kind - kFirst);
   }
   RecordCounts counts(const graph::GraphFile& graph) const override {
     return one_count(kernels::count_strong_components(graph));
@@ -107,7 +107,7 @@ class CdlpKernel : public LabelKernel {
   bool follows_rows(const graph::GraphFile& graph) const override { return graph.symmetric(); }
   std::string describe() const override { return fmt::format("cdlp, {} iterations", iterations_); }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
-    kernels::LabelPropagation propagation(job);
+    kernels::Cdlp propagation(job);
     const auto ids =
         checkpoints_.any() ? owned_vertices(job.ownership(), job.rank()) : std::vector<VertexId>();
     Checkpoints checkpoints({job.bootstrap(), job.pool(), job.graph(), ids, sizeof(PlainId), "cdlp"},

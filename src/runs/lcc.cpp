@@ -20,7 +20,7 @@ class LccKernel : public VertexKernel<double> {
   LccKernel() : VertexKernel("lcc", Values::Form::number, 17) {}
   bool follows_rows(const graph::GraphFile&) const override { return false; }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
-    kernels::LocalClustering clustering(job);
+    kernels::Lcc clustering(job);
     auto supersteps = clustering.run();
     mine_ = clustering.coefficients();
     triangles_ = clustering.triangles();

@@ -130,9 +130,8 @@ class PprKernel final : public RankKernel {
       : RankKernel("ppr", asked, doubles), sources_(std::move(sources)) {}
 
   DenseOutcome iterate(DenseStage& stage) override {
-    return doubles()
-               ? iterate_program(stage, kernels::PersonalisedPageRank<double>(asked_, sources_.vertices))
-               : iterate_program(stage, kernels::PersonalisedPageRank<float>(asked_, sources_.vertices));
+    return doubles() ? iterate_program(stage, kernels::Ppr<double>(asked_, sources_.vertices))
+                     : iterate_program(stage, kernels::Ppr<float>(asked_, sources_.vertices));
   }
   kernels::Reference reference(const graph::GraphFile& graph, int iterations,
                                const kernels::Rounding& rounding) const override {

@@ -55,8 +55,8 @@ class SpmvKernel final : public DenseKernel {
  private:
   template <class Offered>
   DenseOutcome multiply(DenseStage& stage) {
-    kernels::SpMV<Offered> program(asked_.x);
-    typename kernels::SpMV<Offered>::Totals last;
+    kernels::Spmv<Offered> program(asked_.x);
+    typename kernels::Spmv<Offered>::Totals last;
     DenseOutcome outcome = run_program(stage, program, last);
     if (last.too_large == 0) return outcome;
     throw Error(fmt::format("{}: after {} iterations {} of {} values are too large for {}: {}",

@@ -5,7 +5,7 @@
 
 #include "frontier_test.h"
 #include "kernels/bc.h"
-#include "kernels/bc_apart.h"
+#include "kernels/bc_by_source.h"
 
 namespace edgewire::kernels::betweenness_resumed {
 
@@ -29,13 +29,13 @@ Scores run(const graph::GraphFile& graph, const Cut& cut, const Scores& before,
   const Options options{.record_bytes = sizeof(WideRecord), .for_tasks = cut.apart};
   run_in_each(graph, cut, options, [&](FrontierJob& job) {
     if (cut.apart) {
-      BetweennessBySource searches(job, {});
+      BcBySource searches(job, {});
       searches.resume(job.rank() == 0 ? before : Scores());
       for (const Ids& sources : calls) searches.run(sources);
       if (job.rank() == 0) found = searches.scores();
       return;
     }
-    Betweenness levels(job);
+    Bc levels(job);
     Scores mine;
     for (LocalNumber i{}; i < job.owned(); ++i) mine.push_back(before[job.ownership().vertex(job.rank(), i)]);
     levels.resume(mine);
@@ -76,9 +76,9 @@ TEST_CASE("scores of another graph are refused") {
     run_in_each(built.graph, {}, {.record_bytes = sizeof(WideRecord), .for_tasks = apart},
                 [&](FrontierJob& job) {
                   if (apart)
-                    CHECK_THROWS_AS(BetweennessBySource(job, {}).resume(Scores(2)), Error);
+                    CHECK_THROWS_AS(BcBySource(job, {}).resume(Scores(2)), Error);
                   else
-                    CHECK_THROWS_AS(Betweenness(job).resume(Scores(4)), Error);
+                    CHECK_THROWS_AS(Bc(job).resume(Scores(4)), Error);
                 });
 }
 

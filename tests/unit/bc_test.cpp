@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "frontier_test.h"
-#include "kernels/bc_apart.h"
+#include "kernels/bc_by_source.h"
 #include "kernels/check.h"
 #include "kernels/scaled.h"
 
@@ -29,7 +29,7 @@ struct File : graph::BuiltGraph {
 
 struct Cut : JobCut {
   bool apart = false;
-  BetweennessOptions options{};
+  BcOptions options{};
 };
 
 /// By vertex; where `normalized`, as of all pairs.
@@ -40,11 +40,11 @@ Scores run(const graph::GraphFile& graph, const std::vector<VertexId>& sources, 
   run_in_each(graph, cut, options, [&](FrontierJob& job) {
     Scores mine;
     if (cut.apart) {
-      BetweennessBySource searches(job, cut.options);
+      BcBySource searches(job, cut.options);
       searches.run(sources);
       mine = searches.scores();
     } else {
-      Betweenness levels(job, {.endpoints = cut.options.endpoints});
+      Bc levels(job, {.endpoints = cut.options.endpoints});
       levels.run(sources);
       mine = levels.scores();
     }
@@ -62,7 +62,7 @@ Scores run(const graph::GraphFile& graph, const std::vector<VertexId>& sources, 
 /// By definition: of all pairs of a source and a target, the share of the paths that lead over each vertex.
 /// Distances are those of rounds over all edges.
 Scores by_pairs(std::uint32_t vertices, const Edges& edges, const std::vector<VertexId>& sources,
-                const BetweennessOptions& options) {
+                const BcOptions& options) {
   const double far = std::numeric_limits<double>::infinity();
   std::vector<Scores> distance(vertices, Scores(vertices, far)), paths(vertices, Scores(vertices));
   const auto length = [&](float weight) { return options.weighted ? double{weight} : 1; };
@@ -229,7 +229,7 @@ TEST_CASE("searches after one with too many paths are right, too") {
     const Scores first = diamonds.scores();
     for (std::size_t v = 0; v < right.size(); ++v) right[v] += first[v];
     const std::vector<VertexId> sources{0, 2400};
-    Betweenness search(job, {.weighted = weighted});
+    Bc search(job, {.weighted = weighted});
     search.run(std::span(sources).first(1));
     search.run(std::span(sources).last(1));
     check_close(search.scores(), right);
@@ -268,7 +268,7 @@ TEST_CASE("weights that have no shortest paths are refused") {
 }
 
 TEST_CASE("scores are divided by the pairs that a vertex may be between") {
-  const auto check = [](BetweennessScale found, double sources, double others) {
+  const auto check = [](BcScale found, double sources, double others) {
     CHECK(found.sources == doctest::Approx(sources));
     CHECK(found.others == doctest::Approx(others));
   };
@@ -375,13 +375,13 @@ TEST_CASE("sums in order are the same to the last bit in every run") {
 
 TEST_CASE("sums in order and weights are of searches apart, whatever was asked for") {
   const SearchPlan plan{.apart = false, .vertices = 10, .sources = 1};
-  CHECK_FALSE(BetweennessBySource::chosen(plan, {}));
-  CHECK(BetweennessBySource::chosen(plan, {.in_order = true}));
-  CHECK(BetweennessBySource::chosen(plan, {.weighted = true}));
+  CHECK_FALSE(BcBySource::chosen(plan, {}));
+  CHECK(BcBySource::chosen(plan, {.in_order = true}));
+  CHECK(BcBySource::chosen(plan, {.weighted = true}));
   SearchPlan pays{.vertices = (std::uint64_t{4} << 30) / 80, .sources = 4, .workers = 2};
-  CHECK(BetweennessBySource::chosen(pays, {}));
+  CHECK(BcBySource::chosen(pays, {}));
   ++pays.vertices;
-  CHECK_FALSE(BetweennessBySource::chosen(pays, {}));
+  CHECK_FALSE(BcBySource::chosen(pays, {}));
 }
 
 }  // namespace edgewire::kernels::betweenness

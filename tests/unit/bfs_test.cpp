@@ -9,7 +9,7 @@
 #include "edgewire/graph.h"
 #include "frontier_test.h"
 #include "kernels/bfs_answer.h"
-#include "kernels/bfs_apart.h"
+#include "kernels/bfs_by_source.h"
 #include "launch/packing.h"
 
 namespace edgewire::kernels {
@@ -18,7 +18,7 @@ using namespace frontier;
 
 namespace {
 
-using Parents = BreadthFirst::Parents;
+using Parents = Bfs::Parents;
 
 constexpr std::uint32_t kLayered = 80'000;
 /// Of layers whose vertices have four edges each to the next one. Around 1024 edges workers start to share a
@@ -51,8 +51,7 @@ struct Layers : graph::BuiltGraph {
 struct Tree {
   std::vector<std::uint32_t> levels;
   std::vector<PlainId> parents;
-  explicit Tree(std::uint64_t vertices)
-      : levels(vertices, BreadthFirst::kNone), parents(vertices, BreadthFirst::kNoParent) {}
+  explicit Tree(std::uint64_t vertices) : levels(vertices, Bfs::kNone), parents(vertices, Bfs::kNoParent) {}
   Tree(std::vector<std::uint32_t> all_levels, std::vector<PlainId> all_parents)
       : levels(std::move(all_levels)), parents(std::move(all_parents)) {}
   bool operator==(const Tree&) const = default;
@@ -67,7 +66,7 @@ Tree by_queue(const graph::GraphFile& graph, VertexId source) {
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const VertexId u = queue[i];
     for (const VertexId v : graph::Row{graph, u}.targets()) {
-      if (found.levels[v] == BreadthFirst::kNone) {
+      if (found.levels[v] == Bfs::kNone) {
         found.levels[v] = found.levels[u] + 1;
         queue.push_back(v);
       }
@@ -82,7 +81,7 @@ std::vector<Tree> search_from(const graph::GraphFile& graph, std::span<const Ver
                               const JobCut& cut, Parents parents) {
   std::vector<Tree> all(sources.size(), Tree(graph.vertices()));
   run_in_each(graph, cut, {}, [&](FrontierJob& job) {
-    BreadthFirst one(job, parents);
+    Bfs one(job, parents);
     for (std::size_t s = 0; s < sources.size(); ++s) {
       one.run(sources[s]);
       put(job, one.levels(), all[s].levels);
@@ -97,7 +96,7 @@ std::vector<Tree> search_apart(const graph::GraphFile& graph, std::span<const Ve
                                const JobCut& cut, Parents parents) {
   std::vector<Tree> all(sources.size(), Tree(graph.vertices()));
   run_in_each(graph, cut, {.for_tasks = true}, [&](FrontierJob& job) {
-    BreadthFirstApart searches(job, {.parents = parents, .keep = job.rank() == 0});
+    BfsBySource searches(job, {.parents = parents, .keep = job.rank() == 0});
     searches.run(sources);
     for (std::size_t s = 0; s < sources.size(); ++s) {
       auto found = searches.bring(s);
@@ -113,8 +112,8 @@ std::vector<Tree> search_apart(const graph::GraphFile& graph, std::span<const Ve
 bool are_parents(const graph::GraphFile& graph, const Tree& found, std::uint32_t source) {
   for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
     const VertexId u(found.parents[v]);
-    if (found.levels[v] == BreadthFirst::kNone || v == source) {
-      if (u != (v == source ? PlainId{source} : BreadthFirst::kNoParent)) return false;
+    if (found.levels[v] == Bfs::kNone || v == source) {
+      if (u != (v == source ? PlainId{source} : Bfs::kNoParent)) return false;
       continue;
     }
     if (u >= graph.vertices() || found.levels[u] + 1 != found.levels[v]) return false;
@@ -133,7 +132,7 @@ TEST_CASE("levels and parents through frontiers of all sizes, with any number of
     const Layers file(undirected);
     std::vector<Tree> right;
     for (const VertexId source : sources) right.push_back(by_queue(file.graph, source));
-    REQUIRE(std::ranges::count(right[0].levels, BreadthFirst::kNone) < kLayered - 19'000);
+    REQUIRE(std::ranges::count(right[0].levels, Bfs::kNone) < kLayered - 19'000);
     for (const int processes : {1, 2}) {
       for (int workers = 1; workers <= (processes == 1 ? 5 : 2); ++workers) {
         CAPTURE(undirected);
@@ -155,8 +154,8 @@ TEST_CASE("levels and parents through frontiers of all sizes, with any number of
 }
 
 TEST_CASE("levels and parents of graphs drawn by hand") {
-  constexpr std::uint32_t kNone = BreadthFirst::kNone;
-  constexpr PlainId kNoParent = BreadthFirst::kNoParent;
+  constexpr std::uint32_t kNone = Bfs::kNone;
+  constexpr PlainId kNoParent = Bfs::kNoParent;
   struct Case {
     std::uint32_t vertices;
     std::vector<graph::Edge> edges;
@@ -234,8 +233,7 @@ TEST_CASE("searches apart find what a search by all workers finds, in random gra
     const JobCut& cut = kJobCuts[seed % kJobCuts.size()];
     CHECK((search_from(built.graph, sources, cut, Parents::smallest) == right));
     CHECK((search_apart(built.graph, sources, cut, Parents::smallest) == right));
-    for (std::size_t s = 0; s < sources.size(); ++s)
-      right[s].parents.assign(vertices, BreadthFirst::kNoParent);
+    for (std::size_t s = 0; s < sources.size(); ++s) right[s].parents.assign(vertices, Bfs::kNoParent);
     CHECK((search_apart(built.graph, sources, cut, Parents::none) == right));
   }
 }
@@ -245,8 +243,8 @@ TEST_CASE("edges, the farthest vertices and a path are told of each search, by a
   const graph::BuiltGraph built(
       8, {{0, 1, 0.0F}, {0, 2, 0.0F}, {1, 3, 0.0F}, {2, 3, 0.0F}, {3, 4, 0.0F}, {3, 5, 0.0F}, {6, 7, 0.0F}});
   const std::vector<VertexId> sources{0, 6};
-  const BreadthFirstQuestion question{.farthest = 3, .target = VertexId{5}};
-  const auto check = [](std::size_t s, const BreadthFirstAnswer& answer) {
+  const BfsQuestion question{.farthest = 3, .target = VertexId{5}};
+  const auto check = [](std::size_t s, const BfsAnswer& answer) {
     using Farthest = std::vector<process::Candidate<std::uint64_t>>;
     const bool first = s == 0;
     transport::require(answer.edges == (first ? 6 : 1), "other edges");
@@ -259,7 +257,7 @@ TEST_CASE("edges, the farthest vertices and a path are told of each search, by a
   for (const JobCut& cut : kJobCuts) {
     CAPTURE(cut.label());
     run_in_each(built.graph, cut, {}, [&](FrontierJob& job) {
-      BreadthFirst search(job, Parents::smallest);
+      Bfs search(job, Parents::smallest);
       for (std::size_t s = 0; s < sources.size(); ++s) {
         search.run(sources[s]);
         const auto mine = answer_of(job, search, sources[s], question);
@@ -269,11 +267,11 @@ TEST_CASE("edges, the farthest vertices and a path are told of each search, by a
     });
     run_in_each(built.graph, cut, {.for_tasks = true}, [&](FrontierJob& job) {
       // Rank 0 says how many are farthest.
-      BreadthFirstApart searches(job, {.parents = Parents::smallest,
-                                       .question = {job.rank() == 0 ? question.farthest : 0, question.target},
-                                       .checksum = [](std::span<const std::uint32_t> levels) {
-                                         return levels[3] + std::uint64_t{5};
-                                       }});
+      BfsBySource searches(job, {.parents = Parents::smallest,
+                                 .question = {job.rank() == 0 ? question.farthest : 0, question.target},
+                                 .checksum = [](std::span<const std::uint32_t> levels) {
+                                   return levels[3] + std::uint64_t{5};
+                                 }});
       const auto supersteps = searches.run(sources);
       transport::require(supersteps.size() == 2 && supersteps[0].size() == 4 && supersteps[1].size() == 2,
                          "other supersteps");
@@ -281,7 +279,7 @@ TEST_CASE("edges, the farthest vertices and a path are told of each search, by a
         const auto all = join_answers(job.bootstrap(), searches.answer(s), question.farthest);
         if (job.rank() == 0) check(s, all);
         const auto sum = launch::allreduce(job.bootstrap(), searches.checksum(s), std::plus<>());
-        transport::require(sum == (s == 0 ? 7 : std::uint64_t{BreadthFirst::kNone} + 5), "another checksum");
+        transport::require(sum == (s == 0 ? 7 : std::uint64_t{Bfs::kNone} + 5), "another checksum");
       }
     });
   }
@@ -292,7 +290,7 @@ TEST_CASE("searches run apart as was asked for, or where it pays") {
   const auto with = [&](const auto& change) {
     SearchPlan plan = pays;
     change(plan);
-    return BreadthFirstApart::chosen(plan, Parents::any);
+    return BfsBySource::chosen(plan, Parents::any);
   };
   CHECK(with([](SearchPlan&) {}));
   CHECK_FALSE(with([](SearchPlan& plan) { plan.sources = 7; }));
@@ -306,14 +304,14 @@ TEST_CASE("searches run apart as was asked for, or where it pays") {
   CHECK_FALSE(with([](SearchPlan& plan) { plan.vertices = kMost + 1; }));
   SearchPlan large = pays;
   large.vertices = kMost + 1;
-  CHECK(BreadthFirstApart::chosen(large, Parents::none));
+  CHECK(BfsBySource::chosen(large, Parents::none));
 }
 
 TEST_CASE("a graph without vertices has no source") {
   const graph::BuiltGraph built(0, {});
   for (const int processes : {1, 2})
     run_in_each(built.graph, {.processes = processes}, {}, [&](FrontierJob& job) {
-      BreadthFirst search(job, Parents::any);
+      Bfs search(job, Parents::any);
       bool refused = false;
       try {
         search.run(0);

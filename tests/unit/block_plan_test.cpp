@@ -64,7 +64,7 @@ struct Needed {
       for (std::uint64_t e = graph.offsets()[s]; e < graph.offsets()[s + 1]; ++e) {
         const VertexId t = graph.targets()[e];
         const std::uint32_t holder = job.partition.row(s)[job.partition.strip(t)];
-        const std::uint32_t from = ownership.place(s).owner, to = ownership.place(t).owner;
+        const std::uint32_t from = ownership.home(s).owner, to = ownership.home(t).owner;
         if (from != holder) mirrors[{from, holder}].insert(s);
         if (to != holder) sums[{holder, to}].insert(t);
         edges[holder].emplace_back(s, t, graph.weighted() ? static_cast<float>(graph.weights()[e]) : 0.0F);

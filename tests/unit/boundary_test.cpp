@@ -32,9 +32,9 @@ Seen look(const graph::BuiltGraph& built, const JobCut& cut, const Options& opti
       known.push_back(boundary.vertex(n));
       transport::require(boundary.number(boundary.vertex(n)) == n, "a number leads to another vertex");
       if (n >= boundary.owned()) {
-        const Home place = boundary.place(n);
-        transport::require(job.ownership().vertex(place.owner, place.local) == boundary.vertex(n) &&
-                               n >= boundary.first(place.owner) && n < boundary.first(place.owner + 1),
+        const Home home = boundary.home(n);
+        transport::require(job.ownership().vertex(home.owner, home.local) == boundary.vertex(n) &&
+                               n >= boundary.first(home.owner) && n < boundary.first(home.owner + 1),
                            "a boundary vertex is not among those of its owner");
       }
     }

@@ -59,7 +59,7 @@ Propagated propagate(const graph::GraphFile& graph, std::uint64_t rounds, int pr
   std::vector<std::vector<Superstep>> steps(static_cast<std::size_t>(processes));
   const JobCut cut{.processes = processes, .workers = workers, .hosts = workers > 1};
   run_in_each(graph, cut, {}, [&](FrontierJob& job) {
-    LabelPropagation propagation(job);
+    Cdlp propagation(job);
     steps[job.rank()] = propagation.run(rounds);
     put(job, propagation.labels(), result.labels);
   });
@@ -79,7 +79,7 @@ Labels propagate_in_two(const graph::GraphFile& graph, std::uint64_t before, std
   run_in_each(graph, cut, {}, [&](FrontierJob& job) {
     Labels mine;
     for (LocalNumber i{}; i < job.owned(); ++i) mine.push_back(kept[job.ownership().vertex(job.rank(), i)]);
-    LabelPropagation propagation(job);
+    Cdlp propagation(job);
     propagation.resume(before, mine);
     std::vector<std::uint64_t> told;
     const auto steps = propagation.run(rounds, [&](std::uint64_t done) { told.push_back(done); });
@@ -267,7 +267,7 @@ TEST_CASE("labels go on from those of an earlier run as if they had never stoppe
 TEST_CASE("labels of another graph are refused") {
   const graph::BuiltGraph built(3, {{0, 1, 1.0F}});
   run_in_each(built.graph, {}, {}, [&](FrontierJob& job) {
-    LabelPropagation propagation(job);
+    Cdlp propagation(job);
     CHECK_THROWS_WITH_AS(propagation.resume(1, {0, 1, 3}),
                          "one of the labels to go on from is 3: the graph has 3 vertices", Error);
     CHECK_THROWS_AS(propagation.resume(1, {0, 1}), Error);

@@ -30,7 +30,7 @@ Traffic needed(const Graph& graph, const Ownership& owners, const ComputedBy& co
   std::size_t number = 0;
   each_edge(graph, [&](VertexId source, VertexId target) {
     const std::uint32_t process = computed_by(source, target, number++);
-    const auto from = owners.place(source).owner, to = owners.place(target).owner;
+    const auto from = owners.home(source).owner, to = owners.home(target).owner;
     if (process != from && mirrors.emplace(process, source).second) ++values.at(from, process);
     if (process != to && sums.emplace(process, target).second) ++values.at(process, to);
   });
@@ -95,8 +95,8 @@ TEST_CASE("in a grid the owner of a vertex is in the row and in the column of al
     const auto partition = partition_edges("grid", graph.rows(), processes, 2);
     each_edge(graph, [&, columns = columns](VertexId source, VertexId target) {
       const auto holder = holder_of(partition, source, target);
-      REQUIRE(holder / columns == partition.owners().place(source).owner / columns);
-      REQUIRE(holder % columns == partition.owners().place(target).owner % columns);
+      REQUIRE(holder / columns == partition.owners().home(source).owner / columns);
+      REQUIRE(holder % columns == partition.owners().home(target).owner % columns);
     });
   }
 }
@@ -106,7 +106,7 @@ TEST_CASE("on the curve each process holds one stretch, with its share of the ed
   for (const int processes : {1, 2, 5, 16}) {
     const Cells cells(graph.offsets, processes);
     const auto partition = partition_edges("hilbert", graph.rows(), processes, 3);
-    const auto owner = [&](VertexId v) { return partition.owners().place(v).owner; };
+    const auto owner = [&](VertexId v) { return partition.owners().home(v).owner; };
     std::map<std::uint32_t, std::uint32_t> holders;  // by cell
     std::vector<std::uint64_t> held(static_cast<std::size_t>(processes));
     std::uint64_t between = 0;
@@ -200,8 +200,8 @@ TEST_CASE("routes: who computes an edge is its holder or the owner of an end, an
           for (std::size_t i = 0; i < blocks[b].sources.size(); ++i)
             for (auto e = blocks[b].ends[i]; e < blocks[b].ends[i + 1]; ++e) {
               const auto process = routed.computed_by[e];
-              const auto from = owners.place(blocks[b].sources[i]).owner,
-                         to = owners.place(blocks[b].targets[e]).owner;
+              const auto from = owners.home(blocks[b].sources[i]).owner,
+                         to = owners.home(blocks[b].targets[e]).owner;
               if (route == Route::direct) REQUIRE((process == from || process == to));
               REQUIRE((process == b || process == from || process == to));
               computed_by[{blocks[b].sources[i], blocks[b].targets[e]}].push_back(process);

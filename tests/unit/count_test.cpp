@@ -24,8 +24,8 @@ void check_owned(const Graph& graph, const Ownership& ownership, const CountOpti
   std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> by_worker;
   std::set<std::tuple<std::uint32_t, std::uint32_t>> by_process;
   each_edge(graph, [&](VertexId source, VertexId target) {
-    const auto from = ownership.place(source);
-    const auto to = ownership.place(target).owner;
+    const auto from = ownership.home(source);
+    const auto to = ownership.home(target).owner;
     const auto w = from.local % static_cast<std::uint32_t>(options.workers);
     ++edges.at(from.owner, to);
     worker.at(from.owner, to) += by_worker.emplace(from.owner, w, target).second ? 1 : 0;

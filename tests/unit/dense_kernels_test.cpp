@@ -20,13 +20,12 @@ TEST_CASE("personalised ranks flow from the sources and return to them") {
   const std::vector<std::vector<double>> expected{{1, 0, 0}, {0.5, 0.25, 0.25}, {0.625, 0.125, 0.25}};
   for (int iterations = 0; iterations < 3; ++iterations) {
     const auto& ranks = expected[static_cast<std::size_t>(iterations)];
-    CHECK(run(file.graph, PersonalisedPageRank<float>(options, first), iterations) == ranks);
-    CHECK(run(file.graph, PersonalisedPageRank<double>(options, first), iterations) == ranks);
+    CHECK(run(file.graph, Ppr<float>(options, first), iterations) == ranks);
+    CHECK(run(file.graph, Ppr<double>(options, first), iterations) == ranks);
     CHECK(reference_ranks(file.graph, options, iterations, first, {}).values == ranks);
   }
   // (1 - d + d * 0.5) / 2 to either source
-  CHECK(run(file.graph, PersonalisedPageRank<float>(options, both), 1) ==
-        std::vector<double>{0.375, 0.125, 0.5});
+  CHECK(run(file.graph, Ppr<float>(options, both), 1) == std::vector<double>{0.375, 0.125, 0.5});
   CHECK(reference_ranks(file.graph, options, 1, both, {}).values == std::vector<double>{0.375, 0.125, 0.5});
 }
 
@@ -37,7 +36,7 @@ TEST_CASE("personalised ranks are shared out in proportion to weights") {
   options.weighted = true;
   const std::vector<VertexId> sources{0};
   const std::vector<double> expected{0, 0.75, 0.25};
-  CHECK(run(file.graph, PersonalisedPageRank<float>(options, sources), 1) == expected);
+  CHECK(run(file.graph, Ppr<float>(options, sources), 1) == expected);
   CHECK(reference_ranks(file.graph, options, 1, sources, {}).values == expected);
 }
 
@@ -46,15 +45,15 @@ TEST_CASE("a product sums the edges into a vertex, times their weights") {
   const std::vector<std::vector<double>> expected{{5, 2.5, 0, 0}, {0, 12.5, 2.5, 0}, {10, 0, -12.5, 0}};
   for (int iterations = 1; iterations <= 3; ++iterations) {
     const auto& y = expected[static_cast<std::size_t>(iterations - 1)];
-    CHECK(run(file.graph, SpMV<float>({}), iterations) == y);
-    CHECK(run(file.graph, SpMV<double>({}), iterations) == y);
+    CHECK(run(file.graph, Spmv<float>({}), iterations) == y);
+    CHECK(run(file.graph, Spmv<double>({}), iterations) == y);
     CHECK(reference_spmv(file.graph, {}, iterations, {}).values == y);
   }
   const std::vector<double> x{0, 1, 0, -2};
-  CHECK(run(file.graph, SpMV<float>(x), 1) == std::vector<double>{-2, 0, -1, 0});
+  CHECK(run(file.graph, Spmv<float>(x), 1) == std::vector<double>{-2, 0, -1, 0});
   CHECK(reference_spmv(file.graph, x, 1, {}).values == std::vector<double>{-2, 0, -1, 0});
   const File counted(2, {{0, 1, 0.0F}, {0, 1, 0.0F}}, false);
-  CHECK(run(counted.graph, SpMV<float>({}), 1) == std::vector<double>{0, 2});
+  CHECK(run(counted.graph, Spmv<float>({}), 1) == std::vector<double>{0, 2});
 }
 
 TEST_CASE("errors of products are measured against sums of magnitudes") {
@@ -66,14 +65,14 @@ TEST_CASE("errors of products are measured against sums of magnitudes") {
 
 TEST_CASE("a value that is too large for the precision is counted") {
   const File file(2, {{0, 1, 1e38F}, {0, 1, 1e38F}, {0, 1, 1e38F}, {0, 1, 1e38F}}, true);
-  SpMV<float>::Totals floats;
-  SpMV<double>::Totals doubles;
-  run(file.graph, SpMV<float>({}), 1, &floats);
-  run(file.graph, SpMV<double>({}), 1, &doubles);
+  Spmv<float>::Totals floats;
+  Spmv<double>::Totals doubles;
+  run(file.graph, Spmv<float>({}), 1, &floats);
+  run(file.graph, Spmv<double>({}), 1, &doubles);
   CHECK(floats.too_large == 1);
   CHECK(doubles.too_large == 0);
   const std::vector<double> x{1e300, 0};
-  run(file.graph, SpMV<double>(x), 1, &doubles);
+  run(file.graph, Spmv<double>(x), 1, &doubles);
   CHECK(doubles.too_large == 1);
 }
 

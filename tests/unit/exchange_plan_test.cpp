@@ -60,7 +60,7 @@ void check_slots(const GraphFile& graph, const partition::Ownership& ownership,
   Edges edges, found;
   for (const auto v : side.owned().ids())
     for (std::uint64_t e = graph.offsets()[v]; e < graph.offsets()[v + 1]; ++e)
-      if (ownership.place(graph.targets()[e]).owner != static_cast<std::uint32_t>(rank))
+      if (ownership.home(graph.targets()[e]).owner != static_cast<std::uint32_t>(rank))
         edges.emplace_back(v, graph.targets()[e]);
   for (std::size_t s = 0; s < side.plan.streams().size(); ++s) {
     const Stream& stream = side.plan.streams()[s];
@@ -95,13 +95,13 @@ void check_edges(const GraphFile& graph, const partition::Ownership& ownership,
     for (OwnedIndex i(first); i < last; ++i) {
       const VertexId v = side.owned().ids()[i];
       for (std::uint64_t e = graph.offsets()[v]; e < graph.offsets()[v + 1]; ++e) {
-        const Home place = ownership.place(graph.targets()[e]);
-        if (strategy == Strategy::edge && place.owner != static_cast<std::uint32_t>(rank)) continue;
+        const Home home = ownership.home(graph.targets()[e]);
+        if (strategy == Strategy::edge && home.owner != static_cast<std::uint32_t>(rank)) continue;
         REQUIRE(next < ends[i - first]);
         const std::uint32_t destination = destinations[next++];
         REQUIRE(destination < plan.destinations());
-        const auto index = sides[place.owner].owned().indexes()[place.local];
-        if (place.owner == static_cast<std::uint32_t>(rank)) {
+        const auto index = sides[home.owner].owned().indexes()[home.local];
+        if (home.owner == static_cast<std::uint32_t>(rank)) {
           REQUIRE(destination == index);
           continue;
         }
@@ -110,11 +110,11 @@ void check_edges(const GraphFile& graph, const partition::Ownership& ownership,
               return destination >= one.first_destination && destination - one.first_destination < one.slots;
             });
         REQUIRE(stream != plan.streams().end());
-        REQUIRE(stream->peer == static_cast<int>(place.owner));
+        REQUIRE(stream->peer == static_cast<int>(home.owner));
         const auto s = static_cast<std::size_t>(stream - plan.streams().begin());
         const std::uint32_t slot = destination - stream->first_destination;
         REQUIRE(side.arrivals[s].targets.at(slot) == index);
-        REQUIRE(plan.slot_ids(s).at(slot) == place.local);
+        REQUIRE(plan.slot_ids(s).at(slot) == home.local);
         used.insert(destination);
       }
       REQUIRE(next == ends[i - first]);
@@ -151,7 +151,7 @@ TEST_CASE("no strategy sends more values than the one before it") {
   std::uint64_t crossing = 0;
   for (VertexId v{}; v < graph.vertices(); ++v) {
     for (std::uint64_t e = graph.offsets()[v]; e < graph.offsets()[v + 1]; ++e)
-      crossing += ownership.place(v).owner != ownership.place(graph.targets()[e]).owner ? 1 : 0;
+      crossing += ownership.home(v).owner != ownership.home(graph.targets()[e]).owner ? 1 : 0;
   }
   for (const auto strategy : {Strategy::edge, Strategy::worker, Strategy::process, Strategy::slots}) {
     std::uint64_t sum = 0;
@@ -305,7 +305,7 @@ TEST_CASE("owned vertices are ordered as asked") {
     CHECK(given.edges() == sorted.edges());
     for (const auto* owned : {&given, &sorted}) {
       for (OwnedIndex i{}; i < owned->count(); ++i)
-        REQUIRE(owned->indexes()[ownership.place(owned->ids()[i]).local] == i);
+        REQUIRE(owned->indexes()[ownership.home(owned->ids()[i]).local] == i);
     }
     edges += given.edges();
   }
@@ -341,7 +341,7 @@ TEST_CASE("the order by degree is the same whichever piece is sorted first") {
       REQUIRE(std::equal(expected.begin(), expected.end(), owned.ids().begin(), owned.ids().end()));
       std::uint64_t edges = 0;
       for (OwnedIndex i{}; i < owned.count(); ++i) {
-        REQUIRE(owned.indexes()[ownership.place(expected[i]).local] == i);
+        REQUIRE(owned.indexes()[ownership.home(expected[i]).local] == i);
         edges += degree(expected[i]);
         if (i + 1 == owned.count() || (i + 1) % kRowBlock == 0) REQUIRE(owned.edges(0, i + 1) == edges);
       }

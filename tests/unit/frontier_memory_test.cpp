@@ -36,7 +36,7 @@ TEST_CASE("shares of processes are those that sets of vertices have") {
   const graph::BuiltGraph built(kVertices, edges);
   for (const int processes : {1, 3}) {
     const auto ownership = partition::Ownership::hash(kVertices, processes);
-    const auto owner = [&](std::uint32_t v) { return ownership.place(VertexId(v)).owner; };
+    const auto owner = [&](std::uint32_t v) { return ownership.home(VertexId(v)).owner; };
     const auto shares = count_shares(built.graph, ownership);
     CHECK((shares.vertices == kVertices && shares.edges == edges.size() && !shares.symmetric));
     REQUIRE(shares.processes.size() == static_cast<std::size_t>(processes));

@@ -53,11 +53,11 @@ Result by_definition(std::uint32_t vertices, const Pairs& edges, bool undirected
   return found;
 }
 
-Result run(const graph::GraphFile& graph, const JobCut& cut, const LocalClustering::Pieces& pieces = {}) {
+Result run(const graph::GraphFile& graph, const JobCut& cut, const Lcc::Pieces& pieces = {}) {
   Result result{std::vector<double>(graph.vertices()), 0, 0};
   std::mutex mutex;
   run_in_each(graph, cut, {}, [&](FrontierJob& job) {
-    LocalClustering clustering(job, pieces);
+    Lcc clustering(job, pieces);
     clustering.run();
     put(job, clustering.coefficients(), result.coefficients);
     if (job.rank() == 0) result.triangles = clustering.triangles();
@@ -201,13 +201,13 @@ TEST_CASE("rows of boundary vertices come once each, in batches, with the entrie
               transport::require(std::ranges::count(whole.at(id), entry) == 1, "an entry is wrong");
             // Owned entries are all there.
             for (const auto& [u, both] : whole.at(id))
-              if (job.ownership().place(VertexId(u)).owner == job.rank())
+              if (job.ownership().home(VertexId(u)).owner == job.rank())
                 transport::require(std::ranges::count(row, std::pair(u, both)) == 1, "an entry is missing");
           }
         }
         for (const std::uint32_t id : wanted)
           if (std::ranges::any_of(whole.at(id), [&](const auto& entry) {
-                return job.ownership().place(VertexId(entry.first)).owner == job.rank();
+                return job.ownership().home(VertexId(entry.first)).owner == job.rank();
               }))
             transport::require(came.contains(id), "a row is missing");
       });

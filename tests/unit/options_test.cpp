@@ -8,7 +8,7 @@
 #include "edgewire/launch.h"
 #include "graph/generator.h"
 #include "kernels/bc.h"
-#include "kernels/bc_apart.h"
+#include "kernels/bc_by_source.h"
 #include "kernels/bfs.h"
 #include "kernels/cdlp.h"
 #include "kernels/count.h"
@@ -103,16 +103,15 @@ TEST_CASE("options of the kernels with iterations") {
   });
   const std::vector<VertexId> sources{0, 3}, none, unordered{3, 0}, twice{0, 0}, beyond{0, 4};
   try_all<PageRankOptions>({}, wrong, [&](const auto& options) {
-    start(file.graph, kernels::PersonalisedPageRank<float>(options, sources), false);
+    start(file.graph, kernels::Ppr<float>(options, sources), false);
   });
   check_line(refusal([&] { start(file.graph, kernels::PageRank<float>({}, 4), true); }), "both");
   check_line(refusal([&] { start(file.graph, kernels::PageRank<float>({}, 5), false); }), "not as many");
   for (const auto* wrong_sources : {&none, &unordered, &twice, &beyond})
-    check_line(
-        refusal([&] { start(file.graph, kernels::PersonalisedPageRank<float>({}, *wrong_sources), false); }),
-        "sources: ");
+    check_line(refusal([&] { start(file.graph, kernels::Ppr<float>({}, *wrong_sources), false); }),
+               "sources: ");
   const std::vector<double> three(3);
-  check_line(refusal([&] { start(file.graph, kernels::SpMV<float>(three), false); }), "3 values");
+  check_line(refusal([&] { start(file.graph, kernels::Spmv<float>(three), false); }), "3 values");
   const kernels::PageRank<float> program({}, 4);
   try_all<job::RunOptions>(
       {},
@@ -140,13 +139,13 @@ TEST_CASE("options of kernels that follow a frontier") {
        {[](auto& o) { o.disks.weighted = true; }, "no weights"}},
       [&](const auto& options) { const FrontierJob job(*alone, file.graph, options); });
   FrontierJob job(*alone, file.graph, {.listener = nullptr});
-  check_line(refusal([&] { kernels::BreadthFirst(job, kernels::BreadthFirst::Parents::none).run(4); }),
+  check_line(refusal([&] { kernels::Bfs(job, kernels::Bfs::Parents::none).run(4); }),
              "source: 4 is no vertex");
   const std::vector<VertexId> beyond{0, 4};
-  check_line(refusal([&] { kernels::Betweenness(job).run(beyond); }), "source: 4");
-  check_line(refusal([&] { kernels::LabelPropagation(job).run(0); }), "iterations");
-  check_line(refusal([&] { const kernels::LocalClustering one(job, {.record_bits = 0}); }), "record_bits");
-  check_line(refusal([&] { const kernels::BetweennessBySource one(job, {}); }), "for_tasks");
+  check_line(refusal([&] { kernels::Bc(job).run(beyond); }), "source: 4");
+  check_line(refusal([&] { kernels::Cdlp(job).run(0); }), "iterations");
+  check_line(refusal([&] { const kernels::Lcc one(job, {.record_bits = 0}); }), "record_bits");
+  check_line(refusal([&] { const kernels::BcBySource one(job, {}); }), "for_tasks");
   check_line(refusal([&] { const kernels::Sssp one(job); }), "disks.weighted");
   const kernels::Sssp hops(job, 0, true);
   CHECK(kernels::DeltaStepping(job, hops).run(3, 0).size() > 0);
@@ -159,7 +158,7 @@ TEST_CASE("options of kernels that follow a frontier") {
   FrontierJob below(*alone, negative.graph, weights);
   check_line(refusal([&] { const kernels::Sssp one(below); }), "weight -1");
   FrontierJob tasks(*alone, file.graph, {.for_tasks = true});
-  check_line(refusal([&] { const kernels::LabelPropagation one(tasks); }), "for_tasks");
+  check_line(refusal([&] { const kernels::Cdlp one(tasks); }), "for_tasks");
 }
 
 TEST_CASE("options of a sort, of a load and of records") {

@@ -14,7 +14,7 @@ using Numbers = std::vector<edgewire::PlainId>;
 using Locals = std::vector<edgewire::LocalNumber>;
 constexpr std::uint32_t kEnd = 0xEEEEEEEE;  // behind what may be written
 
-/// All three loops against place(), one vertex after the other.
+/// All three loops against home(), one vertex after the other.
 void check(const Ownership& ownership, const std::vector<edgewire::VertexId>& vertices, bool wide) {
   const auto processes = static_cast<std::size_t>(ownership.processes());
   const OwnerFilter filter(ownership, wide);
@@ -23,9 +23,9 @@ void check(const Ownership& ownership, const std::vector<edgewire::VertexId>& ve
   for (std::size_t p = 0; p < processes; p += 2) kept[p] = 1;
   Numbers picked;
   for (const auto v : vertices) {
-    const auto place = ownership.place(v);
-    locals[place.owner].push_back(place.local);
-    if (place.owner % 2 == 0) picked.push_back(v);
+    const auto home = ownership.home(v);
+    locals[home.owner].push_back(home.local);
+    if (home.owner % 2 == 0) picked.push_back(v);
   }
 
   Numbers out(vertices.size() + OwnerFilter::kSlack + 1, kEnd);

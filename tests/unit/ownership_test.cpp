@@ -20,10 +20,10 @@ namespace {
 void check_bijection(const Ownership& ownership) {
   std::vector<std::uint32_t> next(static_cast<std::size_t>(ownership.processes()));
   for (edgewire::VertexId v{}; v < ownership.vertices(); ++v) {
-    const auto place = ownership.place(v);
-    REQUIRE(place.owner < next.size());
-    REQUIRE(place.local == next[place.owner]++);
-    REQUIRE(ownership.vertex(place.owner, place.local) == v);
+    const auto home = ownership.home(v);
+    REQUIRE(home.owner < next.size());
+    REQUIRE(home.local == next[home.owner]++);
+    REQUIRE(ownership.vertex(home.owner, home.local) == v);
   }
   for (std::uint32_t p = 0; p < next.size(); ++p) CHECK(ownership.count(p) == next[p]);
 }
@@ -48,9 +48,9 @@ TEST_CASE("hash ownership divides exactly up to the largest ids") {
   for (const std::uint32_t processes : {2U, 3U, 7U, 4095U, 4096U}) {
     const edgewire::partition::HashOwnership scheme(0xFFFFFFFEULL, processes);
     for (edgewire::VertexId v(0xFFFFFFFDU - 20000); v < 0xFFFFFFFEU; ++v) {
-      const auto place = scheme.place(v);
-      REQUIRE(place.local == v / processes);
-      REQUIRE(scheme.vertex(place.owner, place.local) == v);
+      const auto home = scheme.home(v);
+      REQUIRE(home.local == v / processes);
+      REQUIRE(scheme.vertex(home.owner, home.local) == v);
     }
   }
 }
@@ -60,7 +60,7 @@ TEST_CASE("hash ownership spreads every stride of ids") {
   const auto ownership = Ownership::hash(1 << 16, processes);
   for (const std::uint32_t stride : {2U, 4U, 8U, 64U, 1024U}) {
     std::vector<int> seen(processes);
-    for (edgewire::VertexId v{}; v < ownership.vertices(); v += stride) ++seen[ownership.place(v).owner];
+    for (edgewire::VertexId v{}; v < ownership.vertices(); v += stride) ++seen[ownership.home(v).owner];
     for (const int count : seen) CHECK(count >= static_cast<int>((1 << 16) / stride / processes) / 3);
   }
 }
@@ -100,7 +100,7 @@ TEST_CASE("partition files") {
   write("2\n0\r\n2\n1\n");
   const auto ownership = read(4);
   check_bijection(ownership);
-  CHECK(ownership.place(2).owner == 2);
+  CHECK(ownership.home(2).owner == 2);
   CHECK(ownership.count(2) == 2);
   CHECK_THROWS_AS(read(3), edgewire::Error);
   CHECK_THROWS_AS(read(5), edgewire::Error);
@@ -176,7 +176,7 @@ TEST_CASE("a path, and what is there, is a partition file, whatever it is called
   const std::vector<std::uint64_t> offsets{0, 1, 2};
   for (const char* name : {"hilbert", "auto", "parts"}) std::ofstream(name) << "1\n0\n";
   for (const char* how : {"parts", "./parts", "./hilbert", "./auto"})
-    CHECK(Ownership::create(how, offsets, 2).place(edgewire::VertexId{}).owner == 1);
+    CHECK(Ownership::create(how, offsets, 2).home(edgewire::VertexId{}).owner == 1);
   check_ownership_name("auto,parts");
   check_ownership_name("auto,./hilbert");
   check_ownership_name("./nowhere");  // only reading says that it is not there

@@ -63,11 +63,11 @@ TEST_CASE("right ranks and products keep the limits on a star of many leaves") {
       const Rounding doubles{.doubles = true};
       const auto options = options_for(graph);
       CHECK(compare(reference_ranks(graph, options, 20, sources, doubles),
-                    run(graph, PersonalisedPageRank<double>(options, sources), 20), doubles)
+                    run(graph, Ppr<double>(options, sources), 20), doubles)
                 .passed());
-      CHECK(compare(reference_spmv(graph, {}, 5, {}), run(graph, SpMV<float>({}), 5), {}).passed());
+      CHECK(compare(reference_spmv(graph, {}, 5, {}), run(graph, Spmv<float>({}), 5), {}).passed());
       CHECK(
-          compare(reference_spmv(graph, {}, 5, doubles), run(graph, SpMV<double>({}), 5), doubles).passed());
+          compare(reference_spmv(graph, {}, 5, doubles), run(graph, Spmv<double>({}), 5), doubles).passed());
     }
   }
 }
@@ -123,9 +123,9 @@ TEST_CASE("ranks and products of a graph that lacks an edge are refused") {
     const auto options = options_for(whole.graph);
     CHECK(!compare(reference_ranks(whole.graph, options, 20, {}, bytes), ranks<float>(file.graph, 20), bytes)
                .passed());
-    CHECK(!compare(reference_spmv(whole.graph, {}, 3, doubles), run(file.graph, SpMV<double>({}), 3), doubles)
+    CHECK(!compare(reference_spmv(whole.graph, {}, 3, doubles), run(file.graph, Spmv<double>({}), 3), doubles)
                .passed());
-    CHECK(!compare(reference_spmv(whole.graph, {}, 3, {}), run(file.graph, SpMV<float>({}), 3), {}).passed());
+    CHECK(!compare(reference_spmv(whole.graph, {}, 3, {}), run(file.graph, Spmv<float>({}), 3), {}).passed());
   }
 }
 
@@ -133,10 +133,10 @@ TEST_CASE("terms of both signs are measured by their magnitudes") {
   const Rounding doubles{.doubles = true};
   // 0.1F + 0.2F - 0.3F is almost 0: what is left is rounding.
   const File file(4, {{0, 3, 0.1F}, {1, 3, 0.2F}, {2, 3, -0.3F}}, true);
-  CHECK(compare(reference_spmv(file.graph, {}, 1, doubles), run(file.graph, SpMV<double>({}), 1), doubles)
+  CHECK(compare(reference_spmv(file.graph, {}, 1, doubles), run(file.graph, Spmv<double>({}), 1), doubles)
             .passed());
   const std::vector<double> x{1.1, 1.1, 1.1, 0};
-  CHECK(compare(reference_spmv(file.graph, x, 1, {}), run(file.graph, SpMV<float>(x), 1), {}).passed());
+  CHECK(compare(reference_spmv(file.graph, x, 1, {}), run(file.graph, Spmv<float>(x), 1), {}).passed());
 }
 
 TEST_CASE("what rounding of messages can do in sum") {

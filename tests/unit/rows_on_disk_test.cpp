@@ -235,7 +235,7 @@ TEST_CASE("rows that were found are read without the graph's targets") {
   const auto owners = partition::Ownership::hash(kVertices, 2);
   std::vector<std::set<std::uint32_t>> ends(2);
   for (const auto& [u, v, weight] : make_edges())
-    if (const auto owner = owners.place(VertexId(u)).owner; owner != owners.place(VertexId(v)).owner)
+    if (const auto owner = owners.home(VertexId(u)).owner; owner != owners.home(VertexId(v)).owner)
       ends[owner].insert(v);
   for (std::size_t p = 0; p < 2; ++p) CHECK(std::set(right[p].begin(), right[p].end()) == ends[p]);
   std::string damaged = graph::read_file(file);

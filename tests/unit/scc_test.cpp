@@ -37,7 +37,7 @@ Labels labels_by_definition(std::uint32_t vertices, const EdgeList& edges) {
 
 struct Run {
   int processes = 1, workers = 1;
-  std::uint64_t collected = StrongComponents::kCollected;
+  std::uint64_t collected = Scc::kCollected;
   std::string ownership = "hash";
   bool hosts = false;
 };
@@ -49,7 +49,7 @@ Labels labels_of(const graph::GraphFile& graph, const Run& run,
   const JobCut cut{
       .processes = run.processes, .workers = run.workers, .ownership = run.ownership, .hosts = run.hosts};
   run_in_each(graph, cut, {}, [&](FrontierJob& job) {
-    StrongComponents components(job, run.collected);
+    Scc components(job, run.collected);
     for (const Superstep& one : components.run())
       if (job.rank() == 0 && kinds != nullptr) ++(*kinds)[one.kind];
     put(job, components.labels(), labels);
@@ -212,7 +212,7 @@ TEST_CASE("a symmetric graph has the components that edges join") {
   for (const int processes : {1, 3}) {
     std::map<std::uint64_t, std::uint64_t> kinds;
     CHECK(labels_of(built.graph, {.processes = processes}, &kinds) == Labels{0, 1, 2, 1, 4, 1, 2});
-    CHECK(kinds.rbegin()->first < StrongComponents::kForward);
+    CHECK(kinds.rbegin()->first < Scc::kForward);
   }
 }
 
@@ -257,9 +257,9 @@ TEST_CASE("long ways from and to a large component end its search early") {
     CAPTURE(processes);
     std::map<std::uint64_t, std::uint64_t> kinds;
     CHECK(labels_of(built.graph, {.processes = processes, .collected = 3 * kWay + 10}, &kinds) == known);
-    CHECK(kinds[StrongComponents::kForward] < 400);
-    CHECK(kinds[StrongComponents::kBackward] < 40);
-    CHECK(kinds[StrongComponents::kCollect] == 1);
+    CHECK(kinds[Scc::kForward] < 400);
+    CHECK(kinds[Scc::kBackward] < 40);
+    CHECK(kinds[Scc::kCollect] == 1);
   }
   CHECK(labels_of(built.graph, {.processes = 2, .collected = 0, .ownership = "ranges"}) == known);
 }
@@ -279,7 +279,7 @@ TEST_CASE("a chain of many components is halved again and again") {
       std::map<std::uint64_t, std::uint64_t> kinds;
       CHECK(labels_of(built.graph, {.processes = processes, .collected = 0, .ownership = "ranges"}, &kinds) ==
             known);
-      CHECK(kinds[StrongComponents::kTell] < 60);
+      CHECK(kinds[Scc::kTell] < 60);
     }
   }
 }

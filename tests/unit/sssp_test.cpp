@@ -182,7 +182,7 @@ TEST_CASE("a process that goes on alone does not pass by a distance that is too 
   const auto ownership = partition::Ownership::hash(kVertices, 2);
   std::vector<std::uint32_t> own;  // of one process
   for (std::uint32_t v = 0; v < kVertices; ++v)
-    if (ownership.place(VertexId(v)).owner == 0) own.push_back(v);
+    if (ownership.home(VertexId(v)).owner == 0) own.push_back(v);
   const auto graph = graph::make_weighted(folder / "g.ew", kVertices,
                                           Edges<float>{{own[0], own[1], 2e38F}, {own[1], own[2], 3e38F}});
   for (const Run& run : {Run{1, 1}, Run{2, 1}, Run{.processes = 2, .hosts = true}}) {

@@ -287,11 +287,10 @@ TEST_CASE("scores of betweenness are right or refused") {
   CHECK(check_bc(graph, sources, scores) == "vertex 3 has the score 1, but a sequential search gives 2");
 
   // Each rule has its own right scores.
-  const auto check = [&](const BetweennessRules& rules, const std::array<double, 6>& right) {
-    for (const BetweennessRules& other :
-         {BetweennessRules{}, BetweennessRules{.endpoints = true}, BetweennessRules{.normalized = true},
-          BetweennessRules{.normalized = true, .samples = 2},
-          BetweennessRules{.endpoints = true, .normalized = true, .samples = 2}}) {
+  const auto check = [&](const BcRules& rules, const std::array<double, 6>& right) {
+    for (const BcRules& other : {BcRules{}, BcRules{.endpoints = true}, BcRules{.normalized = true},
+                                 BcRules{.normalized = true, .samples = 2},
+                                 BcRules{.endpoints = true, .normalized = true, .samples = 2}}) {
       const bool same = other.endpoints == rules.endpoints && other.normalized == rules.normalized &&
                         other.samples == rules.samples;
       CHECK((check_bc(graph, sources, right, other) == "") == same);

@@ -35,10 +35,10 @@ struct Found {
   std::vector<Superstep> supersteps;  ///< of the first process
 };
 
-Found find(const graph::GraphFile& graph, const JobCut& cut, ComponentsApart::Room room = {}) {
+Found find(const graph::GraphFile& graph, const JobCut& cut, WccMerge::Room room = {}) {
   Found found{Labels(graph.vertices(), 0xffffffff), {}};
   run_in_each(graph, cut, {}, [&](FrontierJob& job) {
-    Components components(job, room);
+    Wcc components(job, room);
     const auto supersteps = components.run();
     put(job, components.labels(), found.labels);
     if (job.rank() == 0) found.supersteps = supersteps;
@@ -47,7 +47,7 @@ Found find(const graph::GraphFile& graph, const JobCut& cut, ComponentsApart::Ro
 }
 
 /// Process 0 links only what is left of so few components.
-ComponentsApart::Room no_room(std::uint64_t left) { return {.all = {0, 0}, .left = left}; }
+WccMerge::Room no_room(std::uint64_t left) { return {.all = {0, 0}, .left = left}; }
 
 void check_labels(std::uint32_t vertices, const Edges& edges, const Labels& right,
                   const std::vector<JobCut>& cuts = {kJobCuts.front(), kJobCuts.back()}) {
@@ -183,7 +183,7 @@ TEST_CASE("one process gets no more than it has room for") {
        {std::pair{std::uint64_t{1'000}, false}, {std::uint64_t{100'000}, true}}) {
     const Found found = find(built.graph, {.processes = 3}, {.all = {bytes, 0}});
     CHECK((found.labels == Labels(3'000)));
-    CHECK((std::ranges::count(found.supersteps, ComponentsApart::kTell, &Superstep::kind) == 0) == alone);
+    CHECK((std::ranges::count(found.supersteps, WccMerge::kTell, &Superstep::kind) == 0) == alone);
   }
 }
 
@@ -228,8 +228,8 @@ TEST_CASE("rows of the largest component are skipped where every edge is stored 
     const Found found = find(built.graph, {});
     CHECK((found.labels == right));
     REQUIRE(found.supersteps.size() >= 2);
-    CHECK(found.supersteps[0].kind == Components::kSample);
-    CHECK(found.supersteps[1].kind == Components::kRest);
+    CHECK(found.supersteps[0].kind == Wcc::kSample);
+    CHECK(found.supersteps[1].kind == Wcc::kRest);
     CHECK((found.supersteps[1].edges < 10) == undirected);
   }
 }

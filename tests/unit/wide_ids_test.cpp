@@ -99,11 +99,11 @@ TEST_CASE("hashes give each of 6 G vertices one place") {
       const std::uint64_t block = some / processes;
       std::set<std::uint32_t> owners;
       for (std::uint64_t v = block * processes; v < std::min(kSixG, (block + 1) * processes); ++v) {
-        const Home place = ownership.place(id(v));
-        REQUIRE(place.owner < processes);
-        REQUIRE(place.local == block);
-        REQUIRE(ownership.vertex(place.owner, place.local) == v);
-        REQUIRE(owners.insert(place.owner).second);
+        const Home home = ownership.home(id(v));
+        REQUIRE(home.owner < processes);
+        REQUIRE(home.local == block);
+        REQUIRE(ownership.vertex(home.owner, home.local) == v);
+        REQUIRE(owners.insert(home.owner).second);
       }
     }
   }
@@ -120,11 +120,11 @@ TEST_CASE("ranges of 6 G vertices on 2,048 processes") {
   for (int i = 0; i < 10000; ++i) {
     const std::uint64_t v = random() % kSixG;
     const auto after = std::ranges::upper_bound(bounds, v);
-    const Home place = ranges.place(id(v));
-    REQUIRE(place.owner == static_cast<std::uint32_t>(after - bounds.begin() - 1));
-    REQUIRE(place.local == v - *std::prev(after));
-    REQUIRE(ranges.vertex(place.owner, place.local) == v);
-    REQUIRE(ranges.count(place.owner) == *after - *std::prev(after));
+    const Home home = ranges.home(id(v));
+    REQUIRE(home.owner == static_cast<std::uint32_t>(after - bounds.begin() - 1));
+    REQUIRE(home.local == v - *std::prev(after));
+    REQUIRE(ranges.vertex(home.owner, home.local) == v);
+    REQUIRE(ranges.count(home.owner) == *after - *std::prev(after));
   }
 }
 
@@ -183,10 +183,10 @@ TEST_CASE("edges of blocks travel with ids beyond 2^32") {
   CHECK_THROWS_AS(plan::unpack(words, true, 0, kSixG - 1), Error);
   // A process lists what it needs of each owner, by local numbers.
   const auto owners = partition::Ownership::hash(kSixG, 64);
-  const std::uint32_t rank = owners.place(id(3)).owner;
+  const std::uint32_t rank = owners.home(id(3)).owner;
   auto lists = plan::lists_for(edges, owners, rank);
   for (std::uint32_t peer = 0; peer < 64; ++peer) {
-    for (const VertexId v : lists[peer].sums_to) CHECK(owners.place(v).owner == peer);
+    for (const VertexId v : lists[peer].sums_to) CHECK(owners.home(v).owner == peer);
     plan::PeerLists told;
     plan::take_announced(told, plan::announce(lists[peer], owners), owners, peer, rank);
     CHECK(told.mirrors_to == lists[peer].mirrors_from);
@@ -218,7 +218,7 @@ TEST_CASE("the plan of a process whose vertices and edges are all beyond 2^32") 
   std::vector<std::uint64_t> bounds{0};
   for (std::uint32_t p = 0; p < kProcesses; ++p) bounds.push_back(bounds.back() + ownership.count(p));
   REQUIRE(bounds.back() == kVertices);
-  const std::uint32_t rank = ownership.place(id(kVertices - 1)).owner;
+  const std::uint32_t rank = ownership.home(id(kVertices - 1)).owner;
   REQUIRE(bounds[rank] == kVertices - kOwned);
   CHECK(graph::error_of([&] {
           partition::Ownership::ranges(graph.offsets(), kProcesses);

@@ -95,9 +95,9 @@ class SampleReader final : public plan::EdgeReader {
       for (OwnedIndex i(first); i < last; ++i) {
         const VertexId v = owned_.ids()[i];
         for (const VertexId target : subject_.rows.row(v)) {
-          const Home place = scheme.place(target);
-          if (place.owner != subject_.rank) continue;
-          edge(owned_.indexes()[place.local]);
+          const Home home = scheme.home(target);
+          if (home.owner != subject_.rank) continue;
+          edge(owned_.indexes()[home.local]);
           ++edges;
         }
         ends[i - first] = edges;
@@ -155,7 +155,7 @@ std::pair<double, double> density(const Subject& subject, const plan::OwnedVerti
         const auto row = subject.rows.row(scheme.vertex(subject.rank, local));
         const std::uint64_t degree = row.size();
         if (degree == 0) continue;
-        const Home target = scheme.place(row[local % degree]);
+        const Home target = scheme.home(row[local % degree]);
         if (target.owner != subject.rank) continue;
         const auto tile = [](std::uint64_t s, std::uint64_t d) {
           return s / tiles::kStripWidth << 32 | d / tiles::kColumnWidth;

@@ -70,7 +70,7 @@ void BlockPlan::number(std::vector<PeerLists> lists, const partition::Ownership&
     for (auto* vertices : {&list.mirrors_to, &list.mirrors_from, &list.sums_to, &list.sums_from})
       order_as_kept(graph_, layout, *vertices);
     for (const auto v : list.mirrors_to) peer.mirrors_to.emplace_back(destination_of_[v]);
-    for (const auto v : list.mirrors_from) peer.mirrors_from.push_back(ownership.place(v).local);
+    for (const auto v : list.mirrors_from) peer.mirrors_from.push_back(ownership.home(v).local);
     for (const auto v : list.sums_from) peer.sums_from.emplace_back(destination_of_[v]);
     peer.first_sum = static_cast<std::uint32_t>(destinations);
     peer.sums_to = static_cast<std::uint32_t>(list.sums_to.size());

@@ -42,7 +42,7 @@ class Router {
 
  private:
   std::uint16_t owner(VertexId vertex) const noexcept {
-    return static_cast<std::uint16_t>(owners_.place(vertex).owner);
+    return static_cast<std::uint16_t>(owners_.home(vertex).owner);
   }
   partition::VertexSet targets() const {
     return {owners_.vertices(), owners_.count(holder_), [this](const auto& take) {
@@ -100,9 +100,9 @@ class Router {
     undecided_.clear();
     locals_.resize(edges_.ends[last] - edges_.ends[first]);
     for (std::size_t i = first; i < last; ++i) {
-      const LocalNumber source = owners_.place(edges_.sources[i]).local;
+      const LocalNumber source = owners_.home(edges_.sources[i]).local;
       for (std::uint64_t e = edges_.ends[i]; e < edges_.ends[i + 1]; ++e) {
-        const Home target = owners_.place(edges_.targets[e]);
+        const Home target = owners_.home(edges_.targets[e]);
         if (target.owner == from) routed_.computed_by[e] = from;
         if (routed_.computed_by[e] != kUndecided) continue;
         // Targets ascend, and each process owns a range of them: those of a row follow each other.

@@ -86,14 +86,14 @@ std::vector<PeerLists> lists_for(const BlockEdges& edges, const partition::Owner
                                  std::uint32_t rank) {
   std::vector<PeerLists> lists(static_cast<std::size_t>(owners.processes()));
   for (const VertexId source : edges.sources) {
-    const std::uint32_t owner = owners.place(source).owner;
+    const std::uint32_t owner = owners.home(source).owner;
     if (owner != rank) lists[owner].mirrors_from.push_back(source);
   }
   const partition::VertexSet targets(owners.vertices(), owners.count(rank), [&](const auto& take) {
     for (const VertexId target : edges.targets) take(target);
   });
   for (const VertexId target : targets.members()) {
-    const std::uint32_t owner = owners.place(target).owner;
+    const std::uint32_t owner = owners.home(target).owner;
     if (owner != rank) lists[owner].sums_to.push_back(target);
   }
   return lists;
@@ -103,7 +103,7 @@ std::vector<PeerLists> lists_for(const BlockEdges& edges, const partition::Owner
 Words announce(const PeerLists& lists, const partition::Ownership& owners) {
   Words words{static_cast<PlainId>(lists.mirrors_from.size())};
   for (const auto* list : {&lists.mirrors_from, &lists.sums_to})
-    for (const VertexId vertex : *list) words.push_back(owners.place(vertex).local);
+    for (const VertexId vertex : *list) words.push_back(owners.home(vertex).local);
   return words;
 }
 

@@ -63,12 +63,12 @@ void count_range(const Rows& rows, const Scheme& scheme, std::uint64_t first, st
   const auto workers = static_cast<std::uint32_t>(options.workers);
   const bool all = width == rows.vertices();
   const auto count_row = [&](int thread, VertexId source) {
-    const auto place = scheme.place(source);
-    std::uint64_t* const edge_counts = edges.row(thread, place.owner);
-    std::uint64_t* const worker_counts = worker.row(thread, place.owner);
-    std::uint64_t* const process_counts = process.row(thread, place.owner);
-    const std::uint64_t worker_base = (std::uint64_t{place.owner} * workers + place.local % workers) * width;
-    const std::uint64_t process_base = place.owner * width;
+    const auto home = scheme.home(source);
+    std::uint64_t* const edge_counts = edges.row(thread, home.owner);
+    std::uint64_t* const worker_counts = worker.row(thread, home.owner);
+    std::uint64_t* const process_counts = process.row(thread, home.owner);
+    const std::uint64_t worker_base = (std::uint64_t{home.owner} * workers + home.local % workers) * width;
+    const std::uint64_t process_base = home.owner * width;
     auto targets = rows.targets.subspan(rows.offsets[source],
                                         rows.offsets[source + std::size_t{1}] - rows.offsets[source]);
     if (!all) {
@@ -76,7 +76,7 @@ void count_range(const Rows& rows, const Scheme& scheme, std::uint64_t first, st
       targets = {begin, std::lower_bound(begin, targets.end(), last)};
     }
     for (const VertexId target : targets) {
-      const std::uint32_t owner = scheme.place(target).owner;
+      const std::uint32_t owner = scheme.home(target).owner;
       edges.raise(edge_counts[owner]);
       if (workers > 1 && !worker_bits.set(worker_base + target - first)) continue;
       if (workers > 1) worker.raise(worker_counts[owner]);
@@ -115,13 +115,13 @@ std::vector<Pair> gather(const Rows& rows, const Scheme& scheme, const Traffic& 
   for (LocalNumber local{}; local < sources; ++local) {
     const VertexId source = scheme.vertex(from, local);
     for (std::uint64_t e = rows.offsets[source]; e < rows.offsets[source + std::size_t{1}]; ++e) {
-      const auto place = scheme.place(rows.targets[e]);
-      if (place.owner - first >= last - first || place.owner == from) continue;
-      Pair& pair = pairs[place.owner - first];
+      const auto home = scheme.home(rows.targets[e]);
+      if (home.owner - first >= last - first || home.owner == from) continue;
+      Pair& pair = pairs[home.owner - first];
       if (pair.rows.empty() || pair.rows.back().source != local)
         pair.rows.push_back({pair.targets.data() + pair.targets.size(), 0, local});
       ++pair.rows.back().edges;
-      pair.targets.push_back(place.local);
+      pair.targets.push_back(home.local);
     }
   }
   return pairs;

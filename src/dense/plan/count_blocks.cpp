@@ -44,7 +44,7 @@ struct Needs {
   void add(const BlockEdges& edges, const RoutedBlock& routed, const partition::Ownership& owners) {
     for (std::size_t i = 0; i < edges.sources.size(); ++i) {
       const VertexId source = edges.sources[i];
-      const std::uint32_t source_owner = owners.place(source).owner;
+      const std::uint32_t source_owner = owners.home(source).owner;
       for (std::uint64_t e = edges.ends[i]; e < edges.ends[i + 1]; ++e) {
         const std::uint32_t process = routed.computed_by[e];
         ++computed_edges[process];
@@ -52,7 +52,7 @@ struct Needs {
           const Value mirror = value(process, source);
           if (mirrors.empty() || mirrors.back() != mirror) mirrors.push_back(mirror);
         }
-        if (process != owners.place(edges.targets[e]).owner) sums.push_back(value(process, edges.targets[e]));
+        if (process != owners.home(edges.targets[e]).owner) sums.push_back(value(process, edges.targets[e]));
       }
     }
     values += routed.values;
@@ -130,7 +130,7 @@ BlockTraffic count_blocks(const Rows& rows, const EdgePartition& partition, Stra
   Needs& best = *std::ranges::min_element(all, {}, &Needs::values);
   keep_distinct(best.mirrors);
   keep_distinct(best.sums);
-  const auto owner = [&](Value one) { return owners.place(vertex_of(one)).owner; };
+  const auto owner = [&](Value one) { return owners.home(vertex_of(one)).owner; };
   for (const Value one : best.mirrors) ++result.values.at(owner(one), one >> kVertexBits);
   for (const Value one : best.sums) ++result.values.at(one >> kVertexBits, owner(one));
   result.computed_edges = std::move(best.computed_edges);

@@ -300,14 +300,14 @@ void ExchangePlan::read_weighted(std::uint32_t first, std::uint32_t last, EdgeRo
                                                  : std::uint64_t{partition::kNoDestination} + 1;
   for (OwnedIndex i(first); i < last; ++i) {
     const VertexId v = owned_.ids()[i];
-    const auto list = lists_ == 1 ? 0 : ownership_.place(v).local % lists_;
+    const auto list = lists_ == 1 ? 0 : ownership_.home(v).local % lists_;
     const bool moved = !covers_.empty() && whole_.back().test(i);
     const partition::EdgeRange range = rows_.range(v);
     for (std::uint64_t e = range.begin; e < range.end; ++e) {
       const VertexId target = targets[e];
       const std::uint32_t number =
           destination_of_.empty() ? numbers_alone()[target] : std::as_const(destination_of_[list])[target];
-      if (number >= limit || (moved && whole_[ownership_.place(target).owner].test(i))) continue;
+      if (number >= limit || (moved && whole_[ownership_.home(target).owner].test(i))) continue;
       rows.destinations.push_back(number);
       rows.weights.push_back(weights[e]);
     }
@@ -326,7 +326,7 @@ void ExchangePlan::number(std::uint32_t first, std::span<const PlainId> targets,
     std::uint32_t begin = 0;
     for (std::size_t i = 0; i < ends.size(); ++i) {
       const auto list =
-          ownership_.place(owned_.ids()[OwnedIndex(static_cast<std::uint32_t>(first + i))]).local % lists_;
+          ownership_.home(owned_.ids()[OwnedIndex(static_cast<std::uint32_t>(first + i))]).local % lists_;
       partition::look_up(destination_of_[list], targets.subspan(begin, ends[i] - begin),
                          numbers.subspan(begin, ends[i] - begin));
       begin = ends[i];

@@ -14,7 +14,7 @@ void ExchangePlan::count_slots() {
   ownership_.visit([&](const auto& scheme) {
     for (LocalNumber local{}; local < owned_.count(); ++local) {  // rows are read from front to back
       for (const VertexId target : rows_.row(scheme.vertex(rank_, local))) {
-        const std::uint32_t owner = scheme.place(target).owner;
+        const std::uint32_t owner = scheme.home(target).owner;
         if (owner == rank_) continue;
         ++slots_of_[owner][destination_of_[0][target]];
         ++slots[owner];

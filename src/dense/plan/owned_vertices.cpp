@@ -145,7 +145,7 @@ OwnedVertices::OwnedVertices(const partition::OwnedRows& rows, const partition::
     for_each(pieces.count(), [&](int, std::uint64_t piece) { sort.place(piece, given, indexes_, ids_); });
     const auto hubs = sort.sort_hubs(ids_);
     for (std::uint32_t i = 0; i < hubs.size(); ++i) {
-      indexes_[ownership.place(VertexId(hubs[i])).local] = i;
+      indexes_[ownership.home(VertexId(hubs[i])).local] = i;
       edges_before_[i / kRowBlock + 1] += degree(hubs[i]);
     }
     sort.for_each_stretch(kRowBlock, [&](std::uint32_t first, std::uint32_t end, std::uint64_t edges) {

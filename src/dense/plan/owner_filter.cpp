@@ -70,7 +70,7 @@ std::uint32_t* copy_wide(std::span<const std::uint64_t>, std::span<const std::ui
 
 #if defined(__x86_64__) && EDGEWIRE_ID_BITS == 32
 
-/// HashOwnership::place() of 16 vertices, each less than kMostVertices.
+/// HashOwnership::home() of 16 vertices, each less than kMostVertices.
 class Lanes {
  public:
   struct Places {
@@ -204,7 +204,7 @@ PlainId* OwnerFilter::pick(std::span<const VertexId> vertices, std::span<const s
   ownership_.visit([&](const auto& scheme) {
     for (const auto v : vertices) {
       *out = v;
-      out += kept[scheme.place(v).owner];
+      out += kept[scheme.home(v).owner];
     }
   });
   return out;
@@ -213,7 +213,7 @@ PlainId* OwnerFilter::pick(std::span<const VertexId> vertices, std::span<const s
 void OwnerFilter::count(std::span<const VertexId> vertices, std::span<std::uint64_t> counts) const noexcept {
   if (wide() && ownership_.processes() <= kMostDealt) return count_wide(*hash_, plain(vertices), counts);
   ownership_.visit([&](const auto& scheme) {
-    for (const auto v : vertices) ++counts[scheme.place(v).owner];
+    for (const auto v : vertices) ++counts[scheme.home(v).owner];
   });
 }
 
@@ -221,8 +221,8 @@ void OwnerFilter::deal(std::span<const VertexId> vertices, std::span<LocalNumber
   if (wide() && ownership_.processes() <= kMostDealt) return deal_wide(*hash_, plain(vertices), next);
   ownership_.visit([&](const auto& scheme) {
     for (const auto v : vertices) {
-      const Home place = scheme.place(v);
-      *next[place.owner]++ = place.local;
+      const Home home = scheme.home(v);
+      *next[home.owner]++ = home.local;
     }
   });
 }

@@ -12,7 +12,7 @@ namespace edgewire::plan {
 /// Loops over vertices that need the owner of each. No branch depends on the owner, since no processor could
 /// predict it. If vertices are hashed over few processes, ids have 32 bits and the processor has AVX-512, it
 /// treats 16 vertices at a time. That is 2.3 times as fast as looking up a bit for each vertex, and 3.4 times
-/// as fast as Ownership::place() (measured on Zen 4).
+/// as fast as Ownership::home() (measured on Zen 4).
 class OwnerFilter {
  public:
   /// pick() may write so many numbers, of any value, after its result.

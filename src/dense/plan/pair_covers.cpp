@@ -243,8 +243,8 @@ std::uint32_t* PairCovers::copy_weights(std::uint32_t peer, LocalNumber source, 
   const graph::Weights weights = owned_->weights();
   const auto [begin, end] = owned_->range(v);
   for (std::uint64_t e = begin; e < end; ++e) {
-    const Home place = ownership_->place(targets[e]);
-    if (place.owner != peer || (left_out != nullptr && left_out->test(place.local))) continue;
+    const Home home = ownership_->home(targets[e]);
+    if (home.owner != peer || (left_out != nullptr && left_out->test(home.local))) continue;
     const double weight = weights[e];
     if (floats) {
       const auto rounded = static_cast<float>(weight);

@@ -1,4 +1,4 @@
-#include "kernels/wcc_apart.h"
+#include "kernels/wcc_merge.h"
 
 #include <algorithm>
 #include <map>
@@ -30,7 +30,7 @@ MostFrequent most_frequent(const Forest& forest, std::uint32_t owned) {
   return most;
 }
 
-ComponentsApart::ComponentsApart(frontier::FrontierJob& job, Forest& forest, Room room)
+WccMerge::WccMerge(frontier::FrontierJob& job, Forest& forest, Room room)
     : job_(job),
       forest_(forest),
       boundary_(job.boundary()),
@@ -42,13 +42,13 @@ ComponentsApart::ComponentsApart(frontier::FrontierJob& job, Forest& forest, Roo
       has_giant_(processes_),
       open_(owned_, processes_) {}
 
-bool ComponentsApart::share_giant(frontier::SuperstepLog& log) {
+bool WccMerge::share_giant(frontier::SuperstepLog& log) {
   bool found = false;
   log.step(kGiant, [&](frontier::Superstep& done) {
     MostFrequent most = most_frequent(forest_, owned_);
     if (most.count < most.of / 4 || most.count < 2) most = {};  // bits would say little
     const std::uint64_t mine = most.count == 0 ? 0 : std::uint64_t{most.count} << kNameBits | name(most.root);
-    const auto largest = job_.records().share({&mine, 1});
+    const auto largest = job_.records().allgather({&mine, 1});
     const auto giant =
         std::ranges::max_element(largest, {}, [](std::uint64_t one) { return one >> kNameBits; });
     found = *giant != 0;
@@ -57,7 +57,7 @@ bool ComponentsApart::share_giant(frontier::SuperstepLog& log) {
     const auto reference = static_cast<std::uint32_t>(giant - largest.begin());
     const bool joins = rank_ == reference || (most.count > 0 && meets(reference, most.root));
     const std::uint64_t says = joins ? 1 : 0;
-    has_giant_ = job_.records().share({&says, 1});
+    has_giant_ = job_.records().allgather({&says, 1});
     link_giant(joins ? most.root : kNone);
     done.frontier = joins ? owned_ : 0;
   });
@@ -66,7 +66,7 @@ bool ComponentsApart::share_giant(frontier::SuperstepLog& log) {
 
 /// Marks the vertices in the largest components of their owners. `largest`: [process], its size and name; 0:
 /// none. `root`: that of this process.
-void ComponentsApart::mark_giants(const std::vector<std::uint64_t>& largest, std::uint32_t root) {
+void WccMerge::mark_giants(const std::vector<std::uint64_t>& largest, std::uint32_t root) {
   if (largest[rank_] != 0)
     job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
       for (LocalNumber local = first; local < last; ++local)
@@ -81,7 +81,7 @@ void ComponentsApart::mark_giants(const std::vector<std::uint64_t>& largest, std
 }
 
 /// Returns whether the tree of `root` has a vertex that the peer has in its own largest component.
-bool ComponentsApart::meets(std::uint32_t peer, std::uint32_t root) const noexcept {
+bool WccMerge::meets(std::uint32_t peer, std::uint32_t root) const noexcept {
   for (std::uint32_t n = boundary_.first(peer); n < boundary_.first(peer) + boundary_.count(peer); ++n)
     if (giant_.test(n) && forest_.root(n) == root) return true;
   return false;
@@ -89,7 +89,7 @@ bool ComponentsApart::meets(std::uint32_t peer, std::uint32_t root) const noexce
 
 /// Links the boundary vertices that other processes have in the giant component, and what this process has of
 /// it, whose root is `root`; kNone: nothing.
-void ComponentsApart::link_giant(std::uint32_t root) {
+void WccMerge::link_giant(std::uint32_t root) {
   constexpr std::uint32_t kPiece = 1 << 14;
   giant_member_ = root;
   for (std::uint32_t peer = 0; peer < processes_; ++peer) {
@@ -107,9 +107,9 @@ void ComponentsApart::link_giant(std::uint32_t root) {
   }
 }
 
-void ComponentsApart::join(frontier::SuperstepLog& log) {
+void WccMerge::join(frontier::SuperstepLog& log) {
   std::optional<GatheredComponents> gathered;
-  std::optional<ComponentsJoin> among_all;
+  std::optional<WccJoin> among_all;
   log.step(kName, [&](frontier::Superstep& done) {
     find_open();
     gathered.emplace(job_, open_, room_.all);
@@ -132,7 +132,7 @@ void ComponentsApart::join(frontier::SuperstepLog& log) {
 /// Returns the numbers of the vertices that this process and the peer know, and whose components they name.
 /// The vertices of the process with the higher rank come first. Where every edge is stored both ways, those
 /// of one process are enough.
-std::vector<std::uint32_t> ComponentsApart::open_between(std::uint32_t peer) const {
+std::vector<std::uint32_t> WccMerge::open_between(std::uint32_t peer) const {
   std::vector<std::uint32_t> here, there;  // boundary vertices here, and owned vertices that the peer knows
   for (std::uint32_t n = boundary_.first(peer); n < boundary_.first(peer) + boundary_.count(peer); ++n)
     if (!in_giant(peer, n)) here.push_back(n);
@@ -147,7 +147,7 @@ std::vector<std::uint32_t> ComponentsApart::open_between(std::uint32_t peer) con
 
 /// Finds what is open. A boundary vertex may have no owned vertex in its tree where rows were skipped: then
 /// its component has no name here.
-void ComponentsApart::find_open() {
+void WccMerge::find_open() {
   job_.pool().for_each(processes_, [&](int, std::uint64_t peer) {
     if (peer == rank_) return;
     auto roots = open_between(static_cast<std::uint32_t>(peer));

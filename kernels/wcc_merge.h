@@ -8,7 +8,7 @@
 // ways, the boundary vertices of one of the two are enough.
 //
 // Where process 0 has room for what all have to say of these, it links them, and answers with labels: see
-// GatheredComponents. Otherwise all processes link them: see ComponentsJoin.
+// GatheredComponents. Otherwise all processes link them: see WccJoin.
 #pragma once
 
 #include <array>
@@ -25,16 +25,16 @@
 
 namespace edgewire::kernels {
 
-/// The supersteps of Components have these names, by kind.
-inline constexpr std::array kComponentPhases{"link two edges of each vertex",
-                                             "link the rest",
-                                             "link all edges",
-                                             "find the largest component",
-                                             "name components of boundary vertices",
-                                             "tell owners the parents of components",
-                                             "link components in one process",
-                                             "ask owners for roots",
-                                             "send labels"};
+/// The supersteps of Wcc have these names, by kind.
+inline constexpr std::array kWccPhases{"link two edges of each vertex",
+                                       "link the rest",
+                                       "link all edges",
+                                       "find the largest component",
+                                       "name components of boundary vertices",
+                                       "tell owners the parents of components",
+                                       "link components in one process",
+                                       "ask owners for roots",
+                                       "send labels"};
 
 /// The component that is the most frequent one among some of the owned vertices, about so many.
 inline constexpr std::uint32_t kSampledVertices = 1024;
@@ -45,7 +45,7 @@ struct MostFrequent {
 MostFrequent most_frequent(const Forest& forest, std::uint32_t owned);
 
 /// Functions are collective, while workers rest; they throw Error.
-class ComponentsApart {
+class WccMerge {
  public:
   /// The values of Superstep::kind. Its `frontier` has names, bits or records that were sent.
   static constexpr std::uint64_t kGiant = 3, kName = 4, kTell = 5, kGather = 6, kAsk = 7, kLabel = 8;
@@ -57,9 +57,9 @@ class ComponentsApart {
 
   /// `forest`: over the numbers of the job's boundary. Memory: a bit for each vertex that the process knows
   /// and for each that it owns; 8 bytes for each boundary vertex of this process or of others whose component
-  /// is named; in process 0 what `room` says, or where it has no room that of ComponentsJoin in each process.
+  /// is named; in process 0 what `room` says, or where it has no room that of WccJoin in each process.
   /// `job` and `forest` outlive this. `room`: the same in all processes.
-  ComponentsApart(frontier::FrontierJob& job, Forest& forest, Room room);
+  WccMerge(frontier::FrontierJob& job, Forest& forest, Room room);
 
   /// Says which owned vertices are in a component that is large in this process, and links boundary vertices
   /// that are in the same one. Returns false when no process has one; it may be called again then.

@@ -11,22 +11,22 @@
 
 namespace edgewire::kernels {
 
-class BetweennessBySource {
+class BcBySource {
  public:
   /// The values of Superstep::kind. In kSearches `frontier` has the vertices that were reached and `step` the
   /// number of sources, in kSums `frontier` has the sums that were sent.
   static constexpr std::uint64_t kSearches = 2, kSums = 3;
 
   /// Returns whether each worker searches from sources of its own, see Searches::apart(): always where sums
-  /// are in order or paths weighted, since Betweenness of several workers knows neither.
-  static bool chosen(const frontier::SearchPlan& plan, const BetweennessOptions& options);
+  /// are in order or paths weighted, since Bc of several workers knows neither.
+  static bool chosen(const frontier::SearchPlan& plan, const BcOptions& options);
 
   /// `job` was made for tasks, and outlives this. Collective. Throws Error, also where weights are asked for
   /// and the graph has none, or one that is not above 0.
-  BetweennessBySource(frontier::FrontierJob& job, const BetweennessOptions& options);
-  /// Does what Betweenness::resume() does, before the first run(). `scores`: those that scores() has had.
+  BcBySource(frontier::FrontierJob& job, const BcOptions& options);
+  /// Does what Bc::resume() does, before the first run(). `scores`: those that scores() has had.
   void resume(std::vector<double> scores);
-  /// Does what Betweenness::run() does. It may be called again; no worker begins with these sources before
+  /// Does what Bc::run() does. It may be called again; no worker begins with these sources before
   /// all have ended with those of the call before. `later`: sources of the calls that follow, of which the
   /// progress tells, too.
   std::vector<frontier::Superstep> run(std::span<const VertexId> sources, std::size_t later = 0);

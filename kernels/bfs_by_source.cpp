@@ -1,4 +1,4 @@
-#include "kernels/bfs_apart.h"
+#include "kernels/bfs_by_source.h"
 
 #include <memory>
 #include <string>
@@ -14,9 +14,9 @@ constexpr std::uint64_t kBytesOfASearch = kIds64 ? 24 : 16;  // bytes for a vert
 
 }  // namespace
 
-class BreadthFirstApart::Searcher final : public frontier::Searcher {
+class BfsBySource::Searcher final : public frontier::Searcher {
  public:
-  Searcher(BreadthFirstApart& all, frontier::FrontierJob& alone)
+  Searcher(BfsBySource& all, frontier::FrontierJob& alone)
       : all_(all), alone_(alone), search_(alone, all.options_.parents) {}
 
   std::vector<frontier::Superstep> search(std::size_t number, VertexId source) override {
@@ -28,24 +28,24 @@ class BreadthFirstApart::Searcher final : public frontier::Searcher {
   }
 
  private:
-  BreadthFirstApart& all_;
+  BfsBySource& all_;
   frontier::FrontierJob& alone_;
-  BreadthFirst search_;
+  Bfs search_;
 };
 
-bool BreadthFirstApart::chosen(const frontier::SearchPlan& plan, BreadthFirst::Parents parents) {
+bool BfsBySource::chosen(const frontier::SearchPlan& plan, Bfs::Parents parents) {
   return frontier::Searches::apart(plan, kBytesOfASearch,
-                                   parents == BreadthFirst::Parents::none ? 4 : 4 + sizeof(PlainId));
+                                   parents == Bfs::Parents::none ? 4 : 4 + sizeof(PlainId));
 }
 
-BreadthFirstApart::BreadthFirstApart(frontier::FrontierJob& job, BreadthFirstApartOptions options)
+BfsBySource::BfsBySource(frontier::FrontierJob& job, BfsBySourceOptions options)
     : options_(std::move(options)), searches_(job, [this](frontier::FrontierJob& alone) {
         return std::make_unique<Searcher>(*this, alone);
       }) {
   options_.keep = process::count_of_rank_0(job.bootstrap(), options_.keep ? 1 : 0) != 0;
   options_.question.farthest = process::count_of_rank_0(job.bootstrap(), options_.question.farthest);
   give_ = searches_.registry().add("give", [this](tasks::Context& task) -> tasks::Task {
-    const BreadthFirstFound found = std::exchange(found_[task.argument<std::size_t>()], {});
+    const BfsFound found = std::exchange(found_[task.argument<std::size_t>()], {});
     co_return launch::pack(found.levels) + launch::pack(found.parents);
   });
   bring_ = searches_.registry().add("bring", [this](tasks::Context& task) -> tasks::Task {
@@ -55,16 +55,16 @@ BreadthFirstApart::BreadthFirstApart(frontier::FrontierJob& job, BreadthFirstApa
   searches_.connect();
 }
 
-std::vector<std::vector<frontier::Superstep>> BreadthFirstApart::run(std::span<const VertexId> sources) {
+std::vector<std::vector<frontier::Superstep>> BfsBySource::run(std::span<const VertexId> sources) {
   found_.resize(sources.size());
   answers_.resize(sources.size());
   checksums_.resize(sources.size());
   return searches_.run(sources, false);
 }
 
-BreadthFirstFound BreadthFirstApart::bring(std::size_t number) {
+BfsFound BfsBySource::bring(std::size_t number) {
   const std::string bytes = searches_.run_task(bring_, tasks::to_bytes(number));
-  if (options_.parents == BreadthFirst::Parents::none) return {launch::unpack<std::uint32_t>(bytes, 0), {}};
+  if (options_.parents == Bfs::Parents::none) return {launch::unpack<std::uint32_t>(bytes, 0), {}};
   constexpr std::size_t kLevelBytes = sizeof(std::uint32_t), kBytesOfBoth = kLevelBytes + sizeof(PlainId);
   const std::size_t of_levels = bytes.size() / kBytesOfBoth * kLevelBytes;
   return {launch::unpack<std::uint32_t>(bytes.substr(0, of_levels), 0),

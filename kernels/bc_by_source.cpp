@@ -1,4 +1,4 @@
-#include "kernels/bc_apart.h"
+#include "kernels/bc_by_source.h"
 
 #include <algorithm>
 #include <cstring>
@@ -16,15 +16,14 @@ namespace {
 
 constexpr std::uint64_t kBytesOfAVertex = 40;  // the memory of a worker's search and scores for each vertex
 
-class BetweennessSearcher final : public frontier::Searcher {
+class BcSearcher final : public frontier::Searcher {
  public:
-  BetweennessSearcher(frontier::FrontierJob& alone, const BetweennessOptions& options)
-      : sums_(alone, options) {}
+  BcSearcher(frontier::FrontierJob& alone, const BcOptions& options) : sums_(alone, options) {}
 
   std::vector<frontier::Superstep> search(std::size_t, VertexId source) override {
     frontier::Superstep sum;
     for (const frontier::Superstep& step : sums_.run(std::span(&source, 1))) {
-      if (step.kind == Betweenness::kForward) sum.frontier += step.frontier;
+      if (step.kind == Bc::kForward) sum.frontier += step.frontier;
       sum.edges += step.edges;
     }
     return {sum};
@@ -32,7 +31,7 @@ class BetweennessSearcher final : public frontier::Searcher {
   const std::vector<double>& scores() const { return sums_.scores(); }
 
  private:
-  Betweenness sums_;
+  Bc sums_;
 };
 
 /// Adds the time and bytes since `start`, and tells the job's listener.
@@ -47,14 +46,14 @@ void stop(frontier::FrontierJob& job, const frontier::Searches& searches, Clock:
 
 }  // namespace
 
-bool BetweennessBySource::chosen(const frontier::SearchPlan& plan, const BetweennessOptions& options) {
+bool BcBySource::chosen(const frontier::SearchPlan& plan, const BcOptions& options) {
   return options.in_order || options.weighted || frontier::Searches::apart(plan, kBytesOfAVertex);
 }
 
 /// Adds up as a tree: process p takes the sums of processes 2p + 1 and 2p + 2, and so on.
-BetweennessBySource::BetweennessBySource(frontier::FrontierJob& job, const BetweennessOptions& options)
+BcBySource::BcBySource(frontier::FrontierJob& job, const BcOptions& options)
     : job_(job), in_order_(options.in_order), searches_(job, [options](frontier::FrontierJob& alone) {
-        return std::make_unique<BetweennessSearcher>(alone, options);
+        return std::make_unique<BcSearcher>(alone, options);
       }) {
   if (options.weighted) expect_positive_weights(job);
   sums_ = searches_.registry().add("sums", [this](tasks::Context& task) -> tasks::Task {
@@ -77,23 +76,22 @@ BetweennessBySource::BetweennessBySource(frontier::FrontierJob& job, const Betwe
   searches_.connect();
 }
 
-std::vector<double> BetweennessBySource::own_sums() const {
+std::vector<double> BcBySource::own_sums() const {
   std::vector<double> sums(job_.graph().vertices());
   searches_.for_each_searcher([&](const frontier::Searcher& searcher) {
-    const auto& scores = static_cast<const BetweennessSearcher&>(searcher).scores();
+    const auto& scores = static_cast<const BcSearcher&>(searcher).scores();
     for (std::size_t v = 0; v < sums.size(); ++v) sums[v] += scores[v];
   });
   return sums;
 }
 
-void BetweennessBySource::resume(std::vector<double> scores) {
+void BcBySource::resume(std::vector<double> scores) {
   if (scores.size() != (job_.rank() == 0 ? job_.graph().vertices() : 0))
     throw Error("there are scores of other vertices");
   before_ = std::move(scores);
 }
 
-std::vector<frontier::Superstep> BetweennessBySource::run(std::span<const VertexId> sources,
-                                                          std::size_t later) {
+std::vector<frontier::Superstep> BcBySource::run(std::span<const VertexId> sources, std::size_t later) {
   std::vector<frontier::Superstep> steps(2);
   steps[0].kind = kSearches;
   steps[0].step = sources.size();

@@ -13,27 +13,27 @@
 
 namespace edgewire::kernels {
 
-struct BreadthFirstApartOptions {
-  BreadthFirst::Parents parents = BreadthFirst::Parents::none;
-  BreadthFirstQuestion question{};  ///< question of each search; how many are farthest is as rank 0 says
-  bool keep = false;                ///< what is found, for bring(); as rank 0 says
+struct BfsBySourceOptions {
+  Bfs::Parents parents = Bfs::Parents::none;
+  BfsQuestion question{};  ///< question of each search; how many are farthest is as rank 0 says
+  bool keep = false;       ///< what is found, for bring(); as rank 0 says
   /// Makes a checksum of the levels of all vertices, after each search.
   std::function<std::uint64_t(std::span<const std::uint32_t> levels)> checksum{};
 };
 
 /// A search finds a level and a parent for each vertex.
-struct BreadthFirstFound {
-  std::vector<std::uint32_t> levels;  ///< as BreadthFirst has them
+struct BfsFound {
+  std::vector<std::uint32_t> levels;  ///< as Bfs has them
   std::vector<PlainId> parents;       ///< likewise
 };
 
-class BreadthFirstApart {
+class BfsBySource {
  public:
   /// Returns whether workers search apart, see Searches::apart().
-  static bool chosen(const frontier::SearchPlan& plan, BreadthFirst::Parents parents);
+  static bool chosen(const frontier::SearchPlan& plan, Bfs::Parents parents);
 
   /// `job` was made for tasks, and outlives this. Collective; throws Error.
-  BreadthFirstApart(frontier::FrontierJob& job, BreadthFirstApartOptions options);
+  BfsBySource(frontier::FrontierJob& job, BfsBySourceOptions options);
 
   /// Searches from all of them. Returns the supersteps of each search, as Searches::run() does. It is called
   /// once. Collective; throws Error.
@@ -41,19 +41,19 @@ class BreadthFirstApart {
 
   /// Returns at rank 0 what the search from source `number` of the list has found, once. Collective; throws
   /// Error.
-  BreadthFirstFound bring(std::size_t number);
+  BfsFound bring(std::size_t number);
   /// The answer for join_answers(): it is empty unless this process has searched from this source.
-  const BreadthFirstAnswer& answer(std::size_t number) const { return answers_[number]; }
+  const BfsAnswer& answer(std::size_t number) const { return answers_[number]; }
   /// The checksum is 0 unless this process has searched from this source.
   std::uint64_t checksum(std::size_t number) const { return checksums_[number]; }
 
  private:
   class Searcher;
 
-  BreadthFirstApartOptions options_;
-  std::vector<BreadthFirstFound> found_;     ///< [number of the source]: of this process
-  std::vector<BreadthFirstAnswer> answers_;  ///< likewise
-  std::vector<std::uint64_t> checksums_;     ///< likewise
+  BfsBySourceOptions options_;
+  std::vector<BfsFound> found_;           ///< [number of the source]: of this process
+  std::vector<BfsAnswer> answers_;        ///< likewise
+  std::vector<std::uint64_t> checksums_;  ///< likewise
   frontier::Searches searches_;
   tasks::FunctionId give_, bring_;
 };
