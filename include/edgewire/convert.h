@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "edgewire/graph.h"
@@ -38,6 +40,28 @@ struct GraphSummary {
 };
 /// Reads `input`, plain or compressed, "-" for standard input, and writes `output` in our format.
 GraphSummary convert(const std::string& input, const std::string& output, const ConvertOptions& options = {});
+
+/// Ids of vertices, as they lie in memory.
+using Ids = std::variant<std::span<const std::uint32_t>, std::span<const std::uint64_t>,
+                         std::span<const std::int32_t>, std::span<const std::int64_t>>;
+/// Edges in memory: [edge] of each array. `weights` has one for each edge, or none.
+struct EdgeArrays {
+  Ids sources, targets;
+  graph::Weights weights{};
+};
+/// How to make a graph of arrays.
+struct EdgeOptions {
+  std::optional<std::uint64_t> vertices{};  ///< not set: all ids up to the largest
+  std::vector<std::string> names{};         ///< [vertex]: go to a table beside the output; empty: none
+  bool simple = false;                      ///< drop self loops, and of duplicate edges all but the lightest
+  bool undirected = false;                  ///< store each edge both ways
+  int workers = 0;
+  Progress progress{};
+};
+/// Writes the graph of these edges. Ids are from 0 on. Throws Error with the first edge whose id is none or
+/// whose weight is not finite.
+GraphSummary convert_arrays(const EdgeArrays& edges, const std::string& output,
+                            const EdgeOptions& options = {});
 
 /// Writes a graph as `output`; "-" is stdout. `format`: as the name of the output tells (auto), or el, wel,
 /// csv, tsv, mtx, sg, wsg or metis. `weights`: write them where graph and format have them.

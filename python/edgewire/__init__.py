@@ -1,0 +1,14 @@
+"""Edgewire for Python: graphs from arrays, tables and files, and kernels over them.
+
+    import edgewire as ew
+    g = ew.read("edges.parquet", src="a", dst="b", weight="w")
+    ranks = ew.pagerank(g, processes=2)
+    ranks.report["seconds_total"], ranks.to_frame()
+"""
+
+from ._edgewire import Error, UsageError, __version__
+from .graph import Graph, read
+from .kernels import Result, bc, bfs, bound, cdlp, lcc, pagerank, scc, spmv, sssp, wcc
+
+__all__ = ["Error", "Graph", "Result", "UsageError", "__version__", "bc", "bfs", "bound", "cdlp", "lcc", "pagerank", "read", "scc",
+           "spmv", "sssp", "wcc"]

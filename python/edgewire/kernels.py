@@ -1,0 +1,170 @@
+"""Kernels: each is one call that returns an array of a value for each vertex."""
+
+import json
+
+import numpy as np
+
+from . import _edgewire
+from ._edgewire import UsageError
+from .calls import Progress, cores, set_options, workers_of
+from .graph import needed
+
+
+class Result(np.ndarray):
+    """[vertex]: the values of a kernel, an array of NumPy. `report` has what the run took, as a dict; arrays that are made of it
+    have none."""
+
+    report = None
+    graph = None
+    column = None
+
+    @classmethod
+    def of(cls, values, report, graph, column):
+        result = values.view(cls)
+        result.report, result.graph, result.column = report, graph, column
+        return result
+
+    def __array_finalize__(self, source):
+        self.report = self.graph = self.column = None
+
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        return array[()] if return_scalar else array.view(np.ndarray)
+
+    def to_frame(self):
+        """A DataFrame with a row for each vertex: `vertex`, by its label where the graph has some, and the value."""
+        if self.graph is None:
+            raise UsageError("this array is no whole result of a kernel: call to_frame() on what the kernel returned")
+        pandas = needed("pandas", "to_frame()")
+        labels = self.graph.labels
+        vertex = np.arange(self.graph.vertices) if labels is None else labels
+        return pandas.DataFrame({"vertex": vertex, self.column: np.asarray(self)})
+
+
+def run(column, call, graph, *asked, workers=None, processes=1, progress=None, **options):
+    """Calls a function of the library in a job."""
+    job = set_options(_edgewire.Job(), {**options, "workers": workers_of(workers, processes), "processes": processes})
+    with Progress(progress) as show:
+        job.show = show
+        values, report = call(graph._file, *asked, job)
+    return Result.of(values, json.loads(report) if report else {}, graph, column)
+
+
+def vertex_of(graph, vertex):
+    if not isinstance(vertex, (int, np.integer)) or not 0 <= vertex < graph.vertices:
+        raise UsageError(f"{vertex!r} is no vertex of this graph: they are 0 to {graph.vertices - 1}")
+    return int(vertex)
+
+
+def vertices_of(graph, vertices):
+    """The vertices in ascending order, each once."""
+    chosen = sorted({vertex_of(graph, vertex) for vertex in vertices})
+    if not chosen:
+        raise UsageError("there is no vertex in the list")
+    return chosen
+
+
+def pagerank(graph, damping=0.85, tolerance=0, iterations=None, personalization=None, weight=None, **job):
+    """PageRank by power iteration: float64[vertices], which sums to 1.
+
+    tolerance: stop when ranks change by less in sum; 0: make all iterations. iterations: the most, by default 20, or 1000 with a
+    tolerance. personalization: the vertices at which walks start again, all alike. weight: True to share ranks in proportion to
+    weights. job: workers (of each process; all cores), processes (1), transport ("shm", "tcp", ...), strategy ("auto", "slots",
+    "cover", ...), ownership, layout, order, wire, verify, profile, progress (None, True, False or a function).
+    """
+    asked = set_options(_edgewire.PageRankOptions(), {
+        "damping": float(damping), "tolerance": float(tolerance),
+        "iterations": (1000 if tolerance else 20) if iterations is None else iterations})
+    job.setdefault("weighted", bool(weight))
+    if personalization is None:
+        return run("rank", _edgewire.pagerank, graph, asked, **job)
+    if hasattr(personalization, "items"):
+        chosen = {vertex: value for vertex, value in personalization.items() if value}
+        if len(set(chosen.values())) > 1:
+            raise UsageError("personalization: walks start again at all chosen vertices alike; these have different values")
+        personalization = chosen
+    return run("rank", _edgewire.ppr, graph, vertices_of(graph, personalization), asked, **job)
+
+
+def spmv(graph, x=None, iterations=1, **job):
+    """y = A x, applied `iterations` times: float64[vertices]; row v of A has the weights of the edges to v. x: a number for each
+    vertex, or None for ones."""
+    values = [] if x is None else np.asarray(x, np.float64).tolist()
+    if x is not None and len(values) != graph.vertices:
+        raise UsageError(f"x has {len(values)} numbers, and the graph {graph.vertices} vertices")
+    return run("value", _edgewire.spmv, graph, values, iterations, **job)
+
+
+def bfs(graph, source, parents=False, **job):
+    """Levels: int64[vertices], the number of edges from `source`, -1 where no path leads. parents: the vertex before each one on a
+    shortest path, the smallest of several."""
+    return run("parent" if parents else "level", _edgewire.bfs, graph, vertex_of(graph, source), bool(parents), **job)
+
+
+def sssp(graph, source, delta=0, weight=True, **job):
+    """Distances: float64[vertices], infinity where no path leads. weight: False to count each edge as 1."""
+    return run("distance", _edgewire.sssp, graph, vertex_of(graph, source), float(delta), not weight, **job)
+
+
+def bc(graph, sources=None, weight=None, normalized=False, endpoints=False, deterministic=False, **job):
+    """Betweenness: float64[vertices], added up over `sources`, or over all vertices. weight: True for paths of the least sum of
+    weights."""
+    asked = set_options(_edgewire.BcOptions(), {"weighted": bool(weight), "normalized": bool(normalized), "endpoints": bool(endpoints),
+                                                "deterministic": bool(deterministic)})
+    chosen = [] if sources is None else vertices_of(graph, sources)
+    return run("betweenness", _edgewire.bc, graph, chosen, asked, **job)
+
+
+def wcc(graph, **job):
+    """Weakly connected components: int64[vertices], the first vertex of each one's component."""
+    return run("component", _edgewire.wcc, graph, **job)
+
+
+def scc(graph, **job):
+    """Strongly connected components: int64[vertices], the first vertex of each one's component."""
+    return run("component", _edgewire.scc, graph, **job)
+
+
+def cdlp(graph, iterations=10, **job):
+    """Communities by label propagation, as LDBC Graphalytics has it: int64[vertices], labels that are vertices."""
+    return run("label", _edgewire.cdlp, graph, iterations, **job)
+
+
+def lcc(graph, **job):
+    """Local clustering coefficients: float64[vertices]; the number of triangles is in the report."""
+    return run("coefficient", _edgewire.lcc, graph, **job)
+
+
+class Bound:
+    """What processes must send in an iteration of a pass over all edges, and how long links take. It shows as a table in notebooks."""
+
+    def __init__(self, text, rows):
+        self.text, self.rows = text, rows
+
+    def to_frame(self):
+        """A DataFrame with a row for each number of processes, ownership, strategy and wire."""
+        return needed("pandas", "to_frame()").DataFrame(self.rows)
+
+    def __str__(self):
+        return self.text
+
+    def _repr_html_(self):
+        return self.to_frame()._repr_html_()
+
+
+def bound(graph, processes=(2, 4, 8, 16), rate=("1G", "10G", "40G", "100G"), workers=1, ownership=("hash",), strategy=("slots", "cover"),
+          wire=("f32",), progress=None):
+    """The bytes that must cross the wire in an iteration, and the seconds that links of these rates take for them. Each argument is one
+    value or several."""
+    several = {"processes": processes, "rates": rate, "ownerships": ownership, "strategies": strategy, "wires": wire}
+    options = set_options(_edgewire.BoundOptions(), {
+        "workers": workers, "threads": cores(),
+        **{name: [value] if isinstance(value, (str, int)) else list(value) for name, value in several.items()}})
+    with Progress(progress) as show:
+        text, counted = _edgewire.bound(graph._file, options, show)
+    rows = []
+    for row in json.loads(counted)["rows"]:
+        rows.append({"processes": row["processes"], "ownership": row["ownership"], "strategy": row["strategy"], "wire": row["encoding"],
+                     "values": row["values_sent_total"], "payload_bytes": row["payload_bytes_total"],
+                     "wire_bytes": row["wire_bytes_total"]["tcp1500"],
+                     **{f"seconds_at_{rate}": seconds for rate, seconds in row["seconds_at"].items()}})
+    return Bound(text, rows)
