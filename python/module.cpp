@@ -169,10 +169,13 @@ void convert_apart(const std::string& input, const std::string& output, ConvertO
       wait);
 }
 
-/// Returns the array, which Python cannot write, and which keeps `owner`.
-template <class Number>
-nb::object view_of(std::span<const Number> numbers, nb::handle owner) {
-  return nb::cast(nb::ndarray<nb::numpy, const Number, nb::ndim<1>>(numbers.data(), {numbers.size()}, owner),
+/// Returns the elements as numbers of as many bytes, in an array that Python cannot write and that keeps
+/// `owner`.
+template <class Number, class Element>
+nb::object view_of(std::span<const Element> elements, nb::handle owner) {
+  static_assert(sizeof(Number) == sizeof(Element));
+  return nb::cast(nb::ndarray<nb::numpy, const Number, nb::ndim<1>>(
+                      reinterpret_cast<const Number*>(elements.data()), {elements.size()}, owner),
                   nb::rv_policy::reference);
 }
 
@@ -195,19 +198,20 @@ void bind_graph(nb::module_& m) {
       .def_prop_ro("has_original_ids", &GraphFile::has_original_ids)
       .def_prop_ro("checksum", &GraphFile::checksum)
       .def("check_rows", &check_rows)
-      .def_prop_ro(
-          "offsets",
-          [](nb::handle_t<GraphFile> self) { return view_of(nb::cast<GraphFile&>(self).offsets(), self); })
+      // Offsets are signed, as NumPy has indexes: there are fewer than 2^63 edges.
+      .def_prop_ro("offsets",
+                   [](nb::handle_t<GraphFile> self) {
+                     return view_of<std::int64_t>(nb::cast<GraphFile&>(self).offsets(), self);
+                   })
       .def_prop_ro("targets",
                    [](nb::handle_t<GraphFile> self) {
-                     const auto targets = nb::cast<GraphFile&>(self).targets();
-                     return view_of(
-                         std::span(reinterpret_cast<const PlainId*>(targets.data()), targets.size()), self);
+                     return view_of<PlainId>(nb::cast<GraphFile&>(self).targets(), self);
                    })
       .def_prop_ro("weights", [](nb::handle_t<GraphFile> self) -> nb::object {
         const auto weights = nb::cast<GraphFile&>(self).weights();
         if (weights.empty()) return nb::none();
-        return weights.visit([&](const auto all) { return view_of(all, self); });
+        return weights.visit(
+            [&]<class Number>(std::span<const Number> all) { return view_of<Number>(all, self); });
       });
   m.def(
       "open", [](const std::string& path, const std::string& name) { return GraphFile::open(path, name); },

@@ -92,7 +92,7 @@ class Graph:
 
     @property
     def offsets(self):
-        """uint64[vertices + 1]: the out-edges of v are targets[offsets[v]:offsets[v + 1]]. A view of the file."""
+        """int64[vertices + 1]: the out-edges of v are targets[offsets[v]:offsets[v + 1]]. A view of the file."""
         return self._checked_file().offsets
 
     @property
@@ -226,7 +226,7 @@ class Graph:
         values = self.weights if self.weighted else np.ones(self.edges)
         small = max(self.vertices, self.edges) < 2**31
         targets = self.targets.view(np.int32) if small else self.targets.astype(np.int64)
-        return sparse.csr_array((values, targets, self.offsets.astype(targets.dtype)), shape=(self.vertices, self.vertices))
+        return sparse.csr_array((values, targets, self.offsets.astype(targets.dtype, copy=False)), shape=(self.vertices, self.vertices))
 
     def to_pandas(self, src="src", dst="dst", weight="weight"):
         """The edges as a DataFrame, with labels where there are some."""

@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from . import _edgewire
-from ._edgewire import UsageError
+from ._edgewire import Error, UsageError
 from .calls import Progress, cores, set_options, workers_of
 from .graph import needed
 
@@ -49,6 +49,11 @@ def run(column, call, graph, *asked, workers=None, processes=1, progress=None, *
     return Result.of(values, json.loads(report) if report else {}, graph, column)
 
 
+def expect_weights(graph):
+    if not graph.weighted:
+        raise Error("the graph has no weights: make it with a weight column or array, or leave out weight= (sssp: weight=False)")
+
+
 def vertex_of(graph, vertex):
     if not isinstance(vertex, (int, np.integer)) or not 0 <= vertex < graph.vertices:
         raise UsageError(f"{vertex!r} is no vertex of this graph: they are 0 to {graph.vertices - 1}")
@@ -74,7 +79,9 @@ def pagerank(graph, damping=0.85, tolerance=0, iterations=None, personalization=
     asked = set_options(_edgewire.PageRankOptions(), {
         "damping": float(damping), "tolerance": float(tolerance),
         "iterations": (1000 if tolerance else 20) if iterations is None else iterations})
-    job.setdefault("weighted", bool(weight))
+    if weight:
+        expect_weights(graph)
+        job["weighted"] = True
     if personalization is None:
         return run("rank", _edgewire.pagerank, graph, asked, **job)
     if hasattr(personalization, "items"):
@@ -102,12 +109,16 @@ def bfs(graph, source, parents=False, **job):
 
 def sssp(graph, source, delta=0, weight=True, **job):
     """Distances: float64[vertices], infinity where no path leads. weight: False to count each edge as 1."""
+    if weight:
+        expect_weights(graph)
     return run("distance", _edgewire.sssp, graph, vertex_of(graph, source), float(delta), not weight, **job)
 
 
 def bc(graph, sources=None, weight=None, normalized=False, endpoints=False, deterministic=False, **job):
     """Betweenness: float64[vertices], added up over `sources`, or over all vertices. weight: True for paths of the least sum of
     weights."""
+    if weight:
+        expect_weights(graph)
     asked = set_options(_edgewire.BcOptions(), {"weighted": bool(weight), "normalized": bool(normalized), "endpoints": bool(endpoints),
                                                 "deterministic": bool(deterministic)})
     chosen = [] if sources is None else vertices_of(graph, sources)

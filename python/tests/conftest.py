@@ -1,0 +1,15 @@
+import numpy as np
+import pytest
+
+import edgewire as ew
+
+
+def random_edges(vertices=200, edges=1500, seed=1):
+    return np.random.default_rng(seed).integers(0, vertices, (2, edges))
+
+
+@pytest.fixture
+def random_graph():
+    """A random graph, and its edges."""
+    src, dst = random_edges()
+    return ew.Graph.from_numpy(src, dst, vertices=200), src, dst

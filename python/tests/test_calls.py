@@ -1,0 +1,199 @@
+"""What all calls have in common: options, errors, progress, interrupts, threads."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+
+import edgewire as ew
+
+
+def run_script(text, **options):
+    return subprocess.run([sys.executable, "-c", textwrap.dedent(text)], capture_output=True, text=True, timeout=120, **options)
+
+
+@pytest.mark.parametrize("call, error, says", [
+    (lambda g: ew.pagerank(g, damping=3), ew.UsageError, "damping: 3 is not from 0 to 1"),
+    (lambda g: ew.pagerank(g, strategy="best"), ew.UsageError, "no strategy .best."),
+    (lambda g: ew.pagerank(g, workers=0), ew.UsageError, "workers"),
+    (lambda g: ew.pagerank(g, workers="two"), ew.UsageError, "workers='two': a int is needed here"),
+    (lambda g: ew.pagerank(g, processes=0), ew.UsageError, "processes"),
+    (lambda g: ew.pagerank(g, iterations=-1), ew.UsageError, "iterations"),
+    (lambda g: ew.pagerank(g, hurry=True), ew.UsageError, "there is no option 'hurry'; options are "),
+    (lambda g: ew.pagerank(g, weight=True), ew.Error, "no weights: make it with"),
+    (lambda g: ew.sssp(g, 0), ew.Error, "no weights: make it with"),
+    (lambda g: ew.bc(g, weight=True), ew.Error, "no weights: make it with"),
+    (lambda g: ew.bfs(g, 200), ew.UsageError, "200 is no vertex of this graph: they are 0 to 199"),
+    (lambda g: ew.bfs(g, -1), ew.UsageError, "-1 is no vertex"),
+    (lambda g: ew.bfs(g, "a"), ew.UsageError, "'a' is no vertex"),
+    (lambda g: ew.bfs(g, 1.5), ew.UsageError, "1.5 is no vertex"),
+    (lambda g: ew.bc(g, sources=[1, 999]), ew.UsageError, "999 is no vertex"),
+    (lambda g: ew.cdlp(g, iterations=0), ew.UsageError, "iterations"),
+    (lambda g: ew.wcc(g, transport="pigeon"), ew.UsageError, "pigeon"),
+])
+def test_one_line_says_what_is_wrong(random_graph, call, error, says):
+    with pytest.raises(ew.Error) as caught:
+        call(random_graph[0])
+    assert type(caught.value) is error and re.search(says, str(caught.value)) and "\n" not in str(caught.value)
+
+
+def test_usage_errors_are_errors():
+    assert issubclass(ew.UsageError, ew.Error) and issubclass(ew.Error, Exception)
+
+
+def test_nothing_is_printed(random_graph, capfd):
+    ew.pagerank(random_graph[0], processes=2)
+    with pytest.raises(ew.Error):
+        ew.sssp(random_graph[0], 0)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_progress_is_told(random_graph):
+    told = []
+    ew.pagerank(random_graph[0], iterations=100_000, progress=lambda *step: told.append(step))
+    assert any(name == "iterations" or "iter" in name for name, done, total, unit in told), told[:3]
+    assert all(0 <= done <= total or total == 0 for _, done, total, _ in told)
+
+
+def test_what_a_progress_function_throws_ends_the_call(random_graph):
+    def stop(*_):
+        raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        ew.pagerank(random_graph[0], iterations=2_000_000_000, progress=stop)
+
+
+def test_progress_words(random_graph):
+    assert len(ew.wcc(random_graph[0], progress=True)) == 200
+    assert len(ew.wcc(random_graph[0], progress=False)) == 200
+
+
+ENDLESS = """
+    import edgewire as ew, numpy as np, sys
+    src, dst = np.random.default_rng(1).integers(0, 1000, (2, 20000))
+    g = ew.Graph.from_numpy(src, dst)
+    print("ready", flush=True)
+    try:
+        ew.pagerank(g, iterations=2_000_000_000, processes={processes})
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+def test_an_interrupt_ends_the_call_and_all_of_its_processes(processes):
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(ENDLESS.format(processes=processes))], stdout=subprocess.PIPE,
+                          text=True) as script:
+        assert script.stdout.readline() == "ready\n"
+        while not children(script.pid):
+            os.sched_yield()
+        before = descendants(script.pid)
+        script.send_signal(signal.SIGINT)
+        assert script.stdout.readline() == "interrupted\n"
+        script.wait(60)
+    assert script.returncode == 0 and not [pid for pid in before if is_running(pid)]
+
+
+def test_the_end_of_python_ends_the_call():
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(ENDLESS.format(processes=2))], stdout=subprocess.PIPE,
+                          text=True) as script:
+        assert script.stdout.readline() == "ready\n"
+        while len(descendants(script.pid)) < 3:
+            os.sched_yield()
+        started = descendants(script.pid)
+        script.kill()
+        script.wait(60)
+    while any(is_running(pid) for pid in started):  # the system tells them; a test that waits in vain is stopped from outside
+        os.sched_yield()
+
+
+def children(pid):
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as file:
+            return [int(word) for word in file.read().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def descendants(pid):
+    return [one for child in children(pid) for one in [child, *descendants(child)]]
+
+
+def is_running(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_a_killed_process_is_an_error():
+    done = run_script("""
+        import edgewire as ew, numpy as np, os, signal, threading
+        src, dst = np.random.default_rng(1).integers(0, 1000, (2, 20000))
+        g = ew.Graph.from_numpy(src, dst)
+        def kill(*_):
+            with open(f"/proc/{os.getpid()}/task/{os.getpid()}/children") as file:
+                os.kill(int(file.read().split()[0]), signal.SIGKILL)
+        try:
+            ew.pagerank(g, iterations=2_000_000_000, progress=kill)
+        except ew.Error as error:
+            print(error)
+    """)
+    assert "was ended by signal Killed" in done.stdout, done
+
+
+def test_other_threads_run_meanwhile(random_graph):
+    """The interpreter is free while a call waits."""
+    graph, going, count = random_graph[0], threading.Event(), 0
+
+    def call():
+        ew.pagerank(graph, iterations=30_000)
+        going.set()
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    while not going.is_set():
+        count += 1
+    thread.join()
+    assert count > 1000
+
+
+def test_calls_in_several_threads(random_graph):
+    graph, results = random_graph[0], [None] * 6
+
+    def call(i):
+        results[i] = ew.bfs(graph, i)
+
+    threads = [threading.Thread(target=call, args=(i,)) for i in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for i in range(6):
+        assert np.array_equal(results[i], ew.bfs(graph, i))
+
+
+def test_a_call_after_numpy_has_started_threads(random_graph):
+    a = np.ones((400, 400))
+    assert (a @ a)[0, 0] == 400 and len(ew.pagerank(random_graph[0], processes=2)) == 200
+
+
+def test_nothing_is_left_in_the_folder_of_temporary_files(tmp_path):
+    done = run_script("""
+        import edgewire as ew
+        a = ew.Graph.from_numpy([0], [1])
+        b = ew.Graph.from_edges(["x"], ["y"])
+        ew.pagerank(b)
+        try:
+            ew.Graph.from_numpy([0], [-1])
+        except ew.Error:
+            pass
+    """, env={**os.environ, "TMPDIR": str(tmp_path)})
+    assert done.returncode == 0 and done.stderr == "" and os.listdir(tmp_path) == []
