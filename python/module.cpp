@@ -75,19 +75,20 @@ class Answer {
       return static_cast<Value>(value);
     });
     json_.put(result.report.json);
+    page_.put(result.report.page);
   }
-  /// In Python's process: the values without a copy, and the JSON text.
+  /// In Python's process: the values without a copy, the JSON text and the page.
   nb::tuple take() {
     const auto values = values_->as<Value>();
     const nb::capsule owner(values_.release(),
                             [](void* memory) noexcept { delete static_cast<SharedMemory*>(memory); });
     return nb::make_tuple(nb::ndarray<nb::numpy, Value, nb::ndim<1>>(values.data(), {values.size()}, owner),
-                          json_.take());
+                          json_.take(), page_.take());
   }
 
  private:
   std::unique_ptr<SharedMemory> values_;
-  SharedText json_;
+  SharedText json_, page_;
 };
 
 /// Calls run(bootstrap, job) in all processes of a job, and returns rank 0's result.

@@ -21,6 +21,7 @@ struct Report {
                                      ///< see JobOptions::bound
   std::string json{};                ///< all that is known of the run: what --json writes
   std::string text{};                ///< the same in lines for people
+  std::string page{};                ///< HTML with charts of where the time went, see JobOptions::profile
 };
 
 /// What a kernel returns.

@@ -8,7 +8,8 @@
 
 from ._edgewire import Error, UsageError, __version__
 from .graph import Graph, read
-from .kernels import Result, bc, bfs, bound, cdlp, lcc, pagerank, scc, spmv, sssp, wcc
+from .kernels import Result, bc, bfs, cdlp, lcc, pagerank, scc, spmv, sssp, wcc
+from .measures import Bound, Profile, bound, profile
 
-__all__ = ["Error", "Graph", "Result", "UsageError", "__version__", "bc", "bfs", "bound", "cdlp", "lcc", "pagerank", "read", "scc",
-           "spmv", "sssp", "wcc"]
+__all__ = ["Bound", "Error", "Graph", "Profile", "Result", "UsageError", "__version__", "bc", "bfs", "bound", "cdlp", "lcc", "pagerank",
+           "profile", "read", "scc", "spmv", "sssp", "wcc"]

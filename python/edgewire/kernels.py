@@ -6,7 +6,7 @@ import numpy as np
 
 from . import _edgewire
 from ._edgewire import Error, UsageError
-from .calls import Progress, cores, set_options, workers_of
+from .calls import Progress, set_options, workers_of
 from .graph import needed
 
 
@@ -14,18 +14,16 @@ class Result(np.ndarray):
     """[vertex]: the values of a kernel, an array of NumPy. `report` has what the run took, as a dict; arrays that are made of it
     have none."""
 
-    report = None
-    graph = None
-    column = None
+    report = graph = column = page = None
 
     @classmethod
-    def of(cls, values, report, graph, column):
+    def of(cls, values, report, graph, column, page):
         result = values.view(cls)
-        result.report, result.graph, result.column = report, graph, column
+        result.report, result.graph, result.column, result.page = report, graph, column, page
         return result
 
     def __array_finalize__(self, source):
-        self.report = self.graph = self.column = None
+        self.report = self.graph = self.column = self.page = None
 
     def __array_wrap__(self, array, context=None, return_scalar=False):
         return array[()] if return_scalar else array.view(np.ndarray)
@@ -45,8 +43,8 @@ def run(column, call, graph, *asked, workers=None, processes=1, progress=None, *
     job = set_options(_edgewire.Job(), {**options, "workers": workers_of(workers, processes), "processes": processes})
     with Progress(progress) as show:
         job.show = show
-        values, report = call(graph._file, *asked, job)
-    return Result.of(values, json.loads(report) if report else {}, graph, column)
+        values, report, page = call(graph._file, *asked, job)
+    return Result.of(values, json.loads(report), graph, column, page)
 
 
 def expect_weights(graph):
@@ -143,39 +141,3 @@ def cdlp(graph, iterations=10, **job):
 def lcc(graph, **job):
     """Local clustering coefficients: float64[vertices]; the number of triangles is in the report."""
     return run("coefficient", _edgewire.lcc, graph, **job)
-
-
-class Bound:
-    """What processes must send in an iteration of a pass over all edges, and how long links take. It shows as a table in notebooks."""
-
-    def __init__(self, text, rows):
-        self.text, self.rows = text, rows
-
-    def to_frame(self):
-        """A DataFrame with a row for each number of processes, ownership, strategy and wire."""
-        return needed("pandas", "to_frame()").DataFrame(self.rows)
-
-    def __str__(self):
-        return self.text
-
-    def _repr_html_(self):
-        return self.to_frame()._repr_html_()
-
-
-def bound(graph, processes=(2, 4, 8, 16), rate=("1G", "10G", "40G", "100G"), workers=1, ownership=("hash",), strategy=("slots", "cover"),
-          wire=("f32",), progress=None):
-    """The bytes that must cross the wire in an iteration, and the seconds that links of these rates take for them. Each argument is one
-    value or several."""
-    several = {"processes": processes, "rates": rate, "ownerships": ownership, "strategies": strategy, "wires": wire}
-    options = set_options(_edgewire.BoundOptions(), {
-        "workers": workers, "threads": cores(),
-        **{name: [value] if isinstance(value, (str, int)) else list(value) for name, value in several.items()}})
-    with Progress(progress) as show:
-        text, counted = _edgewire.bound(graph._file, options, show)
-    rows = []
-    for row in json.loads(counted)["rows"]:
-        rows.append({"processes": row["processes"], "ownership": row["ownership"], "strategy": row["strategy"], "wire": row["encoding"],
-                     "values": row["values_sent_total"], "payload_bytes": row["payload_bytes_total"],
-                     "wire_bytes": row["wire_bytes_total"]["tcp1500"],
-                     **{f"seconds_at_{rate}": seconds for rate, seconds in row["seconds_at"].items()}})
-    return Bound(text, rows)

@@ -178,3 +178,15 @@ def test_bound(random_graph):
     assert "<table" in bound._repr_html_() and "cover" in str(bound)
     with pytest.raises(ew.Error, match="rate"):
         ew.bound(random_graph[0], processes=2, rate="1 parsec")
+
+
+def test_profile(random_graph, tmp_path):
+    profile = ew.profile(ew.pagerank, random_graph[0], iterations=40, processes=2, workers=1)
+    assert len(profile.result.report["iterations"]) == 40 and isinstance(profile.limit, str)
+    frame = profile.to_frame()
+    assert frame["rank"].tolist() == [0, 1] and (frame["compute"] > 0).all()
+    profile.save(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert page.startswith("<!DOCTYPE html>") and "<svg" in page and "pagerank" in page
+    assert profile._repr_html_().startswith("<iframe srcdoc=")
+    assert "wcc" in ew.profile(ew.wcc, random_graph[0]).page

@@ -37,6 +37,7 @@ Report report_of(const launch::Bootstrap& bootstrap, const report::RunReport& ru
       run.least ? run.least->record_bytes : run.bound.payload_bytes * run.iterations.size();
   report.json = run.to_json();
   report.text = run.to_text();
+  if (run.profile) report.page = run.profile->to_html(run.kernel, run.describe());
   return report;
 }
 

@@ -1,0 +1,74 @@
+"""Where the time of a run went, and what must cross the wire."""
+
+import html
+import json
+
+from . import _edgewire
+from .calls import Progress, cores, set_options
+from .graph import needed
+
+
+class Bound:
+    """What processes must send in an iteration of a pass over all edges, and how long links take. It shows as a table in notebooks."""
+
+    def __init__(self, text, rows):
+        self.text, self.rows = text, rows
+
+    def to_frame(self):
+        """A DataFrame with a row for each number of processes, ownership, strategy and wire."""
+        return needed("pandas", "to_frame()").DataFrame(self.rows)
+
+    def __str__(self):
+        return self.text
+
+    def _repr_html_(self):
+        return self.to_frame()._repr_html_()
+
+
+def bound(graph, processes=(2, 4, 8, 16), rate=("1G", "10G", "40G", "100G"), workers=1, ownership=("hash",), strategy=("slots", "cover"),
+          wire=("f32",), progress=None):
+    """The bytes that must cross the wire in an iteration, and the seconds that links of these rates take for them. Each argument is one
+    value or several."""
+    several = {"processes": processes, "rates": rate, "ownerships": ownership, "strategies": strategy, "wires": wire}
+    options = set_options(_edgewire.BoundOptions(), {
+        "workers": workers, "threads": cores(),
+        **{name: [value] if isinstance(value, (str, int)) else list(value) for name, value in several.items()}})
+    with Progress(progress) as show:
+        text, counted = _edgewire.bound(graph._file, options, show)
+    rows = []
+    for row in json.loads(counted)["rows"]:
+        rows.append({"processes": row["processes"], "ownership": row["ownership"], "strategy": row["strategy"], "wire": row["encoding"],
+                     "values": row["values_sent_total"], "payload_bytes": row["payload_bytes_total"],
+                     "wire_bytes": row["wire_bytes_total"]["tcp1500"],
+                     **{f"seconds_at_{rate}": seconds for rate, seconds in row["seconds_at"].items()}})
+    return Bound(text, rows)
+
+
+class Profile:
+    """Where the time of a run went: `result` is what the kernel returned, `limit` what limits the run, `page` an HTML page with charts,
+    which notebooks show."""
+
+    def __init__(self, result):
+        self.result, self.page = result, result.page
+        self.limit = result.report["profile"]["verdict"]["limit"]
+
+    def to_frame(self):
+        """A DataFrame with a row for each worker of each process, and the seconds of each phase."""
+        rows = []
+        for rank, process in enumerate(self.result.report["profile"]["processes"]):
+            for number, worker in enumerate(process["worker"]):
+                rows.append({"rank": rank, "worker": number, **worker["seconds"]})
+        return needed("pandas", "to_frame()").DataFrame(rows)
+
+    def save(self, path):
+        """Writes the page."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.page)
+
+    def _repr_html_(self):
+        return f'<iframe srcdoc="{html.escape(self.page)}" width="100%" height="700" style="border:0"></iframe>'
+
+
+def profile(kernel, graph, *asked, **options):
+    """Runs a kernel, such as ew.pagerank, with its arguments, and says where the time went."""
+    return Profile(kernel(graph, *asked, profile=True, **options))
