@@ -44,6 +44,17 @@ Wait waiter(const nb::object& show) {
   };
 }
 
+/// Copies what rank 0 has at `bytes` to all others, a piece at a time. Collective.
+void broadcast(launch::Bootstrap& bootstrap, std::span<char> bytes) {
+  constexpr std::size_t kPiece = std::size_t{4} << 20;
+  for (; !bytes.empty(); bytes = bytes.subspan(std::min(kPiece, bytes.size()))) {
+    const auto piece = bytes.first(std::min(kPiece, bytes.size()));
+    const auto all =
+        bootstrap.allgather(bootstrap.rank() == 0 ? std::string(piece.data(), piece.size()) : "");
+    if (bootstrap.rank() > 0) std::ranges::copy(all[0], piece.begin());
+  }
+}
+
 /// A text that the process of a call sends back.
 class SharedText {
  public:
@@ -51,6 +62,8 @@ class SharedText {
     if (text.size() >= kMostBytes) throw Error("the report has more than 64 MB");
     std::memcpy(memory_.as<char>().data(), text.data(), text.size());
   }
+  /// Brings the text of rank 0 to all. Collective.
+  void bring_to_all(launch::Bootstrap& bootstrap) { put(bootstrap.allgather(memory_.as<char>().data())[0]); }
   nb::str take() const { return nb::str(memory_.as<char>().data()); }
 
  private:
@@ -77,6 +90,12 @@ class Answer {
     json_.put(result.report.json);
     page_.put(result.report.page);
   }
+  /// Brings the answer of rank 0 to all. Collective.
+  void bring_to_all(launch::Bootstrap& bootstrap) {
+    broadcast(bootstrap, {values_->as<char>()});
+    json_.bring_to_all(bootstrap);
+    page_.bring_to_all(bootstrap);
+  }
   /// In Python's process: the values without a copy, the JSON text and the page.
   nb::tuple take() {
     const auto values = values_->as<Value>();
@@ -91,9 +110,12 @@ class Answer {
   SharedText json_, page_;
 };
 
-/// Calls run(bootstrap, job) in all processes of a job, and returns rank 0's result.
+std::uint64_t rounds = 0;  // kernels that were called so far; the interpreter's lock guards it
+
+/// Calls run(bootstrap, job) in all processes of a job, and returns what it returns at rank 0.
 template <class Value, class Run>
 nb::tuple run_kernel(const graph::GraphFile& graph, const Job& job, const Run& run) {
+  const std::uint64_t round = rounds++;
   Answer<Value> answer(graph.vertices());
   const Wait wait = waiter(job.show);
   {
@@ -103,11 +125,14 @@ nb::tuple run_kernel(const graph::GraphFile& graph, const Job& job, const Run& r
           launch::LaunchOptions launch;
           launch.processes = job.processes;
           launch.peer_timeout_s = job.peer_timeout_s;
+          launch.round = round;
           return launch::run(launch, [&](launch::Bootstrap& bootstrap) {
             JobOptions options = job;
             if (bootstrap.rank() == 0) options.progress = progress;
             const auto result = run(bootstrap, options);
             if (bootstrap.rank() == 0) answer.put(result);
+            const bool launched = job.processes == 1 && bootstrap.size() > 1;  // each has a Python of its own
+            if (launched) answer.bring_to_all(bootstrap);
           });
         },
         wait);

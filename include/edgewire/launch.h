@@ -105,6 +105,8 @@ struct LaunchOptions {
   double peer_timeout_s = 10;         ///< a peer that is silent for so long is lost
   double start_timeout_s = 30;        ///< time within which all processes that are not forked here must start
   std::string launcher = "auto";      ///< auto: Slurm or mpirun, if it has started this process; none
+  /// The jobs that processes of this launcher have run before, each in a child of its own; the same in all.
+  std::uint64_t round = 0;
   /// The way to need less memory, for the line about a process that the kernel has killed for want of it.
   std::string less_memory = "fewer processes here and more on other hosts";
   std::string interface;  ///< of a host list or launcher: names or networks ("10.0.0.0/24"), with commas, of

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -197,3 +198,24 @@ def test_nothing_is_left_in_the_folder_of_temporary_files(tmp_path):
             pass
     """, env={**os.environ, "TMPDIR": str(tmp_path)})
     assert done.returncode == 0 and done.stderr == "" and os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(shutil.which("mpirun") is None, reason="mpirun is not installed (tools/install-packages --all)")
+def test_one_script_in_all_processes_of_a_launcher(tmp_path):
+    script = tmp_path / "ranks.py"
+    script.write_text(textwrap.dedent("""
+        import edgewire as ew, numpy as np, os, pathlib
+        src, dst = np.random.default_rng(1).integers(0, 1000, (2, 20000))
+        g = ew.Graph.from_numpy(src, dst)
+        for _ in range(3):
+            ranks = ew.pagerank(g, workers=1)
+        said = f"{ranks.report['processes']} processes, highest {ranks.argmax()}"
+        pathlib.Path(os.environ["OMPI_COMM_WORLD_RANK"]).write_text(said)
+    """))
+    options = ["--oversubscribe", *(["--allow-run-as-root"] if os.geteuid() == 0 else [])]
+    done = subprocess.run(["mpirun", *options, "-np", "3", sys.executable, script], capture_output=True, text=True, timeout=120,
+                          cwd=tmp_path)
+    assert done.returncode == 0, done
+    src, dst = np.random.default_rng(1).integers(0, 1000, (2, 20000))
+    highest = ew.pagerank(ew.Graph.from_numpy(src, dst)).argmax()
+    assert [(tmp_path / str(rank)).read_text() for rank in range(3)] == [f"3 processes, highest {highest}"] * 3

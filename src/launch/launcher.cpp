@@ -266,9 +266,9 @@ std::unique_ptr<Bootstrap> join(const LaunchOptions& options, const Launcher& la
   const auto listener = std::make_shared<FileDescriptor>();
   PmixJob job;
   try {
-    job = rendezvous_over_pmix(options.start_timeout_s, [options, listener](const PmixPlace& place) {
-      return make_card(options, place, *listener).pack();
-    });
+    job = rendezvous_over_pmix(
+        options.start_timeout_s, options.round,
+        [options, listener](const PmixPlace& place) { return make_card(options, place, *listener).pack(); });
   } catch (const PmixError& error) {
     refuse(launcher, error.what());
   }

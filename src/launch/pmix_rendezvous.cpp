@@ -19,8 +19,6 @@
 namespace edgewire::launch {
 namespace {
 
-constexpr char kKey[] = "edgewire";
-
 /// The functions of libpmix that are called here.
 struct Library {
   decltype(&PMIx_Init) init;
@@ -81,13 +79,14 @@ class Session {
     return place;
   }
 
-  /// `others_are_missing` is true while this process waits for them.
-  std::vector<std::string> exchange(const std::string& mine, int size,
+  /// `key`: another one for each round, since a launcher keeps what it was told. `others_are_missing` is true
+  /// while this process waits for them.
+  std::vector<std::string> exchange(const std::string& key, const std::string& mine, int size,
                                     std::atomic<bool>& others_are_missing) {
     pmix_value_t value{};
     value.type = PMIX_BYTE_OBJECT;
     value.data.bo = {const_cast<char*>(mine.data()), mine.size()};  // put copies it
-    check(library_.put(PMIX_GLOBAL, kKey, &value), "cannot tell the others");
+    check(library_.put(PMIX_GLOBAL, key.c_str(), &value), "cannot tell the others");
     check(library_.commit(), "cannot tell the others");
     pmix_info_t collect{};
     std::strncpy(collect.key, PMIX_COLLECT_DATA, PMIX_MAX_KEYLEN);
@@ -102,7 +101,7 @@ class Session {
     others_are_missing = false;
     std::vector<std::string> messages;
     for (int rank = 0; rank < size; ++rank) {
-      const Value message = get(static_cast<pmix_rank_t>(rank), kKey, PMIX_BYTE_OBJECT);
+      const Value message = get(static_cast<pmix_rank_t>(rank), key.c_str(), PMIX_BYTE_OBJECT);
       messages.emplace_back(message->data.bo.bytes, message->data.bo.size);
     }
     return messages;
@@ -131,20 +130,22 @@ class Session {
 
 }  // namespace
 
-PmixJob rendezvous_over_pmix(double timeout_s, std::function<std::string(const PmixPlace&)> message) {
+PmixJob rendezvous_over_pmix(double timeout_s, std::uint64_t round,
+                             std::function<std::string(const PmixPlace&)> message) {
   // This runs in a thread that can be left behind: the library has no time limits of its own.
   std::promise<PmixJob> promise;
   std::future<PmixJob> met = promise.get_future();
   const auto others_are_missing = std::make_shared<std::atomic<bool>>(false);
   std::thread thread(
-      [promise = std::move(promise), message = std::move(message), others_are_missing]() mutable {
+      [promise = std::move(promise), message = std::move(message), others_are_missing, round]() mutable {
         try {
           PmixJob job;
           {
             Session session;
             job.place = session.place();
             if (job.place.size > 1)
-              job.messages = session.exchange(message(job.place), job.place.size, *others_are_missing);
+              job.messages = session.exchange(fmt::format("edgewire-{}", round), message(job.place),
+                                              job.place.size, *others_are_missing);
           }
           promise.set_value(std::move(job));
         } catch (...) {
@@ -170,7 +171,7 @@ PmixJob rendezvous_over_pmix(double timeout_s, std::function<std::string(const P
 
 namespace edgewire::launch {
 
-PmixJob rendezvous_over_pmix(double, std::function<std::string(const PmixPlace&)>) {
+PmixJob rendezvous_over_pmix(double, std::uint64_t, std::function<std::string(const PmixPlace&)>) {
   throw PmixError("this build has no PMIx (apt-get install libpmix-dev, then build again)");
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -30,6 +31,8 @@ struct PmixJob {
 /// all processes of the job, and disconnects. Loads libpmix.so.2. Collective. Throws PmixError, also when it
 /// takes longer than `timeout_s`; a thread then still hangs in the library, so the process should end. Throws
 /// plain Error when the launcher answers, but not all processes come. Passes on what `message` throws.
-PmixJob rendezvous_over_pmix(double timeout_s, std::function<std::string(const PmixPlace&)> message);
+/// `round`: see LaunchOptions.
+PmixJob rendezvous_over_pmix(double timeout_s, std::uint64_t round,
+                             std::function<std::string(const PmixPlace&)> message);
 
 }  // namespace edgewire::launch
