@@ -287,9 +287,9 @@ void bind_conversion(nb::module_& m) {
         "options"_a, "show"_a.none());
 }
 
-/// Returns the table for people, and the same as JSON.
+/// Returns the table for people, the same as JSON, and a page with charts.
 nb::tuple bound_apart(const graph::GraphFile& graph, BoundOptions options, const nb::object& show) {
-  SharedText text, json;
+  SharedText text, json, page;
   const Wait wait = waiter(show);
   {
     const nb::gil_scoped_release release;
@@ -299,11 +299,12 @@ nb::tuple bound_apart(const graph::GraphFile& graph, BoundOptions options, const
           const Bound counted = bound(graph, options);
           text.put(counted.text);
           json.put(counted.json);
+          page.put(counted.page);
           return 0;
         },
         wait);
   }
-  return nb::make_tuple(text.take(), json.take());
+  return nb::make_tuple(text.take(), json.take(), page.take());
 }
 
 void bind_bound(nb::module_& m) {

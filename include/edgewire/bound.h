@@ -38,6 +38,7 @@ struct Bound {
       rows{};          ///< for each number of processes, ownership, and strategy and wire that go together
   std::string text{};  ///< a table for people
   std::string json{};  ///< what --json writes
+  std::string page{};  ///< an HTML page with charts
 };
 
 /// Reads all rows. Throws UsageError when an option makes no sense, and Error with path and byte offset when

@@ -8,11 +8,26 @@ from .calls import Progress, cores, set_options
 from .graph import needed
 
 
-class Bound:
-    """What processes must send in an iteration of a pass over all edges, and how long links take. It shows as a table in notebooks."""
+class Page:
+    """Something with an HTML page, which notebooks show."""
 
-    def __init__(self, text, rows):
-        self.text, self.rows = text, rows
+    page = ""
+
+    def save(self, path):
+        """Writes the page."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.page)
+
+    def _repr_html_(self):
+        return f'<iframe srcdoc="{html.escape(self.page)}" width="100%" height="700" style="border:0"></iframe>'
+
+
+class Bound(Page):
+    """What processes must send in an iteration of a pass over all edges, and how long links take: `rows` and `text`, and `page` with
+    charts."""
+
+    def __init__(self, text, rows, page):
+        self.text, self.rows, self.page = text, rows, page
 
     def to_frame(self):
         """A DataFrame with a row for each number of processes, ownership, strategy and wire."""
@@ -20,9 +35,6 @@ class Bound:
 
     def __str__(self):
         return self.text
-
-    def _repr_html_(self):
-        return self.to_frame()._repr_html_()
 
 
 def bound(graph, processes=(2, 4, 8, 16), rate=("1G", "10G", "40G", "100G"), workers=1, ownership=("hash",), strategy=("slots", "cover"),
@@ -34,19 +46,18 @@ def bound(graph, processes=(2, 4, 8, 16), rate=("1G", "10G", "40G", "100G"), wor
         "workers": workers, "threads": cores(),
         **{name: [value] if isinstance(value, (str, int)) else list(value) for name, value in several.items()}})
     with Progress(progress) as show:
-        text, counted = _edgewire.bound(graph._file, options, show)
+        text, counted, page = _edgewire.bound(graph._file, options, show)
     rows = []
     for row in json.loads(counted)["rows"]:
         rows.append({"processes": row["processes"], "ownership": row["ownership"], "strategy": row["strategy"], "wire": row["encoding"],
                      "values": row["values_sent_total"], "payload_bytes": row["payload_bytes_total"],
                      "wire_bytes": row["wire_bytes_total"]["tcp1500"],
                      **{f"seconds_at_{rate}": seconds for rate, seconds in row["seconds_at"].items()}})
-    return Bound(text, rows)
+    return Bound(text, rows, page)
 
 
-class Profile:
-    """Where the time of a run went: `result` is what the kernel returned, `limit` what limits the run, `page` an HTML page with charts,
-    which notebooks show."""
+class Profile(Page):
+    """Where the time of a run went: `result` is what the kernel returned, `limit` what limits the run, and `page` has charts."""
 
     def __init__(self, result):
         self.result, self.page = result, result.page
@@ -59,14 +70,6 @@ class Profile:
             for number, worker in enumerate(process["worker"]):
                 rows.append({"rank": rank, "worker": number, **worker["seconds"]})
         return needed("pandas", "to_frame()").DataFrame(rows)
-
-    def save(self, path):
-        """Writes the page."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.page)
-
-    def _repr_html_(self):
-        return f'<iframe srcdoc="{html.escape(self.page)}" width="100%" height="700" style="border:0"></iframe>'
 
 
 def profile(kernel, graph, *asked, **options):

@@ -175,7 +175,8 @@ def test_bound(random_graph):
     assert np.allclose(frame["seconds_at_1G"], 10 * frame["seconds_at_10G"])
     ranks = ew.pagerank(random_graph[0], processes=2, strategy="cover")
     assert ranks.report["bound"]["payload_bytes"] == frame["payload_bytes"][1]
-    assert "<table" in bound._repr_html_() and "cover" in str(bound)
+    assert "cover" in str(bound) and bound._repr_html_().startswith("<iframe srcdoc=")
+    assert bound.page.startswith("<!DOCTYPE html>") and bound.page.count("<svg") == 3 and "4 processes, hash" in bound.page
     with pytest.raises(ew.Error, match="rate"):
         ew.bound(random_graph[0], processes=2, rate="1 parsec")
 

@@ -4,6 +4,7 @@
 
 #include "base/options.h"
 #include "base/parallel.h"
+#include "library/bound_page.h"
 #include "perf/bound.h"
 
 namespace edgewire {
@@ -46,6 +47,7 @@ Bound bound(const graph::GraphFile& graph, const BoundOptions& options) {
   }
   bound.text = perf::to_text(counted, how);
   bound.json = perf::to_json(counted, how);
+  bound.page = bound_page(graph.path(), bound, options.rates);
   return bound;
 }
 
