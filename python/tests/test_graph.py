@@ -103,6 +103,22 @@ def test_arrays_that_are_no_graph(src, dst, weight, says):
     assert says in str(error.value) and "\n" not in str(error.value)
 
 
+def test_arrays_that_change_while_they_are_read():
+    changed = []
+    for edges in (1 << 21, 1 << 23, 1 << 25):  # until it takes long enough to be looked at
+        src, dst = np.random.default_rng(1).integers(0, 1 << 16, (2, edges))
+        before = ew.Graph.from_numpy(src, dst)
+
+        def change(*_):
+            changed.append(src[0])
+            src[:] = -1
+
+        assert np.array_equal(ew.Graph.from_numpy(src, dst, progress=change).targets, before.targets)
+        if changed:
+            return
+    raise AssertionError("nothing was changed")
+
+
 def test_an_id_beyond_the_vertices():
     with pytest.raises(ew.Error, match="id 5 is no vertex of a graph of 3 vertices"):
         ew.Graph.from_numpy([0], [5], vertices=3)

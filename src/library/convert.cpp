@@ -149,9 +149,12 @@ GraphSummary convert_arrays(const EdgeArrays& edges, const std::string& output, 
         workers, (count + kEdgesOfPiece - 1) / kEdgesOfPiece,
         [&](int worker, std::uint64_t piece) {
           const std::uint64_t first = piece * kEdgesOfPiece, end = std::min(count, first + kEdgesOfPiece);
-          for (std::uint64_t e = first; e < end; ++e)
-            builder.add(worker, static_cast<PlainId>(sources[e]), static_cast<PlainId>(targets[e]),
-                        build.weighted ? edges.weights.at(e) : graph::Weight());
+          for (std::uint64_t e = first; e < end; ++e) {
+            const auto source = static_cast<PlainId>(sources[e]), target = static_cast<PlainId>(targets[e]);
+            if (source >= vertices || target >= vertices)  // others may write memory that was checked before
+              throw Error(fmt::format("the ids of edge {} have changed while they were read", e));
+            builder.add(worker, source, target, build.weighted ? edges.weights.at(e) : graph::Weight());
+          }
         },
         "taking edges", options.progress);
   };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <limits>
 #include <random>
 #include <set>
 #include <sstream>
@@ -96,6 +97,54 @@ TEST_CASE("options of a conversion say what becomes of edges") {
   write_file(folder / "none.txt", "");
   CHECK(convert(folder / "none.txt", folder / "none.ew", {.format = "snap", .allow_empty = true}).edges == 0);
   CHECK(names_of(GraphFile::open(folder / "none.ew"), {}).empty());
+}
+
+TEST_CASE_TEMPLATE("edges in arrays become a graph", Id, std::int32_t, std::int64_t, std::uint32_t,
+                   std::uint64_t) {
+  const graph::TemporaryDirectory folder;
+  const std::vector<Id> sources{2, 0, 2, 2}, targets{0, 1, 0, 2};
+  const std::vector<double> weights{0.5, 7, 0.25, 1};
+  const EdgeArrays edges{
+      std::span(sources), std::span(targets), {graph::WeightType::f64, weights.data(), weights.size()}};
+  CHECK(convert_arrays(edges, folder / "g.ew", {.vertices = 5}).edges == 4);
+  const auto graph = GraphFile::open(folder / "g.ew");
+  CHECK(graph.vertices() == 5);
+  export_graph(graph, folder / "g.wel");
+  CHECK(lines_of(graph::read_file(folder / "g.wel")) == lines_of("0 1 7\n2 0 0.5\n2 0 0.25\n2 2 1\n"));
+  const auto simple =
+      convert_arrays({std::span(sources), std::span(targets)}, folder / "s.ew",
+                     {.names = {"x", "y", "z"}, .simple = true, .undirected = true, .workers = 2});
+  CHECK(simple.vertices == 3);
+  CHECK(simple.edges == 4);
+  const auto named = GraphFile::open(folder / "s.ew");
+  CHECK(named.symmetric());
+  CHECK(names_of(named, all_vertices(named)) == std::vector<std::string>{"x", "y", "z"});
+}
+
+TEST_CASE("arrays that are no graph are refused, and leave no file") {
+  const graph::TemporaryDirectory folder;
+  const std::vector<std::int64_t> ids{0, 1}, wrong{0, -3}, large{1, std::int64_t{1} << 60};
+  const std::vector<float> infinite{1, std::numeric_limits<float>::infinity()};
+  const auto refused = [&](const std::vector<std::int64_t>& sources, std::span<const std::int64_t> targets,
+                           const graph::Weights& weights, const EdgeOptions& options,
+                           const std::string& part) {
+    const std::string line = error_of([&] {
+      convert_arrays({std::span(sources), targets, weights}, folder / "g.ew", options);
+    });
+    INFO(line);
+    CHECK(contains(line, part));
+  };
+  refused(ids, wrong, {}, {}, "the target of edge 1 is -3");
+  refused(wrong, ids, {}, {}, "the source of edge 1 is -3");
+  refused(ids, std::span(ids).first(1), {}, {}, "2 sources, 1 targets");
+  refused(ids, ids, {graph::WeightType::f32, infinite.data(), 1}, {}, "1 weights");
+  refused(ids, ids, {graph::WeightType::f32, infinite.data(), 2}, {}, "the weight of edge 1 is inf");
+  refused(ids, ids, {}, {.vertices = 1}, "id 1 is no vertex of a graph of 1 vertices");
+  if constexpr (!kIds64) refused(ids, large, {}, {}, "more than the");
+  refused(ids, ids, {}, {.names = {"x"}}, "1 names for 2 vertices");
+  refused(ids, ids, {}, {.names = {"x", ""}}, "the name of vertex 1 is empty");
+  refused(ids, ids, {}, {.workers = -1}, "workers: -1");
+  CHECK(folder.files() == 0);
 }
 
 TEST_CASE("conversions refuse what makes no sense, and leave no file") {
