@@ -1,4 +1,4 @@
-#include "apart.h"
+#include "python/apart.h"
 
 #include <fcntl.h>
 #include <poll.h>

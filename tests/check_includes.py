@@ -46,6 +46,7 @@ MAY_INCLUDE = {
     "runs": PERF | {"perf"},
     "library": PERF | {"perf", "runs"},
     "cli": PERF | {"perf", "perf/bench", "runs"},
+    "python": set(),
 }
 MAY_INCLUDE["perf/bench"] = set(MAY_INCLUDE)
 for room, others in MAY_INCLUDE.items():

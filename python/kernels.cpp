@@ -1,0 +1,249 @@
+// Kernels and the bound, as the package's Python code calls them.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "edgewire/bound.h"
+#include "edgewire/error.h"
+#include "edgewire/kernels.h"
+#include "edgewire/launch.h"
+#include "python/bindings.h"
+
+namespace edgewire::python {
+
+namespace {
+
+/// Options of a job, and what only a caller from Python has.
+struct Job : JobOptions {
+  int processes = 1;
+  nb::object show = nb::none();  ///< called with name, done, total and unit of a step; None: nobody looks
+};
+
+/// Copies what rank 0 has at `bytes` to all others, a piece at a time. Collective.
+void broadcast(launch::Bootstrap& bootstrap, std::span<char> bytes) {
+  constexpr std::size_t kPiece = std::size_t{4} << 20;
+  for (; !bytes.empty(); bytes = bytes.subspan(std::min(kPiece, bytes.size()))) {
+    const auto piece = bytes.first(std::min(kPiece, bytes.size()));
+    const auto all =
+        bootstrap.allgather(bootstrap.rank() == 0 ? std::string(piece.data(), piece.size()) : "");
+    if (bootstrap.rank() > 0) std::ranges::copy(all[0], piece.begin());
+  }
+}
+
+/// A text that the process of a call sends back.
+class SharedText {
+ public:
+  void put(const std::string& text) {
+    if (text.size() >= kMostBytes) throw Error("the report has more than 64 MB");
+    std::memcpy(memory_.as<char>().data(), text.data(), text.size());
+  }
+  /// Brings the text of rank 0 to all. Collective.
+  void bring_to_all(launch::Bootstrap& bootstrap) { put(bootstrap.allgather(memory_.as<char>().data())[0]); }
+  nb::str take() const { return nb::str(memory_.as<char>().data()); }
+
+ private:
+  static constexpr std::size_t kMostBytes = std::size_t{64} << 20;  // takes memory only where it is written
+  SharedMemory memory_{kMostBytes};
+};
+
+/// What a kernel sends back: values, one for each vertex, and the report.
+template <class Value>
+class Answer {
+ public:
+  explicit Answer(std::uint64_t vertices)
+      : values_(std::make_unique<SharedMemory>(vertices * sizeof(Value))) {}
+
+  /// In the process of the call.
+  template <class From>
+  void put(const Result<From>& result) {
+    const auto to = values_->as<Value>();
+    std::ranges::transform(result.values, to.begin(), [](From value) {
+      if constexpr (std::is_integral_v<Value>)
+        if (value == std::numeric_limits<From>::max()) return Value{-1};
+      return static_cast<Value>(value);
+    });
+    json_.put(result.report.json);
+    page_.put(result.report.page);
+  }
+  /// Brings the answer of rank 0 to all. Collective.
+  void bring_to_all(launch::Bootstrap& bootstrap) {
+    broadcast(bootstrap, {values_->as<char>()});
+    json_.bring_to_all(bootstrap);
+    page_.bring_to_all(bootstrap);
+  }
+  /// In Python's process: the values without a copy, the JSON text and the page.
+  nb::tuple take() {
+    const auto values = values_->as<Value>();
+    const nb::capsule owner(values_.release(),
+                            [](void* memory) noexcept { delete static_cast<SharedMemory*>(memory); });
+    return nb::make_tuple(nb::ndarray<nb::numpy, Value, nb::ndim<1>>(values.data(), {values.size()}, owner),
+                          json_.take(), page_.take());
+  }
+
+ private:
+  std::unique_ptr<SharedMemory> values_;
+  SharedText json_, page_;
+};
+
+std::uint64_t rounds = 0;  // kernels that were called so far; the interpreter's lock guards it
+
+/// Calls run(bootstrap, job) in all processes of a job, and returns what it returns at rank 0.
+template <class Value, class Run>
+nb::tuple run_kernel(const graph::GraphFile& graph, const Job& job, const Run& run) {
+  const std::uint64_t round = rounds++;
+  Answer<Value> answer(graph.vertices());
+  const Wait wait = waiter(job.show);
+  {
+    const nb::gil_scoped_release release;
+    run_apart(
+        [&](const Progress& progress) {
+          launch::LaunchOptions launch;
+          launch.processes = job.processes;
+          launch.peer_timeout_s = job.peer_timeout_s;
+          launch.round = round;
+          return launch::run(launch, [&](launch::Bootstrap& bootstrap) {
+            JobOptions options = job;
+            if (bootstrap.rank() == 0) options.progress = progress;
+            const auto result = run(bootstrap, options);
+            if (bootstrap.rank() == 0) answer.put(result);
+            const bool launched = job.processes == 1 && bootstrap.size() > 1;  // each has a Python of its own
+            if (launched) answer.bring_to_all(bootstrap);
+          });
+        },
+        wait);
+  }
+  return answer.take();
+}
+
+/// Returns the table for people, the same as JSON, and a page with charts.
+nb::tuple bound_apart(const graph::GraphFile& graph, BoundOptions options, const nb::object& show) {
+  SharedText text, json, page;
+  const Wait wait = waiter(show);
+  {
+    const nb::gil_scoped_release release;
+    run_apart(
+        [&](const Progress& progress) {
+          options.progress = progress;
+          const Bound counted = bound(graph, options);
+          text.put(counted.text);
+          json.put(counted.json);
+          page.put(counted.page);
+          return 0;
+        },
+        wait);
+  }
+  return nb::make_tuple(text.take(), json.take(), page.take());
+}
+
+void bind_bound(nb::module_& m) {
+  nb::class_<BoundOptions>(m, "BoundOptions")
+      .def(nb::init<>())
+      .def_rw("processes", &BoundOptions::processes)
+      .def_rw("workers", &BoundOptions::workers)
+      .def_rw("ownerships", &BoundOptions::ownerships)
+      .def_rw("strategies", &BoundOptions::strategies)
+      .def_rw("wires", &BoundOptions::wires)
+      .def_rw("rates", &BoundOptions::rates)
+      .def_rw("threads", &BoundOptions::threads);
+  m.def("bound", &bound_apart, "graph"_a, "options"_a, "show"_a.none());
+}
+
+void bind_job(nb::module_& m) {
+  nb::class_<Job>(m, "Job")
+      .def(nb::init<>())
+      .def_rw("processes", &Job::processes)
+      .def_rw("show", &Job::show, nb::arg().none())
+      .def_rw("workers", &Job::workers)
+      .def_rw("transport", &Job::transport)
+      .def_rw("peer_timeout", &Job::peer_timeout_s)
+      .def_rw("ownership", &Job::ownership)
+      .def_rw("weighted", &Job::weighted)
+      .def_rw("strategy", &Job::strategy)
+      .def_rw("wire", &Job::wire)
+      .def_rw("layout", &Job::layout)
+      .def_rw("order", &Job::order)
+      .def_rw("verify", &Job::verify)
+      .def_rw("bound", &Job::bound)
+      .def_rw("profile", &Job::profile);
+}
+
+std::vector<VertexId> sources_of(const std::vector<PlainId>& vertices) {
+  return {vertices.begin(), vertices.end()};
+}
+
+}  // namespace
+
+void bind_kernels(nb::module_& m) {
+  bind_job(m);
+  bind_bound(m);
+  using graph::GraphFile;
+  using launch::Bootstrap;
+  nb::class_<PageRankOptions>(m, "PageRankOptions")
+      .def(nb::init<>())
+      .def_rw("iterations", &PageRankOptions::iterations)
+      .def_rw("damping", &PageRankOptions::damping)
+      .def_rw("tolerance", &PageRankOptions::tolerance);
+  nb::class_<BcOptions>(m, "BcOptions")
+      .def(nb::init<>())
+      .def_rw("weighted", &BcOptions::weighted)
+      .def_rw("endpoints", &BcOptions::endpoints)
+      .def_rw("normalized", &BcOptions::normalized)
+      .def_rw("deterministic", &BcOptions::deterministic);
+  m.def("pagerank", [](const GraphFile& graph, const PageRankOptions& asked, const Job& job) {
+    return run_kernel<double>(graph, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
+      return pagerank(bootstrap, graph, asked, options);
+    });
+  });
+  m.def("ppr", [](const GraphFile& graph, const std::vector<PlainId>& sources, const PageRankOptions& asked,
+                  const Job& job) {
+    return run_kernel<double>(graph, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
+      return ppr(bootstrap, graph, sources_of(sources), asked, options);
+    });
+  });
+  m.def("spmv", [](const GraphFile& graph, const std::vector<double>& x, int iterations, const Job& job) {
+    return run_kernel<double>(graph, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
+      return spmv(bootstrap, graph, x, iterations, options);
+    });
+  });
+  m.def("bfs", [](const GraphFile& graph, PlainId source, bool parents, const Job& job) {
+    return run_kernel<std::int64_t>(graph, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
+      return bfs(bootstrap, graph, VertexId(source), {.parents = parents, .deterministic = parents}, options);
+    });
+  });
+  m.def("sssp", [](const GraphFile& graph, PlainId source, double delta, bool unit_weights, const Job& job) {
+    return run_kernel<double>(graph, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
+      return sssp(bootstrap, graph, VertexId(source), {.delta = delta, .unit_weights = unit_weights},
+                  options);
+    });
+  });
+  m.def("bc", [](const GraphFile& graph, const std::vector<PlainId>& sources, const BcOptions& asked,
+                 const Job& job) {
+    return run_kernel<double>(graph, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
+      return bc(bootstrap, graph, sources_of(sources), asked, options);
+    });
+  });
+  m.def("wcc", [](const GraphFile& graph, const Job& job) {
+    return run_kernel<std::int64_t>(graph, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
+      return wcc(bootstrap, graph, options);
+    });
+  });
+  m.def("scc", [](const GraphFile& graph, const Job& job) {
+    return run_kernel<std::int64_t>(graph, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
+      return scc(bootstrap, graph, options);
+    });
+  });
+  m.def("cdlp", [](const GraphFile& graph, std::uint32_t iterations, const Job& job) {
+    return run_kernel<std::int64_t>(graph, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
+      return cdlp(bootstrap, graph, iterations, options);
+    });
+  });
+  m.def("lcc", [](const GraphFile& graph, const Job& job) {
+    return run_kernel<double>(graph, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
+      return lcc(bootstrap, graph, options);
+    });
+  });
+}
+
+}  // namespace edgewire::python
