@@ -4,7 +4,6 @@ from spack.package import *
 class Edgewire(MesonPackage, PythonExtension):
     """A zero-copy, communication-bound graph kernel: the program, the C++ library, and the package for Python."""
 
-    homepage = "https://example.org/edgewire"
     license("MIT")
 
     version("main", branch="main")
