@@ -7,7 +7,7 @@ export CCACHE_NOHASHDIR = 1
 GRAPH ?=
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.h' '*.cpp')
 
-.PHONY: build demo test test-all build-bench bench bench-peers bench-links bench-cachegrind format lint install-packages clean
+.PHONY: build demo test test-all python-test wheel build-bench bench bench-peers bench-links bench-cachegrind format lint install-packages clean
 
 build: install-packages
 	test -f $(BUILD)/build.ninja || meson setup $(BUILD) $$(tools/build-options)
@@ -27,6 +27,14 @@ test: build
 # ONLY=rdma,tsan runs these pieces: see docs/testing.md.
 test-all:
 	tools/test-all $(ONLY)
+
+# The package for Python: builds it, and runs its tests with the packages that they need, in an environment of their own.
+python-test: install-packages
+	tools/python-test
+
+# The package for Python as a file that needs no packages of the system: dist/.
+wheel: install-packages
+	tools/wheel
 
 build-bench: install-packages
 	test -f $(BUILD)/build.ninja || meson setup $(BUILD) $$(tools/build-options)
