@@ -19,14 +19,19 @@ LARGEST = 2**53  # doubles hold whole numbers up to here
 
 
 def can_run(name, args, kwargs):
-    """True, or a reason why NetworkX must run the function itself."""
-    function = globals()[name]
+    """True, or a reason why NetworkX must run the function itself. NetworkX before 3.4 takes a reason for True, and gets False."""
+    reason = limit_of(name, args, kwargs)
+    return True if reason is None else reason if version() >= (3, 4) else False
+
+
+def limit_of(name, args, kwargs):
+    """A reason why NetworkX must run the function itself, or None."""
     try:
-        bound = inspect.signature(function).bind(*args, **kwargs)
+        bound = inspect.signature(globals()[name]).bind(*args, **kwargs)
     except TypeError as error:
         return str(error)
     bound.apply_defaults()
-    return LIMITS.get(name, no_limit)(SimpleNamespace(**bound.arguments)) or True
+    return LIMITS.get(name, no_limit)(SimpleNamespace(**bound.arguments))
 
 
 def should_run(name, args, kwargs):
@@ -39,11 +44,18 @@ def should_run(name, args, kwargs):
         size += 1 + len(row)
         if size >= ENOUGH:
             return True
-    return "the graph is small"
+    return "the graph is small" if version() >= (3, 4) else False
 
 
 def on_start_tests(items):
-    """Called by NetworkX before its own tests run with this backend. No test is expected to fail."""
+    """Called by NetworkX before its own tests run with this backend: marks those that are expected to fail."""
+    if version() >= (3, 4):
+        return
+    import pytest
+
+    for item in items:
+        if "test_connected.py" in item.nodeid and item.name == "test_connected_components[convert]":
+            item.add_marker(pytest.mark.xfail(reason="NetworkX before 3.4 hands graphs of other backends on without a conversion"))
 
 
 # Why NetworkX must run a function itself: each takes the arguments, and returns a reason or None.

@@ -218,7 +218,9 @@ NO = [
 
 @pytest.mark.parametrize("function, graph, arguments", NO)
 def test_a_reason_is_given_for_what_is_not_offered(function, graph, arguments):
-    assert isinstance(nx_backend.can_run(function, (graph,), arguments), str)
+    assert isinstance(nx_backend.limit_of(function, (graph,), arguments), str)
+    assert isinstance(nx_backend.can_run(function, (graph,), arguments), str if VERSION >= (3, 4) else bool)
+    assert nx_backend.can_run(function, (graph,), arguments) is not True
 
 
 @pytest.mark.parametrize("values", [[1, -1, 1], [1, None, 1], ["1", 1, 1], [1, math.inf, 1], [1, math.nan, 1], [1, 1 << 70, 1],
@@ -243,7 +245,7 @@ def test_betweenness_needs_weights_whose_sums_differ(values):
 
 
 def test_networkx_runs_small_graphs_itself():
-    assert isinstance(nx_backend.should_run("pagerank", (ROAD,), {}), str)
+    assert nx_backend.should_run("pagerank", (ROAD,), {}) is not True
     assert nx_backend.should_run("pagerank", (convert_from_nx(ROAD),), {}) is True
     assert nx_backend.should_run("pagerank", (), {"G": nx.gnm_random_graph(5000, 30000, seed=1)}) is True
 
