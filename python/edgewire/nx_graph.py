@@ -137,6 +137,8 @@ def convert_from_nx(graph, edge_attrs=None, node_attrs=None, preserve_edge_attrs
         raise NotImplementedError("edgewire keeps only edge attributes that are named, and numbers")
     nodes = list(graph)
     rows = [graph._adj[node] for node in nodes]
+    if not all(isinstance(row, dict) for row in rows):  # views, whose lengths count edges that they hide
+        rows = [{node: dict(edges.items()) for node, edges in row.items()} for row in rows]
     degrees = np.fromiter(map(len, rows), np.int64, len(nodes))
     targets = chain.from_iterable(rows)
     if nodes != list(range(len(nodes))):

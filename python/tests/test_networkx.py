@@ -302,6 +302,18 @@ def test_a_view_is_converted_as_it_is_seen():
     graph = random_graph(nx.DiGraph, 50, 200, seed=4)
     same("weakly_connected_components", graph.subgraph(list(graph)[10:40]))
     same("number_strongly_connected_components", graph.reverse(copy=False))
+    for kind in KINDS:
+        graph = random_graph(kind, 40, 90, seed=6, weight=WEIGHTS["whole"])
+        draw, hidden = random.Random(7), set()
+        for edge in list(graph.edges(keys=True) if graph.is_multigraph() else graph.edges()):
+            if draw.random() < 0.4:
+                hidden |= {edge, (edge[1], edge[0], *edge[2:])}
+        view = nx.subgraph_view(graph, filter_edge=lambda *edge, hidden=hidden: edge not in hidden)
+        assert view.number_of_edges() < graph.number_of_edges()
+        source = next(iter(view))
+        same("bfs_edges", view, source)
+        same("single_source_dijkstra_path_length", view, source, weight="w")
+        near("pagerank", view, weight="w")
 
 
 # Entry points.
