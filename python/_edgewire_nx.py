@@ -1,4 +1,5 @@
-"""What NetworkX reads of the backend when it is imported itself. This module is not inside the package, whose import loads NumPy and the library."""
+"""What NetworkX reads of the backend when it is imported itself. This module is not inside the package, whose import loads NumPy and
+the library."""
 
 FUNCTIONS = {
     "average_clustering": "Undirected graphs without parallel edges, without weights.",

@@ -336,7 +336,9 @@ def test_the_description_names_what_is_there():
 
 
 def test_the_description_imports_nothing_heavy():
-    code = "import sys, _edgewire_nx; _edgewire_nx.get_info(); print([m for m in sys.modules if m.split('.')[0] in ('numpy', 'edgewire', 'networkx')])"
+    code = """import sys, _edgewire_nx
+_edgewire_nx.get_info()
+print([name for name in sys.modules if name.split('.')[0] in ('numpy', 'edgewire', 'networkx')])"""
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
 
 
