@@ -14,10 +14,9 @@ namespace edgewire::kernels {
 
 namespace {
 
-class CdlpCount : public FrontierCount {
+class CdlpCount {
  public:
-  CdlpCount(const graph::GraphFile& graph, std::uint64_t iterations)
-      : FrontierCount("cdlp", Exactness::exact, sizeof(frontier::Record)), graph_(graph) {
+  CdlpCount(const graph::GraphFile& graph, std::uint64_t iterations) : graph_(graph) {
     if (!graph.symmetric()) transpose();
     std::vector<PlainId> labels(graph.vertices());
     std::iota(labels.begin(), labels.end(), PlainId{0});
@@ -27,7 +26,7 @@ class CdlpCount : public FrontierCount {
     std::ranges::sort(changes_);
   }
 
-  std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
+  std::vector<CountedStep> operator()(const partition::Ownership& ownership) const {
     const auto processes = static_cast<std::size_t>(ownership.processes());
     const Names names(graph_, ownership);
     std::vector<CountedStep> steps;
@@ -108,9 +107,9 @@ class CdlpCount : public FrontierCount {
 
 }  // namespace
 
-std::unique_ptr<FrontierCount> count_labels(const graph::GraphFile& graph, std::uint64_t iterations) {
+FrontierCount count_labels(const graph::GraphFile& graph, std::uint64_t iterations) {
   if (iterations == 0) throw UsageError("iterations: 0 are not enough");
-  return std::make_unique<CdlpCount>(graph, iterations);
+  return {"cdlp", Exactness::exact, sizeof(frontier::Record), CdlpCount(graph, iterations)};
 }
 
 }  // namespace edgewire::kernels

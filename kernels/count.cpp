@@ -59,7 +59,7 @@ void check_frontier_ownerships(std::string_view kernel, const std::vector<std::s
   }
 }
 
-std::unique_ptr<FrontierCount> count_of(const CountedRun& run, const graph::GraphFile& graph) {
+FrontierCount count_of(const CountedRun& run, const graph::GraphFile& graph) {
   if (run.kernel == "wcc") return count_components(graph);
   if (run.kernel == "scc") return count_strong_components(graph);
   if (run.kernel == "lcc") return count_triangles(graph);

@@ -166,36 +166,27 @@ class Sending {
 };
 
 /// A triangle is found by the owner of the corner that comes last.
-class LccCount : public FrontierCount {
- public:
-  explicit LccCount(const graph::GraphFile& graph)
-      : FrontierCount("lcc", Exactness::exact, sizeof(frontier::Record)),
-        graph_(graph),
-        neighbours_(neighbours_in(graph)) {}
-
-  std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
-    const RecordLoad nothing(static_cast<std::size_t>(ownership.processes()));
-    const Sending sending(graph_, neighbours_, ownership);
-    std::vector<CountedStep> steps{
-        {"order vertices by degree, keep each edge once", graph_.vertices(), nothing},
-        {"intersect rows", sending.searched(), nothing}};
-    if (ownership.processes() == 1) return steps;
-    sending.count_order(steps[0].load);
-    sending.count_rows(steps[1].load);
-    steps.push_back({"send credits to owners", 0, nothing});
-    steps[2].frontier = sending.count_credits(steps[2].load);
-    return steps;
-  }
-
- private:
-  const graph::GraphFile& graph_;
-  Neighbours neighbours_;
-};
+std::vector<CountedStep> count_steps(const graph::GraphFile& graph, const Neighbours& neighbours,
+                                     const partition::Ownership& ownership) {
+  const RecordLoad nothing(static_cast<std::size_t>(ownership.processes()));
+  const Sending sending(graph, neighbours, ownership);
+  std::vector<CountedStep> steps{{"order vertices by degree, keep each edge once", graph.vertices(), nothing},
+                                 {"intersect rows", sending.searched(), nothing}};
+  if (ownership.processes() == 1) return steps;
+  sending.count_order(steps[0].load);
+  sending.count_rows(steps[1].load);
+  steps.push_back({"send credits to owners", 0, nothing});
+  steps[2].frontier = sending.count_credits(steps[2].load);
+  return steps;
+}
 
 }  // namespace
 
-std::unique_ptr<FrontierCount> count_triangles(const graph::GraphFile& graph) {
-  return std::make_unique<LccCount>(graph);
+FrontierCount count_triangles(const graph::GraphFile& graph) {
+  return {"lcc", Exactness::exact, sizeof(frontier::Record),
+          [&graph, neighbours = neighbours_in(graph)](const auto& ownership) {
+            return count_steps(graph, neighbours, ownership);
+          }};
 }
 
 }  // namespace edgewire::kernels

@@ -35,10 +35,10 @@ std::optional<LeastRecords> count_records(const Kernel& kernel, const graph::Gra
   const auto counts = kernel.counts(graph);
   if (counts.empty()) return {};
   LeastRecords least;
-  least.exactness = counts.front()->exactness();
+  least.exactness = counts.front().exactness;
   for (const auto& count : counts)
-    for (const auto& step : count->count(ownership))
-      least.bytes[step.phase] += step.load.records() * count->record_bytes();
+    for (const auto& step : count.count(ownership))
+      least.bytes[step.phase] += step.load.records() * count.record_bytes;
   return least;
 }
 

@@ -84,7 +84,7 @@ class SsspKernel : public VertexKernel<Distance> {
     if (asked_.target.vertex) report.options.emplace_back("target", asked_.target.asked);
   }
   RecordCounts counts(const graph::GraphFile& graph) const override {
-    return one_count(kernels::count_shortest_paths(graph, source_, sizeof(Distance)));
+    return {kernels::count_shortest_paths(graph, source_, sizeof(Distance))};
   }
   bool is_whole() const override { return asked_.parents; }
   Values all() const override {
