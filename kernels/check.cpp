@@ -5,7 +5,6 @@
 #include <numeric>
 #include <vector>
 
-#include "edgewire/graph.h"
 #include "graph/vertex_names.h"
 
 namespace edgewire::kernels {

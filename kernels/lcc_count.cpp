@@ -6,6 +6,7 @@
 #include "edgewire/graph.h"
 #include "frontier/records.h"
 #include "kernels/count.h"
+#include "kernels/plain_neighbours.h"
 
 namespace edgewire::kernels {
 
@@ -21,20 +22,11 @@ struct Neighbours {
 };
 
 Neighbours neighbours_in(const graph::GraphFile& graph) {
-  Neighbours found{std::vector<std::vector<VertexId>>(graph.vertices()),
-                   std::vector<std::uint64_t>(graph.vertices())};
-  for (VertexId u{}; u < graph.vertices(); ++u) {
-    for (const VertexId v : graph::Row{graph, u}.targets()) {
-      ++found.edges[u];
-      if (u != v) found.rows[u].push_back(v);
-      if (graph.symmetric()) continue;
-      ++found.edges[v];
-      if (u != v) found.rows[v].push_back(u);
-    }
-  }
-  for (auto& row : found.rows) {
-    std::ranges::sort(row);
-    row.erase(std::unique(row.begin(), row.end()), row.end());
+  const PlainSources sources(graph);
+  Neighbours found;
+  for (VertexId v{}; v < graph.vertices(); ++v) {
+    found.rows.push_back(neighbours_of(graph, sources, v));
+    found.edges.push_back(graph::Row{graph, v}.degree() + (graph.symmetric() ? 0 : sources.of(v).size()));
   }
   return found;
 }

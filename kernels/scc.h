@@ -24,7 +24,6 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "base/mixing.h"

@@ -9,7 +9,6 @@
 // backward one when a round finds few vertices. What has been found then is a part of the component.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <vector>
 

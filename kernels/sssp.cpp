@@ -2,10 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <limits>
 #include <utility>
-#include <vector>
 
 #include "base/options.h"
 #include "edgewire/graph.h"

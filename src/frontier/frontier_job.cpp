@@ -2,13 +2,8 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <type_traits>
-
 #include "base/error.h"
-#include "base/seconds.h"
 #include "launch/agreement.h"
-#include "partition/row_loader.h"
 #include "partition/row_shares.h"
 #include "process/barrier.h"
 

@@ -15,7 +15,6 @@
 
 #include "base/mapped_file.h"
 #include "base/mixing.h"
-#include "base/parallel.h"
 #include "edgewire/numbering.h"
 
 namespace edgewire::partition {
