@@ -62,8 +62,8 @@ void BoundaryRows::Stream::cut(std::uint64_t words_each, bool directed) {
   begin.back() = at;
 }
 
-BoundaryRows::BoundaryRows(frontier::FrontierJob& job, OrientedRows& rows,
-                           const OrientedRows::ForEach& for_each, std::uint64_t words)
+BoundaryRows::BoundaryRows(frontier::FrontierJob& job, OrientedRows& rows, const ForEach& for_each,
+                           std::uint64_t words)
     : job_(job),
       rows_(rows),
       for_each_(for_each),

@@ -47,7 +47,6 @@ std::vector<frontier::Superstep> Scc::run() {
       continue;
     }
     spread_colours();
-    find_roots();
     gather_colours();
     tell_colours();
   }
@@ -60,9 +59,9 @@ std::vector<frontier::Superstep> Scc::run() {
 
 /// Returns the vertices on the stacks of all processes.
 std::uint64_t Scc::stacked() {
-  std::array<std::uint64_t, 1> mine{};
-  for (const Worker& worker : workers_) mine[0] += worker.stack.size();
-  return job_.sum_of_all(mine)[0];
+  std::uint64_t mine = 0;
+  for (const Worker& worker : workers_) mine += worker.stack.size();
+  return job_.sum_of_all(mine);
 }
 
 bool Scc::labelled(LocalNumber local) const noexcept {

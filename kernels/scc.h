@@ -1,6 +1,6 @@
 // Strongly connected components: two vertices are in the same one when paths lead from each to the other.
 //
-// 1. The component of a vertex with many edges, see giant_component.h. What can be reached from it and what
+// 1. The component of a vertex with many edges, see scc_giant.h. What can be reached from it and what
 //    cannot share no component, so no edge between the two matters any more (Fleischer, Hendrickson, Pinar:
 //    "On identifying strongly connected components in parallel", 2000). Where only a part of it was found,
 //    the part is one vertex from here on.
@@ -17,7 +17,7 @@
 // 4. Where few edges are left all processes get them, and each finds the components of them by itself. So a
 //    path of many vertices does not take as many supersteps.
 //
-// In symmetric graphs these are the weakly connected components, see components.h.
+// In symmetric graphs these are the weakly connected components, see wcc.h.
 #pragma once
 
 #include <array>
@@ -97,10 +97,7 @@ class Scc {
   void spread_colours();
   template <class Scheme>
   void spread(int lane, const Scheme& scheme);
-  void find_roots();
   void gather_colours();
-  template <class Scheme>
-  void gather(int lane, const Scheme& scheme);
   void join(Worker& worker, LocalNumber local, PlainId colour);
   void tell_colours();
   template <class Scheme>

@@ -168,10 +168,7 @@ void GiantComponent::unite(Bits& bits) {
   job_.pool().run([&](int lane) {
     frontier::exchange_known_bits(
         job_, lane, [&](LocalNumber local) { return bits.test(local); },
-        [&](std::uint32_t number, std::uint32_t some) {
-          for (std::uint32_t left = some; left != 0; left &= left - 1)
-            bits.set(number + static_cast<std::uint32_t>(std::countr_zero(left)));
-        });
+        [&](std::uint32_t number, std::uint32_t some) { bits.set_some(number, some); });
   });
 }
 

@@ -95,8 +95,6 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
     });
     if (from_disks)
       pages_ = std::make_unique<RowPages>(pool(), owned_rows_, *ownership_, bootstrap.rank(), options.disks);
-  }
-  if (!options.for_tasks) {
     records_.emplace(bootstrap, process_, options.record_bytes);
     if (bootstrap.size() > 1) {
       if (pages_)

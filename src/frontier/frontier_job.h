@@ -48,9 +48,7 @@ struct Superstep {
   Superstep& operator+=(const Superstep& more) noexcept {
     frontier += more.frontier;
     edges += more.edges;
-    sent.record_bytes += more.sent.record_bytes;
-    sent.payload_bytes += more.sent.payload_bytes;
-    sent.wire_bytes += more.sent.wire_bytes;
+    sent += more.sent;
     seconds += more.seconds;
     return *this;
   }
@@ -158,6 +156,7 @@ class FrontierJob {
     for (std::size_t i = 0; i < all.size(); ++i) sum[i % Count] += all[i];
     return sum;
   }
+  std::uint64_t sum_of_all(std::uint64_t mine) { return sum_of_all(std::array{mine})[0]; }
   /// Returns when all processes have called it, see process::barrier(). Collective, while workers rest.
   void wait_for_all();
   void tell(Superstep done) const {

@@ -55,14 +55,8 @@ std::vector<PlainId> cut_evenly(std::span<const std::uint64_t> offsets, std::uin
   std::vector<PlainId> bounds{0};
   for (std::uint32_t part = 1; part < parts; ++part) {
     const Uint128 wanted = before(vertices) / parts * part;
-    std::uint64_t cut = bounds.back();
-    for (std::uint64_t end = vertices; cut < end;) {
-      const std::uint64_t middle = cut + (end - cut) / 2;
-      if (before(middle) < wanted)
-        cut = middle + 1;
-      else
-        end = middle;
-    }
+    const std::uint64_t cut = first_of(std::uint64_t{bounds.back()}, vertices,
+                                       [&](std::uint64_t v) { return before(v) >= wanted; });
     bounds.push_back(static_cast<PlainId>(cut));
   }
   bounds.push_back(static_cast<PlainId>(vertices));
@@ -116,15 +110,9 @@ Ownership Ownership::ranges(std::uint64_t vertices, std::uint64_t edges, int pro
 
 std::uint32_t Ownership::count_below(std::uint32_t owner, std::uint64_t end) const noexcept {
   return visit([&](const auto& scheme) {
-    std::uint32_t first = 0, last = scheme.count(owner);
-    while (first < last) {  // local numbers ascend with ids
-      const std::uint32_t middle = first + (last - first) / 2;
-      if (scheme.vertex(owner, LocalNumber(middle)) < end)
-        first = middle + 1;
-      else
-        last = middle;
-    }
-    return first;
+    return first_of(0U, scheme.count(owner), [&](std::uint32_t local) {  // these ascend with ids
+      return scheme.vertex(owner, LocalNumber(local)) >= end;
+    });
   });
 }
 
