@@ -141,7 +141,7 @@ void Lcc::intersect() {
   intersect_with({0, rows_->known(), true}, entries, 0, passes);
   for (std::uint64_t pass = 1; pass < passes; ++pass) {
     others->fetch();
-    intersect_with({others->first(), others->last(), false}, others->entries(), pass, passes);
+    intersect_with(others->batch(), others->entries(), pass, passes);
   }
   triangles_ = 0;
   for (Worker& worker : workers_) {

@@ -32,9 +32,7 @@ class BoundaryRows {
   /// Makes the rows of the next batch be there from now on, and those of the last one not. Collective, while
   /// workers rest; throws Error.
   void fetch();
-  /// The vertices of the batch have numbers in [first(), last()).
-  std::uint32_t first() const noexcept { return first_; }
-  std::uint32_t last() const noexcept { return last_; }
+  const RowBatch& batch() const noexcept { return batch_; }
   /// Returns how many entries the rows of the batch have, or more.
   std::uint64_t entries() const noexcept { return in_.words.size(); }
 
@@ -90,7 +88,7 @@ class BoundaryRows {
   Bits boundary_, needed_;  ///< numbers: of boundary vertices; of entries that the peer in work needs
   Stream out_, in_;
   std::vector<std::uint8_t> both_ways_;  ///< [place in in_.words, in numbers], in directed graphs
-  std::uint32_t first_ = 0, last_ = 0;
+  RowBatch batch_{};
 };
 
 }  // namespace edgewire::kernels

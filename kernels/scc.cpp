@@ -64,10 +64,6 @@ std::uint64_t Scc::stacked() {
   return job_.sum_of_all(mine);
 }
 
-bool Scc::labelled(LocalNumber local) const noexcept {
-  return std::atomic_ref(const_cast<PlainId&>(labels_[local])).load(std::memory_order_relaxed) != kNone;
-}
-
 /// Returns whether it had no label before. Labels order nothing else, so all accesses are relaxed.
 bool Scc::label(LocalNumber local, PlainId value) noexcept {
   PlainId none = kNone;
@@ -86,7 +82,7 @@ std::vector<std::uint8_t> Scc::start_with_giant() {
   std::vector<std::uint8_t> sides(job_.known(), RestRows::kReached);
   if (job_.graph().edges() <= collected_) return sides;
   GiantComponent giant(job_);
-  if (!giant.find(log_, {.forward = kForward, .backward = kBackward})) return sides;
+  if (!giant.find(log_)) return sides;
   giant_ = giant.first();
   merged_ = !giant.complete();
   constexpr std::uint32_t kPiece = 1 << 14;

@@ -81,11 +81,28 @@ class Scc {
   };
 
   template <class Work>
-  void step(std::uint64_t kind, const Work& work);
+  void step(std::uint64_t kind, const Work& work) {
+    log_.step(kind, workers_, work);
+  }
+  /// Runs work(lane, scheme) in all workers.
   template <class Work>
-  void step_in_lanes(std::uint64_t kind, const Work& work);
+  void step_in_lanes(std::uint64_t kind, const Work& work) {
+    step(kind, [&] {
+      job_.pool().run(
+          [&](int lane) { job_.ownership().visit([&](const auto& scheme) { work(lane, scheme); }); });
+    });
+  }
+  /// Calls work(worker, local, vertex) for the owned vertices without a label.
   template <class Work>
-  void for_each_left(const Work& work);
+  void for_each_left(const Work& work) {
+    job_.for_each_range([&](int w, LocalNumber first, LocalNumber last) {
+      job_.ownership().visit([&](const auto& scheme) {
+        for (LocalNumber local = first; local < last; ++local)
+          if (!labelled(local))
+            work(workers_[static_cast<std::size_t>(w)], local, scheme.vertex(rank_, local));
+      });
+    });
+  }
   std::uint64_t stacked();
 
   std::vector<std::uint8_t> start_with_giant();
@@ -106,7 +123,9 @@ class Scc {
   void name_members();
 
   bool label(LocalNumber local, PlainId value) noexcept;
-  bool labelled(LocalNumber local) const noexcept;
+  bool labelled(LocalNumber local) const noexcept {
+    return std::atomic_ref(const_cast<PlainId&>(labels_[local])).load(std::memory_order_relaxed) != kNone;
+  }
   std::atomic_ref<PlainId> colour(std::uint32_t number) noexcept { return std::atomic_ref(colours_[number]); }
   bool raise(std::uint32_t number, PlainId value) noexcept;
   LocalNumber checked(PlainId local) const;
@@ -126,30 +145,5 @@ class Scc {
   std::vector<Worker> workers_;
   frontier::SuperstepLog log_;
 };
-
-template <class Work>
-void Scc::step(std::uint64_t kind, const Work& work) {
-  log_.step(kind, workers_, work);
-}
-
-/// Runs work(lane, scheme) in all workers.
-template <class Work>
-void Scc::step_in_lanes(std::uint64_t kind, const Work& work) {
-  step(kind, [&] {
-    job_.pool().run(
-        [&](int lane) { job_.ownership().visit([&](const auto& scheme) { work(lane, scheme); }); });
-  });
-}
-
-/// Calls work(worker, local, vertex) for the owned vertices without a label.
-template <class Work>
-void Scc::for_each_left(const Work& work) {
-  job_.for_each_range([&](int w, LocalNumber first, LocalNumber last) {
-    job_.ownership().visit([&](const auto& scheme) {
-      for (LocalNumber local = first; local < last; ++local)
-        if (!labelled(local)) work(workers_[static_cast<std::size_t>(w)], local, scheme.vertex(rank_, local));
-    });
-  });
-}
 
 }  // namespace edgewire::kernels

@@ -7,6 +7,7 @@
 #include "base/options.h"
 #include "edgewire/graph.h"
 #include "graph/vertex_names.h"
+#include "kernels/delta_stepping.h"
 #include "launch/packing.h"
 
 namespace edgewire::kernels {
@@ -120,9 +121,9 @@ template std::vector<PlainId> find_parents(const graph::GraphFile&, VertexId, st
 template std::vector<PlainId> find_parents(const graph::GraphFile&, VertexId, std::span<const std::uint64_t>,
                                            bool);
 
-}  // namespace edgewire::kernels
-
 // Compiled once, and for speed.
-template class edgewire::kernels::DeltaStepping<edgewire::kernels::Sssp<float>>;
-template class edgewire::kernels::DeltaStepping<edgewire::kernels::Sssp<double>>;
-template class edgewire::kernels::DeltaStepping<edgewire::kernels::Sssp<std::uint64_t>>;
+template class DeltaStepping<float>;
+template class DeltaStepping<double>;
+template class DeltaStepping<std::uint64_t>;
+
+}  // namespace edgewire::kernels

@@ -1,6 +1,6 @@
 #include "partition/ownership.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
@@ -29,17 +29,9 @@ constexpr std::uint64_t kEdgesBeforeVertices = 4;
 
 namespace {
 
-/// Returns how many vertices the process has that owns most.
-std::uint64_t most_owned(std::span<const PlainId> bounds) {
-  std::uint64_t most = 0;
-  for (std::size_t p = 1; p < bounds.size(); ++p)
-    most = std::max<std::uint64_t>(most, bounds[p] - bounds[p - 1]);
-  return most;
-}
-
-void check_owned(std::uint64_t most) {
-  if (most > kMostOfAProcess)
-    throw Error(fmt::format("one process would own {} vertices, more than {}: use more processes", most,
+void check_owned(std::uint64_t vertices) {
+  if (vertices > kMostOfAProcess)
+    throw Error(fmt::format("one process would own {} vertices, more than {}: use more processes", vertices,
                             kMostOfAProcess));
 }
 
@@ -79,7 +71,7 @@ Ownership::Ownership(Scheme scheme, std::uint64_t vertices, int processes)
   const auto parts = static_cast<std::uint64_t>(processes);
   if (hashed() != nullptr) check_owned((vertices + parts - 1) / parts);
   if (const auto* const ranges = std::get_if<RangeOwnership>(&scheme_))
-    check_owned(most_owned(ranges->bounds()));
+    for (std::size_t p = 0; p < parts; ++p) check_owned(ranges->bounds()[p + 1] - ranges->bounds()[p]);
 }
 
 Ownership Ownership::hash(std::uint64_t vertices, int processes) {
@@ -94,15 +86,11 @@ Ownership Ownership::ranges(std::span<const std::uint64_t> offsets, int processe
 
 Ownership Ownership::ranges(std::uint64_t vertices, std::uint64_t edges, int processes,
                             const std::function<std::uint64_t(std::uint64_t)>& first_from) {
-  std::vector<PlainId> bounds(static_cast<std::size_t>(processes) + 1);
-  for (int p = 1; p <= processes; ++p) {
-    const auto share = [p, processes](std::uint64_t whole) {
-      return static_cast<std::uint64_t>(static_cast<Uint128>(whole) * static_cast<unsigned>(p) /
-                                        static_cast<unsigned>(processes));
-    };
-    const std::uint64_t cut = edges == 0 ? share(vertices) : first_from(share(edges));
-    bounds[static_cast<std::size_t>(p)] =
-        std::max(bounds[static_cast<std::size_t>(p) - 1], static_cast<PlainId>(cut));
+  const auto parts = static_cast<std::size_t>(processes);
+  std::vector<PlainId> bounds(parts + 1);
+  for (std::size_t p = 1; p <= parts; ++p) {
+    const std::uint64_t cut = edges == 0 ? share(vertices, p, parts) : first_from(share(edges, p, parts));
+    bounds[p] = std::max(bounds[p - 1], static_cast<PlainId>(cut));
   }
   bounds.back() = static_cast<PlainId>(vertices);
   return {RangeOwnership(std::move(bounds)), vertices, processes};
@@ -156,13 +144,10 @@ void check_ownership_name(const std::string& how, std::span<const std::string_vi
   if (path != how)
     throw UsageError(fmt::format(
         "--ownership {}: there is no file {} here; one elsewhere is named with its path", how, path));
-  const std::vector<std::string> names(offered.begin(), offered.end());
-  std::string list;
-  for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
-  const std::string meant = nearest(how, names);
+  const std::string meant = nearest(how, std::vector<std::string>(offered.begin(), offered.end()));
   throw UsageError(fmt::format(
       "--ownership {}: none of {}, and no file here{} (a partition file is named with its path, as ./{})",
-      how, list, meant.empty() ? "" : fmt::format("; did you mean {}?", meant), how));
+      how, fmt::join(offered, ", "), meant.empty() ? "" : fmt::format("; did you mean {}?", meant), how));
 }
 
 bool owns_edges(std::string_view ownership) noexcept { return ownership == "hilbert" || ownership == "grid"; }

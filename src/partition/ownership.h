@@ -15,11 +15,17 @@
 
 #include "base/mapped_file.h"
 #include "base/mixing.h"
+#include "base/parallel.h"
 #include "edgewire/numbering.h"
 
 namespace edgewire::partition {
 
 __extension__ using Uint128 = unsigned __int128;
+
+/// Returns whole * part / parts, rounded down.
+inline std::uint64_t share(std::uint64_t whole, std::uint64_t part, std::uint64_t parts) {
+  return static_cast<std::uint64_t>(static_cast<Uint128>(whole) * part / parts);
+}
 
 /// Each block of P consecutive ids has one vertex for each of the P processes. A hash of the block says which
 /// process gets the first one; the others follow in turn. This needs no table, has an inverse, and processes
@@ -145,8 +151,6 @@ class Ownership {
   /// process must own a vertex. It reads the file once, line by line, and keeps what TableOwnership says.
   /// Throws Error with path and line, or with both numbers when there are more or fewer parts than processes.
   static Ownership from_file(const std::string& path, std::uint64_t vertices, int processes);
-  /// owners[v]: the owner of vertex v, below `processes`. A process may own no vertex.
-  static Ownership from_table(std::span<const std::uint16_t> owners, int processes);
   /// `how`: "hash", "ranges", "hilbert", "grid" (both: even_ranges()), or the path of a partition file.
   /// Throws Error, and UsageError where it is no name of these and no file.
   static Ownership create(const std::string& how, std::span<const std::uint64_t> offsets, int processes);

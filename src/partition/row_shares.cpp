@@ -44,10 +44,6 @@ class Costs {
   std::uint64_t begin_ = 0, all_ = 0;
 };
 
-std::uint64_t share(std::uint64_t whole, std::uint64_t part, std::uint64_t parts) {
-  return static_cast<std::uint64_t>(static_cast<Uint128>(whole) * part / parts);
-}
-
 void add(RowRanges& ranges, std::uint64_t first, std::uint64_t last) {
   if (first >= last) return;
   if (!ranges.empty() && ranges.back().last == first)
