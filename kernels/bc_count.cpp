@@ -30,10 +30,10 @@ class BcCount {
     for (std::uint32_t p = 0; p < processes; ++p)
       for (std::size_t l = 0; l < levels_.count(); ++l)
         if (!pulls[l]) push(p, l, pulls, names, forward[l].load, backward[l].load);
-    names.forget();  // vertices whose shares were sent
+    Names answered(graph_, ownership);  // vertices whose shares were sent
     for (std::uint32_t p = 0; p < processes; ++p)
       for (std::size_t l = 0; l < levels_.count(); ++l)
-        if (pulls[l]) pull(p, l, names, forward[l].load, backward[l].load);
+        if (pulls[l]) pull(p, l, answered, forward[l].load, backward[l].load);
     for (std::size_t l = levels_.count() - 1; l-- > 1;) forward.push_back(backward[l]);
     return forward;
   }
@@ -90,7 +90,7 @@ class BcCount {
 }  // namespace
 
 FrontierCount count_betweenness(const graph::GraphFile& graph, VertexId source) {
-  check_source(graph, source);
+  frontier::expect_vertex(graph, source);
   return {"bc", Exactness::exact, sizeof(frontier::WideRecord), BcCount(graph, source)};
 }
 

@@ -88,13 +88,13 @@ std::vector<CountedStep> count_reached(const graph::GraphFile& graph, std::span<
 }  // namespace
 
 FrontierCount count_breadth_first(const graph::GraphFile& graph, VertexId source) {
-  check_source(graph, source);
+  frontier::expect_vertex(graph, source);
   return {"bfs", Exactness::exact, sizeof(frontier::Record), BfsCount(graph, source)};
 }
 
 FrontierCount count_shortest_paths(const graph::GraphFile& graph, VertexId source,
                                    std::size_t distance_bytes) {
-  check_source(graph, source);
+  frontier::expect_vertex(graph, source);
   return {"sssp", Exactness::at_least, sizeof(frontier::ShortRecord::vertex) + distance_bytes,
           [&graph, reached = plain_breadth_first(graph, source).reached](const auto& ownership) {
             return count_reached(graph, reached, ownership);

@@ -30,12 +30,6 @@ RecordLoad bits_of_known(const graph::GraphFile& graph, const partition::Ownersh
   return bits;
 }
 
-void check_source(const graph::GraphFile& graph, VertexId source) {
-  if (source >= graph.vertices())
-    throw UsageError(fmt::format("source: {} is no vertex of {}, which has {}", PlainId{source}, graph.path(),
-                                 graph.vertices()));
-}
-
 Names::Names(const graph::GraphFile& graph, const partition::Ownership& ownership)
     : owners_(graph.vertices()), namers_(graph.vertices(), kNobody) {
   for (VertexId v{}; v < owners_.size(); ++v) owners_[v] = ownership.home(v).owner;

@@ -2,7 +2,6 @@
 // counted by a sequential run of the method.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -61,9 +60,6 @@ struct FrontierCount {
   std::function<std::vector<CountedStep>(const partition::Ownership&)> count;
 };
 
-/// Throws UsageError unless the vertex is one of the graph.
-void check_source(const graph::GraphFile& graph, VertexId source);
-
 // All of these throw UsageError when an argument makes no sense.
 
 /// Counts for bfs, exactly.
@@ -119,8 +115,6 @@ class Names {
     namers_[vertex] = process;
     return true;
   }
-  /// Forgets all names, so that no vertex was named.
-  void forget() noexcept { std::ranges::fill(namers_, kNobody); }
 
  private:
   static constexpr std::uint32_t kNobody = 0xffffffff;

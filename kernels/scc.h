@@ -117,8 +117,6 @@ class Scc {
   void gather_colours();
   void join(Worker& worker, LocalNumber local, PlainId colour);
   void tell_colours();
-  template <class Scheme>
-  void tell(int lane, const Scheme& scheme);
   void collect();
   void name_members();
 

@@ -109,40 +109,37 @@ void Scc::join(Worker& worker, LocalNumber local, PlainId value) {
 
 /// Tells colours to the processes that own neighbours. Then edges between colours are left out, at both ends.
 void Scc::tell_colours() {
-  step_in_lanes(kTell, [this](int lane, const auto& scheme) { tell(lane, scheme); });
+  step_in_lanes(kTell, [this](int lane, const auto& scheme) {
+    Worker& worker = workers_[static_cast<std::size_t>(lane)];
+    std::vector<LocalNumber> told(static_cast<std::size_t>(job_.bootstrap().size()),
+                                  LocalNumber(0xffffffffU));  // [peer]: last one
+    const auto take = [&](frontier::Record record) {
+      colour(rows_->number_of_other(VertexId(record.vertex))).store(record.value, std::memory_order_relaxed);
+    };
+    const auto [first, last] = job_.pool().part(lane, labels_.size());
+    for (LocalNumber local(static_cast<std::uint32_t>(first)); local < last; ++local) {
+      const VertexId vertex = scheme.vertex(rank_, local);
+      if (labelled(local)) colour(local).store(kGone, std::memory_order_relaxed);
+      if (!distributed_) continue;
+      const PlainId value = colour(local).load(std::memory_order_relaxed);
+      for (const auto ends : {rows_->out(local), rows_->in(local)}) {
+        for (const KnownNumber n : ends) {
+          if (n < labels_.size()) continue;
+          const std::uint32_t peer = scheme.home(rows_->other(n)).owner;
+          if (std::exchange(told[peer], local) == local) continue;
+          ++worker.vertices;
+          job_.records().send(lane, static_cast<int>(peer), {vertex, value}, take);
+        }
+      }
+    }
+    if (distributed_) job_.records().finish(lane, take);
+  });
   job_.for_each_range([this](int, LocalNumber first, LocalNumber last) {
     for (LocalNumber local = first; local < last; ++local) {
       rows_->leave_out(local, colours_, kGone);
       reset_counts(local);
     }
   });
-}
-
-template <class Scheme>
-void Scc::tell(int lane, const Scheme& scheme) {
-  Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  std::vector<LocalNumber> told(static_cast<std::size_t>(job_.bootstrap().size()),
-                                LocalNumber(0xffffffffU));  // [peer]: last one
-  const auto take = [&](frontier::Record record) {
-    colour(rows_->number_of_other(VertexId(record.vertex))).store(record.value, std::memory_order_relaxed);
-  };
-  const auto [first, last] = job_.pool().part(lane, labels_.size());
-  for (LocalNumber local(static_cast<std::uint32_t>(first)); local < last; ++local) {
-    const VertexId vertex = scheme.vertex(rank_, local);
-    if (labelled(local)) colour(local).store(kGone, std::memory_order_relaxed);
-    if (!distributed_) continue;
-    const PlainId value = colour(local).load(std::memory_order_relaxed);
-    for (const auto ends : {rows_->out(local), rows_->in(local)}) {
-      for (const KnownNumber n : ends) {
-        if (n < labels_.size()) continue;
-        const std::uint32_t peer = scheme.home(rows_->other(n)).owner;
-        if (std::exchange(told[peer], local) == local) continue;
-        ++worker.vertices;
-        job_.records().send(lane, static_cast<int>(peer), {vertex, value}, take);
-      }
-    }
-  }
-  if (distributed_) job_.records().finish(lane, take);
 }
 
 /// Names the members of the other components that colours have found: the owner of the root is told the

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <functional>
 #include <utility>
 
 #include "base/options.h"
@@ -51,9 +52,7 @@ double weight_sum(const graph::GraphFile& graph, const frontier::WeightFigures& 
 
 double sum_of_all(frontier::FrontierJob& job) {
   const double mine = job.on_disks() ? weight_sum(job.graph(), job.pages()->weights()) : weight_sum(job);
-  double sum = 0;
-  for (const auto& one : launch::allgather(job.bootstrap(), std::vector{mine})) sum += one[0];
-  return sum;
+  return launch::allreduce(job.bootstrap(), mine, std::plus<>());
 }
 
 }  // namespace

@@ -48,6 +48,12 @@ void check(const Options& options, const graph::GraphFile& graph) {
   if (options.disks.weighted) graph::expect_weights(graph);
 }
 
+void expect_vertex(const graph::GraphFile& graph, VertexId vertex) {
+  if (vertex >= graph.vertices())
+    throw UsageError(fmt::format("source: {} is no vertex of {}, which has {}", PlainId{vertex}, graph.path(),
+                                 graph.vertices()));
+}
+
 FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const Options& options)
     : bootstrap_(bootstrap),
       graph_(checked(graph, options)),
@@ -158,12 +164,6 @@ OwnKnownRows FrontierJob::copy_rows(const Boundary* boundary) {
     return ids_of(local, room);
   };
   return {owned(), boundary, pool(), row_of};
-}
-
-void FrontierJob::expect_vertex(VertexId vertex) const {
-  if (vertex >= graph_.vertices())
-    throw UsageError(fmt::format("source: {} is no vertex of {}, which has {}", PlainId{vertex},
-                                 graph_.path(), graph_.vertices()));
 }
 
 void FrontierJob::expect_records(std::size_t bytes) const {

@@ -75,6 +75,9 @@ struct Options {
 /// A FrontierJob begins with it.
 void check(const Options& options, const graph::GraphFile& graph);
 
+/// Throws UsageError unless the vertex is one of the graph.
+void expect_vertex(const graph::GraphFile& graph, VertexId vertex);
+
 /// The out-edges of an owned vertex, as long as work on them lasts.
 struct KnownEdges {
   LocalNumber vertex;
@@ -170,7 +173,7 @@ class FrontierJob {
 
   // Kernels ask for what they need before they run. All of these throw UsageError.
   /// Throws unless the vertex is one of the graph.
-  void expect_vertex(VertexId vertex) const;
+  void expect_vertex(VertexId vertex) const { frontier::expect_vertex(graph_, vertex); }
   /// Throws unless Options::record_bytes is that of the kernel's records, and the link is not left to tasks.
   void expect_records(std::size_t bytes) const;
   /// Throws unless edges have weights, or have none: see Options::disks.

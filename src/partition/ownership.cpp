@@ -1,6 +1,6 @@
 #include "partition/ownership.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>
@@ -144,10 +144,13 @@ void check_ownership_name(const std::string& how, std::span<const std::string_vi
   if (path != how)
     throw UsageError(fmt::format(
         "--ownership {}: there is no file {} here; one elsewhere is named with its path", how, path));
-  const std::string meant = nearest(how, std::vector<std::string>(offered.begin(), offered.end()));
+  const std::vector<std::string> names(offered.begin(), offered.end());
+  std::string list;
+  for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
+  const std::string meant = nearest(how, names);
   throw UsageError(fmt::format(
       "--ownership {}: none of {}, and no file here{} (a partition file is named with its path, as ./{})",
-      how, fmt::join(offered, ", "), meant.empty() ? "" : fmt::format("; did you mean {}?", meant), how));
+      how, list, meant.empty() ? "" : fmt::format("; did you mean {}?", meant), how));
 }
 
 bool owns_edges(std::string_view ownership) noexcept { return ownership == "hilbert" || ownership == "grid"; }

@@ -182,14 +182,6 @@ class RowLoader {
     });
   }
 
-  /// Calls work(first, last) for stretches of the rows.
-  template <class Work>
-  static void for_each_piece(const RowRanges& ranges, const Work& work) {
-    for (const auto& rows : ranges)
-      for (std::uint64_t first = rows.first; first < rows.last; first += kRowsAtOnce)
-        work(first, std::min(rows.last, first + kRowsAtOnce));
-  }
-
   /// Sends what each row has to its owner, row by row. at(local): where it goes for an owned vertex, or the
   /// end of all. verify(first, last): before rows are read. each(v, take): calls take(bytes) with it.
   template <class At, class Verify, class Each>
@@ -208,14 +200,13 @@ class RowLoader {
           stream_.send(lane, static_cast<int>(home.owner), bytes.data(), std::min(bytes.size(), kSentAtOnce),
                        take);
       };
-      for_each_piece(mine_[static_cast<std::size_t>(lane)], [&](std::uint64_t first, std::uint64_t last) {
-        verify(first, last);
-        ownership_.visit([&](const auto& scheme) {
-          for (std::uint64_t v = first; v < last; ++v) {
+      ownership_.visit([&](const auto& scheme) {
+        for (const auto& rows : mine_[static_cast<std::size_t>(lane)])
+          for (std::uint64_t v = rows.first; v < rows.last; ++v) {
+            if ((v - rows.first) % kRowsAtOnce == 0) verify(v, std::min(rows.last, v + kRowsAtOnce));
             const VertexId vertex(static_cast<PlainId>(v));
             each(vertex, [&](std::span<const std::byte> bytes) { deliver(scheme.home(vertex), bytes); });
           }
-        });
       });
       stream_.finish(lane, take);
       for (std::size_t p = 0; p < arrivals.size(); ++p)
