@@ -252,8 +252,7 @@ void refuse_cr_alone(Input& input) {
 void refuse_metis(Input& input, Format format) {
   if (format != Format::snap && format != Format::csv && format != Format::el && format != Format::wel)
     return;
-  const std::string_view text = input.peek();
-  if (const auto graph = metis_graph_in(text, text.size() < Input::kPeekBytes))
+  if (const auto graph = metis_graph_in(input, input.peek().size() < Input::kPeekBytes))
     refuse(input, fmt::format("it is to be read as {}, but is a METIS graph of {} vertices and {} edges; "
                               "--format metis reads it (if its lines are edges, begin with a line '# edges')",
                               name_of(format).words, graph->vertices, graph->edges));

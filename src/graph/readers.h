@@ -22,7 +22,7 @@ struct Conversion {
   std::span<Input* const> inputs;  ///< of read_snap, read_gap_text and read_u32_pairs: all, `input` first
   Input* vertices;  ///< of read_snap: ids, one a line, of vertices that exist also without edges; or null
   EdgeSink& edges;
-  OutputFile* output;    ///< of readers that keep all edges in memory (read_metis, labels); else may be null
+  OutputFile* output;    ///< of names, which are read in memory; else may be null
   BuildOptions options;  ///< `weighted`: keep weights where the input has them
   const Progress& progress;
   const std::string&
@@ -93,11 +93,11 @@ WeightColumn third_column(std::string_view comments);
 struct MetisCounts {
   std::uint64_t vertices, edges;
 };
-/// Returns the counts of the METIS graph that `text` is, or, where it is not the `whole` file, that it
-/// begins: the first line counts vertices and edges, a line for each vertex follows, and each edge is in the
-/// lines of both its ends. It returns none for other text, also where a line is a comment that METIS does not
-/// know (#, //). A list of edges looks like that by accident only.
-std::optional<MetisCounts> metis_graph_in(std::string_view text, bool whole);
+/// Returns the counts of the METIS graph that comes next in the input, or, where that is not the `whole`
+/// file, that begins there: the first line counts vertices and edges, a line for each vertex follows, and
+/// each edge is in the lines of both its ends. It returns none for other text, also where a line is a comment
+/// that METIS does not know (#, //). A list of edges looks like that by accident only.
+std::optional<MetisCounts> metis_graph_in(Input& input, bool whole);
 
 /// A set of different names with a number for each, in the order in which they came. Not thread safe.
 class NameSet {
