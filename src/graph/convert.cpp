@@ -84,7 +84,7 @@ BuildSummary read(Format format, const Conversion& conversion) {
     case Format::webgraph:
       return read_webgraph(conversion);
     default:
-      return conversion.labels ? read_labelled(conversion) : read_snap(conversion);
+      return conversion.wanted.labels ? read_labelled(conversion) : read_snap(conversion);
   }
 }
 
@@ -102,9 +102,8 @@ BuildSummary read(Format format, Input& input, const ConvertOptions& wanted, Edg
     if (name_of(format).text) skip_byte_order_mark(*one);
   check_several(format, wanted, others);
   RoundedWeights rounded(inputs);
-  const Conversion conversion = {input,       inputs,   lone ? &*lone : nullptr, edges,   output,
-                                 options,     progress, wanted.columns,          rounded, wanted.labels,
-                                 wanted.table};
+  const Conversion conversion = {input,  inputs, lone ? &*lone : nullptr, edges, output, options, progress,
+                                 wanted, rounded};
   const BuildSummary summary = read(format, conversion);
   rounded.tell(edges, summary.weights, options.note);
   return summary;
@@ -122,10 +121,11 @@ Format format_to_read(Input& file, const ConvertOptions& options) {
   return format;
 }
 
-BuildOptions build_options(const Input& file, const ConvertOptions& options) {
-  return {options.weights, options.simple,     options.undirected,
-          options.workers, options.keep_ids,   options.allow_empty ? std::string() : file.path(),
-          options.note,    WeightColumn::named};
+/// `name`: what messages call the input.
+BuildOptions build_options(const std::string& name, const ConvertOptions& options) {
+  return {options.weights, options.simple,   options.undirected,
+          options.workers, options.keep_ids, options.allow_empty ? std::string() : name,
+          options.note};
 }
 
 /// Returns whether the input is a graph in parts, which is opened by its folder's name.
@@ -177,9 +177,8 @@ BuildSummary copy_parts(const std::string& folder, OutputFile& output, const Con
     throw UsageError(fmt::format(
         "{}: a graph in parts (.ew) is read as it is: leave --vertices, --labels and --columns out", folder));
   const GraphFile graph = GraphFile::open(folder);
-  BuildOptions build{options.weights, options.simple, options.undirected,
-                     workers_or_default(options.workers)};
-  if (!options.allow_empty) build.must_hold_edges = folder;
+  BuildOptions build = build_options(folder, options);
+  build.workers = workers_or_default(options.workers);
   const bool as_it_is = !(options.simple && !graph.simple()) && !(options.undirected && !graph.symmetric()) &&
                         (options.weights || !graph.weighted());
   return as_it_is ? join_parts(graph, output, build, progress)
@@ -210,7 +209,7 @@ BuildSummary convert(const std::string& input, OutputFile& output, const Convert
   if (is_in_parts(input, options)) return copy_parts(input, output, options, progress);
   Input file(input);
   const Format format = format_to_read(file, options);
-  BuildOptions build = build_options(file, options);
+  BuildOptions build = build_options(file.path(), options);
   build.workers = workers_or_default(options.workers);
   try {
     if (format == Format::ew) {
@@ -241,7 +240,7 @@ BuildSummary convert_to(EdgeSink& edges, const std::string& input, const std::st
                             options.labels         ? "names are"
                             : format == Format::ew ? "an .ew file is"
                                                    : "METIS is"));
-  return read(format, file, options, edges, nullptr, build_options(file, options), progress);
+  return read(format, file, options, edges, nullptr, build_options(file.path(), options), progress);
 }
 
 bool is_text(Format format) {

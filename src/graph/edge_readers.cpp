@@ -57,12 +57,6 @@ std::vector<std::uint64_t> sample_pairs(std::span<Input* const> inputs) {
   return sources;
 }
 
-bool is_one_of(std::string_view name, std::span<const std::string_view> words) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  return std::find(words.begin(), words.end(), lower) != words.end();
-}
-
 /// Returns the words of a line, without quotes.
 std::vector<std::string_view> words_of(std::string_view line) {
   constexpr std::string_view kBetween = " \t\r,;|\"'";
@@ -76,6 +70,13 @@ std::vector<std::string_view> words_of(std::string_view line) {
 }
 
 }  // namespace
+
+bool is_one_of(std::string_view name, std::span<const std::string_view> words) {
+  const auto lower = [](unsigned char c) { return std::tolower(c); };
+  return std::ranges::any_of(words, [&](std::string_view word) {
+    return std::ranges::equal(name, word, std::ranges::equal_to(), lower, lower);
+  });
+}
 
 bool is_end_name(std::string_view name) {
   constexpr std::array<std::string_view, 26> kNames = {

@@ -16,7 +16,6 @@ namespace edgewire::graph {
 namespace {
 
 bool is_white(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
 /// Goes through the lines of a piece that hold edges, and the fields of each.
 class Lines {
@@ -46,7 +45,7 @@ class Lines {
     std::size_t end = 0;
     while (end < line_.size() && !separates(line_[end])) ++end;
     const std::string_view text = trimmed(line_.substr(0, end), blanks_);
-    check(text, text.data());
+    check_name(input_, piece_, text, text.data());
     skip_to_next(end);
     return text;
   }
@@ -66,26 +65,16 @@ class Lines {
 
   std::string_view quoted() {
     const char* const begin = line_.data();
-    unquoted_.clear();
-    std::size_t at = 1;
-    for (;; ++at) {
-      if (at == line_.size()) fail(begin, "a name in double quotes does not end on its line");
-      if (line_[at] == '"' && !line_.substr(at + 1).starts_with('"')) break;
-      if (line_[at] == '"') ++at;
-      unquoted_ += line_[at];
-    }
-    ++at;
+    const std::size_t end = closing_quote(line_);
+    if (end == line_.npos) fail(begin, "a name in double quotes does not end on its line");
+    const std::string_view name = undoubled(line_.substr(1, end - 1), unquoted_);
+    std::size_t at = end + 1;
     while (at < line_.size() && is_white(line_[at]) && !separates(line_[at])) ++at;
     if (at < line_.size() && !separates(line_[at]))
       fail(begin, "text follows the double quote that ends a name");
-    check(unquoted_, begin);
+    check_name(input_, piece_, name, begin);
     skip_to_next(at);
-    return unquoted_;
-  }
-
-  void check(std::string_view text, const char* at) const {
-    if (text.empty()) fail(at, "a field is empty");
-    if (std::any_of(text.begin(), text.end(), is_control)) fail(at, "a name holds a control character");
+    return name;
   }
 
   const Input& input_;
@@ -231,7 +220,7 @@ BuildSummary build_labelled(Conversion& conversion, std::vector<LabelledPart>& p
                     [&](std::uint32_t name) { return vertex[name]; });
       },
       "numbering vertices", conversion.progress);
-  return write_labelled(builder, *conversion.output, conversion.table, names, 0, conversion.progress);
+  return write_labelled(builder, *conversion.output, conversion.wanted.table, names, 0, conversion.progress);
 }
 
 BuildSummary read_labelled(Conversion conversion) {

@@ -10,8 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "graph/builder.h"
-#include "graph/edge_sink.h"
+#include "graph/convert.h"
 #include "graph/input.h"
 #include "graph/weight_text.h"
 
@@ -25,11 +24,8 @@ struct Conversion {
   OutputFile* output;    ///< of names, which are read in memory; else may be null
   BuildOptions options;  ///< `weighted`: keep weights where the input has them
   const Progress& progress;
-  const std::string&
-      columns;              ///< of read_table: which hold source, target and weight; empty: its header says
+  const ConvertOptions& wanted;
   RoundedWeights& rounded;  ///< is told of weights that are
-  bool labels = false;      ///< of read_table: ids are names, as for read_labelled
-  OutputFile* table = nullptr;  ///< of read_labelled and read_table: see write_labelled()
 };
 
 /// Tells the sink what will come: `shape` without options and name. sample(): see EdgeSink::start().
@@ -83,6 +79,8 @@ BuildSummary read_webgraph(Conversion conversion);
 /// Returns whether a line is a header that calls a column source (or src, from) and one target (or dst, dest,
 /// to).
 bool names_edges(std::string_view line);
+/// Returns whether the name is one of the words, whatever letters are capitals.
+bool is_one_of(std::string_view name, std::span<const std::string_view> words);
 /// Returns whether a column that is called so holds sources or targets of edges.
 bool is_end_name(std::string_view name);
 /// Returns what the comments ahead of the first edge call the third column, as `# source target time` does;
