@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "disk/read_figures.h"
+#include "disk/read_probe.h"
 
 namespace edgewire::disk {
 

@@ -15,7 +15,6 @@
 #include "base/median.h"
 #include "base/seconds.h"
 #include "base/usage.h"
-#include "disk/read_figures.h"
 #include "edgewire/detail/memory.h"
 
 namespace edgewire::disk {

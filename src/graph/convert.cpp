@@ -14,7 +14,6 @@
 #include "edgewire/graph.h"
 #include "graph/builder.h"
 #include "graph/compress.h"
-#include "graph/direction.h"
 #include "graph/format.h"
 #include "graph/readers.h"
 #include "graph/vertex_names.h"

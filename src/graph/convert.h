@@ -49,6 +49,14 @@ BuildSummary convert(const std::string& input, OutputFile& output, const Convert
 BuildSummary convert_to(EdgeSink& edges, const std::string& input, const std::string& output,
                         const ConvertOptions& options, const Progress& progress = {});
 
+/// Adds all edges of a graph to `builder`, and lets go of the pages that hold them; where `turned`, each from
+/// its target to its source. Throws Error.
+void add_rows(const GraphFile& graph, Builder& builder, bool turned, const char* step,
+              const Progress& progress);
+
+/// Returns the ids that vertices had in the file that was converted; empty where these are their numbers.
+std::vector<std::uint64_t> original_ids(const GraphFile& graph);
+
 struct ExportOptions {
   Format format;        ///< one that is written: el, wel, csv, tsv, matrix_market, sg, wsg or metis
   bool weights = true;  ///< write them where graph and format have them

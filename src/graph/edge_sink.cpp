@@ -9,8 +9,8 @@
 #include <numeric>
 #include <utility>
 
-#include "base/available_memory.h"
 #include "base/bits.h"
+#include "base/control_group.h"
 #include "base/error.h"
 #include "base/ranked_bits.h"
 #include "graph/format.h"

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-#include "base/available_memory.h"
+#include "base/control_group.h"
 #include "base/error.h"
 #include "base/mapped_file.h"
 #include "base/random.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <new>
 
-#include "base/available_memory.h"
+#include "base/control_group.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "base/random.h"

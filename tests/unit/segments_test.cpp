@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "disk/read_figures.h"
 #include "disk/read_probe.h"
 #include "disk/segment_file.h"
 #include "disk/segment_reader.h"
