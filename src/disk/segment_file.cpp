@@ -9,8 +9,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <numeric>
-#include <utility>
 
 #include "base/checksum.h"
 #include "base/error.h"

@@ -3,8 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <functional>
-#include <utility>
 
 #include "base/error.h"
 #include "channel/record_stream.h"
