@@ -7,12 +7,8 @@
 #include <deque>
 #include <filesystem>
 #include <new>
-#include <optional>
-#include <vector>
 
 #include "base/error.h"
-#include "edgewire/graph.h"
-#include "graph/builder.h"
 #include "graph/compress.h"
 #include "graph/format.h"
 #include "graph/readers.h"
@@ -263,14 +259,9 @@ Format format_of_output(const std::string& path) {
   const std::string plain = path.substr(0, path.size() - packed_ending(path).size());
   const std::string ending = std::filesystem::path(plain).extension().string();
   if (ending.empty() || ending == ".ew") return Format::ew;
-  if (ending == ".el") return Format::el;
-  if (ending == ".wel") return Format::wel;
-  if (ending == ".csv") return Format::csv;
   if (ending == ".tsv") return Format::tsv;
-  if (ending == ".mtx") return Format::matrix_market;
-  if (ending == ".sg") return Format::sg;
-  if (ending == ".wsg") return Format::wsg;
-  if (ending == ".graph" || ending == ".metis") return Format::metis;
+  const auto format = format_of_name(plain);
+  if (format && (is_text(*format) || format == Format::sg || format == Format::wsg)) return *format;
   throw UsageError(fmt::format(
       "{}: {} is not written; use a name that ends in .ew, .el, .wel, .csv, .tsv, .mtx, .sg, .wsg "
       "or .graph, or --to FORMAT",

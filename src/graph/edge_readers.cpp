@@ -5,7 +5,6 @@
 #include <cctype>
 #include <cstring>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,15 +26,14 @@ BuildSummary read_lines(Conversion& conversion, LineShape shape, const Piece& fi
   options.weighted = options.weighted && shape.weighted;
   start(conversion, {.numbering = numbering}, [&] { return sample_sources(conversion.inputs, shape); });
   EdgeSink& sink = conversion.edges;
-  each_edge_piece(conversion.inputs, options.workers, shape, first, conversion.progress, sink.rank(),
-                  sink.size(), [&](int worker, const ParsedEdges& edges) { edges.add_to(sink, worker); });
+  each_edge_piece(conversion, conversion.inputs, shape, first,
+                  [&](int worker, const ParsedEdges& edges) { edges.add_to(sink, worker); });
   if (conversion.vertices != nullptr) {
     LineShape lone;
     lone.vertex = true;
-    each_edge_piece(std::span(&conversion.vertices, 1), options.workers, lone, {}, conversion.progress,
-                    sink.rank(), sink.size(), [&](int worker, const ParsedEdges& vertices) {
-                      sink.add_vertices(worker, vertices.all_ids());
-                    });
+    each_edge_piece(
+        conversion, std::span(&conversion.vertices, 1), lone, {},
+        [&](int worker, const ParsedEdges& vertices) { sink.add_vertices(worker, vertices.all_ids()); });
   }
   return sink.write(0, conversion.progress);
 }
@@ -145,26 +143,20 @@ BuildSummary read_u32_pairs(Conversion conversion) {
   options.weighted = false;
   start(conversion, {}, [&] { return sample_pairs(conversion.inputs); });
   EdgeSink& sink = conversion.edges;
-  for (std::size_t i = 0; i < conversion.inputs.size(); ++i)
-    conversion.inputs[i]->take_share(sink.rank(), sink.size(), 8, Input::kToEnd,
-                                     static_cast<int>(i % static_cast<std::size_t>(sink.size())));
   std::vector<std::vector<std::uint64_t>> buffers(static_cast<std::size_t>(options.workers));
-  Input::each_piece_of(
-      conversion.inputs, options.workers, conversion.progress,
-      [](Input& input, Piece& piece) { return input.next_records(piece, 8, Input::kToEnd); },
-      [&](Input& input, int worker, const Piece& piece) {
-        std::vector<std::uint64_t>& ids = buffers[static_cast<std::size_t>(worker)];
-        ids.resize(piece.text.size() / 4);
-        for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = u32_at(piece.text, i);
-        const auto wrong =
-            std::find_if(ids.begin(), ids.end(), [](std::uint64_t id) { return id >= kMaxVertices; });
-        if (wrong != ids.end()) {
-          input.fail(piece.offset + static_cast<std::uint64_t>(wrong - ids.begin()) * 4,
-                     fmt::format("vertex id {} is larger than the {} that is supported{}", *wrong,
-                                 kMaxVertices - 1, kMoreVertices));
-        }
-        sink.add(worker, ids, Weights());
-      });
+  each_piece(conversion, conversion.inputs, {}, 8, [&](const Input& input, int worker, const Piece& piece) {
+    std::vector<std::uint64_t>& ids = buffers[static_cast<std::size_t>(worker)];
+    ids.resize(piece.text.size() / 4);
+    for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = u32_at(piece.text, i);
+    const auto wrong =
+        std::find_if(ids.begin(), ids.end(), [](std::uint64_t id) { return id >= kMaxVertices; });
+    if (wrong != ids.end()) {
+      input.fail(piece.offset + static_cast<std::uint64_t>(wrong - ids.begin()) * 4,
+                 fmt::format("vertex id {} is larger than the {} that is supported{}", *wrong,
+                             kMaxVertices - 1, kMoreVertices));
+    }
+    sink.add(worker, ids, Weights());
+  });
   return sink.write(0, conversion.progress);
 }
 

@@ -143,11 +143,10 @@ struct Elements {
   std::uint64_t bytes;  ///< size of one element
 };
 
-/// Returns the header of a graph, complete but for the two checksums, with kIdFlag. Expects counts within the
-/// limits above.
-Header lay_out(std::uint64_t vertices, std::uint64_t edges, std::uint32_t flags);
-/// Returns the same for one part of it, complete but for the three checksums.
-Header lay_out_part(std::uint64_t vertices, std::uint64_t edges, std::uint32_t flags, const PartEntry& part);
+/// Returns the header of a graph, or of one part of it, complete but for the checksums, with kIdFlag. Expects
+/// counts within the limits above.
+Header lay_out(std::uint64_t vertices, std::uint64_t edges, std::uint32_t flags,
+               const std::optional<PartEntry>& part = {});
 inline bool is_part(const Header& header) { return header.version == kPartVersion; }
 Extent extent_of(const Header& header);
 /// Returns the elements, none where the file has no such section.

@@ -12,7 +12,6 @@
 #include "base/control_group.h"
 #include "base/error.h"
 #include "base/mapped_file.h"
-#include "base/random.h"
 #include "graph/format.h"
 #include "graph/readers.h"
 #include "graph/writers.h"

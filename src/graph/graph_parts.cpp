@@ -8,7 +8,6 @@
 #include <cstring>
 #include <filesystem>
 
-#include <dirent.h>
 #include <sys/mman.h>
 
 #include "base/checksum.h"
@@ -55,11 +54,11 @@ PlainId largest_of(std::span<const PlainId> values) {
 
 std::vector<std::string> part_names(const std::string& folder) {
   std::vector<std::string> names;
-  DIR* const entries = opendir(folder.c_str());
-  if (entries == nullptr) throw Error(fmt::format("{}: cannot read: {}", folder, reason(errno)));
-  while (const dirent* entry = readdir(entries))
-    if (part_of_name(entry->d_name)) names.emplace_back(entry->d_name);
-  closedir(entries);
+  std::error_code error;
+  std::filesystem::directory_iterator entry(folder, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
+    if (const std::string name = entry->path().filename(); part_of_name(name)) names.push_back(name);
+  if (error) throw Error(fmt::format("{}: cannot read: {}", folder, reason(error.value())));
   std::ranges::sort(names, {}, [](const std::string& name) { return part_of_name(name)->number; });
   return names;
 }
@@ -165,9 +164,8 @@ void GraphPart::check_header(Kind kind) {
     file_.fail(offsetof(Header, flags), "flags, vertices or edges are out of range");
   }
   if (is_part(header_)) check_part();
-  const Header expected = is_part(header_)
-                              ? lay_out_part(header_.vertices, header_.edges, header_.flags, header_.part)
-                              : lay_out(header_.vertices, header_.edges, header_.flags);
+  const Header expected = lay_out(header_.vertices, header_.edges, header_.flags,
+                                  is_part(header_) ? std::optional(header_.part) : std::nullopt);
   if (header_.sections != expected.sections || header_.checksums != expected.checksums) {
     file_.fail(offsetof(Header, sections), "the sections are not where they should be");
   }

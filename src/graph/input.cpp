@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/mapped_file.h"
-#include "graph/decompress.h"
 
 namespace edgewire::graph {
 

@@ -228,9 +228,11 @@ BuildSummary read_labelled(Conversion conversion) {
   BuildOptions& options = conversion.options;
   std::vector<LabelledPart> parts(static_cast<std::size_t>(options.workers));
   LabelledShape shape;
-  const auto read = [&](Input& from, const Piece& piece, int worker, bool vertices) {
-    LabelledPart& part = parts[static_cast<std::size_t>(worker)];
-    parse_labelled_lines(from, piece, shape, vertices, part.names, part.edges.emplace_back());
+  const auto read = [&](std::span<Input* const> inputs, const Piece& begin, bool vertices) {
+    each_piece(conversion, inputs, begin, 0, [&](const Input& from, int worker, const Piece& piece) {
+      LabelledPart& part = parts[static_cast<std::size_t>(worker)];
+      parse_labelled_lines(from, piece, shape, vertices, part.names, part.edges.emplace_back());
+    });
   };
   Piece first;
   while (shape.fields == 0 && input.next_lines(first)) shape = shape_of(input, first);
@@ -239,15 +241,11 @@ BuildSummary read_labelled(Conversion conversion) {
   if (shape.weighted) options.column = third_column(first.text.substr(0, shape.begin));
   std::vector<std::string> first_names;
   if (shape.fields > 0) {
-    read(input, first, 0, false);
+    read(conversion.inputs, first, false);
     const auto& names = parts[0].names.names();
     for (const std::size_t end : {0, 1}) first_names.push_back(names[parts[0].edges[0].ids[end]]);
-    each_lines(input, conversion, [&](int worker, const Piece& piece) { read(input, piece, worker, false); });
   }
-  if (conversion.vertices != nullptr) {
-    Input& lone = *conversion.vertices;
-    each_lines(lone, conversion, [&](int worker, const Piece& piece) { read(lone, piece, worker, true); });
-  }
+  if (conversion.vertices != nullptr) read({&conversion.vertices, 1}, {}, true);
   const std::vector<std::string_view> names = number_vertices(parts);
   if (!first_names.empty()) refuse_heading(input, first_names, names);
   BuildSummary summary = build_labelled(conversion, parts, names);

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/random.h"
 #include "graph/format.h"
 #include "graph/readers.h"
 #include "graph/text_lines.h"

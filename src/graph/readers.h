@@ -37,11 +37,23 @@ void start(Conversion& conversion, GraphShape shape, const Sample& sample) {
   sink.start(shape, sink.wants_sample() ? sample() : std::vector<std::uint64_t>());
 }
 
-/// Calls work(worker, piece) for every piece of lines of `input`, see Input::each_piece().
+/// Calls work(input, worker, piece) for pieces of lines, or of records where `record_bytes` is not 0, in this
+/// reader's share of the inputs (see Input::take_share()), and first for `first`, which was taken from the
+/// first input already.
 template <class Work>
-void each_lines(Input& input, const Conversion& conversion, const Work& work) {
-  input.each_piece(
-      conversion.options.workers, conversion.progress, [&](Piece& piece) { return input.next_lines(piece); },
+void each_piece(const Conversion& conversion, std::span<Input* const> inputs, const Piece& first,
+                std::uint64_t record_bytes, const Work& work) {
+  const int rank = conversion.edges.rank(), size = conversion.edges.size();
+  if (rank == 0 && !first.text.empty()) work(*inputs[0], 0, first);
+  int owner = 0;  // of a stream
+  for (Input* const input : inputs)
+    input->take_share(rank, size, record_bytes, Input::kToEnd, owner++ % size);
+  Input::each_piece_of(
+      inputs, conversion.options.workers, conversion.progress,
+      [record_bytes](Input& input, Piece& piece) {
+        return record_bytes > 0 ? input.next_records(piece, record_bytes, Input::kToEnd)
+                                : input.next_lines(piece);
+      },
       work);
 }
 

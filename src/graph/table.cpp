@@ -129,16 +129,13 @@ class TableReader {
   BuildSummary rows(const Piece& first) {
     start(conversion_, {.numbering = GraphShape::Numbering::dense}, [&] { return sample(); });
     EdgeSink& sink = conversion_.edges;
-    const auto work = [&](int worker, const Piece& piece) {
+    each_piece(conversion_, conversion_.inputs, first, 0, [&](const Input&, int worker, const Piece& piece) {
       std::vector<std::uint64_t> ids;
       WeightList weights;
       take(piece, &conversion_.rounded, weights,
            [&](std::string_view field) { ids.push_back(id(piece, field)); });
       sink.add(worker, ids, weights.view());
-    };
-    if (sink.rank() == 0) work(0, first);
-    input_.take_share(sink.rank(), sink.size());
-    each_lines(input_, conversion_, work);
+    });
     return sink.write(0, conversion_.progress);
   }
 
@@ -158,7 +155,7 @@ class TableReader {
 
   BuildSummary labelled_rows(const Piece& first) {
     std::vector<LabelledPart> parts(static_cast<std::size_t>(conversion_.options.workers));
-    const auto work = [&](int worker, const Piece& piece) {
+    each_piece(conversion_, conversion_.inputs, first, 0, [&](const Input&, int worker, const Piece& piece) {
       LabelledPart& part = parts[static_cast<std::size_t>(worker)];
       LabelledEdges& edges = part.edges.emplace_back();
       std::string unquoted;
@@ -166,9 +163,7 @@ class TableReader {
         check_name(input_, piece, field, field.data());
         edges.ids.push_back(part.names.number(undoubled(field, unquoted)));
       });
-    };
-    work(0, first);
-    each_lines(input_, conversion_, work);
+    });
     return build_labelled(conversion_, parts, number_vertices(parts));
   }
 

@@ -15,7 +15,6 @@
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/mapped_file.h"
-#include "base/random.h"
 #include "graph/compress.h"
 #include "graph/vertex_names.h"
 #include "graph/writers.h"
@@ -234,42 +233,12 @@ std::uint64_t TextOutput::commit() {
   return bytes_;
 }
 
-namespace {
-
-/// Lets workers append one after the other.
-class Turns {
- public:
-  explicit Turns(TextOutput& output) : output_(output) {}
-
-  /// Waits for the blocks before this one. After a failure it appends nothing.
-  void append(std::uint64_t block, std::string_view text) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return failed_ || next_ == block; });
-    if (failed_) return;
-    output_.append_packed(text);
-    ++next_;
-    changed_.notify_all();
-  }
-  void fail() {
-    const std::lock_guard lock(mutex_);
-    failed_ = true;
-    changed_.notify_all();
-  }
-
- private:
-  TextOutput& output_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::uint64_t next_ = 0;
-  bool failed_ = false;
-};
-
-}  // namespace
-
 void append_blocks(TextOutput& output, int workers, std::uint64_t count,
                    const std::function<void(std::uint64_t block, std::string& text)>& format,
                    const Progress& progress) {
-  Turns turns(output);
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::uint64_t next = 0;  // the block that is appended next; count: none is, after a failure
   std::vector<std::string> texts(static_cast<std::size_t>(workers));
   parallel_for(
       workers, count,
@@ -279,11 +248,18 @@ void append_blocks(TextOutput& output, int workers, std::uint64_t count,
           text.clear();
           format(block, text);
           text = output.packed(std::move(text));
-          turns.append(block, text);
+          std::unique_lock lock(mutex);
+          changed.wait(lock, [&] { return next == block || next == count; });
+          if (next == count) return;
+          output.append_packed(text);
+          ++next;
         } catch (...) {
-          turns.fail();
+          const std::lock_guard lock(mutex);
+          next = count;
+          changed.notify_all();
           throw;
         }
+        changed.notify_all();
       },
       "writing", progress);
 }
