@@ -42,7 +42,7 @@ class ReadProbe {
 
   /// Reads these files instead, from their start to the end of the shortest one, whatever has become of their
   /// names. Throws Error with the path.
-  static ReadProbe of_files(const SegmentFiles& files);
+  explicit ReadProbe(const SegmentFiles& files);
 
   /// Returns whether reads pass by the page cache in all folders.
   bool direct() const noexcept { return direct_; }
@@ -52,11 +52,10 @@ class ReadProbe {
   /// Reads for so many seconds. A block is no larger than the files. Throws Error that names folder and byte.
   ReadRate measure(const ReadPattern& pattern, double seconds);
   /// Writes the files once more, with other bytes, 1 MiB at a time and four under way: bytes a second until
-  /// the disks have them. It is not for the files of of_files(). Throws Error that names the folder.
+  /// the disks have them. It is not for segments. Throws Error that names the folder.
   double write_again();
 
  private:
-  explicit ReadProbe(const SegmentFiles& files);
   void fill(const std::string& folder);
 
   std::vector<std::string> folders_;

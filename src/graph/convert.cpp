@@ -274,18 +274,17 @@ WriteSummary export_graph(const GraphFile& graph, const std::string& output, con
   std::error_code ignored;
   if (output != "-" && std::filesystem::equivalent(graph.path(), output, ignored))
     throw Error(fmt::format("{}: input and output are the same file", output));
-  const bool needs_weights = options.format == Format::wel || options.format == Format::wsg;
-  if (needs_weights && !(options.weights && graph.weighted())) {
+  const bool weights = options.weights && graph.weighted() && has_weights(options.format);
+  if (!weights && (options.format == Format::wel || options.format == Format::wsg)) {
     throw Error(fmt::format("{}: .wel and .wsg hold weights, but {}; write .el or .sg", output,
                             graph.weighted() ? "--no-weights drops them" : "the graph has none"));
   }
-  const Export task = {graph,   output, options.weights, options.names, workers_or_default(options.workers),
-                       progress};
+  const Export task = {graph, output, weights, options.names, workers_or_default(options.workers), progress};
   try {
     switch (options.format) {
       case Format::el:
       case Format::wel:
-        return write_gap_text(task, needs_weights);
+        return write_gap_text(task);
       case Format::csv:
       case Format::tsv:
         return write_table(task, options.format == Format::csv ? ',' : '\t');
@@ -295,7 +294,7 @@ WriteSummary export_graph(const GraphFile& graph, const std::string& output, con
         return write_metis(task);
       case Format::sg:
       case Format::wsg:
-        return write_gap_binary(task, needs_weights);
+        return write_gap_binary(task);
       default:
         throw Error(fmt::format("{}: this format is not written", output));
     }

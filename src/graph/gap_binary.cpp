@@ -229,10 +229,12 @@ BuildSummary read_gap_binary(Conversion conversion, bool weighted) {
   EdgeSink& sink = conversion.edges;
   input.take_share(sink.rank(), sink.size(), header.record_bytes, header.targets_end());
   std::atomic<std::uint64_t> asymmetry{0};  // read after the workers have ended
-  input.each_piece(
-      options.workers, conversion.progress,
-      [&](Piece& piece) { return input.next_records(piece, header.record_bytes, header.targets_end()); },
-      [&](int worker, const Piece& piece) {
+  Input::each_piece(
+      conversion.inputs, options.workers, conversion.progress,
+      [&](Input&, Piece& piece) {
+        return input.next_records(piece, header.record_bytes, header.targets_end());
+      },
+      [&](Input&, int worker, const Piece& piece) {
         std::uint64_t edge = (piece.offset - header.targets_at()) / header.record_bytes;
         auto row = static_cast<std::uint64_t>(std::upper_bound(offsets.begin(), offsets.end(), edge) -
                                               offsets.begin()) -
@@ -273,14 +275,14 @@ BuildSummary read_gap_binary(Conversion conversion, bool weighted) {
   return sink.write(header.directed ? 0U : std::uint32_t{kSymmetric}, conversion.progress);
 }
 
-WriteSummary write_gap_binary(const Export& task, bool weighted) {
+WriteSummary write_gap_binary(const Export& task) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 31;
   if (task.graph.vertices() > kMost) {
     throw Error(
         fmt::format("{}: GAP's formats take 2147483648 vertices at most, but the graph has {}; write .mtx",
                     task.output, task.graph.vertices()));
   }
-  return weighted ? write<WeightedNeighbour>(task) : write<std::uint32_t>(task);
+  return task.weights ? write<WeightedNeighbour>(task) : write<std::uint32_t>(task);
 }
 
 }  // namespace edgewire::graph

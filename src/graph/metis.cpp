@@ -215,9 +215,10 @@ BuildSummary read_metis(Conversion conversion) {
   MetisReader reader(conversion, header);
   reader.number(first);
   reader.take(0, first);
-  conversion.input.each_piece(
-      options.workers, conversion.progress, [&](Piece& piece) { return reader.next(piece); },
-      [&](int worker, const Piece& piece) { reader.take(worker, piece); });
+  Input::each_piece(
+      conversion.inputs, options.workers, conversion.progress,
+      [&](Input&, Piece& piece) { return reader.next(piece); },
+      [&](Input&, int worker, const Piece& piece) { reader.take(worker, piece); });
   return reader.write();
 }
 

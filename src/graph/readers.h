@@ -48,7 +48,7 @@ void each_piece(const Conversion& conversion, std::span<Input* const> inputs, co
   int owner = 0;  // of a stream
   for (Input* const input : inputs)
     input->take_share(rank, size, record_bytes, Input::kToEnd, owner++ % size);
-  Input::each_piece_of(
+  Input::each_piece(
       inputs, conversion.options.workers, conversion.progress,
       [record_bytes](Input& input, Piece& piece) {
         return record_bytes > 0 ? input.next_records(piece, record_bytes, Input::kToEnd)
