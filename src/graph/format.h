@@ -137,6 +137,12 @@ constexpr WeightType weight_type(std::uint32_t flags) {
   return wide ? WeightType::f64 : WeightType::f32;
 }
 
+/// Returns the weights in a file with this header, which are at `data`.
+inline Weights weights_at(const std::uint8_t* data, const Header& header) {
+  const WeightType type = weight_type(header.flags);
+  return {type, data, header.sections[kWeights].bytes / bytes_of(type)};
+}
+
 /// The elements of a section that a file holds, as numbers in the whole section.
 struct Elements {
   std::uint64_t first, last;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <utility>
 
 #include "base/error.h"
 #include "graph/edge_lines.h"
@@ -44,28 +45,25 @@ struct Content {
   bool edges = false;         ///< the first line is one of an edge list
 };
 
-struct Magic {
-  std::string_view bytes;
-  std::string_view words;
-};
-
-constexpr std::array<Magic, 17> kForeign = {{{"PK\x03\x04", "a zip archive"},
-                                             {"\x93NUMPY", "a NumPy array"},
-                                             {"\x89HDF", "HDF5"},
-                                             {"PAR1", "Parquet"},
-                                             {"7z\xBC\xAF", "a 7z archive"},
-                                             {"\x04\x22\x4D\x18", "lz4"},
-                                             {"MATLAB 5.0", "a MATLAB file"},
-                                             {"\xFF\xFE", "text in UTF-16 (UTF-8 is supported)"},
-                                             {"\xFE\xFF", "text in UTF-16 (UTF-8 is supported)"},
-                                             {"<", "XML"},
-                                             {"{", "JSON"},
-                                             {"[", "JSON"},
-                                             {"*", "Pajek"},
-                                             {"graph {", "DOT"},
-                                             {"graph [", "GML"},
-                                             {"digraph ", "DOT"},
-                                             {"Creator ", "GML"}}};
+/// The first bytes of formats that are not supported, and what these are called.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kForeign = {
+    {{"PK\x03\x04", "a zip archive"},
+     {"\x93NUMPY", "a NumPy array"},
+     {"\x89HDF", "HDF5"},
+     {"PAR1", "Parquet"},
+     {"7z\xBC\xAF", "a 7z archive"},
+     {"\x04\x22\x4D\x18", "lz4"},
+     {"MATLAB 5.0", "a MATLAB file"},
+     {"\xFF\xFE", "text in UTF-16 (UTF-8 is supported)"},
+     {"\xFE\xFF", "text in UTF-16 (UTF-8 is supported)"},
+     {"<", "XML"},
+     {"{", "JSON"},
+     {"[", "JSON"},
+     {"*", "Pajek"},
+     {"graph {", "DOT"},
+     {"graph [", "GML"},
+     {"digraph ", "DOT"},
+     {"Creator ", "GML"}}};
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 32 && (c < '\t' || c > '\r'); }
 
@@ -109,9 +107,8 @@ Content content_of(std::string_view start) {
     return content;
   }
   std::string_view text = start.substr(start.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
-  for (const Magic& magic : kForeign) {
-    if (text.starts_with(magic.bytes)) content.foreign = magic.words;
-  }
+  for (const auto& [bytes, words] : kForeign)
+    if (text.starts_with(bytes)) content.foreign = words;
   constexpr std::size_t kEnough = 1024;
   const std::string_view sample = start.substr(0, kEnough);
   const auto control = std::find_if(sample.begin(), sample.end(), is_control);

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <compare>
 #include <cstring>
 #include <numeric>
 #include <vector>
@@ -98,9 +99,7 @@ constexpr std::uint64_t kWrittenBytes = 1 << 20;
 struct WeightedNeighbour {
   std::uint32_t vertex;
   std::int32_t weight;
-  bool operator<(const WeightedNeighbour& other) const {
-    return vertex != other.vertex ? vertex < other.vertex : weight < other.weight;
-  }
+  auto operator<=>(const WeightedNeighbour&) const = default;
 };
 
 std::int32_t whole_weight(const Export& task, PlainId source, std::uint64_t index) {

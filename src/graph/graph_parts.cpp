@@ -194,11 +194,6 @@ void GraphPart::check_part() const {
   if (!fits) file_.fail(offsetof(Header, part), "its number, rows or edges are out of range");
 }
 
-Weights GraphPart::weights() const {
-  const WeightType type = weight_type(header_.flags);
-  return {type, data(kWeights), header_.sections[kWeights].bytes / bytes_of(type)};
-}
-
 void GraphPart::check_block(std::uint32_t section, std::uint64_t block) const {
   const SectionEntry pages = pages_of(header_.sections[section]);
   const std::uint64_t number = first_block(header_, section) + block;
@@ -242,7 +237,7 @@ void GraphPart::check_content(std::uint32_t section, std::uint64_t block) const 
       file_.fail(place(*std::ranges::max_element(values)),
                  fmt::format("target {} in a graph of {} vertices", largest, header_.vertices));
   } else if (section == kWeights) {
-    weights().visit([&](const auto all) {
+    weights_at(data(kWeights), header_).visit([&](const auto all) {
       const auto values = in_block(all, lead_of(entry), block);
       const auto wrong = std::find_if(values.begin(), values.end(),
                                       [](auto w) { return !std::isfinite(static_cast<double>(w)); });
