@@ -21,12 +21,10 @@ struct ConvertOptions {
   bool undirected = false;
   int workers = 0;  ///< 0: one a core
   std::string vertices =
-      {};  ///< format snap: path of a file of ids, one a line; they are vertices even without edges
-  bool labels =
-      false;  ///< formats snap and csv: ids are names; the table is written, too (see vertex_names.h)
-  std::string columns =
-      {};                 ///< tables: SOURCE,TARGET[,WEIGHT], each a name in the header or a number from 1 on
-  bool keep_ids = false;  ///< see BuildOptions; not with labels
+      {};                    ///< format snap: a file of ids, one a line, that are vertices even without edges
+  bool labels = false;       ///< formats snap and csv: ids are names, whose table is written (vertex_names.h)
+  std::string columns = {};  ///< tables: SOURCE,TARGET[,WEIGHT], each a name or a number from 1 on
+  bool keep_ids = false;     ///< see BuildOptions; not with labels
   std::vector<std::string> more = {};  ///< further files of the same edge list (snap, el, wel, u32pairs)
   bool allow_empty = false;            ///< an input without an edge is no error
   std::function<void(const std::string&)> note = {};  ///< see BuildOptions

@@ -32,7 +32,6 @@ namespace {
 
 constexpr std::size_t kBufferBytes = 64 << 10;  // buffer of standard input
 
-/// Reads data that is not compressed.
 class PlainReader final : public ByteStream {
  public:
   explicit PlainReader(RawBytes& raw) : raw_(raw) {}

@@ -59,7 +59,6 @@ int leading_digits(const char* at, std::uint64_t& value) {
   return count;
 }
 
-/// Reads the edges of one piece.
 class EdgeParser {
  public:
   EdgeParser(const Input& input, const Piece& piece, const LineShape& shape, ParsedEdges& edges)

@@ -82,8 +82,7 @@ class IdSet {
 
   void collect(const std::vector<Chunk>& chunks, int workers) {
     std::mutex mutex;
-    std::vector<std::vector<std::uint64_t>>
-        runs;  // sorted; merged as soon as two are of about the same length
+    std::vector<std::vector<std::uint64_t>> runs;  // sorted; two of about the same length are merged
     const auto merge_in = [&](std::vector<std::uint64_t> run) {
       for (;;) {
         std::vector<std::uint64_t> other;

@@ -54,8 +54,7 @@ inline constexpr std::uint64_t kMaxVertices = kIds64 ? std::uint64_t{1} << 48 : 
 /// Messages say this behind that number.
 inline constexpr std::string_view kMoreVertices =
     kIds64 ? "" : "; edgewire-wide, which is built with -Did_bits=64, takes more";
-inline constexpr std::uint64_t kMaxEdges = std::uint64_t{1}
-                                           << 44;  ///< keeps every byte count far from overflow
+inline constexpr std::uint64_t kMaxEdges = std::uint64_t{1} << 44;  ///< keeps byte counts far from overflow
 
 enum Flag : std::uint32_t {
   kWeighted = 1,

@@ -16,8 +16,7 @@ namespace edgewire::graph {
 namespace {
 
 constexpr std::uint64_t kItemsPerTask = 1 << 16;
-constexpr std::uint64_t kWeightStream =
-    0x77656967'68747300;  // keeps weights apart from the numbers that make edges
+constexpr std::uint64_t kWeightStream = 0x77656967'68747300;  // weights have other numbers than edges
 
 Weight weight_of_edge(std::uint64_t seed, std::uint64_t edge) {
   return static_cast<float>((IndexedRandom(seed ^ kWeightStream, edge).next() >> 40) + 1) * 0x1p-24F;

@@ -183,7 +183,6 @@ void GraphFile::verify_rows(std::uint64_t first, std::uint64_t last) const {
   mapping_->each_part(first, last, &GraphPart::check_rows);
 }
 
-/// Throws Error where there are no such rows.
 void GraphFile::check_range(std::uint64_t first, std::uint64_t last) const {
   if (first <= last && last <= vertices()) return;
   throw Error(

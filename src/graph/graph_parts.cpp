@@ -181,7 +181,6 @@ void GraphPart::check_header(Kind kind) {
   checked_ = std::vector<std::atomic<bool>>(header_.checksums.bytes / 8);
 }
 
-/// Checks what the header says of the part.
 void GraphPart::check_part() const {
   const PartEntry& part = header_.part;
   const Extent& held = part.extent;

@@ -21,12 +21,11 @@ namespace edgewire::graph {
 /// Some consecutive bytes of the plain file. It is valid until its holder takes the next one.
 struct Piece {
   std::string_view text;
-  std::uint64_t offset = 0;  ///< of its first byte in the plain file
-  std::uint64_t line = 1;    ///< of its first byte; only kept by next_lines, of streams
-  std::uint64_t record = 0;  ///< for the caller of next_lines: the number of its first record
-  std::uint64_t file_bytes_used =
-      0;                      ///< bytes of the file itself, compressed or not, up to the end of the piece
-  std::vector<char> storage;  ///< memory of text, when the input is streamed
+  std::uint64_t offset = 0;           ///< of its first byte in the plain file
+  std::uint64_t line = 1;             ///< of its first byte; only kept by next_lines, of streams
+  std::uint64_t record = 0;           ///< for the caller of next_lines: the number of its first record
+  std::uint64_t file_bytes_used = 0;  ///< bytes of the file itself, maybe compressed, up to the piece's end
+  std::vector<char> storage;          ///< memory of text, when the input is streamed
 };
 
 /// A file, or standard input, read front to back. Whichever worker asks for the next piece of a compressed

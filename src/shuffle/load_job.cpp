@@ -18,8 +18,7 @@ using graph::GraphShape;
 namespace {
 
 constexpr std::uint64_t kProgramBytes = std::uint64_t{40} << 20;  // bytes of the program and its libraries
-constexpr std::uint64_t kWorkerBytes = std::uint64_t{6}
-                                       << 20;  // text and its edges; later blocks of sections
+constexpr std::uint64_t kWorkerBytes = std::uint64_t{6} << 20;    // text and its edges; later blocks
 constexpr std::uint64_t kAllIds = std::uint64_t{graph::kMaxVertices} + 1;  // ids that a record can hold
 constexpr std::uint32_t kPartitionsOfWorker = 4;
 

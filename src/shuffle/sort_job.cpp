@@ -135,7 +135,6 @@ void SortJob::run() {
   figures_.seconds_merge = end_step(kMerge, start);
 }
 
-/// Ends a step and returns its seconds.
 double SortJob::end_step(const char* step, std::chrono::steady_clock::time_point start) const {
   if (options_.step_done) options_.step_done(step);
   return seconds_since(start);
