@@ -223,10 +223,8 @@ BuildSummary convert(const std::string& input, OutputFile& output, const Convert
 BuildSummary convert_to(EdgeSink& edges, const std::string& input, const std::string& output,
                         const ConvertOptions& options, const Progress& progress) {
   if (is_in_parts(input, options))
-    throw Error(
-        fmt::format("{}: a graph in parts is copied in little memory anyway: leave --memory, -p and "
-                    "--parts out",
-                    input));
+    throw Error(fmt::format(
+        "{}: a graph in parts is copied in little memory anyway: leave --memory, -p and --parts out", input));
   Input file(input);
   const Format format = format_to_read(file, options);
   refuse_same_file(input, options, output);
@@ -262,10 +260,10 @@ Format format_of_output(const std::string& path) {
   if (ending == ".tsv") return Format::tsv;
   const auto format = format_of_name(plain);
   if (format && (is_text(*format) || format == Format::sg || format == Format::wsg)) return *format;
-  throw UsageError(fmt::format(
-      "{}: {} is not written; use a name that ends in .ew, .el, .wel, .csv, .tsv, .mtx, .sg, .wsg "
-      "or .graph, or --to FORMAT",
-      path, ending));
+  throw UsageError(
+      fmt::format("{}: {} is not written; use a name that ends in .ew, .el, .wel, .csv, .tsv, .mtx, .sg, "
+                  ".wsg or .graph, or --to FORMAT",
+                  path, ending));
 }
 
 WriteSummary export_graph(const GraphFile& graph, const std::string& output, const ExportOptions& options,

@@ -111,11 +111,10 @@ BuildSummary read_snap(Conversion conversion) {
   shape.weighted = conversion.options.weighted && edge.weighted;
   shape.fields = std::max(edge.fields, 2);
   if (conversion.options.weighted && edge.fields > 3) {
-    conversion.input.fail_line(
-        first, edge.at,
-        fmt::format("{} fields; an edge list has SOURCE TARGET [WEIGHT]. --columns says "
-                    "which to read, such as --columns 1,2",
-                    edge.fields));
+    conversion.input.fail_line(first, edge.at,
+                               fmt::format("{} fields; an edge list has SOURCE TARGET [WEIGHT]. --columns "
+                                           "says which to read, such as --columns 1,2",
+                                           edge.fields));
   }
   shape.hint = kMetisHint;
   WeightColumn& column = conversion.options.column;

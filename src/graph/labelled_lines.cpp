@@ -131,10 +131,9 @@ void parse_labelled_lines(const Input& input, const Piece& piece, const Labelled
       if (fields == 2 && shape.weighted) edges.weights.add(weights.read(text));
     }
     if (shape.weighted && fields > 3) {
-      lines.fail(begin,
-                 fmt::format("{} fields; an edge list has SOURCE TARGET [WEIGHT]; --no-weights reads the "
-                             "first two fields of each line",
-                             fields));
+      lines.fail(begin, fmt::format("{} fields; an edge list has SOURCE TARGET [WEIGHT]; --no-weights reads "
+                                    "the first two fields of each line",
+                                    fields));
     }
     if (fields != shape.fields)
       lines.fail(begin, fmt::format("{} fields, but the first edge has {}", fields, shape.fields));
@@ -153,10 +152,10 @@ void refuse_heading(const Input& input, const std::vector<std::string>& first,
                             return is_number(name) || name == first[0] || name == first[1];
                           });
   if (!only_words && !std::all_of(first.begin(), first.end(), is_end_name)) return;
-  throw Error(fmt::format(
-      "{}: the first line ({} {}) looks like names of columns; if it is, put a # and a blank before "
-      "it, or say --columns; if it is an edge, move it down by a line",
-      input.path(), first[0], first[1]));
+  throw Error(
+      fmt::format("{}: the first line ({} {}) looks like names of columns; if it is, put a # and a blank "
+                  "before it, or say --columns; if it is an edge, move it down by a line",
+                  input.path(), first[0], first[1]));
 }
 
 }  // namespace

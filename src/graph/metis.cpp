@@ -165,10 +165,9 @@ class MetisReader {
                       neighbours, header_.edges));
     }
     if (asymmetry_.load(std::memory_order_relaxed) != 0) {
-      input_.fail(
-          input_.offset(),
-          "some edge is only in the line of one of its ends, or with two weights; METIS has each edge in "
-          "the lines of both");
+      input_.fail(input_.offset(),
+                  "some edge is only in the line of one of its ends, or with two weights; METIS has each "
+                  "edge in the lines of both");
     }
     return conversion_.edges.write(kSymmetric, conversion_.progress);
   }
