@@ -179,36 +179,6 @@ void check_content(Input& input, const Content& content, const FormatName& forma
   }
 }
 
-}  // namespace
-
-std::span<const FormatName> all_formats() { return kFormats; }
-
-const FormatName& name_of(Format format) {
-  return *std::find_if(kFormats.begin(), kFormats.end(),
-                       [&](const FormatName& known) { return known.format == format; });
-}
-
-std::optional<Format> format_of_name(std::string_view path) {
-  const std::string_view ending = ending_of(path);
-  if (ending.empty()) return std::nullopt;
-  for (const FormatName& known : kFormats) {
-    std::string_view endings = known.endings;
-    while (!endings.empty()) {
-      const std::string_view one = endings.substr(0, endings.find(' '));
-      if (one == ending) return known.format;
-      endings.remove_prefix(std::min(one.size() + 1, endings.size()));
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<Format> format_of_file(std::string_view path) {
-  const std::optional<Format> told = format_of_name(path);
-  return told == Format::metis && path.ends_with(".graph") && has_graph_class(path) ? Format::webgraph : told;
-}
-
-namespace {
-
 Format format_of(Input& input, Format asked, bool columns, bool labels) {
   const Content content = content_of(input.peek());
   const std::optional<Format> told = asked == Format::automatic ? format_of_file(input.path()) : asked;
@@ -256,6 +226,32 @@ void refuse_metis(Input& input, Format format) {
 }
 
 }  // namespace
+
+std::span<const FormatName> all_formats() { return kFormats; }
+
+const FormatName& name_of(Format format) {
+  return *std::find_if(kFormats.begin(), kFormats.end(),
+                       [&](const FormatName& known) { return known.format == format; });
+}
+
+std::optional<Format> format_of_name(std::string_view path) {
+  const std::string_view ending = ending_of(path);
+  if (ending.empty()) return std::nullopt;
+  for (const FormatName& known : kFormats) {
+    std::string_view endings = known.endings;
+    while (!endings.empty()) {
+      const std::string_view one = endings.substr(0, endings.find(' '));
+      if (one == ending) return known.format;
+      endings.remove_prefix(std::min(one.size() + 1, endings.size()));
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Format> format_of_file(std::string_view path) {
+  const std::optional<Format> told = format_of_name(path);
+  return told == Format::metis && path.ends_with(".graph") && has_graph_class(path) ? Format::webgraph : told;
+}
 
 Format choose_format(Input& input, Format asked, bool columns, bool labels) {
   const Format format = format_of(input, asked, columns, labels);

@@ -192,23 +192,21 @@ void write_in_edges(const Export& task, const RowBlocks& blocks, OutputFile& fil
 template <class Neighbour>
 WriteSummary write(const Export& task) {
   const GraphFile& graph = task.graph;
-  const std::uint64_t offsets_bytes = (graph.vertices() + 1) * 8;
-  const std::uint64_t direction_bytes = offsets_bytes + graph.edges() * sizeof(Neighbour);
-  const std::uint64_t bytes = kGapHeaderBytes + direction_bytes * (graph.symmetric() ? 1 : 2);
+  const GapHeader layout{!graph.symmetric(), graph.edges(), graph.vertices(), sizeof(Neighbour)};
   const RowBlocks blocks(graph);
   OutputFile file(task.output);
-  file.reserve(bytes);
+  file.reserve(layout.file_end());
   std::array<char, kGapHeaderBytes> header{};
-  header[0] = graph.symmetric() ? 0 : 1;
-  const std::array<std::uint64_t, 2> counts = {graph.edges(), graph.vertices()};
+  header[0] = layout.directed ? 1 : 0;
+  const std::array<std::uint64_t, 2> counts = {layout.edges, layout.vertices};
   std::memcpy(header.data() + 1, counts.data(), sizeof counts);
   file.write(header.data(), header.size(), 0);
   write_array(task, file, graph.offsets().data(), graph.vertices() + 1, kGapHeaderBytes);
-  write_out_edges<Neighbour>(task, blocks, file, kGapHeaderBytes + offsets_bytes);
-  if (!graph.symmetric()) write_in_edges<Neighbour>(task, blocks, file, kGapHeaderBytes + direction_bytes);
+  write_out_edges<Neighbour>(task, blocks, file, layout.targets_at());
+  if (layout.directed) write_in_edges<Neighbour>(task, blocks, file, layout.targets_end());
   refuse_changed_files();
   file.commit();
-  return {graph.edges(), bytes, 0, 0};
+  return {layout.edges, layout.file_end(), 0, 0};
 }
 
 }  // namespace

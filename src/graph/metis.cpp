@@ -107,22 +107,27 @@ std::uint64_t comment_lines(std::string_view text) {
 }
 
 /// Reads the lines of the vertices.
-class MetisReader {
- public:
-  MetisReader(Conversion& conversion, const MetisHeader& header)
-      : conversion_(conversion), input_(conversion.input), header_(header) {}
+struct MetisReader {
+  Conversion& conversion;
+  const MetisHeader& header;
+  Input& input = conversion.input;
+  std::mutex mutex{};  // orders the pieces, with their numbers
+  std::uint64_t vertices = 0;
+  bool ends_open = false;
+  // Read after the workers have ended.
+  std::atomic<std::uint64_t> all_neighbours{0}, asymmetry{0};
 
   /// Numbers the vertices of a piece: pieces are taken in the order of the file.
   void number(Piece& piece) {
-    piece.record = vertices_;
+    piece.record = vertices;
     const auto ends = static_cast<std::uint64_t>(std::count(piece.text.begin(), piece.text.end(), '\n'));
     const bool open = !piece.text.empty() && piece.text.back() != '\n';  // a last line without its end
-    vertices_ += ends + (open ? 1 : 0) - comment_lines(piece.text);
-    ends_open_ = open;
+    vertices += ends + (open ? 1 : 0) - comment_lines(piece.text);
+    ends_open = open;
   }
   bool next(Piece& piece) {
-    const std::lock_guard lock(mutex_);
-    if (!input_.next_lines(piece)) return false;
+    const std::lock_guard lock(mutex);
+    if (!input.next_lines(piece)) return false;
     number(piece);
     return true;
   }
@@ -130,58 +135,46 @@ class MetisReader {
   void take(int worker, const Piece& piece) {
     std::uint64_t difference = 0;  // 0 in sum over both directions of all edges
     std::uint64_t vertex = piece.record;
-    WeightReader reader(input_, piece, &conversion_.rounded);
+    WeightReader reader(input, piece, &conversion.rounded);
     std::vector<std::uint64_t> ids;
     WeightList weights;
     for (std::string_view rest = piece.text; !rest.empty();) {
       const std::string_view line = cut_line(rest);
       if (line.starts_with('%')) continue;
       const auto source = static_cast<PlainId>(vertex);
-      each_neighbour(header_, Fields(input_, piece, line), vertex,
-                     conversion_.options.weighted ? &reader : nullptr, [&](PlainId target, Weight weight) {
+      each_neighbour(header, Fields(input, piece, line), vertex,
+                     conversion.options.weighted ? &reader : nullptr, [&](PlainId target, Weight weight) {
                        ids.insert(ids.end(), {source, target});
-                       if (conversion_.options.weighted) weights.add(weight);
+                       if (conversion.options.weighted) weights.add(weight);
                        difference += edge_hash(source, target, weight) - edge_hash(target, source, weight);
                      });
       ++vertex;
     }
-    conversion_.edges.add(worker, ids, weights.view());
-    neighbours_.fetch_add(ids.size() / 2, std::memory_order_relaxed);
-    asymmetry_.fetch_add(difference, std::memory_order_relaxed);
+    conversion.edges.add(worker, ids, weights.view());
+    all_neighbours.fetch_add(ids.size() / 2, std::memory_order_relaxed);
+    asymmetry.fetch_add(difference, std::memory_order_relaxed);
   }
 
   BuildSummary write() {
     // The line of a last vertex without neighbours may lack its end, and then is nothing.
-    if (vertices_ + (ends_open_ ? 0 : 1) < header_.vertices) {
-      input_.fail(input_.offset(),
-                  fmt::format("the file has lines for {} vertices but its first line says {}", vertices_,
-                              header_.vertices));
+    if (vertices + (ends_open ? 0 : 1) < header.vertices) {
+      input.fail(input.offset(), fmt::format("the file has lines for {} vertices but its first line says {}",
+                                             vertices, header.vertices));
     }
-    const std::uint64_t neighbours = neighbours_.load(std::memory_order_relaxed);
-    if (neighbours != header_.edges * 2) {
-      input_.fail(
-          input_.offset(),
+    const std::uint64_t neighbours = all_neighbours.load(std::memory_order_relaxed);
+    if (neighbours != header.edges * 2) {
+      input.fail(
+          input.offset(),
           fmt::format("the file names {} neighbours but its first line says {} edges, each there twice",
-                      neighbours, header_.edges));
+                      neighbours, header.edges));
     }
-    if (asymmetry_.load(std::memory_order_relaxed) != 0) {
-      input_.fail(input_.offset(),
-                  "some edge is only in the line of one of its ends, or with two weights; METIS has each "
-                  "edge in the lines of both");
+    if (asymmetry.load(std::memory_order_relaxed) != 0) {
+      input.fail(input.offset(),
+                 "some edge is only in the line of one of its ends, or with two weights; METIS has each "
+                 "edge in the lines of both");
     }
-    return conversion_.edges.write(kSymmetric, conversion_.progress);
+    return conversion.edges.write(kSymmetric, conversion.progress);
   }
-
- private:
-  Conversion& conversion_;
-  Input& input_;
-  const MetisHeader& header_;
-  std::mutex mutex_;  // orders the pieces, with their numbers
-  std::uint64_t vertices_ = 0;
-  bool ends_open_ = false;
-  // Read after the workers have ended.
-  std::atomic<std::uint64_t> neighbours_{0};
-  std::atomic<std::uint64_t> asymmetry_{0};
 };
 
 /// The neighbours of vertices from the first one on, sorted, with the weights of the edges.
@@ -211,7 +204,7 @@ BuildSummary read_metis(Conversion conversion) {
          .expected_edges = header.edges * 2,
          .first_id = 1},
         [] { return std::vector<std::uint64_t>(); });
-  MetisReader reader(conversion, header);
+  MetisReader reader{conversion, header};
   reader.number(first);
   reader.take(0, first);
   Input::each_piece(
