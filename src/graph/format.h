@@ -84,7 +84,6 @@ struct SectionEntry {
 /// Says what a file holds of the graph: the rows [first_row, last_row) and the edges [first_edge, last_edge).
 struct Extent {
   std::uint64_t first_row, last_row, first_edge, last_edge;
-  bool operator==(const Extent&) const = default;
 };
 
 /// The header of a part says this besides. In a file that holds the whole graph all of it is 0.
@@ -113,16 +112,15 @@ static_assert(sizeof(Header) == kPageBytes && std::is_trivially_copyable_v<Heade
 static_assert(offsetof(Header, sections) == 32 && offsetof(Header, checksum) == kPageBytes - 8);
 static_assert(kBlockBytes % kPageBytes == 0);
 
-constexpr std::uint64_t blocks_of(std::uint64_t bytes) {
-  return (padded(bytes) + kBlockBytes - 1) / kBlockBytes;
-}
 /// Returns the zeros before the section's data.
 constexpr std::uint64_t lead_of(const SectionEntry& entry) { return entry.offset % kPageBytes; }
 /// Returns the pages that hold the section: where they begin in the file, and their bytes.
 constexpr SectionEntry pages_of(const SectionEntry& entry) {
   return {entry.offset - lead_of(entry), padded(lead_of(entry) + entry.bytes)};
 }
-constexpr std::uint64_t blocks_of(const SectionEntry& entry) { return blocks_of(pages_of(entry).bytes); }
+constexpr std::uint64_t blocks_of(const SectionEntry& entry) {
+  return (pages_of(entry).bytes + kBlockBytes - 1) / kBlockBytes;
+}
 
 /// Returns the flags of a graph whose weights have this type.
 constexpr std::uint32_t weight_flags(WeightType type) {
