@@ -12,7 +12,6 @@ namespace edgewire {
 /// A set of numbers that knows how many of them are below another number. Immutable.
 class RankedBits {
  public:
-  RankedBits() = default;
   explicit RankedBits(const Bits& bits)
       : RankedBits(bits.words(), [&](std::size_t w) { return bits.word(w); }) {}
   /// Makes the set that Bits with the words word(0), word(1) and so on is.

@@ -133,8 +133,10 @@ struct MetisReader {
   }
 
   void take(int worker, const Piece& piece) {
+    std::uint64_t neighbours = 0;
     std::uint64_t difference = 0;  // 0 in sum over both directions of all edges
     std::uint64_t vertex = piece.record;
+    const bool weighted = conversion.options.weighted;
     WeightReader reader(input, piece, &conversion.rounded);
     std::vector<std::uint64_t> ids;
     WeightList weights;
@@ -142,16 +144,20 @@ struct MetisReader {
       const std::string_view line = cut_line(rest);
       if (line.starts_with('%')) continue;
       const auto source = static_cast<PlainId>(vertex);
-      each_neighbour(header, Fields(input, piece, line), vertex,
-                     conversion.options.weighted ? &reader : nullptr, [&](PlainId target, Weight weight) {
-                       ids.insert(ids.end(), {source, target});
-                       if (conversion.options.weighted) weights.add(weight);
+      ids.clear();
+      weights.clear();
+      each_neighbour(header, Fields(input, piece, line), vertex, weighted ? &reader : nullptr,
+                     [&](PlainId target, Weight weight) {
+                       ids.push_back(source);
+                       ids.push_back(target);
+                       if (weighted) weights.add(weight);
                        difference += edge_hash(source, target, weight) - edge_hash(target, source, weight);
                      });
+      conversion.edges.add(worker, ids, weights.view());
+      neighbours += ids.size() / 2;
       ++vertex;
     }
-    conversion.edges.add(worker, ids, weights.view());
-    all_neighbours.fetch_add(ids.size() / 2, std::memory_order_relaxed);
+    all_neighbours.fetch_add(neighbours, std::memory_order_relaxed);
     asymmetry.fetch_add(difference, std::memory_order_relaxed);
   }
 
