@@ -15,7 +15,6 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/job_options.h"
-#include "graph/direction.h"
 #include "graph/formats.h"
 #include "launch/bootstrap.h"
 #include "launch/launcher.h"

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <chrono>
 
-#include "base/available_memory.h"
+#include "base/control_group.h"
 #include "base/error.h"
 #include "base/mapped_file.h"
 #include "cli/common.h"

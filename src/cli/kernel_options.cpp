@@ -9,7 +9,7 @@
 #include <system_error>
 #include <vector>
 
-#include "base/available_memory.h"
+#include "base/control_group.h"
 #include "base/error.h"
 #include "base/output_folder.h"
 #include "cli/common.h"

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/seconds.h"
-#include "disk/read_figures.h"
+#include "disk/read_probe.h"
 #include "edgewire/graph.h"
 #include "edgewire/progress.h"
 #include "frontier/boundary.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "disk/read_figures.h"
+#include "disk/read_probe.h"
 #include "disk/segment_file.h"
 #include "launch/bootstrap.h"
 #include "perf/balance.h"
