@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "cli/job_options.h"
 
 namespace edgewire::cli {
 

@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/common.h"
-#include "cli/files.h"
 #include "cli/job_options.h"
 #include "launch/launcher.h"
 #include "process/interrupt.h"

@@ -5,17 +5,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <optional>
 #include <random>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 
 #include "base/error.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/job_options.h"
-#include "edgewire/graph.h"
 #include "graph/input.h"
 #include "graph/vertex_names.h"
 
