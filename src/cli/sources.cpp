@@ -207,22 +207,6 @@ std::vector<std::pair<std::string, report::RunReport::Option>> samples_asked(std
   return {{"samples", static_cast<std::int64_t>(samples)}, {"seed", static_cast<std::int64_t>(seed)}};
 }
 
-void add_parallel_option(CLI::App& command, std::string& parallel, const std::string& help) {
-  add_choice(command, "--parallel", parallel, help, {"auto", "levels", "sources"});
-}
-
-void expect_rows_in_memory(const EdgePlace& edges, const std::string& option) {
-  if (edges.edges != "memory")
-    throw UsageError(
-        fmt::format("--edges: a search from a source of its own reads rows of other processes from memory: "
-                    "leave out {}",
-                    option));
-}
-
-std::optional<bool> apart_asked(const std::string& parallel) {
-  return parallel == "auto" ? std::optional<bool>() : parallel == "sources";
-}
-
 void TargetOption::add_to(CLI::App& command) {
   command
       .add_option("--target", name,
