@@ -60,6 +60,15 @@ double above_zero(double number, const std::string& text, const char* option) {
   throw UsageError(fmt::format("{}: '{}' is not above 0", option, text));
 }
 
+std::string backslashed(std::string_view text, std::string_view characters) {
+  std::string result;
+  for (const char c : text) {
+    if (characters.find(c) != characters.npos) result += '\\';
+    result += c;
+  }
+  return result;
+}
+
 void write_whole(const std::string& path, const std::string& plain) {
   refuse_changed_files();
   const std::string text = path == "-" ? plain : graph::packed(path, plain);

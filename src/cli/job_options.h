@@ -44,7 +44,8 @@ std::vector<launch::Fact> alike(const CLI::App& command);
 void add_launch_options(CLI::App& command, launch::LaunchOptions& options);
 /// Adds -w to a command that computes, as a job or not. `workers` stays 0 where nothing is said.
 void add_workers_option(CLI::App& command, int& workers);
-/// Adds the options that say what a process sends by: --transport and --integrity, and those of verbs and dpdk.
+/// Adds the options that say what a process sends by: --transport and --integrity, and those of verbs and
+/// dpdk.
 void add_transport_options(CLI::App& command, process::ProcessOptions& process);
 /// Returns what a process tells the others in the job's first message, where its transport depends on the
 /// cards of all hosts; else an empty text. `node` is its NUMA node (operating-system number).

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-
 namespace edgewire::cli {
 
 LoadWatch::LoadWatch(launch::Bootstrap& bootstrap, process::LocalProcess& process,

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "base/error.h"
 #include "cli/commands.h"
@@ -79,9 +78,8 @@ void add_bfs(CLI::App& app) {
       expect_rows_in_memory(settings->job.edge_place, "--parallel sources");
     settings->job.expect_stdout_for("--target", !settings->target.name.empty());
     run_frontier(settings->job, [&](const graph::GraphFile& graph) {
-      runs::BfsOptions asked{settings->sources.find(graph), settings->parents, settings->target.find(graph),
-                             apart_asked(settings->parallel), settings->job.deterministic};
-      return [asked = std::move(asked)] { return runs::make_bfs(asked); };
+      return runs::make_bfs({settings->sources.find(graph), settings->parents, settings->target.find(graph),
+                             apart_asked(settings->parallel), settings->job.deterministic});
     });
   });
 }
@@ -127,15 +125,11 @@ void add_sssp(CLI::App& app) {
   command->callback([settings] {
     settings->job.expect_stdout_for("--target", !settings->target.name.empty());
     run_frontier(settings->job, [&](const graph::GraphFile& graph) {
-      runs::SsspOptions asked{settings->sources.find(graph),
-                              settings->delta,
-                              settings->unit_weights,
-                              settings->precision == "f32"   ? Precision::f32
-                              : settings->precision == "f64" ? Precision::f64
-                                                             : Precision::automatic,
-                              settings->parents,
-                              settings->target.find(graph)};
-      return [&graph, asked = std::move(asked)] { return runs::make_sssp(graph, asked); };
+      const auto precision = settings->precision == "f32"   ? Precision::f32
+                             : settings->precision == "f64" ? Precision::f64
+                                                            : Precision::automatic;
+      return runs::make_sssp(graph, {settings->sources.find(graph), settings->delta, settings->unit_weights,
+                                     precision, settings->parents, settings->target.find(graph)});
     });
   });
 }
@@ -239,9 +233,8 @@ void add_bc(CLI::App& app) {
   settings->job.add_checkpoint_options(*command, "score", "source");
   command->callback([settings] {
     check(*settings);
-    run_frontier(settings->job, [&](const graph::GraphFile& graph) {
-      return [asked = bc_options(*settings, graph)] { return runs::make_bc(asked); };
-    });
+    run_frontier(settings->job,
+                 [&](const graph::GraphFile& graph) { return runs::make_bc(bc_options(*settings, graph)); });
   });
 }
 

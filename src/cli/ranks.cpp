@@ -58,11 +58,9 @@ struct DenseSettings : KernelOptions {
   job::OrderOptions tile_order() const;
 };
 
-/// This makes the kernel of a process.
-using MakeDense = std::function<std::unique_ptr<runs::DenseKernel>()>;
-/// This looks once at what was asked for, before the processes start; what is wrong is then said once.
-/// Throws Error or UsageError.
-using PrepareDense = std::function<MakeDense(const graph::GraphFile&)>;
+/// This looks at what was asked for and makes the kernel, which all processes inherit; so what is wrong is
+/// said once. Throws Error or UsageError.
+using MakeDense = std::function<std::unique_ptr<runs::DenseKernel>(const graph::GraphFile&)>;
 
 runs::Values shown(const runs::DenseFinished& done, std::span<const double> values) {
   return {runs::Values::Form::number, values, done.kernel.digits()};
@@ -115,9 +113,6 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
     interrupt_line.emplace("the first iteration");
     options.tools.progress = process::InterruptLine::listen(report::progress_on_terminal());
   }
-  options.ready = [&](const job::DenseJob& job) {
-    if (first && !job.cache_use().note.empty()) note("warning: " + job.cache_use().note);
-  };
   options.finished = [&](runs::DenseFinished& done) {
     done.report.graph = settings.graph_path;
     done.report.seconds_convert = opened.seconds_convert;
@@ -257,7 +252,7 @@ void add_dense_options(CLI::App& command, DenseSettings& settings, const std::st
 }
 
 /// Runs the job and returns when all processes have ended.
-void run_dense(const DenseSettings& settings, const PrepareDense& prepare) {
+void run_dense(const DenseSettings& settings, const MakeDense& make) {
   settings.check_outputs();
   if (settings.encoding != "f32" && settings.checkpoints.any())
     throw UsageError("--checkpoint and --resume need --wire f32: others carry rounding errors along");
@@ -266,10 +261,10 @@ void run_dense(const DenseSettings& settings, const PrepareDense& prepare) {
   const auto opened =
       open_graph(settings.graph_path, settings.reading, settings.direction, settings.edge_place.memory_bytes);
   const graph::VertexNames names(opened.file);  // inherited, too
-  const MakeDense make = prepare(opened.file);
+  const auto kernel = make(opened.file);
   settings.check(opened.file);
   run_keeping(settings, [&](launch::Bootstrap& bootstrap) {
-    run_process(bootstrap, opened, names, settings, *make());
+    run_process(bootstrap, opened, names, settings, *kernel);
   });
 }
 
@@ -328,7 +323,7 @@ void add_pagerank(CLI::App& app) {
   add_dense_options(*command, *settings, "rank", "vertices of the highest ranks");
   command->callback([settings] {
     run_dense(*settings, [&](const graph::GraphFile& graph) {
-      return [&] { return runs::make_pagerank(settings->options(), graph.vertices(), settings->doubles()); };
+      return runs::make_pagerank(settings->options(), graph.vertices(), settings->doubles());
     });
   });
 }
@@ -352,9 +347,7 @@ void add_ppr(CLI::App& app) {
   command->callback([settings, sources] {
     run_dense(*settings, [&](const graph::GraphFile& graph) {
       if (!sources->given()) throw UsageError("--source is required, or --sources for several vertices");
-      return [&, found = sources->find(graph)] {
-        return runs::make_ppr(settings->options(), found, settings->doubles());
-      };
+      return runs::make_ppr(settings->options(), sources->find(graph), settings->doubles());
     });
   });
 }
@@ -382,7 +375,7 @@ void add_spmv(CLI::App& app) {
       settings->weighted = graph.weighted();
       settings->asked.weighted = graph.weighted();
       settings->asked.x = vector_of(*settings, graph);
-      return [&] { return runs::make_spmv(settings->asked, settings->doubles()); };
+      return runs::make_spmv(settings->asked, settings->doubles());
     });
   });
 }
