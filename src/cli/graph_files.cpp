@@ -9,9 +9,7 @@
 
 #include "base/error.h"
 #include "base/mapped_file.h"
-#include "base/output_file.h"
 #include "base/output_folder.h"
-#include "base/seconds.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/job_options.h"

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "disk/read_probe.h"
 #include "disk/segment_file.h"
