@@ -1,6 +1,6 @@
 #include "launch/rendezvous.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -194,7 +194,9 @@ std::vector<FileDescriptor> receive_others(const Rendezvous& job, const FileDesc
 std::vector<FileDescriptor> come_to_hub(const Rendezvous& job, const std::vector<std::string>& addresses,
                                         int port) {
   const auto deadline = deadline_of(job);
-  const std::string hub = fmt::format("{} port {}", fmt::join(addresses, ", "), port);
+  std::string hub;
+  for (const std::string& address : addresses) hub += (hub.empty() ? "" : ", ") + address;
+  hub += fmt::format(" port {}", port);
   const bool only = addresses.size() == 1;
   std::vector<FileDescriptor> streams(1);
   std::string trouble;
