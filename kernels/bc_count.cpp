@@ -12,14 +12,12 @@ namespace edgewire::kernels {
 
 namespace {
 
-class BcCount : public FrontierCount {
+class BcCount {
  public:
   BcCount(const graph::GraphFile& graph, VertexId source)
-      : FrontierCount("bc", Exactness::exact, sizeof(frontier::WideRecord)),
-        graph_(graph),
-        levels_(kernels::plain_breadth_first(graph, source)) {}
+      : graph_(graph), levels_(plain_breadth_first(graph, source)) {}
 
-  std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
+  std::vector<CountedStep> operator()(const partition::Ownership& ownership) const {
     const auto processes = static_cast<std::size_t>(ownership.processes());
     const auto pulls = choose(ownership.processes());
     std::vector<CountedStep> forward, backward;
@@ -32,10 +30,10 @@ class BcCount : public FrontierCount {
     for (std::uint32_t p = 0; p < processes; ++p)
       for (std::size_t l = 0; l < levels_.count(); ++l)
         if (!pulls[l]) push(p, l, pulls, names, forward[l].load, backward[l].load);
-    names.forget();  // vertices whose shares were sent
+    Names answered(graph_, ownership);  // vertices whose shares were sent
     for (std::uint32_t p = 0; p < processes; ++p)
       for (std::size_t l = 0; l < levels_.count(); ++l)
-        if (pulls[l]) pull(p, l, names, forward[l].load, backward[l].load);
+        if (pulls[l]) pull(p, l, answered, forward[l].load, backward[l].load);
     for (std::size_t l = levels_.count() - 1; l-- > 1;) forward.push_back(backward[l]);
     return forward;
   }
@@ -48,7 +46,7 @@ class BcCount : public FrontierCount {
     for (std::size_t l = 0; l < levels_.count(); ++l) {
       unseen -= levels_.edges[l];
       pulls.push_back(graph_.symmetric() &&
-                      kernels::betweenness_pulls(levels_.of(l).size(), levels_.edges[l], unseen, processes));
+                      betweenness_pulls(levels_.of(l).size(), levels_.edges[l], unseen, processes));
     }
     return pulls;
   }
@@ -86,14 +84,14 @@ class BcCount : public FrontierCount {
   }
 
   const graph::GraphFile& graph_;
-  kernels::Levels levels_;
+  Levels levels_;
 };
 
 }  // namespace
 
-std::unique_ptr<FrontierCount> count_betweenness(const graph::GraphFile& graph, VertexId source) {
-  check_source(graph, source);
-  return std::make_unique<BcCount>(graph, source);
+FrontierCount count_betweenness(const graph::GraphFile& graph, VertexId source) {
+  frontier::expect_vertex(graph, source);
+  return {"bc", Exactness::exact, sizeof(frontier::WideRecord), BcCount(graph, source)};
 }
 
 }  // namespace edgewire::kernels

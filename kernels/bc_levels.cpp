@@ -1,7 +1,6 @@
 #include "kernels/bc_levels.h"
 
 #include <array>
-#include <bit>
 #include <utility>
 
 namespace edgewire::kernels {

@@ -16,9 +16,8 @@
 // end, at no cost. Where only one process has a frontier it goes on alone, level by level, until it reaches
 // a vertex of another one.
 //
-// breadth_first.cpp has the search, breadth_first_push.cpp its pushes, breadth_first_pull.cpp the pulls. With
-// breadth_first_apart.h each worker searches from sources of its own; breadth_first_answer.h has what people
-// ask of a search besides.
+// bfs.cpp has the search, bfs_push.cpp its pushes, bfs_pull.cpp the pulls. With bfs_by_source.h each worker
+// searches from sources of its own; bfs_answer.h has what people ask of a search besides.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,7 @@
 #include "kernels/bfs_answer.h"
 
+#include <functional>
+
 #include "kernels/path.h"
 #include "launch/packing.h"
 
@@ -29,7 +31,7 @@ BfsAnswer answer_of(frontier::FrontierJob& job, const Bfs& search, VertexId sour
 
 BfsAnswer join_answers(launch::Bootstrap& bootstrap, const BfsAnswer& mine, std::uint64_t farthest) {
   BfsAnswer all;
-  for (const auto& edges : launch::allgather(bootstrap, std::vector{mine.edges})) all.edges += edges[0];
+  all.edges = launch::allreduce(bootstrap, mine.edges, std::plus<>());
   all.farthest = process::top_k_of_all(bootstrap, farthest, mine.farthest);
   const auto paths = bootstrap.gather(launch::pack(mine.path));
   for (std::size_t p = 0; p < paths.size(); ++p)

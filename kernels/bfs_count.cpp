@@ -12,18 +12,14 @@ namespace edgewire::kernels {
 
 namespace {
 
-using kernels::Levels;
-
 /// A process sends one record for each vertex of another process that its edges lead to; none for the source,
 /// nor for a vertex that an earlier pull has told it.
-class BfsCount : public FrontierCount {
+class BfsCount {
  public:
   BfsCount(const graph::GraphFile& graph, VertexId source)
-      : FrontierCount("bfs", Exactness::exact, sizeof(frontier::Record)),
-        graph_(graph),
-        levels_(kernels::plain_breadth_first(graph, source)) {}
+      : graph_(graph), levels_(plain_breadth_first(graph, source)) {}
 
-  std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
+  std::vector<CountedStep> operator()(const partition::Ownership& ownership) const {
     const auto processes = static_cast<std::size_t>(ownership.processes());
     const auto pulls = choose(processes > 1);
     std::vector<CountedStep> steps;
@@ -45,16 +41,15 @@ class BfsCount : public FrontierCount {
   /// Returns for each level whether the superstep that follows its edges pulls. After a level with few edges,
   /// several processes push, and do not count what they have reached.
   std::vector<bool> choose(bool several) const {
-    using Search = kernels::Bfs;
     std::vector<bool> pulls;
-    Search::State state;
+    Bfs::State state;
     state.unseen_edges = graph_.edges();
     bool counted = true;
     for (std::size_t l = 0; l < levels_.count(); ++l) {
       state.advance(levels_.of(l).size(), levels_.edges[l]);
-      state.pulled = counted && Search::wants_pull(graph_, state);
+      state.pulled = counted && Bfs::wants_pull(graph_, state);
       pulls.push_back(state.pulled);
-      counted = !several || state.pulled || !Search::goes_on(graph_, state);
+      counted = !several || state.pulled || !Bfs::goes_on(graph_, state);
     }
     return pulls;
   }
@@ -75,43 +70,35 @@ class BfsCount : public FrontierCount {
 
 /// However sssp orders its work, a process names each vertex of another one that its reached vertices lead
 /// to.
-class SsspCount : public FrontierCount {
- public:
-  SsspCount(const graph::GraphFile& graph, VertexId source, std::size_t distance_bytes)
-      : FrontierCount("sssp", Exactness::at_least, sizeof(frontier::ShortRecord::vertex) + distance_bytes),
-        graph_(graph),
-        reached_(kernels::plain_breadth_first(graph, source).reached) {}
-
-  std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
-    const auto processes = static_cast<std::uint32_t>(ownership.processes());
-    CountedStep whole{"all distances", reached_.size(), RecordLoad(processes)};
-    Names names(graph_, ownership);
-    for (std::uint32_t p = 0; p < processes; ++p) {
-      for (const VertexId u : reached_) {
-        if (names.owner(u) != p) continue;
-        for (const VertexId v : graph::Row{graph_, u}.targets())
-          if (names.add(p, v)) whole.load.add(p, names.owner(v));
-      }
+std::vector<CountedStep> count_reached(const graph::GraphFile& graph, std::span<const VertexId> reached,
+                                       const partition::Ownership& ownership) {
+  const auto processes = static_cast<std::uint32_t>(ownership.processes());
+  CountedStep whole{"all distances", reached.size(), RecordLoad(processes)};
+  Names names(graph, ownership);
+  for (std::uint32_t p = 0; p < processes; ++p) {
+    for (const VertexId u : reached) {
+      if (names.owner(u) != p) continue;
+      for (const VertexId v : graph::Row{graph, u}.targets())
+        if (names.add(p, v)) whole.load.add(p, names.owner(v));
     }
-    return {whole};
   }
-
- private:
-  const graph::GraphFile& graph_;
-  std::vector<VertexId> reached_;
-};
+  return {whole};
+}
 
 }  // namespace
 
-std::unique_ptr<FrontierCount> count_breadth_first(const graph::GraphFile& graph, VertexId source) {
-  check_source(graph, source);
-  return std::make_unique<BfsCount>(graph, source);
+FrontierCount count_breadth_first(const graph::GraphFile& graph, VertexId source) {
+  frontier::expect_vertex(graph, source);
+  return {"bfs", Exactness::exact, sizeof(frontier::Record), BfsCount(graph, source)};
 }
 
-std::unique_ptr<FrontierCount> count_shortest_paths(const graph::GraphFile& graph, VertexId source,
-                                                    std::size_t distance_bytes) {
-  check_source(graph, source);
-  return std::make_unique<SsspCount>(graph, source, distance_bytes);
+FrontierCount count_shortest_paths(const graph::GraphFile& graph, VertexId source,
+                                   std::size_t distance_bytes) {
+  frontier::expect_vertex(graph, source);
+  return {"sssp", Exactness::at_least, sizeof(frontier::ShortRecord::vertex) + distance_bytes,
+          [&graph, reached = plain_breadth_first(graph, source).reached](const auto& ownership) {
+            return count_reached(graph, reached, ownership);
+          }};
 }
 
 }  // namespace edgewire::kernels

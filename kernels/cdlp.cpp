@@ -280,9 +280,9 @@ void Cdlp::mark_voters() {
 }
 
 bool Cdlp::changed_anywhere() {
-  std::array<std::uint64_t, 1> changed{};
-  for (const Worker& worker : workers_) changed[0] += worker.changed;
-  return job_.sum_of_all(changed)[0] > 0;
+  std::uint64_t changed = 0;
+  for (const Worker& worker : workers_) changed += worker.changed;
+  return job_.sum_of_all(changed) > 0;
 }
 
 }  // namespace edgewire::kernels

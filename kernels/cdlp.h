@@ -22,8 +22,8 @@
 #include "frontier/frontier_job.h"
 #include "frontier/in_rows.h"
 #include "frontier/superstep.h"
-#include "kernels/cdlp_leading_label.h"
 #include "kernels/cdlp_vote_table.h"
+#include "kernels/leading_label.h"
 
 namespace edgewire::kernels {
 

@@ -6,30 +6,14 @@
 #include "edgewire/graph.h"
 #include "graph/vertex_names.h"
 #include "kernels/check.h"
+#include "kernels/plain_neighbours.h"
 
 namespace edgewire::kernels {
-
-namespace {
-
-/// Returns the neighbours of each vertex, once for each edge; in graphs that store every edge both ways, half
-/// of them would be a repetition.
-std::vector<std::vector<VertexId>> all_neighbours(const graph::GraphFile& graph) {
-  std::vector<std::vector<VertexId>> neighbours(graph.vertices());
-  for (VertexId u{}; u < graph.vertices(); ++u) {
-    for (const VertexId v : graph::Row{graph, u}.targets()) {
-      neighbours[u].push_back(v);
-      if (!graph.symmetric()) neighbours[v].push_back(u);
-    }
-  }
-  return neighbours;
-}
-
-}  // namespace
 
 std::string check_cdlp(const graph::GraphFile& graph, std::uint64_t iterations,
                        std::span<const PlainId> labels) {
   graph.verify_rows(0, graph.vertices());
-  const auto neighbours = all_neighbours(graph);
+  const PlainSources sources(graph);
   std::vector<std::uint64_t> ids(graph.vertices());
   for (VertexId v{}; v < ids.size(); ++v) ids[v] = graph.original_id(v);
   auto right = ids;
@@ -37,7 +21,7 @@ std::string check_cdlp(const graph::GraphFile& graph, std::uint64_t iterations,
     auto next = right;
     for (VertexId v{}; v < ids.size(); ++v) {
       std::map<std::uint64_t, std::uint64_t> votes;
-      for (const VertexId u : neighbours[v]) ++votes[right[u]];
+      each_neighbour(graph, sources, v, [&](VertexId u) { ++votes[right[u]]; });
       std::uint64_t most = 0;
       for (const auto& [label, count] : votes)
         if (count > most) most = count, next[v] = label;

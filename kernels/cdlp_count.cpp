@@ -3,22 +3,20 @@
 
 #include <algorithm>
 #include <numeric>
-#include <tuple>
 #include <utility>
 
 #include "edgewire/graph.h"
 #include "frontier/records.h"
 #include "kernels/count.h"
+#include "kernels/plain_neighbours.h"
 
 namespace edgewire::kernels {
 
 namespace {
 
-class CdlpCount : public FrontierCount {
+class CdlpCount {
  public:
-  CdlpCount(const graph::GraphFile& graph, std::uint64_t iterations)
-      : FrontierCount("cdlp", Exactness::exact, sizeof(frontier::Record)), graph_(graph) {
-    if (!graph.symmetric()) transpose();
+  CdlpCount(const graph::GraphFile& graph, std::uint64_t iterations) : graph_(graph), sources_(graph) {
     std::vector<PlainId> labels(graph.vertices());
     std::iota(labels.begin(), labels.end(), PlainId{0});
     std::vector<bool> news(labels.size(), true);
@@ -27,7 +25,7 @@ class CdlpCount : public FrontierCount {
     std::ranges::sort(changes_);
   }
 
-  std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
+  std::vector<CountedStep> operator()(const partition::Ownership& ownership) const {
     const auto processes = static_cast<std::size_t>(ownership.processes());
     const Names names(graph_, ownership);
     std::vector<CountedStep> steps;
@@ -36,7 +34,7 @@ class CdlpCount : public FrontierCount {
     for (std::size_t first = 0; first < changes_.size();) {
       const VertexId v = changes_[first].first;
       std::vector<std::uint32_t> peers;
-      for_each_neighbour(v, [&](VertexId u) { peers.push_back(names.owner(u)); });
+      each_neighbour(graph_, sources_, v, [&](VertexId u) { peers.push_back(names.owner(u)); });
       std::ranges::sort(peers);
       peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
       std::erase(peers, names.owner(v));
@@ -47,20 +45,6 @@ class CdlpCount : public FrontierCount {
   }
 
  private:
-  void transpose() {
-    ends_.assign(graph_.vertices() + 1, 0);
-    for (const VertexId v : graph_.targets()) ++ends_[v];
-    std::partial_sum(ends_.begin(), ends_.end(), ends_.begin());
-    sources_.resize(graph_.edges());
-    for (VertexId u{}; u < graph_.vertices(); ++u)
-      for (const VertexId v : graph::Row{graph_, u}.targets()) sources_[--ends_[v]] = u;
-  }
-  template <class Visit>
-  void for_each_neighbour(VertexId v, const Visit& visit) const {
-    for (const VertexId u : graph::Row{graph_, v}.targets()) visit(u);
-    if (!ends_.empty())
-      for (std::uint64_t e = ends_[v]; e < ends_[v + std::size_t{1}]; ++e) visit(sources_[e]);
-  }
   /// Votes for one round. Returns false when no label has changed.
   bool vote(std::uint32_t round, std::vector<PlainId>& labels, std::vector<bool>& news) {
     auto next = labels;
@@ -69,7 +53,7 @@ class CdlpCount : public FrontierCount {
     for (VertexId v{}; v < labels.size(); ++v) {
       bool asked = false;
       heard.clear();
-      for_each_neighbour(v, [&](VertexId u) {
+      each_neighbour(graph_, sources_, v, [&](VertexId u) {
         heard.push_back(labels[u]);
         asked = asked || news[u];
       });
@@ -100,17 +84,16 @@ class CdlpCount : public FrontierCount {
   }
 
   const graph::GraphFile& graph_;
-  std::vector<std::uint64_t> ends_;    ///< [vertex]: where its in-edges begin; empty in symmetric graphs
-  std::vector<VertexId> sources_;      ///< sources of in-edges, by target
-  std::vector<std::uint64_t> voters_;  ///< [round]
+  PlainSources sources_;
+  std::vector<std::uint64_t> voters_;                        ///< [round]
   std::vector<std::pair<VertexId, std::uint32_t>> changes_;  ///< (vertex, round)
 };
 
 }  // namespace
 
-std::unique_ptr<FrontierCount> count_labels(const graph::GraphFile& graph, std::uint64_t iterations) {
+FrontierCount count_labels(const graph::GraphFile& graph, std::uint64_t iterations) {
   if (iterations == 0) throw UsageError("iterations: 0 are not enough");
-  return std::make_unique<CdlpCount>(graph, iterations);
+  return {"cdlp", Exactness::exact, sizeof(frontier::Record), CdlpCount(graph, iterations)};
 }
 
 }  // namespace edgewire::kernels

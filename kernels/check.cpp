@@ -5,14 +5,11 @@
 #include <numeric>
 #include <vector>
 
-#include "edgewire/graph.h"
 #include "graph/vertex_names.h"
 
 namespace edgewire::kernels {
 
 namespace {
-
-using Vertex = VertexId;
 
 std::string level_text(std::uint32_t level) {
   return level == kNoLevel ? "is not reached" : fmt::format("has level {}", level);
@@ -38,7 +35,7 @@ std::string check_bfs(const graph::GraphFile& graph, VertexId source, std::span<
   for (VertexId u{}; u < vertices; ++u) {
     if (levels[u] == kNoLevel) continue;
     const std::uint64_t next = std::uint64_t{levels[u]} + 1;
-    for (const Vertex v : graph::Row{graph, u}.targets()) {
+    for (const VertexId v : graph::Row{graph, u}.targets()) {
       if (levels[v] == kNoLevel || levels[v] > next) {
         return fmt::format("{} {}, but has an edge from {} at level {}", vertex_name(graph, v),
                            level_text(levels[v]), vertex_name(graph, u), levels[u]);
@@ -48,7 +45,7 @@ std::string check_bfs(const graph::GraphFile& graph, VertexId source, std::span<
       if (!parents.empty() && parents[v] == u) has_parent[v] = true;
     }
   }
-  for (Vertex v{}; v < vertices; ++v) {
+  for (VertexId v{}; v < vertices; ++v) {
     const bool reached = levels[v] != kNoLevel;
     if (v != source && reached && !supported[v])
       return fmt::format("{} has level {}, but no edge from the level below", vertex_name(graph, v),
@@ -69,26 +66,26 @@ std::string check_wcc(const graph::GraphFile& graph, std::span<const PlainId> la
   const std::uint64_t vertices = graph.vertices();
   graph.verify_rows(0, vertices);
   // Union find; the root of a tree is the smallest of its vertices.
-  std::vector<Vertex> parents(vertices);
-  std::iota(parents.begin(), parents.end(), Vertex{});
-  const auto root = [&](Vertex v) {
+  std::vector<VertexId> parents(vertices);
+  std::iota(parents.begin(), parents.end(), VertexId{});
+  const auto root = [&](VertexId v) {
     while (parents[v] != v) v = parents[v] = parents[parents[v]];
     return v;
   };
   for (VertexId u{}; u < vertices; ++u) {
-    for (const Vertex v : graph::Row{graph, u}.targets()) {
+    for (const VertexId v : graph::Row{graph, u}.targets()) {
       if (labels[u] != labels[v])
         return fmt::format("{} has another label than {}, though an edge joins them", vertex_name(graph, v),
                            vertex_name(graph, u));
-      const Vertex a = root(u), b = root(v);
+      const VertexId a = root(u), b = root(v);
       parents[std::max(a, b)] = std::min(a, b);
     }
   }
-  for (Vertex v{}; v < vertices; ++v) {
+  for (VertexId v{}; v < vertices; ++v) {
     if (labels[v] == root(v)) continue;
-    if (labels[v] < vertices && root(Vertex(labels[v])) != root(v))
+    if (labels[v] < vertices && root(VertexId(labels[v])) != root(v))
       return fmt::format("{} has the label {}, which is a vertex of another component", vertex_name(graph, v),
-                         vertex_name(graph, Vertex(labels[v])));
+                         vertex_name(graph, VertexId(labels[v])));
     return fmt::format("the label of {} is not {}, the first vertex of its component", vertex_name(graph, v),
                        vertex_name(graph, root(v)));
   }

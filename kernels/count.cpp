@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include "base/error.h"
-#include "edgewire/graph.h"
 #include "graph/vertex_names.h"
 
 namespace edgewire::kernels {
@@ -31,12 +30,6 @@ RecordLoad bits_of_known(const graph::GraphFile& graph, const partition::Ownersh
   return bits;
 }
 
-void check_source(const graph::GraphFile& graph, VertexId source) {
-  if (source >= graph.vertices())
-    throw UsageError(fmt::format("source: {} is no vertex of {}, which has {}", PlainId{source}, graph.path(),
-                                 graph.vertices()));
-}
-
 Names::Names(const graph::GraphFile& graph, const partition::Ownership& ownership)
     : owners_(graph.vertices()), namers_(graph.vertices(), kNobody) {
   for (VertexId v{}; v < owners_.size(); ++v) owners_[v] = ownership.home(v).owner;
@@ -59,7 +52,7 @@ void check_frontier_ownerships(std::string_view kernel, const std::vector<std::s
   }
 }
 
-std::unique_ptr<FrontierCount> count_of(const CountedRun& run, const graph::GraphFile& graph) {
+FrontierCount count_of(const CountedRun& run, const graph::GraphFile& graph) {
   if (run.kernel == "wcc") return count_components(graph);
   if (run.kernel == "scc") return count_strong_components(graph);
   if (run.kernel == "lcc") return count_triangles(graph);

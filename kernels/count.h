@@ -2,10 +2,9 @@
 // counted by a sequential run of the method.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <memory>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -51,46 +50,34 @@ struct CountedStep {
 RecordLoad bits_of_known(const graph::GraphFile& graph, const partition::Ownership& ownership);
 
 /// A kernel, its graph and its source or iterations; the graph outlives it.
-class FrontierCount {
- public:
-  /// `kernel`: its name; of scc where edges are stored both ways that of wcc, which does the same.
-  FrontierCount(const char* kernel, Exactness exactness, std::uint64_t record_bytes)
-      : kernel_(kernel), exactness_(exactness), record_bytes_(record_bytes) {}
-  virtual ~FrontierCount() = default;
+struct FrontierCount {
+  std::string_view
+      kernel;  ///< its name; of scc where edges are stored both ways that of wcc, as they do the same
+  Exactness exactness;
+  std::uint64_t record_bytes;
   /// Returns one step for each superstep that a run on so many processes reports; sssp, wcc and most of scc
   /// have one in all.
-  virtual std::vector<CountedStep> count(const partition::Ownership& ownership) const = 0;
-  Exactness exactness() const noexcept { return exactness_; }
-  std::string_view kernel() const noexcept { return kernel_; }
-  std::uint64_t record_bytes() const noexcept { return record_bytes_; }
-
- private:
-  const char* kernel_;
-  Exactness exactness_;
-  std::uint64_t record_bytes_;
+  std::function<std::vector<CountedStep>(const partition::Ownership&)> count;
 };
-
-/// Throws UsageError unless the vertex is one of the graph.
-void check_source(const graph::GraphFile& graph, VertexId source);
 
 // All of these throw UsageError when an argument makes no sense.
 
 /// Counts for bfs, exactly.
-std::unique_ptr<FrontierCount> count_breadth_first(const graph::GraphFile& graph, VertexId source);
+FrontierCount count_breadth_first(const graph::GraphFile& graph, VertexId source);
 /// Counts for sssp what is sent at least. `distance_bytes`: 8, or 4 with --precision f32.
-std::unique_ptr<FrontierCount> count_shortest_paths(const graph::GraphFile& graph, VertexId source,
-                                                    std::size_t distance_bytes = sizeof(double));
+FrontierCount count_shortest_paths(const graph::GraphFile& graph, VertexId source,
+                                   std::size_t distance_bytes = sizeof(double));
 /// Counts for bc from one source, exactly.
-std::unique_ptr<FrontierCount> count_betweenness(const graph::GraphFile& graph, VertexId source);
+FrontierCount count_betweenness(const graph::GraphFile& graph, VertexId source);
 /// Counts for wcc what is sent at least.
-std::unique_ptr<FrontierCount> count_components(const graph::GraphFile& graph);
+FrontierCount count_components(const graph::GraphFile& graph);
 /// Counts for scc: exactly where a directed graph has so few edges that all processes get those that may be
 /// on a cycle, else about; at least where edges have no direction, as wcc.
-std::unique_ptr<FrontierCount> count_strong_components(const graph::GraphFile& graph);
+FrontierCount count_strong_components(const graph::GraphFile& graph);
 /// Counts for lcc, exactly. Finds all triangles; memory: 8 bytes for each pair of neighbours that is in one.
-std::unique_ptr<FrontierCount> count_triangles(const graph::GraphFile& graph);
+FrontierCount count_triangles(const graph::GraphFile& graph);
 /// Counts for cdlp, exactly.
-std::unique_ptr<FrontierCount> count_labels(const graph::GraphFile& graph, std::uint64_t iterations);
+FrontierCount count_labels(const graph::GraphFile& graph, std::uint64_t iterations);
 
 /// A run that can be counted.
 struct CountedRun {
@@ -100,7 +87,7 @@ struct CountedRun {
 };
 /// Returns the count of a run. Throws UsageError for a kernel without one, and Error where the graph has no
 /// such source.
-std::unique_ptr<FrontierCount> count_of(const CountedRun& run, const graph::GraphFile& graph);
+FrontierCount count_of(const CountedRun& run, const graph::GraphFile& graph);
 
 /// The kernels that send the values of a plan in each iteration.
 inline constexpr std::array kDenseKernels{"pagerank", "ppr", "spmv"};
@@ -128,8 +115,6 @@ class Names {
     namers_[vertex] = process;
     return true;
   }
-  /// Forgets all names, so that no vertex was named.
-  void forget() noexcept { std::ranges::fill(namers_, kNobody); }
 
  private:
   static constexpr std::uint32_t kNobody = 0xffffffff;

@@ -1,13 +1,13 @@
 // Delta stepping (Meyer, Sanders: "Delta-stepping: a parallelizable shortest path algorithm", 2003), over all
-// processes and workers. A vertex has a tentative value, such as a distance, and waits in the bucket of this
-// value. A superstep takes all vertices of the lowest bucket that any process has, and relaxes their edges:
-// the value of a target falls where the way along the edge is less, and the target goes to the bucket of its
-// new value, which may be the same one again. Edges are not told apart as light or heavy ones: a vertex that
-// falls back into the bucket has all its edges relaxed once more.
+// processes and workers. A vertex has a tentative distance, and waits in the bucket of this distance. A
+// superstep takes all vertices of the lowest bucket that any process has, and relaxes their edges: the
+// distance of a target falls where the way along the edge is less, and the target goes to the bucket of its
+// new distance, which may be the same one again. Edges are not told apart as light or heavy ones: a vertex
+// that falls back into the bucket has all its edges relaxed once more.
 //
-// A request, which is a value for a vertex of another process, waits in the bucket of its value, too. It is
-// sent when this bucket is about to be taken, when lower values of this process have replaced most of those
-// that it found first.
+// A request, which is a distance for a vertex of another process, waits in the bucket of its distance, too.
+// It is sent when this bucket is about to be taken, when lower distances of this process have replaced most
+// of those that it found first.
 //
 // A superstep ends with one exchange: a process sends the requests of its own lowest bucket, as long as that
 // is near or they are few, and says which bucket that is. Where only one process has vertices in buckets, it
@@ -20,7 +20,6 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -30,52 +29,43 @@
 #include "frontier/superstep.h"
 #include "kernels/buckets.h"
 #include "kernels/push_note.h"
+#include "kernels/sssp.h"
 
 namespace edgewire::kernels {
 
-/// A program has
-///   using Value;                          4 or 8 bytes, compared by <
-///   Value unreached();                    no value is greater
-///   Value too_long();                     less than unreached(), greater than all values that are right
-///   Value along(Value, Weight);           not less than the value, for weights of all types that
-///                                         graph::Weights has; weight 1 where weighted() is false;
-///                                         too_long() at most
-///   bool weighted();                      edges have their weights, not 1
-///   std::uint64_t bucket(Value);          grows with the value, and is less than kNoBucket
-///   void refuse(graph, vertex);           throws what is said of a vertex that ends with too_long()
-template <class Program>
+/// Distances from a source, as Sssp says what they are: `Distance` is float, double or std::uint64_t.
+template <class Distance>
 class DeltaStepping {
  public:
-  using Value = typename Program::Value;
-  using Record = frontier::RecordOf<Value>;
+  using Record = frontier::RecordOf<Distance>;
   /// The size of a record for Options::record_bytes.
   static constexpr std::size_t kRecordBytes = sizeof(Record);
 
-  /// Memory: a value for each vertex that the process knows, and one more for each boundary vertex. Throws
+  /// Memory: a distance for each vertex that the process knows, and one more for each boundary vertex. Throws
   /// UsageError when the job has other records, or weights where the program has none.
-  DeltaStepping(frontier::FrontierJob& job, const Program& program)
+  DeltaStepping(frontier::FrontierJob& job, const Sssp<Distance>& program)
       : job_(job),
         program_(program),
         distributed_(job.bootstrap().size() > 1),
         shared_(job.pool().workers() > 1),
-        values_memory_(job.known() * sizeof(Value), -1, "distances", topology::Begin::staggered),
-        values_(values_memory_.as<std::atomic<Value>>()),
+        distances_memory_(job.known() * sizeof(Distance), -1, "distances", topology::Begin::staggered),
+        distances_(distances_memory_.as<std::atomic<Distance>>()),
         sent_(job.known() - job.owned()),
         workers_(static_cast<std::size_t>(job.pool().workers())) {
     job.expect_records(kRecordBytes);
     job.make_rows();
     job.expect_weights(program.weighted());
     constexpr std::uint64_t kPiece = 1 << 16;
-    job_.pool().for_each((values_.size() + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
-      for (auto v = piece * kPiece; v < std::min<std::uint64_t>(values_.size(), (piece + 1) * kPiece); ++v)
-        values_[v].store(program_.unreached(), std::memory_order_relaxed);
+    job_.pool().for_each((distances_.size() + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
+      for (auto v = piece * kPiece; v < std::min<std::uint64_t>(distances_.size(), (piece + 1) * kPiece); ++v)
+        distances_[v].store(program_.unreached(), std::memory_order_relaxed);
     });
     for (auto& sent : sent_) sent.store(program_.unreached(), std::memory_order_relaxed);
   }
 
-  /// Runs the kernel and returns the supersteps; values() has the result. Collective. Throws Error, also when
-  /// the best value of a vertex that a path reaches is too_long().
-  std::vector<frontier::Superstep> run(VertexId source, Value start) {
+  /// Runs the kernel and returns the supersteps; distances() has the result. Collective. Throws Error, also
+  /// when the best distance of a vertex that a path reaches is too_long().
+  std::vector<frontier::Superstep> run(VertexId source, Distance start) {
     job_.expect_vertex(source);
     frontier::SuperstepLog log(job_);
     const Home home = job_.ownership().home(source);
@@ -88,15 +78,15 @@ class DeltaStepping {
         bucket = distributed_ ? exchange(go_alone(bucket)) : lowest(&Worker::buckets, bucket);
       });
     }
-    // Whatever got that value was put into its bucket, the last one.
+    // Whatever got that distance was put into its bucket, the last one.
     if (log.last().step == program_.bucket(program_.too_long())) refuse_too_long();
     job_.wait_for_all();
     return log.take();
   }
-  /// Returns the values of the owned vertices, by local number.
-  std::vector<Value> values() const {
-    std::vector<Value> all(job_.owned());
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = values_[i].load(std::memory_order_relaxed);
+  /// Returns the distances of the owned vertices, by local number.
+  std::vector<Distance> distances() const {
+    std::vector<Distance> all(job_.owned());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = distances_[i].load(std::memory_order_relaxed);
     return all;
   }
 
@@ -117,13 +107,14 @@ class DeltaStepping {
   static constexpr std::uint64_t kNext = 1;
   static constexpr std::size_t kFewRecords = 64;
   static constexpr std::uint64_t kNoVertex = std::numeric_limits<std::uint64_t>::max();
-  static constexpr std::size_t kAhead = 16;  ///< values that are fetched into the cache before they are read
+  static constexpr std::size_t kAhead =
+      16;  ///< distances that are fetched into the cache before they are read
 
   /// Throws the same in all processes.
   void refuse_too_long() {
     std::uint64_t vertex = kNoVertex;
     for (LocalNumber local{}; vertex == kNoVertex && local < job_.owned(); ++local)
-      if (values_[local].load(std::memory_order_relaxed) == program_.too_long())
+      if (distances_[local].load(std::memory_order_relaxed) == program_.too_long())
         vertex = job_.ownership().vertex(rank_, local);
     if (distributed_) vertex = job_.records().min_of_all(vertex);
     if (vertex != kNoVertex) program_.refuse(job_.graph(), VertexId(static_cast<PlainId>(vertex)));
@@ -153,7 +144,7 @@ class DeltaStepping {
     }
     if (!job_.on_disks()) return vertices;
     std::erase_if(vertices, [&](KnownNumber v) {
-      return program_.bucket(values_[v].load(std::memory_order_relaxed)) < bucket;
+      return program_.bucket(distances_[v].load(std::memory_order_relaxed)) < bucket;
     });
     std::ranges::sort(vertices);
     vertices.erase(std::unique(vertices.begin(), vertices.end()), vertices.end());
@@ -173,25 +164,27 @@ class DeltaStepping {
     }
   }
   void relax_row(Worker& worker, std::uint64_t bucket, const frontier::KnownEdges& edges) {
-    const Value value = values_[edges.vertex].load(std::memory_order_relaxed);
-    if (program_.bucket(value) < bucket) return;  // its value has fallen, and its edges were relaxed then
+    const Distance distance = distances_[edges.vertex].load(std::memory_order_relaxed);
+    if (program_.bucket(distance) < bucket)
+      return;  // its distance has fallen, and its edges were relaxed then
     ++worker.vertices;
     worker.edges += edges.targets.size();
     if (edges.weights.empty()) {
       relax_edges(worker, edges.targets,
-                  [&](std::size_t) { return program_.along(value, std::uint32_t{1}); });
+                  [&](std::size_t) { return program_.along(distance, std::uint32_t{1}); });
     } else {
       edges.weights.visit([&](const auto weights) {
-        relax_edges(worker, edges.targets, [&](std::size_t e) { return program_.along(value, weights[e]); });
+        relax_edges(worker, edges.targets,
+                    [&](std::size_t e) { return program_.along(distance, weights[e]); });
       });
     }
   }
   template <class Along>
   void relax_edges(Worker& worker, std::span<const KnownNumber> targets, const Along& along) {
     for (std::size_t e = 0; e < targets.size(); ++e) {
-      if (targets.size() - e > kAhead) __builtin_prefetch(&values_[targets[e + kAhead]]);
-      const Value offered = along(e);
-      if (!lower(values_[targets[e]], offered)) continue;
+      if (targets.size() - e > kAhead) __builtin_prefetch(&distances_[targets[e + kAhead]]);
+      const Distance offered = along(e);
+      if (!lower(distances_[targets[e]], offered)) continue;
       (targets[e] < owned_ ? worker.buckets : worker.requests).put(program_.bucket(offered), targets[e]);
     }
   }
@@ -254,49 +247,53 @@ class DeltaStepping {
     if (worker.has_more) worker.told.add(rank_);
     const auto take = [&](const Record& record) {
       if (record.vertex >= job_.owned()) throw Error("a process has sent a vertex that does not exist");
-      lower_owned(worker, KnownNumber(record.vertex), std::bit_cast<Value>(record.value));
+      lower_owned(worker, KnownNumber(record.vertex), std::bit_cast<Distance>(record.value));
     };
     const auto waiting =
         bucket == kNoBucket ? std::vector<KnownNumber>() : worker.requests.take(bucket, base);
     for (const KnownNumber number : waiting) {
-      const Value value = values_[number].load(std::memory_order_relaxed);
-      if (!lower(sent_[number - owned_], value)) continue;
+      const Distance distance = distances_[number].load(std::memory_order_relaxed);
+      if (!lower(sent_[number - owned_], distance)) continue;
       const Home home = job_.boundary().home(number);
       worker.told.add(home.owner);
       job_.records().send(w, static_cast<int>(home.owner),
-                          Record{home.local, std::bit_cast<decltype(Record::value)>(value)}, take);
+                          Record{home.local, std::bit_cast<decltype(Record::value)>(distance)}, take);
     }
     note[2] = worker.told.code();
     job_.records().template finish<Record>(w, take, note);
   }
 
-  void lower_owned(Worker& worker, KnownNumber owned, Value offered) {
-    if (lower(values_[owned], offered)) worker.buckets.put(program_.bucket(offered), owned);
+  void lower_owned(Worker& worker, KnownNumber owned, Distance offered) {
+    if (lower(distances_[owned], offered)) worker.buckets.put(program_.bucket(offered), owned);
   }
-  /// Lowers a value. Returns false where it is not higher. Values order nothing else, so all accesses are
-  /// relaxed; the end of a superstep orders them. A worker that is alone needs no exchange.
-  bool lower(std::atomic<Value>& value, Value offered) const {
-    Value old = value.load(std::memory_order_relaxed);
+  /// Lowers a distance. Returns false where it is not higher. Distances order nothing else, so all accesses
+  /// are relaxed; the end of a superstep orders them. A worker that is alone needs no exchange.
+  bool lower(std::atomic<Distance>& distance, Distance offered) const {
+    Distance old = distance.load(std::memory_order_relaxed);
     if (!shared_ && offered < old) {
-      value.store(offered, std::memory_order_relaxed);
+      distance.store(offered, std::memory_order_relaxed);
       return true;
     }
     while (offered < old)
-      if (value.compare_exchange_weak(old, offered, std::memory_order_relaxed)) return true;
+      if (distance.compare_exchange_weak(old, offered, std::memory_order_relaxed)) return true;
     return false;
   }
 
   frontier::FrontierJob& job_;
-  const Program& program_;
+  const Sssp<Distance>& program_;
   bool distributed_;
-  bool shared_;  ///< several workers lower values
+  bool shared_;  ///< several workers lower distances
   std::uint32_t rank_ = job_.rank(), owned_ = job_.owned();
-  topology::NodeMemory values_memory_;
-  std::span<std::atomic<Value>> values_;  ///< [KnownNumber]: tentative, the lowest that is known here
-  /// [KnownNumber of a boundary vertex, from 0]: the lowest value that its owner was told.
-  std::vector<std::atomic<Value>> sent_;
+  topology::NodeMemory distances_memory_;
+  std::span<std::atomic<Distance>> distances_;  ///< [KnownNumber]: tentative, the lowest that is known here
+  /// [KnownNumber of a boundary vertex, from 0]: the lowest distance that its owner was told.
+  std::vector<std::atomic<Distance>> sent_;
   Active active_;  ///< the processes that have vertices in buckets, or requests
   std::vector<Worker> workers_;
 };
+
+extern template class DeltaStepping<float>;
+extern template class DeltaStepping<double>;
+extern template class DeltaStepping<std::uint64_t>;
 
 }  // namespace edgewire::kernels

@@ -1,7 +1,6 @@
 #include "kernels/lcc.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/options.h"
 #include "base/release.h"
@@ -142,7 +141,7 @@ void Lcc::intersect() {
   intersect_with({0, rows_->known(), true}, entries, 0, passes);
   for (std::uint64_t pass = 1; pass < passes; ++pass) {
     others->fetch();
-    intersect_with({others->first(), others->last(), false}, others->entries(), pass, passes);
+    intersect_with(others->batch(), others->entries(), pass, passes);
   }
   triangles_ = 0;
   for (Worker& worker : workers_) {
@@ -277,7 +276,7 @@ void Lcc::send_credits() {
   job_.pool().run([this](int lane) {
     for (unsigned shift = 0; shift < 64; shift += pieces_.record_bits) send_pieces(lane, shift);
   });
-  triangles_ = job_.sum_of_all(std::array{triangles_})[0];
+  triangles_ = job_.sum_of_all(triangles_);
 }
 
 /// Sends those bits of the credits of others that begin at `shift`.

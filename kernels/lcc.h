@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "edgewire/detail/memory.h"
@@ -97,7 +96,7 @@ class Lcc {
 
   frontier::FrontierJob& job_;
   Pieces pieces_;
-  OrientedRows::ForEach for_each_;  ///< runs work on all workers, while the link goes on
+  ForEach for_each_;  ///< runs work on all workers, while the link goes on
   std::optional<OrientedRows> rows_;
   std::optional<HubBits> hubs_;  ///< hubs of the batch in work, in symmetric graphs
   topology::NodeMemory credits_memory_;

@@ -13,17 +13,13 @@ namespace {
 
 constexpr std::uint64_t kOwnRowsAtOnce = 1 << 12, kBatchRowsAtOnce = 64;  // the rows that a worker takes
 
-std::size_t words_of_flags(std::size_t entries, bool directed) {
-  return directed ? frontier::values_of_bits(entries) : 0;
-}
-
 /// A word has room for so many numbers of 32 bits.
 constexpr std::size_t kNumbersAWord = sizeof(PlainId) / sizeof(std::uint32_t);
 
 /// Returns the words of a row that travels. They are whole records, so that the batches and the workers do
 /// not change what is sent.
 std::size_t words_of_row(std::size_t entries, bool directed) {
-  return (entries + words_of_flags(entries, directed) + 1) / 2 * 2;
+  return (entries + (directed ? frontier::values_of_bits(entries) : 0) + 1) / 2 * 2;
 }
 
 }  // namespace
@@ -62,8 +58,8 @@ void BoundaryRows::Stream::cut(std::uint64_t words_each, bool directed) {
   begin.back() = at;
 }
 
-BoundaryRows::BoundaryRows(frontier::FrontierJob& job, OrientedRows& rows,
-                           const OrientedRows::ForEach& for_each, std::uint64_t words)
+BoundaryRows::BoundaryRows(frontier::FrontierJob& job, OrientedRows& rows, const ForEach& for_each,
+                           std::uint64_t words)
     : job_(job),
       rows_(rows),
       for_each_(for_each),
@@ -188,11 +184,10 @@ void BoundaryRows::fetch() {
   });
   rows_.lend_from(reinterpret_cast<const std::uint32_t*>(in_.words.data()), both_ways_.data());
   for (std::uint32_t peer = 0; peer < asked_.size(); ++peer) unpack(peer);
-  first_ = rows_.known();
-  last_ = 0;
+  batch_ = {rows_.known(), 0, false};
   for (const auto& one : in_.batch) {
-    first_ = std::min(first_, one.row.number);
-    last_ = std::max(last_, one.row.number + 1);
+    batch_.first = std::min(batch_.first, one.row.number);
+    batch_.last = std::max(batch_.last, one.row.number + 1);
   }
 }
 

@@ -25,17 +25,14 @@ class BoundaryRows {
   /// Asks for rows: a bit for each boundary vertex; and tells their lengths. `words`: as batch_words().
   /// Memory: a bit and 4 bytes for each known vertex, 8 bytes for each row that is to come or go, and two
   /// batches. `job` and `rows` outlive it. Collective, while workers rest; throws Error.
-  BoundaryRows(frontier::FrontierJob& job, OrientedRows& rows, const OrientedRows::ForEach& for_each,
-               std::uint64_t words);
+  BoundaryRows(frontier::FrontierJob& job, OrientedRows& rows, const ForEach& for_each, std::uint64_t words);
 
   /// The number is the same in all processes.
   std::uint64_t batches_left() const noexcept { return batches_left_; }
   /// Makes the rows of the next batch be there from now on, and those of the last one not. Collective, while
   /// workers rest; throws Error.
   void fetch();
-  /// The vertices of the batch have numbers in [first(), last()).
-  std::uint32_t first() const noexcept { return first_; }
-  std::uint32_t last() const noexcept { return last_; }
+  const RowBatch& batch() const noexcept { return batch_; }
   /// Returns how many entries the rows of the batch have, or more.
   std::uint64_t entries() const noexcept { return in_.words.size(); }
 
@@ -81,7 +78,7 @@ class BoundaryRows {
 
   frontier::FrontierJob& job_;
   OrientedRows& rows_;
-  OrientedRows::ForEach for_each_;
+  ForEach for_each_;
   bool directed_;
   std::uint64_t words_each_;  ///< words of a batch, for each peer
   std::uint64_t batches_left_ = 0;
@@ -91,7 +88,7 @@ class BoundaryRows {
   Bits boundary_, needed_;  ///< numbers: of boundary vertices; of entries that the peer in work needs
   Stream out_, in_;
   std::vector<std::uint8_t> both_ways_;  ///< [place in in_.words, in numbers], in directed graphs
-  std::uint32_t first_ = 0, last_ = 0;
+  RowBatch batch_{};
 };
 
 }  // namespace edgewire::kernels

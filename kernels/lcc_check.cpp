@@ -2,45 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "edgewire/graph.h"
 #include "kernels/check.h"
+#include "kernels/plain_neighbours.h"
 
 namespace edgewire::kernels {
 
 namespace {
 
 using Targets = std::span<const VertexId>;
-
-/// Knows who has an edge to a vertex: each edge of the file the other way round.
-class Sources {
- public:
-  explicit Sources(const graph::GraphFile& graph) : begin_(graph.vertices() + 2), sources_(graph.edges()) {
-    for (const VertexId target : graph.targets()) ++begin_[target + std::size_t{2}];
-    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
-    for (VertexId v{}; v < graph.vertices(); ++v)
-      for (const VertexId target : graph::Row{graph, v}.targets())
-        sources_[begin_[target + std::size_t{1}]++] = v;
-  }
-  Targets of(VertexId v) const {
-    return Targets(sources_).subspan(begin_[v], begin_[v + std::size_t{1}] - begin_[v]);
-  }
-
- private:
-  std::vector<std::uint64_t> begin_;
-  std::vector<VertexId> sources_;
-};
-
-/// Returns all vertices but `v` with an edge from or to it, ascending, each once.
-std::vector<VertexId> neighbours_of(const graph::GraphFile& graph, const Sources& sources, VertexId v) {
-  std::vector<VertexId> found;
-  std::ranges::set_union(graph::Row{graph, v}.targets(), sources.of(v), std::back_inserter(found));
-  found.erase(std::unique(found.begin(), found.end()), found.end());
-  std::erase(found, v);
-  return found;
-}
 
 bool has(Targets sorted, VertexId one) { return std::ranges::binary_search(sorted, one); }
 
@@ -64,7 +36,7 @@ std::string check_lcc(const graph::GraphFile& graph, std::span<const double> coe
                       std::uint64_t triangles) {
   constexpr double kRounding = 1e-12;
   graph.verify_rows(0, graph.vertices());
-  const Sources sources(graph);
+  const PlainSources sources(graph);
   std::uint64_t found = 0;
   std::vector<char> marked(graph.vertices());
   for (VertexId v{}; v < graph.vertices(); ++v) {

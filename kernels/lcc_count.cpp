@@ -6,6 +6,7 @@
 #include "edgewire/graph.h"
 #include "frontier/records.h"
 #include "kernels/count.h"
+#include "kernels/plain_neighbours.h"
 
 namespace edgewire::kernels {
 
@@ -21,20 +22,11 @@ struct Neighbours {
 };
 
 Neighbours neighbours_in(const graph::GraphFile& graph) {
-  Neighbours found{std::vector<std::vector<VertexId>>(graph.vertices()),
-                   std::vector<std::uint64_t>(graph.vertices())};
-  for (VertexId u{}; u < graph.vertices(); ++u) {
-    for (const VertexId v : graph::Row{graph, u}.targets()) {
-      ++found.edges[u];
-      if (u != v) found.rows[u].push_back(v);
-      if (graph.symmetric()) continue;
-      ++found.edges[v];
-      if (u != v) found.rows[v].push_back(u);
-    }
-  }
-  for (auto& row : found.rows) {
-    std::ranges::sort(row);
-    row.erase(std::unique(row.begin(), row.end()), row.end());
+  const PlainSources sources(graph);
+  Neighbours found;
+  for (VertexId v{}; v < graph.vertices(); ++v) {
+    found.rows.push_back(neighbours_of(graph, sources, v));
+    found.edges.push_back(graph::Row{graph, v}.degree() + (graph.symmetric() ? 0 : sources.of(v).size()));
   }
   return found;
 }
@@ -45,8 +37,12 @@ std::uint64_t records_of(std::uint64_t words) { return (words + 1) / 2; }
 class Sending {
  public:
   Sending(const graph::GraphFile& graph, const Neighbours& neighbours, const partition::Ownership& ownership)
-      : graph_(graph), neighbours_(neighbours), ownership_(ownership), rows_(graph.vertices()) {
-    for (VertexId v{}; v < graph.vertices(); ++v) owners_.push_back(ownership.home(v).owner);
+      : graph_(graph),
+        neighbours_(neighbours),
+        ownership_(ownership),
+        processes_(static_cast<std::uint32_t>(ownership.processes())),
+        names_(graph, ownership),
+        rows_(graph.vertices()) {
     order_vertices();
   }
 
@@ -60,58 +56,51 @@ class Sending {
   void count_order(RecordLoad& load) const {
     for (VertexId u{}; u < graph_.vertices() && !graph_.symmetric(); ++u)
       for (const VertexId v : graph::Row{graph_, u}.targets())
-        if (owners_[u] != owners_[v]) load.add(owners_[u], owners_[v]);
-    Names names(graph_, ownership_);
-    for_each_process([&](std::uint32_t process) {
-      const auto known = by_owner(
-          process, names, [&](VertexId v) -> const auto& { return neighbours_.rows[v]; });
-      for (std::uint32_t owner = 0; owner < known.size(); ++owner)
+        if (names_.owner(u) != names_.owner(v)) load.add(names_.owner(u), names_.owner(v));
+    Names names = names_;
+    for (std::uint32_t process = 0; process < processes_; ++process) {
+      const auto known = by_owner(process, names, neighbours_.rows);
+      for (std::uint32_t owner = 0; owner < processes_; ++owner)
         load.add(owner, process, records_of(known[owner].size()));
-    });
+    }
   }
   /// Counts what rows take. For each boundary vertex a bit says whether its row is wanted. First the lengths
   /// of wanted rows go, then their entries: 4 bytes each, in directed graphs with a bit for each.
   void count_rows(RecordLoad& load) const {
-    Names of_known(graph_, ownership_), of_wanted(graph_, ownership_);
-    std::vector<bool> is_wanted(graph_.vertices());
-    for_each_process([&](std::uint32_t process) {
-      const auto known = by_owner(
-          process, of_known, [&](VertexId v) -> const auto& { return neighbours_.rows[v]; });
-      static const std::vector<VertexId> kNone;
-      const auto wanted = by_owner(
-          process,
-          of_wanted, [&](VertexId v) -> const auto& { return rows_[v].size() > 1 ? rows_[v] : kNone; });
+    constexpr std::size_t kSearched = 2;  // rows with fewer entries have no two to search for
+    Names of_known = names_, of_wanted = names_;
+    for (std::uint32_t process = 0; process < processes_; ++process) {
+      const auto known = by_owner(process, of_known, neighbours_.rows);
+      const auto wanted = by_owner(process, of_wanted, rows_, kSearched);
+      std::vector<bool> is_wanted(graph_.vertices());
       for (const auto& of_one : wanted)
         for (const VertexId u : of_one) is_wanted[u] = true;
-      for (std::uint32_t owner = 0; owner < known.size(); ++owner) {
+      for (std::uint32_t owner = 0; owner < processes_; ++owner) {
         load.add(process, owner, (known[owner].size() + kBits - 1) / kBits);
         load.add(owner, process, records_of(wanted[owner].size()));
         for (const VertexId u : wanted[owner]) {
           const auto needed = static_cast<std::uint64_t>(std::ranges::count_if(
-              rows_[u], [&](VertexId w) { return owners_[w] != owner || is_wanted[w]; }));
+              rows_[u], [&](VertexId w) { return names_.owner(w) != owner || is_wanted[w]; }));
           load.add(owner, process, records_of(needed + (graph_.symmetric() ? 0 : (needed + 31) / 32)));
         }
       }
-      for (const auto& of_one : wanted)
-        for (const VertexId u : of_one) is_wanted[u] = false;
-    });
+    }
   }
   /// A process sends one record for each vertex of another process that it has found in a triangle, where
   /// credits have 32 bits. It returns how many.
   std::uint64_t count_credits(RecordLoad& load) const {
-    Names names(graph_, ownership_);
+    Names names = names_;
     std::uint64_t credits = 0;
-    for_each_process([&](std::uint32_t process) {
+    for (std::uint32_t process = 0; process < processes_; ++process)
       for (LocalNumber local{}; local < ownership_.count(process); ++local) {
         const auto& row = rows_[ownership_.vertex(process, local)];
         for (const VertexId other : row) {
-          if (owners_[other] == process || !closes_triangle(row, other) || !names.add(process, other))
+          if (names.owner(other) == process || !closes_triangle(row, other) || !names.add(process, other))
             continue;
-          load.add(process, owners_[other]);
+          load.add(process, names.owner(other));
           ++credits;
         }
       }
-    });
     return credits;
   }
 
@@ -142,60 +131,52 @@ class Sending {
     return std::ranges::any_of(
         row, [&](VertexId third) { return std::ranges::binary_search(neighbours_.rows[other], third); });
   }
-  template <class Work>
-  void for_each_process(const Work& work) const {
-    for (std::uint32_t p = 0; p < static_cast<std::uint32_t>(ownership_.processes()); ++p) work(p);
-  }
-  /// Returns, by owner, the vertices of other processes in row_of(v) of the process's vertices v, each once.
-  template <class RowOf>
+  /// Returns, by owner, the vertices of other processes in the rows of the process's vertices that have so
+  /// many entries or more, each once.
   std::vector<std::vector<VertexId>> by_owner(std::uint32_t process, Names& names,
-                                              const RowOf& row_of) const {
-    std::vector<std::vector<VertexId>> found(static_cast<std::size_t>(ownership_.processes()));
-    for (LocalNumber local{}; local < ownership_.count(process); ++local)
-      for (const VertexId u : row_of(ownership_.vertex(process, local)))
-        if (names.add(process, u)) found[owners_[u]].push_back(u);
+                                              const std::vector<std::vector<VertexId>>& rows,
+                                              std::size_t entries = 0) const {
+    std::vector<std::vector<VertexId>> found(processes_);
+    for (LocalNumber local{}; local < ownership_.count(process); ++local) {
+      const auto& row = rows[ownership_.vertex(process, local)];
+      if (row.size() < entries) continue;
+      for (const VertexId u : row)
+        if (names.add(process, u)) found[names.owner(u)].push_back(u);
+    }
     return found;
   }
 
   const graph::GraphFile& graph_;
   const Neighbours& neighbours_;
   const partition::Ownership& ownership_;
+  std::uint32_t processes_;
+  Names names_;                              ///< none is named yet
   std::vector<std::vector<VertexId>> rows_;  ///< [vertex]: the neighbours that come before it
-  std::vector<std::uint32_t> owners_;        ///< [vertex]
-  std::vector<PlainId> ranks_;               ///< likewise
+  std::vector<PlainId> ranks_;               ///< [vertex]: its place in the order
 };
 
 /// A triangle is found by the owner of the corner that comes last.
-class LccCount : public FrontierCount {
- public:
-  explicit LccCount(const graph::GraphFile& graph)
-      : FrontierCount("lcc", Exactness::exact, sizeof(frontier::Record)),
-        graph_(graph),
-        neighbours_(neighbours_in(graph)) {}
-
-  std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
-    const RecordLoad nothing(static_cast<std::size_t>(ownership.processes()));
-    const Sending sending(graph_, neighbours_, ownership);
-    std::vector<CountedStep> steps{
-        {"order vertices by degree, keep each edge once", graph_.vertices(), nothing},
-        {"intersect rows", sending.searched(), nothing}};
-    if (ownership.processes() == 1) return steps;
-    sending.count_order(steps[0].load);
-    sending.count_rows(steps[1].load);
-    steps.push_back({"send credits to owners", 0, nothing});
-    steps[2].frontier = sending.count_credits(steps[2].load);
-    return steps;
-  }
-
- private:
-  const graph::GraphFile& graph_;
-  Neighbours neighbours_;
-};
+std::vector<CountedStep> count_steps(const graph::GraphFile& graph, const Neighbours& neighbours,
+                                     const partition::Ownership& ownership) {
+  const RecordLoad nothing(static_cast<std::size_t>(ownership.processes()));
+  const Sending sending(graph, neighbours, ownership);
+  std::vector<CountedStep> steps{{"order vertices by degree, keep each edge once", graph.vertices(), nothing},
+                                 {"intersect rows", sending.searched(), nothing}};
+  if (ownership.processes() == 1) return steps;
+  sending.count_order(steps[0].load);
+  sending.count_rows(steps[1].load);
+  steps.push_back({"send credits to owners", 0, nothing});
+  steps[2].frontier = sending.count_credits(steps[2].load);
+  return steps;
+}
 
 }  // namespace
 
-std::unique_ptr<FrontierCount> count_triangles(const graph::GraphFile& graph) {
-  return std::make_unique<LccCount>(graph);
+FrontierCount count_triangles(const graph::GraphFile& graph) {
+  return {"lcc", Exactness::exact, sizeof(frontier::Record),
+          [&graph, neighbours = neighbours_in(graph)](const auto& ownership) {
+            return count_steps(graph, neighbours, ownership);
+          }};
 }
 
 }  // namespace edgewire::kernels

@@ -16,8 +16,7 @@ class HubBits {
  public:
   /// Makes bits of the rows of a batch, which have so many entries or more. Where rows are not in the order
   /// of degrees there are no hubs.
-  HubBits(const OrientedRows& rows, const OrientedRows::ForEach& for_each, const RowBatch& batch,
-          std::uint64_t entries)
+  HubBits(const OrientedRows& rows, const ForEach& for_each, const RowBatch& batch, std::uint64_t entries)
       : first_(batch.first), hubs_(batch.first) {
     constexpr std::uint32_t kMost = 1 << 15, kRowsAtOnce = 256;
     if (!rows.by_degree()) return;

@@ -1,6 +1,5 @@
 #include "kernels/lcc_oriented_rows.h"
 
-#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <numeric>

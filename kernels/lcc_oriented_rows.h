@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "base/parallel.h"
 #include "frontier/boundary.h"
 #include "frontier/frontier_job.h"
 
@@ -33,9 +33,6 @@ struct RowBatch {
 class OrientedRows {
  public:
   using Row = std::span<const std::uint32_t>;
-  /// Runs work(worker, index) for each index below `count`, on all workers.
-  using ForEach = std::function<void(std::uint64_t count,
-                                     const std::function<void(int worker, std::uint64_t index)>& work)>;
 
   /// Reads the rows of the owned vertices; where the graph is not symmetric they come as InRows, too. Memory:
   /// 24 bytes for each known vertex, and 4 for each entry, 5 where the graph is not symmetric; while this is
@@ -111,8 +108,7 @@ class OrientedRows {
 
 /// Runs work(worker, first, last) for pieces [first, last) of the numbers below `count`, `at_once` each.
 template <class Work>
-void for_each_piece(const OrientedRows::ForEach& for_each, std::uint64_t count, std::uint64_t at_once,
-                    const Work& work) {
+void for_each_piece(const ForEach& for_each, std::uint64_t count, std::uint64_t at_once, const Work& work) {
   for_each((count + at_once - 1) / at_once, [&](int worker, std::uint64_t piece) {
     work(worker, static_cast<std::uint32_t>(piece * at_once),
          static_cast<std::uint32_t>(std::min(count, (piece + 1) * at_once)));

@@ -1,7 +1,5 @@
 #include "kernels/plain_bfs.h"
 
-#include "edgewire/graph.h"
-
 namespace edgewire::kernels {
 
 Levels plain_breadth_first(const graph::GraphFile& graph, VertexId source) {

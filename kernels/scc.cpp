@@ -47,7 +47,6 @@ std::vector<frontier::Superstep> Scc::run() {
       continue;
     }
     spread_colours();
-    find_roots();
     gather_colours();
     tell_colours();
   }
@@ -60,13 +59,9 @@ std::vector<frontier::Superstep> Scc::run() {
 
 /// Returns the vertices on the stacks of all processes.
 std::uint64_t Scc::stacked() {
-  std::array<std::uint64_t, 1> mine{};
-  for (const Worker& worker : workers_) mine[0] += worker.stack.size();
-  return job_.sum_of_all(mine)[0];
-}
-
-bool Scc::labelled(LocalNumber local) const noexcept {
-  return std::atomic_ref(const_cast<PlainId&>(labels_[local])).load(std::memory_order_relaxed) != kNone;
+  std::uint64_t mine = 0;
+  for (const Worker& worker : workers_) mine += worker.stack.size();
+  return job_.sum_of_all(mine);
 }
 
 /// Returns whether it had no label before. Labels order nothing else, so all accesses are relaxed.
@@ -87,7 +82,7 @@ std::vector<std::uint8_t> Scc::start_with_giant() {
   std::vector<std::uint8_t> sides(job_.known(), RestRows::kReached);
   if (job_.graph().edges() <= collected_) return sides;
   GiantComponent giant(job_);
-  if (!giant.find(log_, {.forward = kForward, .backward = kBackward})) return sides;
+  if (!giant.find(log_)) return sides;
   giant_ = giant.first();
   merged_ = !giant.complete();
   constexpr std::uint32_t kPiece = 1 << 14;

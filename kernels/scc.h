@@ -1,6 +1,6 @@
 // Strongly connected components: two vertices are in the same one when paths lead from each to the other.
 //
-// 1. The component of a vertex with many edges, see giant_component.h. What can be reached from it and what
+// 1. The component of a vertex with many edges, see scc_giant.h. What can be reached from it and what
 //    cannot share no component, so no edge between the two matters any more (Fleischer, Hendrickson, Pinar:
 //    "On identifying strongly connected components in parallel", 2000). Where only a part of it was found,
 //    the part is one vertex from here on.
@@ -17,14 +17,13 @@
 // 4. Where few edges are left all processes get them, and each finds the components of them by itself. So a
 //    path of many vertices does not take as many supersteps.
 //
-// In symmetric graphs these are the weakly connected components, see components.h.
+// In symmetric graphs these are the weakly connected components, see wcc.h.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "base/mixing.h"
@@ -82,11 +81,28 @@ class Scc {
   };
 
   template <class Work>
-  void step(std::uint64_t kind, const Work& work);
+  void step(std::uint64_t kind, const Work& work) {
+    log_.step(kind, workers_, work);
+  }
+  /// Runs work(lane, scheme) in all workers.
   template <class Work>
-  void step_in_lanes(std::uint64_t kind, const Work& work);
+  void step_in_lanes(std::uint64_t kind, const Work& work) {
+    step(kind, [&] {
+      job_.pool().run(
+          [&](int lane) { job_.ownership().visit([&](const auto& scheme) { work(lane, scheme); }); });
+    });
+  }
+  /// Calls work(worker, local, vertex) for the owned vertices without a label.
   template <class Work>
-  void for_each_left(const Work& work);
+  void for_each_left(const Work& work) {
+    job_.for_each_range([&](int w, LocalNumber first, LocalNumber last) {
+      job_.ownership().visit([&](const auto& scheme) {
+        for (LocalNumber local = first; local < last; ++local)
+          if (!labelled(local))
+            work(workers_[static_cast<std::size_t>(w)], local, scheme.vertex(rank_, local));
+      });
+    });
+  }
   std::uint64_t stacked();
 
   std::vector<std::uint8_t> start_with_giant();
@@ -98,19 +114,16 @@ class Scc {
   void spread_colours();
   template <class Scheme>
   void spread(int lane, const Scheme& scheme);
-  void find_roots();
   void gather_colours();
-  template <class Scheme>
-  void gather(int lane, const Scheme& scheme);
   void join(Worker& worker, LocalNumber local, PlainId colour);
   void tell_colours();
-  template <class Scheme>
-  void tell(int lane, const Scheme& scheme);
   void collect();
   void name_members();
 
   bool label(LocalNumber local, PlainId value) noexcept;
-  bool labelled(LocalNumber local) const noexcept;
+  bool labelled(LocalNumber local) const noexcept {
+    return std::atomic_ref(const_cast<PlainId&>(labels_[local])).load(std::memory_order_relaxed) != kNone;
+  }
   std::atomic_ref<PlainId> colour(std::uint32_t number) noexcept { return std::atomic_ref(colours_[number]); }
   bool raise(std::uint32_t number, PlainId value) noexcept;
   LocalNumber checked(PlainId local) const;
@@ -130,30 +143,5 @@ class Scc {
   std::vector<Worker> workers_;
   frontier::SuperstepLog log_;
 };
-
-template <class Work>
-void Scc::step(std::uint64_t kind, const Work& work) {
-  log_.step(kind, workers_, work);
-}
-
-/// Runs work(lane, scheme) in all workers.
-template <class Work>
-void Scc::step_in_lanes(std::uint64_t kind, const Work& work) {
-  step(kind, [&] {
-    job_.pool().run(
-        [&](int lane) { job_.ownership().visit([&](const auto& scheme) { work(lane, scheme); }); });
-  });
-}
-
-/// Calls work(worker, local, vertex) for the owned vertices without a label.
-template <class Work>
-void Scc::for_each_left(const Work& work) {
-  job_.for_each_range([&](int w, LocalNumber first, LocalNumber last) {
-    job_.ownership().visit([&](const auto& scheme) {
-      for (LocalNumber local = first; local < last; ++local)
-        if (!labelled(local)) work(workers_[static_cast<std::size_t>(w)], local, scheme.vertex(rank_, local));
-    });
-  });
-}
 
 }  // namespace edgewire::kernels

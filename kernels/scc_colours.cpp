@@ -1,6 +1,5 @@
 // This file has what Scc does with colours, where much is left.
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <utility>
 
@@ -71,41 +70,34 @@ void Scc::spread(int lane, const Scheme& scheme) {
   if (distributed_) job_.records().finish(lane, take);
 }
 
-/// Finds roots. A vertex that has kept its own colour is in the component that all of this colour reach which
-/// belong to it.
-void Scc::find_roots() {
+/// Finds roots, which have kept their own colours. A vertex of this colour is in the component of the root
+/// where it reaches it: this goes backward from the roots, within their colours.
+void Scc::gather_colours() {
   for_each_left([this](Worker& worker, LocalNumber local, VertexId vertex) {
     if (colours_[local] == colour_of(vertex)) join(worker, local, colours_[local]);
   });
-}
-
-/// Goes backward from what is on the stacks, within its colour.
-void Scc::gather_colours() {
   do {
-    step_in_lanes(kGather, [this](int lane, const auto& scheme) { gather(lane, scheme); });
-  } while (distributed_ && stacked() > 0);
-}
-
-template <class Scheme>
-void Scc::gather(int lane, const Scheme& scheme) {
-  Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  const auto take = [&](frontier::Record record) { join(worker, checked(record.vertex), record.value); };
-  while (!worker.stack.empty()) {
-    const LocalNumber local = worker.stack.back();
-    const PlainId value = colours_[local];
-    worker.stack.pop_back();
-    ++worker.vertices;
-    worker.edges += rows_->in(local).size();
-    for (const KnownNumber n : rows_->in(local)) {
-      if (n < labels_.size()) {
-        join(worker, LocalNumber(n), value);
-        continue;
+    step_in_lanes(kGather, [this](int lane, const auto& scheme) {
+      Worker& worker = workers_[static_cast<std::size_t>(lane)];
+      const auto take = [&](frontier::Record record) { join(worker, checked(record.vertex), record.value); };
+      while (!worker.stack.empty()) {
+        const LocalNumber local = worker.stack.back();
+        const PlainId value = colours_[local];
+        worker.stack.pop_back();
+        ++worker.vertices;
+        worker.edges += rows_->in(local).size();
+        for (const KnownNumber n : rows_->in(local)) {
+          if (n < labels_.size()) {
+            join(worker, LocalNumber(n), value);
+            continue;
+          }
+          const Home home = scheme.home(rows_->other(n));
+          job_.records().send(lane, static_cast<int>(home.owner), {home.local, value}, take);
+        }
       }
-      const Home home = scheme.home(rows_->other(n));
-      job_.records().send(lane, static_cast<int>(home.owner), {home.local, value}, take);
-    }
-  }
-  if (distributed_) job_.records().finish(lane, take);
+      if (distributed_) job_.records().finish(lane, take);
+    });
+  } while (distributed_ && stacked() > 0);
 }
 
 /// Says that the vertex reaches one of this colour that is in the component.
@@ -117,7 +109,31 @@ void Scc::join(Worker& worker, LocalNumber local, PlainId value) {
 
 /// Tells colours to the processes that own neighbours. Then edges between colours are left out, at both ends.
 void Scc::tell_colours() {
-  step_in_lanes(kTell, [this](int lane, const auto& scheme) { tell(lane, scheme); });
+  step_in_lanes(kTell, [this](int lane, const auto& scheme) {
+    Worker& worker = workers_[static_cast<std::size_t>(lane)];
+    std::vector<LocalNumber> told(static_cast<std::size_t>(job_.bootstrap().size()),
+                                  LocalNumber(0xffffffffU));  // [peer]: last one
+    const auto take = [&](frontier::Record record) {
+      colour(rows_->number_of_other(VertexId(record.vertex))).store(record.value, std::memory_order_relaxed);
+    };
+    const auto [first, last] = job_.pool().part(lane, labels_.size());
+    for (LocalNumber local(static_cast<std::uint32_t>(first)); local < last; ++local) {
+      const VertexId vertex = scheme.vertex(rank_, local);
+      if (labelled(local)) colour(local).store(kGone, std::memory_order_relaxed);
+      if (!distributed_) continue;
+      const PlainId value = colour(local).load(std::memory_order_relaxed);
+      for (const auto ends : {rows_->out(local), rows_->in(local)}) {
+        for (const KnownNumber n : ends) {
+          if (n < labels_.size()) continue;
+          const std::uint32_t peer = scheme.home(rows_->other(n)).owner;
+          if (std::exchange(told[peer], local) == local) continue;
+          ++worker.vertices;
+          job_.records().send(lane, static_cast<int>(peer), {vertex, value}, take);
+        }
+      }
+    }
+    if (distributed_) job_.records().finish(lane, take);
+  });
   job_.for_each_range([this](int, LocalNumber first, LocalNumber last) {
     for (LocalNumber local = first; local < last; ++local) {
       rows_->leave_out(local, colours_, kGone);
@@ -126,39 +142,12 @@ void Scc::tell_colours() {
   });
 }
 
-template <class Scheme>
-void Scc::tell(int lane, const Scheme& scheme) {
-  Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  std::vector<LocalNumber> told(static_cast<std::size_t>(job_.bootstrap().size()),
-                                LocalNumber(0xffffffffU));  // [peer]: last one
-  const auto take = [&](frontier::Record record) {
-    colour(rows_->number_of_other(VertexId(record.vertex))).store(record.value, std::memory_order_relaxed);
-  };
-  const auto [first, last] = job_.pool().part(lane, labels_.size());
-  for (LocalNumber local(static_cast<std::uint32_t>(first)); local < last; ++local) {
-    const VertexId vertex = scheme.vertex(rank_, local);
-    if (labelled(local)) colour(local).store(kGone, std::memory_order_relaxed);
-    if (!distributed_) continue;
-    const PlainId value = colour(local).load(std::memory_order_relaxed);
-    for (const auto ends : {rows_->out(local), rows_->in(local)}) {
-      for (const KnownNumber n : ends) {
-        if (n < labels_.size()) continue;
-        const std::uint32_t peer = scheme.home(rows_->other(n)).owner;
-        if (std::exchange(told[peer], local) == local) continue;
-        ++worker.vertices;
-        job_.records().send(lane, static_cast<int>(peer), {vertex, value}, take);
-      }
-    }
-  }
-  if (distributed_) job_.records().finish(lane, take);
-}
-
 /// Names the members of the other components that colours have found: the owner of the root is told the
 /// vertices, and asked for the first one.
 void Scc::name_members() {
-  std::array<std::uint64_t, 1> members{};
-  for (const Worker& worker : workers_) members[0] += worker.members.size();
-  if (job_.sum_of_all(members)[0] == 0) return;
+  std::uint64_t members = 0;
+  for (const Worker& worker : workers_) members += worker.members.size();
+  if (job_.sum_of_all(members) == 0) return;
   std::vector<PlainId> firsts(labels_.size(), kNone);  // [local number of a root]
   const auto lower_to = [&firsts](LocalNumber local, PlainId vertex) {
     const std::atomic_ref first(firsts[local]);

@@ -8,6 +8,7 @@
 #include "edgewire/graph.h"
 #include "frontier/known_values.h"
 #include "kernels/bfs.h"
+#include "kernels/scc.h"
 
 namespace edgewire::kernels {
 
@@ -57,13 +58,13 @@ GiantComponent::GiantComponent(frontier::FrontierJob& job)
   job.make_rows();
 }
 
-bool GiantComponent::find(frontier::SuperstepLog& log, Kinds kinds) {
+bool GiantComponent::find(frontier::SuperstepLog& log) {
   if (!choose_pivot()) return false;
-  search_forward(log, kinds.forward);
+  search_forward(log);
   if (const Home at = job_.ownership().home(pivot_); at.owner == rank_) joined_.add(at.local);
   for (std::uint64_t round = 1;; ++round) {
     std::array<std::uint64_t, 3> sums{};  // vertices that have joined, those that have not; edges read
-    log.step(kinds.backward, [&](frontier::Superstep& done) {
+    log.step(Scc::kBackward, [&](frontier::Superstep& done) {
       join();
       for (const Worker& worker : workers_) {
         sums[0] += worker.vertices;
@@ -130,7 +131,7 @@ bool GiantComponent::choose_pivot() {
   return best[0] > 0;
 }
 
-void GiantComponent::search_forward(frontier::SuperstepLog& log, std::uint64_t kind) {
+void GiantComponent::search_forward(frontier::SuperstepLog& log) {
   Bfs search(job_, Bfs::Parents::none);
   std::uint64_t thick = 0;  // the last level that was not thin
   const auto enough = [&](const Bfs::State& state) {
@@ -138,8 +139,8 @@ void GiantComponent::search_forward(frontier::SuperstepLog& log, std::uint64_t k
     all_reached_ = state.levels - thick <= kThinLevels;
     return !all_reached_;
   };
-  job_.tell_as(kind);
-  log.add(search.run(pivot_, enough), kind);
+  job_.tell_as(Scc::kForward);
+  log.add(search.run(pivot_, enough), Scc::kForward);
   job_.tell_as({});
   note_reached(search.levels());
   if (distributed_) unite(reached_);
@@ -168,10 +169,7 @@ void GiantComponent::unite(Bits& bits) {
   job_.pool().run([&](int lane) {
     frontier::exchange_known_bits(
         job_, lane, [&](LocalNumber local) { return bits.test(local); },
-        [&](std::uint32_t number, std::uint32_t some) {
-          for (std::uint32_t left = some; left != 0; left &= left - 1)
-            bits.set(number + static_cast<std::uint32_t>(std::countr_zero(left)));
-        });
+        [&](std::uint32_t number, std::uint32_t some) { bits.set_some(number, some); });
   });
 }
 

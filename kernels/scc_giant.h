@@ -9,7 +9,6 @@
 // backward one when a round finds few vertices. What has been found then is a part of the component.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -21,11 +20,6 @@ namespace edgewire::kernels {
 
 class GiantComponent {
  public:
-  /// Says what supersteps are for.
-  struct Kinds {
-    std::uint64_t forward, backward;
-  };
-
   /// A vertex to search from, and the product of its out-degree and its in-degree, as far as a sample says.
   struct Candidate {
     std::uint64_t product = 0, vertex = 0;
@@ -48,7 +42,7 @@ class GiantComponent {
 
   /// Chooses a vertex that many edges lead to and from, and searches. Returns false where no such vertex was
   /// found. Collective; throws Error.
-  bool find(frontier::SuperstepLog& log, Kinds kinds);
+  bool find(frontier::SuperstepLog& log);
 
   /// Returns, for any vertex that the process knows, whether a path leads to it from the pivot; where
   /// all_reached() is false, one may lead to others, too.
@@ -69,7 +63,7 @@ class GiantComponent {
   };
 
   bool choose_pivot();
-  void search_forward(frontier::SuperstepLog& log, std::uint64_t kind);
+  void search_forward(frontier::SuperstepLog& log);
   void note_reached(const std::vector<std::uint32_t>& levels);
   void unite(Bits& bits);
   void join();

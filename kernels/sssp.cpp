@@ -2,14 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <limits>
+#include <functional>
 #include <utility>
-#include <vector>
 
 #include "base/options.h"
 #include "edgewire/graph.h"
 #include "graph/vertex_names.h"
+#include "kernels/delta_stepping.h"
 #include "launch/packing.h"
 
 namespace edgewire::kernels {
@@ -53,9 +52,7 @@ double weight_sum(const graph::GraphFile& graph, const frontier::WeightFigures& 
 
 double sum_of_all(frontier::FrontierJob& job) {
   const double mine = job.on_disks() ? weight_sum(job.graph(), job.pages()->weights()) : weight_sum(job);
-  double sum = 0;
-  for (const auto& one : launch::allgather(job.bootstrap(), std::vector{mine})) sum += one[0];
-  return sum;
+  return launch::allreduce(job.bootstrap(), mine, std::plus<>());
 }
 
 }  // namespace
@@ -123,9 +120,9 @@ template std::vector<PlainId> find_parents(const graph::GraphFile&, VertexId, st
 template std::vector<PlainId> find_parents(const graph::GraphFile&, VertexId, std::span<const std::uint64_t>,
                                            bool);
 
-}  // namespace edgewire::kernels
-
 // Compiled once, and for speed.
-template class edgewire::kernels::DeltaStepping<edgewire::kernels::Sssp<float>>;
-template class edgewire::kernels::DeltaStepping<edgewire::kernels::Sssp<double>>;
-template class edgewire::kernels::DeltaStepping<edgewire::kernels::Sssp<std::uint64_t>>;
+template class DeltaStepping<float>;
+template class DeltaStepping<double>;
+template class DeltaStepping<std::uint64_t>;
+
+}  // namespace edgewire::kernels

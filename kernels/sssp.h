@@ -12,14 +12,13 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernels/delta_stepping.h"
+#include "frontier/frontier_job.h"
 
 namespace edgewire::kernels {
 
 /// `Distance`: float, double, or std::uint64_t, which adds whole weights exactly.
 template <class Distance = double>
 struct Sssp {
-  using Value = Distance;
   static constexpr bool kWhole = std::is_integral_v<Distance>;
   using Limits = std::numeric_limits<Distance>;
 
@@ -79,7 +78,3 @@ extern template struct Sssp<double>;
 extern template struct Sssp<std::uint64_t>;
 
 }  // namespace edgewire::kernels
-
-extern template class edgewire::kernels::DeltaStepping<edgewire::kernels::Sssp<float>>;
-extern template class edgewire::kernels::DeltaStepping<edgewire::kernels::Sssp<double>>;
-extern template class edgewire::kernels::DeltaStepping<edgewire::kernels::Sssp<std::uint64_t>>;

@@ -13,13 +13,12 @@ namespace edgewire::kernels {
 
 namespace {
 
-using Vertex = VertexId;
 __extension__ using Uint128 = unsigned __int128;
 
 template <class Distance>
 class SsspCheck {
  public:
-  SsspCheck(const graph::GraphFile& graph, Vertex source, std::span<const Distance> distances, bool unit,
+  SsspCheck(const graph::GraphFile& graph, VertexId source, std::span<const Distance> distances, bool unit,
             std::span<const PlainId> parents)
       : graph_(graph),
         source_(source),
@@ -49,8 +48,8 @@ class SsspCheck {
   /// A sum that is longer than a distance can be becomes kMost.
   static constexpr Distance kMost = kWhole ? Limits::max() - 1 : Limits::max();
 
-  std::string name(Vertex v) const { return vertex_name(graph_, v); }
-  bool reached(Vertex v) const { return distances_[v] != kFar; }
+  std::string name(VertexId v) const { return vertex_name(graph_, v); }
+  bool reached(VertexId v) const { return distances_[v] != kFar; }
   template <class Weight>
   static Distance add(Distance distance, Weight weight) {
     if constexpr (kWhole) {
@@ -63,12 +62,12 @@ class SsspCheck {
   }
   template <class Visit>
   void each_edge_of_all(const Visit& visit) const {
-    for (Vertex u{}; u < vertices_; ++u)
-      if (reached(u)) each_edge(graph_, u, unit_, [&](Vertex v, auto weight) { visit(u, v, weight); });
+    for (VertexId u{}; u < vertices_; ++u)
+      if (reached(u)) each_edge(graph_, u, unit_, [&](VertexId v, auto weight) { visit(u, v, weight); });
   }
 
   std::string values() {
-    for (Vertex v{}; v < vertices_; ++v)
+    for (VertexId v{}; v < vertices_; ++v)
       if (!(distances_[v] >= 0))
         return fmt::format("{} has distance {}, which is none", name(v), distances_[v]);
     if (distances_[source_] == 0) return {};
@@ -76,7 +75,7 @@ class SsspCheck {
   }
   std::string no_shorter_way() {
     std::string fault;
-    each_edge_of_all([&](Vertex u, Vertex v, auto weight) {
+    each_edge_of_all([&](VertexId u, VertexId v, auto weight) {
       const Distance way = add(distances_[u], weight);
       if (distances_[v] > way && fault.empty())
         fault = fmt::format("{} has distance {}, but the way over {} has length {}", name(v), distances_[v],
@@ -88,16 +87,16 @@ class SsspCheck {
   std::string explained() {
     edges_.assign(vertices_, kNoLevel);
     edges_[source_] = 0;
-    std::vector<Vertex> queue{source_};
+    std::vector<VertexId> queue{source_};
     for (std::size_t at = 0; at < queue.size(); ++at) {
-      const Vertex u = queue[at];
-      each_edge(graph_, u, unit_, [&](Vertex v, auto weight) {
+      const VertexId u = queue[at];
+      each_edge(graph_, u, unit_, [&](VertexId v, auto weight) {
         if (edges_[v] != kNoLevel || distances_[v] != add(distances_[u], weight)) return;
         edges_[v] = edges_[u] + 1;
         queue.push_back(v);
       });
     }
-    for (Vertex v{}; v < vertices_; ++v)
+    for (VertexId v{}; v < vertices_; ++v)
       if (reached(v) && edges_[v] == kNoLevel)
         return fmt::format("{} has distance {}, but no way from the source is as short", name(v),
                            distances_[v]);
@@ -106,10 +105,10 @@ class SsspCheck {
   std::string parents_explain() {
     if (parents_.empty()) return {};
     std::vector<bool> has_parent(vertices_);
-    each_edge_of_all([&](Vertex u, Vertex v, auto weight) {
+    each_edge_of_all([&](VertexId u, VertexId v, auto weight) {
       if (parents_[v] == u && distances_[v] == add(distances_[u], weight)) has_parent[v] = true;
     });
-    for (Vertex v{}; v < vertices_; ++v) {
+    for (VertexId v{}; v < vertices_; ++v) {
       if (!reached(v) && parents_[v] != kNoVertex) return name(v) + " is not reached, but has a parent";
       if (v == source_ && parents_[v] != v) return name(v) + " is the source, but not its own parent";
       if (v != source_ && reached(v) && !has_parent[v])
@@ -122,12 +121,12 @@ class SsspCheck {
     if (parents_.empty()) return {};
     std::vector<bool> leads_back(vertices_);
     leads_back[source_] = true;
-    for (Vertex v{}; v < vertices_; ++v) {
+    for (VertexId v{}; v < vertices_; ++v) {
       if (!reached(v)) continue;
       std::uint64_t steps = 0;
-      for (Vertex at = v; !leads_back[at]; at = Vertex(parents_[at]))
+      for (VertexId at = v; !leads_back[at]; at = VertexId(parents_[at]))
         if (++steps > vertices_) return "the parents of " + name(v) + " lead round in a circle";
-      for (Vertex at = v; !leads_back[at]; at = Vertex(parents_[at])) leads_back[at] = true;
+      for (VertexId at = v; !leads_back[at]; at = VertexId(parents_[at])) leads_back[at] = true;
     }
     return {};
   }
@@ -139,7 +138,7 @@ class SsspCheck {
     const bool may_vanish =
         sizeof(Distance) == 4 && !unit_ && graph_.weights().type() == graph::WeightType::f64;
     const auto reference = plain_dijkstra<Sum>(graph_, source_, unit_);
-    for (Vertex v{}; v < vertices_; ++v) {
+    for (VertexId v{}; v < vertices_; ++v) {
       if (reached(v) != reference.is_reached(v)) {
         found.fault = fmt::format("{} is {}, but not in a sequential search", name(v),
                                   reached(v) ? "reached" : "not reached");
@@ -164,11 +163,11 @@ class SsspCheck {
   }
 
   const graph::GraphFile& graph_;
-  Vertex source_;
+  VertexId source_;
   std::span<const Distance> distances_;
   bool unit_;
   std::span<const PlainId> parents_;
-  Vertex vertices_;
+  VertexId vertices_;
   std::vector<std::uint32_t> edges_;  ///< the edges of a path that explains the distance
 };
 

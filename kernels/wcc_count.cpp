@@ -252,52 +252,43 @@ void count_join(const std::vector<Link>& links, const Names& names, RecordLoad& 
 }
 
 /// The method of WccMerge.
-class WccCount : public FrontierCount {
- public:
-  explicit WccCount(const graph::GraphFile& graph)
-      : FrontierCount("wcc", Exactness::at_least, sizeof(frontier::Record)), graph_(graph) {}
-
-  std::vector<CountedStep> count(const partition::Ownership& ownership) const override {
-    const auto processes = static_cast<std::uint32_t>(ownership.processes());
-    CountedStep whole{"all labels", graph_.vertices(), RecordLoad(processes)};
-    if (processes == 1) return {whole};
-    const Names names(graph_, ownership);
-    const auto parts_of = [&](std::size_t edges) {
-      std::vector<Part> parts;
-      for (std::uint32_t p = 0; p < processes; ++p)
-        parts.push_back(part_of(graph_, p, ownership, names, edges));
-      return parts;
-    };
-    // Where rows are to be skipped, bits travel before all edges are linked.
-    std::vector<Part> parts = parts_of(SIZE_MAX),
-                      early = graph_.symmetric() ? parts_of(Wcc::kSampledEdges) : parts;
-    if (std::ranges::none_of(early, [](const Part& part) { return part.largest.has_value(); })) early = parts;
-    const std::uint32_t reference = count_bits(early, whole.load);
-    for (std::uint32_t p = 0; p < processes; ++p) {
-      parts[p].in_giant.resize(graph_.vertices());
-      for (PlainId v = 0; early[p].largest && v < graph_.vertices(); ++v)
-        parts[p].in_giant[v] = early[p].component[v] == early[p].largest;
-      parts[p].largest = early[p].largest;
-      if (parts[p].largest) parts[p].largest = parts[p].component[*parts[p].largest];
-    }
-    for (std::uint32_t p = 0; p < processes; ++p) link_giant(parts, p);
-    const auto links = links_of(graph_, parts, reference);
-    const Lists lists = lists_of(links, processes);
-    if (fits(parts, lists, ownership))
-      count_gathered(links, lists, ownership, whole.load);
-    else
-      count_join(links, names, whole.load);
-    return {whole};
+std::vector<CountedStep> count_steps(const graph::GraphFile& graph, const partition::Ownership& ownership) {
+  const auto processes = static_cast<std::uint32_t>(ownership.processes());
+  CountedStep whole{"all labels", graph.vertices(), RecordLoad(processes)};
+  if (processes == 1) return {whole};
+  const Names names(graph, ownership);
+  const auto parts_of = [&](std::size_t edges) {
+    std::vector<Part> parts;
+    for (std::uint32_t p = 0; p < processes; ++p) parts.push_back(part_of(graph, p, ownership, names, edges));
+    return parts;
+  };
+  // Where rows are to be skipped, bits travel before all edges are linked.
+  std::vector<Part> parts = parts_of(SIZE_MAX),
+                    early = graph.symmetric() ? parts_of(Wcc::kSampledEdges) : parts;
+  if (std::ranges::none_of(early, [](const Part& part) { return part.largest.has_value(); })) early = parts;
+  const std::uint32_t reference = count_bits(early, whole.load);
+  for (std::uint32_t p = 0; p < processes; ++p) {
+    parts[p].in_giant.resize(graph.vertices());
+    for (PlainId v = 0; early[p].largest && v < graph.vertices(); ++v)
+      parts[p].in_giant[v] = early[p].component[v] == early[p].largest;
+    parts[p].largest = early[p].largest;
+    if (parts[p].largest) parts[p].largest = parts[p].component[*parts[p].largest];
   }
-
- private:
-  const graph::GraphFile& graph_;
-};
+  for (std::uint32_t p = 0; p < processes; ++p) link_giant(parts, p);
+  const auto links = links_of(graph, parts, reference);
+  const Lists lists = lists_of(links, processes);
+  if (fits(parts, lists, ownership))
+    count_gathered(links, lists, ownership, whole.load);
+  else
+    count_join(links, names, whole.load);
+  return {whole};
+}
 
 }  // namespace
 
-std::unique_ptr<FrontierCount> count_components(const graph::GraphFile& graph) {
-  return std::make_unique<WccCount>(graph);
+FrontierCount count_components(const graph::GraphFile& graph) {
+  return {"wcc", Exactness::at_least, sizeof(frontier::Record),
+          [&graph](const auto& ownership) { return count_steps(graph, ownership); }};
 }
 
 }  // namespace edgewire::kernels

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iterator>
 
 #include "base/error.h"
 #include "frontier/known_values.h"
-#include "kernels/wcc_names.h"
+#include "kernels/leading_label.h"
 
 namespace edgewire::kernels {
 
@@ -52,6 +53,29 @@ std::vector<LocalNumber> ComponentList::roots() {
   if (roots.size() != size_.components || std::ranges::any_of(roots, [&](auto r) { return r >= owned_; }))
     refuse_list();
   return roots;
+}
+
+std::vector<PlainId> pack_labels(std::span<const PlainId> labels, PlainId most) {
+  std::vector<PlainId> values(values_of_answer(labels.size()));
+  const auto has_most = [&](std::uint64_t i) { return labels[i] == most; };
+  for (std::uint64_t i = 0; i < values.size(); ++i)
+    values[i] = frontier::value_of_bits(i, labels.size(), has_most);
+  std::ranges::copy_if(labels, std::back_inserter(values), [=](PlainId label) { return label != most; });
+  if (values.size() % 2 != 0) values.push_back(kNoVertex);
+  return values;
+}
+
+std::vector<PlainId> unpack_labels(std::span<const PlainId> values, std::uint64_t components, PlainId most) {
+  std::uint64_t next = values_of_answer(components);
+  if (values.size() < next) refuse_list();
+  std::vector<PlainId> labels;
+  for (std::uint64_t i = 0; i < components; ++i) {
+    const bool has_most = (values[i / kValueBits] >> i % kValueBits & 1) != 0;
+    if (!has_most && next == values.size()) refuse_list();
+    labels.push_back(has_most ? most : values[next++]);
+  }
+  if (values.size() != next + next % 2) refuse_list();
+  return labels;
 }
 
 GatheredComponents::GatheredComponents(frontier::FrontierJob& job, const OpenComponents& open,
@@ -105,7 +129,8 @@ std::vector<PlainId> GatheredComponents::link() {
   link_names(forest);
   link_giants(forest);
   auto labels = labels_of(forest);
-  send_labels(forest, labels);
+  lists_.clear();  // answers take their memory
+  send_labels(labels);
   labels.resize(begins_[1]);
   return labels;
 }
@@ -185,56 +210,31 @@ std::vector<PlainId> GatheredComponents::labels_of(Forest& forest) {
   return labels;
 }
 
-/// Returns the root of the component that more than half of those of other processes are in, if there is one,
-/// or of any other (Boyer, Moore: "MJRTY: a fast majority vote algorithm", 1991).
-std::uint32_t GatheredComponents::most_common(const Forest& forest) const {
-  std::uint32_t most = 0, votes = 0;
-  for (auto n = static_cast<std::uint32_t>(begins_[1]); n < forest.size(); ++n) {
-    const std::uint32_t root = forest.parent(n);
-    if (votes == 0) most = root;
-    votes = root == most ? votes + 1 : votes - 1;
-  }
-  return most;
-}
-
-/// Tells each process for each of its components whether it has the label of most, and then the other labels.
-void GatheredComponents::send_labels(const Forest& forest, const std::vector<PlainId>& labels) {
+/// Tells each process the labels of its components. `labels`: those of all. Most components have a label that
+/// more than half of those of other processes have, if there is one.
+void GatheredComponents::send_labels(std::span<const PlainId> labels) {
   const auto refuse = [](frontier::Record) { refuse_list(); };
-  const std::uint32_t most = most_common(forest);
+  LeadingLabel leading;
+  for (const PlainId label : labels.subspan(begins_[1])) leading.add(label, 1);
   for (std::uint32_t peer = 1; peer < processes_; ++peer) {
-    const auto send = [&](frontier::Record record) {
-      job_.records().send(0, static_cast<int>(peer), record, refuse);
-    };
-    const auto first = static_cast<std::uint32_t>(begins_[peer]),
-               last = static_cast<std::uint32_t>(begins_[peer + 1]);
-    const auto has_most = [&](std::uint64_t i) {
-      return forest.parent(first + static_cast<std::uint32_t>(i)) == most;
-    };
-    Names values;
-    for (std::uint64_t i = 0; i < values_of_answer(last - first); ++i)
-      values.put(frontier::value_of_bits(i, last - first, has_most), send);
-    for (std::uint32_t n = first; n < last; ++n)
-      if (forest.parent(n) != most) values.put(labels[n], send);
-    values.end(send);
+    const auto values =
+        pack_labels(labels.subspan(begins_[peer], begins_[peer + 1] - begins_[peer]), leading.label());
+    for (std::size_t i = 0; i < values.size(); i += 2)
+      job_.records().send(0, static_cast<int>(peer), frontier::Record{values[i], values[i + 1]}, refuse);
   }
-  job_.records().finish(0, refuse, {labels.empty() ? std::uint64_t{0} : labels[most]});
+  job_.records().finish(0, refuse, {leading.label()});
 }
 
 std::vector<PlainId> GatheredComponents::take_labels() {
   std::vector<PlainId> values;
-  job_.records().finish(0, [&](frontier::Record record) { Names::take(record, values); });
-  const std::uint64_t components = open_.count(), bits = values_of_answer(components);
-  if (values.size() < bits) refuse_list();
+  job_.records().finish(0, [&](frontier::Record record) {
+    values.push_back(record.vertex);
+    values.push_back(record.value);
+  });
   const auto most = static_cast<PlainId>(job_.records().note(0, 0)[0]);
-  std::vector<PlainId> labels;
-  std::uint64_t next = bits;
-  for (std::uint64_t i = 0; i < components; ++i) {
-    const bool has_most = (values[i / kValueBits] >> i % kValueBits & 1) != 0;
-    if (!has_most && next == values.size()) refuse_list();
-    labels.push_back(has_most ? most : values[next++]);
-    if (labels.back() >= job_.graph().vertices()) refuse_list();
-  }
-  Names::check(values, next);
+  auto labels = unpack_labels(values, open_.count(), most);
+  if (std::ranges::any_of(labels, [&](PlainId label) { return label >= job_.graph().vertices(); }))
+    refuse_list();
   return labels;
 }
 

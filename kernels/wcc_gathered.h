@@ -89,6 +89,12 @@ class ComponentList {
   std::vector<std::uint32_t> values_;
 };
 
+/// Returns what process 0 answers to a process with these labels of its components: whole records of values,
+/// with a bit for each component, whether it has the label `most`, and then the labels of the others.
+std::vector<PlainId> pack_labels(std::span<const PlainId> labels, PlainId most);
+/// Returns the labels of so many components. Throws Error where the values are fewer or more than these take.
+std::vector<PlainId> unpack_labels(std::span<const PlainId> values, std::uint64_t components, PlainId most);
+
 /// Says how much process 0 may get: so many bytes, or so many for each vertex that it knows.
 struct GatheredRoom {
   std::uint64_t bytes = 8 << 20, bytes_a_vertex = 32;
@@ -116,8 +122,7 @@ class GatheredComponents {
   void link_piece(Forest& forest, const Piece& piece);
   void link_giants(Forest& forest);
   std::vector<PlainId> labels_of(Forest& forest);
-  std::uint32_t most_common(const Forest& forest) const;
-  void send_labels(const Forest& forest, const std::vector<PlainId>& labels);
+  void send_labels(std::span<const PlainId> labels);
   std::vector<PlainId> take_labels();
 
   frontier::FrontierJob& job_;

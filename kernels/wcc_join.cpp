@@ -1,7 +1,6 @@
 #include "kernels/wcc_join.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/error.h"
@@ -118,7 +117,7 @@ std::uint64_t WccJoin::exchange_names() {
 /// Links until every owner knows the parents. Nobody knows all: process 0 is only to end a long path of few.
 void WccJoin::link_all(frontier::SuperstepLog& log, std::uint64_t room) {
   for (;;) {
-    const std::uint64_t pending = job_.sum_of_all(std::array<std::uint64_t, 1>{pending_.size()})[0];
+    const std::uint64_t pending = job_.sum_of_all(pending_.size());
     if (pending == 0) return;
     if (pending <= room)
       log.step(WccMerge::kGather, [this](frontier::Superstep& done) { send_parents(done, true); });
@@ -151,7 +150,7 @@ void WccJoin::send_parents(frontier::Superstep& done, bool to_one) {
 std::vector<PlainId> WccJoin::labels(frontier::SuperstepLog& log) {
   const std::uint32_t own = open_.count();
   for (std::uint32_t n = 0; n < own; ++n) note(root(n), names_[n]);
-  while (job_.sum_of_all(std::array<std::uint64_t, 1>{to_ask_.size()})[0] > 0)
+  while (job_.sum_of_all(to_ask_.size()) > 0)
     log.step(WccMerge::kAsk, [this](frontier::Superstep& done) { ask_for_roots(done); });
   log.step(WccMerge::kLabel, [this](frontier::Superstep& done) {
     Lists labels(processes_), taken(processes_);

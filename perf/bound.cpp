@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/options.h"
-#include "dense/plan/count.h"
 #include "dense/plan/edge_partition.h"
 #include "partition/ownership.h"
 #include "perf/dense_memory.h"

@@ -52,10 +52,8 @@ std::string strategy_text(const BoundRow& row) {
   return text;
 }
 
-/// Returns whether people see the row. Their table leaves out 2-byte values with ids; CSV and JSON have them.
-bool for_people(const BoundRow& row) {
-  return !plan::needs_slots(row.encoding) || !plan::sends_ids(row.strategy);
-}
+/// Returns whether people see the row. Their table leaves out what no job sends; CSV and JSON have it.
+bool for_people(const BoundRow& row) { return plan::go_together(row.strategy, row.encoding); }
 
 class Text {
  public:

@@ -334,7 +334,7 @@ void count_rows(Comparison& comparison, const graph::GraphFile& graph, const std
     if (row.cell.processes == 1) continue;
     const std::pair key(row.cell.processes, row.cell.ownership);
     auto found = bounds.find(key);
-    if (found == bounds.end()) found = bounds.emplace(key, bound_of(row.cell, graph, *count)).first;
+    if (found == bounds.end()) found = bounds.emplace(key, bound_of(row.cell, graph, count)).first;
     const FrontierBound& bound = found->second;
     row.bound_record_bytes = bound.record_bytes;
     row.exactness = bound.exactness;

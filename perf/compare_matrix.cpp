@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "report/html.h"
-
 namespace edgewire::perf {
 
 namespace {

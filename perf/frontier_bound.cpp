@@ -32,13 +32,13 @@ std::vector<FrontierBound> frontier_bound(const graph::GraphFile& graph, const k
       auto& bound = bounds.emplace_back();
       bound.processes = processes;
       bound.ownership = how;
-      bound.exactness = count.exactness();
+      bound.exactness = count.exactness;
       bound.seconds_at.resize(options.rates.size());
       const auto ownership =
           partition::Ownership::create(partition_path(how, processes), graph.offsets(), processes);
-      bound.memory_bytes = frontier_memory(count.kernel(), count_shares(graph, ownership));
+      bound.memory_bytes = frontier_memory(count.kernel, count_shares(graph, ownership));
       for (const auto& counted : count.count(ownership)) {
-        const auto& step = bound.supersteps.emplace_back(superstep(counted, count.record_bytes()));
+        const auto& step = bound.supersteps.emplace_back(superstep(counted, count.record_bytes));
         bound.record_bytes += step.record_bytes;
         const auto wire = plan::wire_bytes(plan::kFramings[options.framing], step.record_bytes_max);
         for (std::size_t r = 0; r < options.rates.size(); ++r)

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "dense/job/dense_job.h"
-#include "disk/read_figures.h"
+#include "disk/read_probe.h"
 #include "frontier/frontier_job.h"
 #include "perf/profile.h"
 

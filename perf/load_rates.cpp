@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <iterator>
 #include <optional>
 #include <random>

@@ -1,7 +1,7 @@
 #include "perf/load_simulation.h"
 
 #include <algorithm>
-#include <numeric>
+#include <functional>
 #include <queue>
 #include <random>
 

@@ -47,9 +47,14 @@ std::string describe(const Profile& profile, const Span& span, std::size_t rank)
 }
 
 double largest(const Series& series) {
-  return series.values.empty()
-             ? 0
-             : static_cast<double>(*std::max_element(series.values.begin(), series.values.end()));
+  return series.values.empty() ? 0 : static_cast<double>(std::ranges::max(series.values));
+}
+
+/// Returns the figure, with texts below the two ends of the time axis at `bottom`.
+std::string with_time_axis(Drawing& figure, double bottom, const std::string& begin, const std::string& end) {
+  figure.text(kLeft, bottom + 15, begin);
+  figure.text(kRight, bottom + 15, end, "end");
+  return figure.figure(bottom + 20);
 }
 
 /// Returns all names that a chart of any rank shows in this unit. Their order gives them their colours, so
@@ -133,9 +138,8 @@ std::string iterations_figure(const Profile& profile, std::size_t rank) {
                              topology::kPhaseNames[p], mean));
     }
   }
-  figure.text(kLeft, kBottom + 15, fmt::format("{}", profile.iterations - all.size() + first + 1));
-  figure.text(kRight, kBottom + 15, fmt::format("{}", profile.iterations), "end");
-  return figure.figure(kBottom + 20);
+  return with_time_axis(figure, kBottom, std::to_string(profile.iterations - all.size() + first + 1),
+                        std::to_string(profile.iterations));
 }
 
 std::string samples_figure(const Profile& profile, std::size_t rank, const std::string& unit,
@@ -178,9 +182,7 @@ std::string samples_figure(const Profile& profile, std::size_t rank, const std::
     }
     figure.curve(colour, colour, points);
   }
-  figure.text(kLeft, kBottom + 15, "0 s");
-  figure.text(kRight, kBottom + 15, fmt::format("{:.1f} s", length * 1e-9), "end");
-  return figure.figure(kBottom + 20);
+  return with_time_axis(figure, kBottom, "0 s", fmt::format("{:.1f} s", length * 1e-9));
 }
 
 std::string balance_figure(const Balance& balance) {
@@ -208,9 +210,7 @@ std::string balance_figure(const Balance& balance) {
     const double x = kLeft + (kRight - kLeft) * std::min(1.0, end_s / length_s);
     figure.line(x, kTop, x, kBottom);
   }
-  figure.text(kLeft, kBottom + 15, "0 s; lines: ends of steps");
-  figure.text(kRight, kBottom + 15, fmt::format("{:.1f} s", length_s), "end");
-  return figure.figure(kBottom + 20);
+  return with_time_axis(figure, kBottom, "0 s; lines: ends of steps", fmt::format("{:.1f} s", length_s));
 }
 
 }  // namespace edgewire::perf

@@ -3,9 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <compare>
 #include <iterator>
 #include <map>
-#include <tuple>
 
 #include "report/json_text.h"
 
@@ -22,9 +22,7 @@ constexpr double kGapUs = 0.0005;
 /// The way of a chunk: which worker of which rank sends it, and to whom.
 struct Lane {
   std::size_t from, to, worker;
-  bool operator<(const Lane& other) const {
-    return std::tie(from, to, worker) < std::tie(other.from, other.to, other.worker);
-  }
+  auto operator<=>(const Lane&) const = default;
 };
 
 class Writer {

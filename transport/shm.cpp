@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 
 #include <array>
@@ -22,12 +21,15 @@
 #include "topology/page_nodes.h"
 #include "transport/backend.h"
 #include "transport/file_descriptor.h"
+#include "transport/sealed.h"
 #include "transport/wakeup.h"
 
 namespace edgewire::transport {
 namespace {
 
 using Token = std::array<std::uint64_t, 2>;
+
+constexpr const char* kNotHere = "it is not on this host or in another container";
 
 /// Lies behind the region in the same file; then come size x kinds SignalLines.
 struct alignas(64) SharedHeader {
@@ -53,8 +55,7 @@ static_assert(sizeof(Blob) == 48);
 
 Token new_token() {
   Token token{};
-  if (getrandom(token.data(), sizeof token, 0) != sizeof token)
-    throw Error("the system gives no random bytes");
+  std::memcpy(token.data(), random_bytes(sizeof token).data(), sizeof token);
   return token;
 }
 
@@ -91,7 +92,7 @@ FileDescriptor open_offered(const Blob& blob, std::size_t bytes, std::string& ca
   else if (!file && error != ENOENT)
     cause = reason(error);
   else if (!right)
-    cause = "it is not on this host or in another container";
+    cause = kNotHere;
   return cause.empty() ? std::move(file) : FileDescriptor();
 }
 
@@ -158,11 +159,9 @@ class Shm final : public BackendBase {
       for (int waited = 0; !file && waited < 100 && !settings_.health->failed(); ++waited)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
       if (!file && settings_.health->failed()) throw Error(settings_.health->message());
-      if (!file || blob.kinds != settings_.kinds)
-        throw refuse(cause.empty() ? "it is not on this host or in another container" : cause);
+      if (!file || blob.kinds != settings_.kinds) throw refuse(cause.empty() ? kNotHere : cause);
       regions_[p].map(file.get(), blob.region_bytes, lines_, fmt::format("the region of rank {}", p));
-      if (regions_[p].header->token != blob.token)
-        throw refuse("it is not on this host or in another container");
+      if (regions_[p].header->token != blob.token) throw refuse(kNotHere);
     }
   }
 
@@ -262,7 +261,7 @@ std::string ShmTrial::trouble(const std::string& offer) {
   if (mapped == MAP_FAILED) return reason(errno);
   std::memcpy(&token, mapped, sizeof token);
   munmap(mapped, sizeof(Token));
-  return token == blob.token ? "" : "it is not on this host or in another container";
+  return token == blob.token ? "" : kNotHere;
 }
 
 std::unique_ptr<Transport> make_shm(const Settings& settings) { return std::make_unique<Shm>(settings); }

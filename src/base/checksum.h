@@ -6,6 +6,8 @@
 #include <memory>
 #include <span>
 
+struct XXH3_state_s;
+
 namespace edgewire {
 
 /// Returns XXH3-64 (https://xxhash.com, seed 0). It leaves clean vector registers.
@@ -26,9 +28,9 @@ class Checksum {
 
  private:
   struct Free {
-    void operator()(void* state) const noexcept;
+    void operator()(XXH3_state_s* state) const noexcept;
   };
-  std::unique_ptr<void, Free> state_;
+  std::unique_ptr<XXH3_state_s, Free> state_;
 };
 
 }  // namespace edgewire

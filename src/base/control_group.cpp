@@ -1,5 +1,6 @@
 #include "base/control_group.h"
 
+#include <fmt/core.h>
 #include <sched.h>
 #include <sys/sysinfo.h>
 
@@ -11,6 +12,8 @@
 #include <memory>
 #include <sstream>
 #include <thread>
+
+#include "base/error.h"
 
 namespace edgewire {
 namespace {
@@ -92,6 +95,16 @@ double quota_of_group(const path& group, Version version) {
   return quota > 0 && period > 0 ? quota / period : std::numeric_limits<double>::infinity();
 }
 
+std::uint64_t free_in_machine() {
+  std::ifstream file("/proc/meminfo");
+  std::string word;
+  while (file >> word) {
+    std::uint64_t kibibytes = 0;
+    if (word == "MemAvailable:" && file >> kibibytes) return kibibytes * 1024;
+  }
+  return kUnknown;
+}
+
 /// Returns how many hardware threads the calling thread may run on.
 int allowed_threads() {
   // The kernel refuses sets that are smaller than its own, which may be larger than cpu_set_t.
@@ -140,6 +153,16 @@ double ControlGroups::cpu_quota() const {
 std::uint64_t installed_memory() noexcept {
   struct sysinfo found {};
   return sysinfo(&found) == 0 ? std::uint64_t{found.totalram} * found.mem_unit : 0;
+}
+
+std::uint64_t available_memory() { return std::min(free_in_machine(), ControlGroups{}.free_memory()); }
+
+void require_memory(const std::string& path, std::uint64_t bytes) {
+  const std::uint64_t available = available_memory();
+  if (bytes > available) {
+    throw Error(fmt::format("{}: needs about {} MB of memory, {} MB are available", path, bytes / 1'000'000,
+                            available / 1'000'000));
+  }
 }
 
 int within_quota(int cores, double cpu_quota) noexcept {

@@ -30,6 +30,13 @@ struct ControlGroups {
 /// less: a machine that was given memory while it ran has not always told them.
 std::uint64_t installed_memory() noexcept;
 
+/// Returns how many bytes the machine and the groups have free; 2^64 - 1 where that is not known.
+std::uint64_t available_memory();
+
+/// Throws Error ("PATH: needs about N MB of memory, M MB are available") when less than `bytes` is free. Says
+/// nothing where that is not known.
+void require_memory(const std::string& path, std::uint64_t bytes);
+
 /// Returns how many threads that compute are worthwhile: the hardware threads that this thread may run on,
 /// within the quota of the groups. The number is at least 1.
 int usable_threads();

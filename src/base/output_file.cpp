@@ -13,7 +13,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -30,10 +29,6 @@ constexpr std::size_t kCopyBytes = std::size_t{1} << 20;
 std::string folder_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == path.npos ? "./" : path.substr(0, slash + 1);
-}
-
-[[noreturn]] void fail_write(const std::string& path, int cause) {
-  throw Error(fmt::format("{}: cannot write: {}", path, reason(cause)));
 }
 
 constexpr int kMostLinks = 40;  ///< as the system allows
@@ -138,15 +133,14 @@ void write_at(int descriptor, const std::string& path, const void* data, std::ui
   }
 }
 
-void OutputFile::fail(int cause) const { fail_write(path_, cause); }
+void OutputFile::fail(int cause) const { refuse(path_, reason(cause)); }
 
 OutputFile::OutputFile(std::string path, std::optional<std::uint32_t> mode)
     : path_(std::move(path)), target_(output_target(path_)) {
   struct stat status {};
   if (stat(target_.c_str(), &status) == 0) {
     if (!S_ISREG(status.st_mode))
-      throw Error(fmt::format("{}: cannot write: {}", path_,
-                              S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file"));
+      refuse(path_, S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file");
     if (!mode) old_ = status;
   }
   open_file(mode.value_or(0666));

@@ -3,12 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
-#include <memory>
 #include <mutex>
 #include <utility>
 

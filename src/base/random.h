@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "base/mixing.h"
-#include "edgewire/numbering.h"
 
 namespace edgewire {
 

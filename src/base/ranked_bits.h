@@ -1,40 +1,56 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "base/bits.h"
 
 namespace edgewire {
 
-/// A set of small numbers that knows how many of them are below another number.
+/// A set of numbers that knows how many of them are below another number. Immutable.
 class RankedBits {
  public:
-  explicit RankedBits(Bits bits) : bits_(std::move(bits)), before_(bits_.words()) {
-    for (std::size_t w = 0; w < before_.size(); ++w) {
-      before_[w] = count_;
-      count_ += static_cast<std::uint32_t>(std::popcount(bits_.word(w)));
+  explicit RankedBits(const Bits& bits)
+      : RankedBits(bits.words(), [&](std::size_t w) { return bits.word(w); }) {}
+  /// Makes the set that Bits with the words word(0), word(1) and so on is.
+  template <class WordAt>
+  RankedBits(std::size_t words, const WordAt& word) {
+    words_.reserve(words);
+    for (std::size_t w = 0; w < words; ++w) {
+      words_.push_back({word(w), count_});
+      count_ += static_cast<std::uint64_t>(std::popcount(words_.back().bits));
     }
   }
-  std::uint32_t count() const noexcept { return count_; }
-  bool has(std::uint32_t number) const noexcept { return bits_.test(number); }
+
+  std::uint64_t count() const noexcept { return count_; }
+  bool has(std::uint64_t number) const noexcept {
+    return (words_[number / Bits::kBits].bits >> number % Bits::kBits & 1) != 0;
+  }
   /// Returns how many numbers of the set are below this one.
-  std::uint32_t below(std::uint32_t number) const noexcept {
-    const Bits::Word lower = bits_.word(number / Bits::kBits) & ((Bits::Word{1} << number % Bits::kBits) - 1);
-    return before_[number / Bits::kBits] + static_cast<std::uint32_t>(std::popcount(lower));
+  std::uint64_t below(std::uint64_t number) const noexcept {
+    const Ranked& word = words_[number / Bits::kBits];
+    const Bits::Word lower = word.bits & ((Bits::Word{1} << number % Bits::kBits) - 1);
+    return word.before + static_cast<std::uint64_t>(std::popcount(lower));
   }
   /// Returns all numbers of the set, ascending.
-  template <class Number = std::uint32_t>
-  std::vector<Number> members() const {
-    return bits_.members<Number>();
+  std::vector<std::uint64_t> members() const {
+    std::vector<std::uint64_t> all;
+    all.reserve(count_);
+    for (std::size_t w = 0; w < words_.size(); ++w)
+      for (Bits::Word left = words_[w].bits; left != 0; left &= left - 1)
+        all.push_back(w * Bits::kBits + static_cast<std::uint64_t>(std::countr_zero(left)));
+    return all;
   }
 
  private:
-  Bits bits_;
-  std::vector<std::uint32_t> before_;  ///< [word]
-  std::uint32_t count_ = 0;
+  struct Ranked {  // in one cache line
+    Bits::Word bits;
+    std::uint64_t before;  ///< numbers in the words before it
+  };
+  std::vector<Ranked> words_;
+  std::uint64_t count_ = 0;
 };
 
 }  // namespace edgewire

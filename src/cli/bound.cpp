@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 
 #include "base/error.h"
@@ -130,7 +129,7 @@ perf::Bound count(const graph::GraphFile& file, const perf::BoundOptions& option
 void run_frontier_bound(const BoundArguments& arguments, const perf::BoundOptions& options,
                         const graph::GraphFile& file) {
   const auto count = kernels::count_of({arguments.kernel, arguments.source, arguments.iterations}, file);
-  const auto bounds = perf::frontier_bound(file, *count, options, report::progress_on_terminal());
+  const auto bounds = perf::frontier_bound(file, count, options, report::progress_on_terminal());
   if (!arguments.json_path.empty()) write_whole(arguments.json_path, perf::to_json(bounds, options));
   if (arguments.json_path == "-") return;
   const auto from = arguments.source.empty() ? "" : fmt::format(" from {}", arguments.source);

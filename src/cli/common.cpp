@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <optional>
 #include <set>
@@ -59,6 +58,15 @@ double with_unit(const std::string& text, Units units, const char* option, const
 double above_zero(double number, const std::string& text, const char* option) {
   if (number > 0) return number;
   throw UsageError(fmt::format("{}: '{}' is not above 0", option, text));
+}
+
+std::string backslashed(std::string_view text, std::string_view characters) {
+  std::string result;
+  for (const char c : text) {
+    if (characters.find(c) != characters.npos) result += '\\';
+    result += c;
+  }
+  return result;
 }
 
 void write_whole(const std::string& path, const std::string& plain) {

@@ -4,6 +4,7 @@
 
 #include <initializer_list>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,9 @@ using Units = std::initializer_list<std::pair<const char*, double>>;
 double with_unit(const std::string& text, Units units, const char* option, const char* example);
 /// Returns `number`, which `text` says. Throws UsageError when it is not above zero.
 double above_zero(double number, const std::string& text, const char* option);
+
+/// Returns the text with a backslash before each of these characters.
+std::string backslashed(std::string_view text, std::string_view characters);
 
 /// Writes `text` to `path` whole or not at all, see OutputFile; compressed where the name says so, see
 /// graph::packed(). What is no regular file (a terminal, a pipe) is written as it is. "-" is stdout. Throws

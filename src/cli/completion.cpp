@@ -1,11 +1,12 @@
 // This file makes the completion for bash, zsh and fish from the program's own options.
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "cli/common.h"
 #include "cli/files.h"
 #include "cli/help.h"
 
@@ -19,12 +20,6 @@ struct Offered {
   bool takes_value = false, names_file = false;
   std::string text;
 };
-
-std::string joined(const std::vector<std::string>& words, const char* between = " ") {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
-  return text;
-}
 
 /// Returns the first words of what an option does.
 std::string in_short(const std::string& text) {
@@ -82,14 +77,7 @@ std::string quoted(const std::string& text, const char* quote) {
 std::string shell_quoted(const std::string& text) { return quoted(text, "'\\''"); }
 
 /// Escapes what _arguments of zsh takes for itself.
-std::string zsh_text(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '[' || c == ']' || c == ':' || c == '\\') result += '\\';
-    result += c;
-  }
-  return result;
-}
+std::string zsh_text(const std::string& text) { return backslashed(text, "[]:\\"); }
 
 /// Returns a text such as "(-p --processes)"{-p+,--processes=}"[text]:value:(a b)".
 std::string zsh_option(const Offered& option) {
@@ -102,11 +90,11 @@ std::string zsh_option(const Offered& option) {
   if (option.takes_value) {
     spec += ":value:";
     if (!option.values.empty())
-      spec += fmt::format("({})", joined(option.values));
+      spec += fmt::format("({})", fmt::join(option.values, " "));
     else if (option.names_file)
       spec += "_files";
   }
-  const std::string others = shell_quoted("(" + joined(option.names) + ")");
+  const std::string others = shell_quoted(fmt::format("({})", fmt::join(option.names, " ")));
   return option.names.size() == 1 ? fmt::format("{}{}{}", others, names, shell_quoted(spec))
                                   : fmt::format("{}{{{}}}{}", others, names, shell_quoted(spec));
 }
@@ -117,7 +105,7 @@ std::string fish_option(const Offered& option, const std::string& condition) {
     line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
   if (option.takes_value) {
     line += option.names_file ? " -r -F" : " -x";
-    if (!option.values.empty()) line += fmt::format(" -a '{}'", joined(option.values));
+    if (!option.values.empty()) line += fmt::format(" -a '{}'", fmt::join(option.values, " "));
   }
   return line + " -d " + quoted(option.text, "\\'") + "\n";
 }
@@ -133,11 +121,11 @@ std::string bash_completion(const CLI::App& app) {
       names.insert(names.end(), option.names.begin(), option.names.end());
       if (!option.values.empty())
         for (const std::string& name : option.names)
-          values += fmt::format("    '{} {}') words='{}' ;;\n", here, name, joined(option.values));
+          values += fmt::format("    '{} {}') words='{}' ;;\n", here, name, fmt::join(option.values, " "));
     }
-    options += fmt::format("    '{}') words='{}' ;;\n", here, joined(names));
+    options += fmt::format("    '{}') words='{}' ;;\n", here, fmt::join(names, " "));
     if (const auto below = names_below(command); !below.empty())
-      commands += fmt::format("    '{}') words='{}' ;;\n", here, joined(below));
+      commands += fmt::format("    '{}') words='{}' ;;\n", here, fmt::join(below, " "));
   });
   return fmt::format(
       "# bash completion for edgewire, made from its options\n"
@@ -201,7 +189,7 @@ std::string zsh_completion(const CLI::App& app) {
       "}}\n"
       "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _edgewire \"$@\"; else compdef _edgewire "
       "edgewire; fi\n",
-      joined(parents, "|"), cases);
+      fmt::join(parents, "|"), cases);
 }
 
 std::string fish_completion(const CLI::App& app) {
@@ -230,7 +218,7 @@ std::string fish_completion(const CLI::App& app) {
       "    contains -- \"$words[1]\" {}; and set path $words[1..2]\n"
       "    test \"$path\" = \"$argv[1]\"\n"
       "end\n{}",
-      joined(parents), lines);
+      fmt::join(parents, " "), lines);
 }
 
 }  // namespace edgewire::cli

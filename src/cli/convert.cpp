@@ -364,7 +364,7 @@ void add_convert(CLI::App& app) {
     settings->how.more.assign(settings->inputs.begin() + 1, settings->inputs.end());
     const Format format = output_format(*settings, kWritten);
     check_parts(*settings, format);
-    settings->job.workers = settings->how.workers;
+    settings->job.process_asked.workers = settings->how.workers;
     if (!settings->job.json_path.empty() && format != Format::ew)
       throw UsageError("--json reports on .ew files that are written, not on other formats");
     check_writable(settings->job.json_path);

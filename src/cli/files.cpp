@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -263,11 +262,7 @@ FilesOf inside(std::vector<std::string> patterns) {
 
 NamedFile parts_of(const std::string& path) {
   const fs::path whole = path;
-  std::string name;
-  for (const char c : whole.filename().string()) {
-    if (std::string_view("*?[\\").find(c) != std::string_view::npos) name += '\\';
-    name += c;
-  }
+  const std::string name = backslashed(whole.filename().string(), "*?[\\");
   return {whole.has_parent_path() ? whole.parent_path().string() : ".", {name + ".[0-9]*-of-[0-9]*"}, path};
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <memory>
 #include <optional>
 
 #include "base/error.h"
@@ -130,7 +129,7 @@ void add_frontier_options(CLI::App& command, KernelOptions& options, const std::
 }
 
 void run_frontier(const KernelOptions& options,
-                  const std::function<MakeKernel(const graph::GraphFile&)>& prepare) {
+                  const std::function<std::unique_ptr<runs::Kernel>(const graph::GraphFile&)>& make) {
   if (options.ownership.starts_with("auto") && (options.ownership.size() == 4 || options.ownership[4] == ','))
     throw UsageError(
         "--ownership auto counts what pagerank would send: name hash, ranges or a partition file");
@@ -143,8 +142,8 @@ void run_frontier(const KernelOptions& options,
   frontier::Options known;
   known.ownership = options.ownership;
   frontier::check(known, graph);
-  const MakeKernel make = prepare(graph);
-  const auto names = make()->runs();
+  const auto kernel = make(graph);
+  const auto names = kernel->runs();
   std::vector<NamedFile> files;
   for (std::size_t r = 0; r < names.size(); ++r) {
     const std::string path = output_path(options, names, r);
@@ -152,7 +151,7 @@ void run_frontier(const KernelOptions& options,
   }
   if (!options.output_path.empty() && !files.empty()) check_files(*options.owner, "-o", files);
   run_keeping(options, [&](launch::Bootstrap& bootstrap) {
-    run_process(bootstrap, opened, vertex_names, options, *make());
+    run_process(bootstrap, opened, vertex_names, options, *kernel);
   });
 }
 

@@ -22,11 +22,9 @@ struct FrontierWords {
 /// Adds the graph, then `own` (the kernel's options), processes and output.
 void add_frontier_options(CLI::App& command, KernelOptions& options, const std::function<void()>& own,
                           const FrontierWords& words);
-/// This makes the kernel of a process.
-using MakeKernel = std::function<std::unique_ptr<runs::Kernel>()>;
-/// Runs the job and returns when all processes have ended. `prepare`: looks once at what was asked for,
-/// before the processes start; what is wrong is then said once. Throws Error or UsageError.
+/// Runs the job and returns when all processes have ended. `make`: looks at what was asked for and makes the
+/// kernel, which all processes inherit; so what is wrong is said once. Throws Error or UsageError.
 void run_frontier(const KernelOptions& options,
-                  const std::function<MakeKernel(const graph::GraphFile&)>& prepare);
+                  const std::function<std::unique_ptr<runs::Kernel>(const graph::GraphFile&)>& make);
 
 }  // namespace edgewire::cli

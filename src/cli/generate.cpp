@@ -17,7 +17,7 @@ namespace {
 
 struct GenerateSettings {
   std::string output;
-  graph::GenerateOptions options;
+  GenerateOptions options;
   int scale = 0;
   std::uint64_t vertices = 0;
   std::uint64_t edge_factor = 16;
@@ -46,6 +46,15 @@ CLI::App* add_kind(CLI::App& generate, const std::shared_ptr<GenerateSettings>& 
   return command;
 }
 
+/// Makes a graph by make(options), which writes it, and prints a line.
+template <class Make>
+void make_graph(const GenerateSettings& settings, const Make& make) {
+  const Clock::time_point start = Clock::now();
+  GenerateOptions options = settings.options;
+  options.progress = report::progress_on_terminal();
+  print_summary(settings.output, make(options), start);
+}
+
 void add_kronecker(CLI::App& generate) {
   auto settings = std::make_shared<GenerateSettings>();
   CLI::App* command =
@@ -54,11 +63,9 @@ void add_kronecker(CLI::App& generate) {
   command->add_option("--scale", settings->scale, "2^scale vertices")->required()->check(scale_range());
   command->add_option("--edge-factor", settings->edge_factor, "edges for each vertex")->capture_default_str();
   command->callback([settings] {
-    const Clock::time_point start = Clock::now();
-    print_summary(settings->output,
-                  graph::generate_kronecker(settings->output, settings->scale, settings->edge_factor,
-                                            settings->options, report::progress_on_terminal()),
-                  start);
+    make_graph(*settings, [&](const GenerateOptions& options) {
+      return graph::generate_kronecker(settings->output, settings->scale, settings->edge_factor, options);
+    });
   });
 }
 
@@ -73,12 +80,10 @@ void add_uniform(CLI::App& generate) {
   command->callback([settings, scale, vertices] {
     if (scale->empty() && vertices->empty())
       throw UsageError("generate uniform: --scale or --vertices is required");
-    const Clock::time_point start = Clock::now();
     const std::uint64_t count = vertices->empty() ? std::uint64_t{1} << settings->scale : settings->vertices;
-    print_summary(settings->output,
-                  graph::generate_uniform(settings->output, count, settings->edge_factor, settings->options,
-                                          report::progress_on_terminal()),
-                  start);
+    make_graph(*settings, [&](const GenerateOptions& options) {
+      return graph::generate_uniform(settings->output, count, settings->edge_factor, options);
+    });
   });
 }
 
@@ -128,11 +133,9 @@ void add_grid(CLI::App& generate) {
   command->add_flag("--torus", settings->grid.torus, "join the last row and column to the first");
   command->add_flag("--keep-order", settings->grid.keep_order, "number cells row by row instead");
   command->callback([settings] {
-    const Clock::time_point start = Clock::now();
-    print_summary(settings->output,
-                  graph::generate_grid(settings->output, settings->grid, settings->options,
-                                       report::progress_on_terminal()),
-                  start);
+    make_graph(*settings, [&](const GenerateOptions& options) {
+      return graph::generate_grid(settings->output, settings->grid, options);
+    });
   });
 }
 

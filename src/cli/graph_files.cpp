@@ -9,13 +9,10 @@
 
 #include "base/error.h"
 #include "base/mapped_file.h"
-#include "base/output_file.h"
 #include "base/output_folder.h"
-#include "base/seconds.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/job_options.h"
-#include "graph/direction.h"
 #include "graph/formats.h"
 #include "launch/bootstrap.h"
 #include "launch/launcher.h"

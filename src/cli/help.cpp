@@ -1,6 +1,6 @@
 #include "cli/help.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <sstream>
@@ -18,9 +18,7 @@ namespace {
 /// Returns what an option's value is: the choices, a name in capitals, or nothing for a flag.
 std::string value_of(const CLI::Option& option) {
   if (option.get_type_size() == 0) return {};
-  std::string list;
-  for (const std::string& one : choices(option)) list += (list.empty() ? "" : "|") + one;
-  if (!list.empty()) return list;
+  if (const auto words = choices(option); !words.empty()) return fmt::format("{}", fmt::join(words, "|"));
   const std::string name = option.get_type_name();
   return name.substr(0, name.find_first_of(":[ "));
 }
@@ -31,9 +29,7 @@ std::vector<std::string> choices(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const auto start = type.find('{'), end = type.rfind('}');
   if (start == type.npos || end == type.npos || end < start) return {};
-  std::vector<std::string> items = CLI::detail::split(type.substr(start + 1, end - start - 1), ',');
-  for (std::string& item : items) item = item.substr(0, item.find("->"));  // a map: "snap->1"
-  return items;
+  return CLI::detail::split(type.substr(start + 1, end - start - 1), ',');
 }
 
 std::string heading(const CLI::Option& option) {
@@ -135,9 +131,7 @@ void add_manual(CLI::App& app) {
     const auto pages = man_pages(app);
     if (std::ranges::find(pages, *kind) != pages.end()) return write_whole("-", man_page(app, *kind));
     if (!kind->empty()) throw UsageError(fmt::format("manual: there is no page {}", *kind));
-    std::string names;
-    for (const std::string& page : pages) names += page + "\n";
-    write_whole("-", names);
+    write_whole("-", fmt::format("{}\n", fmt::join(pages, "\n")));
   });
 }
 

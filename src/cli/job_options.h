@@ -13,7 +13,6 @@
 #include "perf/profile.h"
 #include "process/local_process.h"
 #include "report/job_report.h"
-#include "transport/choice.h"
 
 namespace edgewire::cli {
 
@@ -45,19 +44,19 @@ std::vector<launch::Fact> alike(const CLI::App& command);
 void add_launch_options(CLI::App& command, launch::LaunchOptions& options);
 /// Adds -w to a command that computes, as a job or not. `workers` stays 0 where nothing is said.
 void add_workers_option(CLI::App& command, int& workers);
-void add_transport_options(CLI::App& command, std::string& transport, bool& integrity);
-void add_verbs_options(CLI::App& command, transport::VerbsChoice& verbs);
-void add_dpdk_options(CLI::App& command, transport::DpdkChoice& dpdk);
+/// Adds the options that say what a process sends by: --transport and --integrity, and those of verbs and
+/// dpdk.
+void add_transport_options(CLI::App& command, process::ProcessOptions& process);
 /// Returns what a process tells the others in the job's first message, where its transport depends on the
 /// cards of all hosts; else an empty text. `node` is its NUMA node (operating-system number).
-std::string card_offer(const std::string& transport, const transport::VerbsChoice& verbs, bool local_hosts,
+std::string card_offer(const process::ProcessOptions& asked, bool local_hosts,
                        const launch::Bootstrap& bootstrap, int node);
-/// Resolves "auto" for the hosts of this job, and chooses the cards of verbs where none are named. `offers`:
-/// what card_offer() gave, by rank. It takes shared memory only where processes can share it. Throws Error
-/// when the transport does not reach all. Collective; rank 0 warns when there should be shared memory and is
-/// none.
-transport::Choice choose_transport(const std::string& transport, const transport::VerbsChoice& verbs,
-                                   launch::Bootstrap& bootstrap, std::span<const std::string> offers);
+/// Resolves "auto" for the hosts of this job, and chooses the cards of verbs where none are named, and the
+/// port of dpdk. `offers`: what card_offer() gave, by rank. It takes shared memory only where processes can
+/// share it. Rank 0 says warnings on stderr, also when there should be shared memory and is none. Throws
+/// Error when the transport does not reach all. Collective.
+void choose_transport(process::ProcessOptions& options, launch::Bootstrap& bootstrap,
+                      std::span<const std::string> offers);
 
 /// Returns the memory in bytes that each process takes without --memory, in a job that keeps on disk what
 /// does not fit. It is the smallest usual_share() of all processes, but at least `least`, so that small
@@ -71,11 +70,8 @@ std::uint64_t usual_share(std::uint64_t available_bytes, int processes_of_host) 
 /// their workers, and what they send by.
 struct JobOptions {
   launch::LaunchOptions launch;
-  int workers = 0;  ///< 0: share the cores among the processes of this host
-  std::string transport = "auto";
-  bool integrity = true;
-  transport::VerbsChoice verbs;
-  transport::DpdkChoice dpdk;
+  /// The options of a process as they were asked for. `workers` 0: share the cores among those of this host.
+  process::ProcessOptions process_asked{.workers = 0, .transport = "auto"};
   std::string json_path;
   bool profile = false;
   std::string profile_path, trace_path;

@@ -7,14 +7,12 @@
 #include <filesystem>
 #include <set>
 #include <system_error>
-#include <vector>
 
-#include "base/available_memory.h"
+#include "base/control_group.h"
 #include "base/error.h"
 #include "base/output_folder.h"
 #include "cli/common.h"
 #include "cli/files.h"
-#include "cli/job_options.h"
 #include "dense/plan/block_plan.h"
 #include "kernels/count.h"
 

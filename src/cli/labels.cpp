@@ -22,7 +22,7 @@ void add_kernel(CLI::App& app, const char* name, const char* description, const 
   };
   add_frontier_options(*command, *options, own, words);
   command->callback(
-      [options, make] { run_frontier(*options, [make](const graph::GraphFile&) { return make; }); });
+      [options, make] { run_frontier(*options, [make](const graph::GraphFile&) { return make(); }); });
 }
 
 }  // namespace
@@ -92,9 +92,7 @@ void add_cdlp(CLI::App& app) {
   settings->job.add_checkpoint_options(*command, "label", "iteration");
   command->callback([settings] {
     run_frontier(settings->job, [settings](const graph::GraphFile&) {
-      return [settings] {
-        return runs::make_cdlp({settings->iterations, settings->job.checkpoint_options()});
-      };
+      return runs::make_cdlp({settings->iterations, settings->job.checkpoint_options()});
     });
   });
 }

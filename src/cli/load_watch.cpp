@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "cli/job_options.h"
-
 namespace edgewire::cli {
 
 LoadWatch::LoadWatch(launch::Bootstrap& bootstrap, process::LocalProcess& process,

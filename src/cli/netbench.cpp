@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/common.h"
-#include "cli/files.h"
 #include "cli/job_options.h"
 #include "launch/launcher.h"
 #include "process/interrupt.h"
@@ -44,16 +43,10 @@ void understand(Arguments& arguments) {
 void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   perf::check_two_processes(bootstrap);
   auto options = arguments.bench;
-  const auto offers = bootstrap.allgather(card_offer(options.process.transport, options.process.verbs,
-                                                     arguments.launch.local_hosts, bootstrap, -1));
-  const auto choice = choose_transport(options.process.transport, options.process.verbs, bootstrap, offers);
-  options.process.transport = choice.transport;
-  options.process.verbs.device = choice.verbs_device;
-  options.process.dpdk = options.process.dpdk.of(bootstrap.local_rank());
-  if (bootstrap.rank() == 0) {
-    check_writable(arguments.json_path);
-    options.process.warn = [](const std::string& line) { note("warning: " + line); };
-  }
+  const auto offers =
+      bootstrap.allgather(card_offer(options.process, arguments.launch.local_hosts, bootstrap, -1));
+  choose_transport(options.process, bootstrap, offers);
+  if (bootstrap.rank() == 0) check_writable(arguments.json_path);
   std::optional<process::InterruptLine> interrupt_line;
   std::optional<report::Ticker> ticker;
   if (bootstrap.rank() == 0) {
@@ -88,9 +81,7 @@ void add_netbench(CLI::App& app) {
       "netbench", "bandwidth, message rate and latency of a transport between two processes");
   arguments->launch.processes = 2;
   add_launch_options(*command, arguments->launch);
-  add_transport_options(*command, bench.process.transport, bench.process.integrity);
-  add_verbs_options(*command, bench.process.verbs);
-  add_dpdk_options(*command, bench.process.dpdk);
+  add_transport_options(*command, bench.process);
   command->option_defaults()->group("Measurement");
   command
       ->add_option("--sizes", bench.sizes,

@@ -1,7 +1,10 @@
-// This file has the kernels that search paths from sources: bfs and sssp.
+// This file has the kernels that search paths from sources: bfs, sssp and bc.
+#include <fmt/format.h>
+
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
-#include <utility>
 
 #include "base/error.h"
 #include "cli/commands.h"
@@ -18,6 +21,26 @@ struct PathSettings {
   TargetOption target;
   bool parents = false;
 };
+
+/// Adds --parallel, which says how searches share workers.
+void add_parallel_option(CLI::App& command, std::string& parallel, const std::string& help) {
+  add_choice(command, "--parallel", parallel, help, {"auto", "levels", "sources"});
+}
+
+/// Throws UsageError where edges may be on disks, since `option` lets each worker search by itself.
+void expect_rows_in_memory(const EdgePlace& edges, const std::string& option) {
+  if (edges.edges != "memory")
+    throw UsageError(
+        fmt::format("--edges: a search from a source of its own reads rows of other processes from memory: "
+                    "leave out {}",
+                    option));
+}
+
+/// Returns what --parallel auto, levels or sources asks for: whether each worker searches from sources of
+/// its own.
+std::optional<bool> apart_asked(const std::string& parallel) {
+  return parallel == "auto" ? std::optional<bool>() : parallel == "sources";
+}
 
 }  // namespace
 
@@ -55,9 +78,8 @@ void add_bfs(CLI::App& app) {
       expect_rows_in_memory(settings->job.edge_place, "--parallel sources");
     settings->job.expect_stdout_for("--target", !settings->target.name.empty());
     run_frontier(settings->job, [&](const graph::GraphFile& graph) {
-      runs::BfsOptions asked{settings->sources.find(graph), settings->parents, settings->target.find(graph),
-                             apart_asked(settings->parallel), settings->job.deterministic};
-      return [asked = std::move(asked)] { return runs::make_bfs(asked); };
+      return runs::make_bfs({settings->sources.find(graph), settings->parents, settings->target.find(graph),
+                             apart_asked(settings->parallel), settings->job.deterministic});
     });
   });
 }
@@ -103,16 +125,116 @@ void add_sssp(CLI::App& app) {
   command->callback([settings] {
     settings->job.expect_stdout_for("--target", !settings->target.name.empty());
     run_frontier(settings->job, [&](const graph::GraphFile& graph) {
-      runs::SsspOptions asked{settings->sources.find(graph),
-                              settings->delta,
-                              settings->unit_weights,
-                              settings->precision == "f32"   ? Precision::f32
-                              : settings->precision == "f64" ? Precision::f64
-                                                             : Precision::automatic,
-                              settings->parents,
-                              settings->target.find(graph)};
-      return [&graph, asked = std::move(asked)] { return runs::make_sssp(graph, asked); };
+      const auto precision = settings->precision == "f32"   ? Precision::f32
+                             : settings->precision == "f64" ? Precision::f64
+                                                            : Precision::automatic;
+      return runs::make_sssp(graph, {settings->sources.find(graph), settings->delta, settings->unit_weights,
+                                     precision, settings->parents, settings->target.find(graph)});
     });
+  });
+}
+
+namespace {
+
+struct BcSettings {
+  KernelOptions job;
+  NamedSources named;
+  std::uint64_t seed = 1;
+  std::string parallel = "auto";
+  runs::BcOptions asked;  ///< what is known before the graph
+};
+
+runs::BcOptions bc_options(const BcSettings& settings, const graph::GraphFile& graph) {
+  if (settings.asked.weighted) graph::expect_weights(graph, "leave out --weighted");
+  auto asked = settings.asked;
+  asked.deterministic = settings.job.deterministic;
+  asked.apart = apart_asked(settings.parallel);
+  asked.checkpoints = settings.job.checkpoint_options();
+  if (settings.named.given()) {
+    const auto sources = settings.named.find(graph);
+    asked.sources = sources.vertices;
+    asked.asked = sources.asked;
+    return asked;
+  }
+  if (asked.samples > graph.vertices())
+    throw Error(
+        fmt::format("--samples {}: {} has {} vertices", asked.samples, graph.path(), graph.vertices()));
+  asked.sources = sample(graph.vertices(), asked.samples > 0 ? asked.samples : graph.vertices(),
+                         settings.seed, [](VertexId) { return true; });
+  if (asked.samples > 0) asked.asked = samples_asked(asked.samples, settings.seed);
+  return asked;
+}
+
+/// Throws UsageError when the settings do not go together.
+void check(const BcSettings& settings) {
+  std::string apart;  // what makes each worker search from sources of its own
+  if (settings.parallel == "sources") apart = "--parallel sources";
+  if (settings.job.deterministic) apart = "--deterministic";
+  if (settings.asked.weighted) apart = "--weighted";
+  if (settings.parallel == "levels" && !apart.empty())
+    throw UsageError(fmt::format("{}: {}: leave it out", apart,
+                                 settings.asked.weighted
+                                     ? "--parallel levels counts edges, not weights"
+                                     : "with --parallel levels the order of sums depends on timing"));
+  if (!apart.empty()) expect_rows_in_memory(settings.job.edge_place, apart);
+  if (settings.asked.normalized && settings.asked.samples == 1 && !settings.asked.endpoints)
+    throw UsageError(
+        "--normalized: --samples 1 says nothing of the sampled vertex itself: draw more, or add --endpoints");
+}
+
+}  // namespace
+
+void add_bc(CLI::App& app) {
+  auto settings = std::make_shared<BcSettings>();
+  CLI::App* command =
+      app.add_subcommand("bc", "compute betweenness centrality: how many shortest paths lead over a vertex");
+  const auto own = [&] {
+    const auto [one, list] = settings->named.add_to(*command, "by default at all");
+    auto* samples =
+        command
+            ->add_option("--samples", settings->asked.samples, "start at so many vertices, drawn by --seed")
+            ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << (kIds64 ? 48 : 32)))
+            ->excludes(one)
+            ->excludes(list);
+    add_parallel_option(
+        *command, settings->parallel,
+        "levels: workers share the levels of each search; sources: each worker searches from "
+        "sources of its own, with 40 bytes for each vertex, 64 where more than 1e300 paths lead "
+        "to one; auto: sources, if each worker has two or more and a process needs at most 4 GiB "
+        "for them at 40 bytes");
+    command->add_option("--seed", settings->seed, "the same seed draws the same samples")
+        ->capture_default_str()
+        ->needs(samples);
+    command->add_flag(
+        "--weighted", settings->asked.weighted,
+        "let shortest paths be those of the least sum of weights, all of which are above 0; each "
+        "worker searches from sources of its own");
+    command->add_flag("--endpoints", settings->asked.endpoints,
+                      "let a path lead over its first and last vertex, too: s or t may be v");
+    command->add_flag("--normalized", settings->asked.normalized,
+                      "divide by the number of pairs s, t of vertices other than v, as NetworkX does; with "
+                      "--endpoints, of all vertices; with --samples s is a sampled one, with --sources any");
+    settings->job.edge_place.add_to(*command, settings->job.launch);
+  };
+  add_frontier_options(
+      *command, settings->job, own,
+      {"The score of v is the sum over all sources s and all vertices t, neither of them v, of the share of "
+       "the shortest paths from s to t that lead over v. Paths follow edges in their direction; an edge that "
+       "occurs several times is several paths. Sums are over ordered pairs: in a graph that stores every "
+       "edge both ways, halve the score to compare with NetworkX, or say --normalized, after which nothing "
+       "is left to halve. For an estimate from K samples without --normalized, multiply the score by the "
+       "number of vertices divided by K. Where a run goes on from a checkpoint, or writes some while each "
+       "worker searches from sources of its own, sums are added in another order: the last digits may "
+       "differ, also with --deterministic. Such workers all wait for each other at each checkpoint.",
+       "the scores to this file as lines of id, tab and score",
+       "compare with a sequential search from all sources, and exit with 1 when a score differs by more than "
+       "1e-9 of its value",
+       "vertices of the highest scores", runs::kTop});
+  settings->job.add_checkpoint_options(*command, "score", "source");
+  command->callback([settings] {
+    check(*settings);
+    run_frontier(settings->job,
+                 [&](const graph::GraphFile& graph) { return runs::make_bc(bc_options(*settings, graph)); });
   });
 }
 

@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/files.h"
 #include "cli/help.h"
 #include "edgewire/graph.h"
 #include "edgewire/numbering.h"

@@ -1,17 +1,272 @@
 // This file has the kernels that pass over all edges: pagerank, ppr and spmv.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/dense_command.h"
+#include "cli/common.h"
 #include "cli/files.h"
+#include "cli/kernel_options.h"
 #include "cli/sources.h"
+#include "dense/plan/block_plan.h"
+#include "graph/vertex_names.h"
+#include "process/interrupt.h"
+#include "report/progress.h"
+#include "runs/dense.h"
 
 namespace edgewire::cli {
 
 namespace {
+
+constexpr const char* kBesideGraph = "next to the graph";
+
+struct DenseSettings : KernelOptions {
+  std::string strategy = "auto";
+  double compute_rate = 0;
+  std::string encoding = "f32";
+  std::string precision = "f32";
+  bool weighted = false;
+  std::string direction = "out";
+  std::string layout = "auto", order = "auto";
+  std::string plan_cache;  ///< folder, or kBesideGraph; empty: none
+
+  /// Adds the graph, and the options of the job.
+  void add_to(CLI::App& command);
+  bool doubles() const { return precision == "f64"; }
+  /// Returns the options for one process, with "auto" resolved. Throws UsageError. Collective.
+  job::DenseOptions dense(launch::Bootstrap& bootstrap) const;
+  /// Throws what job::check() says of the options that are known before the processes start: one message
+  /// instead of one from each process.
+  void check(const graph::GraphFile& graph) const;
+
+ private:
+  /// Returns the options that are known before the processes start, but not where plan and edges are.
+  job::DenseOptions known() const;
+  /// Returns the folder of the plan cache; empty: there is none.
+  std::string plan_folder() const;
+  /// Returns how --wire and --precision let values travel. Throws UsageError.
+  plan::Encoding sent_as() const;
+  /// Returns the order of tiles that --order asks for.
+  job::OrderOptions tile_order() const;
+};
+
+/// This looks at what was asked for and makes the kernel, which all processes inherit; so what is wrong is
+/// said once. Throws Error or UsageError.
+using MakeDense = std::function<std::unique_ptr<runs::DenseKernel>(const graph::GraphFile&)>;
+
+runs::Values shown(const runs::DenseFinished& done, std::span<const double> values) {
+  return {runs::Values::Form::number, values, done.kernel.digits()};
+}
+
+/// Returns the lines of the vertices that this process owns, in the order of their local numbers.
+std::string owned_lines(const runs::DenseFinished& done) {
+  const auto& owned = done.job.owned();
+  std::vector<VertexId> ids;
+  std::vector<double> values;
+  for (const OwnedIndex index : owned.indexes()) {
+    ids.push_back(owned.ids()[index]);
+    values.push_back(done.own[index]);
+  }
+  return runs::lines_of(done.job.graph(), ids, shown(done, values));
+}
+
+/// Writes all that the run writes, the result only if it is right. Collective.
+void conclude(launch::Bootstrap& bootstrap, const runs::DenseFinished& done, const DenseSettings& settings) {
+  const bool first = bootstrap.rank() == 0;
+  if (first) {
+    write_profile_files(
+        done.report, settings,
+        fmt::format("{} of {}, strategy {}", done.report.kernel, settings.graph_path, done.report.strategy));
+    if (!settings.json_path.empty()) write_whole(settings.json_path, done.report.to_json());
+    if (!done.report.is_right() && settings.stdout_is_free()) write_whole("-", done.report.to_text());
+    runs::expect_right(done.report, done.kernel);
+    if (!settings.output_path.empty() && !settings.parts())
+      write_whole(settings.output_path, runs::lines_of_all(done.job.graph(), shown(done, done.all)));
+  }
+  if (settings.parts()) write_part(bootstrap, settings.output_path, owned_lines(done));
+  if (first && settings.stdout_is_free()) write_whole("-", done.report.to_text());
+}
+
+/// Runs one process of the job.
+void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const graph::VertexNames& names,
+                 const DenseSettings& settings, runs::DenseKernel& kernel) {
+  runs::DenseOptions options;
+  options.tools = settings.tools();
+  options.job = settings.dense(bootstrap);
+  settings.edge_place.apply_to_tiles(options.job, bootstrap, opened.file);
+  options.checkpoints = settings.checkpoint_options();
+  const bool first = bootstrap.rank() == 0;
+  check_outputs_writable(bootstrap, settings, settings.output_path);
+  if (first && opened.file.weighted() && !options.job.weighted)
+    note(fmt::format("{} has weights, which are ignored{}", opened.file.path(),
+                     opened.file.weights_doubtful() ? "" : ": --weighted uses them"));
+  std::optional<process::InterruptLine> interrupt_line;
+  if (first) {
+    interrupt_line.emplace("the first iteration");
+    options.tools.progress = process::InterruptLine::listen(report::progress_on_terminal());
+  }
+  options.finished = [&](runs::DenseFinished& done) {
+    done.report.graph = settings.graph_path;
+    done.report.seconds_convert = opened.seconds_convert;
+    done.report.options.emplace_back("direction", settings.direction);
+    conclude(bootstrap, done, settings);
+  };
+  runs::run_dense(bootstrap, opened.file, names, kernel, options);
+}
+
+void DenseSettings::add_to(CLI::App& command) {
+  KernelOptions::add_to(command);
+  command.option_defaults()->group("What is sent");
+  add_choice(command, "--strategy", strategy,
+             "send a value for each edge, for each destination of a worker or of a process (as published "
+             "in 2015, with ids), for each destination without ids (slots), or the fewest that suffice "
+             "(cover); auto takes slots, or cover where sending takes longer than computing",
+             {"auto", "edge", "worker", "process", "slots", "cover"});
+  command
+      .add_option("--compute-rate", compute_rate,
+                  "let --strategy auto assume this many edges/s for a worker; measured by default")
+      ->check(between(1, 1e15));
+  add_choice(command, "--wire", encoding,
+             "how values travel: as they are (f32), or bf16, f16 or u16 with error feedback",
+             {"f32", "bf16", "f16", "u16"});
+  add_choice(command, "--precision", precision, "of messages along edges: f32 (4 bytes) or f64 (8 bytes)",
+             {"f32", "f64"});
+  command.add_flag("--weighted", weighted, "use the weights of the edges; by default all count the same");
+  add_choice(command, "--direction", direction,
+             "let values go along edges from source to target (out), against them (in), or both ways",
+             {"out", "in", "both"});
+  reads(command
+            .add_option(
+                "--ownership", ownership,
+                "who owns a vertex: hash, ranges, or a partition file with a part for each line; auto and "
+                "auto,FILE count the bytes of each and take the best; hilbert, grid: processes own edges, a "
+                "stretch of the Hilbert curve over the edge matrix or a block of a grid")
+            ->check([](const std::string& how) {
+              partition::check_ownership_name(how);
+              return std::string();
+            })
+            ->capture_default_str(),
+        partition_files);
+  add_choice(command, "--layout", layout,
+             "keep a process's vertices in the given order, or put those of high degree first; auto "
+             "measures and takes the faster one",
+             {"auto", "given", "degree"});
+  add_choice(
+      command, "--order", order,
+      "let workers sweep tiles strip by strip in one column after the other (strips), along the Hilbert "
+      "curve over several columns (hilbert), or strip by strip but for thin tiles, whose values go "
+      "through memory in bins (bins); auto measures a sample and takes the fastest one",
+      {"auto", "strips", "hilbert", "bins"});
+  writes(command.add_flag(
+             fmt::format("--plan-cache{{{}}}", kBesideGraph), plan_cache,
+             "keep the plan next to the graph, or in a folder (--plan-cache=DIR), so that the next run "
+             "with the same options starts at once"),
+         Form::folder, [this](const std::string&) {
+           return std::vector{NamedFile{plan_folder(), kept_names()}};
+         });
+  command.add_flag(
+      "--deterministic", deterministic,
+      "give bit-identical results from run to run: auto does not measure, but assumes a 10G link, "
+      "1 G edges/s a worker, degree order, and strips");
+}
+
+plan::Encoding DenseSettings::sent_as() const {
+  if (encoding != "f32" && precision == "f64")
+    throw UsageError(
+        fmt::format("--wire {} and --precision f64 exclude each other: leave one of them out", encoding));
+  return plan::encoding_from(precision == "f64" ? precision : encoding);
+}
+
+void DenseSettings::check(const graph::GraphFile& graph) const {
+  job::DenseOptions options = known();
+  options.plan_cache = plan_cache;
+  if (edge_place.edges == "disk") {
+    options.devices.emplace_back(".");
+    if (plan_cache.empty()) options.plan_cache = ".";
+  }
+  job::check(options, graph);
+}
+
+job::OrderOptions DenseSettings::tile_order() const {
+  job::OrderOptions options;
+  if (order == "hilbert") options.order = tiles::Order::hilbert;
+  if (order == "bins") options.order = tiles::Order::bins;
+  options.choose = order == "auto" && !deterministic;
+  return options;
+}
+
+std::string DenseSettings::plan_folder() const {
+  if (plan_cache != kBesideGraph) return plan_cache;
+  const std::string graph = graph_path.substr(0, graph_path.find_last_not_of('/') + 1);  // "g.ew/", in parts
+  const std::string folder = std::filesystem::path(graph).parent_path();
+  return folder.empty() ? "." : folder;
+}
+
+job::DenseOptions DenseSettings::known() const {
+  job::DenseOptions options;
+  options.choose_strategy = strategy == "auto";
+  if (!options.choose_strategy) options.strategy = plan::strategy_from(strategy);
+  options.encoding = sent_as();
+  options.weighted = weighted;
+  options.ownership = ownership;
+  options.order = tile_order();
+  return options;
+}
+
+job::DenseOptions DenseSettings::dense(launch::Bootstrap& bootstrap) const {
+  job::DenseOptions options = known();
+  options.process = process(bootstrap);
+  options.assumed_compute_rate = compute_rate;
+  if (deterministic) {
+    options.assumed_link_rate = 10e9 / 8;
+    if (compute_rate == 0) options.assumed_compute_rate = 1e9;
+  }
+  if (ownership == "range") options.ownership = "ranges";
+  options.rows = partition::row_reading_from(rows);
+  options.plan_cache = plan_folder();
+  options.link_bits_per_s = launch.link_bits_per_s;
+  options.layout = layout == "given" ? plan::Layout::given : plan::Layout::degree;
+  options.choose_layout = layout == "auto" && !deterministic;
+  return options;
+}
+
+/// Adds the options that all dense kernels have, behind the kernel's own. `value`: what messages call the
+/// value of a vertex. `listed`: the vertices that --top lists.
+void add_dense_options(CLI::App& command, DenseSettings& settings, const std::string& value,
+                       const std::string& listed) {
+  settings.add_to(command);
+  settings.edge_place.add_to(command, settings.launch);
+  settings.add_output_options(
+      command, "the result to this file as lines of id, tab and value",
+      "check the result against a sequential reference, and exit with 1 when it differs", listed, runs::kTop);
+  add_profile_options(command, settings);
+  settings.add_checkpoint_options(command, value, "iteration");
+}
+
+/// Runs the job and returns when all processes have ended.
+void run_dense(const DenseSettings& settings, const MakeDense& make) {
+  settings.check_outputs();
+  if (settings.encoding != "f32" && settings.checkpoints.any())
+    throw UsageError("--checkpoint and --resume need --wire f32: others carry rounding errors along");
+  settings.edge_place.check();
+  // The graph is opened here for one message instead of one from each process, which inherits the mapping.
+  const auto opened =
+      open_graph(settings.graph_path, settings.reading, settings.direction, settings.edge_place.memory_bytes);
+  const graph::VertexNames names(opened.file);  // inherited, too
+  const auto kernel = make(opened.file);
+  settings.check(opened.file);
+  run_keeping(settings, [&](launch::Bootstrap& bootstrap) {
+    run_process(bootstrap, opened, names, settings, *kernel);
+  });
+}
 
 /// The options of pagerank and ppr.
 struct RankSettings : DenseSettings {
@@ -68,7 +323,7 @@ void add_pagerank(CLI::App& app) {
   add_dense_options(*command, *settings, "rank", "vertices of the highest ranks");
   command->callback([settings] {
     run_dense(*settings, [&](const graph::GraphFile& graph) {
-      return [&] { return runs::make_pagerank(settings->options(), graph.vertices(), settings->doubles()); };
+      return runs::make_pagerank(settings->options(), graph.vertices(), settings->doubles());
     });
   });
 }
@@ -92,9 +347,7 @@ void add_ppr(CLI::App& app) {
   command->callback([settings, sources] {
     run_dense(*settings, [&](const graph::GraphFile& graph) {
       if (!sources->given()) throw UsageError("--source is required, or --sources for several vertices");
-      return [&, found = sources->find(graph)] {
-        return runs::make_ppr(settings->options(), found, settings->doubles());
-      };
+      return runs::make_ppr(settings->options(), sources->find(graph), settings->doubles());
     });
   });
 }
@@ -122,7 +375,7 @@ void add_spmv(CLI::App& app) {
       settings->weighted = graph.weighted();
       settings->asked.weighted = graph.weighted();
       settings->asked.x = vector_of(*settings, graph);
-      return [&] { return runs::make_spmv(settings->asked, settings->doubles()); };
+      return runs::make_spmv(settings->asked, settings->doubles());
     });
   });
 }

@@ -5,17 +5,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <optional>
 #include <random>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 
 #include "base/error.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/job_options.h"
-#include "edgewire/graph.h"
 #include "graph/input.h"
 #include "graph/vertex_names.h"
 
@@ -208,22 +205,6 @@ runs::Sources SourceOptions::find(const graph::GraphFile& graph) const {
 std::vector<std::pair<std::string, report::RunReport::Option>> samples_asked(std::uint64_t samples,
                                                                              std::uint64_t seed) {
   return {{"samples", static_cast<std::int64_t>(samples)}, {"seed", static_cast<std::int64_t>(seed)}};
-}
-
-void add_parallel_option(CLI::App& command, std::string& parallel, const std::string& help) {
-  add_choice(command, "--parallel", parallel, help, {"auto", "levels", "sources"});
-}
-
-void expect_rows_in_memory(const EdgePlace& edges, const std::string& option) {
-  if (edges.edges != "memory")
-    throw UsageError(
-        fmt::format("--edges: a search from a source of its own reads rows of other processes from memory: "
-                    "leave out {}",
-                    option));
-}
-
-std::optional<bool> apart_asked(const std::string& parallel) {
-  return parallel == "auto" ? std::optional<bool>() : parallel == "sources";
 }
 
 void TargetOption::add_to(CLI::App& command) {

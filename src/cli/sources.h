@@ -61,14 +61,6 @@ struct SourceOptions : NamedSources {
 std::vector<std::pair<std::string, report::RunReport::Option>> samples_asked(std::uint64_t samples,
                                                                              std::uint64_t seed);
 
-/// Adds --parallel, which says how searches share workers.
-void add_parallel_option(CLI::App& command, std::string& parallel, const std::string& help);
-/// Throws UsageError where edges may be on disks, since `option` lets each worker search by itself.
-void expect_rows_in_memory(const EdgePlace& edges, const std::string& option);
-/// Returns what --parallel auto, levels or sources asks for: whether each worker searches from sources of
-/// its own.
-std::optional<bool> apart_asked(const std::string& parallel);
-
 /// The vertex to which bfs and sssp show a path.
 struct TargetOption {
   std::string name;  ///< target as it was asked for; or empty

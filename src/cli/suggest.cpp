@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <string_view>
 #include <utility>
 
 #include "base/error.h"
@@ -39,8 +38,6 @@ struct WrongChoice {
     value = message.substr(start + kBefore.size(), middle - start - kBefore.size());
     const auto list = middle + kMiddle.size();
     choices = CLI::detail::split(message.substr(list, message.size() - 1 - list), ',');
-    for (std::string& one : choices)
-      one = one.substr(0, one.find("->"));  // of a map, which shows numbers, too
   }
 };
 

@@ -2,20 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 
 #include "base/error.h"
 #include "base/median.h"
 #include "base/seconds.h"
 #include "cli/common.h"
-#include "cli/files.h"
-#include "cli/job_options.h"
 #include "launch/packing.h"
 #include "perf/profile.h"
 #include "report/json_text.h"
 #include "runs/job_report.h"
-#include "tasks/task_job.h"
 
 namespace edgewire::cli {
 

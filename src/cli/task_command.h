@@ -7,8 +7,6 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "cli/job_options.h"
 #include "edgewire/tasks.h"

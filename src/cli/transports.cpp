@@ -6,7 +6,6 @@
 
 #include "cli/commands.h"
 #include "cli/common.h"
-#include "cli/files.h"
 #include "cli/job_options.h"
 #include "report/json_text.h"
 #include "transport/transport.h"

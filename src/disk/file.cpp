@@ -1,24 +1,11 @@
 #include "disk/file.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
-#include <utility>
 
 namespace edgewire::disk {
-
-File::File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-File& File::operator=(File&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  return *this;
-}
-
-File::~File() {
-  if (descriptor_ >= 0) close(descriptor_);
-}
 
 File unnamed_file(const std::string& folder) {
   File file(open(folder.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0600));

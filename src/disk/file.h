@@ -1,6 +1,9 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <string>
+#include <utility>
 
 namespace edgewire::disk {
 
@@ -8,9 +11,14 @@ namespace edgewire::disk {
 class File {
  public:
   explicit File(int descriptor = -1) noexcept : descriptor_(descriptor) {}
-  File(File&& other) noexcept;
-  File& operator=(File&& other) noexcept;
-  ~File();
+  File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  File& operator=(File&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
+  ~File() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
   int descriptor() const noexcept { return descriptor_; }
 
  private:

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "disk/read_figures.h"
+#include "disk/read_probe.h"
 
 namespace edgewire::disk {
 
@@ -27,8 +27,7 @@ MemoryBudget::MemoryBudget(std::uint64_t memory_bytes, const VertexBytes& bytes,
   if (needed > memory_bytes)
     throw Error(fmt::format(
         "--memory {} does not suffice: a process needs at least {} for its {} vertices{}; give at least "
-        "that, or "
-        "more processes",
+        "that, or more processes",
         to_text(memory_bytes), to_text(needed), vertices.owned,
         vertices.other == 0 ? ""
                             : fmt::format(" and the {} of others that its edges lead to", vertices.other)));

@@ -25,7 +25,6 @@ class MemoryBudget {
   /// `memory_bytes`: of the process; 0: ample. Throws Error where the vertices need more.
   MemoryBudget(std::uint64_t memory_bytes, const VertexBytes& bytes, const VertexCounts& vertices);
 
-  bool ample() const noexcept { return ample_; }
   /// Returns the bytes for edges; where memory is ample, `otherwise`.
   std::uint64_t rest_or(std::uint64_t otherwise) const noexcept { return ample_ ? otherwise : rest_; }
   /// Returns how much each of so many workers reads ahead: a quarter of the rest for all together, 1 MiB each

@@ -80,28 +80,27 @@ void Queue::wait_for_one() noexcept {
   io_uring_cqe_seen(ring_.get(), done);
   --under_way_;
   transfer->advance(result);
-  if (transfer->under_way_) transfer->start();
-}
-
-void Transfer::read(int descriptor, std::span<std::byte> to, std::uint64_t offset) noexcept {
-  descriptor_ = descriptor;
-  writes_ = false;
-  memory_ = to.data();
-  left_ = to.size();
-  offset_ = offset;
-  start();
+  if (transfer->under_way_) transfer->go_on();
 }
 
 void Transfer::write(int descriptor, std::span<const std::byte> from, std::uint64_t offset) noexcept {
-  descriptor_ = descriptor;
-  writes_ = true;
-  memory_ = const_cast<std::byte*>(from.data());  // NOLINT(cppcoreguidelines-pro-type-const-cast): only read
-  left_ = from.size();
-  offset_ = offset;
-  start();
+  auto* const memory =
+      const_cast<std::byte*>(from.data());  // NOLINT(cppcoreguidelines-pro-type-const-cast): only read
+  start(descriptor, {memory, from.size()}, offset, true);
 }
 
-void Transfer::start() noexcept {
+void Transfer::start(int descriptor, std::span<std::byte> memory, std::uint64_t offset,
+                     bool writes) noexcept {
+  descriptor_ = descriptor;
+  writes_ = writes;
+  memory_ = memory.data();
+  left_ = memory.size();
+  offset_ = offset;
+  go_on();
+}
+
+/// Starts what is left.
+void Transfer::go_on() noexcept {
   error_ = queue_.error_;
   under_way_ = left_ > 0 && error_ == 0;
   if (!under_way_) return;

@@ -92,7 +92,9 @@ class Transfer {
   Transfer& operator=(const Transfer&) = delete;
 
   /// Starts a transfer. None may be under way.
-  void read(int descriptor, std::span<std::byte> to, std::uint64_t offset) noexcept;
+  void read(int descriptor, std::span<std::byte> to, std::uint64_t offset) noexcept {
+    start(descriptor, to, offset, false);
+  }
   void write(int descriptor, std::span<const std::byte> from, std::uint64_t offset) noexcept;
   /// Waits until it has ended, if it was started. Returns 0 or the system's error number; ENODATA when the
   /// file ends before.
@@ -103,7 +105,8 @@ class Transfer {
 
  private:
   friend class Queue;
-  void start() noexcept;
+  void start(int descriptor, std::span<std::byte> memory, std::uint64_t offset, bool writes) noexcept;
+  void go_on() noexcept;
   /// Takes what the system says of it: bytes, or an error number below 0.
   void advance(int result) noexcept;
 

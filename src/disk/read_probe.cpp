@@ -15,7 +15,6 @@
 #include "base/median.h"
 #include "base/seconds.h"
 #include "base/usage.h"
-#include "disk/read_figures.h"
 #include "edgewire/detail/memory.h"
 
 namespace edgewire::disk {
@@ -88,8 +87,6 @@ ReadProbe::ReadProbe(const SegmentFiles& files)
     direct_ = bypass_page_cache(file) && direct_;
   }
 }
-
-ReadProbe ReadProbe::of_files(const SegmentFiles& files) { return ReadProbe(files); }
 
 /// Writes past the page cache where that can be done, so that nothing of the file is in there.
 void ReadProbe::fill(const std::string& folder) {
@@ -202,7 +199,7 @@ void ReadFigures::measure_limit(const SegmentFiles& files, std::uint64_t bytes_u
   constexpr double kSeconds = 0.2, kWarmUpSeconds = 0.2;  // a disk with a quota has saved some before
   constexpr std::uint64_t kBlockBytes[] = {1 << 20, 1 << 18, 1 << 16}, kLeast = 16 << 20, kMost = 64 << 20;
   constexpr std::uint64_t kMostUnderWay = 256;  // blocks
-  auto probe = ReadProbe::of_files(files);
+  ReadProbe probe(files);
   bytes_under_way = std::clamp(bytes_under_way, kLeast, kMost);
   const auto pattern_of = [&](std::uint64_t bytes) {
     return ReadPattern{std::min(bytes, probe.bytes() / kAlignment * kAlignment),

@@ -42,7 +42,7 @@ class ReadProbe {
 
   /// Reads these files instead, from their start to the end of the shortest one, whatever has become of their
   /// names. Throws Error with the path.
-  static ReadProbe of_files(const SegmentFiles& files);
+  explicit ReadProbe(const SegmentFiles& files);
 
   /// Returns whether reads pass by the page cache in all folders.
   bool direct() const noexcept { return direct_; }
@@ -52,11 +52,10 @@ class ReadProbe {
   /// Reads for so many seconds. A block is no larger than the files. Throws Error that names folder and byte.
   ReadRate measure(const ReadPattern& pattern, double seconds);
   /// Writes the files once more, with other bytes, 1 MiB at a time and four under way: bytes a second until
-  /// the disks have them. It is not for the files of of_files(). Throws Error that names the folder.
+  /// the disks have them. It is not for segments. Throws Error that names the folder.
   double write_again();
 
  private:
-  explicit ReadProbe(const SegmentFiles& files);
   void fill(const std::string& folder);
 
   std::vector<std::string> folders_;
@@ -69,5 +68,26 @@ class ReadProbe {
 /// Returns, of the rates that reach `share` of the highest, the one with the fewest bytes under way; of
 /// these, the one with the largest block. `rates` is not empty.
 const ReadRate& cheapest(std::span<const ReadRate> rates, double share);
+
+/// This is how much each worker reads ahead at least, and where memory is ample, in bytes.
+inline constexpr std::uint64_t kLeastReadAhead = std::uint64_t{1} << 20, kReadAhead = 16 * kLeastReadAhead;
+
+/// One process read this from disks in a run.
+struct ReadFigures {
+  std::uint64_t stored_bytes = 0;  ///< what an iteration over all edges reads
+  std::uint64_t bytes_read = 0;
+  std::uint64_t bytes_written = 0;  ///< before the run, by this process; 0: an earlier one wrote them
+  double seconds = 0;               ///< time of all iterations or supersteps
+  double seconds_busy = 0;          ///< time in which the busiest device had requests, whoever's; 0: unknown
+  double limit_bytes_per_s = 0;     ///< what this process reads when all processes only read; 0: unknown
+  std::uint64_t block_bytes = 0;    ///< size of the reads that reached the limit
+  std::uint64_t depth = 0;          ///< how many were under way
+
+  /// Measures the limit, from these files, with so many bytes under way, 16 MiB at least and 64 MiB at most,
+  /// in blocks of three sizes: the best one counts.
+  /// Where others read the same devices, all do so at the same time. The limit is 0 where the files cannot be
+  /// read any more.
+  void measure_limit(const SegmentFiles& files, std::uint64_t bytes_under_way);
+};
 
 }  // namespace edgewire::disk

@@ -9,8 +9,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <numeric>
-#include <utility>
 
 #include "base/checksum.h"
 #include "base/error.h"
@@ -55,11 +53,10 @@ void SegmentWriter::write(Segment& segment, std::span<std::byte> bytes) {
 
 SegmentFiles SegmentWriter::commit() {
   for (std::size_t f = 0; f < files_.size(); ++f) {
-    SegmentFileHeader header;
-    header.file = static_cast<std::uint32_t>(f);
-    header.files = static_cast<std::uint32_t>(files_.size());
-    header.file_bytes = ends_[f];
-    header.generation = generation_;
+    const SegmentFileHeader header{.file = static_cast<std::uint32_t>(f),
+                                   .files = static_cast<std::uint32_t>(files_.size()),
+                                   .file_bytes = ends_[f],
+                                   .generation = generation_};
     std::array<char, kAlignment> page{};
     std::memcpy(page.data(), &header, sizeof header);
     files_[f]->write(page.data(), page.size(), 0);

@@ -75,11 +75,6 @@ class SegmentFiles {
   /// Throws Error that names the file when one is missing, another user's, cut short or of another
   /// generation.
   SegmentFiles(std::vector<std::string> paths, std::uint64_t generation);
-  SegmentFiles(SegmentFiles&&) noexcept = default;
-  SegmentFiles& operator=(SegmentFiles&&) noexcept = default;
-  SegmentFiles(const SegmentFiles&) = delete;
-  SegmentFiles& operator=(const SegmentFiles&) = delete;
-  ~SegmentFiles() = default;
 
   const std::vector<std::string>& paths() const noexcept { return paths_; }
   int descriptor(std::size_t file) const noexcept { return files_[file].descriptor(); }

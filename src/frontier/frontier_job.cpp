@@ -2,13 +2,8 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <type_traits>
-
 #include "base/error.h"
-#include "base/seconds.h"
 #include "launch/agreement.h"
-#include "partition/row_loader.h"
 #include "partition/row_shares.h"
 #include "process/barrier.h"
 
@@ -51,6 +46,12 @@ void check(const Options& options, const graph::GraphFile& graph) {
   if (options.for_tasks && !options.disks.devices.empty())
     throw UsageError("for_tasks: tasks read rows of other processes from memory, not from disks");
   if (options.disks.weighted) graph::expect_weights(graph);
+}
+
+void expect_vertex(const graph::GraphFile& graph, VertexId vertex) {
+  if (vertex >= graph.vertices())
+    throw UsageError(fmt::format("source: {} is no vertex of {}, which has {}", PlainId{vertex}, graph.path(),
+                                 graph.vertices()));
 }
 
 FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const Options& options)
@@ -100,8 +101,6 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
     });
     if (from_disks)
       pages_ = std::make_unique<RowPages>(pool(), owned_rows_, *ownership_, bootstrap.rank(), options.disks);
-  }
-  if (!options.for_tasks) {
     records_.emplace(bootstrap, process_, options.record_bytes);
     if (bootstrap.size() > 1) {
       if (pages_)
@@ -165,12 +164,6 @@ OwnKnownRows FrontierJob::copy_rows(const Boundary* boundary) {
     return ids_of(local, room);
   };
   return {owned(), boundary, pool(), row_of};
-}
-
-void FrontierJob::expect_vertex(VertexId vertex) const {
-  if (vertex >= graph_.vertices())
-    throw UsageError(fmt::format("source: {} is no vertex of {}, which has {}", PlainId{vertex},
-                                 graph_.path(), graph_.vertices()));
 }
 
 void FrontierJob::expect_records(std::size_t bytes) const {

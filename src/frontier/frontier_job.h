@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/seconds.h"
-#include "disk/read_figures.h"
+#include "disk/read_probe.h"
 #include "edgewire/graph.h"
 #include "edgewire/progress.h"
 #include "frontier/boundary.h"
@@ -48,9 +48,7 @@ struct Superstep {
   Superstep& operator+=(const Superstep& more) noexcept {
     frontier += more.frontier;
     edges += more.edges;
-    sent.record_bytes += more.sent.record_bytes;
-    sent.payload_bytes += more.sent.payload_bytes;
-    sent.wire_bytes += more.sent.wire_bytes;
+    sent += more.sent;
     seconds += more.seconds;
     return *this;
   }
@@ -76,6 +74,9 @@ struct Options {
 /// Throws UsageError when an option makes no sense, and Error when the graph does not have what it asks for.
 /// A FrontierJob begins with it.
 void check(const Options& options, const graph::GraphFile& graph);
+
+/// Throws UsageError unless the vertex is one of the graph.
+void expect_vertex(const graph::GraphFile& graph, VertexId vertex);
 
 /// The out-edges of an owned vertex, as long as work on them lasts.
 struct KnownEdges {
@@ -158,6 +159,7 @@ class FrontierJob {
     for (std::size_t i = 0; i < all.size(); ++i) sum[i % Count] += all[i];
     return sum;
   }
+  std::uint64_t sum_of_all(std::uint64_t mine) { return sum_of_all(std::array{mine})[0]; }
   /// Returns when all processes have called it, see process::barrier(). Collective, while workers rest.
   void wait_for_all();
   void tell(Superstep done) const {
@@ -171,7 +173,7 @@ class FrontierJob {
 
   // Kernels ask for what they need before they run. All of these throw UsageError.
   /// Throws unless the vertex is one of the graph.
-  void expect_vertex(VertexId vertex) const;
+  void expect_vertex(VertexId vertex) const { frontier::expect_vertex(graph_, vertex); }
   /// Throws unless Options::record_bytes is that of the kernel's records, and the link is not left to tasks.
   void expect_records(std::size_t bytes) const;
   /// Throws unless edges have weights, or have none: see Options::disks.

@@ -1,8 +1,6 @@
 #include "frontier/in_rows.h"
 
-#include <algorithm>
 #include <atomic>
-#include <utility>
 
 #include "base/error.h"
 

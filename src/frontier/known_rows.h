@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <vector>
 
 #include "edgewire/detail/memory.h"
 #include "edgewire/numbering.h"

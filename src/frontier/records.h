@@ -33,14 +33,6 @@ using ShortRecord = PairRecord<std::uint32_t>;
 inline LocalNumber local_of(const Record& record) noexcept {
   return LocalNumber(static_cast<std::uint32_t>(record.vertex));
 }
-/// Half a record has 32 bits of a word.
-inline Record record_of(std::uint64_t word) noexcept {
-  return {static_cast<PlainId>(word & 0xffffffff), static_cast<PlainId>(word >> 32)};
-}
-inline std::uint64_t word_of(const Record& record) noexcept {
-  return record.vertex | std::uint64_t{record.value} << 32;
-}
-
 struct WideRecord {
   std::uint32_t vertex;
   std::array<std::uint32_t, 2> value;  ///< 8 bytes of any type
@@ -57,9 +49,20 @@ using RecordOf = std::conditional_t<sizeof(Value) == sizeof(ShortRecord::value),
 
 /// A process has sent so many bytes.
 struct Sent {
-  std::uint64_t record_bytes =
-      0;  ///< what had to be sent: records of the kernel, without anything around them
+  std::uint64_t record_bytes = 0;  ///< had to be sent: records of the kernel, without anything around them
   std::uint64_t payload_bytes = 0, wire_bytes = 0;
+
+  Sent& operator+=(const Sent& more) noexcept {
+    record_bytes += more.record_bytes;
+    payload_bytes += more.payload_bytes;
+    wire_bytes += more.wire_bytes;
+    return *this;
+  }
+  /// Returns what was sent since `before`.
+  Sent operator-(const Sent& before) const noexcept {
+    return {record_bytes - before.record_bytes, payload_bytes - before.payload_bytes,
+            wire_bytes - before.wire_bytes};
+  }
 };
 
 /// Worker w sends on lane w. Functions with a lane belong to that worker; allgather() and min_of_all() belong

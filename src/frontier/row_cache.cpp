@@ -1,6 +1,5 @@
 #include "frontier/row_cache.h"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <span>

@@ -109,11 +109,14 @@ bool RowReader::start(Request& request) {
   return true;
 }
 
-/// Takes from the cache those pages that are there.
-void RowReader::find(const Request& request) {
+/// Takes pages from the cache, and starts to read the others.
+void RowReader::read(Request& request) {
+  const auto memory = [&](std::uint64_t page) {
+    return request.memory + (page - request.first) * kPageBytes;
+  };
   found_.clear();
   for (std::uint64_t page = request.first; page < request.end; ++page)
-    found_.push_back(cache_.find(page, request.memory + (page - request.first) * kPageBytes));
+    found_.push_back(cache_.find(page, memory(page)));
   for (const VertexId v : request.vertices) {
     if (!cache_.followed(v)) continue;
     const auto [begin, end] = pages_.range(v);
@@ -121,16 +124,8 @@ void RowReader::find(const Request& request) {
       if (auto& found = found_[page - request.first]; found == RowCache::Found::rows)
         found = RowCache::Found::nothing;
   }
-}
-
-/// Takes pages from the cache, and starts to read the others.
-void RowReader::read(Request& request) {
-  find(request);
   const auto missing = [&](std::uint64_t page) {
     return found_[page - request.first] == RowCache::Found::nothing;
-  };
-  const auto memory = [&](std::uint64_t page) {
-    return request.memory + (page - request.first) * kPageBytes;
   };
   for (std::uint64_t page = request.first; page < request.end; ++page) {
     if (!missing(page)) continue;

@@ -58,7 +58,6 @@ class RowReader {
   bool ask(VertexId vertex);
   bool add(Request& request, VertexId vertex) const;
   bool start(Request& request);
-  void find(const Request& request);
   void read(Request& request);
   void fill(const Take& take);
   template <class Work>

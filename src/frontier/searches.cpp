@@ -92,7 +92,8 @@ std::string Searches::search(const Turn& turn) {
   for (std::size_t i = turn.first; i < sources_.size(); i += turn.step) {
     const auto more = place.searcher->search(i, sources_[i]);
     did.insert(did.end(), more.begin(), more.end());
-    tell_one_more();
+    const std::uint64_t done = searched_.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (job_.progress()) job_.progress()({"searching", done, given_ + later_, "sources"});
   }
   if (turn.place == kAnyPlace) {
     const std::scoped_lock lock(mutex_);
@@ -105,11 +106,6 @@ std::string Searches::search(const Turn& turn) {
 std::uint64_t Searches::mine_of(std::size_t sources) const noexcept {
   const auto size = static_cast<std::uint64_t>(job_.bootstrap().size());
   return (sources + size - 1 - job_.rank()) / size;
-}
-
-void Searches::tell_one_more() {
-  const std::uint64_t done = searched_.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (job_.progress()) job_.progress()({"searching", done, given_ + later_, "sources"});
 }
 
 /// There is always a free one: a search does not wait, so each worker is in one search at most.

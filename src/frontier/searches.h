@@ -95,7 +95,6 @@ class Searches {
 
   std::vector<Turn> turns(bool in_order) const;
   std::string search(const Turn& turn);
-  void tell_one_more();
   Place& borrow(std::size_t place);
   std::uint64_t mine_of(std::size_t sources) const noexcept;
 

@@ -22,10 +22,7 @@ class Meter {
   }
   /// Adds time and bytes.
   void add_to(Superstep& done) const {
-    const Sent now = job_.records().sent();
-    done.sent.record_bytes += now.record_bytes - before_.record_bytes;
-    done.sent.payload_bytes += now.payload_bytes - before_.payload_bytes;
-    done.sent.wire_bytes += now.wire_bytes - before_.wire_bytes;
+    done.sent += job_.records().sent() - before_;
     done.seconds += seconds_since(begin_);
   }
 

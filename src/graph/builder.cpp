@@ -2,18 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <numeric>
-#include <type_traits>
-#include <vector>
 
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/mapped_file.h"
-#include "graph/format.h"
-#include "graph/weights.h"
 
 namespace edgewire::graph {
 

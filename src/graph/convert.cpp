@@ -7,14 +7,9 @@
 #include <deque>
 #include <filesystem>
 #include <new>
-#include <optional>
-#include <vector>
 
 #include "base/error.h"
-#include "edgewire/graph.h"
-#include "graph/builder.h"
 #include "graph/compress.h"
-#include "graph/direction.h"
 #include "graph/format.h"
 #include "graph/readers.h"
 #include "graph/vertex_names.h"
@@ -84,7 +79,7 @@ BuildSummary read(Format format, const Conversion& conversion) {
     case Format::webgraph:
       return read_webgraph(conversion);
     default:
-      return conversion.labels ? read_labelled(conversion) : read_snap(conversion);
+      return conversion.wanted.labels ? read_labelled(conversion) : read_snap(conversion);
   }
 }
 
@@ -102,9 +97,8 @@ BuildSummary read(Format format, Input& input, const ConvertOptions& wanted, Edg
     if (name_of(format).text) skip_byte_order_mark(*one);
   check_several(format, wanted, others);
   RoundedWeights rounded(inputs);
-  const Conversion conversion = {input,       inputs,   lone ? &*lone : nullptr, edges,   output,
-                                 options,     progress, wanted.columns,          rounded, wanted.labels,
-                                 wanted.table};
+  const Conversion conversion = {input,  inputs, lone ? &*lone : nullptr, edges, output, options, progress,
+                                 wanted, rounded};
   const BuildSummary summary = read(format, conversion);
   rounded.tell(edges, summary.weights, options.note);
   return summary;
@@ -122,10 +116,11 @@ Format format_to_read(Input& file, const ConvertOptions& options) {
   return format;
 }
 
-BuildOptions build_options(const Input& file, const ConvertOptions& options) {
-  return {options.weights, options.simple,     options.undirected,
-          options.workers, options.keep_ids,   options.allow_empty ? std::string() : file.path(),
-          options.note,    WeightColumn::named};
+/// `name`: what messages call the input.
+BuildOptions build_options(const std::string& name, const ConvertOptions& options) {
+  return {options.weights, options.simple,   options.undirected,
+          options.workers, options.keep_ids, options.allow_empty ? std::string() : name,
+          options.note};
 }
 
 /// Returns whether the input is a graph in parts, which is opened by its folder's name.
@@ -177,9 +172,8 @@ BuildSummary copy_parts(const std::string& folder, OutputFile& output, const Con
     throw UsageError(fmt::format(
         "{}: a graph in parts (.ew) is read as it is: leave --vertices, --labels and --columns out", folder));
   const GraphFile graph = GraphFile::open(folder);
-  BuildOptions build{options.weights, options.simple, options.undirected,
-                     workers_or_default(options.workers)};
-  if (!options.allow_empty) build.must_hold_edges = folder;
+  BuildOptions build = build_options(folder, options);
+  build.workers = workers_or_default(options.workers);
   const bool as_it_is = !(options.simple && !graph.simple()) && !(options.undirected && !graph.symmetric()) &&
                         (options.weights || !graph.weighted());
   return as_it_is ? join_parts(graph, output, build, progress)
@@ -210,7 +204,7 @@ BuildSummary convert(const std::string& input, OutputFile& output, const Convert
   if (is_in_parts(input, options)) return copy_parts(input, output, options, progress);
   Input file(input);
   const Format format = format_to_read(file, options);
-  BuildOptions build = build_options(file, options);
+  BuildOptions build = build_options(file.path(), options);
   build.workers = workers_or_default(options.workers);
   try {
     if (format == Format::ew) {
@@ -229,10 +223,8 @@ BuildSummary convert(const std::string& input, OutputFile& output, const Convert
 BuildSummary convert_to(EdgeSink& edges, const std::string& input, const std::string& output,
                         const ConvertOptions& options, const Progress& progress) {
   if (is_in_parts(input, options))
-    throw Error(
-        fmt::format("{}: a graph in parts is copied in little memory anyway: leave --memory, -p and "
-                    "--parts out",
-                    input));
+    throw Error(fmt::format(
+        "{}: a graph in parts is copied in little memory anyway: leave --memory, -p and --parts out", input));
   Input file(input);
   const Format format = format_to_read(file, options);
   refuse_same_file(input, options, output);
@@ -241,7 +233,7 @@ BuildSummary convert_to(EdgeSink& edges, const std::string& input, const std::st
                             options.labels         ? "names are"
                             : format == Format::ew ? "an .ew file is"
                                                    : "METIS is"));
-  return read(format, file, options, edges, nullptr, build_options(file, options), progress);
+  return read(format, file, options, edges, nullptr, build_options(file.path(), options), progress);
 }
 
 bool is_text(Format format) {
@@ -265,18 +257,13 @@ Format format_of_output(const std::string& path) {
   const std::string plain = path.substr(0, path.size() - packed_ending(path).size());
   const std::string ending = std::filesystem::path(plain).extension().string();
   if (ending.empty() || ending == ".ew") return Format::ew;
-  if (ending == ".el") return Format::el;
-  if (ending == ".wel") return Format::wel;
-  if (ending == ".csv") return Format::csv;
   if (ending == ".tsv") return Format::tsv;
-  if (ending == ".mtx") return Format::matrix_market;
-  if (ending == ".sg") return Format::sg;
-  if (ending == ".wsg") return Format::wsg;
-  if (ending == ".graph" || ending == ".metis") return Format::metis;
-  throw UsageError(fmt::format(
-      "{}: {} is not written; use a name that ends in .ew, .el, .wel, .csv, .tsv, .mtx, .sg, .wsg "
-      "or .graph, or --to FORMAT",
-      path, ending));
+  const auto format = format_of_name(plain);
+  if (format && (is_text(*format) || format == Format::sg || format == Format::wsg)) return *format;
+  throw UsageError(
+      fmt::format("{}: {} is not written; use a name that ends in .ew, .el, .wel, .csv, .tsv, .mtx, .sg, "
+                  ".wsg or .graph, or --to FORMAT",
+                  path, ending));
 }
 
 WriteSummary export_graph(const GraphFile& graph, const std::string& output, const ExportOptions& options,
@@ -285,18 +272,17 @@ WriteSummary export_graph(const GraphFile& graph, const std::string& output, con
   std::error_code ignored;
   if (output != "-" && std::filesystem::equivalent(graph.path(), output, ignored))
     throw Error(fmt::format("{}: input and output are the same file", output));
-  const bool needs_weights = options.format == Format::wel || options.format == Format::wsg;
-  if (needs_weights && !(options.weights && graph.weighted())) {
+  const bool weights = options.weights && graph.weighted() && has_weights(options.format);
+  if (!weights && (options.format == Format::wel || options.format == Format::wsg)) {
     throw Error(fmt::format("{}: .wel and .wsg hold weights, but {}; write .el or .sg", output,
                             graph.weighted() ? "--no-weights drops them" : "the graph has none"));
   }
-  const Export task = {graph,   output, options.weights, options.names, workers_or_default(options.workers),
-                       progress};
+  const Export task = {graph, output, weights, options.names, workers_or_default(options.workers), progress};
   try {
     switch (options.format) {
       case Format::el:
       case Format::wel:
-        return write_gap_text(task, needs_weights);
+        return write_gap_text(task);
       case Format::csv:
       case Format::tsv:
         return write_table(task, options.format == Format::csv ? ',' : '\t');
@@ -306,7 +292,7 @@ WriteSummary export_graph(const GraphFile& graph, const std::string& output, con
         return write_metis(task);
       case Format::sg:
       case Format::wsg:
-        return write_gap_binary(task, needs_weights);
+        return write_gap_binary(task);
       default:
         throw Error(fmt::format("{}: this format is not written", output));
     }

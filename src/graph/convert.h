@@ -21,12 +21,10 @@ struct ConvertOptions {
   bool undirected = false;
   int workers = 0;  ///< 0: one a core
   std::string vertices =
-      {};  ///< format snap: path of a file of ids, one a line; they are vertices even without edges
-  bool labels =
-      false;  ///< formats snap and csv: ids are names; the table is written, too (see vertex_names.h)
-  std::string columns =
-      {};                 ///< tables: SOURCE,TARGET[,WEIGHT], each a name in the header or a number from 1 on
-  bool keep_ids = false;  ///< see BuildOptions; not with labels
+      {};                    ///< format snap: a file of ids, one a line, that are vertices even without edges
+  bool labels = false;       ///< formats snap and csv: ids are names, whose table is written (vertex_names.h)
+  std::string columns = {};  ///< tables: SOURCE,TARGET[,WEIGHT], each a name or a number from 1 on
+  bool keep_ids = false;     ///< see BuildOptions; not with labels
   std::vector<std::string> more = {};  ///< further files of the same edge list (snap, el, wel, u32pairs)
   bool allow_empty = false;            ///< an input without an edge is no error
   std::function<void(const std::string&)> note = {};  ///< see BuildOptions
@@ -48,6 +46,14 @@ BuildSummary convert(const std::string& input, OutputFile& output, const Convert
 /// `edges` keeps. Formats that are read in memory are refused.
 BuildSummary convert_to(EdgeSink& edges, const std::string& input, const std::string& output,
                         const ConvertOptions& options, const Progress& progress = {});
+
+/// Adds all edges of a graph to `builder`, and lets go of the pages that hold them; where `turned`, each from
+/// its target to its source. Throws Error.
+void add_rows(const GraphFile& graph, Builder& builder, bool turned, const char* step,
+              const Progress& progress);
+
+/// Returns the ids that vertices had in the file that was converted; empty where these are their numbers.
+std::vector<std::uint64_t> original_ids(const GraphFile& graph);
 
 struct ExportOptions {
   Format format;        ///< one that is written: el, wel, csv, tsv, matrix_market, sg, wsg or metis

@@ -81,8 +81,7 @@ BuildSummary read_edges(Conversion& conversion, HeaderLines& lines, const Piece&
     if (counted.negated) add_negated(sink, worker, edges);
     entries.fetch_add(edges.size(), std::memory_order_relaxed);
   };
-  each_edge_piece(conversion.inputs, options.workers, shape, first, conversion.progress, sink.rank(),
-                  sink.size(), take);
+  each_edge_piece(conversion, conversion.inputs, shape, first, take);
   const std::uint64_t found = sink.sum(entries.load(std::memory_order_relaxed));
   if (found != counted.entries) {
     input.fail(input.offset(), fmt::format("the file has {} entries but its {} says {}", found,

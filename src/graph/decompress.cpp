@@ -32,7 +32,6 @@ namespace {
 
 constexpr std::size_t kBufferBytes = 64 << 10;  // buffer of standard input
 
-/// Reads data that is not compressed.
 class PlainReader final : public ByteStream {
  public:
   explicit PlainReader(RawBytes& raw) : raw_(raw) {}
@@ -207,14 +206,10 @@ class XzReader final : public Decoder {
 #ifdef EDGEWIRE_BZIP2
 class Bzip2Reader final : public Decoder {
  public:
-  explicit Bzip2Reader(RawBytes& raw) : Decoder(raw, "bzip2") { start(); }
+  explicit Bzip2Reader(RawBytes& raw) : Decoder(raw, "bzip2") { restart(); }
   ~Bzip2Reader() override { BZ2_bzDecompressEnd(&stream_); }
 
  private:
-  void start() {
-    stream_ = {};
-    if (BZ2_bzDecompressInit(&stream_, 0, 0) != BZ_OK) throw std::bad_alloc();
-  }
   Step decode(std::span<const std::uint8_t> in, char* to, std::size_t room) override {
     const unsigned have = limited(in.size());
     const unsigned free = limited(room);
@@ -230,7 +225,8 @@ class Bzip2Reader final : public Decoder {
   }
   void restart() override {
     BZ2_bzDecompressEnd(&stream_);
-    start();
+    stream_ = {};
+    if (BZ2_bzDecompressInit(&stream_, 0, 0) != BZ_OK) throw std::bad_alloc();
   }
 
   bz_stream stream_{};

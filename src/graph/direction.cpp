@@ -1,5 +1,4 @@
-#include "graph/direction.h"
-
+// The rows of a graph once more, as they are or from target to source.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include "base/error.h"
 #include "base/output_file.h"
 #include "base/output_folder.h"
+#include "graph/convert.h"
 #include "graph/format.h"
 
 namespace edgewire::graph {

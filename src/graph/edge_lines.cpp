@@ -59,7 +59,6 @@ int leading_digits(const char* at, std::uint64_t& value) {
   return count;
 }
 
-/// Reads the edges of one piece.
 class EdgeParser {
  public:
   EdgeParser(const Input& input, const Piece& piece, const LineShape& shape, ParsedEdges& edges)
@@ -285,20 +284,15 @@ void parse_edge_lines(const Input& input, const Piece& piece, const LineShape& s
   EdgeParser(input, piece, shape, edges).parse();
 }
 
-void each_edge_piece(std::span<Input* const> inputs, int workers, const LineShape& shape, const Piece& first,
-                     const Progress& progress, int rank, int size,
+void each_edge_piece(const Conversion& conversion, std::span<Input* const> inputs, const LineShape& shape,
+                     const Piece& first,
                      const std::function<void(int worker, const ParsedEdges& edges)>& take) {
-  std::vector<ParsedEdges> parsed(static_cast<std::size_t>(workers));
-  const auto work = [&](const Input& input, int worker, const Piece& piece) {
+  std::vector<ParsedEdges> parsed(static_cast<std::size_t>(conversion.options.workers));
+  each_piece(conversion, inputs, first, 0, [&](const Input& input, int worker, const Piece& piece) {
     ParsedEdges& edges = parsed[static_cast<std::size_t>(worker)];
     parse_edge_lines(input, piece, shape, edges);
     take(worker, edges);
-  };
-  if (rank == 0) work(*inputs[0], 0, first);
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    inputs[i]->take_share(rank, size, 0, Input::kToEnd, static_cast<int>(i % static_cast<std::size_t>(size)));
-  Input::each_piece_of(
-      inputs, workers, progress, [](Input& input, Piece& piece) { return input.next_lines(piece); }, work);
+  });
 }
 
 std::vector<std::uint64_t> sample_sources(std::span<Input* const> inputs, LineShape shape) {

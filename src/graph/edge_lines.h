@@ -10,6 +10,7 @@
 
 #include "graph/edge_sink.h"
 #include "graph/input.h"
+#include "graph/readers.h"
 #include "graph/weight_text.h"
 #include "graph/weights.h"
 
@@ -55,10 +56,9 @@ struct ParsedEdges {
 /// Parses a piece into `edges`, replacing what is there. Throws Error with path, line and byte offset.
 void parse_edge_lines(const Input& input, const Piece& piece, const LineShape& shape, ParsedEdges& edges);
 
-/// Takes pieces of text in parallel, those of reader `rank` of `size` (see Input::take_share()); `first` is
-/// one that was taken already.
-void each_edge_piece(std::span<Input* const> inputs, int workers, const LineShape& shape, const Piece& first,
-                     const Progress& progress, int rank, int size,
+/// Hands the edges of this reader's share of the inputs to take(worker, edges), see each_piece().
+void each_edge_piece(const Conversion& conversion, std::span<Input* const> inputs, const LineShape& shape,
+                     const Piece& first,
                      const std::function<void(int worker, const ParsedEdges& edges)>& take);
 
 /// Returns the sources of edges all over the inputs. Lines that are wrong are left to those who read all of

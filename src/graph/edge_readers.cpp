@@ -5,7 +5,6 @@
 #include <cctype>
 #include <cstring>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,15 +26,14 @@ BuildSummary read_lines(Conversion& conversion, LineShape shape, const Piece& fi
   options.weighted = options.weighted && shape.weighted;
   start(conversion, {.numbering = numbering}, [&] { return sample_sources(conversion.inputs, shape); });
   EdgeSink& sink = conversion.edges;
-  each_edge_piece(conversion.inputs, options.workers, shape, first, conversion.progress, sink.rank(),
-                  sink.size(), [&](int worker, const ParsedEdges& edges) { edges.add_to(sink, worker); });
+  each_edge_piece(conversion, conversion.inputs, shape, first,
+                  [&](int worker, const ParsedEdges& edges) { edges.add_to(sink, worker); });
   if (conversion.vertices != nullptr) {
     LineShape lone;
     lone.vertex = true;
-    each_edge_piece(std::span(&conversion.vertices, 1), options.workers, lone, {}, conversion.progress,
-                    sink.rank(), sink.size(), [&](int worker, const ParsedEdges& vertices) {
-                      sink.add_vertices(worker, vertices.all_ids());
-                    });
+    each_edge_piece(
+        conversion, std::span(&conversion.vertices, 1), lone, {},
+        [&](int worker, const ParsedEdges& vertices) { sink.add_vertices(worker, vertices.all_ids()); });
   }
   return sink.write(0, conversion.progress);
 }
@@ -57,12 +55,6 @@ std::vector<std::uint64_t> sample_pairs(std::span<Input* const> inputs) {
   return sources;
 }
 
-bool is_one_of(std::string_view name, std::span<const std::string_view> words) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  return std::find(words.begin(), words.end(), lower) != words.end();
-}
-
 /// Returns the words of a line, without quotes.
 std::vector<std::string_view> words_of(std::string_view line) {
   constexpr std::string_view kBetween = " \t\r,;|\"'";
@@ -76,6 +68,13 @@ std::vector<std::string_view> words_of(std::string_view line) {
 }
 
 }  // namespace
+
+bool is_one_of(std::string_view name, std::span<const std::string_view> words) {
+  const auto lower = [](unsigned char c) { return std::tolower(c); };
+  return std::ranges::any_of(words, [&](std::string_view word) {
+    return std::ranges::equal(name, word, std::ranges::equal_to(), lower, lower);
+  });
+}
 
 bool is_end_name(std::string_view name) {
   constexpr std::array<std::string_view, 26> kNames = {
@@ -112,11 +111,10 @@ BuildSummary read_snap(Conversion conversion) {
   shape.weighted = conversion.options.weighted && edge.weighted;
   shape.fields = std::max(edge.fields, 2);
   if (conversion.options.weighted && edge.fields > 3) {
-    conversion.input.fail_line(
-        first, edge.at,
-        fmt::format("{} fields; an edge list has SOURCE TARGET [WEIGHT]. --columns says "
-                    "which to read, such as --columns 1,2",
-                    edge.fields));
+    conversion.input.fail_line(first, edge.at,
+                               fmt::format("{} fields; an edge list has SOURCE TARGET [WEIGHT]. --columns "
+                                           "says which to read, such as --columns 1,2",
+                                           edge.fields));
   }
   shape.hint = kMetisHint;
   WeightColumn& column = conversion.options.column;
@@ -144,26 +142,20 @@ BuildSummary read_u32_pairs(Conversion conversion) {
   options.weighted = false;
   start(conversion, {}, [&] { return sample_pairs(conversion.inputs); });
   EdgeSink& sink = conversion.edges;
-  for (std::size_t i = 0; i < conversion.inputs.size(); ++i)
-    conversion.inputs[i]->take_share(sink.rank(), sink.size(), 8, Input::kToEnd,
-                                     static_cast<int>(i % static_cast<std::size_t>(sink.size())));
   std::vector<std::vector<std::uint64_t>> buffers(static_cast<std::size_t>(options.workers));
-  Input::each_piece_of(
-      conversion.inputs, options.workers, conversion.progress,
-      [](Input& input, Piece& piece) { return input.next_records(piece, 8, Input::kToEnd); },
-      [&](Input& input, int worker, const Piece& piece) {
-        std::vector<std::uint64_t>& ids = buffers[static_cast<std::size_t>(worker)];
-        ids.resize(piece.text.size() / 4);
-        for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = u32_at(piece.text, i);
-        const auto wrong =
-            std::find_if(ids.begin(), ids.end(), [](std::uint64_t id) { return id >= kMaxVertices; });
-        if (wrong != ids.end()) {
-          input.fail(piece.offset + static_cast<std::uint64_t>(wrong - ids.begin()) * 4,
-                     fmt::format("vertex id {} is larger than the {} that is supported{}", *wrong,
-                                 kMaxVertices - 1, kMoreVertices));
-        }
-        sink.add(worker, ids, Weights());
-      });
+  each_piece(conversion, conversion.inputs, {}, 8, [&](const Input& input, int worker, const Piece& piece) {
+    std::vector<std::uint64_t>& ids = buffers[static_cast<std::size_t>(worker)];
+    ids.resize(piece.text.size() / 4);
+    for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = u32_at(piece.text, i);
+    const auto wrong =
+        std::find_if(ids.begin(), ids.end(), [](std::uint64_t id) { return id >= kMaxVertices; });
+    if (wrong != ids.end()) {
+      input.fail(piece.offset + static_cast<std::uint64_t>(wrong - ids.begin()) * 4,
+                 fmt::format("vertex id {} is larger than the {} that is supported{}", *wrong,
+                             kMaxVertices - 1, kMoreVertices));
+    }
+    sink.add(worker, ids, Weights());
+  });
   return sink.write(0, conversion.progress);
 }
 

@@ -3,18 +3,16 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <bit>
 #include <iterator>
 #include <limits>
 #include <mutex>
 #include <numeric>
 #include <utility>
-#include <vector>
 
-#include "base/available_memory.h"
-#include "base/bit_count.h"
 #include "base/bits.h"
+#include "base/control_group.h"
 #include "base/error.h"
+#include "base/ranked_bits.h"
 #include "graph/format.h"
 
 namespace edgewire::graph {
@@ -53,30 +51,15 @@ class IdSet {
     }
   }
 
-  std::uint64_t size() const { return size_; }
+  std::uint64_t size() const { return bitmap_ ? bitmap_->count() : sorted_.size(); }
 
   /// Returns the rank of `id`, which must be in the set.
   std::uint64_t rank(std::uint64_t id) const {
-    if (ranks_.empty()) {
-      return static_cast<std::uint64_t>(std::lower_bound(sorted_.begin(), sorted_.end(), id) -
-                                        sorted_.begin());
-    }
-    const RankedWord& word = ranks_[id / 64];
-    return word.before +
-           static_cast<std::uint64_t>(std::popcount(word.bits & ((std::uint64_t{1} << id % 64) - 1)));
+    if (bitmap_) return bitmap_->below(id);
+    return static_cast<std::uint64_t>(std::ranges::lower_bound(sorted_, id) - sorted_.begin());
   }
 
-  std::vector<std::uint64_t> sorted() const {
-    if (ranks_.empty()) return sorted_;
-    std::vector<std::uint64_t> ids;
-    ids.reserve(size_);
-    for (std::uint64_t word = 0; word < ranks_.size(); ++word) {
-      for (std::uint64_t left = ranks_[word].bits; left != 0; left &= left - 1) {
-        ids.push_back(word * 64 + static_cast<std::uint64_t>(std::countr_zero(left)));
-      }
-    }
-    return ids;
-  }
+  std::vector<std::uint64_t> sorted() const { return bitmap_ ? bitmap_->members() : sorted_; }
 
  private:
   void mark(const std::vector<Chunk>& chunks, std::uint64_t max_id, std::uint64_t edges, int workers) {
@@ -90,19 +73,16 @@ class IdSet {
       SharedBits& bits = maps[shared ? 0 : static_cast<std::size_t>(worker)];
       each_id(chunks[index], [&](std::uint64_t id) { bits.add(id); });
     });
-    ranks_.reserve(maps[0].words());
-    for (std::size_t i = 0; i < maps[0].words(); ++i) {
-      std::uint64_t word = 0;
-      for (const SharedBits& bits : maps) word |= bits.word(i);
-      ranks_.push_back({word, size_});
-      size_ += bit_count(word);
-    }
+    bitmap_.emplace(maps[0].words(), [&](std::size_t w) {
+      Bits::Word word = 0;
+      for (const SharedBits& bits : maps) word |= bits.word(w);
+      return word;
+    });
   }
 
   void collect(const std::vector<Chunk>& chunks, int workers) {
     std::mutex mutex;
-    std::vector<std::vector<std::uint64_t>>
-        runs;  // sorted; merged as soon as two are of about the same length
+    std::vector<std::vector<std::uint64_t>> runs;  // sorted; two of about the same length are merged
     const auto merge_in = [&](std::vector<std::uint64_t> run) {
       for (;;) {
         std::vector<std::uint64_t> other;
@@ -130,7 +110,6 @@ class IdSet {
     });
     std::sort(runs.begin(), runs.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
     for (const auto& run : runs) sorted_ = united(sorted_, run);
-    size_ = sorted_.size();
   }
 
   static std::vector<std::uint64_t> united(const std::vector<std::uint64_t>& a,
@@ -140,11 +119,7 @@ class IdSet {
     return both;
   }
 
-  std::uint64_t size_ = 0;
-  struct RankedWord {  // in one cache line
-    std::uint64_t bits, before;
-  };
-  std::vector<RankedWord> ranks_;
+  std::optional<RankedBits> bitmap_;
   std::vector<std::uint64_t> sorted_;
 };
 

@@ -9,18 +9,15 @@
 
 namespace edgewire::graph {
 
-namespace {
-
-/// Returns the header with its sections. `part`: all 0 of a whole graph.
-Header with_sections(std::uint32_t version, std::uint64_t vertices, std::uint64_t edges, std::uint32_t flags,
-                     const PartEntry& part) {
+Header lay_out(std::uint64_t vertices, std::uint64_t edges, std::uint32_t flags,
+               const std::optional<PartEntry>& part) {
   Header header{};
   header.magic = kMagic;
-  header.version = version;
+  header.version = part ? kPartVersion : kVersion;
   header.flags = flags | kIdFlag;
   header.vertices = vertices;
   header.edges = edges;
-  header.part = part;
+  header.part = part.value_or(PartEntry{});
   std::uint64_t offset = kPageBytes;
   for (std::uint32_t section = 0; section < kSections; ++section) {
     const Elements held = elements_of(header, section);
@@ -31,16 +28,6 @@ Header with_sections(std::uint32_t version, std::uint64_t vertices, std::uint64_
   }
   header.checksums = {offset, first_block(header, kSections) * 8};
   return header;
-}
-
-}  // namespace
-
-Header lay_out(std::uint64_t vertices, std::uint64_t edges, std::uint32_t flags) {
-  return with_sections(kVersion, vertices, edges, flags, {});
-}
-
-Header lay_out_part(std::uint64_t vertices, std::uint64_t edges, std::uint32_t flags, const PartEntry& part) {
-  return with_sections(kPartVersion, vertices, edges, flags, part);
 }
 
 Extent extent_of(const Header& header) {

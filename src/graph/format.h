@@ -54,8 +54,7 @@ inline constexpr std::uint64_t kMaxVertices = kIds64 ? std::uint64_t{1} << 48 : 
 /// Messages say this behind that number.
 inline constexpr std::string_view kMoreVertices =
     kIds64 ? "" : "; edgewire-wide, which is built with -Did_bits=64, takes more";
-inline constexpr std::uint64_t kMaxEdges = std::uint64_t{1}
-                                           << 44;  ///< keeps every byte count far from overflow
+inline constexpr std::uint64_t kMaxEdges = std::uint64_t{1} << 44;  ///< keeps byte counts far from overflow
 
 enum Flag : std::uint32_t {
   kWeighted = 1,
@@ -85,7 +84,6 @@ struct SectionEntry {
 /// Says what a file holds of the graph: the rows [first_row, last_row) and the edges [first_edge, last_edge).
 struct Extent {
   std::uint64_t first_row, last_row, first_edge, last_edge;
-  bool operator==(const Extent&) const = default;
 };
 
 /// The header of a part says this besides. In a file that holds the whole graph all of it is 0.
@@ -114,16 +112,15 @@ static_assert(sizeof(Header) == kPageBytes && std::is_trivially_copyable_v<Heade
 static_assert(offsetof(Header, sections) == 32 && offsetof(Header, checksum) == kPageBytes - 8);
 static_assert(kBlockBytes % kPageBytes == 0);
 
-constexpr std::uint64_t blocks_of(std::uint64_t bytes) {
-  return (padded(bytes) + kBlockBytes - 1) / kBlockBytes;
-}
 /// Returns the zeros before the section's data.
 constexpr std::uint64_t lead_of(const SectionEntry& entry) { return entry.offset % kPageBytes; }
 /// Returns the pages that hold the section: where they begin in the file, and their bytes.
 constexpr SectionEntry pages_of(const SectionEntry& entry) {
   return {entry.offset - lead_of(entry), padded(lead_of(entry) + entry.bytes)};
 }
-constexpr std::uint64_t blocks_of(const SectionEntry& entry) { return blocks_of(pages_of(entry).bytes); }
+constexpr std::uint64_t blocks_of(const SectionEntry& entry) {
+  return (pages_of(entry).bytes + kBlockBytes - 1) / kBlockBytes;
+}
 
 /// Returns the flags of a graph whose weights have this type.
 constexpr std::uint32_t weight_flags(WeightType type) {
@@ -137,17 +134,22 @@ constexpr WeightType weight_type(std::uint32_t flags) {
   return wide ? WeightType::f64 : WeightType::f32;
 }
 
+/// Returns the weights in a file with this header, which are at `data`.
+inline Weights weights_at(const std::uint8_t* data, const Header& header) {
+  const WeightType type = weight_type(header.flags);
+  return {type, data, header.sections[kWeights].bytes / bytes_of(type)};
+}
+
 /// The elements of a section that a file holds, as numbers in the whole section.
 struct Elements {
   std::uint64_t first, last;
   std::uint64_t bytes;  ///< size of one element
 };
 
-/// Returns the header of a graph, complete but for the two checksums, with kIdFlag. Expects counts within the
-/// limits above.
-Header lay_out(std::uint64_t vertices, std::uint64_t edges, std::uint32_t flags);
-/// Returns the same for one part of it, complete but for the three checksums.
-Header lay_out_part(std::uint64_t vertices, std::uint64_t edges, std::uint32_t flags, const PartEntry& part);
+/// Returns the header of a graph, or of one part of it, complete but for the checksums, with kIdFlag. Expects
+/// counts within the limits above.
+Header lay_out(std::uint64_t vertices, std::uint64_t edges, std::uint32_t flags,
+               const std::optional<PartEntry>& part = {});
 inline bool is_part(const Header& header) { return header.version == kPartVersion; }
 Extent extent_of(const Header& header);
 /// Returns the elements, none where the file has no such section.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <utility>
 
 #include "base/error.h"
 #include "graph/edge_lines.h"
@@ -44,28 +45,25 @@ struct Content {
   bool edges = false;         ///< the first line is one of an edge list
 };
 
-struct Magic {
-  std::string_view bytes;
-  std::string_view words;
-};
-
-constexpr std::array<Magic, 17> kForeign = {{{"PK\x03\x04", "a zip archive"},
-                                             {"\x93NUMPY", "a NumPy array"},
-                                             {"\x89HDF", "HDF5"},
-                                             {"PAR1", "Parquet"},
-                                             {"7z\xBC\xAF", "a 7z archive"},
-                                             {"\x04\x22\x4D\x18", "lz4"},
-                                             {"MATLAB 5.0", "a MATLAB file"},
-                                             {"\xFF\xFE", "text in UTF-16 (UTF-8 is supported)"},
-                                             {"\xFE\xFF", "text in UTF-16 (UTF-8 is supported)"},
-                                             {"<", "XML"},
-                                             {"{", "JSON"},
-                                             {"[", "JSON"},
-                                             {"*", "Pajek"},
-                                             {"graph {", "DOT"},
-                                             {"graph [", "GML"},
-                                             {"digraph ", "DOT"},
-                                             {"Creator ", "GML"}}};
+/// The first bytes of formats that are not supported, and what these are called.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kForeign = {
+    {{"PK\x03\x04", "a zip archive"},
+     {"\x93NUMPY", "a NumPy array"},
+     {"\x89HDF", "HDF5"},
+     {"PAR1", "Parquet"},
+     {"7z\xBC\xAF", "a 7z archive"},
+     {"\x04\x22\x4D\x18", "lz4"},
+     {"MATLAB 5.0", "a MATLAB file"},
+     {"\xFF\xFE", "text in UTF-16 (UTF-8 is supported)"},
+     {"\xFE\xFF", "text in UTF-16 (UTF-8 is supported)"},
+     {"<", "XML"},
+     {"{", "JSON"},
+     {"[", "JSON"},
+     {"*", "Pajek"},
+     {"graph {", "DOT"},
+     {"graph [", "GML"},
+     {"digraph ", "DOT"},
+     {"Creator ", "GML"}}};
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 32 && (c < '\t' || c > '\r'); }
 
@@ -109,9 +107,8 @@ Content content_of(std::string_view start) {
     return content;
   }
   std::string_view text = start.substr(start.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
-  for (const Magic& magic : kForeign) {
-    if (text.starts_with(magic.bytes)) content.foreign = magic.words;
-  }
+  for (const auto& [bytes, words] : kForeign)
+    if (text.starts_with(bytes)) content.foreign = words;
   constexpr std::size_t kEnough = 1024;
   const std::string_view sample = start.substr(0, kEnough);
   const auto control = std::find_if(sample.begin(), sample.end(), is_control);
@@ -182,36 +179,6 @@ void check_content(Input& input, const Content& content, const FormatName& forma
   }
 }
 
-}  // namespace
-
-std::span<const FormatName> all_formats() { return kFormats; }
-
-const FormatName& name_of(Format format) {
-  return *std::find_if(kFormats.begin(), kFormats.end(),
-                       [&](const FormatName& known) { return known.format == format; });
-}
-
-std::optional<Format> format_of_name(std::string_view path) {
-  const std::string_view ending = ending_of(path);
-  if (ending.empty()) return std::nullopt;
-  for (const FormatName& known : kFormats) {
-    std::string_view endings = known.endings;
-    while (!endings.empty()) {
-      const std::string_view one = endings.substr(0, endings.find(' '));
-      if (one == ending) return known.format;
-      endings.remove_prefix(std::min(one.size() + 1, endings.size()));
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<Format> format_of_file(std::string_view path) {
-  const std::optional<Format> told = format_of_name(path);
-  return told == Format::metis && path.ends_with(".graph") && has_graph_class(path) ? Format::webgraph : told;
-}
-
-namespace {
-
 Format format_of(Input& input, Format asked, bool columns, bool labels) {
   const Content content = content_of(input.peek());
   const std::optional<Format> told = asked == Format::automatic ? format_of_file(input.path()) : asked;
@@ -252,14 +219,39 @@ void refuse_cr_alone(Input& input) {
 void refuse_metis(Input& input, Format format) {
   if (format != Format::snap && format != Format::csv && format != Format::el && format != Format::wel)
     return;
-  const std::string_view text = input.peek();
-  if (const auto graph = metis_graph_in(text, text.size() < Input::kPeekBytes))
+  if (const auto graph = metis_graph_in(input, input.peek().size() < Input::kPeekBytes))
     refuse(input, fmt::format("it is to be read as {}, but is a METIS graph of {} vertices and {} edges; "
                               "--format metis reads it (if its lines are edges, begin with a line '# edges')",
                               name_of(format).words, graph->vertices, graph->edges));
 }
 
 }  // namespace
+
+std::span<const FormatName> all_formats() { return kFormats; }
+
+const FormatName& name_of(Format format) {
+  return *std::find_if(kFormats.begin(), kFormats.end(),
+                       [&](const FormatName& known) { return known.format == format; });
+}
+
+std::optional<Format> format_of_name(std::string_view path) {
+  const std::string_view ending = ending_of(path);
+  if (ending.empty()) return std::nullopt;
+  for (const FormatName& known : kFormats) {
+    std::string_view endings = known.endings;
+    while (!endings.empty()) {
+      const std::string_view one = endings.substr(0, endings.find(' '));
+      if (one == ending) return known.format;
+      endings.remove_prefix(std::min(one.size() + 1, endings.size()));
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Format> format_of_file(std::string_view path) {
+  const std::optional<Format> told = format_of_name(path);
+  return told == Format::metis && path.ends_with(".graph") && has_graph_class(path) ? Format::webgraph : told;
+}
 
 Format choose_format(Input& input, Format asked, bool columns, bool labels) {
   const Format format = format_of(input, asked, columns, labels);

@@ -5,14 +5,14 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <compare>
 #include <cstring>
 #include <numeric>
 #include <vector>
 
-#include "base/available_memory.h"
+#include "base/control_group.h"
 #include "base/error.h"
 #include "base/mapped_file.h"
-#include "base/random.h"
 #include "graph/format.h"
 #include "graph/readers.h"
 #include "graph/writers.h"
@@ -99,9 +99,7 @@ constexpr std::uint64_t kWrittenBytes = 1 << 20;
 struct WeightedNeighbour {
   std::uint32_t vertex;
   std::int32_t weight;
-  bool operator<(const WeightedNeighbour& other) const {
-    return vertex != other.vertex ? vertex < other.vertex : weight < other.weight;
-  }
+  auto operator<=>(const WeightedNeighbour&) const = default;
 };
 
 std::int32_t whole_weight(const Export& task, PlainId source, std::uint64_t index) {
@@ -194,23 +192,21 @@ void write_in_edges(const Export& task, const RowBlocks& blocks, OutputFile& fil
 template <class Neighbour>
 WriteSummary write(const Export& task) {
   const GraphFile& graph = task.graph;
-  const std::uint64_t offsets_bytes = (graph.vertices() + 1) * 8;
-  const std::uint64_t direction_bytes = offsets_bytes + graph.edges() * sizeof(Neighbour);
-  const std::uint64_t bytes = kGapHeaderBytes + direction_bytes * (graph.symmetric() ? 1 : 2);
+  const GapHeader layout{!graph.symmetric(), graph.edges(), graph.vertices(), sizeof(Neighbour)};
   const RowBlocks blocks(graph);
   OutputFile file(task.output);
-  file.reserve(bytes);
+  file.reserve(layout.file_end());
   std::array<char, kGapHeaderBytes> header{};
-  header[0] = graph.symmetric() ? 0 : 1;
-  const std::array<std::uint64_t, 2> counts = {graph.edges(), graph.vertices()};
+  header[0] = layout.directed ? 1 : 0;
+  const std::array<std::uint64_t, 2> counts = {layout.edges, layout.vertices};
   std::memcpy(header.data() + 1, counts.data(), sizeof counts);
   file.write(header.data(), header.size(), 0);
   write_array(task, file, graph.offsets().data(), graph.vertices() + 1, kGapHeaderBytes);
-  write_out_edges<Neighbour>(task, blocks, file, kGapHeaderBytes + offsets_bytes);
-  if (!graph.symmetric()) write_in_edges<Neighbour>(task, blocks, file, kGapHeaderBytes + direction_bytes);
+  write_out_edges<Neighbour>(task, blocks, file, layout.targets_at());
+  if (layout.directed) write_in_edges<Neighbour>(task, blocks, file, layout.targets_end());
   refuse_changed_files();
   file.commit();
-  return {graph.edges(), bytes, 0, 0};
+  return {layout.edges, layout.file_end(), 0, 0};
 }
 
 }  // namespace
@@ -230,10 +226,12 @@ BuildSummary read_gap_binary(Conversion conversion, bool weighted) {
   EdgeSink& sink = conversion.edges;
   input.take_share(sink.rank(), sink.size(), header.record_bytes, header.targets_end());
   std::atomic<std::uint64_t> asymmetry{0};  // read after the workers have ended
-  input.each_piece(
-      options.workers, conversion.progress,
-      [&](Piece& piece) { return input.next_records(piece, header.record_bytes, header.targets_end()); },
-      [&](int worker, const Piece& piece) {
+  Input::each_piece(
+      conversion.inputs, options.workers, conversion.progress,
+      [&](Input&, Piece& piece) {
+        return input.next_records(piece, header.record_bytes, header.targets_end());
+      },
+      [&](Input&, int worker, const Piece& piece) {
         std::uint64_t edge = (piece.offset - header.targets_at()) / header.record_bytes;
         auto row = static_cast<std::uint64_t>(std::upper_bound(offsets.begin(), offsets.end(), edge) -
                                               offsets.begin()) -
@@ -274,14 +272,14 @@ BuildSummary read_gap_binary(Conversion conversion, bool weighted) {
   return sink.write(header.directed ? 0U : std::uint32_t{kSymmetric}, conversion.progress);
 }
 
-WriteSummary write_gap_binary(const Export& task, bool weighted) {
+WriteSummary write_gap_binary(const Export& task) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 31;
   if (task.graph.vertices() > kMost) {
     throw Error(
         fmt::format("{}: GAP's formats take 2147483648 vertices at most, but the graph has {}; write .mtx",
                     task.output, task.graph.vertices()));
   }
-  return weighted ? write<WeightedNeighbour>(task) : write<std::uint32_t>(task);
+  return task.weights ? write<WeightedNeighbour>(task) : write<std::uint32_t>(task);
 }
 
 }  // namespace edgewire::graph

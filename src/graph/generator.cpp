@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <new>
 
-#include "base/available_memory.h"
+#include "base/control_group.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "base/random.h"
@@ -16,8 +16,7 @@ namespace edgewire::graph {
 namespace {
 
 constexpr std::uint64_t kItemsPerTask = 1 << 16;
-constexpr std::uint64_t kWeightStream =
-    0x77656967'68747300;  // keeps weights apart from the numbers that make edges
+constexpr std::uint64_t kWeightStream = 0x77656967'68747300;  // weights have other numbers than edges
 
 Weight weight_of_edge(std::uint64_t seed, std::uint64_t edge) {
   return static_cast<float>((IndexedRandom(seed ^ kWeightStream, edge).next() >> 40) + 1) * 0x1p-24F;
@@ -96,12 +95,11 @@ Pair kronecker_edge(int scale, IndexedRandom random) {
 /// Makes edge_factor edges for each vertex, each of which is make_edge(random numbers of its own).
 template <class MakeEdge>
 BuildSummary generate_edges(const std::string& path, std::uint64_t vertices, std::uint64_t edge_factor,
-                            const GenerateOptions& options, const Progress& progress,
-                            const MakeEdge& make_edge) {
+                            const GenerateOptions& options, const MakeEdge& make_edge) {
   const std::uint64_t edges = product(vertices, edge_factor);
   check_size(path, vertices, edges);
   return generate(path, vertices, edges, edges * (options.undirected ? 2 : 1), build_options(options), 0,
-                  progress, [&](int worker, std::uint64_t i, Builder& builder) {
+                  options.progress, [&](int worker, std::uint64_t i, Builder& builder) {
                     const Pair edge = make_edge(IndexedRandom(options.seed, i));
                     builder.add(worker, static_cast<PlainId>(edge.source), static_cast<PlainId>(edge.target),
                                 options.weighted ? weight_of_edge(options.seed, i) : Weight());
@@ -111,26 +109,25 @@ BuildSummary generate_edges(const std::string& path, std::uint64_t vertices, std
 }  // namespace
 
 BuildSummary generate_kronecker(const std::string& path, int scale, std::uint64_t edge_factor,
-                                const GenerateOptions& options, const Progress& progress) {
+                                const GenerateOptions& options) {
   check_range("scale", scale, 0, kIds64 ? 47 : 31);
   const std::uint64_t vertices = std::uint64_t{1} << scale;
   const Permutation permute(vertices, options.seed);
-  return generate_edges(path, vertices, edge_factor, options, progress, [&](IndexedRandom random) {
+  return generate_edges(path, vertices, edge_factor, options, [&](IndexedRandom random) {
     const Pair edge = kronecker_edge(scale, random);
     return Pair{permute(edge.source), permute(edge.target)};
   });
 }
 
 BuildSummary generate_uniform(const std::string& path, std::uint64_t vertices, std::uint64_t edge_factor,
-                              const GenerateOptions& options, const Progress& progress) {
-  return generate_edges(path, vertices, edge_factor, options, progress, [&](IndexedRandom random) {
+                              const GenerateOptions& options) {
+  return generate_edges(path, vertices, edge_factor, options, [&](IndexedRandom random) {
     const std::uint64_t source = random.below(vertices);
     return Pair{source, random.below(vertices)};
   });
 }
 
-BuildSummary generate_grid(const std::string& path, const GridShape& shape, const GenerateOptions& options,
-                           const Progress& progress) {
+BuildSummary generate_grid(const std::string& path, const GridShape& shape, const GenerateOptions& options) {
   const std::uint64_t vertices = product(shape.rows, shape.columns);
   check_size(path, vertices, product(vertices, 4));
   BuildOptions build = build_options(options);
@@ -143,7 +140,7 @@ BuildSummary generate_grid(const std::string& path, const GridShape& shape, cons
     if (at + 1 < size) return at + 1;
     return shape.torus && size > 2 ? 0 : size;  // size: there is none
   };
-  return generate(path, vertices, vertices, vertices * 4, build, kSimple, progress,
+  return generate(path, vertices, vertices, vertices * 4, build, kSimple, options.progress,
                   [&](int worker, std::uint64_t cell, Builder& builder) {
                     const std::uint64_t row = cell / shape.columns;
                     const std::uint64_t column = cell % shape.columns;

@@ -5,28 +5,20 @@
 #include <cstdint>
 #include <string>
 
-#include "base/parallel.h"
+#include "edgewire/convert.h"
 #include "graph/builder.h"
 
 namespace edgewire::graph {
-
-struct GenerateOptions {
-  std::uint64_t seed = 1;
-  bool weighted = false;  ///< uniform in (0, 1]; both directions of an edge have the same
-  bool simple = false;
-  bool undirected = false;
-  int workers = 0;  ///< 0: one a core
-};
 
 /// Makes a Kronecker graph with the parameters of Graph500 (A, B, C = 0.57, 0.19, 0.19; Chakrabarti, Zhan,
 /// Faloutsos: R-MAT, 2004), 2^scale vertices whose ids are permuted, edge_factor edges for each vertex. scale
 /// <= 31. Throws Error.
 BuildSummary generate_kronecker(const std::string& path, int scale, std::uint64_t edge_factor,
-                                const GenerateOptions& options, const Progress& progress = {});
+                                const GenerateOptions& options);
 
 /// Makes a graph whose sources and targets are drawn uniformly, with edge_factor edges for each vertex.
 BuildSummary generate_uniform(const std::string& path, std::uint64_t vertices, std::uint64_t edge_factor,
-                              const GenerateOptions& options, const Progress& progress = {});
+                              const GenerateOptions& options);
 
 struct GridShape {
   std::uint64_t rows = 0;
@@ -37,7 +29,6 @@ struct GridShape {
 
 /// Makes a graph in which each cell is joined to its neighbours above, below, left and right: symmetric, no
 /// duplicates, no self loops.
-BuildSummary generate_grid(const std::string& path, const GridShape& shape, const GenerateOptions& options,
-                           const Progress& progress = {});
+BuildSummary generate_grid(const std::string& path, const GridShape& shape, const GenerateOptions& options);
 
 }  // namespace edgewire::graph

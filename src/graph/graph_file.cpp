@@ -34,10 +34,6 @@ struct GraphFile::Mapping {
   std::span<const T> section(std::uint32_t section) const {
     return {reinterpret_cast<const T*>(sections[section]), layout.sections[section].bytes / sizeof(T)};
   }
-  Weights weights() const {
-    const WeightType type = weight_type(header().flags);
-    return {type, sections[kWeights], layout.sections[kWeights].bytes / bytes_of(type)};
-  }
   [[noreturn]] void fail_missing(std::uint64_t row) const;
   using Check = void (GraphPart::*)(std::uint64_t first, std::uint64_t last) const;
   void each_part(std::uint64_t first, std::uint64_t last, Check check) const;
@@ -113,7 +109,7 @@ GraphFile::GraphFile(std::unique_ptr<Mapping> mapping)
     : mapping_(std::move(mapping)),
       offsets_(mapping_->section<std::uint64_t>(kOffsets)),
       targets_(mapping_->section<VertexId>(kTargets)),
-      weights_(mapping_->weights()) {}
+      weights_(weights_at(mapping_->sections[kWeights], mapping_->layout)) {}
 GraphFile::GraphFile(GraphFile&&) noexcept = default;
 GraphFile& GraphFile::operator=(GraphFile&&) noexcept = default;
 GraphFile::~GraphFile() = default;
@@ -187,7 +183,6 @@ void GraphFile::verify_rows(std::uint64_t first, std::uint64_t last) const {
   mapping_->each_part(first, last, &GraphPart::check_rows);
 }
 
-/// Throws Error where there are no such rows.
 void GraphFile::check_range(std::uint64_t first, std::uint64_t last) const {
   if (first <= last && last <= vertices()) return;
   throw Error(

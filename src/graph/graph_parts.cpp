@@ -8,7 +8,6 @@
 #include <cstring>
 #include <filesystem>
 
-#include <dirent.h>
 #include <sys/mman.h>
 
 #include "base/checksum.h"
@@ -55,11 +54,11 @@ PlainId largest_of(std::span<const PlainId> values) {
 
 std::vector<std::string> part_names(const std::string& folder) {
   std::vector<std::string> names;
-  DIR* const entries = opendir(folder.c_str());
-  if (entries == nullptr) throw Error(fmt::format("{}: cannot read: {}", folder, reason(errno)));
-  while (const dirent* entry = readdir(entries))
-    if (part_of_name(entry->d_name)) names.emplace_back(entry->d_name);
-  closedir(entries);
+  std::error_code error;
+  std::filesystem::directory_iterator entry(folder, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
+    if (const std::string name = entry->path().filename(); part_of_name(name)) names.push_back(name);
+  if (error) throw Error(fmt::format("{}: cannot read: {}", folder, reason(error.value())));
   std::ranges::sort(names, {}, [](const std::string& name) { return part_of_name(name)->number; });
   return names;
 }
@@ -165,9 +164,8 @@ void GraphPart::check_header(Kind kind) {
     file_.fail(offsetof(Header, flags), "flags, vertices or edges are out of range");
   }
   if (is_part(header_)) check_part();
-  const Header expected = is_part(header_)
-                              ? lay_out_part(header_.vertices, header_.edges, header_.flags, header_.part)
-                              : lay_out(header_.vertices, header_.edges, header_.flags);
+  const Header expected = lay_out(header_.vertices, header_.edges, header_.flags,
+                                  is_part(header_) ? std::optional(header_.part) : std::nullopt);
   if (header_.sections != expected.sections || header_.checksums != expected.checksums) {
     file_.fail(offsetof(Header, sections), "the sections are not where they should be");
   }
@@ -183,7 +181,6 @@ void GraphPart::check_header(Kind kind) {
   checked_ = std::vector<std::atomic<bool>>(header_.checksums.bytes / 8);
 }
 
-/// Checks what the header says of the part.
 void GraphPart::check_part() const {
   const PartEntry& part = header_.part;
   const Extent& held = part.extent;
@@ -194,11 +191,6 @@ void GraphPart::check_part() const {
                     (!first || (held.first_row == 0 && held.first_edge == 0)) &&
                     (!last || (held.last_row == header_.vertices && held.last_edge == header_.edges));
   if (!fits) file_.fail(offsetof(Header, part), "its number, rows or edges are out of range");
-}
-
-Weights GraphPart::weights() const {
-  const WeightType type = weight_type(header_.flags);
-  return {type, data(kWeights), header_.sections[kWeights].bytes / bytes_of(type)};
 }
 
 void GraphPart::check_block(std::uint32_t section, std::uint64_t block) const {
@@ -244,7 +236,7 @@ void GraphPart::check_content(std::uint32_t section, std::uint64_t block) const 
       file_.fail(place(*std::ranges::max_element(values)),
                  fmt::format("target {} in a graph of {} vertices", largest, header_.vertices));
   } else if (section == kWeights) {
-    weights().visit([&](const auto all) {
+    weights_at(data(kWeights), header_).visit([&](const auto all) {
       const auto values = in_block(all, lead_of(entry), block);
       const auto wrong = std::find_if(values.begin(), values.end(),
                                       [](auto w) { return !std::isfinite(static_cast<double>(w)); });

@@ -45,7 +45,6 @@ class GraphPart {
   std::span<const T> values(std::uint32_t section) const {
     return {reinterpret_cast<const T*>(data(section)), header_.sections[section].bytes / sizeof(T)};
   }
-  Weights weights() const;
   void check_header(Kind kind);
   void check_part() const;
   void check_block(std::uint32_t section, std::uint64_t block) const;

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/mapped_file.h"
-#include "graph/decompress.h"
 
 namespace edgewire::graph {
 
@@ -269,17 +268,9 @@ void Input::read(void* to, std::uint64_t bytes) {
   while (next_records(piece, 1, end)) next = std::copy(piece.text.begin(), piece.text.end(), next);
 }
 
-void Input::each_piece(int workers, const Progress& progress, const std::function<bool(Piece&)>& next,
-                       const std::function<void(int worker, const Piece& piece)>& work) {
-  Input* const self = this;
-  each_piece_of(
-      std::span(&self, 1), workers, progress, [&](Input&, Piece& piece) { return next(piece); },
-      [&](Input&, int worker, const Piece& piece) { work(worker, piece); });
-}
-
-void Input::each_piece_of(std::span<Input* const> inputs, int workers, const Progress& progress,
-                          const std::function<bool(Input&, Piece&)>& next,
-                          const std::function<void(Input&, int worker, const Piece& piece)>& work) {
+void Input::each_piece(std::span<Input* const> inputs, int workers, const Progress& progress,
+                       const std::function<bool(Input&, Piece&)>& next,
+                       const std::function<void(Input&, int worker, const Piece& piece)>& work) {
   std::atomic<bool> failed = false;  // a hint to stop; the failure itself is guarded by the mutex
   std::mutex mutex;
   std::exception_ptr failure;

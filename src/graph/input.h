@@ -21,12 +21,11 @@ namespace edgewire::graph {
 /// Some consecutive bytes of the plain file. It is valid until its holder takes the next one.
 struct Piece {
   std::string_view text;
-  std::uint64_t offset = 0;  ///< of its first byte in the plain file
-  std::uint64_t line = 1;    ///< of its first byte; only kept by next_lines, of streams
-  std::uint64_t record = 0;  ///< for the caller of next_lines: the number of its first record
-  std::uint64_t file_bytes_used =
-      0;                      ///< bytes of the file itself, compressed or not, up to the end of the piece
-  std::vector<char> storage;  ///< memory of text, when the input is streamed
+  std::uint64_t offset = 0;           ///< of its first byte in the plain file
+  std::uint64_t line = 1;             ///< of its first byte; only kept by next_lines, of streams
+  std::uint64_t record = 0;           ///< for the caller of next_lines: the number of its first record
+  std::uint64_t file_bytes_used = 0;  ///< bytes of the file itself, maybe compressed, up to the piece's end
+  std::vector<char> storage;          ///< memory of text, when the input is streamed
 };
 
 /// A file, or standard input, read front to back. Whichever worker asks for the next piece of a compressed
@@ -71,15 +70,12 @@ class Input {
   /// Returns the offset of the next byte to be handed out.
   std::uint64_t offset() const noexcept { return offset_; }
 
-  /// Calls work(worker, piece) for every piece that `next` yields. After a failure no more pieces are taken,
-  /// and the error of the first piece that has one is thrown: the same one whatever the number of workers.
-  void each_piece(int workers, const Progress& progress, const std::function<bool(Piece&)>& next,
-                  const std::function<void(int worker, const Piece& piece)>& work);
-
-  /// Does the same for several inputs side by side: workers begin with different ones.
-  static void each_piece_of(std::span<Input* const> inputs, int workers, const Progress& progress,
-                            const std::function<bool(Input&, Piece&)>& next,
-                            const std::function<void(Input&, int worker, const Piece& piece)>& work);
+  /// Calls work(input, worker, piece) for every piece that `next` yields of the inputs, which workers read
+  /// side by side, each beginning with another one. After a failure no more pieces are taken, and the error
+  /// of the first piece that has one is thrown: the same one whatever the number of workers.
+  static void each_piece(std::span<Input* const> inputs, int workers, const Progress& progress,
+                         const std::function<bool(Input&, Piece&)>& next,
+                         const std::function<void(Input&, int worker, const Piece& piece)>& work);
 
   /// Returns the number of the line of `at`, which points into piece.text.
   std::uint64_t line_of(const Piece& piece, const char* at) const;

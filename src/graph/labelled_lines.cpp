@@ -16,7 +16,6 @@ namespace edgewire::graph {
 namespace {
 
 bool is_white(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
 /// Goes through the lines of a piece that hold edges, and the fields of each.
 class Lines {
@@ -46,7 +45,7 @@ class Lines {
     std::size_t end = 0;
     while (end < line_.size() && !separates(line_[end])) ++end;
     const std::string_view text = trimmed(line_.substr(0, end), blanks_);
-    check(text, text.data());
+    check_name(input_, piece_, text, text.data());
     skip_to_next(end);
     return text;
   }
@@ -66,26 +65,16 @@ class Lines {
 
   std::string_view quoted() {
     const char* const begin = line_.data();
-    unquoted_.clear();
-    std::size_t at = 1;
-    for (;; ++at) {
-      if (at == line_.size()) fail(begin, "a name in double quotes does not end on its line");
-      if (line_[at] == '"' && !line_.substr(at + 1).starts_with('"')) break;
-      if (line_[at] == '"') ++at;
-      unquoted_ += line_[at];
-    }
-    ++at;
+    const std::size_t end = closing_quote(line_);
+    if (end == line_.npos) fail(begin, "a name in double quotes does not end on its line");
+    const std::string_view name = undoubled(line_.substr(1, end - 1), unquoted_);
+    std::size_t at = end + 1;
     while (at < line_.size() && is_white(line_[at]) && !separates(line_[at])) ++at;
     if (at < line_.size() && !separates(line_[at]))
       fail(begin, "text follows the double quote that ends a name");
-    check(unquoted_, begin);
+    check_name(input_, piece_, name, begin);
     skip_to_next(at);
-    return unquoted_;
-  }
-
-  void check(std::string_view text, const char* at) const {
-    if (text.empty()) fail(at, "a field is empty");
-    if (std::any_of(text.begin(), text.end(), is_control)) fail(at, "a name holds a control character");
+    return name;
   }
 
   const Input& input_;
@@ -142,10 +131,9 @@ void parse_labelled_lines(const Input& input, const Piece& piece, const Labelled
       if (fields == 2 && shape.weighted) edges.weights.add(weights.read(text));
     }
     if (shape.weighted && fields > 3) {
-      lines.fail(begin,
-                 fmt::format("{} fields; an edge list has SOURCE TARGET [WEIGHT]; --no-weights reads the "
-                             "first two fields of each line",
-                             fields));
+      lines.fail(begin, fmt::format("{} fields; an edge list has SOURCE TARGET [WEIGHT]; --no-weights reads "
+                                    "the first two fields of each line",
+                                    fields));
     }
     if (fields != shape.fields)
       lines.fail(begin, fmt::format("{} fields, but the first edge has {}", fields, shape.fields));
@@ -164,10 +152,10 @@ void refuse_heading(const Input& input, const std::vector<std::string>& first,
                             return is_number(name) || name == first[0] || name == first[1];
                           });
   if (!only_words && !std::all_of(first.begin(), first.end(), is_end_name)) return;
-  throw Error(fmt::format(
-      "{}: the first line ({} {}) looks like names of columns; if it is, put a # and a blank before "
-      "it, or say --columns; if it is an edge, move it down by a line",
-      input.path(), first[0], first[1]));
+  throw Error(
+      fmt::format("{}: the first line ({} {}) looks like names of columns; if it is, put a # and a blank "
+                  "before it, or say --columns; if it is an edge, move it down by a line",
+                  input.path(), first[0], first[1]));
 }
 
 }  // namespace
@@ -231,7 +219,7 @@ BuildSummary build_labelled(Conversion& conversion, std::vector<LabelledPart>& p
                     [&](std::uint32_t name) { return vertex[name]; });
       },
       "numbering vertices", conversion.progress);
-  return write_labelled(builder, *conversion.output, conversion.table, names, 0, conversion.progress);
+  return write_labelled(builder, *conversion.output, conversion.wanted.table, names, 0, conversion.progress);
 }
 
 BuildSummary read_labelled(Conversion conversion) {
@@ -239,9 +227,11 @@ BuildSummary read_labelled(Conversion conversion) {
   BuildOptions& options = conversion.options;
   std::vector<LabelledPart> parts(static_cast<std::size_t>(options.workers));
   LabelledShape shape;
-  const auto read = [&](Input& from, const Piece& piece, int worker, bool vertices) {
-    LabelledPart& part = parts[static_cast<std::size_t>(worker)];
-    parse_labelled_lines(from, piece, shape, vertices, part.names, part.edges.emplace_back());
+  const auto read = [&](std::span<Input* const> inputs, const Piece& begin, bool vertices) {
+    each_piece(conversion, inputs, begin, 0, [&](const Input& from, int worker, const Piece& piece) {
+      LabelledPart& part = parts[static_cast<std::size_t>(worker)];
+      parse_labelled_lines(from, piece, shape, vertices, part.names, part.edges.emplace_back());
+    });
   };
   Piece first;
   while (shape.fields == 0 && input.next_lines(first)) shape = shape_of(input, first);
@@ -250,15 +240,11 @@ BuildSummary read_labelled(Conversion conversion) {
   if (shape.weighted) options.column = third_column(first.text.substr(0, shape.begin));
   std::vector<std::string> first_names;
   if (shape.fields > 0) {
-    read(input, first, 0, false);
+    read(conversion.inputs, first, false);
     const auto& names = parts[0].names.names();
     for (const std::size_t end : {0, 1}) first_names.push_back(names[parts[0].edges[0].ids[end]]);
-    each_lines(input, conversion, [&](int worker, const Piece& piece) { read(input, piece, worker, false); });
   }
-  if (conversion.vertices != nullptr) {
-    Input& lone = *conversion.vertices;
-    each_lines(lone, conversion, [&](int worker, const Piece& piece) { read(lone, piece, worker, true); });
-  }
+  if (conversion.vertices != nullptr) read({&conversion.vertices, 1}, {}, true);
   const std::vector<std::string_view> names = number_vertices(parts);
   if (!first_names.empty()) refuse_heading(input, first_names, names);
   BuildSummary summary = build_labelled(conversion, parts, names);

@@ -10,8 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "graph/builder.h"
-#include "graph/edge_sink.h"
+#include "graph/convert.h"
 #include "graph/input.h"
 #include "graph/weight_text.h"
 
@@ -22,14 +21,11 @@ struct Conversion {
   std::span<Input* const> inputs;  ///< of read_snap, read_gap_text and read_u32_pairs: all, `input` first
   Input* vertices;  ///< of read_snap: ids, one a line, of vertices that exist also without edges; or null
   EdgeSink& edges;
-  OutputFile* output;    ///< of readers that keep all edges in memory (read_metis, labels); else may be null
+  OutputFile* output;    ///< of names, which are read in memory; else may be null
   BuildOptions options;  ///< `weighted`: keep weights where the input has them
   const Progress& progress;
-  const std::string&
-      columns;              ///< of read_table: which hold source, target and weight; empty: its header says
+  const ConvertOptions& wanted;
   RoundedWeights& rounded;  ///< is told of weights that are
-  bool labels = false;      ///< of read_table: ids are names, as for read_labelled
-  OutputFile* table = nullptr;  ///< of read_labelled and read_table: see write_labelled()
 };
 
 /// Tells the sink what will come: `shape` without options and name. sample(): see EdgeSink::start().
@@ -41,11 +37,23 @@ void start(Conversion& conversion, GraphShape shape, const Sample& sample) {
   sink.start(shape, sink.wants_sample() ? sample() : std::vector<std::uint64_t>());
 }
 
-/// Calls work(worker, piece) for every piece of lines of `input`, see Input::each_piece().
+/// Calls work(input, worker, piece) for pieces of lines, or of records where `record_bytes` is not 0, in this
+/// reader's share of the inputs (see Input::take_share()), and first for `first`, which was taken from the
+/// first input already.
 template <class Work>
-void each_lines(Input& input, const Conversion& conversion, const Work& work) {
-  input.each_piece(
-      conversion.options.workers, conversion.progress, [&](Piece& piece) { return input.next_lines(piece); },
+void each_piece(const Conversion& conversion, std::span<Input* const> inputs, const Piece& first,
+                std::uint64_t record_bytes, const Work& work) {
+  const int rank = conversion.edges.rank(), size = conversion.edges.size();
+  if (rank == 0 && !first.text.empty()) work(*inputs[0], 0, first);
+  int owner = 0;  // of a stream
+  for (Input* const input : inputs)
+    input->take_share(rank, size, record_bytes, Input::kToEnd, owner++ % size);
+  Input::each_piece(
+      inputs, conversion.options.workers, conversion.progress,
+      [record_bytes](Input& input, Piece& piece) {
+        return record_bytes > 0 ? input.next_records(piece, record_bytes, Input::kToEnd)
+                                : input.next_lines(piece);
+      },
       work);
 }
 
@@ -83,6 +91,8 @@ BuildSummary read_webgraph(Conversion conversion);
 /// Returns whether a line is a header that calls a column source (or src, from) and one target (or dst, dest,
 /// to).
 bool names_edges(std::string_view line);
+/// Returns whether the name is one of the words, whatever letters are capitals.
+bool is_one_of(std::string_view name, std::span<const std::string_view> words);
 /// Returns whether a column that is called so holds sources or targets of edges.
 bool is_end_name(std::string_view name);
 /// Returns what the comments ahead of the first edge call the third column, as `# source target time` does;
@@ -93,11 +103,11 @@ WeightColumn third_column(std::string_view comments);
 struct MetisCounts {
   std::uint64_t vertices, edges;
 };
-/// Returns the counts of the METIS graph that `text` is, or, where it is not the `whole` file, that it
-/// begins: the first line counts vertices and edges, a line for each vertex follows, and each edge is in the
-/// lines of both its ends. It returns none for other text, also where a line is a comment that METIS does not
-/// know (#, //). A list of edges looks like that by accident only.
-std::optional<MetisCounts> metis_graph_in(std::string_view text, bool whole);
+/// Returns the counts of the METIS graph that comes next in the input, or, where that is not the `whole`
+/// file, that begins there: the first line counts vertices and edges, a line for each vertex follows, and
+/// each edge is in the lines of both its ends. It returns none for other text, also where a line is a comment
+/// that METIS does not know (#, //). A list of edges looks like that by accident only.
+std::optional<MetisCounts> metis_graph_in(Input& input, bool whole);
 
 /// A set of different names with a number for each, in the order in which they came. Not thread safe.
 class NameSet {

@@ -33,17 +33,11 @@ void trim_all(Line& fields) {
   for (std::string_view& field : fields) field = trimmed(field);
 }
 
-bool same_word(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
-
 /// Returns the one column that is called by one of the words; kNone for none or several.
 std::size_t find_column(const Line& header, std::initializer_list<std::string_view> words) {
   std::size_t found = kNone;
   for (std::size_t i = 0; i < header.size(); ++i) {
-    if (std::none_of(words.begin(), words.end(), [&](auto word) { return same_word(word, header[i]); }))
-      continue;
+    if (!is_one_of(header[i], words)) continue;
     if (found != kNone) return kNone;
     found = i;
   }
@@ -71,8 +65,7 @@ bool split_fields(std::string_view line, char separator, Line& fields) {
   for (;;) {
     std::size_t end = 0;
     if (line.starts_with('"')) {
-      end = line.find('"', 1);
-      while (end != line.npos && line.substr(end + 1).starts_with('"')) end = line.find('"', end + 2);
+      end = closing_quote(line);
       if (end == line.npos) return false;
       fields.push_back(line.substr(1, end - 1));
       line.remove_prefix(end + 1);
@@ -125,7 +118,7 @@ class TableReader {
         drop_before(first, line.data());  // it is an edge, and stays
       }
       conversion_.options.weighted = columns_.weight != kNone;
-      BuildSummary summary = conversion_.labels ? labelled_rows(first) : rows(first);
+      BuildSummary summary = conversion_.wanted.labels ? labelled_rows(first) : rows(first);
       summary.third_is_weight = conversion_.options.column != WeightColumn::named;
       return summary;
     }
@@ -136,16 +129,13 @@ class TableReader {
   BuildSummary rows(const Piece& first) {
     start(conversion_, {.numbering = GraphShape::Numbering::dense}, [&] { return sample(); });
     EdgeSink& sink = conversion_.edges;
-    const auto work = [&](int worker, const Piece& piece) {
+    each_piece(conversion_, conversion_.inputs, first, 0, [&](const Input&, int worker, const Piece& piece) {
       std::vector<std::uint64_t> ids;
       WeightList weights;
       take(piece, &conversion_.rounded, weights,
            [&](std::string_view field) { ids.push_back(id(piece, field)); });
       sink.add(worker, ids, weights.view());
-    };
-    if (sink.rank() == 0) work(0, first);
-    input_.take_share(sink.rank(), sink.size());
-    each_lines(input_, conversion_, work);
+    });
     return sink.write(0, conversion_.progress);
   }
 
@@ -165,16 +155,15 @@ class TableReader {
 
   BuildSummary labelled_rows(const Piece& first) {
     std::vector<LabelledPart> parts(static_cast<std::size_t>(conversion_.options.workers));
-    const auto work = [&](int worker, const Piece& piece) {
+    each_piece(conversion_, conversion_.inputs, first, 0, [&](const Input&, int worker, const Piece& piece) {
       LabelledPart& part = parts[static_cast<std::size_t>(worker)];
       LabelledEdges& edges = part.edges.emplace_back();
       std::string unquoted;
       take(piece, &conversion_.rounded, edges.weights, [&](std::string_view field) {
-        edges.ids.push_back(part.names.number(name(piece, field, unquoted)));
+        check_name(input_, piece, field, field.data());
+        edges.ids.push_back(part.names.number(undoubled(field, unquoted)));
       });
-    };
-    work(0, first);
-    each_lines(input_, conversion_, work);
+    });
     return build_labelled(conversion_, parts, number_vertices(parts));
   }
 
@@ -212,27 +201,12 @@ class TableReader {
     return value;
   }
 
-  /// Returns the name in a field. A double quote in a quoted field is written twice. `unquoted` is memory for
-  /// the result.
-  std::string_view name(const Piece& piece, std::string_view field, std::string& unquoted) const {
-    if (field.empty()) input_.fail_line(piece, field.data(), "a name is empty");
-    if (std::any_of(field.begin(), field.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }))
-      input_.fail_line(piece, field.data(), "a name holds a control character");
-    if (field.find("\"\"") == field.npos) return field;
-    unquoted.clear();
-    for (std::size_t at = 0; at < field.size(); ++at) {
-      unquoted += field[at];
-      if (field.substr(at).starts_with("\"\"")) ++at;
-    }
-    return unquoted;
-  }
-
   /// Returns whether a line is blank or a comment. A name may begin as a comment does.
   bool is_skipped(const Piece& piece, std::string_view line) const {
     const std::string_view text = trimmed(line);
     if (text.empty()) return true;
     if (!is_comment(line.data(), line.data() + line.size())) return false;
-    return !conversion_.labels || is_comment_beside_names(input_, piece, text);
+    return !conversion_.wanted.labels || is_comment_beside_names(input_, piece, text);
   }
 
   void split(const Piece& piece, std::string_view line, Line& fields) const {
@@ -250,7 +224,7 @@ class TableReader {
     columns_.fields = first.size();
     const bool numbers = first.size() >= 2 && is_whole(first[0]) && is_whole(first[1]);
     bool header = !numbers;
-    if (!conversion_.columns.empty()) {
+    if (!conversion_.wanted.columns.empty()) {
       header = named_columns(piece, line, first);
     } else if (numbers && first.size() <= 3) {
       columns_.source = 0;
@@ -265,7 +239,7 @@ class TableReader {
                        "name or by number, such as --columns 1,2. Are ids names? Then say --labels, too");
     }
     if (!conversion_.options.weighted) columns_.weight = kNone;
-    if (columns_.weight != kNone && conversion_.columns.empty() && !header)
+    if (columns_.weight != kNone && conversion_.wanted.columns.empty() && !header)
       conversion_.options.column =
           third_column(piece.text.substr(0, static_cast<std::size_t>(line.data() - piece.text.data())));
     return header;
@@ -273,11 +247,11 @@ class TableReader {
 
   bool named_columns(const Piece& piece, std::string_view line, const Line& first) {
     Line wanted;
-    split_fields(conversion_.columns, ',', wanted);
+    split_fields(conversion_.wanted.columns, ',', wanted);
     trim_all(wanted);
     if (wanted.size() < 2 || wanted.size() > 3) {
-      throw UsageError(
-          fmt::format("--columns: '{}' is not SOURCE,TARGET or SOURCE,TARGET,WEIGHT", conversion_.columns));
+      throw UsageError(fmt::format("--columns: '{}' is not SOURCE,TARGET or SOURCE,TARGET,WEIGHT",
+                                   conversion_.wanted.columns));
     }
     std::array<std::size_t, 3> found = {kNone, kNone, kNone};
     bool by_name = false;
@@ -298,7 +272,8 @@ class TableReader {
     columns_.source = found[0];
     columns_.target = found[1];
     columns_.weight = found[2];
-    if (!conversion_.labels) return by_name || !is_whole(first[found[0]]) || !is_whole(first[found[1]]);
+    if (!conversion_.wanted.labels)
+      return by_name || !is_whole(first[found[0]]) || !is_whole(first[found[1]]);
     if (!by_name && names_edges(line))
       input_.fail_line(piece, line.data(),
                        "this line looks like names of columns: choose the columns by name, not by number");

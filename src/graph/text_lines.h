@@ -24,6 +24,32 @@ inline std::string_view trimmed(std::string_view text, const char* blanks = kBla
   return text.substr(first, text.find_last_not_of(blanks) + 1 - first);
 }
 
+/// Returns where the double quote is that ends a text which begins with one; npos where none does. Within the
+/// text a double quote is written twice.
+inline std::size_t closing_quote(std::string_view text) {
+  std::size_t end = text.find('"', 1);
+  while (end != text.npos && text.substr(end + 1).starts_with('"')) end = text.find('"', end + 2);
+  return end;
+}
+
+/// Returns the text with one double quote for each two. `memory`: for the result.
+inline std::string_view undoubled(std::string_view text, std::string& memory) {
+  if (text.find("\"\"") == text.npos) return text;
+  memory.clear();
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    memory += text[at];
+    if (text.substr(at).starts_with("\"\"")) ++at;
+  }
+  return memory;
+}
+
+/// Throws Error where a field, at `at` in the piece, is no name of a vertex.
+inline void check_name(const Input& input, const Piece& piece, std::string_view name, const char* at) {
+  if (name.empty()) input.fail_line(piece, at, "a field is empty");
+  if (std::ranges::any_of(name, [](unsigned char c) { return c < 0x20 || c == 0x7F; }))
+    input.fail_line(piece, at, "a name holds a control character");
+}
+
 /// Cuts the first line off `text`, and returns it without its end.
 inline std::string_view cut_line(std::string_view& text) {
   const std::string_view line = text.substr(0, text.find('\n'));

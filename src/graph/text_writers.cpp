@@ -15,7 +15,6 @@
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/mapped_file.h"
-#include "base/random.h"
 #include "graph/compress.h"
 #include "graph/vertex_names.h"
 #include "graph/writers.h"
@@ -32,8 +31,8 @@ void append_number(std::string& text, std::uint64_t number) {
 /// Appends a line for each edge. append_vertex(text, vertex) appends what the file calls a vertex;
 /// see(vertex) is told of both ends of each edge. Several workers call them.
 template <class AppendVertex, class See>
-void append_edges(TextOutput& output, const Export& task, bool weighted, char separator,
-                  const AppendVertex& append_vertex, const See& see) {
+void append_edges(TextOutput& output, const Export& task, char separator, const AppendVertex& append_vertex,
+                  const See& see) {
   const GraphFile& graph = task.graph;
   const RowBlocks blocks(graph);
   append_blocks(
@@ -53,7 +52,7 @@ void append_edges(TextOutput& output, const Export& task, bool weighted, char se
           see(target);
           text += source_text;
           append_vertex(text, target);
-          if (weighted) append_text(text += separator, graph.weights().at(index));
+          if (task.weights) append_text(text += separator, graph.weights().at(index));
           text += '\n';
         });
       },
@@ -94,12 +93,12 @@ void append_plain(std::string& text, std::string_view name, const std::string& p
 /// Appends a line for each edge, with what results call its vertices. append_name(text, name) appends a name
 /// from the table of names. Returns how many vertices have no edge.
 template <class AppendName>
-std::uint64_t append_named_edges(TextOutput& output, const Export& task, bool weighted, char separator,
+std::uint64_t append_named_edges(TextOutput& output, const Export& task, char separator,
                                  const AppendName& append_name) {
   const VertexNames names(task.graph);
   Bits seen(task.graph.vertices());
   append_edges(
-      output, task, weighted, separator,
+      output, task, separator,
       [&](std::string& text, VertexId vertex) {
         if (names.labelled())
           append_name(text, names.label(vertex));
@@ -113,9 +112,9 @@ std::uint64_t append_named_edges(TextOutput& output, const Export& task, bool we
 }
 
 /// Appends a line for each edge, with numbers from 0 on. Returns how many vertices at the end have no edge.
-std::uint64_t append_numbered_edges(TextOutput& output, const Export& task, bool weighted) {
+std::uint64_t append_numbered_edges(TextOutput& output, const Export& task) {
   std::atomic<std::uint64_t> used{0};  // read after the workers have ended
-  append_edges(output, task, weighted, ' ', numbers_from(0), [&](VertexId vertex) {
+  append_edges(output, task, ' ', numbers_from(0), [&](VertexId vertex) {
     std::uint64_t known = used.load(std::memory_order_relaxed);
     while (known <= vertex &&
            !used.compare_exchange_weak(known, vertex + std::uint64_t{1}, std::memory_order_relaxed)) {
@@ -128,7 +127,7 @@ std::uint64_t append_numbered_edges(TextOutput& output, const Export& task, bool
 constexpr std::uint64_t kMostWeight = (std::uint64_t{1} << 31) - 1;
 
 /// Checks whether METIS can take the graph as it is, and throws Error if not.
-void check_undirected(const Export& task, const RowBlocks& blocks, bool weighted) {
+void check_undirected(const Export& task, const RowBlocks& blocks) {
   const GraphFile& graph = task.graph;
   std::atomic<std::uint64_t> asymmetry{0};  // these are read after the workers have ended
   std::atomic<std::uint64_t> surplus{0};
@@ -139,11 +138,11 @@ void check_undirected(const Export& task, const RowBlocks& blocks, bool weighted
         std::uint64_t loops_and_duplicates = 0;
         blocks.visit(block, [&](PlainId row, std::uint64_t index) {
           const PlainId target = graph.targets()[index];
-          const Weight weight = weighted ? graph.weights().at(index) : Weight();
+          const Weight weight = task.weights ? graph.weights().at(index) : Weight();
           difference += edge_hash(row, target, weight) - edge_hash(target, row, weight);
           const bool duplicate = index > graph.offsets()[row] && target == graph.targets()[index - 1];
           if (target == row || duplicate) ++loops_and_duplicates;
-          if (weighted && !(weight.is_whole() && weight.bits() >= 1 && weight.bits() <= kMostWeight)) {
+          if (task.weights && !(weight.is_whole() && weight.bits() >= 1 && weight.bits() <= kMostWeight)) {
             throw Error(
                 fmt::format("{}: METIS takes weights that are whole numbers from 1 to 2147483647, but "
                             "the edge from vertex {} to {} weighs {}; --no-weights leaves weights out",
@@ -166,42 +165,40 @@ void check_undirected(const Export& task, const RowBlocks& blocks, bool weighted
 
 }  // namespace
 
-WriteSummary write_gap_text(const Export& task, bool weighted) {
+WriteSummary write_gap_text(const Export& task) {
   TextOutput output(task.output);
   WriteSummary summary{task.graph.edges()};
   if (task.names) {
     summary.lost_vertices = append_named_edges(
-        output, task, weighted, ' ',
+        output, task, ' ',
         [&](std::string& text, std::string_view name) { append_plain(text, name, task.output); });
   } else {
     summary.first_id = 0;
-    summary.lost_vertices = append_numbered_edges(output, task, weighted);
+    summary.lost_vertices = append_numbered_edges(output, task);
   }
   summary.bytes = output.commit();
   return summary;
 }
 
 WriteSummary write_table(const Export& task, char separator) {
-  const bool weighted = task.weights && task.graph.weighted();
   TextOutput output(task.output);
-  output.append(weighted ? fmt::format("source{0}target{0}weight\n", separator)
-                         : fmt::format("source{}target\n", separator));
+  output.append(task.weights ? fmt::format("source{0}target{0}weight\n", separator)
+                             : fmt::format("source{}target\n", separator));
   const std::uint64_t lost = append_named_edges(
-      output, task, weighted, separator,
+      output, task, separator,
       [&](std::string& text, std::string_view name) { append_field(text, name, separator); });
   return {task.graph.edges(), output.commit(), {}, lost};
 }
 
 WriteSummary write_matrix_market(const Export& task) {
-  const bool weighted = task.weights && task.graph.weighted();
   const std::uint64_t vertices = task.graph.vertices();
   TextOutput output(task.output);
   output.append(fmt::format("%%MatrixMarket matrix coordinate {} general\n{} {} {}\n",
-                            !weighted                               ? "pattern"
+                            !task.weights                           ? "pattern"
                             : is_whole(task.graph.weights().type()) ? "integer"
                                                                     : "real",
                             vertices, vertices, task.graph.edges()));
-  append_edges(output, task, weighted, ' ', numbers_from(1), [](VertexId) {});
+  append_edges(output, task, ' ', numbers_from(1), [](VertexId) {});
   return {task.graph.edges(), output.commit(), 1, 0};
 }
 
@@ -234,42 +231,12 @@ std::uint64_t TextOutput::commit() {
   return bytes_;
 }
 
-namespace {
-
-/// Lets workers append one after the other.
-class Turns {
- public:
-  explicit Turns(TextOutput& output) : output_(output) {}
-
-  /// Waits for the blocks before this one. After a failure it appends nothing.
-  void append(std::uint64_t block, std::string_view text) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return failed_ || next_ == block; });
-    if (failed_) return;
-    output_.append_packed(text);
-    ++next_;
-    changed_.notify_all();
-  }
-  void fail() {
-    const std::lock_guard lock(mutex_);
-    failed_ = true;
-    changed_.notify_all();
-  }
-
- private:
-  TextOutput& output_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::uint64_t next_ = 0;
-  bool failed_ = false;
-};
-
-}  // namespace
-
 void append_blocks(TextOutput& output, int workers, std::uint64_t count,
                    const std::function<void(std::uint64_t block, std::string& text)>& format,
                    const Progress& progress) {
-  Turns turns(output);
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::uint64_t next = 0;  // the block that is appended next; count: none is, after a failure
   std::vector<std::string> texts(static_cast<std::size_t>(workers));
   parallel_for(
       workers, count,
@@ -279,11 +246,18 @@ void append_blocks(TextOutput& output, int workers, std::uint64_t count,
           text.clear();
           format(block, text);
           text = output.packed(std::move(text));
-          turns.append(block, text);
+          std::unique_lock lock(mutex);
+          changed.wait(lock, [&] { return next == block || next == count; });
+          if (next == count) return;
+          output.append_packed(text);
+          ++next;
         } catch (...) {
-          turns.fail();
+          const std::lock_guard lock(mutex);
+          next = count;
+          changed.notify_all();
           throw;
         }
+        changed.notify_all();
       },
       "writing", progress);
 }
@@ -298,11 +272,10 @@ std::uint64_t RowBlocks::row_of(std::uint64_t position) const {
 
 WriteSummary write_metis(const Export& task) {
   const GraphFile& graph = task.graph;
-  const bool weighted = task.weights && graph.weighted();
   const RowBlocks blocks(graph);
   TextOutput output(task.output);
-  check_undirected(task, blocks, weighted);
-  output.append(fmt::format("{} {}{}\n", graph.vertices(), graph.edges() / 2, weighted ? " 001" : ""));
+  check_undirected(task, blocks);
+  output.append(fmt::format("{} {}{}\n", graph.vertices(), graph.edges() / 2, task.weights ? " 001" : ""));
   append_blocks(
       output, task.workers, blocks.count(),
       [&](std::uint64_t block, std::string& text) {
@@ -311,7 +284,7 @@ WriteSummary write_metis(const Export& task) {
             [&](PlainId row, std::uint64_t index) {
               if (index > graph.offsets()[row]) text += ' ';
               append_number(text, graph.targets()[index] + std::uint64_t{1});
-              if (!weighted) return;
+              if (!task.weights) return;
               append_number(text += ' ', graph.weights().at(index).bits());
             },
             [&](PlainId) { text += '\n'; });

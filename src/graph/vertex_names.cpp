@@ -128,17 +128,13 @@ std::optional<VertexId> VertexNames::find(std::string_view name) const {
   return std::nullopt;
 }
 
-LabelsWriter::LabelsWriter(const std::string& graph_path)
-    : own_(std::make_unique<OutputFile>(labels_path(graph_path))), file_(*own_) {}
-
-void LabelsWriter::write(std::span<const std::string_view> names) {
-  count_ = names.size();
+std::uint64_t write_labels(OutputFile& table, std::span<const std::string_view> names) {
   Checksum checksum;
-  std::uint64_t offset = header_line(count_, 0, 0).size();
+  std::uint64_t offset = header_line(names.size(), 0, 0).size();
   std::string block;
   const auto put = [&] {
     checksum.add(block.data(), block.size());
-    file_.write(block.data(), block.size(), offset);
+    table.write(block.data(), block.size(), offset);
     offset += block.size();
     block.clear();
   };
@@ -147,24 +143,26 @@ void LabelsWriter::write(std::span<const std::string_view> names) {
     if (block.size() >= kWriteBytes) put();
   }
   put();
-  names_checksum_ = checksum.value();
+  return checksum.value();
 }
 
-void LabelsWriter::commit(std::uint64_t graph_checksum) {
-  const std::string line = header_line(count_, graph_checksum, names_checksum_);
-  file_.write(line.data(), line.size(), 0);
-  if (own_) own_->commit();
+void write_labels_header(OutputFile& table, std::uint64_t count, std::uint64_t graph_checksum,
+                         std::uint64_t names_checksum) {
+  const std::string line = header_line(count, graph_checksum, names_checksum);
+  table.write(line.data(), line.size(), 0);
 }
 
 BuildSummary write_labelled(Builder& builder, OutputFile& output, OutputFile* table,
                             std::span<const std::string_view> names, std::uint32_t flags,
                             const Progress& progress) {
   if (output.nameless() && table == nullptr) return builder.write(output, {}, flags, progress);
-  LabelsWriter labels = table != nullptr ? LabelsWriter(*table) : LabelsWriter(output.path());
-  labels.write(names);
+  std::optional<OutputFile> beside;
+  OutputFile& labels = table != nullptr ? *table : beside.emplace(labels_path(output.path()));
+  const std::uint64_t checksum = write_labels(labels, names);
   const BuildSummary summary = builder.write(output, {}, flags | kLabels, progress);
   try {
-    labels.commit(summary.checksum);
+    write_labels_header(labels, names.size(), summary.checksum, checksum);
+    labels.commit();
   } catch (...) {
     output.remove_named();  // without its table it is of no use
     throw;

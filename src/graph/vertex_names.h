@@ -55,23 +55,11 @@ class VertexNames {
   std::vector<std::uint64_t> starts_;  ///< byte of every 16th name
 };
 
-/// Writes the table of a graph that is being written. It appears by commit() alone.
-class LabelsWriter {
- public:
-  explicit LabelsWriter(const std::string& graph_path);
-  /// Writes into a file without a name, which must outlive this.
-  explicit LabelsWriter(OutputFile& nameless) : file_(nameless) {}
-  /// Writes all names, in the order of the vertices. It is called once.
-  void write(std::span<const std::string_view> names);
-  /// Names the graph that the table belongs to and gives the file its name. It is called once, after write().
-  void commit(std::uint64_t graph_checksum);
-
- private:
-  std::unique_ptr<OutputFile> own_;
-  OutputFile& file_;
-  std::uint64_t count_ = 0;
-  std::uint64_t names_checksum_ = 0;
-};
+/// Writes the names of a table, in the order of the vertices, and returns their checksum.
+std::uint64_t write_labels(OutputFile& table, std::span<const std::string_view> names);
+/// Writes the first line, which names the graph that the table of so many names belongs to.
+void write_labels_header(OutputFile& table, std::uint64_t count, std::uint64_t graph_checksum,
+                         std::uint64_t names_checksum);
 
 /// Writes a graph and its table: see Builder::write. Both appear, or an Error is thrown and neither does. The
 /// table of a nameless graph goes into `table`, another nameless file; without that its vertices have no

@@ -92,18 +92,22 @@ class RowEdges {
 };
 
 /// Hands the edges of rows on.
-class WebGraphReader {
- public:
-  WebGraphReader(const WebGraph& graph, EdgeSink& sink, int workers, const Progress& progress)
-      : graph_(graph), sink_(sink), workers_(workers), progress_(progress) {}
+struct WebGraphReader {
+  static constexpr std::size_t kBatchIds = 1 << 16;  ///< of edges that are handed on at once
+
+  const WebGraph& graph;
+  EdgeSink& sink;
+  int workers;
+  const Progress& progress;
+  std::atomic<std::uint64_t> all_edges{0}, all_bits{0};
 
   /// Each worker reads the rows of a start. Returns the number of edges.
   std::uint64_t read(const RowStarts& starts) {
     std::vector<RowEdges> rows;
-    rows.reserve(static_cast<std::size_t>(workers_));
-    for (int worker = 0; worker < workers_; ++worker) rows.emplace_back(graph_);
+    rows.reserve(static_cast<std::size_t>(workers));
+    for (int worker = 0; worker < workers; ++worker) rows.emplace_back(graph);
     std::vector<std::vector<std::uint64_t>> ids(rows.size());
-    parallel_for(workers_, starts.starts.size(), [&](int worker, std::uint64_t task) {
+    parallel_for(workers, starts.starts.size(), [&](int worker, std::uint64_t task) {
       RowEdges& own = rows[static_cast<std::size_t>(worker)];
       std::vector<std::uint64_t>& buffer = ids[static_cast<std::size_t>(worker)];
       buffer.resize(kBatchIds);
@@ -111,25 +115,25 @@ class WebGraphReader {
       own.start(start, starts.lengths_before(start));
       std::uint64_t bit = start.bit;
       while (const std::size_t edges = own.fill(buffer)) {
-        sink_.add(worker, std::span(buffer).first(2 * edges), Weights());
+        sink.add(worker, std::span(buffer).first(2 * edges), Weights());
         note(worker, edges, own.bit() - bit, own.bit());
         bit = own.bit();
       }
     });
-    return edges_.load(std::memory_order_relaxed);
+    return all_edges.load(std::memory_order_relaxed);
   }
 
   /// Reads in turn: whichever worker is free reads what comes next, while the others hand on what they have
   /// read.
   std::uint64_t read_in_turn() {
-    RowEdges rows(graph_);
+    RowEdges rows(graph);
     RowStart all;
-    all.end_row = graph_.properties().vertices;
+    all.end_row = graph.properties().vertices;
     rows.start(all, {});
     std::mutex mutex;
     bool ended = false;  // guarded by the mutex
-    std::vector<std::vector<std::uint64_t>> ids(static_cast<std::size_t>(workers_));
-    run_workers(workers_, [&](int worker) {
+    std::vector<std::vector<std::uint64_t>> ids(static_cast<std::size_t>(workers));
+    run_workers(workers, [&](int worker) {
       std::vector<std::uint64_t>& buffer = ids[static_cast<std::size_t>(worker)];
       buffer.resize(kBatchIds);
       for (;;) {
@@ -143,29 +147,20 @@ class WebGraphReader {
           ended = edges == 0;
         }
         if (edges == 0) return;
-        sink_.add(worker, std::span(buffer).first(2 * edges), Weights());
+        sink.add(worker, std::span(buffer).first(2 * edges), Weights());
       }
     });
-    return edges_.load(std::memory_order_relaxed);
+    return all_edges.load(std::memory_order_relaxed);
   }
-
- private:
-  static constexpr std::size_t kBatchIds = 1 << 16;  ///< of edges that are handed on at once
 
   void note(int worker, std::uint64_t edges, std::uint64_t bits_read, std::uint64_t bit) {
-    const std::uint64_t all = edges_.fetch_add(edges, std::memory_order_relaxed) + edges;
-    if (all > graph_.properties().edges)
-      graph_.file().fail(bit / 8, fmt::format("there are more edges than the arcs={} of {}",
-                                              graph_.properties().edges, graph_.properties().path));
-    const std::uint64_t bits = bits_.fetch_add(bits_read, std::memory_order_relaxed) + bits_read;
-    if (worker == 0 && progress_) progress_({"reading", bits / 8, graph_.file().bytes(), "bytes"});
+    const std::uint64_t all = all_edges.fetch_add(edges, std::memory_order_relaxed) + edges;
+    if (all > graph.properties().edges)
+      graph.file().fail(bit / 8, fmt::format("there are more edges than the arcs={} of {}",
+                                             graph.properties().edges, graph.properties().path));
+    const std::uint64_t bits = all_bits.fetch_add(bits_read, std::memory_order_relaxed) + bits_read;
+    if (worker == 0 && progress) progress({"reading", bits / 8, graph.file().bytes(), "bytes"});
   }
-
-  const WebGraph& graph_;
-  EdgeSink& sink_;
-  int workers_;
-  const Progress& progress_;
-  std::atomic<std::uint64_t> edges_{0}, bits_{0};
 };
 
 /// Returns where this reader's rows begin; none where one pass over the graph, whose rows are read at once,
@@ -200,7 +195,7 @@ BuildSummary read_webgraph(Conversion conversion) {
          .vertices = properties.vertices,
          .expected_edges = properties.edges},
         [&] { return starts->sources; });
-  WebGraphReader reader(graph, sink, options.workers, conversion.progress);
+  WebGraphReader reader{graph, sink, options.workers, conversion.progress};
   const std::uint64_t found = sink.sum(starts ? reader.read(*starts) : reader.read_in_turn());
   if (found != properties.edges) {
     graph.file().fail(graph.file().bytes(), fmt::format("its rows have {} edges, but the arcs={} of {} says "

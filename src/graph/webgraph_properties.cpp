@@ -101,9 +101,9 @@ void check_class(const std::string& path, const Properties& properties) {
   const std::size_t begin = name.find_last_of(". ") + 1;  // npos + 1 is 0
   if (name.substr(begin) == "BVGraph") return;
   if (const std::string* const arcs = value_of(properties, "underlyinggraph"))
-    refuse_properties(path, fmt::format("graphclass {} holds labels; its edges are in {}.graph: give that "
-                                        "file",
-                                        name, *arcs));
+    refuse_properties(
+        path,
+        fmt::format("graphclass {} holds labels; its edges are in {}.graph: give that file", name, *arcs));
   refuse_properties(path, fmt::format("graphclass {} is not supported; WebGraph's BVGraph is: store the "
                                       "graph as one (java it.unimi.dsi.webgraph.BVGraph)",
                                       name));
@@ -194,10 +194,9 @@ WebGraphProperties read_webgraph_properties(std::string_view path) {
   graph.path = beside_webgraph(path, ".properties");
   const auto text = small_text(graph.path);
   if (!text)
-    throw Error(
-        fmt::format("{}: a graph of WebGraph has its counts and codes in {}, which cannot be read: "
-                    "put it beside",
-                    path, graph.path));
+    throw Error(fmt::format(
+        "{}: a graph of WebGraph has its counts and codes in {}, which cannot be read: put it beside", path,
+        graph.path));
   const Properties properties = parse_java_properties(*text);
   check_class(graph.path, properties);
   if (value_of(properties, "version") != nullptr) {
@@ -205,9 +204,9 @@ WebGraphProperties read_webgraph_properties(std::string_view path) {
       refuse_properties(graph.path, fmt::format("version {} is not supported; version 0 is", version));
   }
   if (const auto* const order = value_of(properties, "endianness"); order != nullptr && *order != "big")
-    refuse_properties(graph.path, fmt::format("endianness={} is not supported; big is, which WebGraph "
-                                              "converts to",
-                                              *order));
+    refuse_properties(
+        graph.path,
+        fmt::format("endianness={} is not supported; big is, which WebGraph converts to", *order));
   graph.vertices = number_of(graph.path, properties, "nodes");
   graph.edges = number_of(graph.path, properties, "arcs");
   graph.window = number_of(graph.path, properties, "windowsize");

@@ -1,8 +1,5 @@
 #include "graph/webgraph_rows.h"
 
-#include <fmt/core.h>
-
-#include <algorithm>
 #include <filesystem>
 #include <numeric>
 #include <utility>

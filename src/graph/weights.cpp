@@ -2,11 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <bit>
 #include <charconv>
-#include <cmath>
 #include <iterator>
 #include <limits>
 #include <system_error>

@@ -1,18 +1,14 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cmath>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "base/mixing.h"

@@ -21,7 +21,7 @@ namespace edgewire::graph {
 struct Export {
   const GraphFile& graph;
   const std::string& output;  ///< a path, or - for stdout where the format is text
-  bool weights;               ///< write them where graph and format have them
+  bool weights;               ///< write them: graph and format have some
   bool names;                 ///< of edge lists: vertices have names, not numbers
   int workers;
   const Progress& progress;
@@ -29,7 +29,7 @@ struct Export {
 
 /// Writes GAP's edge lists, .el and (weighted) .wel: "SOURCE TARGET [WEIGHT]", from 0, in the order of the
 /// graph; or the names of vertices. Throws Error when a name would be read as something else.
-WriteSummary write_gap_text(const Export& task, bool weighted);
+WriteSummary write_gap_text(const Export& task);
 /// Writes a table with a header (RFC 4180, with LF at line ends): source, target and, where they are written,
 /// weight. Vertices are called as in results, by their names or by the ids that they had.
 WriteSummary write_table(const Export& task, char separator);
@@ -41,7 +41,7 @@ WriteSummary write_metis(const Export& task);
 /// Writes GAP's serialized graphs, .sg and (weighted) .wsg: see read_gap_binary. Vertices are fewer than 2^31
 /// and weights are 32-bit whole numbers. Memory: 4 bytes for each edge (8 with weights) and 8 for each
 /// vertex, unless the graph is symmetric.
-WriteSummary write_gap_binary(const Export& task, bool weighted);
+WriteSummary write_gap_binary(const Export& task);
 
 /// The place where text goes: a file that appears whole or not at all, or stdout, named "-". Not thread safe.
 class TextOutput {

@@ -19,7 +19,7 @@ std::uint64_t new_generation(Bootstrap& bootstrap);
 /// Says how facts of all processes differ, [rank]. Returns an empty string if they do not.
 std::string difference(const std::vector<std::vector<Fact>>& all);
 
-/// Returns a text as "rank 0" or "ranks 0, 2-5". The numbers ascend.
+/// Returns a text as "rank 0" or "ranks 0,2-5". The numbers ascend.
 std::string ranks_text(const std::vector<int>& ranks);
 
 }  // namespace edgewire::launch

@@ -74,8 +74,6 @@ Host parse_host(const std::string& word, const std::string& where) {
   return host;
 }
 
-std::string label(const Host& host) { return fmt::format("{} port {}", host.address, host.port); }
-
 }  // namespace
 
 std::vector<Host> read_hosts(const std::string& path, int default_port) {
@@ -95,7 +93,7 @@ std::vector<Host> read_hosts(const std::string& path, int default_port) {
     if (host.port == 0) host.port = default_port + before;
     for (const Host& other : hosts)
       if (other.address == host.address && other.port == host.port)
-        throw Error(fmt::format("{}: {} is listed twice", where, label(host)));
+        throw Error(fmt::format("{}: {} port {} is listed twice", where, host.address, host.port));
     hosts.push_back(std::move(host));
     if (hosts.size() > kMaxProcesses) throw Error(fmt::format("{}: more than {} hosts", path, kMaxProcesses));
   }

@@ -191,11 +191,6 @@ std::string allowed_cpus() {
   return {reinterpret_cast<const char*>(set.data()), sizeof set};
 }
 
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream stream(text);
-  return {std::istream_iterator<std::string>(stream), {}};
-}
-
 Card make_card(const LaunchOptions& options, const PmixPlace& place, FileDescriptor& listener) {
   Card card;
   card.host = host_name();
@@ -235,7 +230,8 @@ std::vector<FileDescriptor> rendezvous(const LaunchOptions& options, const Membe
                                        const FileDescriptor& listener) {
   const Rendezvous job{self.rank, self.secret, options.start_timeout_s, self.hosts, options.peer_timeout_s};
   if (self.rank == 0) return receive_others(job, listener);
-  std::vector<std::string> addresses = words_of(hub.addresses);
+  std::istringstream words(hub.addresses);
+  std::vector<std::string> addresses{std::istream_iterator<std::string>(words), {}};
   const bool beside_hub = self.nodes[static_cast<std::size_t>(self.rank)] == self.nodes[0];
   if (!beside_hub) addresses = by_nearness(std::move(addresses), interfaces(options.interface));
   return come_to_hub(job, addresses, std::stoi(hub.port));
@@ -313,10 +309,13 @@ std::optional<Launcher> find_launcher() {
 int run_launched(const LaunchOptions& options, const Launcher& launcher,
                  const std::function<void(Bootstrap&)>& body) {
   if (!launcher.pmix) refuse(launcher, "PMIx is not offered");
-  if (options.processes > 1 && launcher.size > 1)
-    throw UsageError(
-        fmt::format("--processes {} beside {}, which started {} processes: leave it out, or start one",
-                    options.processes, launcher.name, launcher.size));
+  const auto check_alone = [&](int size) {
+    if (options.processes > 1 && size > 1)
+      throw UsageError(
+          fmt::format("--processes {} beside {}, which started {} processes: leave it out, or start one",
+                      options.processes, launcher.name, size));
+  };
+  check_alone(launcher.size);
   auto watch = std::make_unique<LauncherWatch>();
   const auto bootstrap = join(options, launcher);
   if (bootstrap == nullptr) {
@@ -325,10 +324,7 @@ int run_launched(const LaunchOptions& options, const Launcher& launcher,
     local.launcher = "none";
     return run(local, body);
   }
-  if (options.processes > 1)
-    throw UsageError(fmt::format(
-        "--processes {} beside a launcher, which started {} processes: leave it out, or start one",
-        options.processes, bootstrap->size()));
+  check_alone(bootstrap->size());
   watch->guard(*bootstrap);
   const int status = run_body(*bootstrap, body);
   watch.reset();  // before the bootstrap

@@ -62,11 +62,6 @@ bool say_first_cause(std::string_view line) {
   return !said->cause.exchange(true);
 }
 
-void report(const Bootstrap& bootstrap, const std::string& line) {
-  std::fflush(stdout);
-  note(bootstrap.size() == 1 ? line : fmt::format("rank {}: {}", bootstrap.rank(), line));
-}
-
 /// Describes the death of a process that a signal has ended, for the line that says so.
 class Deaths {
  public:
@@ -312,7 +307,9 @@ int run_body(Bootstrap& bootstrap, const std::function<void(Bootstrap&)>& body) 
   } else if (!cause.empty() && !say_first_cause(cause)) {
     return status;
   }
-  report(bootstrap, cause == line ? line : heard);
+  std::fflush(stdout);
+  const std::string& said_line = cause == line ? line : heard;
+  note(bootstrap.size() == 1 ? said_line : fmt::format("rank {}: {}", bootstrap.rank(), said_line));
   return status;
 }
 

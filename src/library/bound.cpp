@@ -39,7 +39,7 @@ Bound bound(const graph::GraphFile& graph, const BoundOptions& options) {
   const auto counted = perf::compute_bound({graph.offsets(), graph.targets()}, how, options.progress);
   Bound bound;
   for (const auto& row : counted.rows) {
-    if (plan::is_rounded(row.encoding) && plan::sends_ids(row.strategy)) continue;  // no job runs so
+    if (!plan::go_together(row.strategy, row.encoding)) continue;
     bound.rows.push_back({row.processes, row.ownership, std::string(plan::to_name(row.strategy)),
                           std::string(plan::to_name(row.encoding)), row.volume.values_sent_total,
                           row.volume.payload_bytes_total, row.volume.wire_bytes_total[how.framing],

@@ -87,10 +87,6 @@ void expect_finite(graph::Weights weights, int workers) {
   });
 }
 
-graph::GenerateOptions generate_options(const GenerateOptions& options) {
-  return {options.seed, options.weighted, options.simple, options.undirected, options.workers};
-}
-
 }  // namespace
 
 GraphSummary convert(const std::string& input, const std::string& output, const ConvertOptions& options) {
@@ -179,15 +175,13 @@ void export_graph(const graph::GraphFile& graph, const std::string& output, cons
 GraphSummary generate_kronecker(const std::string& output, int scale, std::uint64_t edge_factor,
                                 const GenerateOptions& options) {
   check("output", output, options.workers);
-  return summary_of(
-      graph::generate_kronecker(output, scale, edge_factor, generate_options(options), options.progress));
+  return summary_of(graph::generate_kronecker(output, scale, edge_factor, options));
 }
 
 GraphSummary generate_uniform(const std::string& output, std::uint64_t vertices, std::uint64_t edge_factor,
                               const GenerateOptions& options) {
   check("output", output, options.workers);
-  return summary_of(
-      graph::generate_uniform(output, vertices, edge_factor, generate_options(options), options.progress));
+  return summary_of(graph::generate_uniform(output, vertices, edge_factor, options));
 }
 
 std::vector<std::string> names_of(const graph::GraphFile& graph, std::span<const VertexId> vertices) {

@@ -29,17 +29,9 @@ constexpr std::uint64_t kEdgesBeforeVertices = 4;
 
 namespace {
 
-/// Returns how many vertices the process has that owns most.
-std::uint64_t most_owned(std::span<const PlainId> bounds) {
-  std::uint64_t most = 0;
-  for (std::size_t p = 1; p < bounds.size(); ++p)
-    most = std::max<std::uint64_t>(most, bounds[p] - bounds[p - 1]);
-  return most;
-}
-
-void check_owned(std::uint64_t most) {
-  if (most > kMostOfAProcess)
-    throw Error(fmt::format("one process would own {} vertices, more than {}: use more processes", most,
+void check_owned(std::uint64_t vertices) {
+  if (vertices > kMostOfAProcess)
+    throw Error(fmt::format("one process would own {} vertices, more than {}: use more processes", vertices,
                             kMostOfAProcess));
 }
 
@@ -55,14 +47,8 @@ std::vector<PlainId> cut_evenly(std::span<const std::uint64_t> offsets, std::uin
   std::vector<PlainId> bounds{0};
   for (std::uint32_t part = 1; part < parts; ++part) {
     const Uint128 wanted = before(vertices) / parts * part;
-    std::uint64_t cut = bounds.back();
-    for (std::uint64_t end = vertices; cut < end;) {
-      const std::uint64_t middle = cut + (end - cut) / 2;
-      if (before(middle) < wanted)
-        cut = middle + 1;
-      else
-        end = middle;
-    }
+    const std::uint64_t cut = first_of(std::uint64_t{bounds.back()}, vertices,
+                                       [&](std::uint64_t v) { return before(v) >= wanted; });
     bounds.push_back(static_cast<PlainId>(cut));
   }
   bounds.push_back(static_cast<PlainId>(vertices));
@@ -85,7 +71,7 @@ Ownership::Ownership(Scheme scheme, std::uint64_t vertices, int processes)
   const auto parts = static_cast<std::uint64_t>(processes);
   if (hashed() != nullptr) check_owned((vertices + parts - 1) / parts);
   if (const auto* const ranges = std::get_if<RangeOwnership>(&scheme_))
-    check_owned(most_owned(ranges->bounds()));
+    for (std::size_t p = 0; p < parts; ++p) check_owned(ranges->bounds()[p + 1] - ranges->bounds()[p]);
 }
 
 Ownership Ownership::hash(std::uint64_t vertices, int processes) {
@@ -100,15 +86,11 @@ Ownership Ownership::ranges(std::span<const std::uint64_t> offsets, int processe
 
 Ownership Ownership::ranges(std::uint64_t vertices, std::uint64_t edges, int processes,
                             const std::function<std::uint64_t(std::uint64_t)>& first_from) {
-  std::vector<PlainId> bounds(static_cast<std::size_t>(processes) + 1);
-  for (int p = 1; p <= processes; ++p) {
-    const auto share = [p, processes](std::uint64_t whole) {
-      return static_cast<std::uint64_t>(static_cast<Uint128>(whole) * static_cast<unsigned>(p) /
-                                        static_cast<unsigned>(processes));
-    };
-    const std::uint64_t cut = edges == 0 ? share(vertices) : first_from(share(edges));
-    bounds[static_cast<std::size_t>(p)] =
-        std::max(bounds[static_cast<std::size_t>(p) - 1], static_cast<PlainId>(cut));
+  const auto parts = static_cast<std::size_t>(processes);
+  std::vector<PlainId> bounds(parts + 1);
+  for (std::size_t p = 1; p <= parts; ++p) {
+    const std::uint64_t cut = edges == 0 ? share(vertices, p, parts) : first_from(share(edges, p, parts));
+    bounds[p] = std::max(bounds[p - 1], static_cast<PlainId>(cut));
   }
   bounds.back() = static_cast<PlainId>(vertices);
   return {RangeOwnership(std::move(bounds)), vertices, processes};
@@ -116,15 +98,9 @@ Ownership Ownership::ranges(std::uint64_t vertices, std::uint64_t edges, int pro
 
 std::uint32_t Ownership::count_below(std::uint32_t owner, std::uint64_t end) const noexcept {
   return visit([&](const auto& scheme) {
-    std::uint32_t first = 0, last = scheme.count(owner);
-    while (first < last) {  // local numbers ascend with ids
-      const std::uint32_t middle = first + (last - first) / 2;
-      if (scheme.vertex(owner, LocalNumber(middle)) < end)
-        first = middle + 1;
-      else
-        last = middle;
-    }
-    return first;
+    return first_of(0U, scheme.count(owner), [&](std::uint32_t local) {  // these ascend with ids
+      return scheme.vertex(owner, LocalNumber(local)) >= end;
+    });
   });
 }
 

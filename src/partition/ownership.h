@@ -22,6 +22,11 @@ namespace edgewire::partition {
 
 __extension__ using Uint128 = unsigned __int128;
 
+/// Returns whole * part / parts, rounded down.
+inline std::uint64_t share(std::uint64_t whole, std::uint64_t part, std::uint64_t parts) {
+  return static_cast<std::uint64_t>(static_cast<Uint128>(whole) * part / parts);
+}
+
 /// Each block of P consecutive ids has one vertex for each of the P processes. A hash of the block says which
 /// process gets the first one; the others follow in turn. This needs no table, has an inverse, and processes
 /// differ by one vertex at most.
@@ -56,6 +61,20 @@ class HashOwnership {
   /// 2019), for ids x with x * P < 2^64.
   std::uint64_t reciprocal_;
 };
+
+/// Returns the first number of [first, last) of which holds(number) is true, as it is of all behind it; or
+/// `last`.
+template <class Number, class Holds>
+Number first_of(Number first, Number last, const Holds& holds) {
+  while (first < last) {
+    const Number middle = first + (last - first) / 2;
+    if (holds(middle))
+      last = middle;
+    else
+      first = middle + 1;
+  }
+  return first;
+}
 
 /// Cuts all ids into `parts` ranges: in each one, four times its part of all out-edges and its part of all
 /// vertices add up to about the same; an edge counts as four vertices at most. Returns the bounds, one more
@@ -132,8 +151,6 @@ class Ownership {
   /// process must own a vertex. It reads the file once, line by line, and keeps what TableOwnership says.
   /// Throws Error with path and line, or with both numbers when there are more or fewer parts than processes.
   static Ownership from_file(const std::string& path, std::uint64_t vertices, int processes);
-  /// owners[v]: the owner of vertex v, below `processes`. A process may own no vertex.
-  static Ownership from_table(std::span<const std::uint16_t> owners, int processes);
   /// `how`: "hash", "ranges", "hilbert", "grid" (both: even_ranges()), or the path of a partition file.
   /// Throws Error, and UsageError where it is no name of these and no file.
   static Ownership create(const std::string& how, std::span<const std::uint64_t> offsets, int processes);

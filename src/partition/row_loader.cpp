@@ -20,8 +20,6 @@ namespace edgewire::partition {
 
 namespace {
 
-using partition::RowRanges;
-
 constexpr std::size_t kWordBytes = sizeof(std::uint32_t);  // of a record
 constexpr std::uint64_t kRowsAtOnce = 1 << 12;             // that are verified before they are sent
 constexpr std::size_t kSentAtOnce = std::size_t{1} << 16;  // bytes
@@ -58,7 +56,7 @@ std::vector<RowRanges> rows_of_all(launch::Bootstrap& bootstrap, const graph::Gr
 class RowLoader {
  public:
   RowLoader(launch::Bootstrap& bootstrap, process::LocalProcess& process, const graph::GraphFile& graph,
-            const partition::Ownership& ownership, std::span<const RowRanges> here)
+            const Ownership& ownership, std::span<const RowRanges> here)
       : bootstrap_(bootstrap),
         process_(process),
         graph_(graph),
@@ -70,8 +68,8 @@ class RowLoader {
     share_out(here);
   }
 
-  partition::OwnedRows load(const RowContent& content) {
-    partition::RowMemory rows;
+  OwnedRows load(const RowContent& content) {
+    RowMemory rows;
     rows.begins = load_degrees();
     topology::NodeMemory weights;
     if (content.targets) {
@@ -108,7 +106,7 @@ class RowLoader {
 
   /// Gives each lane of each process a part of the rows that the process reads.
   void share_out(std::span<const RowRanges> here) {
-    mine_ = partition::cut_rows(graph_, partition::rows_to_read(graph_, here, rank_), lanes_);
+    mine_ = cut_rows(graph_, rows_to_read(graph_, here, rank_), lanes_);
     std::vector<std::uint64_t> told;
     for (const auto& ranges : mine_) {
       const auto numbers = numbers_of(ranges);
@@ -184,14 +182,6 @@ class RowLoader {
     });
   }
 
-  /// Calls work(first, last) for stretches of the rows.
-  template <class Work>
-  static void for_each_piece(const RowRanges& ranges, const Work& work) {
-    for (const auto& rows : ranges)
-      for (std::uint64_t first = rows.first; first < rows.last; first += kRowsAtOnce)
-        work(first, std::min(rows.last, first + kRowsAtOnce));
-  }
-
   /// Sends what each row has to its owner, row by row. at(local): where it goes for an owned vertex, or the
   /// end of all. verify(first, last): before rows are read. each(v, take): calls take(bytes) with it.
   template <class At, class Verify, class Each>
@@ -210,14 +200,13 @@ class RowLoader {
           stream_.send(lane, static_cast<int>(home.owner), bytes.data(), std::min(bytes.size(), kSentAtOnce),
                        take);
       };
-      for_each_piece(mine_[static_cast<std::size_t>(lane)], [&](std::uint64_t first, std::uint64_t last) {
-        verify(first, last);
-        ownership_.visit([&](const auto& scheme) {
-          for (std::uint64_t v = first; v < last; ++v) {
+      ownership_.visit([&](const auto& scheme) {
+        for (const auto& rows : mine_[static_cast<std::size_t>(lane)])
+          for (std::uint64_t v = rows.first; v < rows.last; ++v) {
+            if ((v - rows.first) % kRowsAtOnce == 0) verify(v, std::min(rows.last, v + kRowsAtOnce));
             const VertexId vertex(static_cast<PlainId>(v));
             each(vertex, [&](std::span<const std::byte> bytes) { deliver(scheme.home(vertex), bytes); });
           }
-        });
       });
       stream_.finish(lane, take);
       for (std::size_t p = 0; p < arrivals.size(); ++p)
@@ -258,7 +247,7 @@ class RowLoader {
   launch::Bootstrap& bootstrap_;
   process::LocalProcess& process_;
   const graph::GraphFile& graph_;
-  const partition::Ownership& ownership_;
+  const Ownership& ownership_;
   std::uint32_t rank_;
   std::size_t lanes_;
   std::unique_ptr<transport::Transport> link_;
@@ -269,20 +258,20 @@ class RowLoader {
 
 }  // namespace
 
-partition::Ownership make_ownership(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                                    const std::string& how) {
+Ownership make_ownership(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                         const std::string& how) {
   const int processes = bootstrap.size();
-  const auto create = [&] { return partition::Ownership::create(how, graph.offsets(), processes); };
-  if (processes == 1 || !partition::Ownership::is_name_of_ranges(how)) return create();
+  const auto create = [&] { return Ownership::create(how, graph.offsets(), processes); };
+  if (processes == 1 || !Ownership::is_name_of_ranges(how)) return create();
   const auto here = rows_of_all(bootstrap, graph);
   const std::uint64_t vertices = graph.vertices();
   const bool everywhere =
-      std::ranges::all_of(here, [&](const auto& ranges) { return partition::are_all(ranges, vertices); });
-  return partition::Ownership::ranges(vertices, graph.edges(), processes, [&](std::uint64_t edge) {
+      std::ranges::all_of(here, [&](const auto& ranges) { return are_all(ranges, vertices); });
+  return Ownership::ranges(vertices, graph.edges(), processes, [&](std::uint64_t edge) {
     std::uint64_t first = vertices;
     for (const auto& rows : graph.rows_here())
       if (rows.first < rows.last)
-        if (const auto found = partition::first_from(graph, rows, edge); found <= rows.last)
+        if (const auto found = first_from(graph, rows, edge); found <= rows.last)
           first = std::min(first, found);
     return everywhere ? first : launch::allreduce(bootstrap, first, std::ranges::min);
   });
@@ -299,14 +288,12 @@ const char* to_name(RowReading reading) noexcept {
   return reading == RowReading::own ? "own" : "shares";
 }
 
-partition::OwnedRows load_rows(launch::Bootstrap& bootstrap, process::LocalProcess& process,
-                               const graph::GraphFile& graph, const partition::Ownership& ownership,
-                               const RowContent& content) {
+OwnedRows load_rows(launch::Bootstrap& bootstrap, process::LocalProcess& process,
+                    const graph::GraphFile& graph, const Ownership& ownership, const RowContent& content) {
   if (bootstrap.size() == 1) return graph;
   const auto here = rows_of_all(bootstrap, graph);
   bool own_here = true;  // in all processes
-  for (std::uint32_t p = 0; p < here.size() && own_here; ++p)
-    own_here = partition::hold_owned(here[p], ownership, p);
+  for (std::uint32_t p = 0; p < here.size() && own_here; ++p) own_here = hold_owned(here[p], ownership, p);
   const auto& nodes = bootstrap.nodes();
   const bool one_host = std::ranges::all_of(nodes, [&](int node) { return node == nodes[0]; });
   const auto all_cached = [&] {

@@ -12,10 +12,9 @@
 
 namespace edgewire::partition {
 
-/// Does the same as partition::Ownership::create(). Where rows are missing on a host, processes tell each
+/// Does the same as Ownership::create(). Where rows are missing on a host, processes tell each
 /// other where ranges begin. It verifies the offsets that it looks at. Collective; throws Error.
-partition::Ownership make_ownership(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                                    const std::string& how);
+Ownership make_ownership(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const std::string& how);
 
 /// The way in which processes get rows that lie all over a file, where all of them are on the host of each
 /// process.
@@ -41,8 +40,7 @@ struct RowContent {
 /// owner through a link of its own. Memory then: an id for each edge of the process, its weight, and 12 bytes
 /// for each owned vertex, 4 of which are given back, and that of RecordStream. Collective, while workers
 /// rest; throws Error. `ownership`: the same in all processes, as is `content`.
-partition::OwnedRows load_rows(launch::Bootstrap& bootstrap, process::LocalProcess& process,
-                               const graph::GraphFile& graph, const partition::Ownership& ownership,
-                               const RowContent& content);
+OwnedRows load_rows(launch::Bootstrap& bootstrap, process::LocalProcess& process,
+                    const graph::GraphFile& graph, const Ownership& ownership, const RowContent& content);
 
 }  // namespace edgewire::partition

@@ -14,16 +14,10 @@ namespace {
 template <class Reached>
 std::uint64_t find_vertex(const graph::GraphFile& graph, const graph::RowRange& rows,
                           const Reached& reached) {
-  std::uint64_t first = rows.first, end = rows.last + 1;
-  while (first < end) {
-    const std::uint64_t middle = first + (end - first) / 2;
-    graph.verify_offsets(middle, middle);
-    if (reached(graph.offsets()[middle], middle))
-      end = middle;
-    else
-      first = middle + 1;
-  }
-  return first;
+  return first_of(rows.first, rows.last + 1, [&](std::uint64_t v) {
+    graph.verify_offsets(v, v);
+    return reached(graph.offsets()[v], v);
+  });
 }
 
 /// The costs of reading rows, in edges and vertices.
@@ -49,10 +43,6 @@ class Costs {
   graph::RowRange rows_;
   std::uint64_t begin_ = 0, all_ = 0;
 };
-
-std::uint64_t share(std::uint64_t whole, std::uint64_t part, std::uint64_t parts) {
-  return static_cast<std::uint64_t>(static_cast<Uint128>(whole) * part / parts);
-}
 
 void add(RowRanges& ranges, std::uint64_t first, std::uint64_t last) {
   if (first >= last) return;

@@ -173,10 +173,4 @@ Ownership Ownership::from_file(const std::string& path, std::uint64_t vertices, 
   return {table.finish(static_cast<std::uint32_t>(processes)), vertices, processes};
 }
 
-Ownership Ownership::from_table(std::span<const std::uint16_t> owners, int processes) {
-  TableOwnership::Builder table(owners.size());
-  for (const std::uint16_t owner : owners) table.add(owner);
-  return {table.finish(static_cast<std::uint32_t>(processes)), owners.size(), processes};
-}
-
 }  // namespace edgewire::partition

@@ -117,19 +117,14 @@ void warn_of_other_jobs(const std::vector<HostMessage>& all, const ProcessOption
 /// The place of a process among those of its host, which share cores and network cards.
 struct HostPlace {
   std::unique_ptr<topology::WorkerPool> pool;  ///< on cores that no other job has
-  std::string address;                         ///< of this process, for other hosts: that of its card
-  std::vector<int> process_nodes;              ///< NUMA nodes of the processes of this host
-  int process_index = 0;                       ///< of this one there
-  std::vector<int> memory_nodes;               ///< of the workers of this one (os_index), each once
-  int poll_cpu = -1;                           ///< see transport::DpdkChoice
   std::string text;                            ///< in words: host, cores, memory
 };
 
-/// Finds the place of this process. The first one of the processes that share cores claims them for all. A
-/// process takes the address of its card from the addresses in the host list.
+/// Finds the place of this process, and says in `link` what its link must know of it. The first one of the
+/// processes that share cores claims them for all. A process takes the address of its card from the addresses
+/// in the host list.
 HostPlace find_place(launch::Bootstrap& bootstrap, const topology::Machine& machine,
-                     const ProcessOptions& options) {
-  check(options);
+                     const ProcessOptions& options, transport::Settings& link) {
   topology::HostPlacement own;
   if (bootstrap.local_rank() == 0)
     own = topology::claim_places(machine, bootstrap.local_size(), options.workers, polls(options));
@@ -139,50 +134,43 @@ HostPlace find_place(launch::Bootstrap& bootstrap, const topology::Machine& mach
   if (bootstrap.rank() == 0) warn_of_other_jobs(all, options);
 
   HostPlace place;
-  place.poll_cpu = own.poll_cpus[0];
+  link.verbs.poll_cpu = link.dpdk.poll_cpu = own.poll_cpus[0];
   place.pool = std::make_unique<topology::WorkerPool>(own.processes[0], std::move(own.claim));
-  place.memory_nodes = topology::nodes_of(place.pool->placement(), machine);
+  link.memory_nodes = topology::nodes_of(place.pool->placement(), machine);
   const auto& hosts = bootstrap.nodes();
   const auto rank = static_cast<std::size_t>(bootstrap.rank());
   for (std::size_t p = 0; p < all.size(); ++p) {
     if (!hosts.empty() && hosts[p] != hosts[rank]) continue;
-    if (p == rank) place.process_index = static_cast<int>(place.process_nodes.size());
+    if (p == rank) link.process_index = static_cast<int>(link.process_nodes.size());
     const auto& its_leader = all[static_cast<std::size_t>(all[p].fields[HostMessage::leader])];
-    place.process_nodes.push_back(its_leader.node(all[p].fields[HostMessage::local_rank]));
+    link.process_nodes.push_back(its_leader.node(all[p].fields[HostMessage::local_rank]));
   }
   const auto& interfaces = bootstrap.wanted_interfaces();
   std::vector<int> card_nodes;
   for (const auto& one : interfaces) card_nodes.push_back(topology::node_of_card(one.name));
   const int card =
-      topology::share_cards(card_nodes, place.process_nodes)[static_cast<std::size_t>(place.process_index)];
-  place.address = card >= 0 ? interfaces[static_cast<std::size_t>(card)].address : bootstrap.address();
+      topology::share_cards(card_nodes, link.process_nodes)[static_cast<std::size_t>(link.process_index)];
+  link.address = card >= 0 ? interfaces[static_cast<std::size_t>(card)].address : bootstrap.address();
   char name[256] = "?";
   gethostname(name, sizeof name - 1);
   place.text = fmt::format("{}: {}", name, topology::describe(place.pool->placement(), machine));
-  if (!hosts.empty()) place.text += "; network " + place.address;
+  if (!hosts.empty()) place.text += "; network " + link.address;
   return place;
 }
 
-transport::Settings link_settings(launch::Bootstrap& bootstrap, const HostPlace& place,
-                                  const ProcessOptions& options, int kinds) {
+transport::Settings link_settings(launch::Bootstrap& bootstrap, const ProcessOptions& options, int kinds) {
   transport::Settings settings;
   settings.rank = bootstrap.rank();
   settings.size = bootstrap.size();
   settings.lanes = options.workers;
   settings.kinds = kinds;
   settings.secret = bootstrap.secret();
-  settings.address = place.address;
   settings.peer_timeout_s = options.peer_timeout_s;
-  settings.process_nodes = place.process_nodes;
-  settings.process_index = place.process_index;
-  settings.memory_nodes = place.memory_nodes;
   settings.health = &bootstrap.health();
   settings.nodes = bootstrap.nodes();
   settings.integrity = options.integrity;
   settings.verbs = options.verbs;
-  settings.verbs.poll_cpu = place.poll_cpu;
   settings.dpdk = options.dpdk;
-  settings.dpdk.poll_cpu = place.poll_cpu;
   return settings;
 }
 
@@ -196,8 +184,9 @@ void check(const ProcessOptions& options) {
 LocalProcess::LocalProcess(launch::Bootstrap& bootstrap, const ProcessOptions& options, int kinds,
                            const topology::Machine& machine)
     : transport_(options.transport) {
-  HostPlace place = find_place(bootstrap, machine, options);
-  settings_ = link_settings(bootstrap, place, options, kinds);
+  check(options);
+  settings_ = link_settings(bootstrap, options, kinds);
+  HostPlace place = find_place(bootstrap, machine, options, settings_);
   pool_ = std::move(place.pool);
   place_ = std::move(place.text);
   link_ = transport::create(transport_, settings_);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 #include <type_traits>
 
 #include "launch/packing.h"

@@ -3,8 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 
 #include "base/median.h"
 #include "report/json_text.h"
@@ -31,19 +29,10 @@ std::string describe_pause(const std::vector<RunReport::Iteration>& iterations, 
       before + static_cast<std::uint64_t>(longest) + 1, most, usual);
 }
 
-/// The sums over all supersteps.
-struct Sums {
-  std::uint64_t edges = 0, record_bytes = 0, payload_bytes = 0;
-};
-
-Sums sums_of(const std::vector<RunReport::Superstep>& supersteps) {
-  Sums sums;
-  for (const auto& one : supersteps) {
-    sums.edges += one.edges;
-    sums.record_bytes += one.record_bytes;
-    sums.payload_bytes += one.payload_bytes_sent;
-  }
-  return sums;
+RunReport::Work sum_of(const std::vector<RunReport::Superstep>& supersteps) {
+  RunReport::Work sum;
+  for (const auto& one : supersteps) sum.add(one);
+  return sum;
 }
 
 double ratio(std::uint64_t bytes, std::uint64_t least) {
@@ -51,8 +40,7 @@ double ratio(std::uint64_t bytes, std::uint64_t least) {
 }
 
 /// Says what a superstep or a run sent.
-template <class One>
-std::string describe_sent(const One& one) {
+std::string describe_sent(const RunReport::Work& one) {
   return fmt::format(
       "{}, sent {} of records, payload {}",
       one.least_record_bytes ? fmt::format(", had to send {}", readable_bytes(*one.least_record_bytes)) : "",
@@ -89,6 +77,13 @@ static void to_json(Json& json, const RunReport::Disk& disk) {
                       seconds_busy, limit_bytes_per_second, block_bytes, depth);
   json["limited_by"] = disk.limited_by();
   if (!disk.balance_json.empty()) json["balance"] = Json::parse(disk.balance_json);
+}
+
+void RunReport::Work::add(const Work& superstep) {
+  frontier += superstep.frontier;
+  edges += superstep.edges;
+  record_bytes += superstep.record_bytes;
+  payload_bytes_sent += superstep.payload_bytes_sent;
 }
 
 bool RunReport::is_right() const { return std::ranges::all_of(verification, &Verification::passed); }
@@ -135,9 +130,9 @@ std::string RunReport::to_json() const {
     auto& sent = json["least"];
     EDGEWIRE_ADD_FIELDS(sent, *least, record_bytes, count);
     if (least->record_bytes > 0) {
-      const Sums sums = sums_of(supersteps);
-      sent["record_ratio"] = ratio(sums.record_bytes, least->record_bytes);
-      sent["payload_ratio"] = ratio(sums.payload_bytes, least->record_bytes);
+      const Work sum = sum_of(supersteps);
+      sent["record_ratio"] = ratio(sum.record_bytes, least->record_bytes);
+      sent["payload_ratio"] = ratio(sum.payload_bytes_sent, least->record_bytes);
     }
   }
   for (const auto& one : convergence) EDGEWIRE_ADD_FIELDS(json, one, change, converged);
@@ -159,27 +154,27 @@ std::string RunReport::describe_least() const {
   std::string text =
       fmt::format("had to be sent: {}{} ({} B)", least->count == "exact" ? "" : least->count + " ",
                   readable_bytes(least->record_bytes), least->record_bytes);
-  const Sums sums = sums_of(supersteps);
+  const Work sum = sum_of(supersteps);
   const bool in_one = !supersteps.empty() && !supersteps.front().least_record_bytes;
   if (least->record_bytes > 0)
     text += fmt::format(": records are {:.2f} times that, payload is {:.2f} times that",
-                        ratio(sums.record_bytes, least->record_bytes),
-                        ratio(sums.payload_bytes, least->record_bytes));
+                        ratio(sum.record_bytes, least->record_bytes),
+                        ratio(sum.payload_bytes_sent, least->record_bytes));
   return text + (in_one ? "; counted in one for all supersteps" : "") + "\n";
 }
 
 std::string RunReport::describe_supersteps() const {
   constexpr std::size_t kShown = 20;
-  const Sums sums = sums_of(supersteps);
+  const Work sum = sum_of(supersteps);
   const std::string after =
       resumed_from == 0 ? "" : fmt::format(" after the {} {} of the checkpoint", resumed_from, resumed_unit);
   std::string text = fmt::format("{} supersteps{} in {:.6f} s, {} edges followed ({:.2f} of the graph's)\n",
-                                 supersteps.size(), after, seconds_kernel, sums.edges,
-                                 edges == 0 ? 0 : ratio(sums.edges, edges));
+                                 supersteps.size(), after, seconds_kernel, sum.edges,
+                                 edges == 0 ? 0 : ratio(sum.edges, edges));
   if (processes > 1)
     text += fmt::format("sent: records {} ({} B), with all around them payload {} ({} B)\n",
-                        readable_bytes(sums.record_bytes), sums.record_bytes,
-                        readable_bytes(sums.payload_bytes), sums.payload_bytes);
+                        readable_bytes(sum.record_bytes), sum.record_bytes,
+                        readable_bytes(sum.payload_bytes_sent), sum.payload_bytes_sent);
   text += describe_least();
   if (!runs.empty()) return text + describe_runs();
   for (std::size_t i = 0; i < std::min(kShown, supersteps.size()); ++i) {

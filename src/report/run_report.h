@@ -21,30 +21,29 @@ struct RunReport : JobReport {
     std::uint64_t payload_bytes_sent = 0;  ///< summed over processes
     std::uint64_t wire_bytes_sent = 0;
   };
-  /// A superstep of a kernel that follows only the edges of vertices that have changed.
-  struct Superstep {
-    std::string phase;                     ///< words that say which vertices and which edges
-    std::uint64_t frontier = 0;            ///< vertices whose edges were followed
-    std::uint64_t edges = 0;               ///< edges of these vertices
-    std::uint64_t record_bytes = 0;        ///< bytes of the kernel's records, without anything around them
-    std::uint64_t payload_bytes_sent = 0;  ///< summed over processes, as the three before
-    std::uint64_t wire_bytes_sent = 0;
-    double seconds = 0;  ///< time of the slowest process
-    /// The bytes of records that had to be sent, where they were counted for each superstep.
-    std::optional<std::uint64_t> least_record_bytes{};
-  };
-  /// One of several runs, each from another source.
-  struct Run {
-    std::string source;  ///< its name
-    std::size_t supersteps = 0;
-    std::uint64_t frontier = 0;  ///< vertices whose edges were followed; summed over processes and
-                                 ///< supersteps, as the next three
-    std::uint64_t edges = 0;     ///< edges of these vertices that were followed
-    std::uint64_t record_bytes = 0;
+  /// What a superstep did, or all supersteps of a run. All but the time is summed over processes.
+  struct Work {
+    std::uint64_t frontier = 0;      ///< vertices whose edges were followed
+    std::uint64_t edges = 0;         ///< edges of these vertices
+    std::uint64_t record_bytes = 0;  ///< bytes of the kernel's records, without anything around them
     std::uint64_t payload_bytes_sent = 0;
     double seconds = 0;  ///< time of the slowest process
+    /// The bytes of records that had to be sent, where they were counted for it.
+    std::optional<std::uint64_t> least_record_bytes{};
+
+    /// Adds the work of a superstep, but not its time.
+    void add(const Work& superstep);
+  };
+  /// A superstep of a kernel that follows only the edges of vertices that have changed.
+  struct Superstep : Work {
+    std::string phase;  ///< words that say which vertices and which edges
+    std::uint64_t wire_bytes_sent = 0;
+  };
+  /// One of several runs, each from another source.
+  struct Run : Work {
+    std::string source;  ///< its name
+    std::size_t supersteps = 0;
     Answer answer;
-    std::optional<std::uint64_t> least_record_bytes{};  ///< the same as that of a superstep, for all of them
   };
   /// What all runs of a kernel had to send with this ownership, counted in sequence by other code.
   struct Least {

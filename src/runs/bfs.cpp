@@ -90,7 +90,7 @@ class BfsKernel : public Kernel {
   }
   RecordCounts counts(const graph::GraphFile& graph) const override {
     if (apart_) return {};
-    return one_count(kernels::count_breadth_first(graph, source()));
+    return {kernels::count_breadth_first(graph, source())};
   }
   bool is_whole() const override { return apart_; }
   Values own() const override { return shown(search_->levels(), search_->parents()); }

@@ -1,7 +1,6 @@
 // This file has the checkpoints of a run: the one that it goes on from, and those that it writes.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>

@@ -253,7 +253,8 @@ report::RunReport run_dense(launch::Bootstrap& bootstrap, const graph::GraphFile
   job_options.progress = tools.progress;
   job::DenseJob job(bootstrap, graph, job_options);
   refuse_changed_files();
-  if (options.ready) options.ready(job);
+  if (const std::string& note = job.cache_use().note; !note.empty() && options.job.process.warn)
+    options.job.process.warn(note);
   auto profiler = make_profiler(bootstrap, job, kernel, options);
   DenseStage stage{bootstrap, job, tools};
   stage.run.observer = profiler ? profiler->observer() : nullptr;

@@ -32,8 +32,6 @@ struct DenseOptions {
   job::DenseOptions job{};
   Tools tools{};
   CheckpointOptions checkpoints{};
-  /// This is called in all processes when the job is ready to iterate.
-  std::function<void(const job::DenseJob& job)> ready{};
   /// This is called in all processes at the end. The result may be wrong: see expect_right().
   std::function<void(DenseFinished&)> finished{};
 };

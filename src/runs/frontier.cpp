@@ -35,10 +35,10 @@ std::optional<LeastRecords> count_records(const Kernel& kernel, const graph::Gra
   const auto counts = kernel.counts(graph);
   if (counts.empty()) return {};
   LeastRecords least;
-  least.exactness = counts.front()->exactness();
+  least.exactness = counts.front().exactness;
   for (const auto& count : counts)
-    for (const auto& step : count->count(ownership))
-      least.bytes[step.phase] += step.load.records() * count->record_bytes();
+    for (const auto& step : count.count(ownership))
+      least.bytes[step.phase] += step.load.records() * count.record_bytes;
   return least;
 }
 
@@ -197,12 +197,7 @@ void sum_up(report::RunReport& report, const std::vector<std::string>& names, co
     sum.source = names[r];
     sum.answer = runs.answers[r];
     sum.supersteps = runs.ends[r] - step;
-    for (; step < runs.ends[r]; ++step) {
-      sum.frontier += report.supersteps[step].frontier;
-      sum.edges += report.supersteps[step].edges;
-      sum.record_bytes += report.supersteps[step].record_bytes;
-      sum.payload_bytes_sent += report.supersteps[step].payload_bytes_sent;
-    }
+    for (; step < runs.ends[r]; ++step) sum.add(report.supersteps[step]);
     for (const auto& process : seconds) sum.seconds = std::max(sum.seconds, process[r]);
   }
 }
@@ -229,11 +224,9 @@ report::RunReport gather_report(frontier::FrontierJob& job, const Kernel& kernel
     seconds.push_back(launch::unpack<double>(run_seconds[p], p, runs.seconds.size()));
     const auto theirs = launch::unpack<frontier::Superstep>(steps[p], p, supersteps.size());
     for (std::size_t i = 0; i < theirs.size(); ++i) {
-      report.supersteps[i].frontier += theirs[i].frontier;
-      report.supersteps[i].edges += theirs[i].edges;
-      report.supersteps[i].record_bytes += theirs[i].sent.record_bytes;
-      report.supersteps[i].payload_bytes_sent += theirs[i].sent.payload_bytes;
-      report.supersteps[i].wire_bytes_sent += theirs[i].sent.wire_bytes;
+      const auto& sent = theirs[i].sent;
+      report.supersteps[i].add({theirs[i].frontier, theirs[i].edges, sent.record_bytes, sent.payload_bytes});
+      report.supersteps[i].wire_bytes_sent += sent.wire_bytes;
       report.supersteps[i].seconds = std::max(report.supersteps[i].seconds, theirs[i].seconds);
     }
     report.seconds_kernel =

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 
 #include "edgewire/graph.h"
 #include "frontier/frontier_job.h"

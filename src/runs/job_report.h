@@ -4,9 +4,8 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
-#include "disk/read_figures.h"
+#include "disk/read_probe.h"
 #include "disk/segment_file.h"
 #include "launch/bootstrap.h"
 #include "perf/balance.h"

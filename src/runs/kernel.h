@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -21,12 +20,7 @@
 namespace edgewire::runs {
 
 /// These objects count what a run must send.
-using RecordCounts = std::vector<std::unique_ptr<kernels::FrontierCount>>;
-inline RecordCounts one_count(std::unique_ptr<kernels::FrontierCount> count) {
-  RecordCounts counts;
-  counts.push_back(std::move(count));
-  return counts;
-}
+using RecordCounts = std::vector<kernels::FrontierCount>;
 
 /// What is a kernel's own. There is one object in each process of the job. run_frontier() first calls
 /// describe() to prepare(), once each. Then it calls run_at_once(), and for each run choose(), run() unless

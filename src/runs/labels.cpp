@@ -7,7 +7,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "kernels/cdlp.h"
@@ -59,7 +58,7 @@ class WccKernel : public ComponentKernel<kernels::Wcc> {
     return kernels::kWccPhases.at(one.kind);
   }
   RecordCounts counts(const graph::GraphFile& graph) const override {
-    return one_count(kernels::count_components(graph));
+    return {kernels::count_components(graph)};
   }
   std::string fault(const graph::GraphFile& graph) const override { return kernels::check_wcc(graph, all_); }
   std::string rules() const override {
@@ -87,7 +86,7 @@ class SccKernel : public ComponentKernel<kernels::Scc> {
     return one.kind < kFirst ? kernels::kWccPhases.at(one.kind) : kPhases.at(one.kind - kFirst);
   }
   RecordCounts counts(const graph::GraphFile& graph) const override {
-    return one_count(kernels::count_strong_components(graph));
+    return {kernels::count_strong_components(graph)};
   }
   std::string fault(const graph::GraphFile& graph) const override { return kernels::check_scc(graph, all_); }
   std::string rules() const override {
@@ -132,7 +131,7 @@ class CdlpKernel : public LabelKernel {
   }
   RecordCounts counts(const graph::GraphFile& graph) const override {
     if (resumed_at_ > 0) return {};
-    return one_count(kernels::count_labels(graph, iterations_));
+    return {kernels::count_labels(graph, iterations_)};
   }
   std::string fault(const graph::GraphFile& graph) const override {
     return kernels::check_cdlp(graph, iterations_, all_);

@@ -51,7 +51,7 @@ class LccKernel : public VertexKernel<double> {
     report.triangles = triangles_;
   }
   RecordCounts counts(const graph::GraphFile& graph) const override {
-    return one_count(kernels::count_triangles(graph));
+    return {kernels::count_triangles(graph)};
   }
   std::string fault(const graph::GraphFile& graph) const override {
     return kernels::check_lcc(graph, all_, triangles_);

@@ -1,5 +1,3 @@
-#include "kernels/sssp.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include "kernels/check.h"
 #include "kernels/delta_stepping.h"
 #include "kernels/path.h"
+#include "kernels/sssp.h"
 #include "perf/frontier_memory.h"
 #include "runs/digest.h"
 #include "runs/kernels.h"
@@ -45,9 +44,7 @@ class SsspKernel : public VertexKernel<Distance> {
                        asked_.parents ? ", parents" : "",
                        asked_.target.vertex ? fmt::format(", target {}", *asked_.target.vertex) : "");
   }
-  std::size_t record_bytes() const override {
-    return kernels::DeltaStepping<kernels::Sssp<Distance>>::kRecordBytes;
-  }
+  std::size_t record_bytes() const override { return kernels::DeltaStepping<Distance>::kRecordBytes; }
   bool weighted() const override { return !asked_.unit_weights; }
   disk::VertexBytes vertex_bytes() const override { return perf::vertex_bytes("sssp"); }
   /// Chooses delta, and checks the weights.
@@ -59,7 +56,7 @@ class SsspKernel : public VertexKernel<Distance> {
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
     kernels::DeltaStepping stepping(job, *program_);
     auto supersteps = stepping.run(source_, 0);
-    mine_ = stepping.values();
+    mine_ = stepping.distances();
     gathered_ = false;
     return supersteps;
   }
@@ -84,7 +81,7 @@ class SsspKernel : public VertexKernel<Distance> {
     if (asked_.target.vertex) report.options.emplace_back("target", asked_.target.asked);
   }
   RecordCounts counts(const graph::GraphFile& graph) const override {
-    return one_count(kernels::count_shortest_paths(graph, source_, sizeof(Distance)));
+    return {kernels::count_shortest_paths(graph, source_, sizeof(Distance))};
   }
   bool is_whole() const override { return asked_.parents; }
   Values all() const override {

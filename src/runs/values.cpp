@@ -4,7 +4,6 @@
 
 #include <limits>
 #include <type_traits>
-#include <vector>
 
 #include "base/mapped_file.h"
 #include "graph/vertex_names.h"

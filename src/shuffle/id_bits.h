@@ -9,7 +9,6 @@
 #include <memory>
 #include <vector>
 
-#include "base/bit_count.h"
 #include "base/bits.h"
 #include "base/error.h"
 #include "edgewire/numbering.h"
@@ -44,18 +43,17 @@ class IdBits {
     for (std::uint64_t block = 0; block * kBlockBits < end; ++block) {
       ranks_.push_back(static_cast<PlainId>(size_));
       for (std::uint64_t word = 0; word < kBlockBits / 64; ++word)
-        size_ += bit_count(words_.get()[block * (kBlockBits / 64) + word]);
+        size_ += ones(words_.get()[block * (kBlockBits / 64) + word]);
     }
   }
   std::uint64_t size() const noexcept { return size_; }
   /// Returns, after count(), how many ids are less than `id`.
   std::uint64_t rank(std::uint64_t id) const noexcept {
     if (id >= end_) return size_;
-    const std::uint64_t below = words_.get()[id / 64] & ((std::uint64_t{1} << id % 64) - 1);
-    std::uint64_t counts = byte_counts(below);
+    std::uint64_t rank = ranks_[id / kBlockBits];
     for (std::uint64_t word = id / kBlockBits * (kBlockBits / 64); word < id / 64; ++word)
-      counts += byte_counts(words_.get()[word]);
-    return ranks_[id / kBlockBits] + sum_of_bytes(counts);
+      rank += ones(words_.get()[word]);
+    return rank + ones(words_.get()[id / 64] & ((std::uint64_t{1} << id % 64) - 1));
   }
   /// Calls visit(id), after count(), for the ids in [first, last), in order.
   template <class Visit>
@@ -75,7 +73,10 @@ class IdBits {
   }
 
  private:
-  static constexpr std::uint64_t kBlockBits = 512;  // the counts of its words fit bytes
+  static constexpr std::uint64_t kBlockBits = 512;
+  static std::uint64_t ones(std::uint64_t word) noexcept {
+    return static_cast<std::uint64_t>(std::popcount(word));
+  }
   struct Free {
     void operator()(std::uint64_t* words) const noexcept { std::free(words); }  // NOLINT
   };

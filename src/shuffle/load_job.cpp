@@ -3,8 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <functional>
-#include <utility>
 
 #include "base/error.h"
 #include "channel/record_stream.h"
@@ -20,8 +18,7 @@ using graph::GraphShape;
 namespace {
 
 constexpr std::uint64_t kProgramBytes = std::uint64_t{40} << 20;  // bytes of the program and its libraries
-constexpr std::uint64_t kWorkerBytes = std::uint64_t{6}
-                                       << 20;  // text and its edges; later blocks of sections
+constexpr std::uint64_t kWorkerBytes = std::uint64_t{6} << 20;    // text and its edges; later blocks
 constexpr std::uint64_t kAllIds = std::uint64_t{graph::kMaxVertices} + 1;  // ids that a record can hold
 constexpr std::uint32_t kPartitionsOfWorker = 4;
 
@@ -63,8 +60,7 @@ LoadJob::LoadJob(launch::Bootstrap& bootstrap, const LoadOptions& options)
   if (!options.parts && std::ranges::any_of(nodes, [&](int node) { return node != nodes[0]; }))
     throw UsageError(
         "convert writes one file, so all its processes must be on one host (-p); --parts writes a file for "
-        "each "
-        "process");
+        "each process");
   if (!options.parts) return;
   folder_.emplace(options_.output);
   refuse_parts();
@@ -122,8 +118,8 @@ void LoadJob::check_bits(std::uint64_t largest) const {
                     "--memory and -p out",
                     shape_.name, largest, kAllIds - 1));
   throw Error(
-      fmt::format("{}: vertex id {} needs --memory {}M at least: a bit for each id takes a quarter "
-                  "of it, unless --keep-ids makes all ids vertices",
+      fmt::format("{}: vertex id {} needs --memory {}M at least: a bit for each id takes a quarter of it, "
+                  "unless --keep-ids makes all ids vertices",
                   shape_.name, largest, (largest + 1) / 2 / (1 << 20) + 1));
 }
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <functional>
-#include <utility>
 
 #include "base/error.h"
 #include "base/mapped_file.h"
@@ -222,8 +221,8 @@ void LoadJob::open_part(std::uint32_t flags) {
   const std::uint32_t first = shuffle_->first_partition(), last = shuffle_->last_partition();
   const graph::Extent own{first_vertex(first), first_vertex(last), edge_begins_[first], edge_begins_[last]};
   const bool holds_ids = is_first_in_folder() && (flags & graph::kOriginalIds) != 0;
-  lay_out(graph::lay_out_part(vertices_, edge_begins_.back(), flags,
-                              {number, parts, holds_ids ? 1U : 0U, 0, own, 0}));
+  lay_out(graph::lay_out(vertices_, edge_begins_.back(), flags,
+                         graph::PartEntry{number, parts, holds_ids ? 1U : 0U, 0, own, 0}));
   const std::uint64_t bytes = graph::file_bytes(sections_.header);
   file_bytes_ = launch::allreduce(bootstrap_, bytes, std::plus<>());
   if (number == 0) graph::note_size(shape_.options, vertices_, edge_begins_.back(), file_bytes_);

@@ -60,13 +60,8 @@ Cuts RecordBuffer::cuts(const Splitters& splitters, std::uint32_t first, std::ui
   Cuts cuts{0};
   for (std::uint32_t p = first; p + 1 < last; ++p) {
     const std::byte* const splitter = splitters.splitter(p);
-    const std::uint64_t its = shape_.prefix(splitter);
-    const auto is_before = [&](std::uint64_t at) {
-      return prefix(at) != its ? prefix(at) < its : shape_.less_behind_prefix(record(at), splitter);
-    };
-    const auto is_not_behind = [&](std::uint64_t at) {
-      return prefix(at) != its ? prefix(at) < its : !shape_.less_behind_prefix(splitter, record(at));
-    };
+    const auto is_before = [&](std::uint64_t at) { return shape_.less(record(at), splitter); };
+    const auto is_not_behind = [&](std::uint64_t at) { return !shape_.less(splitter, record(at)); };
     const std::uint64_t begin = p == first ? 0 : cuts[cuts.size() - 2], end = size_;
     const std::uint64_t place = *std::ranges::partition_point(std::views::iota(begin, end), is_before);
     cuts.push_back(place);

@@ -1,8 +1,5 @@
 #include "shuffle/shuffle.h"
 
-#include <algorithm>
-#include <functional>
-
 #include "launch/packing.h"
 #include "process/barrier.h"
 

@@ -41,20 +41,16 @@ bool holds_parts(const std::string& folder) {
   return found;
 }
 
-const SortOptions& checked(const SortOptions& options) {
-  check(options);
-  return options;
-}
-
 }  // namespace
 
-void check(const SortOptions& options) {
+const SortOptions& check(const SortOptions& options) {
   constexpr std::uint32_t kMostPartitions = 1 << 16;
   process::check(options.process);
   check(options.shape);
   check_range("partitions", options.partitions, 1U, kMostPartitions);
   if (options.inputs.empty()) throw UsageError("inputs: there are none");
   if (options.output.empty()) throw UsageError("output: it names no folder");
+  return options;
 }
 
 MemoryNeeds sort_needs(const RecordShape& shape, int workers, int processes, std::uint32_t partitions,
@@ -84,7 +80,7 @@ std::string partition_file(const std::string& folder, std::uint32_t partition, s
 
 SortJob::SortJob(launch::Bootstrap& bootstrap, const SortOptions& options)
     : bootstrap_(bootstrap),
-      options_(checked(options)),
+      options_(check(options)),
       input_(options.inputs, options.shape.bytes),
       plan_(plan_memory(sort_needs(options.shape, options.process.workers, bootstrap.size(),
                                    options.partitions, input_.records()),
@@ -135,7 +131,6 @@ void SortJob::run() {
   figures_.seconds_merge = end_step(kMerge, start);
 }
 
-/// Ends a step and returns its seconds.
 double SortJob::end_step(const char* step, std::chrono::steady_clock::time_point start) const {
   if (options_.step_done) options_.step_done(step);
   return seconds_since(start);

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,8 +33,8 @@ struct SortOptions {
   StepDone step_done{};
 };
 
-/// Throws UsageError when an option makes no sense. A SortJob begins with it.
-void check(const SortOptions& options);
+/// Returns the options. Throws UsageError when one makes no sense. A SortJob begins with it.
+const SortOptions& check(const SortOptions& options);
 
 /// One process counts here what it did, and takes the time.
 struct SortFigures {

@@ -1,7 +1,5 @@
 #include "edgewire/tasks.h"
 
-#include <fmt/core.h>
-
 #include <limits>
 
 #include "tasks/worker.h"

@@ -6,7 +6,6 @@
 #include <deque>
 #include <mutex>
 #include <string>
-#include <vector>
 
 #include "base/seconds.h"
 #include "tasks/task_job.h"

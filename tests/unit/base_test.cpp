@@ -1,15 +1,14 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <bit>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "base/bit_count.h"
 #include "base/bits.h"
 #include "base/median.h"
 #include "base/mixing.h"
+#include "base/ranked_bits.h"
 #include "base/release.h"
 #include "base/usage.h"
 
@@ -69,9 +68,15 @@ TEST_CASE("words of a set are cleared as wholes") {
   CHECK(bits.members().empty());
 }
 
-TEST_CASE("bits of a word are counted") {
-  for (const std::uint64_t word : {0UL, 1UL, ~0UL, 0x8000000000000001UL, 0x123456789ABCDEFUL})
-    CHECK(bit_count(word) == static_cast<std::uint64_t>(std::popcount(word)));
+TEST_CASE("a set knows how many of its numbers are below another one") {
+  const std::vector<std::uint64_t> members{0, 3, 63, 64, 190};
+  const RankedBits set(Bits(191, members));
+  CHECK(set.count() == 5);
+  CHECK(set.members() == members);
+  for (std::size_t i = 0; i < members.size(); ++i) CHECK(set.below(members[i]) == i);
+  CHECK(set.has(63));
+  CHECK_FALSE(set.has(65));
+  CHECK(set.below(189) == 4);
 }
 
 TEST_CASE("the generator makes the numbers of its paper's reference") {

@@ -5,7 +5,7 @@
 
 #include "frontier_test.h"
 #include "graph/format.h"
-#include "kernels/cdlp_leading_label.h"
+#include "kernels/leading_label.h"
 
 namespace edgewire::kernels {
 

@@ -181,7 +181,7 @@ TEST_CASE("bounds of rows are those of their processes, ownership and line rate"
   options.strategies = {plan::Strategy::slots};
   options.memory_bytes = 1;
   options.rates = {{"10G", 10'000'000'000}};
-  const auto bounds = frontier_bound(built.graph, *count_breadth_first(built.graph, 0), options);
+  const auto bounds = frontier_bound(built.graph, count_breadth_first(built.graph, 0), options);
   CHECK(found.rows[2].bound_seconds == doctest::Approx(bounds[0].seconds_at[0]));
 }
 
@@ -213,8 +213,8 @@ TEST_CASE("scc: where edges are few, all processes get those that may be on a cy
   const graph::BuiltGraph built(
       5, {{0, 1, 0.0F}, {1, 2, 0.0F}, {1, 2, 0.0F}, {2, 0, 0.0F}, {3, 0, 0.0F}, {2, 4, 0.0F}, {3, 3, 0.0F}});
   const auto count = count_strong_components(built.graph);
-  CHECK(count->exactness() == Exactness::exact);
-  const auto steps = count->count(partition::Ownership::create("ranges", built.graph.offsets(), 3));
+  CHECK(count.exactness == Exactness::exact);
+  const auto steps = count.count(partition::Ownership::create("ranges", built.graph.offsets(), 3));
   REQUIRE(steps.size() == 2);
   CHECK(steps[1].frontier == 3);  // 0, 1, 2: only they have an edge in and an edge out
   std::uint64_t sent = 0, received = 0;
@@ -227,7 +227,7 @@ TEST_CASE("scc: where edges are few, all processes get those that may be on a cy
 
   const graph::BuiltGraph path(3, {{0, 1, 0.0F}, {2, 1, 0.0F}});
   const auto none = count_strong_components(path.graph)
-                        ->count(partition::Ownership::create("hash", path.graph.offsets(), 2));
+                        .count(partition::Ownership::create("hash", path.graph.offsets(), 2));
   CHECK(none.size() == 1);  // nothing is left to collect
 }
 

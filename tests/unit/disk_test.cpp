@@ -46,7 +46,7 @@ struct Scratch {
 TEST_CASE("vertices come first, and edges share the rest") {
   constexpr std::uint64_t kMiB = 1 << 20;
   CHECK(MemoryBudget().rest_or(7) == 7);
-  CHECK(MemoryBudget(0, {8, 4}, {1 << 30, 1 << 30}).ample());
+  CHECK(MemoryBudget(0, {8, 4}, {1 << 30, 1 << 30}).rest_or(1) == 1);
   const MemoryBudget budget(100 * kMiB, {40, 16}, {kMiB, kMiB});
   CHECK(budget.rest_or(7) == 44 * kMiB);
   CHECK(budget.read_ahead(1) == 11 * kMiB);

@@ -90,8 +90,8 @@ TEST_CASE("generated files depend on the seed and not on the workers") {
   const TemporaryDirectory directory;
   const auto make = [&](int kind, std::uint64_t seed, int workers) {
     const GenerateOptions options = {seed, true, kind == 1, kind == 2, workers};
-    if (kind < 3) generate_kronecker(directory / "g.ew", kind == 0 ? 13 : 11, 16, options);
-    if (kind == 3) generate_uniform(directory / "g.ew", 5000, 40, options);
+    if (kind < 3) graph::generate_kronecker(directory / "g.ew", kind == 0 ? 13 : 11, 16, options);
+    if (kind == 3) graph::generate_uniform(directory / "g.ew", 5000, 40, options);
     if (kind == 4) generate_grid(directory / "g.ew", {300, 400, false, false}, options);
     return read_file(directory / "g.ew");
   };

@@ -45,7 +45,7 @@ Header header_of(const std::string& bytes) {
 void seal(std::string& bytes) {
   Header header = header_of(bytes);
   for (std::uint32_t section = 0; section < kSections; ++section) {
-    for (std::uint64_t block = 0; block < blocks_of(header.sections[section].bytes); ++block) {
+    for (std::uint64_t block = 0; block < blocks_of(header.sections[section]); ++block) {
       const std::uint64_t start = block * kBlockBytes;
       const std::uint64_t sum =
           XXH3_64bits(bytes.data() + header.sections[section].offset + start,

@@ -150,8 +150,11 @@ TEST_CASE("each format under each hint is refused or read right") {
 }
 
 TEST_CASE("what begins like METIS but is none") {
-  const auto is_metis = [](const std::string& text, bool whole = true) {
-    return metis_graph_in(text, whole).has_value();
+  const TemporaryDirectory directory;
+  const auto is_metis = [&](const std::string& text, bool whole = true) {
+    write_file(directory / "g.txt", text);
+    Input input(directory / "g.txt");
+    return metis_graph_in(input, whole).has_value();
   };
   CHECK(is_metis("% c\n3 3\n2 3\n1 3\n% c\n1 2\n"));
   CHECK(is_metis("3 2\n2 3\n1\r\n1\n\n"));

@@ -17,6 +17,7 @@
 #include "edgewire/program.h"
 #include "graph_test.h"
 #include "library_test.h"
+#include "triangles.h"
 
 namespace edgewire {
 
@@ -26,19 +27,6 @@ using Labels = std::vector<PlainId>;
 using Numbers = std::vector<double>;
 constexpr PlainId kUnreached = 0xffffffff;
 constexpr double kNone = std::numeric_limits<double>::infinity();
-
-/// Two triangles, 0-1-2 and 3-4-5, whose edges are stored both ways, and 6 alone. An edge weighs 2, but those
-/// of 0 and 1, which weigh 5.
-graph::BuiltGraph triangles(bool weighted = true) {
-  std::vector<graph::Edge> edges;
-  for (const std::uint32_t first : {0U, 3U})
-    for (std::uint32_t i = 0; i < 3; ++i)
-      for (std::uint32_t j = 0; j < 3; ++j)
-        if (i != j) edges.emplace_back(first + i, first + j, first == 0 && i + j == 1 ? 5.0F : 2.0F);
-  graph::BuildOptions options;
-  options.weighted = weighted;
-  return {7, edges, options};
-}
 
 /// Calls a kernel in each of two processes. Returns what rank 0 got; the other one gets nothing.
 template <class Value>
@@ -78,7 +66,7 @@ bool names(const std::string& line, const std::string& option, const std::string
 }  // namespace
 
 TEST_CASE("kernels that follow a frontier return known values and a report, with every tool") {
-  const auto built = triangles();
+  const auto built = graph::triangles();
   const auto& graph = built.graph;
   const JobOptions job{.workers = 2, .verify = true, .bound = true, .profile = true};
   const Labels sets{0, 0, 0, 3, 3, 3, 6};
@@ -142,7 +130,7 @@ TEST_CASE("kernels that follow a frontier return known values and a report, with
 }
 
 TEST_CASE("kernels that pass over all edges return known values, and send what bound() counts") {
-  const auto built = triangles();
+  const auto built = graph::triangles();
   const auto& graph = built.graph;
   SUBCASE("pagerank") {
     JobOptions job{.wire = "f64", .verify = true, .profile = true};
@@ -160,6 +148,15 @@ TEST_CASE("kernels that pass over all edges return known values, and send what b
     CHECK(weighted[0] > weighted[2]);
     const auto settled = run_in_two<double>([&](auto& b) { return pagerank(b, graph, {.tolerance = 0.01}); });
     CHECK(settled.report.steps < 20);
+  }
+  SUBCASE("bound of one bit") {
+    const Bound counted = bound(graph, {.processes = {2},
+                                        .ownerships = {"hash"},
+                                        .strategies = {"edge", "worker", "process", "slots", "cover"},
+                                        .wires = {"bit"}});
+    std::vector<std::string> strategies;
+    for (const BoundRow& row : counted.rows) strategies.push_back(row.strategy);
+    CHECK(strategies == std::vector<std::string>{"slots", "cover"});  // no job sends bits with ids
   }
   SUBCASE("bound") {
     const Bound counted = bound(graph, {.processes = {2},
@@ -190,14 +187,14 @@ TEST_CASE("kernels that pass over all edges return known values, and send what b
     CHECK(run_in_two<double>([&](auto& b) {
             return spmv(b, graph, {1, 10, 100, 0, 0, 1, 0}, 1, job);
           }).values == Numbers{250, 205, 22, 2, 2, 0, 0});
-    const auto plain = triangles(false);
+    const auto plain = graph::triangles(false);
     CHECK(run_in_two<double>([&](auto& b) { return spmv(b, plain.graph, {}, 3, job); }).values ==
           Numbers{8, 8, 8, 8, 8, 8, 0});
   }
 }
 
 TEST_CASE("kernels refuse what makes no sense, in one line that names it") {
-  const auto built = triangles();
+  const auto built = graph::triangles();
   const auto& graph = built.graph;
   const auto alone = launch::alone();
   auto& b = *alone;

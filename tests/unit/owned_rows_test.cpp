@@ -72,11 +72,12 @@ TEST_CASE("a plan of rows in memory is that of rows in the file") {
   for (const bool weighted : {false, true}) {
     const graph::TemporaryDirectory folder;
     const GraphFile graph = graph::skewed_graph(folder, 3000, 20'000, weighted);
-    std::vector<std::uint16_t> owners(graph.vertices());
-    for (std::size_t v = 0; v < owners.size(); ++v) owners[v] = static_cast<std::uint16_t>(v * v % 7 % 3);
+    std::string owners;
+    for (std::size_t v = 0; v < graph.vertices(); ++v) owners += std::to_string(v * v % 7 % 3) + "\n";
+    graph::write_file(folder / "parts", owners);
     for (const auto& ownership :
          {partition::Ownership::hash(graph.vertices(), 3), partition::Ownership::ranges(graph.offsets(), 3),
-          partition::Ownership::from_table(owners, 3)}) {
+          partition::Ownership::from_file(folder / "parts", graph.vertices(), 3)}) {
       for (const Strategy strategy :
            {Strategy::slots, Strategy::cover, Strategy::edge, Strategy::process, Strategy::worker}) {
         CAPTURE(weighted);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "bootstraps.h"
@@ -20,11 +21,12 @@ namespace {
 using graph::GraphFile;
 constexpr auto kShares = partition::RowReading::shares;
 
-std::vector<std::uint16_t> some_owners(std::uint64_t vertices, int processes) {
-  std::vector<std::uint16_t> owners(vertices);
-  for (std::size_t v = 0; v < owners.size(); ++v)
-    owners[v] = static_cast<std::uint16_t>(v * v % 11 % static_cast<std::size_t>(processes));
-  return owners;
+/// The text of a partition file.
+std::string some_owners(std::uint64_t vertices, int processes) {
+  std::string text;
+  for (std::size_t v = 0; v < vertices; ++v)
+    text += std::to_string(v * v % 11 % static_cast<std::size_t>(processes)) + "\n";
+  return text;
 }
 
 struct Cut {
@@ -70,9 +72,10 @@ TEST_CASE("processes of several hosts get the rows of their vertices, however th
   files.push_back(GraphFile::open(folder / "g.ew"));
   for (const Cut& cut : {Cut{2, 1}, Cut{3, 2}, Cut{2, 3, "tcp"}}) {
     CAPTURE(cut.processes);
+    graph::write_file(folder / "parts", some_owners(kVertices, cut.processes));
     for (const auto& ownership :
          {partition::Ownership::hash(kVertices, cut.processes),
-          partition::Ownership::from_table(some_owners(kVertices, cut.processes), cut.processes)})
+          partition::Ownership::from_file(folder / "parts", kVertices, cut.processes)})
       for (const partition::RowContent content :
            {partition::RowContent{.reading = kShares},
             partition::RowContent{.weights = true, .reading = kShares},

@@ -14,23 +14,11 @@
 #include "runs/dense.h"
 #include "runs/kernels.h"
 #include "transport_fixture.h"
+#include "triangles.h"
 
 namespace edgewire::runs {
 
 namespace {
-
-/// Two triangles, 0-1-2 and 3-4-5, whose edges are stored both ways, and 6 alone. An edge weighs 2, but those
-/// of 0 and 1, which weigh 5.
-graph::BuiltGraph triangles() {
-  std::vector<graph::Edge> edges;
-  for (const std::uint32_t first : {0U, 3U})
-    for (std::uint32_t i = 0; i < 3; ++i)
-      for (std::uint32_t j = 0; j < 3; ++j)
-        if (i != j) edges.emplace_back(first + i, first + j, first == 0 && i + j == 1 ? 5.0F : 2.0F);
-  graph::BuildOptions options;
-  options.weighted = true;
-  return {7, edges, options};
-}
 
 /// In each of two processes, which are threads. Returns what rank 0 got.
 template <class Value>
@@ -57,7 +45,7 @@ constexpr std::uint32_t kUnreached = 0xffffffff;
 }  // namespace
 
 TEST_CASE("one call of each kernel that follows a frontier gives the values of all vertices and a report") {
-  const auto built = triangles();
+  const auto built = graph::triangles();
   const auto& graph = built.graph;
   FrontierOptions options;
   options.tools.verify = true;
@@ -105,7 +93,7 @@ TEST_CASE("one call of each kernel that follows a frontier gives the values of a
 }
 
 TEST_CASE("reports say what had to be sent, where somebody counts it") {
-  const auto built = triangles();
+  const auto built = graph::triangles();
   const auto& graph = built.graph;
   FrontierOptions options;
   options.tools.bound = true;
@@ -171,7 +159,7 @@ TEST_CASE("reports say what had to be sent, where somebody counts it") {
 }
 
 TEST_CASE("runs whose length is known beforehand tell of it: sources of a process, and iterations") {
-  const auto built = triangles();
+  const auto built = graph::triangles();
   std::mutex mutex;
   std::multiset<std::string> told;
   FrontierOptions options;
@@ -197,7 +185,7 @@ TEST_CASE("runs whose length is known beforehand tell of it: sources of a proces
 }
 
 TEST_CASE("searches refuse a list of sources that is empty, and names that do not fit it") {
-  const auto built = triangles();
+  const auto built = graph::triangles();
   const auto refusals = [&](const Sources& sources, const std::string& line) {
     CHECK_THROWS_WITH_AS(make_bfs({.sources = sources}), line.c_str(), UsageError);
     CHECK_THROWS_WITH_AS(make_sssp(built.graph, {.sources = sources}), line.c_str(), UsageError);
@@ -212,7 +200,7 @@ TEST_CASE("searches refuse a list of sources that is empty, and names that do no
 }
 
 TEST_CASE("searches that are asked for parents return them instead of levels and distances") {
-  const auto built = triangles();
+  const auto built = graph::triangles();
   const Labels expected{kUnreached, kUnreached, kUnreached, 4, 4, 4, kUnreached};
   CHECK(in_two<std::uint32_t>([&](launch::Bootstrap& b) {
           return call<std::uint32_t>(b, built.graph, *make_bfs({.sources = {{4}}, .parents = true}), {});
@@ -225,7 +213,7 @@ TEST_CASE("searches that are asked for parents return them instead of levels and
 
 TEST_CASE(
     "one call of each kernel that passes over all edges gives the values of all vertices and a report") {
-  const auto built = triangles();
+  const auto built = graph::triangles();
   const auto& graph = built.graph;
   DenseOptions options;
   options.tools.verify = true;
@@ -260,7 +248,7 @@ TEST_CASE(
 }
 
 TEST_CASE("values that rank 0 has reach their owners") {
-  const auto built = triangles();
+  const auto built = graph::triangles();
   const auto bootstraps = launch::bootstraps(2);
   const auto ownership = partition::Ownership::create("ranges", built.graph.offsets(), 2);
   std::vector<std::string> lines(2);

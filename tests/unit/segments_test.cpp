@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "disk/read_figures.h"
 #include "disk/read_probe.h"
 #include "disk/segment_file.h"
 #include "disk/segment_reader.h"
@@ -194,7 +193,7 @@ TEST_CASE("files that are not written are not there, and a probe reads those tha
   }
   CHECK(std::filesystem::is_empty(scratch.folder));
   scratch.write({100000, 100000}, 1);
-  auto probe = ReadProbe::of_files(SegmentFiles(scratch.paths, 1));
+  ReadProbe probe(SegmentFiles(scratch.paths, 1));
   CHECK(probe.bytes() == std::filesystem::file_size(scratch.paths[0]));
   CHECK(probe.measure({kAlignment, 4, false}, 0.01).reads >= 4);
 }

@@ -1,5 +1,5 @@
 // Shortest paths over weights of all types, as floats, doubles and whole numbers.
-#include "kernels/sssp.h"
+#include "kernels/delta_stepping.h"
 
 #include <cmath>
 #include <functional>
@@ -42,13 +42,13 @@ std::vector<Distance> distances_of(const graph::GraphFile& graph, VertexId sourc
     try {
       frontier::FrontierJob job(*bootstraps[static_cast<std::size_t>(p)], graph,
                                 {.process = {.workers = run.workers, .transport = "shm"},
-                                 .record_bytes = kernels::DeltaStepping<Sssp<Distance>>::kRecordBytes,
+                                 .record_bytes = kernels::DeltaStepping<Distance>::kRecordBytes,
                                  .disks = disks,
                                  .kernel = "sssp"});
       const Sssp<Distance> program(job, run.delta, run.unit_weights);
       kernels::DeltaStepping stepping(job, program);
       stepping.run(source, 0);
-      frontier::put(job, stepping.values(), all);
+      frontier::put(job, stepping.distances(), all);
     } catch (const Error& error) {
       failures[static_cast<std::size_t>(p)] = error.what();
     }

@@ -18,10 +18,10 @@ std::uint64_t build_labelled(const std::string& path, std::uint64_t vertices) {
 }
 
 void write_names(const std::string& graph, const std::vector<std::string>& names, std::uint64_t checksum) {
-  LabelsWriter writer(graph);
+  OutputFile table(labels_path(graph));
   const std::vector<std::string_view> views(names.begin(), names.end());
-  writer.write(views);
-  writer.commit(checksum);
+  write_labels_header(table, names.size(), checksum, write_labels(table, views));
+  table.commit();
 }
 
 std::string appended(const VertexNames& names, VertexId vertex) {
@@ -161,7 +161,10 @@ TEST_CASE("the names of a graph without a name are in a file without a name, or 
 TEST_CASE("a table that is not committed leaves nothing") {
   const TemporaryDirectory directory;
   const std::vector<std::string_view> names = {"x"};
-  LabelsWriter(directory / "g.ew").write(names);
+  {
+    OutputFile table(labels_path(directory / "g.ew"));
+    write_labels(table, names);
+  }
   CHECK(directory.files() == 0);
 }
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "frontier_test.h"
-#include "kernels/wcc_names.h"
+#include "kernels/wcc_gathered.h"
 
 namespace edgewire::kernels::components {
 
@@ -188,15 +188,14 @@ TEST_CASE("one process gets no more than it has room for") {
 }
 
 TEST_CASE("a process that names fewer or more components than it was to is refused") {
-  std::vector<PlainId> taken;
-  Names names;
-  const auto send = [&](Record record) { Names::take(record, taken); };
-  for (const PlainId name : {PlainId{7}, kNoVertex, PlainId{8}}) names.put(name, send);
-  names.end(send);
-  CHECK((taken == std::vector<PlainId>{7, kNoVertex, 8, kNoVertex}));
-  Names::check(taken, 3);
-  CHECK_THROWS_AS(Names::check(taken, 2), Error);
-  CHECK_THROWS_AS(Names::check(taken, 5), Error);
+  const std::vector<PlainId> labels{7, 5, 5, 8, 9}, values{6, 0, 7, 8, 9, kNoVertex};
+  CHECK(kernels::pack_labels(labels, 5) == values);
+  CHECK(kernels::unpack_labels(values, 5, 5) == labels);
+  const std::span all(values);
+  for (const std::size_t count : {1, 2, 4})
+    CHECK_THROWS_AS(kernels::unpack_labels(all.first(count), 5, 5), Error);
+  CHECK_THROWS_AS(kernels::unpack_labels(values, 2, 5), Error);
+  CHECK_THROWS_AS(kernels::unpack_labels(values, 65, 5), Error);
 }
 
 TEST_CASE("a long path is one component, in whatever order its vertices are") {

@@ -8,7 +8,6 @@
 
 #include "edgewire/graph.h"
 #include "graph/convert.h"
-#include "graph/direction.h"
 #include "graph_inputs.h"
 
 namespace edgewire::graph {

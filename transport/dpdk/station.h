@@ -3,7 +3,6 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <vector>
 

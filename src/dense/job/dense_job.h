@@ -10,7 +10,7 @@
 #include "dense/engine/iteration.h"
 #include "dense/job/dense_options.h"
 #include "dense/job/dense_plan.h"
-#include "disk/read_figures.h"
+#include "disk/read_probe.h"
 #include "edgewire/graph.h"
 #include "launch/bootstrap.h"
 #include "process/local_process.h"

@@ -48,7 +48,7 @@ void check(const DenseOptions& options, const graph::GraphFile& graph) {
   check_range("assumed_link_rate", options.assumed_link_rate, 0, kMostRate);
   check_ownership(options);
   check_disks(options);
-  if (plan::needs_slots(options.encoding) && !options.choose_strategy && plan::sends_ids(options.strategy))
+  if (!options.choose_strategy && !plan::go_together(options.strategy, options.encoding))
     throw UsageError(fmt::format("--wire {} needs --strategy slots or cover, not {}",
                                  plan::to_name(options.encoding), plan::to_name(options.strategy)));
   if (!options.weighted) return;

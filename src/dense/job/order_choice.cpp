@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/available_memory.h"
+#include "base/control_group.h"
 #include "base/seconds.h"
 #include "dense/job/dense_plan.h"
 #include "edgewire/detail/page_vector.h"

@@ -224,7 +224,7 @@ MovedEdges PairCovers::pack(const OwnedVertices& owned, std::uint32_t peer, std:
         whole.push_back(index);
       }
       if (end == next + 2) continue;
-      next[0] = mirrors.below(index);
+      next[0] = static_cast<std::uint32_t>(mirrors.below(index));
       next[1] = static_cast<std::uint32_t>(end - next - 2);
       next = weighted_ ? copy_weights(peer, row.source, all ? nullptr : &summed, end) : end;
     }

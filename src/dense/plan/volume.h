@@ -50,6 +50,10 @@ constexpr double rounding(Encoding encoding) noexcept {
 constexpr bool sends_ids(Strategy strategy) noexcept {
   return strategy == Strategy::edge || strategy == Strategy::worker || strategy == Strategy::process;
 }
+/// Returns whether a job can send values so: those that need slots do not go with ids.
+constexpr bool go_together(Strategy strategy, Encoding encoding) noexcept {
+  return !needs_slots(encoding) || !sends_ids(strategy);
+}
 /// The size of a value on the wire, without headers.
 struct ValueSize {
   std::uint64_t bits;
