@@ -268,7 +268,8 @@ class DeltaStepping {
   }
   /// Lowers a distance. Returns false where it is not higher. Distances order nothing else, so all accesses
   /// are relaxed; the end of a superstep orders them. A worker that is alone needs no exchange.
-  bool lower(std::atomic<Distance>& distance, Distance offered) const {
+  /// It is always inline: where the compiler chose otherwise, sssp took 8 % longer (Zen 4).
+  [[gnu::always_inline]] bool lower(std::atomic<Distance>& distance, Distance offered) const {
     Distance old = distance.load(std::memory_order_relaxed);
     if (!shared_ && offered < old) {
       distance.store(offered, std::memory_order_relaxed);

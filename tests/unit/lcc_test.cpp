@@ -165,7 +165,7 @@ TEST_CASE("rows of boundary vertices come once each, in batches, with the entrie
       return row;
     };
     const auto with_rows = [&](FrontierJob& job, const auto& work) {
-      const OrientedRows::ForEach in_workers = [&](std::uint64_t count, const auto& one) {
+      const ForEach in_workers = [&](std::uint64_t count, const auto& one) {
         job.pool().for_each(count, one);
       };
       OrientedRows rows(job, in_workers);
@@ -193,7 +193,8 @@ TEST_CASE("rows of boundary vertices come once each, in batches, with the entrie
           others.fetch();
           for (std::uint32_t n = 0; n < rows.known(); ++n) {
             if (rows.owns(n) || rows.row(n).empty()) continue;
-            transport::require(others.first() <= n && n < others.last(), "a row lies outside its batch");
+            transport::require(others.batch().first <= n && n < others.batch().last,
+                               "a row lies outside its batch");
             const std::uint32_t id = rows.boundary().vertex(rows.known_of(n));
             transport::require(wanted.contains(id) && came.insert(id).second, "each wanted row comes once");
             const auto row = row_of(rows, n);
