@@ -1,6 +1,6 @@
 // This file has edgewire diskbench, which measures how fast disks read, by block size and by reads under
 // way.
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
