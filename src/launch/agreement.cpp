@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "launch/frames.h"
-#include "topology/placement.h"
 
 namespace edgewire::launch {
 namespace {
@@ -68,7 +67,15 @@ std::string difference_in(const std::string& name, const std::vector<std::vector
 }  // namespace
 
 std::string ranks_text(const std::vector<int>& ranks) {
-  return (ranks.size() == 1 ? "rank " : "ranks ") + topology::to_ranges(ranks);
+  std::string text;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    std::size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", ranks[i]);
+    if (last > i) text += fmt::format("{}{}", last > i + 1 ? "-" : ", ", ranks[last]);
+    i = last;
+  }
+  return (ranks.size() == 1 ? "rank " : "ranks ") + text;
 }
 
 std::string difference(const std::vector<std::vector<Fact>>& all) {

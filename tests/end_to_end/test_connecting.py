@@ -257,7 +257,7 @@ def test_other_options_are_named_and_nothing_else(several, hosts, path):
     results = several([[*options, "--rank", 0], *([*options, "--damping", 0.8, "--rank", rank] for rank in (1, 2))])
     for status, lines, _ in results:
         line, = causes(lines)
-        assert status == 1 and line.endswith(": --damping is 0.85 at rank 0, 0.8 at ranks 1,2"), results
+        assert status == 1 and line.endswith(": --damping is 0.85 at rank 0, 0.8 at ranks 1, 2"), results
 
 
 PROFILED = "--profile, --profile-page or --trace is given at rank 0, not given at rank 1"

@@ -167,7 +167,7 @@ TEST_CASE("what differs between processes is named, and nothing else") {
   auto other = one;
   CHECK(difference({one, one}).empty());
   other[1].value = "3";
-  CHECK(difference({one, other, one, other}) == "--w is 2 at ranks 0,2, 3 at ranks 1,3");
+  CHECK(difference({one, other, one, other}) == "--w is 2 at ranks 0, 2, 3 at ranks 1, 3");
   other[2].value = "true";
   CHECK(difference({one, other}) ==
         "--w is 2 at rank 0, 3 at rank 1; --x is not given at rank 0, true at rank 1");
@@ -179,7 +179,7 @@ TEST_CASE("what differs between processes is named, and nothing else") {
 
 TEST_CASE("numbers of ranks are told in short") {
   CHECK(ranks_text({3}) == "rank 3");
-  CHECK(ranks_text({0, 2, 3, 4, 7, 8}) == "ranks 0,2-4,7-8");
+  CHECK(ranks_text({0, 2, 3, 4, 7, 8}) == "ranks 0, 2-4, 7, 8");
 }
 
 TEST_CASE("why rank 0 gives up is said elsewhere, too") {
