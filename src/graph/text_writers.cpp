@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <condition_variable>
 #include <mutex>
-#include <ranges>
 #include <string_view>
 #include <vector>
 
@@ -265,9 +264,15 @@ void append_blocks(TextOutput& output, int workers, std::uint64_t count,
 RowBlocks::RowBlocks(const GraphFile& graph) : graph_(graph) { graph.verify_offsets(0, graph.vertices()); }
 
 std::uint64_t RowBlocks::row_of(std::uint64_t position) const {
-  const auto rows = std::views::iota(std::uint64_t{0}, graph_.vertices());
-  const auto begins = [&](std::uint64_t row) { return graph_.offsets()[row] + row <= position; };
-  return static_cast<std::uint64_t>(std::ranges::partition_point(rows, begins) - rows.begin()) - 1;
+  std::uint64_t first = 0, last = graph_.vertices();
+  while (first < last) {
+    const std::uint64_t row = first + (last - first) / 2;
+    if (graph_.offsets()[row] + row <= position)
+      first = row + 1;
+    else
+      last = row;
+  }
+  return first - 1;
 }
 
 WriteSummary write_metis(const Export& task) {
