@@ -6,9 +6,10 @@
 #include <cstring>
 #include <numeric>
 
-#include "base/checksum.h"
+#include "base/digit_sort.h"
 #include "base/error.h"
 #include "base/mapped_file.h"
+#include "graph/sections.h"
 
 namespace edgewire::graph {
 
@@ -16,6 +17,10 @@ namespace {
 
 constexpr std::uint64_t kBucketEdges = std::uint64_t{1} << 18;  // a bucket's targets fit the L2 cache
 constexpr std::uint64_t kBucketRows = std::uint64_t{1} << 22;   // bounds what a worker keeps for each row
+// A bucket is dealt by target where rows are hardly ever sorted as they come: where more than one in so many
+// edges is less than the one before. It must not be much larger than usual, for it takes memory twice.
+constexpr std::uint64_t kFewFalls = 8;
+constexpr std::uint64_t kDealtEdges = 8 * kBucketEdges;
 constexpr std::uint64_t kMaxBuckets = 1024;  // more write streams than this overwhelm the TLB
 
 __extension__ using Wide = unsigned __int128;
@@ -153,6 +158,7 @@ void Builder::free_streams(std::uint64_t bucket) {
 struct Builder::Scratch {
   std::vector<std::uint64_t> ends;
   std::vector<std::byte> keys;
+  std::vector<Edge> edges;
 
   /// Returns memory for keys, which is not filled with anything.
   template <class Key>
@@ -174,16 +180,17 @@ void Builder::sort_bucket(std::uint64_t bucket, WeightType type, Scratch& scratc
 }
 
 /// Adds how many edges each row has to the counts of the rows behind them, and writes the targets as they
-/// come. Returns whether all edges are in order, so that the targets are, too.
-bool Builder::count_rows(std::uint64_t bucket, std::span<std::uint64_t> counts, PlainId* targets) const {
+/// come. Returns how many edges are less than the one before: with none, the targets are in order, too.
+std::uint64_t Builder::count_rows(std::uint64_t bucket, std::span<std::uint64_t> counts,
+                                  PlainId* targets) const {
   const std::uint64_t first = bucket << shift_;
-  bool all_sorted = true;
+  std::uint64_t all_falls = 0;
   Edge last = 0;
   each_block(bucket, [&](std::span<const Edge> edges, Weights) {
     const std::size_t size = edges.size();
     std::uint64_t falls = last > edges[0] ? 1 : 0;
-    for (std::size_t i = 1; i < size; ++i) falls |= edges[i - 1] > edges[i] ? 1 : 0;
-    all_sorted &= falls == 0;
+    for (std::size_t i = 1; i < size; ++i) falls += edges[i - 1] > edges[i] ? 1 : 0;
+    all_falls += falls;
     last = edges[size - 1];
     for (std::size_t i = 0; i < size; ++i) targets[i] = static_cast<PlainId>(edges[i]);
     targets += size;
@@ -200,31 +207,40 @@ bool Builder::count_rows(std::uint64_t bucket, std::span<std::uint64_t> counts, 
       counts[source - first + 1] += i - start;
     }
   });
-  return all_sorted;
+  return all_falls;
 }
 
 /// Puts the key of each edge into its row. Moves the start of each row to its end.
 template <class Keys>
-void Builder::place_keys(std::uint64_t bucket, std::span<std::uint64_t> starts,
-                         typename Keys::Key* keys) const {
+void Builder::place_keys(std::uint64_t bucket, std::span<std::uint64_t> starts, std::span<const Edge> edges,
+                         Weights weights, typename Keys::Key* keys) const {
   const std::uint64_t first = bucket << shift_;
-  each_block(bucket, [&](std::span<const Edge> edges, Weights weights) {
-    const auto place = [&](const auto&... weight) {
-      for (std::size_t i = 0; i < edges.size();) {
-        const auto source = static_cast<PlainId>(edges[i] >> kIdBits);
-        std::uint64_t& start = starts[source - first];
-        auto* to = keys + start;
-        do {
-          *to++ = Keys::key(static_cast<PlainId>(edges[i]), weight[i]...);
-        } while (++i < edges.size() && static_cast<PlainId>(edges[i] >> kIdBits) == source);
-        start = static_cast<std::uint64_t>(to - keys);
-      }
-    };
-    if constexpr (std::is_same_v<Keys, TargetKeys>)
-      place();
-    else
-      weights.visit(place);
-  });
+  const auto place = [&](const auto&... weight) {
+    for (std::size_t i = 0; i < edges.size();) {
+      const auto source = static_cast<PlainId>(edges[i] >> kIdBits);
+      std::uint64_t& start = starts[source - first];
+      auto* to = keys + start;
+      do {
+        *to++ = Keys::key(static_cast<PlainId>(edges[i]), weight[i]...);
+      } while (++i < edges.size() && static_cast<PlainId>(edges[i] >> kIdBits) == source);
+      start = static_cast<std::uint64_t>(to - keys);
+    }
+  };
+  if constexpr (std::is_same_v<Keys, TargetKeys>)
+    place();
+  else
+    weights.visit(place);
+}
+
+/// Returns the edges of a bucket in the order of their targets.
+std::span<const Builder::Edge> Builder::edges_by_target(std::uint64_t bucket, std::uint64_t count,
+                                                        Scratch& scratch) const {
+  if (scratch.edges.size() < 2 * count) scratch.edges.resize(2 * count);
+  const std::span<Edge> edges = std::span(scratch.edges).first(count);
+  auto to = edges.begin();
+  each_block(bucket, [&](std::span<const Edge> some, Weights) { to = std::ranges::copy(some, to).out; });
+  return digit_sort(edges, std::span(scratch.edges).subspan(count, count),
+                    static_cast<int>(std::bit_width(vertices_)));
 }
 
 template <class Keys>
@@ -236,15 +252,24 @@ void Builder::sort_keys(std::uint64_t bucket, Scratch& scratch) {
   std::uint64_t edges = 0;
   each_block(bucket, [&](std::span<const Edge> some, Weights) { edges += some.size(); });
   auto* const keys = scratch.template keys_of<typename Keys::Key>(edges);
-  const bool sorted = count_rows(bucket, ends, reinterpret_cast<PlainId*>(keys)) && !options_.weighted;
+  const std::uint64_t falls = count_rows(bucket, ends, reinterpret_cast<PlainId*>(keys));
+  const bool sorted = falls == 0 && !options_.weighted;
+  const bool by_target = falls > edges / kFewFalls && edges <= kDealtEdges && !options_.weighted;
   std::partial_sum(ends.begin(), ends.end(), ends.begin());
-  if (!sorted) place_keys<Keys>(bucket, std::span(ends).first(rows), keys);
+  const auto place = [&](std::span<const Edge> some, Weights weights) {
+    place_keys<Keys>(bucket, std::span(ends).first(rows), some, weights, keys);
+  };
+  if (by_target)
+    place(edges_by_target(bucket, edges, scratch), Weights());
+  else if (!sorted)
+    each_block(bucket, place);
   free_streams(bucket);
   std::uint64_t kept = 0;
   std::uint64_t begin = 0;
   for (std::uint64_t row = 0; row < rows; ++row) {
     const std::uint64_t end = ends[sorted ? row + 1 : row];
-    if (!sorted && !std::is_sorted(keys + begin, keys + end)) std::sort(keys + begin, keys + end);
+    if (!sorted && !by_target && !std::is_sorted(keys + begin, keys + end))
+      std::sort(keys + begin, keys + end);
     const std::uint64_t row_start = kept;
     if (!options_.simple) kept = end;
     for (std::uint64_t i = begin; options_.simple && i < end; ++i) {
@@ -339,41 +364,6 @@ BuildSummary Builder::write(OutputFile& output, std::span<const std::uint64_t> o
   return {
       vertices_, header.edges,   added - header.edges,           file_bytes(header), header.checksum, false,
       false,     weights.type(), (flags & kDoubtfulWeights) != 0};
-}
-
-void write_sections(OutputFile& output, Header& header, int workers, const FillSection& fill,
-                    const char* step, const Progress& progress) {
-  output.reserve(file_bytes(header));
-  std::vector<std::uint64_t> checksums(header.checksums.bytes / 8);
-  std::vector<std::vector<std::byte>> blocks(static_cast<std::size_t>(workers));
-  parallel_for(
-      workers, checksums.size(),
-      [&](int worker, std::uint64_t number) {
-        const std::uint32_t section = section_of(header, number);
-        const SectionEntry& entry = header.sections[section];
-        const std::uint64_t start = (number - first_block(header, section)) * kBlockBytes;
-        const std::uint64_t bytes = std::min(kBlockBytes, entry.bytes - start);
-        const std::uint64_t size = elements_of(header, section).bytes;
-        std::vector<std::byte>& block = blocks[static_cast<std::size_t>(worker)];
-        block.resize(padded(bytes));
-        std::fill(block.begin() + static_cast<std::ptrdiff_t>(bytes), block.end(), std::byte{0});
-        fill(section, start / size, bytes / size, block.data());
-        checksums[number] = checksum(block.data(), block.size());
-        output.write(block.data(), block.size(), entry.offset + start);
-      },
-      step, progress);
-  write_checksums(output, header, checksums);
-  write_header(output, header);
-}
-
-void write_checksums(OutputFile& output, Header& header, std::span<const std::uint64_t> checksums) {
-  output.write(checksums.data(), header.checksums.bytes, header.checksums.offset);
-  header.checksums_checksum = checksum(checksums.data(), header.checksums.bytes);
-}
-
-void write_header(OutputFile& output, Header& header) {
-  header.checksum = header_checksum(header);
-  output.write(&header, sizeof header, 0);
 }
 
 }  // namespace edgewire::graph

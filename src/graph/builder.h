@@ -244,9 +244,11 @@ class Builder {
   void sort_bucket(std::uint64_t bucket, WeightType type, Scratch& scratch);
   template <class Keys>
   void sort_keys(std::uint64_t bucket, Scratch& scratch);
-  bool count_rows(std::uint64_t bucket, std::span<std::uint64_t> counts, PlainId* targets) const;
+  std::uint64_t count_rows(std::uint64_t bucket, std::span<std::uint64_t> counts, PlainId* targets) const;
   template <class Keys>
-  void place_keys(std::uint64_t bucket, std::span<std::uint64_t> starts, typename Keys::Key* keys) const;
+  void place_keys(std::uint64_t bucket, std::span<std::uint64_t> starts, std::span<const Edge> edges,
+                  Weights weights, typename Keys::Key* keys) const;
+  std::span<const Edge> edges_by_target(std::uint64_t bucket, std::uint64_t count, Scratch& scratch) const;
   template <class Keys>
   void take_rows(std::uint64_t bucket, std::span<const typename Keys::Key> keys);
   void copy_edges(std::uint32_t section, std::uint64_t first, std::uint64_t count, std::byte* to) const;
@@ -260,23 +262,5 @@ class Builder {
   std::vector<std::uint64_t> bucket_starts_;  // first edge of each bucket, and the end
   std::vector<std::uint64_t> offsets_;        // degrees (at vertex + 1) until all buckets are sorted
 };
-
-// All writers of a graph file write sections in blocks, then their checksums, and the header at last.
-
-/// Puts elements [first, first + count) of a section at `to`.
-using FillSection =
-    std::function<void(std::uint32_t section, std::uint64_t first, std::uint64_t count, std::byte* to)>;
-
-/// Writes all of a file that holds a whole graph, whose header is laid out, but for its name: the sections by
-/// workers in blocks, which need that much memory each, then checksums and header, which get complete.
-/// Several workers call `fill`. `step`: for `progress`. Throws Error.
-void write_sections(OutputFile& output, Header& header, int workers, const FillSection& fill,
-                    const char* step, const Progress& progress);
-
-/// Writes the table of checksums of all blocks, and puts its own checksum into the header. Throws Error.
-void write_checksums(OutputFile& output, Header& header, std::span<const std::uint64_t> checksums);
-
-/// Writes the header with its own checksum, as the last step. Throws Error.
-void write_header(OutputFile& output, Header& header);
 
 }  // namespace edgewire::graph

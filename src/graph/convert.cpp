@@ -12,6 +12,7 @@
 #include "graph/compress.h"
 #include "graph/format.h"
 #include "graph/readers.h"
+#include "graph/sections.h"
 #include "graph/vertex_names.h"
 #include "graph/writers.h"
 

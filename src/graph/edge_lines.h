@@ -1,6 +1,7 @@
 // Lines of text, each an edge: "SOURCE TARGET [WEIGHT]".
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -84,6 +85,14 @@ std::size_t cr_within_line(std::string_view text);
 /// Returns true for a line that is skipped: #, % or //.
 bool is_comment(const char* at, const char* end);
 
+/// Says what plain lines look like, see parse_plain_lines().
+struct PlainShape {
+  std::uint64_t min_id = 0;
+  std::uint64_t max_id = ~std::uint64_t{0};
+  std::uint64_t origin = 0;                     ///< at most min_id: ids are given less this
+  std::array<char, 3> gaps = {' ', '\t', ','};  ///< one of these stands between the two ids
+};
+
 /// Says how far parse_plain_lines() came.
 template <class Id>
 struct PlainLines {
@@ -95,13 +104,11 @@ struct PlainLines {
 inline constexpr std::size_t kBeforePlainLines = 16;
 
 /// Reads the lines that most edge lists are made of, many at a time: "SOURCE TARGET\n" (or "\r\n") of two
-/// numbers with up to 16 digits and one space, tab or comma between them, up to the first that is not like
-/// that or whose ids are not within `least` to `most`; some lines before that one, and those in the last
-/// bytes of the text, may be left, too. Writes source and target of each, less `origin` (which is at most
-/// `least`), to `ids`, which has room for half as many ids as the text has bytes. `Id` is std::uint32_t or
+/// numbers with up to 16 digits and one gap between them, up to the first that is not of this shape; some
+/// lines before that one, and those in the last bytes of the text, may be left, too. Writes source and target
+/// of each to `ids`, which has room for half as many ids as the text has bytes. `Id` is std::uint32_t or
 /// std::uint64_t. Reads nothing on processors other than x86-64.
 template <class Id>
-PlainLines<Id> parse_plain_lines(std::string_view text, std::uint64_t least, std::uint64_t most,
-                                 std::uint64_t origin, Id* ids);
+PlainLines<Id> parse_plain_lines(std::string_view text, const PlainShape& shape, Id* ids);
 
 }  // namespace edgewire::graph

@@ -130,11 +130,14 @@ class Ids64 {
   std::uint64_t most_ = 0;
 };
 
-bool is_gap(char c) { return c == ' ' || c == '\t' || c == ','; }
+bool is_gap(const PlainShape& shape, char c) {
+  return c == shape.gaps[0] || c == shape.gaps[1] || c == shape.gaps[2];
+}
 
 /// Reads the lines of one chunk, and returns the place of the first that it did not read.
 template <class IdsOf, class Id>
-std::size_t parse_chunk(const char* text, const Separators& separators, IdsOf& ids, Id*& out) {
+std::size_t parse_chunk(const char* text, const Separators& separators, const PlainShape& shape, IdsOf& ids,
+                        Id*& out) {
   std::size_t begin = 0;
   const std::uint16_t* at = separators.at.data();
   const std::uint16_t* const end = at + separators.count;
@@ -142,7 +145,7 @@ std::size_t parse_chunk(const char* text, const Separators& separators, IdsOf& i
   for (; end - at >= 2; at += 2) {
     const std::size_t gap = at[0], line_end = at[1];
     const std::size_t first = gap - begin, second = line_end - gap - 1;
-    if (first - 1 >= kDigits || second - 1 >= kDigits || !is_gap(text[gap])) break;
+    if (first - 1 >= kDigits || second - 1 >= kDigits || !is_gap(shape, text[gap])) break;
     std::size_t next = line_end + 1;
     if (text[line_end] != '\n') {
       if (text[line_end] != '\r' || end - at < 3 || at[2] != next || text[next] != '\n') break;
@@ -158,18 +161,17 @@ std::size_t parse_chunk(const char* text, const Separators& separators, IdsOf& i
 }
 
 template <class IdsOf, class Id>
-PlainLines<Id> parse_chunks(std::string_view text, std::uint64_t least, std::uint64_t most,
-                            std::uint64_t origin, Id* out) {
+PlainLines<Id> parse_chunks(std::string_view text, const PlainShape& shape, Id* out) {
   Separators separators;
   const char* at = text.data();
   const char* const end = at + text.size();
   for (;;) {
     const std::size_t words = std::min(static_cast<std::size_t>(end - at), kChunk) / kWord;
     separators.find(at, words);
-    IdsOf ids(origin);
+    IdsOf ids(shape.origin);
     Id* chunk_end = out;
-    const std::size_t read = parse_chunk(at, separators, ids, chunk_end);
-    if (read == 0 || !ids.within(least, most)) return {at, out};
+    const std::size_t read = parse_chunk(at, separators, shape, ids, chunk_end);
+    if (read == 0 || !ids.within(shape.min_id, shape.max_id)) return {at, out};
     at += read;
     out = chunk_end;
   }
@@ -178,25 +180,21 @@ PlainLines<Id> parse_chunks(std::string_view text, std::uint64_t least, std::uin
 }  // namespace
 
 template <class Id>
-PlainLines<Id> parse_plain_lines(std::string_view text, std::uint64_t least, std::uint64_t most,
-                                 std::uint64_t origin, Id* ids) {
+PlainLines<Id> parse_plain_lines(std::string_view text, const PlainShape& shape, Id* ids) {
   using IdsOf = std::conditional_t<sizeof(Id) == 4, Ids32, Ids64>;
-  return topology::run_for_cpu([&] { return parse_chunks<IdsOf>(text, least, most, origin, ids); });
+  return topology::run_for_cpu([&] { return parse_chunks<IdsOf>(text, shape, ids); });
 }
 
 #else
 
 template <class Id>
-PlainLines<Id> parse_plain_lines(std::string_view text, std::uint64_t, std::uint64_t, std::uint64_t,
-                                 Id* ids) {
+PlainLines<Id> parse_plain_lines(std::string_view text, const PlainShape&, Id* ids) {
   return {text.data(), ids};
 }
 
 #endif
 
-template PlainLines<std::uint32_t> parse_plain_lines(std::string_view, std::uint64_t, std::uint64_t,
-                                                     std::uint64_t, std::uint32_t*);
-template PlainLines<std::uint64_t> parse_plain_lines(std::string_view, std::uint64_t, std::uint64_t,
-                                                     std::uint64_t, std::uint64_t*);
+template PlainLines<std::uint32_t> parse_plain_lines(std::string_view, const PlainShape&, std::uint32_t*);
+template PlainLines<std::uint64_t> parse_plain_lines(std::string_view, const PlainShape&, std::uint64_t*);
 
 }  // namespace edgewire::graph

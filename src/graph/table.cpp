@@ -129,14 +129,36 @@ class TableReader {
   BuildSummary rows(const Piece& first) {
     start(conversion_, {.numbering = GraphShape::Numbering::dense}, [&] { return sample(); });
     EdgeSink& sink = conversion_.edges;
+    std::vector<std::vector<std::uint32_t>> memory(static_cast<std::size_t>(conversion_.options.workers));
     each_piece(conversion_, conversion_.inputs, first, 0, [&](const Input&, int worker, const Piece& piece) {
       std::vector<std::uint64_t> ids;
       WeightList weights;
-      take(piece, &conversion_.rounded, weights,
-           [&](std::string_view field) { ids.push_back(id(piece, field)); });
+      const auto take_id = [&](std::string_view field) { ids.push_back(id(piece, field)); };
+      const PlainRows plain = plain_rows(piece, memory[static_cast<std::size_t>(worker)]);
+      take(piece, plain.before, &conversion_.rounded, weights, take_id);
+      take(piece, plain.after, &conversion_.rounded, weights, take_id);
+      sink.add_narrow(worker, plain.ids, Weights());
       sink.add(worker, ids, weights.view());
     });
     return sink.write(0, conversion_.progress);
+  }
+
+  /// The text around the rows that were read, and their ids.
+  struct PlainRows {
+    std::string_view before, after;
+    std::span<const std::uint32_t> ids;
+  };
+
+  /// Reads plain rows of a piece, where source and target are the only columns. `memory`: for the ids.
+  PlainRows plain_rows(const Piece& piece, std::vector<std::uint32_t>& memory) const {
+    const std::size_t begin = piece.text.find('\n', kBeforePlainLines) + 1;
+    if (columns_.fields != 2 || columns_.source != 0 || begin == 0) return {piece.text, {}, {}};
+    const char separator = columns_.separator;
+    const PlainShape shape = {.gaps = {separator, separator == ' ' ? '\t' : separator, separator}};
+    if (memory.size() < piece.text.size() / 2)
+      memory.resize(piece.text.size() / 2);  // filled with zeros once
+    const auto read = parse_plain_lines(piece.text.substr(begin), shape, memory.data());
+    return {piece.text.substr(0, begin), {read.next, piece.text.end()}, {memory.data(), read.ids_end}};
   }
 
   std::vector<std::uint64_t> sample() const {
@@ -144,7 +166,7 @@ class TableReader {
     WeightList weights;
     input_.sample(0, [&](const Piece& piece) {
       bool source = false;
-      take(piece, nullptr, weights, [&](std::string_view field) {
+      take(piece, piece.text, nullptr, weights, [&](std::string_view field) {
         source = !source;
         if (source) sources.push_back(id(piece, field));
       });
@@ -159,7 +181,7 @@ class TableReader {
       LabelledPart& part = parts[static_cast<std::size_t>(worker)];
       LabelledEdges& edges = part.edges.emplace_back();
       std::string unquoted;
-      take(piece, &conversion_.rounded, edges.weights, [&](std::string_view field) {
+      take(piece, piece.text, &conversion_.rounded, edges.weights, [&](std::string_view field) {
         if (field.empty()) input_.fail_line(piece, field.data(), "a name is empty");
         check_name(input_, piece, field, field.data());
         edges.ids.push_back(part.names.number(undoubled(field, unquoted)));
@@ -168,12 +190,13 @@ class TableReader {
     return build_labelled(conversion_, parts, number_vertices(parts));
   }
 
-  /// Calls take_id with the fields of source and target of each row.
+  /// Calls take_id with the fields of source and target of each row. `rest`: rows of the piece.
   template <class TakeId>
-  void take(const Piece& piece, RoundedWeights* rounded, WeightList& weights, const TakeId& take_id) const {
+  void take(const Piece& piece, std::string_view rest, RoundedWeights* rounded, WeightList& weights,
+            const TakeId& take_id) const {
     WeightReader reader(input_, piece, rounded);
     Line fields;
-    for (std::string_view rest = piece.text; !rest.empty();) {
+    while (!rest.empty()) {
       const std::string_view line = cut_line(rest);
       if (is_skipped(piece, line)) continue;
       split(piece, line, fields);

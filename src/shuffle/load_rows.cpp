@@ -13,6 +13,7 @@
 #include "edgewire/graph.h"
 #include "graph/builder.h"
 #include "graph/graph_parts.h"
+#include "graph/sections.h"
 #include "launch/packing.h"
 #include "shuffle/edge_record.h"
 #include "shuffle/load_job.h"

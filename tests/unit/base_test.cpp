@@ -1,11 +1,13 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/bits.h"
+#include "base/digit_sort.h"
 #include "base/median.h"
 #include "base/mixing.h"
 #include "base/ranked_bits.h"
@@ -77,6 +79,19 @@ TEST_CASE("a set knows how many of its numbers are below another one") {
   CHECK(set.has(63));
   CHECK_FALSE(set.has(65));
   CHECK(set.below(189) == 4);
+}
+
+TEST_CASE("numbers are sorted by their low bits, and equal ones keep their order") {
+  for (const int bits : {0, 1, 11, 12, 20, 33, 64}) {
+    CAPTURE(bits);
+    const std::uint64_t mask = bits == 0 ? 0 : ~std::uint64_t{0} >> (64 - bits);
+    std::vector<std::uint64_t> items(3000), other(items.size());
+    for (std::size_t i = 0; i < items.size(); ++i) items[i] = mix64(i % 2000) << 7 | mix64(i) >> 57;
+    std::vector<std::uint64_t> expected = items;
+    std::stable_sort(expected.begin(), expected.end(),
+                     [mask](std::uint64_t a, std::uint64_t b) { return (a & mask) < (b & mask); });
+    CHECK(std::ranges::equal(digit_sort(std::span(items), std::span(other), bits), expected));
+  }
 }
 
 TEST_CASE("the generator makes the numbers of its paper's reference") {

@@ -58,6 +58,25 @@ TEST_CASE("rows are sorted, and simple and undirected do what they say, with any
   }
 }
 
+TEST_CASE("rows are sorted, in whatever order edges come") {
+  const TemporaryDirectory directory;
+  std::vector<Edge> edges = random_edges(5000, 60'000, 0, 0);
+  const std::vector<Edge> expected = expected_edges(edges, {});
+  const auto check = [&](const char* order) {
+    CAPTURE(order);
+    build(directory / "g.ew", 5000, edges, {.workers = 2});
+    CHECK(edges_of(GraphFile::open(directory / "g.ew")) == expected);
+  };
+  check("random");
+  std::ranges::sort(edges);
+  check("sorted");
+  std::swap(edges.front(), edges.back());
+  check("two of them elsewhere");
+  std::ranges::sort(edges, {},
+                    [](const Edge& edge) { return std::pair(std::get<1>(edge), std::get<0>(edge)); });
+  check("by target");
+}
+
 TEST_CASE("both zeros are the same weight") {
   const TemporaryDirectory directory;
   build(directory / "a.ew", 2, {{0, 1, -0.0F}, {0, 1, 0.0F}}, {.weighted = true});

@@ -185,6 +185,30 @@ TEST_CASE("tables with and without a header") {
   CHECK(converter("g.csv", "src,dst\n", {.allow_empty = true}).vertices() == 0);
 }
 
+TEST_CASE("tables of two columns, whatever a row in the middle looks like") {
+  const Converter converter;
+  for (const std::string separator : {",", ";", "\t", " "}) {
+    std::vector<Edge> edges;
+    std::string half = "";
+    for (std::uint32_t i = 0; i < 2000; ++i) half += fmt::format("{}{}{}\n", i, separator, (i * 7) % 2000);
+    for (std::uint32_t i = 0; i < 4000; ++i) edges.emplace_back(i / 2, (i / 2 * 7) % 2000, 0);
+    const std::string head = fmt::format("src{}dst\n", separator);
+    const auto with = [&](const std::string& row) { return head + half + row + half; };
+    for (const char* const row : {"", "# a comment\n", "\n", "\r\n"}) {
+      CAPTURE(row);
+      CHECK(edges_of(converter("g.csv", with(row))) == edges);
+    }
+    const std::string quoted = fmt::format("\"5\"{0}\"5\"\n", separator);
+    CHECK(converter("g.csv", with(quoted)).edges() == 4001);
+    CHECK(converter("g.csv", with(fmt::format("5{}9999999999\n", separator))).original_id(2000) ==
+          9999999999);
+    const auto error = [&](const std::string& row) { return converter.error("g.csv", with(row)); };
+    CHECK(contains(error(separator == "," ? "5;5\n" : "5,5\n"), "line 2002, byte"));
+    CHECK(contains(error(fmt::format("5{0}5{0}5\n", separator)), "line 2002, byte"));
+    CHECK(contains(error(fmt::format("5{}-5\n", separator)), "line 2002, byte"));
+  }
+}
+
 TEST_CASE("tables that are wrong are refused") {
   const Converter converter;
   const auto error = [&](const std::string& text, const std::string& columns = "") {

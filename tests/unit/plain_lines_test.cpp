@@ -156,11 +156,12 @@ TEST_CASE("plain lines: most of them are read at once") {
   for (int line = 0; line < 5000; ++line) text += fmt::format("{}\t{}\r\n", line * 1234, line);
   std::vector<std::uint32_t> ids(text.size() / 2);
   const std::string_view lines = std::string_view(text).substr(kBeforePlainLines);
-  const auto read = parse_plain_lines<std::uint32_t>(lines, 0, ~std::uint64_t{0}, 0, ids.data());
+  const auto read = parse_plain_lines<std::uint32_t>(lines, {}, ids.data());
   CHECK(lines.data() + lines.size() - read.next < 128);
   CHECK(static_cast<std::size_t>(read.ids_end - ids.data()) > 2 * 4980);
-  // Ids of more bits than there is room for.
-  const auto narrow = parse_plain_lines<std::uint32_t>(lines, 0, 10, 0, ids.data());
+  // Other gaps, and ids of more bits than there is room for.
+  CHECK(parse_plain_lines<std::uint32_t>(lines, {.gaps = {',', ' ', ';'}}, ids.data()).next == lines.data());
+  const auto narrow = parse_plain_lines<std::uint32_t>(lines, {.max_id = 10}, ids.data());
   CHECK(narrow.next == lines.data());
 }
 #endif
