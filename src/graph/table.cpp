@@ -182,7 +182,6 @@ class TableReader {
       LabelledEdges& edges = part.edges.emplace_back();
       std::string unquoted;
       take(piece, piece.text, &conversion_.rounded, edges.weights, [&](std::string_view field) {
-        if (field.empty()) input_.fail_line(piece, field.data(), "a name is empty");
         check_name(input_, piece, field, field.data());
         edges.ids.push_back(part.names.number(undoubled(field, unquoted)));
       });

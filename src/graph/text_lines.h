@@ -45,7 +45,7 @@ inline std::string_view undoubled(std::string_view text, std::string& memory) {
 
 /// Throws Error where a field, at `at` in the piece, is no name of a vertex.
 inline void check_name(const Input& input, const Piece& piece, std::string_view name, const char* at) {
-  if (name.empty()) input.fail_line(piece, at, "a field is empty");
+  if (name.empty()) input.fail_line(piece, at, "a name is empty");
   if (std::ranges::any_of(name, [](unsigned char c) { return c < 0x20 || c == 0x7F; }))
     input.fail_line(piece, at, "a name holds a control character");
 }

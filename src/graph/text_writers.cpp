@@ -14,6 +14,7 @@
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/mapped_file.h"
+#include "base/search.h"
 #include "graph/compress.h"
 #include "graph/vertex_names.h"
 #include "graph/writers.h"
@@ -264,15 +265,8 @@ void append_blocks(TextOutput& output, int workers, std::uint64_t count,
 RowBlocks::RowBlocks(const GraphFile& graph) : graph_(graph) { graph.verify_offsets(0, graph.vertices()); }
 
 std::uint64_t RowBlocks::row_of(std::uint64_t position) const {
-  std::uint64_t first = 0, last = graph_.vertices();
-  while (first < last) {
-    const std::uint64_t row = first + (last - first) / 2;
-    if (graph_.offsets()[row] + row <= position)
-      first = row + 1;
-    else
-      last = row;
-  }
-  return first - 1;
+  const auto is_behind = [&](std::uint64_t row) { return graph_.offsets()[row] + row > position; };
+  return first_of(std::uint64_t{0}, graph_.vertices(), is_behind) - 1;
 }
 
 WriteSummary write_metis(const Export& task) {

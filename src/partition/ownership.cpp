@@ -9,6 +9,7 @@
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/search.h"
 #include "partition/column_addresses.h"
 
 namespace edgewire::partition {

@@ -62,20 +62,6 @@ class HashOwnership {
   std::uint64_t reciprocal_;
 };
 
-/// Returns the first number of [first, last) of which holds(number) is true, as it is of all behind it; or
-/// `last`.
-template <class Number, class Holds>
-Number first_of(Number first, Number last, const Holds& holds) {
-  while (first < last) {
-    const Number middle = first + (last - first) / 2;
-    if (holds(middle))
-      last = middle;
-    else
-      first = middle + 1;
-  }
-  return first;
-}
-
 /// Cuts all ids into `parts` ranges: in each one, four times its part of all out-edges and its part of all
 /// vertices add up to about the same; an edge counts as four vertices at most. Returns the bounds, one more
 /// than there are ranges. `offsets` as GraphFile::offsets(), or a part of it, whose ids then count from 0.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/search.h"
 
 namespace edgewire::partition {
 

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <deque>
-#include <ranges>
 
 #include "base/error.h"
+#include "base/search.h"
 #include "shuffle/merge.h"
 
 namespace edgewire::shuffle {
@@ -60,12 +60,12 @@ Cuts RecordBuffer::cuts(const Splitters& splitters, std::uint32_t first, std::ui
   Cuts cuts{0};
   for (std::uint32_t p = first; p + 1 < last; ++p) {
     const std::byte* const splitter = splitters.splitter(p);
-    const auto is_before = [&](std::uint64_t at) { return shape_.less(record(at), splitter); };
-    const auto is_not_behind = [&](std::uint64_t at) { return !shape_.less(splitter, record(at)); };
+    const auto is_not_before = [&](std::uint64_t at) { return !shape_.less(record(at), splitter); };
+    const auto is_behind = [&](std::uint64_t at) { return shape_.less(splitter, record(at)); };
     const std::uint64_t begin = p == first ? 0 : cuts[cuts.size() - 2], end = size_;
-    const std::uint64_t place = *std::ranges::partition_point(std::views::iota(begin, end), is_before);
+    const std::uint64_t place = first_of(begin, end, is_not_before);
     cuts.push_back(place);
-    cuts.push_back(*std::ranges::partition_point(std::views::iota(place, end), is_not_behind));
+    cuts.push_back(first_of(place, end, is_behind));
   }
   cuts.push_back(size_);
   return cuts;

@@ -102,8 +102,8 @@ TEST_CASE("lines that are no edges are refused") {
   CHECK(contains(labelled.error("a b 1\nc d\n"), "2 fields, but the first edge has 3"));
   CHECK(contains(labelled.error("a b 1 2\n"), "4 fields"));
   CHECK(contains(labelled.error("a b\n#c d\n"), "line 2, byte 4: a comment has a blank after #"));
-  CHECK(contains(labelled.error("a,b\n,b\n"), "line 2, byte 4: a field is empty"));
-  CHECK(contains(labelled.error("a\tb\n\tb\tc\n"), "a field is empty"));
+  CHECK(contains(labelled.error("a,b\n,b\n"), "line 2, byte 4: a name is empty"));
+  CHECK(contains(labelled.error("a\tb\n\tb\tc\n"), "a name is empty"));
   CHECK(contains(labelled.error("a,b,\n"), "ends with a separator"));
   CHECK(contains(labelled.error("a,b\na,\"b\n"), "does not end on its line"));
   CHECK(contains(labelled.error("a,b\na,\"b\"c\n"), "text follows the double quote"));
