@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 
@@ -31,6 +32,23 @@ void check_sources(std::span<const VertexId> sources, const graph::GraphFile& gr
   if (sources.back() >= graph.vertices())
     throw UsageError(fmt::format("sources: {} is no vertex of {}, which has {}", PlainId{sources.back()},
                                  graph.path(), graph.vertices()));
+}
+
+void Restarts::check(const graph::GraphFile& graph) const {
+  check_sources(vertices, graph);
+  if (!shares.empty() && shares.size() != vertices.size())
+    throw UsageError(fmt::format("{} shares for {} sources", shares.size(), vertices.size()));
+}
+
+std::vector<double> relative_shares(std::vector<double> shares) {
+  const double largest = shares.empty() ? 1 : std::ranges::max(shares);
+  for (double& share : shares) {
+    if (!std::isfinite(share) || share <= 0 || share / largest < std::numeric_limits<float>::min())
+      throw UsageError(fmt::format("shares: {} is not a finite number above 0, or too small a part of {}",
+                                   share, largest));
+    share /= largest;
+  }
+  return shares;
 }
 
 void check_vector(std::span<const double> x, const graph::GraphFile& graph) {

@@ -1,13 +1,16 @@
 // Personalised PageRank by power iteration (Haveliwala: "Topic-Sensitive PageRank", 2002; Page, Brin,
-// Motwani, Winograd: "The PageRank Citation Ranking", 1999). The ranks of K sources start at 1/K, all others
-// at 0. In an iteration a vertex gives the share `damping` of its rank to the targets of its edges. The rest,
-// and the ranks of dangling vertices, go to the sources evenly, so that the ranks sum to 1.
+// Motwani, Winograd: "The PageRank Citation Ranking", 1999). The ranks of sources start at their shares of 1,
+// which are 1/K of K sources unless they are given, all others at 0. In an iteration a vertex gives the part
+// `damping` of its rank to the targets of its edges. The rest, and the ranks of dangling vertices, go to the
+// sources by their shares, so that the ranks sum to 1.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
+#include <cstddef>
+#include <numeric>
 #include <span>
+#include <vector>
 
 #include "kernels/pagerank.h"
 
@@ -16,41 +19,64 @@ namespace edgewire::kernels {
 /// Throws UsageError unless there are sources, in ascending order, and all are vertices of the graph.
 void check_sources(std::span<const VertexId> sources, const graph::GraphFile& graph);
 
-/// The program: as PageRank, but a vertex knows whether it is a source.
+/// Returns shares as parts of the largest one. Throws UsageError unless all are finite and more than 0, and
+/// no part is too small for a float.
+std::vector<double> relative_shares(std::vector<double> shares);
+
+/// Where personalised ranks start, and return to. Does not own them.
+struct Restarts {
+  std::span<const VertexId> vertices{};  ///< the sources, at least one, in ascending order
+  std::span<const double> shares{};      ///< one for each, as relative_shares() has them; empty: all are 1
+
+  /// Throws UsageError, see check_sources(), or when there are not as many shares as sources.
+  void check(const graph::GraphFile& graph) const;
+  /// Returns the share of a vertex; 0 where it is no source.
+  double share(VertexId vertex) const {
+    const auto found = std::ranges::lower_bound(vertices, vertex);
+    if (found == vertices.end() || *found != vertex) return 0;
+    return shares.empty() ? 1 : shares[static_cast<std::size_t>(found - vertices.begin())];
+  }
+  double sum() const {
+    return shares.empty() ? static_cast<double>(vertices.size())
+                          : std::accumulate(shares.begin(), shares.end(), 0.0);
+  }
+};
+
+/// The program: as PageRank, but a vertex knows its share of what returns to the sources.
 template <class Offered>
 struct Ppr : WeightedSum<Offered> {
   using Value = double;
   struct Constant {
     Offered inverse_degree;
-    std::uint32_t is_source;
+    Offered share;
   };
   using Message = Offered;
   using Totals = RankTotals;
 
-  /// `all`: the sources, at least one, in ascending order; they outlive it. `form_2015` does not apply.
-  Ppr(const PageRankOptions& asked, std::span<const VertexId> all)
-      : options(asked), sources(all), count(static_cast<double>(all.size())), convergence(asked.tolerance) {}
+  /// What `all` points to outlives it. `form_2015` does not apply.
+  Ppr(const PageRankOptions& asked, const Restarts& all)
+      : options(asked), restarts(all), shares(all.sum()), convergence(asked.tolerance) {}
 
   /// Throws UsageError, see DenseRun.
   void check(const graph::GraphFile& graph, bool weighted) const {
     kernels::check(options, weighted);
-    check_sources(sources, graph);
+    restarts.check(graph);
   }
-  double start(const graph::Row& row) const { return is_source(row) ? 1 / count : 0; }
+  double start(const graph::Row& row) const { return restarts.share(row.vertex) / shares; }
   /// Throws Error, see Row::weight_sum().
   Constant constant(const graph::Row& row) const {
-    return {inverse_degree<Offered>(row, options.weighted), is_source(row) ? 1U : 0U};
+    return {inverse_degree<Offered>(row, options.weighted), static_cast<Offered>(restarts.share(row.vertex))};
   }
   Message message(double rank, Constant constant) const {
     return static_cast<Message>(rank * static_cast<double>(constant.inverse_degree));
   }
-  /// Returns what no edge brings to a source.
+  /// Returns what no edge brings to a source whose share is 1.
   double prepare(const Totals& last) const {
     const double d = options.damping;
-    return (1 - d + d * last.dangling) / count;
+    return (1 - d + d * last.dangling) / shares;
   }
   double apply(double old, double sum, Constant constant, double restart, Totals& own) const {
-    const double rank = (constant.is_source != 0 ? restart : 0.0) + options.damping * sum;
+    const double rank = static_cast<double>(constant.share) * restart + options.damping * sum;
     own.change = std::fabs(rank - old);
     own.dangling = constant.inverse_degree == 0 ? rank : 0.0;
     return rank;
@@ -62,13 +88,10 @@ struct Ppr : WeightedSum<Offered> {
     return {dangling, 0};
   }
   bool done(const Totals& totals) { return convergence.reached(totals.change); }
-  bool is_source(const graph::Row& row) const {
-    return std::binary_search(sources.begin(), sources.end(), row.vertex);
-  }
 
   PageRankOptions options;
-  std::span<const VertexId> sources;
-  double count;
+  Restarts restarts;
+  double shares;  ///< the sum of all
   Convergence convergence;
 };
 

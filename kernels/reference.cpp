@@ -72,16 +72,16 @@ struct Sum {
 
 class Ranks {
  public:
-  Ranks(const graph::GraphFile& graph, const PageRankOptions& options, std::span<const VertexId> sources,
+  Ranks(const graph::GraphFile& graph, const PageRankOptions& options, const Restarts& restarts,
         const Rounding& rounding)
       : graph_(graph),
         options_(options),
-        sources_(sources),
+        restarts_(restarts),
         rounding_(rounding),
         // Ranks of all vertices are far from what no float can hold, or else wrong.
-        loss_((sources.empty() ? 0 : message_loss(rounding)) +
+        loss_((restarts.vertices.empty() ? 0 : message_loss(rounding)) +
               wire_loss(rounding, options.form_2015 ? static_cast<double>(graph.vertices()) : 1)),
-        shared_by_(static_cast<double>(sources.empty() ? graph.vertices() : sources.size())),
+        shared_by_(restarts.vertices.empty() ? static_cast<double>(graph.vertices()) : restarts.sum()),
         in_degrees_(in_degrees(graph)),
         weights_(graph.vertices()),
         vertices_(graph.vertices()),
@@ -90,7 +90,7 @@ class Ranks {
               std::vector<double>(graph.vertices())) {
     for (std::size_t u = 0; u < graph.vertices(); ++u) {
       for (std::uint64_t e = begin(u); e < begin(u + 1); ++e) weights_[u] += weight(e);
-      if (restarts(u) && !options.form_2015) vertices_[u] = {1 / Wide{shared_by_}, kUnit / shared_by_};
+      if (!options.form_2015) vertices_[u] = {share(u) / Wide{shared_by_}, share_error() / shared_by_};
     }
   }
 
@@ -109,8 +109,13 @@ class Ranks {
  private:
   std::uint64_t begin(std::size_t vertex) const { return graph_.offsets()[vertex]; }
   double weight(std::uint64_t edge) const { return options_.weighted ? graph_.weights()[edge] : 1; }
-  bool restarts(std::size_t vertex) const {
-    return sources_.empty() || std::ranges::binary_search(sources_, vertex);
+  double share(std::size_t vertex) const {
+    return restarts_.vertices.empty() ? 1 : restarts_.share(VertexId(static_cast<PlainId>(vertex)));
+  }
+  /// Returns how far a run's share of a vertex may be off: it is rounded as messages are, where it is given,
+  /// and so is the sum of all.
+  double share_error() const {
+    return restarts_.shares.empty() ? kUnit : message_unit(rounding_) + 2 * kUnit;
   }
 
   /// Returns how far what a vertex offers may be off, times the sum of its weights. `rank`: with the run's
@@ -169,15 +174,17 @@ class Ranks {
       // Two more roundings follow: times d, and + to the base.
       const double error = d * sums_[v].added(in_degrees_[v], 2) + std::numeric_limits<double>::denorm_min();
       vertices_[v] = {d * sums_[v].value, error};
-      if (!restarts(v)) continue;
-      vertices_[v].value += base.value;
-      vertices_[v].error += base.error;
+      const double part = share(v);
+      if (part == 0) continue;
+      vertices_[v].value += part * base.value;
+      const double rounded = restarts_.shares.empty() ? 0 : 2 * share_error();
+      vertices_[v].error += base.error + rounded * static_cast<double>(base.value);
     }
   }
 
   const graph::GraphFile& graph_;
   const PageRankOptions& options_;
-  std::span<const VertexId> sources_;
+  const Restarts& restarts_;
   const Rounding& rounding_;
   double loss_;          ///< loss of a value on its way, however small it is
   double shared_by_;     ///< vertices that share what no edge brings
@@ -193,11 +200,11 @@ class Ranks {
 }  // namespace
 
 Reference reference_ranks(const graph::GraphFile& graph, const PageRankOptions& options, int iterations,
-                          std::span<const VertexId> sources, const Rounding& rounding) {
+                          const Restarts& restarts, const Rounding& rounding) {
   check(options, options.weighted && graph.weighted());
-  if (!sources.empty()) check_sources(sources, graph);
+  if (!restarts.vertices.empty()) restarts.check(graph);
   graph.verify_rows(0, graph.vertices());
-  return Ranks(graph, options, sources, rounding).after(iterations);
+  return Ranks(graph, options, restarts, rounding).after(iterations);
 }
 
 Reference reference_spmv(const graph::GraphFile& graph, std::span<const double> x, int iterations,

@@ -10,6 +10,7 @@
 #include "dense/plan/volume.h"
 #include "edgewire/graph.h"
 #include "kernels/pagerank.h"
+#include "kernels/ppr.h"
 
 namespace edgewire::kernels {
 
@@ -30,11 +31,10 @@ struct Reference {
   std::uint64_t longest_sum = 0;  ///< most edges that lead to one vertex
 };
 
-/// Returns the ranks after `iterations` by power iteration. `sources`: those of personalised ranks, as
-/// check_sources() asks for; empty: ranks of all vertices. Takes 88 bytes for each vertex, with 16 bits on
-/// the wire up to 104.
+/// Returns the ranks after `iterations` by power iteration. `restarts`: of personalised ranks; without
+/// vertices: ranks of all vertices. Takes 88 bytes for each vertex, with 16 bits on the wire up to 104.
 Reference reference_ranks(const graph::GraphFile& graph, const PageRankOptions& options, int iterations,
-                          std::span<const VertexId> sources, const Rounding& rounding);
+                          const Restarts& restarts, const Rounding& rounding);
 
 /// Returns A^k x (see Spmv). The scales are |A|^k |x|.
 Reference reference_spmv(const graph::GraphFile& graph, std::span<const double> x, int iterations,

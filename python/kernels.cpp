@@ -184,7 +184,8 @@ void bind_kernels(nb::module_& m) {
       .def(nb::init<>())
       .def_rw("iterations", &PageRankOptions::iterations)
       .def_rw("damping", &PageRankOptions::damping)
-      .def_rw("tolerance", &PageRankOptions::tolerance);
+      .def_rw("tolerance", &PageRankOptions::tolerance)
+      .def_rw("shares", &PageRankOptions::shares);
   nb::class_<BcOptions>(m, "BcOptions")
       .def(nb::init<>())
       .def_rw("weighted", &BcOptions::weighted)

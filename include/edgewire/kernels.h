@@ -39,6 +39,8 @@ struct PageRankOptions {
   int iterations = 20;    ///< the most, from 0 on
   double damping = 0.85;  ///< the part of its rank that a vertex gives to others, from 0 to 1
   double tolerance = 0;   ///< stop when the ranks have changed by less in sum; 0: never
+  /// ppr(): for each source, how often walks start again there, relative to the others; empty: all alike.
+  std::vector<double> shares = {};
 };
 /// Returns ranks, which sum to 1, by power iteration (Page, Brin, Motwani, Winograd: "The PageRank Citation
 /// Ranking", 1999). With JobOptions::weighted a vertex shares its rank in proportion to weights.

@@ -58,6 +58,13 @@ def vertex_of(graph, vertex):
     return int(vertex)
 
 
+def number_of(value, name):
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"{name}: {value!r} is no number") from None
+
+
 def vertices_of(graph, vertices):
     """The vertices in ascending order, each once."""
     chosen = sorted({vertex_of(graph, vertex) for vertex in vertices})
@@ -70,9 +77,10 @@ def pagerank(graph, damping=0.85, tolerance=0, iterations=None, personalization=
     """PageRank by power iteration: float64[vertices], which sums to 1.
 
     tolerance: stop when ranks change by less in sum; 0: make all iterations. iterations: the most, by default 20, or 1000 with a
-    tolerance. personalization: the vertices at which walks start again, all alike. weight: True to share ranks in proportion to
-    weights. job: workers (of each process; all cores), processes (1), transport ("shm", "tcp", ...), strategy ("auto", "slots",
-    "cover", ...), ownership, layout, order, wire, verify, profile, progress (None, True, False or a function).
+    tolerance. personalization: the vertices at which walks start again, all alike, or a dict of how often they do at each. weight:
+    True to share ranks in proportion to weights. job: workers (of each process; all cores), processes (1), transport ("shm", "tcp",
+    ...), strategy ("auto", "slots", "cover", ...), ownership, layout, order, wire, verify, profile, progress (None, True, False or a
+    function).
     """
     asked = set_options(_edgewire.PageRankOptions(), {
         "damping": float(damping), "tolerance": float(tolerance),
@@ -83,10 +91,8 @@ def pagerank(graph, damping=0.85, tolerance=0, iterations=None, personalization=
     if personalization is None:
         return run("rank", _edgewire.pagerank, graph, asked, **job)
     if hasattr(personalization, "items"):
-        chosen = {vertex: value for vertex, value in personalization.items() if value}
-        if len(set(chosen.values())) > 1:
-            raise UsageError("personalization: walks start again at all chosen vertices alike; these have different values")
-        personalization = chosen
+        personalization = {vertex_of(graph, vertex): share for vertex, share in personalization.items() if share}
+        asked.shares = [number_of(share, "personalization") for _, share in sorted(personalization.items())]
     return run("rank", _edgewire.ppr, graph, vertices_of(graph, personalization), asked, **job)
 
 

@@ -52,18 +52,24 @@ def test_pagerank_with_weights(random_graph, job):
     assert np.abs(ranks - plain_pagerank(matrix_of(src, dst, 200, weights), 0.85, 10)).max() < 1e-15
 
 
-def test_personalized_pagerank(random_graph):
+@pytest.mark.parametrize("job", JOBS)
+def test_personalized_pagerank(random_graph, job):
     graph, src, dst = random_graph
-    start = np.zeros(200)
-    start[[3, 7]] = 0.5
-    for chosen in ([7, 3], {3: 2, 7: 2, 9: 0}, np.array([3, 7])):
-        ranks = ew.pagerank(graph, personalization=chosen, iterations=12, wire="f64")
+    for chosen, share in (([7, 3], 0.5), (np.array([3, 7]), 0.5), ({3: 2, 7: 2, 9: 0}, 0.5), ({7: 30, 3: 10}, 0.25)):
+        start = np.zeros(200)
+        start[[3, 7]] = share, 1 - share
         expected = plain_pagerank(matrix_of(src, dst, 200), 0.85, 12, start)
-        assert np.abs(ranks - expected).sum() < 1e-3  # dangling vertices may return elsewhere
-    with pytest.raises(ew.UsageError, match="different values"):
-        ew.pagerank(graph, personalization={3: 1, 7: 2})
-    with pytest.raises(ew.UsageError, match="no vertex in the list"):
-        ew.pagerank(graph, personalization=[])
+        ranks = ew.pagerank(graph, personalization=chosen, iterations=12, wire="f64", **job)
+        assert np.abs(ranks - expected).max() < 1e-15
+        assert np.abs(ew.pagerank(graph, personalization=chosen, iterations=12, verify=True, **job) - expected).max() < 1e-7
+
+
+def test_personalization_that_makes_no_sense(random_graph):
+    for chosen, words in (([], "no vertex in the list"), ({}, "no vertex in the list"), ({3: 0}, "no vertex in the list"),
+                          ({3: -1, 4: 1}, "shares: -1 "), ({3: float("inf")}, "shares: inf"), ({200: 1}, "200 is no vertex"),
+                          ({3: "much"}, "'much' is no number")):
+        with pytest.raises(ew.UsageError, match=words):
+            ew.pagerank(random_graph[0], personalization=chosen)
 
 
 @pytest.mark.parametrize("job", JOBS)

@@ -87,6 +87,7 @@ bool doubles(const JobOptions& job) { return job.wire == "f64"; }
 
 Result<double> pagerank(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                         const PageRankOptions& asked, const JobOptions& job) {
+  if (!asked.shares.empty()) throw UsageError("PageRankOptions::shares are for ppr()");
   const auto kernel = runs::make_pagerank(ranks_asked(asked, job), graph.vertices(), doubles(job));
   return run_dense(bootstrap, graph, *kernel, job);
 }
@@ -94,7 +95,8 @@ Result<double> pagerank(launch::Bootstrap& bootstrap, const graph::GraphFile& gr
 Result<double> ppr(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                    const std::vector<VertexId>& sources, const PageRankOptions& asked,
                    const JobOptions& job) {
-  const auto kernel = runs::make_ppr(ranks_asked(asked, job), {sources}, doubles(job));
+  const auto kernel =
+      runs::make_ppr(ranks_asked(asked, job), {.vertices = sources, .shares = asked.shares}, doubles(job));
   return run_dense(bootstrap, graph, *kernel, job);
 }
 

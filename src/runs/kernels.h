@@ -21,6 +21,7 @@ struct Sources {
   std::vector<std::string> names{};  ///< names of `vertices`, where several were asked for; or empty
   /// How they were asked for, for the report.
   std::vector<std::pair<std::string, report::RunReport::Option>> asked{};
+  std::vector<double> shares{};  ///< of make_ppr(), see kernels::relative_shares(); or empty
 };
 
 /// Throws UsageError where there is no source, or where the names are not as many as the sources. make_bfs()

@@ -127,15 +127,17 @@ class PageRankKernel final : public RankKernel {
 class PprKernel final : public RankKernel {
  public:
   PprKernel(const kernels::PageRankOptions& asked, Sources sources, bool doubles)
-      : RankKernel("ppr", asked, doubles), sources_(std::move(sources)) {}
+      : RankKernel("ppr", asked, doubles), sources_(std::move(sources)) {
+    sources_.shares = kernels::relative_shares(std::move(sources_.shares));
+  }
 
   DenseOutcome iterate(DenseStage& stage) override {
-    return doubles() ? iterate_program(stage, kernels::Ppr<double>(asked_, sources_.vertices))
-                     : iterate_program(stage, kernels::Ppr<float>(asked_, sources_.vertices));
+    return doubles() ? iterate_program(stage, kernels::Ppr<double>(asked_, restarts()))
+                     : iterate_program(stage, kernels::Ppr<float>(asked_, restarts()));
   }
   kernels::Reference reference(const graph::GraphFile& graph, int iterations,
                                const kernels::Rounding& rounding) const override {
-    return kernels::reference_ranks(graph, asked_, iterations, sources_.vertices, rounding);
+    return kernels::reference_ranks(graph, asked_, iterations, restarts(), rounding);
   }
   void add_to(report::RunReport& report, const DenseOutcome& outcome) const override {
     RankKernel::add_to(report, outcome);
@@ -144,8 +146,11 @@ class PprKernel final : public RankKernel {
 
  private:
   std::string program() const override {
-    return fmt::format("ppr{}, sources {}", asked_.weighted ? " weighted" : "", digest(sources_.vertices));
+    const std::string shares = sources_.shares.empty() ? "" : ", shares " + digest(sources_.shares);
+    return fmt::format("ppr{}, sources {}{}", asked_.weighted ? " weighted" : "", digest(sources_.vertices),
+                       shares);
   }
+  kernels::Restarts restarts() const { return {sources_.vertices, sources_.shares}; }
 
   Sources sources_;
 };

@@ -20,13 +20,45 @@ TEST_CASE("personalised ranks flow from the sources and return to them") {
   const std::vector<std::vector<double>> expected{{1, 0, 0}, {0.5, 0.25, 0.25}, {0.625, 0.125, 0.25}};
   for (int iterations = 0; iterations < 3; ++iterations) {
     const auto& ranks = expected[static_cast<std::size_t>(iterations)];
-    CHECK(run(file.graph, Ppr<float>(options, first), iterations) == ranks);
-    CHECK(run(file.graph, Ppr<double>(options, first), iterations) == ranks);
-    CHECK(reference_ranks(file.graph, options, iterations, first, {}).values == ranks);
+    CHECK(run(file.graph, Ppr<float>(options, {first}), iterations) == ranks);
+    CHECK(run(file.graph, Ppr<double>(options, {first}), iterations) == ranks);
+    CHECK(reference_ranks(file.graph, options, iterations, {first}, {}).values == ranks);
   }
   // (1 - d + d * 0.5) / 2 to either source
-  CHECK(run(file.graph, Ppr<float>(options, both), 1) == std::vector<double>{0.375, 0.125, 0.5});
-  CHECK(reference_ranks(file.graph, options, 1, both, {}).values == std::vector<double>{0.375, 0.125, 0.5});
+  CHECK(run(file.graph, Ppr<float>(options, {both}), 1) == std::vector<double>{0.375, 0.125, 0.5});
+  CHECK(reference_ranks(file.graph, options, 1, {both}, {}).values == std::vector<double>{0.375, 0.125, 0.5});
+}
+
+TEST_CASE("personalised ranks return to the sources by their shares") {
+  const File file(3, kTriangle, false);
+  PageRankOptions options;
+  options.damping = 0.5;
+  const std::vector<VertexId> sources{0, 2};
+  const std::vector<double> shares = relative_shares({12, 4});
+  CHECK(shares == std::vector<double>{1, 1.0 / 3});
+  const Restarts restarts{sources, shares};
+  for (int iterations = 0; iterations < 4; ++iterations) {
+    std::vector<double> ranks{0.75, 0, 0.25};
+    for (int done = 0; done < iterations; ++done) {  // 0 -> 1, 0 -> 2, 1 -> 2; 2 is dangling
+      const double back = 0.5 + 0.5 * ranks[2];
+      ranks = {0.75 * back, 0.25 * ranks[0], 0.25 * back + 0.25 * ranks[0] + 0.5 * ranks[1]};
+    }
+    const auto expected = reference_ranks(file.graph, options, iterations, restarts, {});
+    const auto found = run(file.graph, Ppr<float>(options, restarts), iterations);
+    CHECK(compare(expected, found, {}).passed());
+    const Rounding doubles{.doubles = true};
+    const auto exact = run(file.graph, Ppr<double>(options, restarts), iterations);
+    CHECK(compare(reference_ranks(file.graph, options, iterations, restarts, doubles), exact, doubles)
+              .passed());
+    for (std::size_t v = 0; v < 3; ++v) {
+      CHECK(expected.values[v] == doctest::Approx(ranks[v]).epsilon(1e-14));
+      CHECK(exact[v] == doctest::Approx(ranks[v]).epsilon(1e-14));
+    }
+  }
+  const double infinite = std::numeric_limits<double>::infinity();
+  for (const std::vector<double>& wrong : {std::vector{1, 0.0}, {-1}, {1, infinite}, {1e300, 1}})
+    CHECK_THROWS_AS(relative_shares(wrong), UsageError);
+  CHECK_THROWS_AS((Restarts{sources, {shares.data(), 1}}.check(file.graph)), UsageError);
 }
 
 TEST_CASE("personalised ranks are shared out in proportion to weights") {
@@ -36,8 +68,8 @@ TEST_CASE("personalised ranks are shared out in proportion to weights") {
   options.weighted = true;
   const std::vector<VertexId> sources{0};
   const std::vector<double> expected{0, 0.75, 0.25};
-  CHECK(run(file.graph, Ppr<float>(options, sources), 1) == expected);
-  CHECK(reference_ranks(file.graph, options, 1, sources, {}).values == expected);
+  CHECK(run(file.graph, Ppr<float>(options, {sources}), 1) == expected);
+  CHECK(reference_ranks(file.graph, options, 1, {sources}, {}).values == expected);
 }
 
 TEST_CASE("a product sums the edges into a vertex, times their weights") {

@@ -103,12 +103,12 @@ TEST_CASE("options of the kernels with iterations") {
   });
   const std::vector<VertexId> sources{0, 3}, none, unordered{3, 0}, twice{0, 0}, beyond{0, 4};
   try_all<PageRankOptions>({}, wrong, [&](const auto& options) {
-    start(file.graph, kernels::Ppr<float>(options, sources), false);
+    start(file.graph, kernels::Ppr<float>(options, {sources}), false);
   });
   check_line(refusal([&] { start(file.graph, kernels::PageRank<float>({}, 4), true); }), "both");
   check_line(refusal([&] { start(file.graph, kernels::PageRank<float>({}, 5), false); }), "not as many");
   for (const auto* wrong_sources : {&none, &unordered, &twice, &beyond})
-    check_line(refusal([&] { start(file.graph, kernels::Ppr<float>({}, *wrong_sources), false); }),
+    check_line(refusal([&] { start(file.graph, kernels::Ppr<float>({}, {*wrong_sources}), false); }),
                "sources: ");
   const std::vector<double> three(3);
   check_line(refusal([&] { start(file.graph, kernels::Spmv<float>(three), false); }), "3 values");

@@ -62,8 +62,8 @@ TEST_CASE("right ranks and products keep the limits on a star of many leaves") {
       CHECK(pass(graph, ranks<double>(graph, 20), 20, true));
       const Rounding doubles{.doubles = true};
       const auto options = options_for(graph);
-      CHECK(compare(reference_ranks(graph, options, 20, sources, doubles),
-                    run(graph, Ppr<double>(options, sources), 20), doubles)
+      CHECK(compare(reference_ranks(graph, options, 20, {sources}, doubles),
+                    run(graph, Ppr<double>(options, {sources}), 20), doubles)
                 .passed());
       CHECK(compare(reference_spmv(graph, {}, 5, {}), run(graph, Spmv<float>({}), 5), {}).passed());
       CHECK(
