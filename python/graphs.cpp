@@ -77,9 +77,29 @@ nb::object view_of(std::span<const Element> elements, nb::handle owner) {
 }
 
 void check_rows(const graph::GraphFile& graph) {
+  const nb::object nobody = nb::none();
+  const Wait wait = waiter(nobody);
   const nb::gil_scoped_release release;
-  graph.expect_all_rows();
-  graph.verify_rows(0, graph.vertices());
+  run_apart(
+      [&](const Progress&) {
+        graph.expect_all_rows();
+        graph.verify_rows(0, graph.vertices());
+        return 0;
+      },
+      wait);
+}
+
+void export_apart(const graph::GraphFile& graph, const std::string& output, const std::string& format,
+                  bool weights, int workers) {
+  const nb::object nobody = nb::none();
+  const Wait wait = waiter(nobody);
+  const nb::gil_scoped_release release;
+  run_apart(
+      [&](const Progress&) {
+        export_graph(graph, output, format, weights, workers);
+        return 0;
+      },
+      wait);
 }
 
 void bind_conversion(nb::module_& m) {
@@ -122,6 +142,7 @@ void bind_graph(nb::module_& m) {
       .def_prop_ro("has_original_ids", &GraphFile::has_original_ids)
       .def_prop_ro("checksum", &GraphFile::checksum)
       .def("check_rows", &check_rows)
+      .def("set_table", &GraphFile::set_table)
       // Offsets are signed, as NumPy has indexes: there are fewer than 2^63 edges.
       .def_prop_ro("offsets",
                    [](nb::handle_t<GraphFile> self) {
@@ -154,11 +175,7 @@ void bind_graph(nb::module_& m) {
                             [](void* all) noexcept { delete static_cast<std::vector<std::uint64_t>*>(all); });
     return nb::ndarray<nb::numpy, std::uint64_t, nb::ndim<1>>(data, {size}, owner);
   });
-  m.def("export", [](const GraphFile& graph, const std::string& output, const std::string& format,
-                     bool weights, int workers) {
-    const nb::gil_scoped_release release;
-    export_graph(graph, output, format, weights, workers);
-  });
+  m.def("export", &export_apart);
 }
 
 }  // namespace edgewire::python

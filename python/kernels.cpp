@@ -154,7 +154,7 @@ void bind_job(nb::module_& m) {
   nb::class_<Job>(m, "Job")
       .def(nb::init<>())
       .def_rw("processes", &Job::processes)
-      .def_rw("show", &Job::show, nb::arg().none())
+      .def_rw("_show", &Job::show, nb::arg().none())
       .def_rw("workers", &Job::workers)
       .def_rw("transport", &Job::transport)
       .def_rw("peer_timeout", &Job::peer_timeout_s)

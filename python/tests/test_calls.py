@@ -23,7 +23,7 @@ def run_script(text, **options):
     (lambda g: ew.pagerank(g, damping=3), ew.UsageError, "damping: 3 is not from 0 to 1"),
     (lambda g: ew.pagerank(g, strategy="best"), ew.UsageError, "no strategy .best."),
     (lambda g: ew.pagerank(g, workers=0), ew.UsageError, "workers"),
-    (lambda g: ew.pagerank(g, workers="two"), ew.UsageError, "workers='two': a int is needed here"),
+    (lambda g: ew.pagerank(g, workers="two"), ew.UsageError, "workers='two': a whole number of 32 bits is needed here"),
     (lambda g: ew.pagerank(g, processes=0), ew.UsageError, "processes"),
     (lambda g: ew.pagerank(g, iterations=-1), ew.UsageError, "iterations"),
     (lambda g: ew.pagerank(g, hurry=True), ew.UsageError, "there is no option 'hurry'; options are "),

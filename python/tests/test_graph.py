@@ -71,7 +71,7 @@ def test_arrays_of_a_graph_are_views_of_its_file():
 
 def test_ids_of_32_bits_take_no_copy():
     src, dst = np.array(SRC, np.int64), np.array(DST, np.uint32)
-    from edgewire.graph import ids_array, weights_array
+    from edgewire.inputs import ids_array, weights_array
 
     assert ids_array(src, "src") is src and ids_array(dst, "dst") is dst
     weight = np.array(WEIGHT)
@@ -92,10 +92,10 @@ def test_a_slice_is_read_as_it_is():
     ([0, 1], [1, 0], [1.0], "1 weights"),
     ([0, 1], [1, 0], [1.0, float("nan")], "the weight of edge 1 is nan"),
     ([0, 1], [1, 0], [1.0, float("inf")], "the weight of edge 1 is inf"),
-    ([0], [1], ["x"], "weights are numbers"),
+    ([0], [1], ["x"], "numbers are needed here"),
     ([[0, 1]], [[1, 0]], None, "2 dimensions"),
     ([2**40], [1], None, "more than the"),
-    ([0], [1], [1 + 2j], "weights are numbers"),
+    ([0], [1], [1 + 2j], "numbers are needed here"),
 ])
 def test_arrays_that_are_no_graph(src, dst, weight, says):
     with pytest.raises(ew.Error) as error:
