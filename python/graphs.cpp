@@ -42,28 +42,24 @@ void convert_arrays_apart(const Array& sources, const Array& targets, const std:
                           const std::string& output, EdgeOptions options, const nb::object& show) {
   EdgeArrays edges{ids_of(sources, "sources"), ids_of(targets, "targets")};
   if (weights) edges.weights = weights_of(*weights);
-  const Wait wait = waiter(show);
-  const nb::gil_scoped_release release;
-  run_apart(
+  run_unlocked(
       [&](const Progress& progress) {
         options.progress = progress;
         convert_arrays(edges, output, options);
         return 0;
       },
-      wait);
+      show);
 }
 
 void convert_apart(const std::string& input, const std::string& output, ConvertOptions options,
                    const nb::object& show) {
-  const Wait wait = waiter(show);
-  const nb::gil_scoped_release release;
-  run_apart(
+  run_unlocked(
       [&](const Progress& progress) {
         options.progress = progress;
         convert(input, output, options);
         return 0;
       },
-      wait);
+      show);
 }
 
 /// Returns the elements as numbers of as many bytes, in an array that Python cannot write and that keeps
@@ -77,29 +73,19 @@ nb::object view_of(std::span<const Element> elements, nb::handle owner) {
 }
 
 void check_rows(const graph::GraphFile& graph) {
-  const nb::object nobody = nb::none();
-  const Wait wait = waiter(nobody);
-  const nb::gil_scoped_release release;
-  run_apart(
-      [&](const Progress&) {
-        graph.expect_all_rows();
-        graph.verify_rows(0, graph.vertices());
-        return 0;
-      },
-      wait);
+  run_unlocked([&](const Progress&) {
+    graph.expect_all_rows();
+    graph.verify_rows(0, graph.vertices());
+    return 0;
+  });
 }
 
 void export_apart(const graph::GraphFile& graph, const std::string& output, const std::string& format,
                   bool weights, int workers) {
-  const nb::object nobody = nb::none();
-  const Wait wait = waiter(nobody);
-  const nb::gil_scoped_release release;
-  run_apart(
-      [&](const Progress&) {
-        export_graph(graph, output, format, weights, workers);
-        return 0;
-      },
-      wait);
+  run_unlocked([&](const Progress&) {
+    export_graph(graph, output, format, weights, workers);
+    return 0;
+  });
 }
 
 void bind_conversion(nb::module_& m) {

@@ -67,7 +67,7 @@ def checked_columns(schema, src, dst, weight):
 def checked_batches(rows, columns):
     """The columns of each batch, without nulls."""
     before = 0
-    for batch in rows.to_batches(columns=columns, batch_size=BATCH_ROWS):
+    for batch in rows.to_batches(columns=columns, batch_size=BATCH_ROWS, use_threads=False):
         arrays = []
         for name in columns:
             column = decoded(batch.column(name))

@@ -1,7 +1,12 @@
+import os
+import sys
+
 import numpy as np
 import pytest
 
 import edgewire as ew
+
+sys.path.insert(0, os.path.dirname(__file__))  # for what tests share, whatever pytest's way to import them is
 
 
 def random_edges(vertices=200, edges=1500, seed=1):

@@ -19,31 +19,6 @@ def run_script(text, **options):
     return subprocess.run([sys.executable, "-c", textwrap.dedent(text)], capture_output=True, text=True, timeout=120, **options)
 
 
-@pytest.mark.parametrize("call, error, says", [
-    (lambda g: ew.pagerank(g, damping=3), ew.UsageError, "damping: 3 is not from 0 to 1"),
-    (lambda g: ew.pagerank(g, strategy="best"), ew.UsageError, "no strategy .best."),
-    (lambda g: ew.pagerank(g, workers=0), ew.UsageError, "workers"),
-    (lambda g: ew.pagerank(g, workers="two"), ew.UsageError, "workers='two': a whole number of 32 bits is needed here"),
-    (lambda g: ew.pagerank(g, processes=0), ew.UsageError, "processes"),
-    (lambda g: ew.pagerank(g, iterations=-1), ew.UsageError, "iterations"),
-    (lambda g: ew.pagerank(g, hurry=True), ew.UsageError, "there is no option 'hurry'; options are "),
-    (lambda g: ew.pagerank(g, weight=True), ew.Error, "no weights: make it with"),
-    (lambda g: ew.sssp(g, 0), ew.Error, "no weights: make it with"),
-    (lambda g: ew.bc(g, weight=True), ew.Error, "no weights: make it with"),
-    (lambda g: ew.bfs(g, 200), ew.UsageError, "200 is no vertex of this graph: they are 0 to 199"),
-    (lambda g: ew.bfs(g, -1), ew.UsageError, "-1 is no vertex"),
-    (lambda g: ew.bfs(g, "a"), ew.UsageError, "'a' is no vertex"),
-    (lambda g: ew.bfs(g, 1.5), ew.UsageError, "1.5 is no vertex"),
-    (lambda g: ew.bc(g, sources=[1, 999]), ew.UsageError, "999 is no vertex"),
-    (lambda g: ew.cdlp(g, iterations=0), ew.UsageError, "iterations"),
-    (lambda g: ew.wcc(g, transport="pigeon"), ew.UsageError, "pigeon"),
-])
-def test_one_line_says_what_is_wrong(random_graph, call, error, says):
-    with pytest.raises(ew.Error) as caught:
-        call(random_graph[0])
-    assert type(caught.value) is error and re.search(says, str(caught.value)) and "\n" not in str(caught.value)
-
-
 def test_usage_errors_are_errors():
     assert issubclass(ew.UsageError, ew.Error) and issubclass(ew.Error, Exception)
 
