@@ -3,7 +3,6 @@
 import contextlib
 import errno
 import os
-import re
 import shutil
 import tempfile
 
@@ -35,7 +34,7 @@ def temporary_folder(keep=False):
         keep = False
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise Error(f"{folder}: {error.strerror}: set TMPDIR to a folder with more room") from None
-        if isinstance(error, Error) and re.match(re.escape(folder) + ".*: cannot write", str(error)):
+        if isinstance(error, Error) and str(error).startswith(folder) and ": cannot write: " in str(error):
             raise type(error)(f"{error}: set TMPDIR to a folder with more room") from None
         raise
     finally:

@@ -167,20 +167,6 @@ def test_a_call_after_numpy_has_started_threads(random_graph):
     assert (a @ a)[0, 0] == 400 and len(ew.pagerank(random_graph[0], processes=2)) == 200
 
 
-def test_nothing_is_left_in_the_folder_of_temporary_files(tmp_path):
-    done = run_script("""
-        import edgewire as ew
-        a = ew.Graph.from_numpy([0], [1])
-        b = ew.Graph.from_edges(["x"], ["y"])
-        ew.pagerank(b)
-        try:
-            ew.Graph.from_numpy([0], [-1])
-        except ew.Error:
-            pass
-    """, env={**os.environ, "TMPDIR": str(tmp_path)})
-    assert done.returncode == 0 and done.stderr == "" and os.listdir(tmp_path) == []
-
-
 @pytest.mark.skipif(shutil.which("mpirun") is None, reason="mpirun is not installed (tools/install-packages --all)")
 def test_one_script_in_all_processes_of_a_launcher(tmp_path):
     script = tmp_path / "ranks.py"
