@@ -43,6 +43,7 @@ constexpr std::pair<std::string_view, std::string_view> kWords[] = {
     {"; --allow-empty makes a graph of it all the same", ""},
     {"; --no-weights reads no weights", ""},
     {", or --to FORMAT", ""},
+    {", or --launcher none for runs of their own", ""},
     {"; name one as `format`", ", such as .ew, .el or .csv"},
     {"--precision f64", "wire=\"f64\""}};
 
@@ -52,7 +53,8 @@ std::string in_words_of_python(std::string line) {
     if (const std::size_t at = line.find(said); at != line.npos) line.replace(at, said.size(), better);
   const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
   for (std::size_t at = 0; (at = line.find("--", at)) != line.npos; ++at) {
-    if (!small(line[at + 2]) || (at > 0 && line[at - 1] != ' ')) continue;
+    if (!small(line[at + 2]) || (at > 0 && line[at - 1] != ' ') || line.substr(0, at).ends_with("run "))
+      continue;  // no option, or one of srun or mpirun
     line.erase(at, 2);
     for (std::size_t c = at; small(line[c]) || (line[c] == '-' && small(line[c + 1])); ++c)
       if (line[c] == '-') line[c] = '_';

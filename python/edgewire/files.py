@@ -32,7 +32,7 @@ def temporary_folder(keep=False):
         yield folder
     except BaseException as error:
         keep = False
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise Error(f"{folder}: {error.strerror}: set TMPDIR to a folder with more room") from None
         if isinstance(error, Error) and str(error).startswith(folder) and ": cannot write: " in str(error):
             raise type(error)(f"{error}: set TMPDIR to a folder with more room") from None
