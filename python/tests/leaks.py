@@ -18,7 +18,7 @@ import weakref
 
 PROCESS = ctypes.CDLL(None)  # where the sanitizer's functions are, in a build that has it
 ROUNDS = 3
-PATIENCE = 200  # tenths of a second, for threads and processes that are about to end
+PATIENCE = 30  # tenths of a second, for threads and processes that are about to end
 
 
 def lsan(function):

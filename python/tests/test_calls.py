@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -226,6 +225,7 @@ def test_mapped_arrays_that_others_change_give_a_graph_or_an_error(tmp_path):
         thread.join()
 
 
+SMALL_FILES = "resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))"
 LIMITED = """
     import resource
     import edgewire as ew, numpy as np, pyarrow.dataset
@@ -239,11 +239,12 @@ LIMITED = """
 
 
 @pytest.mark.parametrize("before, call, says", [
-    ("resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))", "ew.Graph.from_numpy(*edges)", "cannot write: .*: set TMPDIR to"),
-    ("resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))", "ew.Graph.from_edges(*edges.astype(str))", "cannot write: .*: set TMPDIR to"),
-    ("ew.Graph.from_numpy(*edges).to_pandas().to_parquet('e.parquet'); resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))",
+    (SMALL_FILES, "ew.Graph.from_numpy(*edges)", "cannot write: .*: set TMPDIR to"),
+    (SMALL_FILES, "ew.Graph.from_edges(*edges.astype(str))", "cannot write: .*: set TMPDIR to"),
+    ("ew.Graph.from_numpy(*edges).to_pandas().to_parquet('e.parquet'); " + SMALL_FILES,
      "ew.read('e.parquet')", "^e.parquet: .*: File too large: set TMPDIR to"),
-    ("import tempfile; tempfile.tempdir = '/no/such/folder'", "ew.Graph.from_numpy(*edges)", "^no folder for temporary files: No such .*: set TMPDIR"),
+    ("import tempfile; tempfile.tempdir = '/no/such/folder'", "ew.Graph.from_numpy(*edges)",
+     "^no folder for temporary files: No such .*: set TMPDIR"),
     ("resource.setrlimit(resource.RLIMIT_AS, (1 << 32, 1 << 32))", "ew.Graph.from_numpy(*edges, vertices=2**32 - 2)", "not enough memory"),
 ], ids=["a graph", "names", "a table", "no folder", "memory"])
 def test_what_the_system_lacks_is_said(tmp_path, before, call, says):
