@@ -8,6 +8,7 @@ import gc
 import mmap
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -65,9 +66,16 @@ def state(temporary):
 
 def left(before, after):
     """What there is more of after some rounds. Of objects, what each round has left: caches of libraries may grow once."""
+    def named(counts):
+        """With a sign in place of numbers, which differ in each round."""
+        names = collections.Counter()
+        for name, count in counts.items():
+            names[re.sub(r"\d+", "#", str(name))] += count
+        return names
+
     lines = []
     for kind in before:
-        for name, more in (after[kind] - before[kind]).items():
+        for name, more in (named(after[kind]) - named(before[kind])).items():
             if more >= (ROUNDS if kind == "objects" else 1):
                 lines.append(f"left: {kind}: {more} x {name}")
     return lines
