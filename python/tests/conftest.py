@@ -1,4 +1,5 @@
 import os
+import signal
 import sys
 
 import numpy as np
@@ -6,6 +7,7 @@ import pytest
 
 import edgewire as ew
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what shells let their background jobs ignore, started scripts would ignore, too
 sys.path.insert(0, os.path.dirname(__file__))  # for what tests share, whatever pytest's way to import them is
 
 

@@ -142,6 +142,7 @@ PLANTS = {
 
 
 def main(plant=None):
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell ignores it
     lsan("disable")  # what is allocated once, by libraries and for types, is no leak
     import numpy as np
 
