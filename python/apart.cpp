@@ -34,6 +34,34 @@ struct Told {
   std::atomic<std::uint64_t> done{0}, total{0};
 };
 
+/// What messages of the command line say, and what they say here.
+constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+    {"Say --columns SOURCE,TARGET[,WEIGHT], by name or by number, such as --columns 1,2. Are ids names? Then "
+     "say --labels, too",
+     "Say src= and dst=, by name or by number from 1 on, such as src=1, dst=2. Are ids names? Then say "
+     "labels=True, too"},
+    {"; --allow-empty makes a graph of it all the same", ""},
+    {"; --no-weights reads no weights", ""},
+    {", or --to FORMAT", ""},
+    {", or --launcher none for runs of their own", ""},
+    {"; name one as `format`", ", such as .ew, .el or .csv"},
+    {"--precision f64", "wire=\"f64\""}};
+
+/// Returns the line with the names of arguments in place of options: peer_timeout for --peer-timeout.
+std::string in_words_of_python(std::string line) {
+  for (const auto& [said, better] : kWords)
+    if (const std::size_t at = line.find(said); at != line.npos) line.replace(at, said.size(), better);
+  const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
+  for (std::size_t at = 0; (at = line.find("--", at)) != line.npos; ++at) {
+    if (!small(line[at + 2]) || (at > 0 && line[at - 1] != ' ') || line.substr(0, at).ends_with("run "))
+      continue;  // no option, or one of srun or mpirun
+    line.erase(at, 2);
+    for (std::size_t c = at; small(line[c]) || (line[c] == '-' && small(line[c + 1])); ++c)
+      if (line[c] == '-') line[c] = '_';
+  }
+  return line;
+}
+
 /// A process that was started here. It has ended when this is gone.
 class Child {
  public:
@@ -92,12 +120,12 @@ class Child {
     if (ended < 0) status_ = 1 << 8;  // somebody else has waited for it, and knows its status
     if (ended != 0) pid_ = 0;
   }
-  /// Returns the first line without what a program puts before it.
+  /// Returns the first line without what a program puts before it, in words of Python.
   std::string first_line() const {
     std::string line = text_.substr(0, text_.find('\n'));
     constexpr std::string_view kProgram = "edgewire: ";
     if (line.starts_with(kProgram)) line.erase(0, kProgram.size());
-    if (!line.empty()) return line;
+    if (!line.empty()) return in_words_of_python(line);
     if (WIFSIGNALED(status_))
       return std::string("the process of the call was ended by signal ") + strsignal(WTERMSIG(status_));
     return "the process of the call ended without a word";
@@ -135,6 +163,9 @@ int run_in_child(const std::function<int(const Progress&)>& work, Told& told) {
   } catch (const UsageError& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 2;
+  } catch (const std::bad_alloc&) {
+    std::fputs("there is not enough memory for this call\n", stderr);
+    return 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

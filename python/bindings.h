@@ -16,10 +16,11 @@ namespace edgewire::python {
 namespace nb = nanobind;
 using namespace nb::literals;
 
-/// Lets Python handle its signals, and shows the step: calls `show` with its name, done, total and unit,
-/// unless it is None. Throws what a handler throws, such as KeyboardInterrupt. `show` outlives what is
-/// returned.
-Wait waiter(const nb::object& show);
+/// Does run_apart() without the interpreter's lock, which the caller holds. Meanwhile Python handles its
+/// signals, and `show`, unless it is None, is called with the name, done, total and unit of the step that is
+/// under way. Also throws what a handler or `show` throws, such as KeyboardInterrupt.
+void run_unlocked(const std::function<int(const Progress& progress)>& work,
+                  const nb::object& show = nb::none());
 
 // Each adds a part of the library to the module.
 void bind_graph(nb::module_& module);

@@ -42,28 +42,24 @@ void convert_arrays_apart(const Array& sources, const Array& targets, const std:
                           const std::string& output, EdgeOptions options, const nb::object& show) {
   EdgeArrays edges{ids_of(sources, "sources"), ids_of(targets, "targets")};
   if (weights) edges.weights = weights_of(*weights);
-  const Wait wait = waiter(show);
-  const nb::gil_scoped_release release;
-  run_apart(
+  run_unlocked(
       [&](const Progress& progress) {
         options.progress = progress;
         convert_arrays(edges, output, options);
         return 0;
       },
-      wait);
+      show);
 }
 
 void convert_apart(const std::string& input, const std::string& output, ConvertOptions options,
                    const nb::object& show) {
-  const Wait wait = waiter(show);
-  const nb::gil_scoped_release release;
-  run_apart(
+  run_unlocked(
       [&](const Progress& progress) {
         options.progress = progress;
         convert(input, output, options);
         return 0;
       },
-      wait);
+      show);
 }
 
 /// Returns the elements as numbers of as many bytes, in an array that Python cannot write and that keeps
@@ -77,9 +73,19 @@ nb::object view_of(std::span<const Element> elements, nb::handle owner) {
 }
 
 void check_rows(const graph::GraphFile& graph) {
-  const nb::gil_scoped_release release;
-  graph.expect_all_rows();
-  graph.verify_rows(0, graph.vertices());
+  run_unlocked([&](const Progress&) {
+    graph.expect_all_rows();
+    graph.verify_rows(0, graph.vertices());
+    return 0;
+  });
+}
+
+void export_apart(const graph::GraphFile& graph, const std::string& output, const std::string& format,
+                  bool weights, int workers) {
+  run_unlocked([&](const Progress&) {
+    export_graph(graph, output, format, weights, workers);
+    return 0;
+  });
 }
 
 void bind_conversion(nb::module_& m) {
@@ -122,6 +128,7 @@ void bind_graph(nb::module_& m) {
       .def_prop_ro("has_original_ids", &GraphFile::has_original_ids)
       .def_prop_ro("checksum", &GraphFile::checksum)
       .def("check_rows", &check_rows)
+      .def("set_table", &GraphFile::set_table)
       // Offsets are signed, as NumPy has indexes: there are fewer than 2^63 edges.
       .def_prop_ro("offsets",
                    [](nb::handle_t<GraphFile> self) {
@@ -154,11 +161,7 @@ void bind_graph(nb::module_& m) {
                             [](void* all) noexcept { delete static_cast<std::vector<std::uint64_t>*>(all); });
     return nb::ndarray<nb::numpy, std::uint64_t, nb::ndim<1>>(data, {size}, owner);
   });
-  m.def("export", [](const GraphFile& graph, const std::string& output, const std::string& format,
-                     bool weights, int workers) {
-    const nb::gil_scoped_release release;
-    export_graph(graph, output, format, weights, workers);
-  });
+  m.def("export", &export_apart);
 }
 
 }  // namespace edgewire::python

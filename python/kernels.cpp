@@ -94,46 +94,38 @@ template <class Value, class Run>
 nb::tuple run_kernel(const graph::GraphFile& graph, const Job& job, const Run& run) {
   const std::uint64_t round = rounds++;
   Answer<Value> answer(graph.vertices());
-  const Wait wait = waiter(job.show);
-  {
-    const nb::gil_scoped_release release;
-    run_apart(
-        [&](const Progress& progress) {
-          launch::LaunchOptions launch;
-          launch.processes = job.processes;
-          launch.peer_timeout_s = job.peer_timeout_s;
-          launch.round = round;
-          return launch::run(launch, [&](launch::Bootstrap& bootstrap) {
-            JobOptions options = job;
-            if (bootstrap.rank() == 0) options.progress = progress;
-            const auto result = run(bootstrap, options);
-            if (bootstrap.rank() == 0) answer.put(result);
-            const bool launched = job.processes == 1 && bootstrap.size() > 1;  // each has a Python of its own
-            if (launched) answer.bring_to_all(bootstrap);
-          });
-        },
-        wait);
-  }
+  run_unlocked(
+      [&](const Progress& progress) {
+        launch::LaunchOptions launch;
+        launch.processes = job.processes;
+        launch.peer_timeout_s = job.peer_timeout_s;
+        launch.round = round;
+        return launch::run(launch, [&](launch::Bootstrap& bootstrap) {
+          JobOptions options = job;
+          if (bootstrap.rank() == 0) options.progress = progress;
+          const auto result = run(bootstrap, options);
+          if (bootstrap.rank() == 0) answer.put(result);
+          const bool launched = job.processes == 1 && bootstrap.size() > 1;  // each has a Python of its own
+          if (launched) answer.bring_to_all(bootstrap);
+        });
+      },
+      job.show);
   return answer.take();
 }
 
 /// Returns the table for people, the same as JSON, and a page with charts.
 nb::tuple bound_apart(const graph::GraphFile& graph, BoundOptions options, const nb::object& show) {
   SharedText text, json, page;
-  const Wait wait = waiter(show);
-  {
-    const nb::gil_scoped_release release;
-    run_apart(
-        [&](const Progress& progress) {
-          options.progress = progress;
-          const Bound counted = bound(graph, options);
-          text.put(counted.text);
-          json.put(counted.json);
-          page.put(counted.page);
-          return 0;
-        },
-        wait);
-  }
+  run_unlocked(
+      [&](const Progress& progress) {
+        options.progress = progress;
+        const Bound counted = bound(graph, options);
+        text.put(counted.text);
+        json.put(counted.json);
+        page.put(counted.page);
+        return 0;
+      },
+      show);
   return nb::make_tuple(text.take(), json.take(), page.take());
 }
 
@@ -154,7 +146,7 @@ void bind_job(nb::module_& m) {
   nb::class_<Job>(m, "Job")
       .def(nb::init<>())
       .def_rw("processes", &Job::processes)
-      .def_rw("show", &Job::show, nb::arg().none())
+      .def_rw("_show", &Job::show, nb::arg().none())
       .def_rw("workers", &Job::workers)
       .def_rw("transport", &Job::transport)
       .def_rw("peer_timeout", &Job::peer_timeout_s)

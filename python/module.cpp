@@ -1,15 +1,73 @@
 // The extension module edgewire._edgewire: graphs and kernels as the package's Python code calls them.
+#include <unistd.h>
+
+#include <atomic>
+#include <optional>
+#include <utility>
+
 #include "edgewire/error.h"
 #include "python/bindings.h"
 
 namespace edgewire::python {
 
-Wait waiter(const nb::object& show) {
-  return [&show](const ToldStep& step) {
+namespace {
+
+std::atomic<bool> ending{false};  // Python ends; its daemon threads still run
+std::atomic<int> calls{0};        // that are under way
+std::atomic<int> taking{0};       // threads that take or have the interpreter's lock within a call
+
+/// Lives as long as its thread takes or has the lock. It keeps a daemon thread from taking the lock of an
+/// interpreter that ends: that would end the thread within destructors, and so the process by an abort. The
+/// thread then ends with the process, and its call with it.
+class Taking {
+ public:
+  Taking() {
+    ++taking;
+    if (!ending || gettid() == getpid()) return;
+    --taking;
+    while (true) pause();
+  }
+  ~Taking() { --taking; }
+  Taking(const Taking&) = delete;
+  Taking& operator=(const Taking&) = delete;
+};
+
+/// The interpreter's lock is free as long as this lives.
+class Unlocked {
+ public:
+  Unlocked() : release_(std::in_place) { ++calls; }
+  ~Unlocked() {
+    const Taking lock;
+    release_.reset();
+    --calls;
+  }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  std::optional<nb::gil_scoped_release> release_;
+};
+
+/// Is called when Python's main thread has come to its end, before it frees what it has.
+void note_end() {
+  ending = true;
+  {
+    const nb::gil_scoped_release release;
+    for (int i = 0; i < 1000 && taking > 0; ++i) usleep(1000);  // unless one stays in a function of the user
+  }
+  if (calls > 0) nb::set_leak_warnings(false);  // calls that do not come back keep their arguments
+}
+
+}  // namespace
+
+void run_unlocked(const std::function<int(const Progress&)>& work, const nb::object& show) {
+  const Unlocked unlocked;
+  run_apart(work, [&show](const ToldStep& step) {
+    const Taking lock;
     const nb::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     if (!show.is_none() && step.name != nullptr) show(step.name, step.done, step.total, step.unit);
-  };
+  });
 }
 
 }  // namespace edgewire::python
@@ -21,4 +79,5 @@ NB_MODULE(_edgewire, m) {
   python::nb::exception<UsageError>(m, "UsageError", error.ptr());
   python::bind_graph(m);
   python::bind_kernels(m);
+  python::nb::module_::import_("atexit").attr("register")(python::nb::cpp_function(&python::note_end));
 }

@@ -3,7 +3,10 @@
 import os
 import sys
 
-from ._edgewire import UsageError
+import numpy as np
+
+from ._edgewire import GraphFile, UsageError
+from .inputs import shown
 
 
 def cores():
@@ -11,9 +14,7 @@ def cores():
     return len(os.sched_getaffinity(0))
 
 
-def workers_of(workers, processes=1):
-    """The threads of each process: as asked for, or else all cores, shared among the processes of a job."""
-    return max(1, cores() // max(1, processes)) if workers is None else workers
+WORDS = {bool: "True or False", int: "a whole number of 32 bits", float: "a number", str: "a text", type(None): "a whole number from 0 on"}
 
 
 def set_options(target, options):
@@ -24,12 +25,41 @@ def set_options(target, options):
             raise UsageError(f"there is no option {name!r}; options are {', '.join(known)}")
         if value is None:
             continue
+        now = getattr(target, name)
         try:
-            setattr(target, name, value)
+            setattr(target, name, value.item() if isinstance(value, np.generic) else value)
         except TypeError:
-            wanted = type(getattr(target, name)).__name__
-            raise UsageError(f"{name}={value!r}: a {wanted} is needed here") from None
+            wanted = f"a list such as {now!r}" if isinstance(now, list) else WORDS[type(now)]
+            raise UsageError(f"{name}={shown(value)}: {wanted} is needed here") from None
     return target
+
+
+def whole(name, value, least):
+    """The value, which is a whole number from `least` on, of 32 bits."""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and least <= value < 2**31:
+        return int(value)
+    raise UsageError(f"{name}={shown(value)}: a whole number from {least} to {2**31 - 1} is needed here")
+
+
+def number(name, value):
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"{name}={shown(value)}: a number is needed here") from None
+
+
+def flag(name, value):
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise UsageError(f"{name}={shown(value)}: True or False is needed here")
+
+
+def file_of(graph):
+    """The file of a Graph."""
+    file = getattr(graph, "_file", None)
+    if not isinstance(file, GraphFile):
+        raise UsageError(f"a Graph is needed here, not a {type(graph).__name__}: make one with read() or Graph.from_...()")
+    return file
 
 
 class Progress:
@@ -38,6 +68,8 @@ class Progress:
     def __init__(self, wanted=None):
         """wanted: True, False, a function that is called with (name, done, total, unit), or None: bars where tqdm is there and
         stderr is a terminal."""
+        if not callable(wanted) and wanted not in (None, True, False):
+            raise UsageError(f"progress={shown(wanted)}: True, False or a function of (name, done, total, unit) is needed here")
         self.call = wanted if callable(wanted) else None
         self.bar = self.name = self.tqdm = None
         if self.call is None and wanted is not False and (wanted or sys.stderr.isatty()):

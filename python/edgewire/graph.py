@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import tempfile
 import weakref
 
 import numpy as np
@@ -10,6 +9,8 @@ import numpy as np
 from . import _edgewire
 from ._edgewire import Error, UsageError
 from .calls import Progress, cores, set_options
+from .files import path_of, remove_folder, temporary_folder
+from .inputs import check_lengths, columns_of, first_line, ids_array, ids_or_names, unique_names, weights_array
 
 TABLES = (".parquet", ".pq", ".feather", ".arrow")
 
@@ -33,35 +34,42 @@ class Graph:
 
     def __init__(self, path):
         """Maps a .ew file, or a folder of parts."""
-        self._open(os.fspath(path), None)
+        self._source = path_of(path)
+        self._file = _edgewire.open(self._source)
+        self._checked = False
 
-    def _open(self, path, folder):
-        self._file = _edgewire.open(path)
+    def _open_own(self, path, folder):
+        """Maps a file that was made for this graph, which goes with it."""
+        self._file = _edgewire.open(path, "the graph")
         self._source = path
         self._checked = False
-        if folder is None:
-            return
         if self._file.labelled:  # its names stand in a file beside it
-            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            self._file.set_table(path + ".labels")
+            weakref.finalize(self, remove_folder, folder, os.getpid())
         else:
             descriptor = os.open(path, os.O_RDONLY)
             weakref.finalize(self, os.close, descriptor)
-            self._source = f"/proc/{os.getpid()}/fd/{descriptor}"
+            self._source = f"/proc/self/fd/{descriptor}"
             shutil.rmtree(folder, ignore_errors=True)
 
     @classmethod
     def _made(cls, write):
         """The graph that write(path) writes."""
-        folder = tempfile.mkdtemp(prefix="edgewire-")
         graph = cls.__new__(cls)
-        try:
+        with temporary_folder(keep=True) as folder:
             path = os.path.join(folder, "graph.ew")
             write(path)
-            graph._open(path, folder)
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
+            graph._open_own(path, folder)
         return graph
+
+    def __reduce__(self):
+        raise TypeError("a Graph is not pickled: save() it, and open the file where it is needed")
+
+    def __copy__(self):
+        return self  # nothing of it changes
+
+    def __deepcopy__(self, _):
+        return self
 
     # What it is.
 
@@ -87,7 +95,7 @@ class Graph:
 
     @property
     def path(self):
-        """The path of its file when it was opened."""
+        """The path of its file when it was opened; "the graph" where it was made of arrays or a table."""
         return self._file.path
 
     @property
@@ -140,7 +148,10 @@ class Graph:
         options = set_options(_edgewire.EdgeOptions(), {"vertices": vertices, "undirected": undirected, "simple": simple,
                                                         "workers": cores() if workers is None else workers})
         if labels is not None:
-            options.names = unique_names(labels)
+            names = unique_names(labels)
+            if not names and (len(src) or vertices):
+                raise UsageError("labels: there are none")
+            options.names = names
         with Progress(progress) as show:
             return cls._made(lambda path: _edgewire.convert_arrays(src, dst, weight, path, options, show))
 
@@ -148,22 +159,22 @@ class Graph:
     def from_edges(cls, src, dst, weight=None, **options):
         """As from_numpy(), for ids of any kind: where they are not whole numbers from 0 on, they become labels, in ascending
         order."""
-        src, dst = np.asarray(src), np.asarray(dst)
+        src, dst = ids_or_names(src, "src"), ids_or_names(dst, "dst")
         if all(side.dtype.kind in "iu" for side in (src, dst)):
             return cls.from_numpy(src, dst, weight, **options)
-        for side, name in ((src, "src"), (dst, "dst")):
-            if side.dtype.kind not in "OUST":
-                ids_array(side, name)  # says what is wrong
+        if not options.keys().isdisjoint(["labels", "vertices"]):
+            raise UsageError("ids that are strings are the labels, and all of the vertices: leave out labels= and vertices=")
+        weight = None if weight is None else weights_array(weight)
         check_lengths(src, dst, weight)
-        both = np.concatenate([src, dst])
-        refuse_nulls(both)
-        labels, numbers = np.unique(both.astype(str), return_inverse=True)
+        labels, numbers = np.unique(np.concatenate([src, dst]).astype(str), return_inverse=True)
         return cls.from_numpy(numbers[:len(src)], numbers[len(src):], weight, vertices=len(labels), labels=labels, **options)
 
     @classmethod
     def from_pandas(cls, frame, src="src", dst="dst", weight=None, **options):
         """The graph whose edges are the rows of a DataFrame; src, dst and weight name columns."""
-        columns = [column_of(frame.columns, name) for name in (src, dst, weight) if name is not None]
+        if not isinstance(frame, needed("pandas", "from_pandas()").DataFrame):
+            raise UsageError(f"from_pandas() takes a DataFrame, not a {type(frame).__name__}")
+        columns = columns_of(frame.columns, src, dst, weight)
         for name in columns:
             if frame[name].isna().any():
                 raise Error(f"column {name!r} has nulls: drop these rows (dropna) or fill them")
@@ -172,19 +183,30 @@ class Graph:
     @classmethod
     def from_arrow(cls, table, src="src", dst="dst", weight=None, **options):
         """The graph whose edges are the rows of a pyarrow Table or RecordBatch; src, dst and weight name columns."""
-        columns = [column_of(table.schema.names, name) for name in (src, dst, weight) if name is not None]
-        for name in columns:
-            if table.column(name).null_count:
+        pyarrow = needed("pyarrow", "from_arrow()")
+        if not isinstance(table, (pyarrow.Table, pyarrow.RecordBatch)):
+            raise UsageError(f"from_arrow() takes a Table or RecordBatch, not a {type(table).__name__}")
+        from .tables import checked_columns, decoded
+
+        names = checked_columns(table.schema, src, dst, weight)
+        columns = [decoded(table.column(name)) for name in names]
+        for name, column in zip(names, columns):
+            if column.null_count:
                 raise Error(f"column {name!r} has nulls: drop these rows or fill them")
-        return cls.from_edges(*(np.asarray(table.column(name)) for name in columns), **options)
+        return cls.from_edges(*map(np.asarray, columns), **options)
 
     @classmethod
     def from_scipy(cls, matrix, *, weighted=None, **options):
         """The graph of a square sparse matrix: entry (i, j) is the edge i -> j, and its value the weight. weighted: keep values as
         weights; else where they are not all 1."""
-        matrix = matrix.tocoo()
-        if matrix.shape[0] != matrix.shape[1]:
-            raise Error(f"a matrix of {matrix.shape[0]} x {matrix.shape[1]} is no graph: it must be square")
+        if not hasattr(matrix, "tocoo"):
+            raise UsageError(f"from_scipy() takes a sparse matrix of SciPy, not a {type(matrix).__name__}")
+        if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise Error(f"a matrix of {' x '.join(map(str, matrix.shape))} is no graph: it must be square")
+        try:
+            matrix = matrix.tocoo()
+        except ValueError as error:
+            raise Error(f"the matrix is damaged: {first_line(error)}") from None
         if weighted is None:
             weighted = bool((matrix.data != 1).any())
         return cls.from_numpy(matrix.row, matrix.col, matrix.data if weighted else None, vertices=matrix.shape[0], **options)
@@ -193,6 +215,8 @@ class Graph:
     def from_networkx(cls, graph, weight=None, **options):
         """The graph of a NetworkX graph. Vertices are numbered in the order of its nodes, which become labels unless they are 0, 1,
         2, ... weight: the edge attribute that has weights (1 where an edge has none)."""
+        if not hasattr(graph, "number_of_edges"):
+            raise UsageError(f"from_networkx() takes a graph of NetworkX, not a {type(graph).__name__}")
         nodes = list(graph)
         plain = all(type(node) is int and node == i for i, node in enumerate(nodes))
         number = {node: i for i, node in enumerate(nodes)}
@@ -201,7 +225,7 @@ class Graph:
         dst = np.fromiter((number[v] for _, v in graph.edges()), np.int64, edges)
         weights = None
         if weight is not None:
-            weights = np.fromiter((value for _, _, value in graph.edges(data=weight, default=1)), np.float64, edges)
+            weights = [value for _, _, value in graph.edges(data=weight, default=1)]
         return cls.from_numpy(src, dst, weights, vertices=len(nodes), undirected=not graph.is_directed(),
                               labels=None if plain else [str(node) for node in nodes], **options)
 
@@ -209,7 +233,7 @@ class Graph:
 
     def save(self, path):
         """Writes the graph: as .ew, or in the format that the name tells (.el, .csv, .mtx, .sg, .graph, ...; also .gz, .zst)."""
-        path = os.fspath(path)
+        path = path_of(path)
         if path.endswith(".ew"):
             _edgewire.convert(self._source, path, set_options(_edgewire.ConvertOptions(), {"format": "ew", "workers": cores()}), None)
         else:
@@ -258,6 +282,8 @@ class Graph:
         labels = self.labels
         if labels is not None:
             sources, targets = labels[sources], labels[targets]
+        if len({src, dst, weight}) < 3:
+            raise UsageError("src, dst and weight are names of different columns")
         columns = {src: sources, dst: targets}
         if weights is not None:
             columns[weight] = weights
@@ -273,7 +299,9 @@ def read(path, src=None, dst=None, weight=None, *, format="auto", labels=False, 
     undirected: store each edge both ways. simple: drop self loops, and of duplicate edges all but the lightest. keep_ids: vertices
     are all ids up to the largest, also where few occur.
     """
-    path = os.fspath(path)
+    path = path_of(path)
+    if (src is None) != (dst is None):
+        raise UsageError("src and dst name columns together, and weight beside them")
     if path.lower().endswith(TABLES):
         from .tables import read_table
 
@@ -281,66 +309,15 @@ def read(path, src=None, dst=None, weight=None, *, format="auto", labels=False, 
     wanted = {"format": format, "labels": labels, "undirected": undirected, "simple": simple, "keep_ids": keep_ids}
     if path.endswith(".ew") and not undirected and not simple:
         return Graph(path)
-    if (src is None) != (dst is None) or (weight is not None and src is None):
-        raise UsageError("src and dst name columns together, and weight beside them")
     if src is not None:
-        wanted["columns"] = ",".join(str(name) for name in (src, dst, weight) if name is not None)
+        names = [str(name) for name in (src, dst, weight) if name is not None]
+        if any("," in name for name in names):
+            raise UsageError("columns of text whose names have commas are called by their numbers, from 1 on")
+        wanted["columns"] = ",".join(names)
         wanted["weights"] = weight is not None
+        wanted["allow_empty"] = True
+    elif weight is not None:
+        raise UsageError("weight names a column beside src and dst")
     options = set_options(_edgewire.ConvertOptions(), {**wanted, "workers": cores() if workers is None else workers})
     with Progress(progress) as show:
         return Graph._made(lambda to: _edgewire.convert(path, to, options, show))
-
-
-def check_lengths(src, dst, weight):
-    lengths = [len(src), len(dst)] + ([] if weight is None else [len(weight)])
-    if len(set(lengths)) > 1:
-        raise Error(f"arrays of unequal length: {', '.join(map(str, lengths))}")
-
-
-def refuse_nulls(values):
-    for i, value in enumerate(values):
-        if value is None or value != value:
-            raise Error(f"id {i} is {value!r}: drop these edges or fill them")
-
-
-def ids_array(values, name):
-    """An array of ids as the library takes them, without a copy where that can be."""
-    array = np.ascontiguousarray(values)
-    if array.ndim != 1:
-        raise Error(f"{name} has {array.ndim} dimensions: one is needed")
-    if array.size == 0:
-        return array.astype(np.int64)
-    if array.dtype.kind not in "iu":
-        raise Error(f"{name} has ids of type {array.dtype}: they must be whole numbers")
-    if array.dtype.itemsize < 4 or not array.dtype.isnative:
-        array = array.astype(np.int64)
-    return array
-
-
-def weights_array(values):
-    """An array of weights as the library takes them, without a copy where that can be."""
-    array = np.ascontiguousarray(values)
-    if array.ndim != 1:
-        raise Error(f"weight has {array.ndim} dimensions: one is needed")
-    if array.dtype.kind not in "iufb":
-        raise Error(f"weight is of type {array.dtype}: weights are numbers")
-    if array.dtype.kind == "f":
-        return array if array.dtype in (np.float32, np.float64) and array.dtype.isnative else array.astype(np.float64)
-    if array.dtype.kind in "ib" and array.size and array.min() < 0:
-        return array.astype(np.float64)
-    return array if array.dtype in (np.uint32, np.uint64) and array.dtype.isnative else array.astype(np.uint64)
-
-
-def unique_names(labels):
-    names = [str(label) for label in labels]
-    if len(set(names)) < len(names):
-        seen = set()
-        twice = next(name for name in names if name in seen or seen.add(name))
-        raise Error(f"two vertices have the label {twice!r}")
-    return names
-
-
-def column_of(columns, name):
-    if name not in list(columns):
-        raise Error(f"there is no column {name!r}; columns are {', '.join(map(repr, columns))}")
-    return name

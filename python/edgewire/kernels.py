@@ -6,8 +6,9 @@ import numpy as np
 
 from . import _edgewire
 from ._edgewire import Error, UsageError
-from .calls import Progress, set_options, workers_of
+from .calls import Progress, cores, file_of, flag, number, set_options, whole
 from .graph import needed
+from .inputs import numbers_array, shown
 
 
 class Result(np.ndarray):
@@ -40,33 +41,36 @@ class Result(np.ndarray):
 
 def run(column, call, graph, *asked, workers=None, processes=1, progress=None, **options):
     """Calls a function of the library in a job."""
-    job = set_options(_edgewire.Job(), {**options, "workers": workers_of(workers, processes), "processes": processes})
-    with Progress(progress) as show:
-        job.show = show
-        values, report, page = call(graph._file, *asked, job)
+    job = set_options(_edgewire.Job(), {**options, "workers": workers, "processes": processes})
+    if workers is None:  # all cores, shared among the processes
+        job.workers = max(1, cores() // max(1, job.processes))
+    with Progress(progress) as job._show:
+        values, report, page = call(file_of(graph), *asked, job)
     return Result.of(values, json.loads(report), graph, column, page)
 
 
-def expect_weights(graph):
-    if not graph.weighted:
+def uses_weights(graph, weight):
+    """Whether a kernel is to use weights, which the graph then has. `weight` may be the name that they had."""
+    if not (weight is None or isinstance(weight, str)):
+        weight = flag("weight", weight)
+    if weight and not file_of(graph).weighted:
         raise Error("the graph has no weights: make it with a weight column or array, or leave out weight= (sssp: weight=False)")
+    return bool(weight)
 
 
 def vertex_of(graph, vertex):
-    if not isinstance(vertex, (int, np.integer)) or not 0 <= vertex < graph.vertices:
-        raise UsageError(f"{vertex!r} is no vertex of this graph: they are 0 to {graph.vertices - 1}")
+    file = file_of(graph)
+    if not isinstance(vertex, (int, np.integer)) or isinstance(vertex, bool) or not 0 <= vertex < file.vertices:
+        there = f"they are 0 to {file.vertices - 1}" if file.vertices else "it has none"
+        named = ", in the order of g.labels" if file.labelled else ""
+        raise UsageError(f"{shown(vertex)} is no vertex of this graph: {there}{named}")
     return int(vertex)
-
-
-def number_of(value, name):
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise UsageError(f"{name}: {value!r} is no number") from None
 
 
 def vertices_of(graph, vertices):
     """The vertices in ascending order, each once."""
+    if not hasattr(vertices, "__iter__"):
+        raise UsageError(f"{shown(vertices)} is no list of vertices")
     chosen = sorted({vertex_of(graph, vertex) for vertex in vertices})
     if not chosen:
         raise UsageError("there is no vertex in the list")
@@ -83,48 +87,47 @@ def pagerank(graph, damping=0.85, tolerance=0, iterations=None, personalization=
     function).
     """
     asked = set_options(_edgewire.PageRankOptions(), {
-        "damping": float(damping), "tolerance": float(tolerance),
+        "damping": damping, "tolerance": tolerance,
         "iterations": (1000 if tolerance else 20) if iterations is None else iterations})
-    if weight:
-        expect_weights(graph)
+    if uses_weights(graph, weight):
         job["weighted"] = True
     if personalization is None:
         return run("rank", _edgewire.pagerank, graph, asked, **job)
     if hasattr(personalization, "items"):
-        personalization = {vertex_of(graph, vertex): share for vertex, share in personalization.items() if share}
-        asked.shares = [number_of(share, "personalization") for _, share in sorted(personalization.items())]
+        for vertex, value in personalization.items():
+            if not isinstance(value, (int, float, np.number)) or not 0 <= value < np.inf:
+                raise UsageError(f"personalization: the value of {shown(vertex)} is {shown(value)}: it must be a number from 0 on")
+        personalization = {vertex_of(graph, vertex): float(value) for vertex, value in personalization.items() if value}
+        asked.shares = [share for _, share in sorted(personalization.items())]
     return run("rank", _edgewire.ppr, graph, vertices_of(graph, personalization), asked, **job)
 
 
 def spmv(graph, x=None, iterations=1, **job):
     """y = A x, applied `iterations` times: float64[vertices]; row v of A has the weights of the edges to v. x: a number for each
     vertex, or None for ones."""
-    values = [] if x is None else np.asarray(x, np.float64).tolist()
-    if x is not None and len(values) != graph.vertices:
+    values = [] if x is None else numbers_array(x, "x").astype(np.float64).tolist()
+    if x is not None and len(values) != file_of(graph).vertices:
         raise UsageError(f"x has {len(values)} numbers, and the graph {graph.vertices} vertices")
-    return run("value", _edgewire.spmv, graph, values, iterations, **job)
+    return run("value", _edgewire.spmv, graph, values, whole("iterations", iterations, 0), **job)
 
 
 def bfs(graph, source, parents=False, **job):
     """Levels: int64[vertices], the number of edges from `source`, -1 where no path leads. parents: the vertex before each one on a
     shortest path, the smallest of several."""
-    return run("parent" if parents else "level", _edgewire.bfs, graph, vertex_of(graph, source), bool(parents), **job)
+    return run("parent" if flag("parents", parents) else "level", _edgewire.bfs, graph, vertex_of(graph, source), bool(parents), **job)
 
 
 def sssp(graph, source, delta=0, weight=True, **job):
     """Distances: float64[vertices], infinity where no path leads. weight: False to count each edge as 1."""
-    if weight:
-        expect_weights(graph)
-    return run("distance", _edgewire.sssp, graph, vertex_of(graph, source), float(delta), not weight, **job)
+    unit = not uses_weights(graph, weight)
+    return run("distance", _edgewire.sssp, graph, vertex_of(graph, source), number("delta", delta), unit, **job)
 
 
 def bc(graph, sources=None, weight=None, normalized=False, endpoints=False, deterministic=False, **job):
     """Betweenness: float64[vertices], added up over `sources`, or over all vertices. weight: True for paths of the least sum of
     weights."""
-    if weight:
-        expect_weights(graph)
-    asked = set_options(_edgewire.BcOptions(), {"weighted": bool(weight), "normalized": bool(normalized), "endpoints": bool(endpoints),
-                                                "deterministic": bool(deterministic)})
+    asked = set_options(_edgewire.BcOptions(), {"weighted": uses_weights(graph, weight), "normalized": normalized, "endpoints": endpoints,
+                                                "deterministic": deterministic})
     chosen = [] if sources is None else vertices_of(graph, sources)
     return run("betweenness", _edgewire.bc, graph, chosen, asked, **job)
 
@@ -141,7 +144,7 @@ def scc(graph, **job):
 
 def cdlp(graph, iterations=10, **job):
     """Communities by label propagation, as LDBC Graphalytics has it: int64[vertices], labels that are vertices."""
-    return run("label", _edgewire.cdlp, graph, iterations, **job)
+    return run("label", _edgewire.cdlp, graph, whole("iterations", iterations, 1), **job)
 
 
 def lcc(graph, **job):

@@ -3,8 +3,11 @@
 import html
 import json
 
+import numpy as np
+
 from . import _edgewire
-from .calls import Progress, cores, set_options
+from ._edgewire import Error, UsageError
+from .calls import Progress, cores, file_of, set_options
 from .graph import needed
 
 
@@ -15,8 +18,11 @@ class Page:
 
     def save(self, path):
         """Writes the page."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.page)
+        try:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(self.page)
+        except OSError as error:
+            raise Error(f"{path}: cannot write: {error.strerror}") from None
 
     def _repr_html_(self):
         return f'<iframe srcdoc="{html.escape(self.page)}" width="100%" height="700" style="border:0"></iframe>'
@@ -42,17 +48,16 @@ def bound(graph, processes=(2, 4, 8, 16), rate=("1G", "10G", "40G", "100G"), wor
     """The bytes that must cross the wire in an iteration, and the seconds that links of these rates take for them. Each argument is one
     value or several."""
     several = {"processes": processes, "rates": rate, "ownerships": ownership, "strategies": strategy, "wires": wire}
-    options = set_options(_edgewire.BoundOptions(), {
-        "workers": workers, "threads": cores(),
-        **{name: [value] if isinstance(value, (str, int)) else list(value) for name, value in several.items()}})
+    several = {name: [value] if np.ndim(value) == 0 else list(value) for name, value in several.items()}
+    options = set_options(_edgewire.BoundOptions(), {**several, "workers": workers, "threads": cores()})
     with Progress(progress) as show:
-        text, counted, page = _edgewire.bound(graph._file, options, show)
+        text, counted, page = _edgewire.bound(file_of(graph), options, show)
     rows = []
     for row in json.loads(counted)["rows"]:
         rows.append({"processes": row["processes"], "ownership": row["ownership"], "strategy": row["strategy"], "wire": row["encoding"],
                      "values": row["values_sent_total"], "payload_bytes": row["payload_bytes_total"],
                      "wire_bytes": row["wire_bytes_total"]["tcp1500"],
-                     **{f"seconds_at_{rate}": seconds for rate, seconds in row["seconds_at"].items()}})
+                     **{f"seconds_at_{rate}": seconds for rate, seconds in row.get("seconds_at", {}).items()}})
     return Bound(text, rows, page)
 
 
@@ -74,4 +79,6 @@ class Profile(Page):
 
 def profile(kernel, graph, *asked, **options):
     """Runs a kernel, such as ew.pagerank, with its arguments, and says where the time went."""
-    return Profile(kernel(graph, *asked, profile=True, **options))
+    if not callable(kernel):
+        raise UsageError(f"profile() takes a kernel, such as ew.pagerank, and its arguments; a {type(kernel).__name__} is none")
+    return Profile(kernel(graph, *asked, **{**options, "profile": True}))

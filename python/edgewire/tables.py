@@ -1,14 +1,17 @@
 """Edges from Parquet and Arrow files, a batch at a time: a whole table is never in memory."""
 
 import os
-import tempfile
+import re
 
 import numpy as np
 
 from ._edgewire import Error
-from .graph import Graph, column_of, needed, read
+from .files import temporary_folder
+from .graph import Graph, needed, read
+from .inputs import columns_of, first_line
 
 BATCH_ROWS = 1 << 18
+TEXTS = ("string", "large_string", "string_view")
 
 
 def read_table(path, src, dst, weight, **options):
@@ -20,54 +23,73 @@ def read_table(path, src, dst, weight, **options):
         raise Error(f"{path}: no such file")
     try:
         rows = dataset.dataset(path, format="parquet" if path.lower().endswith((".parquet", ".pq")) else "feather")
-    except (pyarrow.ArrowInvalid, OSError) as error:
-        raise Error(f"{path}: {first_line(error)}") from None
-    names = rows.schema.names
-    if len(names) < 2:
-        raise Error(f"{path}: a table of edges has two columns or more, this one has {len(names)}")
-    try:
-        columns = [column_of(names, names[i] if name is None else name) for i, name in enumerate((src, dst))]
-        columns += [column_of(names, weight)] if weight is not None else []
+        names = rows.schema.names
+        if len(names) < 2:
+            raise Error(f"a table of edges has two columns or more, this one has {len(names)}")
+        if src is None:
+            src, dst = names[:2]
+        columns = checked_columns(rows.schema, src, dst, weight)
+        types = [plain_type(rows.schema.field(name).type) for name in columns]
+        batches = checked_batches(rows, columns)
+        return (from_names if any(str(kind) in TEXTS for kind in types[:2]) else from_numbers)(batches, types, options)
     except Error as error:
-        raise Error(f"{path}: {error}") from None
-    types = [rows.schema.field(name).type for name in columns]
-    for name, kind in zip(columns[:2], types):
-        if not (pyarrow.types.is_integer(kind) or is_text(pyarrow, kind)):
-            raise Error(f"{path}: column {name!r} has ids of type {kind}: they must be whole numbers or strings")
-    batches = checked_batches(path, rows, columns)
-    if any(is_text(pyarrow, kind) for kind in types[:2]):
-        return from_names(pyarrow, batches, columns, types, options)
-    return from_numbers(batches, len(columns), types, options)
+        raise type(error)(f"{path}: {error}") from None
+    except (pyarrow.ArrowException, OSError) as error:
+        raise Error(f"{path}: {first_line(error)}") from None
 
 
-def is_text(pyarrow, kind):
-    if pyarrow.types.is_dictionary(kind):
-        kind = kind.value_type
-    return pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)
+def plain_type(kind):
+    """The type of the values of a column."""
+    return kind.value_type if str(kind).startswith("dictionary") else kind
 
 
-def checked_batches(path, rows, columns):
-    """The batches, without nulls."""
+def decoded(column):
+    """The column with its values in place of indexes of a dictionary, which may have nulls, too."""
+    kind = plain_type(column.type)
+    return column if kind == column.type else column.cast(kind)
+
+
+def checked_columns(schema, src, dst, weight):
+    """The columns that are wanted, which can be ids and weights. A column of nulls has a type of its own."""
+    from pyarrow import types
+
+    columns = columns_of(schema.names, src, dst, weight)
+    kinds = [plain_type(schema.field(name).type) for name in columns]
+    for name, kind in zip(columns[:2], kinds):
+        if not (types.is_integer(kind) or types.is_null(kind) or str(kind) in TEXTS):
+            raise Error(f"column {name!r} has ids of type {kind}: they must be whole numbers or strings")
+    for name, kind in zip(columns[2:], kinds[2:]):
+        if not (types.is_integer(kind) or types.is_null(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+            raise Error(f"column {name!r} has weights of type {kind}: they must be numbers, whole or floats")
+    return columns
+
+
+def checked_batches(rows, columns):
+    """The columns of each batch, without nulls."""
     before = 0
-    for batch in rows.to_batches(columns=columns, batch_size=BATCH_ROWS):
+    for batch in rows.to_batches(columns=columns, batch_size=BATCH_ROWS, use_threads=False):
+        arrays = []
         for name in columns:
-            if batch.column(name).null_count:
-                row = before + int(np.flatnonzero(np.asarray(batch.column(name).is_null()))[0])
-                raise Error(f"{path}: column {name!r} has a null in row {row}: drop such rows or fill them")
+            column = decoded(batch.column(name))
+            if column.null_count:
+                row = before + int(np.flatnonzero(np.asarray(column.is_null()))[0])
+                raise Error(f"column {name!r} has a null in row {row}: drop such rows or fill them")
+            arrays.append(column)
         before += batch.num_rows
-        yield batch
+        yield arrays
 
 
-def from_numbers(batches, columns, types, options):
+def from_numbers(batches, types, options):
     """Puts columns into files, which lie in the page cache as long as there is room, and maps these."""
-    kinds = [np.dtype(np.int64)] * 2 + [np.dtype(kind.to_pandas_dtype()) for kind in types[2:]]
-    with tempfile.TemporaryDirectory(prefix="edgewire-") as folder:
-        paths = [os.path.join(folder, str(i)) for i in range(columns)]
+    kinds = [np.dtype(np.uint64 if str(kind) == "uint64" else np.int64) for kind in types[:2]]
+    kinds += [np.dtype(kind.to_pandas_dtype()) for kind in types[2:]]
+    with temporary_folder() as folder:
+        paths = [os.path.join(folder, str(i)) for i in range(len(types))]
         files = [open(path, "wb") for path in paths]
         try:
-            for batch in batches:
-                for i, file in enumerate(files):
-                    np.ascontiguousarray(batch.column(i), dtype=kinds[i]).tofile(file)
+            for arrays in batches:
+                for array, file, kind in zip(arrays, files, kinds):
+                    file.write(np.ascontiguousarray(array, dtype=kind))
         finally:
             for file in files:
                 file.close()
@@ -75,19 +97,22 @@ def from_numbers(batches, columns, types, options):
         return Graph.from_numpy(*arrays, **options)
 
 
-def from_names(pyarrow, batches, columns, types, options):
+def from_names(batches, types, options):
     """Writes a table of text, which is read with names."""
+    pyarrow = needed("pyarrow", "ids that are strings")
     csv = needed("pyarrow.csv", "ids that are strings")
-    text = [pyarrow.string()] * 2 + types[2:]
-    schema = pyarrow.schema(list(zip(["src", "dst", "weight"], text)))
-    with tempfile.TemporaryDirectory(prefix="edgewire-") as folder:
+    names = ["src", "dst", "weight"][:len(types)]
+    text = [pyarrow.string()] * 2 + [pyarrow.uint8() if str(kind) == "bool" else kind for kind in types[2:]]
+    schema = pyarrow.schema(list(zip(names, text)))
+    with temporary_folder() as folder:
         path = os.path.join(folder, "edges.csv")
         with csv.CSVWriter(path, schema) as writer:
-            for batch in batches:
-                arrays = [column.cast(kind) for column, kind in zip(batch.columns, text)]
-                writer.write_batch(pyarrow.RecordBatch.from_arrays(arrays, schema=schema))
-        return read(path, "src", "dst", "weight" if len(columns) > 2 else None, labels=True, **options)
-
-
-def first_line(error):
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
+            for arrays in batches:
+                writer.write_batch(pyarrow.RecordBatch.from_arrays([array.cast(kind) for array, kind in zip(arrays, text)], schema=schema))
+        try:
+            return read(path, *names, labels=True, **options)
+        except Error as error:
+            line = re.match(r": line (\d+), byte \d+: (.*)", str(error).removeprefix(path))
+            if line is None:
+                raise
+            raise Error(f"row {int(line[1]) - 2}: {line[2]}") from None  # the first line has names

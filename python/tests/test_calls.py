@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,31 +16,6 @@ import edgewire as ew
 
 def run_script(text, **options):
     return subprocess.run([sys.executable, "-c", textwrap.dedent(text)], capture_output=True, text=True, timeout=120, **options)
-
-
-@pytest.mark.parametrize("call, error, says", [
-    (lambda g: ew.pagerank(g, damping=3), ew.UsageError, "damping: 3 is not from 0 to 1"),
-    (lambda g: ew.pagerank(g, strategy="best"), ew.UsageError, "no strategy .best."),
-    (lambda g: ew.pagerank(g, workers=0), ew.UsageError, "workers"),
-    (lambda g: ew.pagerank(g, workers="two"), ew.UsageError, "workers='two': a int is needed here"),
-    (lambda g: ew.pagerank(g, processes=0), ew.UsageError, "processes"),
-    (lambda g: ew.pagerank(g, iterations=-1), ew.UsageError, "iterations"),
-    (lambda g: ew.pagerank(g, hurry=True), ew.UsageError, "there is no option 'hurry'; options are "),
-    (lambda g: ew.pagerank(g, weight=True), ew.Error, "no weights: make it with"),
-    (lambda g: ew.sssp(g, 0), ew.Error, "no weights: make it with"),
-    (lambda g: ew.bc(g, weight=True), ew.Error, "no weights: make it with"),
-    (lambda g: ew.bfs(g, 200), ew.UsageError, "200 is no vertex of this graph: they are 0 to 199"),
-    (lambda g: ew.bfs(g, -1), ew.UsageError, "-1 is no vertex"),
-    (lambda g: ew.bfs(g, "a"), ew.UsageError, "'a' is no vertex"),
-    (lambda g: ew.bfs(g, 1.5), ew.UsageError, "1.5 is no vertex"),
-    (lambda g: ew.bc(g, sources=[1, 999]), ew.UsageError, "999 is no vertex"),
-    (lambda g: ew.cdlp(g, iterations=0), ew.UsageError, "iterations"),
-    (lambda g: ew.wcc(g, transport="pigeon"), ew.UsageError, "pigeon"),
-])
-def test_one_line_says_what_is_wrong(random_graph, call, error, says):
-    with pytest.raises(ew.Error) as caught:
-        call(random_graph[0])
-    assert type(caught.value) is error and re.search(says, str(caught.value)) and "\n" not in str(caught.value)
 
 
 def test_usage_errors_are_errors():
@@ -192,36 +166,87 @@ def test_a_call_after_numpy_has_started_threads(random_graph):
     assert (a @ a)[0, 0] == 400 and len(ew.pagerank(random_graph[0], processes=2)) == 200
 
 
-def test_nothing_is_left_in_the_folder_of_temporary_files(tmp_path):
+def test_a_daemon_thread_stays_in_its_call_when_python_ends():
+    for _ in range(3):
+        done = run_script("""
+            import threading
+            import edgewire as ew, numpy as np
+            g, told = ew.Graph.from_numpy(*np.random.default_rng(1).integers(0, 1000, (2, 20000))), threading.Event()
+            def endless():
+                ew.pagerank(g, iterations=2_000_000_000, workers=1, progress=lambda *_: told.set())
+            def many():
+                while True:
+                    ew.bfs(g, 0, workers=1)
+            for work in (endless, many):
+                threading.Thread(target=work, daemon=True).start()
+            told.wait()
+        """)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_forked_processes_have_the_graph_and_leave_it_to_their_parent():
     done = run_script("""
+        import gc, multiprocessing
         import edgewire as ew
-        a = ew.Graph.from_numpy([0], [1])
-        b = ew.Graph.from_edges(["x"], ["y"])
-        ew.pagerank(b)
-        try:
-            ew.Graph.from_numpy([0], [-1])
-        except ew.Error:
-            pass
-    """, env={**os.environ, "TMPDIR": str(tmp_path)})
-    assert done.returncode == 0 and done.stderr == "" and os.listdir(tmp_path) == []
+        g, named = ew.Graph.from_numpy([0, 1], [1, 2]), ew.Graph.from_edges(["a"], ["b"])
+        def work():
+            global named
+            assert ew.bfs(g, 0).tolist() == [0, 1, 2] and named.labels.tolist() == ["a", "b"]
+            del named
+            gc.collect()
+        process = multiprocessing.get_context("fork").Process(target=work)
+        process.start()
+        process.join()
+        print(process.exitcode, named.labels.tolist(), ew.wcc(named).tolist())
+    """)
+    assert done.stdout == "0 ['a', 'b'] [0, 0]\n", done
 
 
-@pytest.mark.skipif(shutil.which("mpirun") is None, reason="mpirun is not installed (tools/install-packages --all)")
-def test_one_script_in_all_processes_of_a_launcher(tmp_path):
-    script = tmp_path / "ranks.py"
-    script.write_text(textwrap.dedent("""
-        import edgewire as ew, numpy as np, os, pathlib
-        src, dst = np.random.default_rng(1).integers(0, 1000, (2, 20000))
-        g = ew.Graph.from_numpy(src, dst)
-        for _ in range(3):
-            ranks = ew.pagerank(g, workers=1)
-        said = f"{ranks.report['processes']} processes, highest {ranks.argmax()}"
-        pathlib.Path(os.environ["OMPI_COMM_WORLD_RANK"]).write_text(said)
-    """))
-    options = ["--oversubscribe", *(["--allow-run-as-root"] if os.geteuid() == 0 else [])]
-    done = subprocess.run(["mpirun", *options, "-np", "3", sys.executable, script], capture_output=True, text=True, timeout=120,
-                          cwd=tmp_path)
-    assert done.returncode == 0, done
-    src, dst = np.random.default_rng(1).integers(0, 1000, (2, 20000))
-    highest = ew.pagerank(ew.Graph.from_numpy(src, dst)).argmax()
-    assert [(tmp_path / str(rank)).read_text() for rank in range(3)] == [f"3 processes, highest {highest}"] * 3
+def test_mapped_arrays_that_others_change_give_a_graph_or_an_error(tmp_path):
+    """Memory that processes share is not as it was when the call began."""
+    edges = np.memmap(tmp_path / "edges", np.int64, "w+", shape=(2, 1 << 20))
+    edges[:] = np.random.default_rng(1).integers(0, 1 << 16, edges.shape)
+    done, random = threading.Event(), np.random.default_rng(2)
+
+    def change():
+        while not done.is_set():
+            edges[random.integers(0, 2, 1000), random.integers(0, 1 << 20, 1000)] = random.integers(0, 1 << 17, 1000)
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        for _ in range(10):
+            try:
+                assert ew.Graph.from_numpy(*edges).edges == 1 << 20
+            except ew.Error as error:
+                assert "have changed while they were read" in str(error)
+    finally:
+        done.set()
+        thread.join()
+
+
+SMALL_FILES = "resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))"
+LIMITED = """
+    import resource
+    import edgewire as ew, numpy as np, pyarrow.dataset
+    edges = np.random.default_rng(1).integers(0, 1000, (2, 1_000_000))
+    {before}
+    try:
+        {call}
+    except ew.Error as error:
+        print(error)
+"""
+
+
+@pytest.mark.parametrize("before, call, says", [
+    (SMALL_FILES, "ew.Graph.from_numpy(*edges)", "cannot write: .*: set TMPDIR to"),
+    (SMALL_FILES, "ew.Graph.from_edges(*edges.astype(str))", "cannot write: .*: set TMPDIR to"),
+    ("ew.Graph.from_numpy(*edges).to_pandas().to_parquet('e.parquet'); " + SMALL_FILES,
+     "ew.read('e.parquet')", "^e.parquet: .*: File too large: set TMPDIR to"),
+    ("import tempfile; tempfile.tempdir = '/no/such/folder'", "ew.Graph.from_numpy(*edges)",
+     "^no folder for temporary files: No such .*: set TMPDIR"),
+    ("resource.setrlimit(resource.RLIMIT_AS, (1 << 32, 1 << 32))", "ew.Graph.from_numpy(*edges, vertices=2**32 - 2)", "not enough memory"),
+], ids=["a graph", "names", "a table", "no folder", "memory"])
+def test_what_the_system_lacks_is_said(tmp_path, before, call, says):
+    done = run_script(LIMITED.format(before=before, call=call), cwd=tmp_path)
+    assert done.returncode == 0 and re.search(says, done.stdout) and done.stdout.count("\n") == 1, done

@@ -70,31 +70,6 @@ def test_import_loads_nothing_but_numpy_and_the_standard_library():
     assert int(count) < 60
 
 
-USE = """
-    import numpy as np
-    import edgewire as ew
-    g = ew.Graph.from_numpy(np.arange(1000) % 10, np.arange(1000) % 7, np.ones(1000))
-    names = ew.Graph.from_edges(["a", "b"], ["b", "c"])
-    ew.pagerank(g, processes=2), ew.bfs(names, 0), ew.bound(g), g.targets, names.labels
-    try:
-        ew.pagerank(g, damping=3)
-    except ew.UsageError:
-        pass
-"""
-
-
-def test_nothing_of_the_module_leaks():
-    """nanobind tells at exit of instances, types and functions that are left."""
-    ended = run_script(USE)
-    assert (ended.returncode, ended.stderr) == (0, "")
-
-
-def test_nothing_is_left_in_the_folder_of_temporary_files(tmp_path):
-    ended = run_script(USE, env={**os.environ, "TMPDIR": str(tmp_path)})
-    assert ended.returncode == 0, ended.stderr
-    assert os.listdir(tmp_path) == []
-
-
 def test_nothing_is_left_after_an_interrupt(tmp_path):
     """The signal arrives while edges are ordered: the function that is told of progress sends it."""
     ended = run_script("""

@@ -1,10 +1,11 @@
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
 #include <initializer_list>
+#include <span>
 #include <string>
 
 #include "base/error.h"
@@ -17,6 +18,7 @@ namespace edgewire::graph {
 namespace {
 
 constexpr std::size_t kNone = ~std::size_t{0};
+constexpr std::size_t kMostNamed = 20;  // columns that a message names
 using Line = std::vector<std::string_view>;
 
 /// Says which fields of each line are read.
@@ -288,7 +290,10 @@ class TableReader {
         by_name = true;
       }
       if (found[i] == kNone) {
-        input_.fail_line(piece, line.data(), fmt::format("--columns: this line has no column {}", wanted[i]));
+        input_.fail_line(
+            piece, line.data(),
+            fmt::format("--columns: this line has no column {}; its columns are {}", wanted[i],
+                        fmt::join(std::span(first).first(std::min(first.size(), kMostNamed)), ", ")));
       }
     }
     if (found[0] == found[1]) throw UsageError("--columns: source and target are the same column");

@@ -224,7 +224,8 @@ TEST_CASE("tables that are wrong are refused") {
   CHECK(contains(error("src,dst,weight\n1,2,nan\n"), "line 2, byte 19: the weight is not a finite"));
   CHECK(contains(error("src,dst\n1,\"2\n"), "line 2, byte 8: a quoted field does not end"));
   CHECK(contains(error("src,dst\n1,\"2\"x\n"), "a quoted field does not end"));
-  CHECK(contains(error("a,b\n1,2\n", "a,c"), "line 1, byte 0: --columns: this line has no column c"));
+  CHECK(contains(error("a,b\n1,2\n", "a,c"),
+                 "line 1, byte 0: --columns: this line has no column c; its columns are a, b"));
   CHECK(contains(error("a,b\n1,2\n", "1,3"), "no column 3"));
   CHECK(contains(error("1;2;3;4\n"), "which columns"));
   CHECK(contains(error("4 2\n2\n1 3\n2\n", "1,2"), "is a METIS graph"));
