@@ -12,6 +12,7 @@ from ._edgewire import Error, UsageError
 from .calls import Progress, cores, set_options
 
 TABLES = (".parquet", ".pq", ".feather", ".arrow")
+FEW = 1 << 16  # vertices and edges
 
 
 def needed(module, what):
@@ -141,8 +142,12 @@ class Graph:
                                                         "workers": cores() if workers is None else workers})
         if labels is not None:
             options.names = unique_names(labels)
+        few = vertices is not None and vertices + len(src) <= FEW
+        if few:  # starting a process would take longer than the rest; copies cannot change meanwhile
+            src, dst, weight = src.copy(), dst.copy(), None if weight is None else weight.copy()
+            options.workers = 1
         with Progress(progress) as show:
-            return cls._made(lambda path: _edgewire.convert_arrays(src, dst, weight, path, options, show))
+            return cls._made(lambda path: _edgewire.convert_arrays(src, dst, weight, path, options, show, not few))
 
     @classmethod
     def from_edges(cls, src, dst, weight=None, **options):

@@ -167,10 +167,16 @@ def test_pagerank(weight):
     assert wanted is got is nx.PowerIterationFailedConvergence
 
 
-def test_pagerank_with_personalization():
-    graph = random_graph(nx.DiGraph, 60, 200, seed=3)
-    near("pagerank", graph, personalization={**dict.fromkeys(list(graph)[:5], 7), list(graph)[9]: 0, "nowhere": 3}, tol=1e-13,
-         max_iter=1000)
+def test_pagerank_with_all_arguments():
+    draw = random.Random(4)
+    weights = {**WEIGHTS, "signs": lambda draw: draw.choice([-1, 1, 2.5]), "endless": lambda draw: draw.choice([1.0, math.inf])}
+    for weight, kind, _ in itertools.product(weights.values(), KINDS, range(20)):
+        graph = random_graph(kind, 15, 40, draw.random(), weight)
+        graph.remove_edges_from(list(nx.selfloop_edges(graph)))  # NetworkX subtracts their weights: no numbers where these are endless
+        some = {name: {**{node: draw.choice([0, 1, 2, 0.5]) for node in draw.sample(list(graph), 3)}, "nowhere": 3}
+                for name in ("personalization", "nstart", "dangling") if draw.random() < 0.5}
+        near("pagerank", graph, alpha=draw.choice([0, 0.5, 0.85, 1, -0.1]), tol=draw.choice([0, 1e-3, 1e-6, 1e-13]),
+             max_iter=draw.choice([0, 1, 20, 1000]), weight="w", **some)
 
 
 @pytest.mark.parametrize("weight", [None, "whole", "tenths"])
@@ -199,17 +205,55 @@ def test_triangles():
     same("triangles", nx.complete_graph(50))
 
 
+class Alike:
+    """A node that cannot be sorted and whose hash is that of all others."""
+
+    def __hash__(self):
+        return 1
+
+
+def test_nodes_of_any_kind():
+    for kind in (nx.Graph, nx.DiGraph):
+        graph = nx.gnm_random_graph(12, 20, seed=3, directed=kind is nx.DiGraph)
+        for names in ([Alike() for _ in graph], [False, True, 2.0, *range(3, 12)], [math.nan, None.__class__, frozenset(), *range(3, 12)]):
+            named = nx.relabel_nodes(graph, dict(zip(graph, names)))
+            for source in (names[0], names[1], 1, 2, [], "nowhere"):  # some are equal to a node and not the same
+                for function in ("bfs_edges", "bfs_predecessors", "bfs_successors", "descendants_at_distance",
+                                 "single_source_shortest_path_length", "single_source_dijkstra_path_length"):
+                    wanted, got = both(function, named, source, *[2] * (function == "descendants_at_distance"))
+                    assert repr(got) == repr(wanted), f"{function} from {source}"
+            near("pagerank", named)
+            for function in ("triangles", "clustering") if kind is nx.Graph else ():
+                for nodes in (names[3], names[:3], ["nowhere", 1, 1.0], [[]], 1.0, "nowhere", 5.5):
+                    wanted, got = both(function, named, nodes)
+                    assert repr(got) == repr(wanted)
+
+
+def test_what_a_search_cuts_off():
+    for graph in graphs(KINDS, WEIGHTS["whole"]):
+        source = next(iter(graph), None)
+        for cutoff, weight in itertools.product((math.inf, 1.5, 0, -1), ("w", None, "nothing has it")):
+            same("single_source_dijkstra_path_length", graph, source, cutoff=cutoff, weight=weight)
+            same("single_source_shortest_path_length", graph, source, cutoff=cutoff)
+
+
+def test_a_sample_is_not_drawn_twice():
+    graph = random_graph(nx.Graph, 20, 40, seed=1, weight=WEIGHTS["zeros"])
+    draw = random.Random(5)
+    with pytest.raises(NotImplementedError):
+        nx_backend.betweenness_centrality(convert_from_nx(graph, edge_attrs={"w": 1}), k=3, weight="w", seed=draw)
+    assert draw.random() == random.Random(5).random(), "NetworkX, which runs it then, must draw the same"
+
+
 # What is not offered.
 
 ROAD = nx.path_graph(4)
 NO = [
     ("bfs_edges", ROAD, {"source": 0, "sort_neighbors": sorted}), ("bfs_edges", ROAD.to_directed(), {"source": 0, "reverse": True}),
     ("bfs_layers", ROAD, {"sources": [0, 1]}), ("bfs_layers", ROAD, {"sources": 9}),
-    ("pagerank", ROAD, {"nstart": {0: 1}}), ("pagerank", ROAD, {"dangling": {0: 1}}), ("pagerank", ROAD, {"alpha": 1}),
-    ("pagerank", ROAD, {"tol": 0}), ("pagerank", ROAD, {"personalization": {0: 1, 1: 2}}),
-    ("pagerank", ROAD, {"personalization": {0: 0}}), ("pagerank", ROAD, {"personalization": {0: -1}}),
-    ("shortest_path_length", ROAD, {}), ("shortest_path_length", ROAD, {"source": 0, "target": 1}),
+    ("pagerank", ROAD, {"weight": len}), ("shortest_path_length", ROAD, {}), ("shortest_path_length", ROAD, {"source": 0, "target": 1}),
     ("shortest_path_length", ROAD, {"source": 0, "weight": "w", "method": "bellman-ford"}),
+    ("shortest_path_length", ROAD, {"source": 0, "method": "none of this name"}),
     ("single_source_dijkstra_path_length", ROAD, {"source": 0, "weight": lambda u, v, d: 1}),
     ("triangles", nx.MultiGraph(ROAD), {}), ("clustering", ROAD.to_directed(), {}), ("clustering", ROAD, {"weight": "w"}),
     ("betweenness_centrality", ROAD, {"k": 0}), ("pagerank", ROAD, {"no_such_argument": 1}),
