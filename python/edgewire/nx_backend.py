@@ -15,7 +15,10 @@ from . import kernels
 from .nx_graph import convert_from_nx, convert_to_nx  # noqa: F401: NetworkX looks for them here
 from .nx_limits import LIMITS, no_limit, version
 
-ENOUGH = 20_000  # entries of adjacency from which on a process of its own pays
+# Nodes and entries of adjacency from which on the library is faster, [long, converted]: whether NetworkX looks at an edge many times,
+# or so few times that a conversion takes as long, and whether there is a conversion.
+ENOUGH = {(True, False): 30_000, (True, True): 10_000, (False, False): 500_000, (False, True): 30_000}
+LONG = {"average_clustering", "betweenness_centrality", "clustering", "pagerank", "transitivity", "triangles"}  # and all with weights
 PARALLEL = 100_000  # edges from which on several threads pay
 LARGEST = 2**53  # doubles hold whole numbers up to here
 
@@ -29,22 +32,30 @@ def can_run(name, args, kwargs):
 def limit_of(name, args, kwargs):
     """A reason why NetworkX must run the function itself, or None."""
     try:
-        bound = inspect.signature(globals()[name]).bind(*args, **kwargs)
+        return LIMITS.get(name, no_limit)(arguments_of(name, args, kwargs))
     except TypeError as error:
         return str(error)
+
+
+def arguments_of(name, args, kwargs):
+    bound = inspect.signature(globals()[name]).bind(*args, **kwargs)
     bound.apply_defaults()
-    return LIMITS.get(name, no_limit)(SimpleNamespace(**bound.arguments))
+    return SimpleNamespace(**bound.arguments)
 
 
 def should_run(name, args, kwargs):
     """True, or a reason why NetworkX is faster. NetworkX asks where the backend was not named in the call."""
-    graph = args[0] if args else kwargs["G"]
-    if getattr(graph, "__networkx_backend__", None) == "edgewire":
+    asked = arguments_of(name, args, kwargs)
+    if getattr(asked.G, "__networkx_backend__", None) == "edgewire":
         return True
+    long = name in LONG or getattr(asked, "weight", None) is not None
+    enough = ENOUGH[long, "edgewire" in getattr(asked.G, "__networkx_cache__", {}).get("backends", {})]
+    if name == "betweenness_centrality":  # searches from each source
+        enough /= max(1, len(asked.G) if asked.k is None else asked.k)
     size = 0
-    for row in graph._adj.values():
+    for row in asked.G._adj.values():
         size += 1 + len(row)
-        if size >= ENOUGH:
+        if size >= enough:
             return True
     return "the graph is small" if version() >= (3, 4) else False
 
@@ -117,11 +128,12 @@ def walk(G, alpha, personalization, max_iter, tol, nstart, weight, dangling):
     sources, weights = G.sources(), G.weights_of(weight)
     shares = np.ones(len(sources)) if weights is None else weights.astype(np.float64)
     sums = np.bincount(sources, shares, len(G))
-    scale = np.divide(1, sums, out=np.zeros(len(G)), where=sums != 0)
-    shares = np.multiply(shares, scale[sources], out=np.zeros(len(sources)), where=scale[sources] != 0)
+    if not np.isfinite(sums).all():
+        raise NotImplementedError("weights must be finite")
+    shares *= np.divide(1, sums, out=np.zeros(len(G)), where=sums != 0)[sources]
     for _ in range(max_iter):
         before = ranks
-        moved = np.bincount(G.targets, shares * before[sources], len(G)) + before[scale == 0].sum() * lost
+        moved = np.bincount(G.targets, shares * before[sources], len(G)) + before[sums == 0].sum() * lost
         ranks = alpha * moved + (1 - alpha) * again
         if np.abs(ranks - before).sum() < tol * len(G):
             return ranks

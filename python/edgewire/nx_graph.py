@@ -166,7 +166,10 @@ def numbers(values, attribute):
             array = np.array(values, np.int64)
             return None if (array == 1).all() else array
         if all(issubclass(kind, (*whole, float)) for kind in kinds):
-            return np.array(values, np.float64)
+            array = np.array(values, np.float64)
+            if kinds & {float, np.float64} == kinds or np.abs(array).max() * len(array) < 2**53:
+                return array
+            raise NotImplementedError(f"the edge attribute {attribute!r} has whole numbers among large doubles")
     except OverflowError:
         raise NotImplementedError(f"the edge attribute {attribute!r} has numbers that are too large") from None
     raise NotImplementedError(f"the edge attribute {attribute!r} has values that are neither whole numbers nor doubles")

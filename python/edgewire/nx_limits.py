@@ -1,5 +1,7 @@
 """Why NetworkX must run a function itself: each function here takes the arguments of a call, and returns a reason or None."""
 
+import re
+
 import networkx as nx
 
 
@@ -56,4 +58,4 @@ LIMITS = {
 
 
 def version():
-    return tuple(int(part) for part in nx.__version__.split(".")[:2])
+    return tuple(map(int, re.match(r"(\d+)\.(\d+)", nx.__version__).groups()))  # of 3.7rc1, too
