@@ -19,7 +19,7 @@ FUNCTIONS = {
     "number_connected_components": "",
     "number_strongly_connected_components": "",
     "number_weakly_connected_components": "",
-    "pagerank": "Weights are numbers from 0 on; personalization has equal values; without nstart and dangling; alpha is below 1.",
+    "pagerank": "",
     "shortest_path_length": "From one source to all vertices, by the method 'dijkstra'.",
     "single_source_dijkstra_path_length": "Weights are numbers from 0 on.",
     "single_source_shortest_path_length": "",
