@@ -6,7 +6,6 @@ FUNCTIONS = {
     "betweenness_centrality": "Weights are numbers above 0. k and seed choose the vertices that NetworkX 3.6 chooses.",
     "bfs_edges": "Without sort_neighbors; reverse only in undirected graphs.",
     "bfs_layers": "From one source.",
-    "bfs_predecessors": "Without sort_neighbors.",
     "bfs_successors": "Without sort_neighbors.",
     "bfs_tree": "Without sort_neighbors; reverse only in undirected graphs.",
     "clustering": "Undirected graphs without parallel edges, without weights.",

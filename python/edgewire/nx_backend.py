@@ -157,11 +157,6 @@ def bfs_edges(G, source, reverse=False, depth_limit=None, sort_neighbors=None):
         yield from zip(before, found)
 
 
-def bfs_predecessors(G, source, depth_limit=None, sort_neighbors=None):
-    for before, found in levels(G, source, depth_limit):
-        yield from zip(found, before)
-
-
 def bfs_successors(G, source, depth_limit=None, sort_neighbors=None):
     parent, children = source, []
     for before, found in bfs_edges(G, source, depth_limit=depth_limit):

@@ -51,7 +51,7 @@ def triangle_limits(a):
 
 LIMITS = {
     "average_clustering": triangle_limits, "betweenness_centrality": betweenness_limits, "bfs_edges": search_limits,
-    "bfs_layers": layer_limits, "bfs_predecessors": search_limits, "bfs_successors": search_limits, "bfs_tree": search_limits,
+    "bfs_layers": layer_limits, "bfs_successors": search_limits, "bfs_tree": search_limits,
     "clustering": triangle_limits, "pagerank": weight_limits, "shortest_path_length": length_limits,
     "single_source_dijkstra_path_length": weight_limits, "transitivity": triangle_limits, "triangles": triangle_limits,
 }

@@ -102,7 +102,7 @@ def nodes_of(graph):
 def test_searches_give_the_same_in_the_same_order(kinds):
     for graph in graphs(kinds):
         for source in nodes_of(graph):
-            for function in ("bfs_edges", "bfs_predecessors", "bfs_successors"):
+            for function in ("bfs_edges", "bfs_successors"):
                 same(function, graph, source)
                 same(function, graph, source, depth_limit=2)
             same("descendants_at_distance", graph, source, 2)
@@ -211,7 +211,7 @@ class Alike:
 def test_nodes_of_any_kind(names, directed):
     graph = nx.relabel_nodes(nx.gnm_random_graph(12, 20, seed=3, directed=directed), dict(enumerate(names)))
     calls = [(function, source) for source in (names[0], names[1], 1, 2, [], "nowhere")  # some are equal to a node and not the same
-             for function in ("bfs_edges", "bfs_predecessors", "bfs_successors", "single_source_shortest_path_length",
+             for function in ("bfs_edges", "bfs_successors", "single_source_shortest_path_length",
                               "single_source_dijkstra_path_length")]
     calls += [(function, nodes) for nodes in (names[3], names[:3], ["nowhere", 1, 1.0], [[]], 1.0, "nowhere", 5.5)
               for function in ("triangles", "clustering") if not directed]
