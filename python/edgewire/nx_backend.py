@@ -49,7 +49,7 @@ def should_run(name, args, kwargs):
     if getattr(asked.G, "__networkx_backend__", None) == "edgewire":
         return True
     long = name in LONG or getattr(asked, "weight", None) is not None
-    enough = ENOUGH[long, "edgewire" in getattr(asked.G, "__networkx_cache__", {}).get("backends", {})]
+    enough = ENOUGH[long, "edgewire" in (getattr(asked.G, "__networkx_cache__", None) or {}).get("backends", ())]
     if name == "betweenness_centrality":  # searches from each source
         enough /= max(1, len(asked.G) if asked.k is None else asked.k)
     size = 0
@@ -104,7 +104,7 @@ def check_weights(G, weight, zero=True):
 def pagerank(G, alpha=0.85, personalization=None, max_iter=100, tol=1.0e-6, nstart=None, weight="weight", dangling=None):
     if len(G) == 0:
         return {}
-    steps = len(range(max_iter))
+    steps = min(len(range(max_iter)), 2**31 - 1)
     usual = personalization is nstart is dangling is None and 0 <= alpha < 1 and tol > 0 and steps > 0
     if not usual or weights_fault(G, weight) is not None:
         return G.by_node(walk(G, alpha, personalization, max_iter, tol, nstart, weight, dangling).tolist())
