@@ -15,10 +15,12 @@ from . import kernels
 from .nx_graph import convert_from_nx, convert_to_nx  # noqa: F401: NetworkX looks for them here
 from .nx_limits import LIMITS, no_limit, version
 
-# Nodes and entries of adjacency from which on the library is faster, [long, converted]: whether NetworkX looks at an edge many times,
-# or so few times that a conversion takes as long, and whether there is a conversion.
-ENOUGH = {(True, False): 30_000, (True, True): 10_000, (False, False): 500_000, (False, True): 30_000}
-LONG = {"average_clustering", "betweenness_centrality", "clustering", "pagerank", "transitivity", "triangles"}  # and all with weights
+# Nodes and entries of adjacency from which on the library is faster than NetworkX. Other functions, without weights, look at an edge so
+# few times that a conversion takes longer.
+ENOUGH = {**dict.fromkeys(("average_clustering", "betweenness_centrality", "clustering", "pagerank", "transitivity", "triangles"), 30_000),
+          **dict.fromkeys(("bfs_edges", "bfs_successors", "bfs_tree"), 100_000)}
+ENOUGH_WEIGHTED = 30_000
+ENOUGH_CONVERTED = 20_000
 PARALLEL = 100_000  # edges from which on several threads pay
 LARGEST = 2**53  # doubles hold whole numbers up to here
 
@@ -48,8 +50,12 @@ def should_run(name, args, kwargs):
     asked = arguments_of(name, args, kwargs)
     if getattr(asked.G, "__networkx_backend__", None) == "edgewire":
         return True
-    long = name in LONG or getattr(asked, "weight", None) is not None
-    enough = ENOUGH[long, "edgewire" in (getattr(asked.G, "__networkx_cache__", None) or {}).get("backends", ())]
+    if "edgewire" in (getattr(asked.G, "__networkx_cache__", None) or {}).get("backends", ()):
+        enough = ENOUGH_CONVERTED
+    elif getattr(asked, "depth_limit", None) is None and (name in ENOUGH or getattr(asked, "weight", None) is not None):
+        enough = ENOUGH.get(name, ENOUGH_WEIGHTED)
+    else:
+        return "a conversion takes longer" if version() >= (3, 4) else False
     if name == "betweenness_centrality":  # searches from each source
         enough /= max(1, len(asked.G) if asked.k is None else asked.k)
     size = 0

@@ -142,12 +142,10 @@ def test_components():
             same(function, graph)
         for node in nodes_of(graph):
             same("node_connected_component", graph, node)
-    for graph in graphs(DIRECTED):
+    for graph in [*graphs(DIRECTED), nx.cycle_graph(9, create_using=nx.DiGraph)]:
         for function in ("weakly_connected_components", "number_weakly_connected_components", "is_weakly_connected",
                          "number_strongly_connected_components", "is_strongly_connected"):
             same(function, graph)
-    for strength in ("weakly", "strongly"):
-        same(f"is_{strength}_connected", nx.cycle_graph(9, create_using=nx.DiGraph))
 
 
 @pytest.mark.parametrize("weight", WEIGHTS)
@@ -283,11 +281,13 @@ def test_versions_that_are_not_released_have_a_number(monkeypatch):
 
 def test_networkx_runs_small_graphs_itself():
     graph, small = nx.gnm_random_graph(5000, 15000, seed=1), nx.gnm_random_graph(100, 300, seed=1)
+    large = nx.circulant_graph(5000, range(1, 11))
     for wanted, function, asked, arguments in [
-            (True, "pagerank", graph, {}), (False, "is_connected", graph, {}), (False, "shortest_path_length", graph, {"source": 0}),
+            (True, "pagerank", graph, {}), (False, "is_connected", graph, {}), (False, "bfs_edges", graph, {"source": 0}),
             (True, "shortest_path_length", graph, {"source": 0, "weight": "w"}), (True, "betweenness_centrality", small, {}),
-            (False, "betweenness_centrality", small, {"k": 10}), (False, "pagerank", ROAD, {}),
-            (True, "pagerank", convert_from_nx(ROAD), {})]:
+            (True, "bfs_edges", large, {"source": 0}), (False, "bfs_edges", large, {"source": 0, "depth_limit": 2}),
+            (False, "is_connected", large, {}), (False, "betweenness_centrality", small, {"k": 10}),
+            (False, "pagerank", ROAD, {}), (True, "pagerank", convert_from_nx(ROAD), {})]:
         assert (nx_backend.should_run(function, (), {"G": asked, **arguments}) is True) == wanted, function
     if VERSION >= (3, 4):  # which keep converted graphs
         nx.pagerank(graph, backend="edgewire")
