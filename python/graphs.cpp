@@ -38,10 +38,16 @@ graph::Weights weights_of(const Array& array) {
   throw UsageError("weights are neither floats nor whole numbers from 0 on");
 }
 
-void convert_arrays_apart(const Array& sources, const Array& targets, const std::optional<Array>& weights,
-                          const std::string& output, EdgeOptions options, const nb::object& show) {
+/// `apart`: in a process of its own. Else nothing else changes the arrays meanwhile.
+void convert_arrays_of(const Array& sources, const Array& targets, const std::optional<Array>& weights,
+                       const std::string& output, EdgeOptions options, const nb::object& show, bool apart) {
   EdgeArrays edges{ids_of(sources, "sources"), ids_of(targets, "targets")};
   if (weights) edges.weights = weights_of(*weights);
+  if (!apart) {
+    const nb::gil_scoped_release release;
+    convert_arrays(edges, output, options);
+    return;
+  }
   run_unlocked(
       [&](const Progress& progress) {
         options.progress = progress;
@@ -108,8 +114,8 @@ void bind_conversion(nb::module_& m) {
       .def_rw("undirected", &EdgeOptions::undirected)
       .def_rw("workers", &EdgeOptions::workers);
   m.def("convert", &convert_apart, "input"_a, "output"_a, "options"_a, "show"_a.none());
-  m.def("convert_arrays", &convert_arrays_apart, "sources"_a, "targets"_a, "weights"_a.none(), "output"_a,
-        "options"_a, "show"_a.none());
+  m.def("convert_arrays", &convert_arrays_of, "sources"_a, "targets"_a, "weights"_a.none(), "output"_a,
+        "options"_a, "show"_a.none(), "apart"_a);
 }
 
 }  // namespace

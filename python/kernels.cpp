@@ -92,6 +92,8 @@ std::uint64_t rounds = 0;  // kernels that were called so far; the interpreter's
 /// Calls run(bootstrap, job) in all processes of a job, and returns what it returns at rank 0.
 template <class Value, class Run>
 nb::tuple run_kernel(const graph::GraphFile& graph, const Job& job, const Run& run) {
+  // Once, and while the interpreter's lock is held, so that no process is forked meanwhile.
+  [[maybe_unused]] static const bool known = (launch::know_machine(), true);
   const std::uint64_t round = rounds++;
   Answer<Value> answer(graph.vertices());
   run_unlocked(

@@ -15,7 +15,9 @@
 #include <fstream>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "base/control_group.h"
 #include "base/error.h"
@@ -156,6 +158,25 @@ void add_interfaces(Machine& machine) {
   if_freenameindex(all);
 }
 
+/// Reads what hwloc knows of this machine.
+Machine read_machine(Cards cards) {
+  const Topology topology = prepare(cards);
+  hwloc_topology_set_flags(topology.get(),
+                           HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING);
+  if (hwloc_topology_load(topology.get()) != 0)
+    throw Error(fmt::format("hwloc: cannot read this machine: {}", reason(errno)));
+  return describe(topology.get());
+}
+
+/// Adds the limits of the container, and whether there are huge pages.
+Machine within_limits(Machine machine) {
+  const ControlGroups groups;
+  machine.memory_bytes = std::min(std::max(machine.memory_bytes, installed_memory()), groups.memory_limit());
+  machine.cpu_quota = groups.cpu_quota();
+  machine.huge_pages = huge_pages_allowed();
+  return machine;
+}
+
 bool load_xml(hwloc_topology_t topology, const std::string& path) {
   return hwloc_topology_set_xml(topology, path.c_str()) == 0 && hwloc_topology_load(topology) == 0;
 }
@@ -191,19 +212,17 @@ int usable_cores(const Machine& machine) noexcept {
 
 Machine discover(Cards cards) {
   static std::mutex one_at_a_time;  // libudev, which hwloc asks, keeps a number without a lock
+  static std::optional<std::pair<std::string, Machine>>
+      known;  // CPUs of this process, and what was read then
   const std::scoped_lock lock(one_at_a_time);
-  const Topology topology = prepare(cards);
-  hwloc_topology_set_flags(topology.get(),
-                           HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING);
-  if (hwloc_topology_load(topology.get()) != 0)
-    throw Error(fmt::format("hwloc: cannot read this machine: {}", reason(errno)));
-  Machine machine = describe(topology.get());
-  const ControlGroups groups;
-  machine.memory_bytes = std::min(std::max(machine.memory_bytes, installed_memory()), groups.memory_limit());
-  machine.cpu_quota = groups.cpu_quota();
-  machine.huge_pages = huge_pages_allowed();
-  if (cards == Cards::found) add_interfaces(machine);
-  return machine;
+  if (cards == Cards::found) {
+    Machine machine = within_limits(read_machine(cards));
+    add_interfaces(machine);
+    return machine;
+  }
+  const std::string cpus = allowed_cpus();
+  if (!known || known->first != cpus) known = {cpus, read_machine(cards)};
+  return within_limits(known->second);
 }
 
 int node_of_card(const std::string& name) {

@@ -48,7 +48,8 @@ int usable_cores(const Machine& machine) noexcept;
 enum class Cards { left_out, found };
 
 /// Describes this machine, within the limits of the container or cpuset. It has no `nics` when cards are left
-/// out.
+/// out; then hwloc reads the machine once for each set of processors that this process may use, which takes
+/// some milliseconds.
 Machine discover(Cards cards = Cards::left_out);
 /// Describes another machine, from the XML that lstopo writes. Throws Error with the path.
 Machine from_xml(const std::string& path);

@@ -128,4 +128,8 @@ constexpr int kMaxProcesses = 1024;
 /// calls finish() of the bootstrap after `body`. Throws Error or UsageError when the job cannot start.
 int run(const LaunchOptions& options, const std::function<void(Bootstrap&)>& body);
 
+/// Reads what this machine is made of, which takes some milliseconds. Jobs of this process, and of those that
+/// it forks later, do not read it again as long as they may use the same processors. Throws Error.
+void know_machine();
+
 }  // namespace edgewire::launch

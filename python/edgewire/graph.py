@@ -13,6 +13,7 @@ from .files import path_of, remove_folder, temporary_folder
 from .inputs import check_lengths, columns_of, first_line, ids_array, ids_or_names, unique_names, weights_array
 
 TABLES = (".parquet", ".pq", ".feather", ".arrow")
+FEW = 1 << 16  # vertices and edges
 
 
 def needed(module, what):
@@ -152,8 +153,12 @@ class Graph:
             if not names and (len(src) or vertices):
                 raise UsageError("labels: there are none")
             options.names = names
+        few = vertices is not None and vertices + len(src) <= FEW
+        if few:  # starting a process would take longer than the rest; copies cannot change meanwhile
+            src, dst, weight = src.copy(), dst.copy(), None if weight is None else weight.copy()
+            options.workers = 1 if workers is None else workers
         with Progress(progress) as show:
-            return cls._made(lambda path: _edgewire.convert_arrays(src, dst, weight, path, options, show))
+            return cls._made(lambda path: _edgewire.convert_arrays(src, dst, weight, path, options, show, not few))
 
     @classmethod
     def from_edges(cls, src, dst, weight=None, **options):

@@ -5,6 +5,7 @@ runs its own.
 """
 
 import inspect
+from itertools import repeat
 from types import SimpleNamespace
 
 import networkx as nx
@@ -14,7 +15,12 @@ from . import kernels
 from .nx_graph import convert_from_nx, convert_to_nx  # noqa: F401: NetworkX looks for them here
 from .nx_limits import LIMITS, no_limit, version
 
-ENOUGH = 20_000  # entries of adjacency from which on a process of its own pays
+# Nodes and entries of adjacency from which on the library is faster than NetworkX. Other functions, without weights, look at an edge so
+# few times that a conversion takes longer.
+ENOUGH = {**dict.fromkeys(("average_clustering", "betweenness_centrality", "clustering", "pagerank", "transitivity", "triangles"), 30_000),
+          **dict.fromkeys(("bfs_edges", "bfs_successors", "bfs_tree"), 100_000)}
+ENOUGH_WEIGHTED = 30_000
+ENOUGH_CONVERTED = 20_000
 PARALLEL = 100_000  # edges from which on several threads pay
 LARGEST = 2**53  # doubles hold whole numbers up to here
 
@@ -28,22 +34,34 @@ def can_run(name, args, kwargs):
 def limit_of(name, args, kwargs):
     """A reason why NetworkX must run the function itself, or None."""
     try:
-        bound = inspect.signature(globals()[name]).bind(*args, **kwargs)
+        return LIMITS.get(name, no_limit)(arguments_of(name, args, kwargs))
     except TypeError as error:
         return str(error)
+
+
+def arguments_of(name, args, kwargs):
+    bound = inspect.signature(globals()[name]).bind(*args, **kwargs)
     bound.apply_defaults()
-    return LIMITS.get(name, no_limit)(SimpleNamespace(**bound.arguments))
+    return SimpleNamespace(**bound.arguments)
 
 
 def should_run(name, args, kwargs):
     """True, or a reason why NetworkX is faster. NetworkX asks where the backend was not named in the call."""
-    graph = args[0] if args else kwargs["G"]
-    if getattr(graph, "__networkx_backend__", None) == "edgewire":
+    asked = arguments_of(name, args, kwargs)
+    if getattr(asked.G, "__networkx_backend__", None) == "edgewire":
         return True
+    if "edgewire" in (getattr(asked.G, "__networkx_cache__", None) or {}).get("backends", ()):
+        enough = ENOUGH_CONVERTED
+    elif getattr(asked, "depth_limit", None) is None and (name in ENOUGH or getattr(asked, "weight", None) is not None):
+        enough = ENOUGH.get(name, ENOUGH_WEIGHTED)
+    else:
+        return "a conversion takes longer" if version() >= (3, 4) else False
+    if name == "betweenness_centrality":  # searches from each source
+        enough /= max(1, len(asked.G) if asked.k is None else asked.k)
     size = 0
-    for row in graph._adj.values():
+    for row in asked.G._adj.values():
         size += 1 + len(row)
-        if size >= ENOUGH:
+        if size >= enough:
             return True
     return "the graph is small" if version() >= (3, 4) else False
 
@@ -63,21 +81,28 @@ def job(engine):
     return {"workers": 1 if engine.edges < PARALLEL else None, "progress": False}
 
 
-def checked_weights(G, weight, zero=True):
-    """Raises NotImplementedError, which has NetworkX run the function itself, unless weights are such that the library adds them up
-    exactly as NetworkX does."""
+def weights_fault(G, weight, zero=True):
+    """A reason why the library would not add weights up exactly as NetworkX does, or None."""
     weights = G.weights_of(weight)
     if weights is None or not len(weights):
-        return
+        return None
     least, most = weights.min(), weights.max()
     if not (least >= 0 and (zero or least > 0) and np.isfinite(most)):
-        raise NotImplementedError("weights must be finite, and " + ("none below 0" if zero else "above 0"))
+        return "weights must be finite, and " + ("none below 0" if zero else "above 0")
     if weights.dtype.kind == "i" and int(most) * len(G) >= LARGEST:
-        raise NotImplementedError("paths may be longer than 2^53")
+        return "paths may be longer than 2^53"
     if weights.dtype.kind == "f" and (most > 1e280 or weights[weights > 0].min(initial=1) < 1e-280):
-        raise NotImplementedError("weights are too large or too small")
+        return "weights are too large or too small"
     if not zero and most * len(G) >= least * LARGEST:
-        raise NotImplementedError("weights differ so much that sums lose the small ones")
+        return "weights differ so much that sums lose the small ones"
+    return None
+
+
+def check_weights(G, weight, zero=True):
+    """Raises NotImplementedError, which has NetworkX run the function itself, where weights_fault() has a reason."""
+    fault = weights_fault(G, weight, zero)
+    if fault is not None:
+        raise NotImplementedError(fault)
 
 
 # PageRank.
@@ -85,34 +110,57 @@ def checked_weights(G, weight, zero=True):
 def pagerank(G, alpha=0.85, personalization=None, max_iter=100, tol=1.0e-6, nstart=None, weight="weight", dangling=None):
     if len(G) == 0:
         return {}
-    checked_weights(G, weight)
-    if max_iter < 1:
-        raise nx.PowerIterationFailedConvergence(max_iter)
+    steps = min(len(range(max_iter)), 2**31 - 1)
+    usual = personalization is nstart is dangling is None and 0 <= alpha < 1 and tol > 0 and steps > 0
+    if not usual or weights_fault(G, weight) is not None:
+        return G.by_node(walk(G, alpha, personalization, max_iter, tol, nstart, weight, dangling).tolist())
     engine = G.engine(weight)
-    chosen = personalization and [G.vertex_of[node] for node, value in personalization.items() if node in G and value]
-    ranks = kernels.pagerank(engine, damping=alpha, tolerance=tol * len(G), iterations=max_iter, personalization=chosen,
-                             weight=engine.weighted, wire="f64", **job(engine))
+    ranks = kernels.pagerank(engine, damping=alpha, tolerance=tol * len(G), iterations=steps, weight=engine.weighted, wire="f64",
+                             **job(engine))
     if not ranks.report["converged"]:
         raise nx.PowerIterationFailedConvergence(max_iter)
     return G.by_node(ranks.tolist())
 
 
+def walk(G, alpha, personalization, max_iter, tol, nstart, weight, dangling):
+    """NetworkX's iterations, for arguments that the library does not take."""
+    def given(values):
+        return np.ones(len(G)) if values is None else np.array([values.get(node, 0) for node in G], np.float64)
+
+    start, again, lost = map(given, (nstart, personalization, personalization if dangling is None else dangling))
+    if again.sum() == 0:
+        raise ZeroDivisionError
+    ranks, again, lost = start / start.sum(), again / again.sum(), lost / lost.sum()
+    sources, weights = G.sources(), G.weights_of(weight)
+    shares = np.ones(len(sources)) if weights is None else weights.astype(np.float64)
+    sums = np.bincount(sources, shares, len(G))
+    if not np.isfinite(sums).all():
+        raise NotImplementedError("weights must be finite")
+    shares *= np.divide(1, sums, out=np.zeros(len(G)), where=sums != 0)[sources]
+    for _ in range(max_iter):
+        before = ranks
+        moved = np.bincount(G.targets, shares * before[sources], len(G)) + before[sums == 0].sum() * lost
+        ranks = alpha * moved + (1 - alpha) * again
+        if np.abs(ranks - before).sum() < tol * len(G):
+            return ranks
+    raise nx.PowerIterationFailedConvergence(max_iter)
+
+
 # Breadth-first search.
 
-def start_of(G, source):
-    if source not in G:
+def levels(G, source, limit=None):
+    """Yields (before, found) for each level behind the source: the nodes of the level, and for each one the node that it was found
+    from."""
+    vertex = G.vertex_of.get(source)
+    if vertex is None:
         raise nx.NetworkXError(f"The node {source} is not in the {'digraph' if G.is_directed() else 'graph'}.")
-    return G.vertex_of[source]
+    for before, found in G.search(vertex, limit):
+        yield repeat(source) if before[0] == vertex else G.named(before), G.named(found)
 
 
 def bfs_edges(G, source, reverse=False, depth_limit=None, sort_neighbors=None):
-    for before, found in G.search(start_of(G, source), depth_limit):
-        yield from zip(G.named(before), G.named(found))
-
-
-def bfs_predecessors(G, source, depth_limit=None, sort_neighbors=None):
-    for before, found in G.search(start_of(G, source), depth_limit):
-        yield from zip(G.named(found), G.named(before))
+    for before, found in levels(G, source, depth_limit):
+        yield from zip(before, found)
 
 
 def bfs_successors(G, source, depth_limit=None, sort_neighbors=None):
@@ -134,12 +182,13 @@ def bfs_tree(G, source, reverse=False, depth_limit=None, sort_neighbors=None):
 
 def bfs_layers(G, sources):
     yield [sources]
-    for _, found in G.search(start_of(G, sources)):
-        yield list(G.named(found))
+    for _, found in levels(G, sources):
+        yield list(found)
 
 
 def descendants_at_distance(G, source, distance):
-    start_of(G, source)
+    if source not in G:
+        raise nx.NetworkXError(f"The node {source} is not in the graph.")
     for depth, layer in enumerate(bfs_layers(G, source)):
         if depth == distance:
             return set(layer)
@@ -152,25 +201,26 @@ def single_source_shortest_path_length(G, source, cutoff=None):
     if source not in G:
         raise nx.NodeNotFound(f"Source {source} is not in G")
     lengths = {source: 0}
-    for depth, (_, found) in enumerate(G.search(G.vertex_of[source], cutoff), 1):
-        lengths.update(dict.fromkeys(G.named(found), depth))
+    for depth, (_, found) in enumerate(levels(G, source, cutoff), 1):
+        lengths.update(dict.fromkeys(found, depth))
     return lengths
 
 
 def single_source_dijkstra_path_length(G, source, cutoff=None, weight="weight"):
-    if source not in G:
+    start = G.vertex_of.get(source)
+    if start is None:
         raise nx.NodeNotFound(f"Node {source} not found in graph")
     weights = G.weights_of(weight)
     if weights is None:
-        return single_source_shortest_path_length(G, source, cutoff)
-    checked_weights(G, weight)
+        lengths = single_source_shortest_path_length(G, source, cutoff)  # which rounds a cutoff up
+        return lengths if cutoff is None else {node: length for node, length in lengths.items() if length <= max(cutoff, 0)}
+    check_weights(G, weight)
     engine = G.engine(weight)
-    distances = np.asarray(kernels.sssp(engine, G.vertex_of[source], **job(engine)))
-    reached = np.flatnonzero(distances <= (np.finfo(float).max if cutoff is None else cutoff))
+    distances = np.asarray(kernels.sssp(engine, start, **job(engine)))
+    reached = np.flatnonzero(np.isfinite(distances) & (distances <= (np.inf if cutoff is None else cutoff)))
     reached = reached[np.argsort(distances[reached], kind="stable")]
-    lengths = distances[reached]
-    lengths = dict(zip(G.named(reached), (lengths.astype(np.int64) if weights.dtype.kind == "i" else lengths).tolist()))
-    return {source: 0, **lengths}
+    lengths = distances[reached].astype(weights.dtype).tolist()
+    return {source: 0, **dict(zip(G.named(reached), lengths)), source: 0}
 
 
 def shortest_path_length(G, source=None, target=None, weight=None, method="dijkstra"):
@@ -179,12 +229,7 @@ def shortest_path_length(G, source=None, target=None, weight=None, method="dijks
     return single_source_dijkstra_path_length(G, source, weight=weight)
 
 
-# Components.
-
-def needs(G, directed):
-    if G.is_directed() != directed:
-        raise nx.NetworkXNotImplemented(f"not implemented for {'undirected' if directed else 'directed'} type")
-
+# Components. NetworkX looks itself whether a graph is directed.
 
 def labels_of(G, kernel):
     """[vertex]: the first vertex of its component."""
@@ -192,16 +237,6 @@ def labels_of(G, kernel):
         return np.empty(0, np.int64)
     engine = G.engine()
     return np.asarray(kernel(engine, **job(engine)))
-
-
-def components(G, kernel):
-    """Yields the sets of nodes in the order of their first nodes."""
-    labels = labels_of(G, kernel)
-    order = np.argsort(labels, kind="stable")
-    members = list(G.named(order))
-    ends = np.append(np.flatnonzero(np.diff(labels[order])) + 1, len(order)).tolist() if len(order) else []
-    for begin, end in zip([0, *ends], ends):
-        yield set(members[begin:end])
 
 
 def number_of_components(G, kernel):
@@ -216,64 +251,51 @@ def is_one_component(G, kernel):
 
 
 def connected_components(G):
-    needs(G, directed=False)
-    yield from components(G, kernels.wcc)
+    labels = labels_of(G, kernels.wcc)
+    order = np.argsort(labels, kind="stable")
+    members = list(G.named(order))
+    ends = np.append(np.flatnonzero(np.diff(labels[order])) + 1, len(order)).tolist()
+    for begin, end in zip([0, *ends], ends if members else []):
+        yield set(members[begin:end])
 
 
 def number_connected_components(G):
-    needs(G, directed=False)
     return number_of_components(G, kernels.wcc)
 
 
 def is_connected(G):
-    needs(G, directed=False)
     return is_one_component(G, kernels.wcc)
 
 
 def node_connected_component(G, n):
-    needs(G, directed=False)
     vertex, labels = G.vertex_of[n], labels_of(G, kernels.wcc)
     return set(G.named(np.flatnonzero(labels == labels[vertex])))
 
 
-def weakly_connected_components(G):
-    needs(G, directed=True)
-    yield from components(G, kernels.wcc)
-
-
-def number_weakly_connected_components(G):
-    needs(G, directed=True)
-    return number_of_components(G, kernels.wcc)
-
-
-def is_weakly_connected(G):
-    needs(G, directed=True)
-    return is_one_component(G, kernels.wcc)
+weakly_connected_components = connected_components
+number_weakly_connected_components = number_connected_components
+is_weakly_connected = is_connected
 
 
 # There is no strongly_connected_components(): NetworkX's condensation() numbers its nodes in the order of NetworkX's search.
 
 def number_strongly_connected_components(G):
-    needs(G, directed=True)
     return number_of_components(G, kernels.scc)
 
 
 def is_strongly_connected(G):
-    needs(G, directed=True)
     return is_one_component(G, kernels.scc)
 
 
 # Betweenness.
 
 def betweenness_centrality(G, k=None, normalized=True, weight=None, endpoints=False, seed=None):
+    check_weights(G, weight, zero=False)  # first: NetworkX must not find `seed` used
+    sources = None
     if k is not None and k != len(G):
-        chosen = nx.utils.create_py_random_state(seed).sample(list(G), k)
-        sources = [G.vertex_of[node] for node in chosen]
-    else:
-        sources = None
+        sources = [G.vertex_of[node] for node in nx.utils.create_py_random_state(seed).sample(list(G), k)]
     if len(G) == 0:
-        return dict.fromkeys(G, 0.0)
-    checked_weights(G, weight, zero=False)
+        return {}
     engine = G.engine(weight, simple=True)
     scores = np.array(kernels.bc(engine, sources, weight=engine.weighted, endpoints=endpoints, **job(engine)))
     return G.by_node((scores * betweenness_scale(G, sources, normalized, endpoints)).tolist())
@@ -303,6 +325,8 @@ def betweenness_scale(G, sources, normalized, endpoints):
 
 def triangle_counts(G):
     """([vertex]: triangles, [vertex]: ordered pairs of neighbours), as doubles that are whole."""
+    if len(G) == 0:
+        return np.empty(0), np.empty(0)
     engine = G.engine(simple=True)
     degrees = np.diff(engine.offsets).astype(np.float64)
     pairs = degrees * (degrees - 1)
@@ -310,30 +334,20 @@ def triangle_counts(G):
     return np.rint(coefficients * pairs / 2), pairs
 
 
-def vertices_in(G, nodes):
-    """The vertices of an iterable of nodes; others are left out, as in NetworkX. None stands for all."""
-    return np.arange(len(G)) if nodes is None else np.array(list(dict.fromkeys(G.vertex_of[v] for v in nodes if v in G)), np.int64)
+def of_nodes(G, nodes, values):
+    """The value of a node, or a dict with the values of those nodes that are in the graph; None stands for all."""
+    if nodes in G:
+        return values[G.vertex_of[nodes]]
+    return {node: values[G.vertex_of[node]] for node in nx.Graph.nbunch_iter(G, nodes)}
 
 
 def triangles(G, nodes=None):
-    if len(G) == 0:
-        return {}
-    counts = triangle_counts(G)[0].astype(np.int64)
-    if nodes in G:
-        return int(counts[G.vertex_of[nodes]])
-    chosen = vertices_in(G, nodes)
-    return dict(zip(G.named(chosen), counts[chosen].tolist()))
+    return of_nodes(G, nodes, triangle_counts(G)[0].astype(np.int64).tolist())
 
 
 def clustering(G, nodes=None, weight=None):
-    if len(G) == 0:
-        return {}
     counts, pairs = triangle_counts(G)
-    coefficients = 2 * counts / np.maximum(pairs, 1)
-    if nodes in G:
-        return coefficients[G.vertex_of[nodes]].item() or 0
-    chosen = vertices_in(G, nodes)
-    return {node: value or 0 for node, value in zip(G.named(chosen), coefficients[chosen].tolist())}
+    return of_nodes(G, nodes, [value or 0 for value in (2 * counts / np.maximum(pairs, 1)).tolist()])
 
 
 def average_clustering(G, nodes=None, weight=None, count_zeros=True):
@@ -344,8 +358,6 @@ def average_clustering(G, nodes=None, weight=None, count_zeros=True):
 
 
 def transitivity(G):
-    if len(G) == 0:
-        return 0
     counts, pairs = triangle_counts(G)
     closed = int(2 * counts.sum())
     return closed / int(pairs.sum()) if closed else 0

@@ -20,7 +20,7 @@ class Graph:
 
     def __init__(self, nodes, offsets, targets, weights, directed, multigraph):
         self.nodes_in_order = nodes
-        self.vertex_of = {node: vertex for vertex, node in enumerate(nodes)}
+        self.vertex_of = self._adj = {node: vertex for vertex, node in enumerate(nodes)}  # NetworkX's nbunch_iter() looks into _adj
         self.offsets, self.targets, self.weights = offsets, targets, weights
         self._directed, self._multigraph = directed, multigraph
         self._engines = {}
@@ -165,11 +165,14 @@ def numbers(values, attribute):
         if all(issubclass(kind, whole) for kind in kinds):
             array = np.array(values, np.int64)
             return None if (array == 1).all() else array
-        if all(issubclass(kind, (*whole, float, np.float16, np.float32)) for kind in kinds):
-            return np.array(values, np.float64)
+        if all(issubclass(kind, (*whole, float)) for kind in kinds):
+            array = np.array(values, np.float64)
+            if kinds & {float, np.float64} == kinds or np.abs(array).max() * len(array) < 2**53:
+                return array
+            raise NotImplementedError(f"the edge attribute {attribute!r} has whole numbers among large doubles")
     except OverflowError:
         raise NotImplementedError(f"the edge attribute {attribute!r} has numbers that are too large") from None
-    raise NotImplementedError(f"the edge attribute {attribute!r} has values that are no numbers")
+    raise NotImplementedError(f"the edge attribute {attribute!r} has values that are neither whole numbers nor doubles")
 
 
 def convert_to_nx(result, *, name=None):

@@ -1,5 +1,7 @@
 """Why NetworkX must run a function itself: each function here takes the arguments of a call, and returns a reason or None."""
 
+import re
+
 import networkx as nx
 
 
@@ -19,20 +21,6 @@ def layer_limits(a):
     return None if a.sources in a.G else "the search starts at one node"
 
 
-def pagerank_limits(a):
-    if a.nstart is not None or a.dangling is not None:
-        return "nstart and dangling are not supported"
-    if not 0 <= a.alpha < 1:
-        return "alpha must be from 0 on and below 1"
-    if not a.tol > 0:
-        return "the tolerance must be above 0"
-    if a.personalization is not None:
-        chosen = {a.personalization[node] for node in a.personalization if node in a.G and a.personalization[node] != 0}
-        if len(chosen) != 1 or not chosen.pop() > 0:
-            return "personalization must have the same value for all its nodes, above 0"
-    return weight_limits(a)
-
-
 def weight_limits(a):
     return "weights that are functions are not supported" if callable(a.weight) else None
 
@@ -40,7 +28,7 @@ def weight_limits(a):
 def length_limits(a):
     if a.source is None or a.target is not None:
         return "paths lead from one node to all"
-    if a.weight is not None and a.method != "dijkstra":
+    if a.method != "dijkstra":
         return "the only method is dijkstra"
     return weight_limits(a)
 
@@ -63,11 +51,11 @@ def triangle_limits(a):
 
 LIMITS = {
     "average_clustering": triangle_limits, "betweenness_centrality": betweenness_limits, "bfs_edges": search_limits,
-    "bfs_layers": layer_limits, "bfs_predecessors": search_limits, "bfs_successors": search_limits, "bfs_tree": search_limits,
-    "clustering": triangle_limits, "pagerank": pagerank_limits, "shortest_path_length": length_limits,
+    "bfs_layers": layer_limits, "bfs_successors": search_limits, "bfs_tree": search_limits,
+    "clustering": triangle_limits, "pagerank": weight_limits, "shortest_path_length": length_limits,
     "single_source_dijkstra_path_length": weight_limits, "transitivity": triangle_limits, "triangles": triangle_limits,
 }
 
 
 def version():
-    return tuple(int(part) for part in nx.__version__.split(".")[:2])
+    return tuple(map(int, re.match(r"(\d+)\.(\d+)", nx.__version__).groups()))  # of 3.7rc1, too

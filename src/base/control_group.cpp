@@ -5,11 +5,11 @@
 #include <sys/sysinfo.h>
 
 #include <algorithm>
+#include <bit>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <limits>
-#include <memory>
 #include <sstream>
 #include <thread>
 
@@ -107,13 +107,9 @@ std::uint64_t free_in_machine() {
 
 /// Returns how many hardware threads the calling thread may run on.
 int allowed_threads() {
-  // The kernel refuses sets that are smaller than its own, which may be larger than cpu_set_t.
-  constexpr int kMostCpus = 1 << 16;
-  const auto destroy = [](cpu_set_t* set) { CPU_FREE(set); };
-  const std::unique_ptr<cpu_set_t, decltype(destroy)> set(CPU_ALLOC(kMostCpus), destroy);
-  const std::size_t bytes = CPU_ALLOC_SIZE(kMostCpus);
-  if (set != nullptr && sched_getaffinity(0, bytes, set.get()) == 0) return CPU_COUNT_S(bytes, set.get());
-  return static_cast<int>(std::thread::hardware_concurrency());
+  int threads = 0;
+  for (const char byte : allowed_cpus()) threads += std::popcount(static_cast<unsigned char>(byte));
+  return threads > 0 ? threads : static_cast<int>(std::thread::hardware_concurrency());
 }
 
 }  // namespace
@@ -168,6 +164,15 @@ void require_memory(const std::string& path, std::uint64_t bytes) {
 int within_quota(int cores, double cpu_quota) noexcept {
   if (cpu_quota <= 0 || cpu_quota >= cores) return std::max(1, cores);
   return std::max(1, static_cast<int>(cpu_quota));
+}
+
+std::string allowed_cpus() {
+  // The kernel refuses sets that are smaller than its own, which may be larger than cpu_set_t.
+  constexpr std::size_t kMostCpus = 1 << 16;
+  std::string set(CPU_ALLOC_SIZE(kMostCpus), '\0');
+  if (sched_getaffinity(0, set.size(), reinterpret_cast<cpu_set_t*>(set.data())) != 0) return "";
+  set.resize(set.find_last_not_of('\0') + 1);
+  return set;
 }
 
 int usable_threads() { return within_quota(allowed_threads(), ControlGroups{}.cpu_quota()); }

@@ -37,6 +37,10 @@ std::uint64_t available_memory();
 /// nothing where that is not known.
 void require_memory(const std::string& path, std::uint64_t bytes);
 
+/// Returns the set of hardware threads that this thread may run on, to be compared; empty where the kernel
+/// does not say.
+std::string allowed_cpus();
+
 /// Returns how many threads that compute are worthwhile: the hardware threads that this thread may run on,
 /// within the quota of the groups. The number is at least 1.
 int usable_threads();

@@ -13,6 +13,7 @@
 #include "launch/hosts.h"
 #include "launch/launcher.h"
 #include "launch/local.h"
+#include "topology/machine.h"
 #include "topology/shell.h"
 
 namespace edgewire::launch {
@@ -89,5 +90,7 @@ int run(const LaunchOptions& given, const std::function<void(Bootstrap&)>& job) 
   const auto bootstrap = alone();
   return run_body(*bootstrap, body);
 }
+
+void know_machine() { topology::discover(); }
 
 }  // namespace edgewire::launch

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 #include <pthread.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +18,7 @@
 #include <sstream>
 #include <thread>
 
+#include "base/control_group.h"
 #include "base/error.h"
 #include "launch/bootstrap.h"
 #include "launch/frames.h"
@@ -181,14 +181,6 @@ std::string host_name() {
   char name[256] = "?";
   gethostname(name, sizeof name - 1);
   return name;
-}
-
-/// Returns the set of processors that this process may use, to be compared.
-std::string allowed_cpus() {
-  constexpr std::size_t kCpus = 4096;
-  std::array<cpu_set_t, kCpus / CPU_SETSIZE> set{};
-  if (sched_getaffinity(0, sizeof set, set.data()) != 0) return "";
-  return {reinterpret_cast<const char*>(set.data()), sizeof set};
 }
 
 Card make_card(const LaunchOptions& options, const PmixPlace& place, FileDescriptor& listener) {
