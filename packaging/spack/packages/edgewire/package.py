@@ -25,9 +25,8 @@ class Edgewire(MesonPackage, PythonPackage):
     depends_on("pmix", when="+pmix")
     with when("+python"):
         depends_on("python@3.9:", type=("build", "link", "run"))
-        depends_on("meson@1.3:", type="build")
-        depends_on("py-meson-python@0.15:", type="build")
-        depends_on("py-nanobind@2.4:", type="build")
+        for needed in ("meson@1.3:", "py-meson-python@0.15:", "py-nanobind@2.4:", "patchelf"):
+            depends_on(needed, type="build")
         depends_on("py-numpy", type=("build", "run"))
 
     def meson_args(self):
