@@ -14,6 +14,7 @@ version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/de
 "$python" -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null ||
   refuse "'$python' has no header Python.h; install it (on Debian: python3-dev)"
 compiler=${CXX:-c++}
-command -v "${compiler%% *}" >/dev/null || refuse "there is no compiler '$compiler'; install one (tools/install-packages --build) or name it in CXX"
+command -v "${compiler%% *}" >/dev/null ||
+  refuse "there is no compiler '$compiler'; install one (tools/install-packages --build) or name it in CXX"
 # The compiler's cache knows the files of nanobind again in other checkouts: they lie below this one.
 export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1

@@ -56,7 +56,8 @@ def test_pages_of_the_manual_and_completions_are_installed():
     share = Path(sysconfig.get_path("data")) / "share"
     for page in ("man1/edgewire.1", "man1/edgewire-pagerank.1", "man7/edgewire-options.7"):
         assert (share / "man" / page).read_text().startswith(".TH ")
-    for completion in ("bash-completion/completions/edgewire.bash", "zsh/site-functions/_edgewire", "fish/vendor_completions.d/edgewire.fish"):
+    for completion in ("bash-completion/completions/edgewire.bash", "zsh/site-functions/_edgewire",
+                       "fish/vendor_completions.d/edgewire.fish"):
         assert "pagerank" in (share / completion).read_text()
 
 
