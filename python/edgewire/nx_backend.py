@@ -229,7 +229,7 @@ def shortest_path_length(G, source=None, target=None, weight=None, method="dijks
     return single_source_dijkstra_path_length(G, source, weight=weight)
 
 
-# Components. NetworkX looks itself whether a graph is directed.
+# Components.
 
 def labels_of(G, kernel):
     """[vertex]: the first vertex of its component."""

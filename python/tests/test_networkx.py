@@ -193,7 +193,6 @@ def test_triangles():
         same("average_clustering", graph)
         same("average_clustering", graph, count_zeros=False)
         same("transitivity", graph)
-    same("triangles", nx.complete_graph(50))
 
 
 class Alike:
@@ -246,7 +245,8 @@ NO = [
     ("shortest_path_length", ROAD, {"source": 0, "method": "none of this name"}),
     ("single_source_dijkstra_path_length", ROAD, {"source": 0, "weight": lambda u, v, d: 1}),
     ("triangles", nx.MultiGraph(ROAD), {}), ("clustering", ROAD.to_directed(), {}), ("clustering", ROAD, {"weight": "w"}),
-    ("betweenness_centrality", ROAD, {"k": 0}), ("pagerank", ROAD, {"no_such_argument": 1}),
+    ("betweenness_centrality", ROAD, {"k": 0}), ("pagerank", ROAD, {"no_such_argument": 1}), ("is_weakly_connected", ROAD, {}),
+    ("is_connected", ROAD.to_directed(), {}),
 ]
 
 
@@ -326,7 +326,7 @@ def test_a_graph_comes_back_as_it_was():
 
 def test_graphs_of_the_backend_have_what_networkx_asks_for():
     graph = convert_from_nx(ROAD)
-    assert isinstance(graph, Graph) and convert_to_nx(5) == 5
+    assert isinstance(graph, Graph)
     assert graph.__networkx_backend__ == "edgewire" and not graph.is_directed() and not graph.is_multigraph()
     assert len(graph) == 4 and list(graph) == [0, 1, 2, 3] and 2 in graph and 9 not in graph and [] not in graph
     assert nx.pagerank(graph, weight=None) == pytest.approx(nx.pagerank(ROAD))
