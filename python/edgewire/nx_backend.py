@@ -18,7 +18,9 @@ from .nx_limits import LIMITS, no_limit, version
 # Nodes and entries of adjacency from which on the library is faster than NetworkX. Other functions, without weights, look at an edge so
 # few times that a conversion takes longer.
 ENOUGH = {**dict.fromkeys(("average_clustering", "betweenness_centrality", "clustering", "pagerank", "transitivity", "triangles"), 30_000),
-          **dict.fromkeys(("bfs_edges", "bfs_successors", "bfs_tree"), 100_000)}
+          **dict.fromkeys(("bfs_edges", "bfs_successors", "bfs_tree", "is_strongly_connected", "is_weakly_connected",
+                           "number_strongly_connected_components", "number_weakly_connected_components", "weakly_connected_components"),
+                          100_000)}
 ENOUGH_WEIGHTED = 30_000
 ENOUGH_CONVERTED = 20_000
 PARALLEL = 100_000  # edges from which on several threads pay

@@ -154,7 +154,6 @@ def test_pagerank(weight):
         for name in ("w", None, "nothing has it"):
             near("pagerank", graph, weight=name)
         near("pagerank", graph, alpha=0.5, tol=1e-12, max_iter=200, weight="w")
-        near("pagerank", graph, tol=1e-15, max_iter=3)
     wanted, got = both("pagerank", nx.path_graph(50), tol=1e-9, max_iter=4)
     assert wanted is got is nx.PowerIterationFailedConvergence
 
@@ -286,8 +285,8 @@ def test_networkx_runs_small_graphs_itself():
             (True, "pagerank", graph, {}), (False, "is_connected", graph, {}), (False, "bfs_edges", graph, {"source": 0}),
             (True, "shortest_path_length", graph, {"source": 0, "weight": "w"}), (True, "betweenness_centrality", small, {}),
             (True, "bfs_edges", large, {"source": 0}), (False, "bfs_edges", large, {"source": 0, "depth_limit": 2}),
-            (False, "is_connected", large, {}), (False, "betweenness_centrality", small, {"k": 10}),
-            (False, "pagerank", ROAD, {}), (True, "pagerank", convert_from_nx(ROAD), {})]:
+            (False, "is_connected", large, {}), (True, "is_strongly_connected", large.to_directed(), {}),
+            (False, "betweenness_centrality", small, {"k": 10}), (True, "triangles", convert_from_nx(ROAD), {})]:
         assert (nx_backend.should_run(function, (), {"G": asked, **arguments}) is True) == wanted, function
     if VERSION >= (3, 4):  # which keep converted graphs
         nx.pagerank(graph, backend="edgewire")
