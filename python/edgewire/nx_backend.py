@@ -18,7 +18,9 @@ from .nx_limits import LIMITS, no_limit, version
 # Nodes and entries of adjacency from which on the library is faster than NetworkX. Other functions, without weights, look at an edge so
 # few times that a conversion takes longer.
 ENOUGH = {**dict.fromkeys(("average_clustering", "betweenness_centrality", "clustering", "pagerank", "transitivity", "triangles"), 30_000),
-          **dict.fromkeys(("bfs_edges", "bfs_successors", "bfs_tree"), 100_000)}
+          **dict.fromkeys(("bfs_edges", "bfs_successors", "bfs_tree", "is_strongly_connected", "is_weakly_connected",
+                           "number_strongly_connected_components", "number_weakly_connected_components", "weakly_connected_components"),
+                          100_000)}
 ENOUGH_WEIGHTED = 30_000
 ENOUGH_CONVERTED = 20_000
 PARALLEL = 100_000  # edges from which on several threads pay
@@ -229,7 +231,7 @@ def shortest_path_length(G, source=None, target=None, weight=None, method="dijks
     return single_source_dijkstra_path_length(G, source, weight=weight)
 
 
-# Components. NetworkX looks itself whether a graph is directed.
+# Components.
 
 def labels_of(G, kernel):
     """[vertex]: the first vertex of its component."""

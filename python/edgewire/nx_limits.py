@@ -49,7 +49,19 @@ def triangle_limits(a):
     return None
 
 
+def undirected_limits(a):
+    return "the graph must be undirected" if a.G.is_directed() else None
+
+
+def directed_limits(a):
+    return None if a.G.is_directed() else "the graph must be directed"
+
+
 LIMITS = {
+    **dict.fromkeys(("connected_components", "is_connected", "node_connected_component", "number_connected_components"),
+                    undirected_limits),
+    **dict.fromkeys(("is_strongly_connected", "is_weakly_connected", "number_strongly_connected_components",
+                     "number_weakly_connected_components", "weakly_connected_components"), directed_limits),
     "average_clustering": triangle_limits, "betweenness_centrality": betweenness_limits, "bfs_edges": search_limits,
     "bfs_layers": layer_limits, "bfs_successors": search_limits, "bfs_tree": search_limits,
     "clustering": triangle_limits, "pagerank": weight_limits, "shortest_path_length": length_limits,

@@ -154,7 +154,6 @@ def test_pagerank(weight):
         for name in ("w", None, "nothing has it"):
             near("pagerank", graph, weight=name)
         near("pagerank", graph, alpha=0.5, tol=1e-12, max_iter=200, weight="w")
-        near("pagerank", graph, tol=1e-15, max_iter=3)
     wanted, got = both("pagerank", nx.path_graph(50), tol=1e-9, max_iter=4)
     assert wanted is got is nx.PowerIterationFailedConvergence
 
@@ -193,7 +192,6 @@ def test_triangles():
         same("average_clustering", graph)
         same("average_clustering", graph, count_zeros=False)
         same("transitivity", graph)
-    same("triangles", nx.complete_graph(50))
 
 
 class Alike:
@@ -246,7 +244,8 @@ NO = [
     ("shortest_path_length", ROAD, {"source": 0, "method": "none of this name"}),
     ("single_source_dijkstra_path_length", ROAD, {"source": 0, "weight": lambda u, v, d: 1}),
     ("triangles", nx.MultiGraph(ROAD), {}), ("clustering", ROAD.to_directed(), {}), ("clustering", ROAD, {"weight": "w"}),
-    ("betweenness_centrality", ROAD, {"k": 0}), ("pagerank", ROAD, {"no_such_argument": 1}),
+    ("betweenness_centrality", ROAD, {"k": 0}), ("pagerank", ROAD, {"no_such_argument": 1}), ("is_weakly_connected", ROAD, {}),
+    ("is_connected", ROAD.to_directed(), {}),
 ]
 
 
@@ -286,8 +285,8 @@ def test_networkx_runs_small_graphs_itself():
             (True, "pagerank", graph, {}), (False, "is_connected", graph, {}), (False, "bfs_edges", graph, {"source": 0}),
             (True, "shortest_path_length", graph, {"source": 0, "weight": "w"}), (True, "betweenness_centrality", small, {}),
             (True, "bfs_edges", large, {"source": 0}), (False, "bfs_edges", large, {"source": 0, "depth_limit": 2}),
-            (False, "is_connected", large, {}), (False, "betweenness_centrality", small, {"k": 10}),
-            (False, "pagerank", ROAD, {}), (True, "pagerank", convert_from_nx(ROAD), {})]:
+            (False, "is_connected", large, {}), (True, "is_strongly_connected", large.to_directed(), {}),
+            (False, "betweenness_centrality", small, {"k": 10}), (True, "triangles", convert_from_nx(ROAD), {})]:
         assert (nx_backend.should_run(function, (), {"G": asked, **arguments}) is True) == wanted, function
     if VERSION >= (3, 4):  # which keep converted graphs
         nx.pagerank(graph, backend="edgewire")
@@ -326,7 +325,7 @@ def test_a_graph_comes_back_as_it_was():
 
 def test_graphs_of_the_backend_have_what_networkx_asks_for():
     graph = convert_from_nx(ROAD)
-    assert isinstance(graph, Graph) and convert_to_nx(5) == 5
+    assert isinstance(graph, Graph)
     assert graph.__networkx_backend__ == "edgewire" and not graph.is_directed() and not graph.is_multigraph()
     assert len(graph) == 4 and list(graph) == [0, 1, 2, 3] and 2 in graph and 9 not in graph and [] not in graph
     assert nx.pagerank(graph, weight=None) == pytest.approx(nx.pagerank(ROAD))
