@@ -145,9 +145,12 @@ def main(plant=None):
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell ignores it
     lsan("disable")  # what is allocated once, by libraries and for types, is no leak
     import numpy as np
+    import pyarrow
 
     import bad_inputs
     import edgewire as ew
+
+    pyarrow.set_cpu_count(1), pyarrow.set_io_thread_count(1)  # else a later round may start more threads than the first one
 
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as temporary:
         tempfile.tempdir = os.environ["TMPDIR"] = temporary
