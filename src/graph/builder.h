@@ -146,7 +146,8 @@ class PooledNumbers {
 /// Collects edges in buckets by the high bits of their source, sorts the buckets in parallel and writes the
 /// file. The same edges give the same bytes, whatever the order and the number of workers. Memory: about 9
 /// bytes for each stored edge (13 with weights, 17 where these have 8 bytes; 8 more where ids have 64 bits)
-/// plus 8 for each vertex; the largest bucket, for each worker, once.
+/// plus 8 for each vertex; for each worker the largest bucket once, and at most 32 MB (64 where ids have 64
+/// bits) to sort buckets.
 class Builder {
  public:
   /// `expected_edges` only guides the number of buckets. `pool`: where memory for edges is taken from, if

@@ -290,10 +290,12 @@ class TableReader {
         by_name = true;
       }
       if (found[i] == kNone) {
+        std::string columns;
+        for (std::size_t j = 0; j < std::min(first.size(), kMostNamed); ++j)
+          columns.append(j == 0 ? "" : ", ").append(first[j]);
         input_.fail_line(
             piece, line.data(),
-            fmt::format("--columns: this line has no column {}; its columns are {}", wanted[i],
-                        fmt::join(std::span(first).first(std::min(first.size(), kMostNamed)), ", ")));
+            fmt::format("--columns: this line has no column {}; its columns are {}", wanted[i], columns));
       }
     }
     if (found[0] == found[1]) throw UsageError("--columns: source and target are the same column");
