@@ -247,8 +247,8 @@ def test_the_folder_goes_with_the_process_of_a_host_list_that_is_left(edgewire, 
     """The one that has made it is lost."""
     edgewire.ok("generate", "records", "--bytes", "20M", "-o", tmp_path / "in")
     (tmp_path / "temp").mkdir()
-    ranks = [edgewire.start("sort", *[tmp_path / "in/records-00000"] * 4, "-o", tmp_path / "out", "--temp", tmp_path / "temp",
-                            "--memory", "6M", "-w", 1, *hosts(2), "--rank", rank, "--transport", "tcp") for rank in (0, 1)]
+    options = ["--temp", tmp_path / "temp", "--memory", "6M", "-w", 1, "--transport", "tcp", *hosts(2)]
+    ranks = [edgewire.start("sort", *[tmp_path / "in/records-00000"] * 4, "-o", tmp_path / "out", *options, "--rank", rank) for rank in (0, 1)]
     for process in ranks:
         wait_for(lambda pid=process.pid: has_file_in(pid, tmp_path / "temp"), "a run")
     ranks[1].kill()
