@@ -10,11 +10,11 @@
 
 #include "base/control_group.h"
 #include "base/error.h"
-#include "base/output_folder.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "dense/plan/block_plan.h"
 #include "kernels/count.h"
+#include "process/job_folder.h"
 
 namespace edgewire::cli {
 
@@ -209,11 +209,11 @@ runs::Tools KernelOptions::tools() const {
 }
 
 void run_keeping(const KernelOptions& options, const std::function<void(launch::Bootstrap&)>& process) {
-  std::optional<OutputFolder> folder;
-  if (!options.checkpoints.folder.empty())
-    folder.emplace(options.checkpoints.folder, OutputFolder::Parents::are_made);
-  run_job(options.launch, [&](launch::Bootstrap& bootstrap) {
-    if (folder) adopt_folder(bootstrap, *folder);
+  constexpr auto kParents = OutputFolder::Parents::are_made;
+  const std::string& checkpoints = options.checkpoints.folder;
+  if (checkpoints.empty()) return run_job(options.launch, process);
+  run_job_into(checkpoints, kParents, options.launch, [&](launch::Bootstrap& bootstrap) {
+    const auto folder = process::make_folder(bootstrap, checkpoints, kParents);
     process(bootstrap);
   });
 }

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/output_folder.h"
 #include "base/seconds.h"
 #include "cli/commands.h"
 #include "cli/common.h"
@@ -281,13 +280,8 @@ void add_sort(CLI::App& app) {
   add_options(*command, *settings);
   command->callback([settings] {
     shape_of(*settings);  // may refuse
-    // The folder is made here, so that it goes where processes are lost.
-    OutputFolder folder(settings->output);
-    run_job(settings->job.launch, [&](launch::Bootstrap& bootstrap) {
-      adopt_folder(bootstrap, folder);
-      sort_process(bootstrap, *settings);
-    });
-    folder.keep();
+    run_job_into(settings->output, OutputFolder::Parents::must_exist, settings->job.launch,
+                 [&](launch::Bootstrap& bootstrap) { sort_process(bootstrap, *settings); });
   });
 }
 

@@ -137,7 +137,7 @@ class LoadJob final : public graph::EdgeSink {
   bool compacted_ = false;                  ///< ids are sparse: see BuildSummary
   bool renumbered_ = false;                 ///< ids of the input are not vertices
   std::vector<std::uint64_t> edge_begins_;  ///< begins of all partitions, and the end
-  std::optional<OutputFolder> folder_;      ///< folder of the parts
+  std::unique_ptr<OutputFolder> folder_;    ///< folder of the parts
   std::unique_ptr<OutputFile> output_;      ///< at rank 0, and of a part
   disk::File shared_;                       ///< elsewhere
   GraphSections sections_;

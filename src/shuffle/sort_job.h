@@ -91,7 +91,7 @@ class SortJob {
   SortOptions options_;
   RecordInput input_;
   MemoryPlan plan_;
-  OutputFolder folder_;
+  std::unique_ptr<OutputFolder> folder_;
   process::LocalProcess process_;
   std::optional<Shuffle> shuffle_;
   std::vector<Worker> workers_;

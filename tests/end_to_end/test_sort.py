@@ -231,6 +231,16 @@ def test_a_lost_process_ends_the_sort(edgewire, tmp_path, transport):
     assert not (tmp_path / "out").exists() and list((tmp_path / "temp").iterdir()) == []
 
 
+def test_the_folder_goes_where_all_processes_are_lost(edgewire, tmp_path):
+    """The parent that has started them is left."""
+    edgewire.ok("generate", "records", "--bytes", "20M", "-o", tmp_path / "in")
+    process = start_spilling(edgewire, tmp_path, "--memory", "6M", "-p", 2, "-w", 1)
+    for pid in children(process.pid):
+        os.kill(pid, signal.SIGKILL)
+    process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 1 and not (tmp_path / "out").exists()
+
+
 def test_a_signal_for_all_processes_says_one_line(edgewire, tmp_path):
     """As from a terminal, or from timeout, which sends it to its child and then to the group."""
     edgewire.ok("generate", "records", "--bytes", "20M", "-o", tmp_path / "in")
