@@ -277,6 +277,8 @@ void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings,
   watch->end_run();
   Moved moved = gather_moved(bootstrap, job, options);
   moved.balance = watch->gather(*moved.job, facts_of(bootstrap, job, settings, summary, watch->disk_s()));
+  job.commit();
+  interrupt_line.reset();  // the result is whole
   if (first) report_conversion(settings, summary, moved, start);
 }
 

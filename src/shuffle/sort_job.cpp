@@ -227,8 +227,10 @@ void SortJob::merge_all() {
     merge_partition(worker, static_cast<std::uint32_t>(part), total);
   });
   const process::WaitTold wait(process_.pool());
-  commit_parts(bootstrap_, parts_, *folder_);
+  bootstrap_.allgather("written");
 }
+
+void SortJob::commit() { commit_parts(bootstrap_, parts_, *folder_); }
 
 /// Merges a partition. `total`: records of all partitions here.
 void SortJob::merge_partition(int worker, std::uint32_t part, std::uint64_t total) {
