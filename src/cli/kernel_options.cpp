@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <set>
-#include <system_error>
 
 #include "base/control_group.h"
 #include "base/error.h"
@@ -76,12 +75,10 @@ void EdgePlace::add_to(CLI::App& command, launch::LaunchOptions& launch) {
 
 void EdgePlace::check() const {
   if (edges == "memory" && !devices.empty()) throw UsageError("--devices needs --edges disk or auto");
-  std::set<std::filesystem::path> seen;
-  for (const auto& folder : devices) {
-    std::error_code none;  // a folder that is not there is refused later
-    if (!seen.insert(std::filesystem::weakly_canonical(folder + "/", none)).second && !none)
+  std::set<std::string> seen;
+  for (const auto& folder : devices)
+    if (!seen.insert(place_of(folder)).second)
       throw UsageError(fmt::format("--devices: {} is named twice; name a folder on each disk", folder));
-  }
 }
 
 /// Returns whether edges are on disks. `bytes_in_memory`: what all processes together need for edges in
