@@ -134,6 +134,19 @@ def test_a_rank_is_stopped_when_all_have_come(running, hosts, path, victim):
     assert time.monotonic() - since < TIMEOUT_S + MARGIN_S
 
 
+def test_one_that_comes_late_learns_who_was_lost(running, hosts, path):
+    options = changed(["pagerank", path, *hosts(3), "-w", 1], start_timeout=START_S)
+    ranks = [running([*options, "--rank", rank]) for rank in (0, 1)]
+    wait_for(lambda: connections(ranks[0].pid) == 1, "the connection")
+    ranks[1].kill()
+    wait_for(lambda: connections(ranks[0].pid) == 0, "the loss")
+    line, = lines_of(running([*options, "--rank", 2]))
+    lost = r"rank 1 \(.*\) was lost before all processes had connected"
+    assert re.fullmatch(rf"edgewire: rank 0 \(.*\) gave up: {lost}", line), line
+    line, = lines_of(ranks[0])
+    assert re.fullmatch(f"edgewire: {lost}", line), line
+
+
 # ---- what is on disk before the job has formed ------------------------------------------------------------------------
 
 
