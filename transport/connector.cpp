@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "transport/sockets.h"
@@ -76,7 +77,8 @@ std::vector<Connector::Connection> Connector::step(std::chrono::milliseconds tim
   const auto now = Clock::now();
   std::vector<Connection> made;
   accept_callers(now);
-  std::erase_if(callers_, [&](Caller& caller) { return drive(caller, now, made); });
+  for (Caller& caller : std::exchange(callers_, {}))  // where one throws, the others call again
+    if (!drive(caller, now, made)) callers_.push_back(std::move(caller));
   for (Call& call : calls_)
     if (!call.done) drive(call, now, made);
   return made;

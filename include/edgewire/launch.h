@@ -112,6 +112,8 @@ struct LaunchOptions {
   std::string interface;  ///< of a host list or launcher: names or networks ("10.0.0.0/24"), with commas, of
                           ///< the interfaces to use
   std::vector<Fact> alike;  ///< must be the same in all processes, which may have been started one by one
+  /// It is called in the parent of a local job, before it forks the processes; null: nothing is.
+  std::function<void()> before_fork{};
 };
 
 constexpr int kDefaultPort = 7471;

@@ -81,19 +81,31 @@ int claim_place(const std::string& path) {
 }  // namespace
 
 OutputFolder::OutputFolder(std::string path, Parents parents) : path_(std::move(path)) {
+  const auto look = [this](const std::string& folder) {
+    if (access(folder.c_str(), F_OK) != 0) missing_.push_back(folder);
+  };
+  for (std::size_t slash = path_.find('/', 1);
+       parents == Parents::are_made && slash != path_.npos && slash + 1 < path_.size();
+       slash = path_.find('/', slash + 1))
+    look(path_.substr(0, slash));
+  look(path_);
+}
+
+bool OutputFolder::make() {
   const SignalsWait until_it_is_watched;
-  for (std::size_t slash = path_.find('/', 1); parents == Parents::are_made && slash != path_.npos;
-       slash = path_.find('/', slash + 1)) {
-    const std::string parent = path_.substr(0, slash);
-    if (mkdir(parent.c_str(), 0777) == 0) watch(parent);
+  bool makes = false;
+  for (const std::string& folder : missing_) {
+    makes = mkdir(folder.c_str(), 0777) == 0;
+    const int cause = errno;
+    if (makes)
+      watch(folder);
+    else if (cause != EEXIST && folder == path_)
+      throw Error(fmt::format("{}: cannot make the folder: {}", path_, reason(cause)));
   }
-  if (mkdir(path_.c_str(), 0777) == 0)
-    watch(path_);
-  else if (errno != EEXIST)
-    throw Error(fmt::format("{}: cannot make the folder: {}", path_, reason(errno)));
   struct stat status {};
   if (stat(path_.c_str(), &status) == 0 && !S_ISDIR(status.st_mode))
     throw Error(fmt::format("{}: it is not a folder", path_));
+  return makes;
 }
 
 /// Watches the folder by a path that is right from any working folder.
@@ -102,13 +114,10 @@ void OutputFolder::watch(const std::string& made) {
   if (real != nullptr) made_.push_back(std::make_unique<TemporaryName>(real.get()));
 }
 
-ino_t OutputFolder::number() const {
-  struct stat status {};
-  return stat(path_.c_str(), &status) == 0 ? status.st_ino : 0;
-}
-
 void OutputFolder::adopt() {
-  if (!made()) watch(path_);
+  const auto made = std::exchange(made_, {});
+  for (const std::string& folder : missing_) watch(folder);
+  for (const auto& one : made) one->forget();
 }
 
 void OutputFolder::keep() noexcept {

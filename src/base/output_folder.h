@@ -40,26 +40,27 @@ class TemporaryName {
 };
 
 /// A folder for output. One that this makes goes again, if it is empty, unless keep() was called (see
-/// TemporaryName).
+/// TemporaryName). A job makes its folder by process::make_folder().
 class OutputFolder {
  public:
   enum class Parents { must_exist, are_made };
-  /// Throws Error when the folder is not there and cannot be made, and when it is something else.
+  /// Makes nothing: it looks whether the folder is there.
   explicit OutputFolder(std::string path, Parents parents = Parents::must_exist);
   ~OutputFolder();
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;
 
-  bool made() const noexcept { return !made_.empty(); }
-  /// Returns the number that the file system gives the folder.
-  ino_t number() const;
-  /// Adopts a folder that a process which is lost may have made: from here on it is as if this had.
+  /// Makes the folder where it is not there. Returns whether this process has made it. Throws Error when it
+  /// cannot be made, and when it is something else.
+  bool make();
+  /// Adopts a folder that was not there when this looked: from here on it is as if this had made it.
   void adopt();
   void keep() noexcept;
 
  private:
   void watch(const std::string& made);
   std::string path_;
+  std::vector<std::string> missing_;                  ///< folders to make, the outermost first
   std::vector<std::unique_ptr<TemporaryName>> made_;  ///< the outermost first
 };
 

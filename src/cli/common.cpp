@@ -136,12 +136,6 @@ void together(launch::Bootstrap& bootstrap, const std::function<void()>& work) {
 
 }  // namespace
 
-void adopt_folder(launch::Bootstrap& bootstrap, OutputFolder& folder) {
-  const std::string number = std::to_string(folder.number());
-  const auto made = bootstrap.allgather(folder.made() ? number : "");
-  if (std::ranges::find(made, number) != made.end()) folder.adopt();
-}
-
 void check_part_writable(launch::Bootstrap& bootstrap, const std::string& path) {
   together(bootstrap, [&] { check_writable(part_path(path, bootstrap.rank(), bootstrap.size())); });
 }

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/output_folder.h"
 #include "launch/bootstrap.h"
 
 namespace edgewire::cli {
@@ -41,10 +40,6 @@ void check_writable(const std::string& path);
 
 /// Returns the name of one process's part of an output, such as "ranks.tsv.0001-of-0004".
 std::string part_path(const std::string& path, int rank, int size);
-
-/// Adopts the folder that a process of a host list has made: it goes also if only other processes are left.
-/// Collective.
-void adopt_folder(launch::Bootstrap& bootstrap, OutputFolder& folder);
 
 /// Does the same as check_writable, for the parts of all processes. Collective.
 void check_part_writable(launch::Bootstrap& bootstrap, const std::string& path);

@@ -238,7 +238,11 @@ perf::ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const shuffle::L
 /// Runs one process of a job that converts in parts.
 void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings, Clock::time_point start) {
   constexpr std::uint64_t kLeastMemory = std::uint64_t{128} << 20;  // taken only as far as edges need it
-  if (bootstrap.rank() == 0) check_profile_files(settings.job);
+  const bool first = bootstrap.rank() == 0;
+  if (first) {
+    check_writable(settings.job.json_path);
+    check_profile_files(settings.job);
+  }
   shuffle::LoadOptions options;
   options.process = settings.job.process(bootstrap);
   options.output = settings.output;
@@ -262,7 +266,6 @@ void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings,
   watched = &watch;
   auto reading = settings.how;
   reading.workers = options.process.workers;
-  const bool first = bootstrap.rank() == 0;
   std::optional<process::InterruptLine> interrupt_line;
   Progress progress;
   if (first) {
@@ -274,6 +277,8 @@ void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings,
   watch->end_run();
   Moved moved = gather_moved(bootstrap, job, options);
   moved.balance = watch->gather(*moved.job, facts_of(bootstrap, job, settings, summary, watch->disk_s()));
+  job.commit();
+  interrupt_line.reset();  // the result is whole
   if (first) report_conversion(settings, summary, moved, start);
 }
 
@@ -290,13 +295,11 @@ void load_in_parts(const ConvertSettings& settings, Clock::time_point start) {
   if (settings.input() == "-" &&
       (settings.job.launch.processes > 1 || !settings.job.launch.hosts_file.empty()))
     throw UsageError("-: only one process can read stdin: leave -p and --hosts out");
-  std::optional<OutputFolder> folder;  // here, so that it goes where processes are lost
-  if (settings.parts) folder.emplace(settings.output);
-  run_job(settings.job.launch, [&](launch::Bootstrap& bootstrap) {
-    if (folder) adopt_folder(bootstrap, *folder);
-    load_process(bootstrap, settings, start);
-  });
-  if (folder) folder->keep();
+  const auto process = [&](launch::Bootstrap& bootstrap) { load_process(bootstrap, settings, start); };
+  if (settings.parts)
+    run_job_into(settings.output, OutputFolder::Parents::must_exist, settings.job.launch, process);
+  else
+    run_job(settings.job.launch, process);
 }
 
 }  // namespace
@@ -367,7 +370,7 @@ void add_convert(CLI::App& app) {
     settings->job.process_asked.workers = settings->how.workers;
     if (!settings->job.json_path.empty() && format != Format::ew)
       throw UsageError("--json reports on .ew files that are written, not on other formats");
-    check_writable(settings->job.json_path);
+    if (!settings->in_parts()) check_writable(settings->job.json_path);
     if (settings->job.profiled() && !settings->in_parts())
       throw UsageError("--profile says where the time of a load in parts goes: give --memory or -p");
     if (settings->in_parts() && format != Format::ew)

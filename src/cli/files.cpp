@@ -101,7 +101,7 @@ std::string identity(const Use& use) {
     if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) return {};
     return fmt::format("{}:{}", status.st_dev, status.st_ino);
   }
-  return is_stream ? std::string() : location(use.path).string();
+  return is_stream ? std::string() : place_of(use.path);
 }
 
 [[noreturn]] void refuse(const Use& one, const Use& other) {
@@ -148,16 +148,17 @@ std::vector<Use> links_in(const FolderUse& folder) {
 
 /// Checks files against those that the program names in a folder.
 void check_folder(const FolderUse& folder, const std::vector<Use>& files) {
-  const fs::path place = location(folder.folder.path);
+  const std::string place = place_of(folder.folder.path);
   for (const Use& use : files) {
     if (use.path == "-" || !(use.written || folder.folder.written)) continue;
     const fs::path file = location(use.path);
     if (file.empty() || use.option == folder.folder.option) continue;
-    const bool is_folder = file == place && use.written && folder.folder.written;
-    if (is_folder || (file.parent_path() == place && is_named_by(folder, file.filename().string())))
+    const bool is_folder = use.written && folder.folder.written && place_of(file) == place;
+    if (is_folder || (is_named_by(folder, file.filename().string()) && place_of(file.parent_path()) == place))
       throw Error(fmt::format("{}: {} {} this file, and {} {} {} files of this name in {}", use.path,
                               use.option, use.written ? "writes" : "reads", folder.folder.option,
-                              folder.value, folder.folder.written ? "writes" : "reads", place.string()));
+                              folder.value, folder.folder.written ? "writes" : "reads",
+                              location(folder.folder.path).string()));
   }
 }
 
@@ -221,6 +222,17 @@ std::vector<std::string> files_read(const CLI::App& program) {
   for (const Use& use : uses_of(asked_command(program)).files)
     if (!use.written && use.path != "-") paths.push_back(use.path);
   return paths;
+}
+
+std::string place_of(const std::string& path) {
+  std::string rest;
+  struct stat status {};
+  fs::path at = location(path);
+  for (; stat(at.c_str(), &status) != 0; at = at.parent_path()) {
+    if (!at.has_relative_path()) return path;
+    if (at.has_filename()) rest = "/" + at.filename().string() + rest;
+  }
+  return fmt::format("{}:{}{}", status.st_dev, status.st_ino, rest);
 }
 
 std::vector<NamedFile> itself(const std::string& value) { return {{value}}; }

@@ -28,6 +28,10 @@ enum class Form {
   folder,  ///< files that the program names
 };
 
+/// Returns the same text for all names of a file or folder, links and bind mounts, also where it does not
+/// exist yet: the numbers of the nearest folder that does, and the rest of the path.
+std::string place_of(const std::string& path);
+
 /// Returns the value itself.
 std::vector<NamedFile> itself(const std::string& value);
 /// Returns the files of a graph that is read or written: itself, the table of names that may be beside it,

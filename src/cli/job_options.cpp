@@ -342,4 +342,11 @@ void run_job(const launch::LaunchOptions& options, const std::function<void(laun
   if (status != 0) throw CLI::RuntimeError(status);
 }
 
+void run_job_into(const std::string& folder, OutputFolder::Parents parents, launch::LaunchOptions options,
+                  const std::function<void(launch::Bootstrap&)>& body) {
+  OutputFolder of_parent(folder, parents);
+  options.before_fork = [&] { of_parent.make(); };
+  run_job(options, body);
+}
+
 }  // namespace edgewire::cli

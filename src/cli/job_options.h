@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/output_folder.h"
 #include "edgewire/launch.h"
 #include "launch/agreement.h"
 #include "perf/profile.h"
@@ -101,5 +102,9 @@ void write_profile_files(const report::JobReport& report, const JobOptions& opti
 /// Runs a job as launch::run does. Throws CLI::RuntimeError where the job fails. Where a process fails after
 /// a file that it has mapped was written anew, the message says that this is why.
 void run_job(const launch::LaunchOptions& options, const std::function<void(launch::Bootstrap&)>& body);
+/// Does the same for a `body` that makes a folder by process::make_folder(). The parent of a local job makes
+/// it before, and removes it, if it is empty, also where all processes are lost.
+void run_job_into(const std::string& folder, OutputFolder::Parents parents, launch::LaunchOptions options,
+                  const std::function<void(launch::Bootstrap&)>& body);
 
 }  // namespace edgewire::cli

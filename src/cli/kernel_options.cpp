@@ -6,15 +6,14 @@
 #include <cstdio>
 #include <filesystem>
 #include <set>
-#include <system_error>
 
 #include "base/control_group.h"
 #include "base/error.h"
-#include "base/output_folder.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "dense/plan/block_plan.h"
 #include "kernels/count.h"
+#include "process/job_folder.h"
 
 namespace edgewire::cli {
 
@@ -76,12 +75,10 @@ void EdgePlace::add_to(CLI::App& command, launch::LaunchOptions& launch) {
 
 void EdgePlace::check() const {
   if (edges == "memory" && !devices.empty()) throw UsageError("--devices needs --edges disk or auto");
-  std::set<std::filesystem::path> seen;
-  for (const auto& folder : devices) {
-    std::error_code none;  // a folder that is not there is refused later
-    if (!seen.insert(std::filesystem::weakly_canonical(folder + "/", none)).second && !none)
+  std::set<std::string> seen;
+  for (const auto& folder : devices)
+    if (!seen.insert(place_of(folder)).second)
       throw UsageError(fmt::format("--devices: {} is named twice; name a folder on each disk", folder));
-  }
 }
 
 /// Returns whether edges are on disks. `bytes_in_memory`: what all processes together need for edges in
@@ -209,11 +206,11 @@ runs::Tools KernelOptions::tools() const {
 }
 
 void run_keeping(const KernelOptions& options, const std::function<void(launch::Bootstrap&)>& process) {
-  std::optional<OutputFolder> folder;
-  if (!options.checkpoints.folder.empty())
-    folder.emplace(options.checkpoints.folder, OutputFolder::Parents::are_made);
-  run_job(options.launch, [&](launch::Bootstrap& bootstrap) {
-    if (folder) adopt_folder(bootstrap, *folder);
+  constexpr auto kParents = OutputFolder::Parents::are_made;
+  const std::string& checkpoints = options.checkpoints.folder;
+  if (checkpoints.empty()) return run_job(options.launch, process);
+  run_job_into(checkpoints, kParents, options.launch, [&](launch::Bootstrap& bootstrap) {
+    const auto folder = process::make_folder(bootstrap, checkpoints, kParents);
     process(bootstrap);
   });
 }

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/output_folder.h"
 #include "base/seconds.h"
 #include "cli/commands.h"
 #include "cli/common.h"
@@ -159,15 +158,14 @@ SortReport gather_report(launch::Bootstrap& bootstrap, shuffle::SortJob& job,
   return report;
 }
 
-/// Reads the parts again. Collective; throws Error when they are not the sorted input.
+/// Reads the parts again, before they get their names. Collective; throws Error when they are not the sorted
+/// input.
 void verify_parts(launch::Bootstrap& bootstrap, shuffle::SortJob& job, const shuffle::SortOptions& options) {
   std::vector<shuffle::PartProof> mine(job.last_partition() - job.first_partition());
   job.process().pool().for_each(mine.size(), [&](int, std::uint64_t p) {
     if (bootstrap.health().failed()) throw Error(bootstrap.health().message());
-    mine[p] = shuffle::prove_part(
-        shuffle::partition_file(options.output, job.first_partition() + static_cast<std::uint32_t>(p),
-                                options.partitions),
-        options.shape);
+    const OutputFile& part = *job.parts()[p];
+    mine[p] = shuffle::prove_part(part.path_for_others(), options.shape, part.path());
   });
   const auto proofs = bootstrap.gather(shuffle::pack_proofs(mine));
   const auto sums = bootstrap.gather(launch::pack(std::vector{job.figures().checksum}));
@@ -209,12 +207,10 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   LoadWatch watch(bootstrap, job.process(), paths, settings.job,
                   "records");  // looks at the job, so it goes first
   told = &watch;
-  {
-    std::optional<process::InterruptLine> interrupt_line;
-    if (first) interrupt_line.emplace();
-    job.run();
-    if (first) options.progress({});
-  }
+  std::optional<process::InterruptLine> interrupt_line;
+  if (first) interrupt_line.emplace();
+  job.run();
+  if (first) options.progress({});
   watch.end_run();
   const double seconds_sort = seconds_since(start);
   // This follows what rank 0 wants, which is also the process that verifies what kernels compute.
@@ -224,6 +220,8 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   const auto seconds_verify = verify ? std::optional(seconds_since(verify_start)) : std::nullopt;
   auto report = gather_report(bootstrap, job, options, seconds_sort, seconds_verify);
   report.balance = watch.gather(report, facts_of(job, settings.record, watch.disk_s()));
+  job.commit();
+  interrupt_line.reset();  // the result is whole
   if (!first) return;
   write_profile_files(report, settings.job, "Sort to " + settings.output);
   if (!settings.job.json_path.empty())
@@ -281,13 +279,8 @@ void add_sort(CLI::App& app) {
   add_options(*command, *settings);
   command->callback([settings] {
     shape_of(*settings);  // may refuse
-    // The folder is made here, so that it goes where processes are lost.
-    OutputFolder folder(settings->output);
-    run_job(settings->job.launch, [&](launch::Bootstrap& bootstrap) {
-      adopt_folder(bootstrap, folder);
-      sort_process(bootstrap, *settings);
-    });
-    folder.keep();
+    run_job_into(settings->output, OutputFolder::Parents::must_exist, settings->job.launch,
+                 [&](launch::Bootstrap& bootstrap) { sort_process(bootstrap, *settings); });
   });
 }
 

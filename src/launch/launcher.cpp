@@ -220,7 +220,8 @@ void set_neighbours(Member& self, const std::vector<Card>& cards) {
 
 std::vector<FileDescriptor> rendezvous(const LaunchOptions& options, const Member& self, const Card& hub,
                                        const FileDescriptor& listener) {
-  const Rendezvous job{self.rank, self.secret, options.start_timeout_s, self.hosts, options.peer_timeout_s};
+  const Rendezvous job{self.rank, self.secret, options.start_timeout_s, self.hosts, options.peer_timeout_s,
+                       true};
   if (self.rank == 0) return receive_others(job, listener);
   std::istringstream words(hub.addresses);
   std::vector<std::string> addresses{std::istream_iterator<std::string>(words), {}};

@@ -314,6 +314,7 @@ int run_body(Bootstrap& bootstrap, const std::function<void(Bootstrap&)>& body) 
 }
 
 int run_local(const LaunchOptions& options, const std::function<void(Bootstrap&)>& body) {
+  if (options.before_fork) options.before_fork();
   const std::string secret = transport::random_bytes(32);
   Streams streams = make_streams(options.processes);
   void* page = mmap(nullptr, sizeof(SaidLines), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -27,9 +27,8 @@ using transport::Purpose;
 constexpr std::size_t kLongestLine = 1000;
 constexpr std::chrono::seconds kTryEach{5};  ///< the time for each of several addresses
 
-Clock::time_point deadline_of(const Rendezvous& job) {
-  return Clock::now() +
-         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(job.start_timeout_s));
+Clock::time_point deadline_after(double seconds) {
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
 /// Returns the connection to rank 0 at one address; none when `until` has come, or, unless this is the `only`
@@ -149,10 +148,26 @@ class Waiting {
 
 constexpr const char* kBefore = "before all processes had connected";
 
+/// Tells `missing` processes why the job cannot begin, as far as they come until then. They would else try to
+/// reach rank 0 as long as they may.
+void tell_late_ones(Connector& connector, std::size_t missing, const Message& why, Clock::time_point until) {
+  constexpr std::chrono::milliseconds kPause{50};
+  std::vector<FileDescriptor> told;  // open, so that nothing of what is under way is lost
+  try {
+    while (told.size() < missing && Clock::now() < until)
+      for (Connector::Connection& made : connector.step(kPause)) {
+        ::send(made.socket.get(), why->data(), why->size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        told.push_back(std::move(made.socket));
+      }
+  } catch (const Error&) {
+    // One that is of another version knows why it cannot take part. The first failure is the one to report.
+  }
+}
+
 }  // namespace
 
 std::vector<FileDescriptor> receive_others(const Rendezvous& job, const FileDescriptor& listener) {
-  const auto deadline = deadline_of(job);
+  const auto deadline = deadline_after(job.start_timeout_s);
   std::vector<FileDescriptor> streams(job.hosts.size());
   Waiting waiting(job.peer_timeout_s);
   Connector connector(listener, job.secret, Purpose::Launch, 0);
@@ -184,7 +199,12 @@ std::vector<FileDescriptor> receive_others(const Rendezvous& job, const FileDesc
                                 job.start_timeout_s));
     }
   } catch (const Error& error) {
-    waiting.send(frame(FrameKind::Abort, 0, std::string(error.what()).substr(0, kLongestLine)));
+    const Message why = frame(FrameKind::Abort, 0, std::string(error.what()).substr(0, kLongestLine));
+    waiting.send(why);
+    const auto left = std::count_if(streams.begin() + 1, streams.end(), [](auto& s) { return !s; });
+    if (!job.launched)
+      tell_late_ones(connector, static_cast<std::size_t>(left), why,
+                     std::min(deadline, deadline_after(job.peer_timeout_s)));
     throw;
   }
   waiting.send(frame(FrameKind::Go, 0));
@@ -193,7 +213,7 @@ std::vector<FileDescriptor> receive_others(const Rendezvous& job, const FileDesc
 
 std::vector<FileDescriptor> come_to_hub(const Rendezvous& job, const std::vector<std::string>& addresses,
                                         int port) {
-  const auto deadline = deadline_of(job);
+  const auto deadline = deadline_after(job.start_timeout_s);
   std::string hub;
   for (const std::string& address : addresses) hub += (hub.empty() ? "" : ", ") + address;
   hub += fmt::format(" port {}", port);

@@ -15,12 +15,14 @@ struct Rendezvous {
   double start_timeout_s = 30;     ///< from now on
   std::vector<std::string> hosts;  ///< of every rank, for messages
   double peer_timeout_s = 10;      ///< for hosts that are lost after they have connected
+  bool launched = false;           ///< a launcher has started all processes: none comes late
   int size() const { return static_cast<int>(hosts.size()); }
 };
 
 /// Waits on `listener`, at rank 0, until all others have connected, refuses strangers, then lets all
 /// continue. Result[p] is the connection to rank p; [0] is unused. Throws Error that names a rank that has
-/// not connected in time, or has gone again, and tells the others.
+/// not connected in time, or has gone again, and tells the others. Without a launcher it waits for those that
+/// come late, up to the peer timeout and within the start timeout, and tells them, too.
 std::vector<transport::FileDescriptor> receive_others(const Rendezvous& job,
                                                       const transport::FileDescriptor& listener);
 

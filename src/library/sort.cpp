@@ -17,6 +17,7 @@ SortSummary sort(launch::Bootstrap& bootstrap, const SortOptions& options, const
   asked.progress = job.progress;
   shuffle::SortJob sorting(bootstrap, asked);
   sorting.run();
+  sorting.commit();
   const auto& figures = sorting.figures();
   SortSummary summary{figures.records_read, figures.bytes_spilled, figures.payload_bytes_sent,
                       figures.wire_bytes_sent};

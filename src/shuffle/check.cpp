@@ -23,22 +23,23 @@ bool comes_before(std::string_view a, std::string_view b, const RecordShape& sha
 
 }  // namespace
 
-PartProof prove_part(const std::string& path, const RecordShape& shape) {
+PartProof prove_part(const std::string& path, const RecordShape& shape, const std::string& called) {
+  const std::string& name = called.empty() ? path : called;
   const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "re"), &std::fclose);
-  if (!file) throw Error(fmt::format("{}: cannot read: {}", path, reason(errno)));
+  if (!file) throw Error(fmt::format("{}: cannot read: {}", name, reason(errno)));
   PartProof proof;
   std::string record(shape.bytes, '\0');
   for (;;) {
     const std::size_t bytes = std::fread(record.data(), 1, record.size(), file.get());
-    if (std::ferror(file.get()) != 0) throw Error(fmt::format("{}: cannot read: {}", path, reason(errno)));
+    if (std::ferror(file.get()) != 0) throw Error(fmt::format("{}: cannot read: {}", name, reason(errno)));
     if (bytes == 0) return proof;
     const std::uint64_t at = proof.records * shape.bytes;
     if (bytes < record.size())
-      throw Error(fmt::format("{}: byte {}: the part ends within a record", path, at));
+      throw Error(fmt::format("{}: byte {}: the part ends within a record", name, at));
     if (proof.records == 0)
       proof.first = record;
     else if (comes_before(record, proof.last, shape))
-      throw Error(fmt::format("{}: byte {}: the record belongs before the one ahead of it", path, at));
+      throw Error(fmt::format("{}: byte {}: the record belongs before the one ahead of it", name, at));
     proof.last = record;
     proof.checksum += checksum(record.data(), record.size());
     ++proof.records;

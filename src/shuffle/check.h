@@ -17,8 +17,9 @@ struct PartProof {
   std::string first, last;     ///< its first and last record
 };
 
-/// Reads a part. Throws Error that names file and byte where a record comes before the one ahead of it.
-PartProof prove_part(const std::string& path, const RecordShape& shape);
+/// Reads a part. Throws Error where a record comes before the one ahead of it. It names the byte, and the
+/// file as it is `called`, or by its path.
+PartProof prove_part(const std::string& path, const RecordShape& shape, const std::string& called = {});
 /// Returns "" when these parts, in their order, are a sorted sequence of so many records with this checksum;
 /// else what is wrong.
 std::string fault_of(const std::vector<PartProof>& parts, const RecordShape& shape, std::uint64_t records,

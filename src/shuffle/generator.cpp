@@ -59,6 +59,7 @@ void generate_records(const std::string& folder, const RecordsWanted& wanted) {
   check_range("keys", wanted.keys, std::uint64_t{1}, kMostKeys);
   check_range("files", wanted.files, 1U, 10000U);
   OutputFolder made(folder);
+  made.make();
   const std::size_t block = std::max<std::size_t>(1, kWriteBytes / wanted.record_bytes);
   std::vector<char> memory(block * wanted.record_bytes);
   std::vector<std::unique_ptr<OutputFile>> files;

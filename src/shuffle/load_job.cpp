@@ -9,6 +9,7 @@
 #include "launch/agreement.h"
 #include "launch/packing.h"
 #include "process/barrier.h"
+#include "process/job_folder.h"
 #include "shuffle/edge_record.h"
 
 namespace edgewire::shuffle {
@@ -62,7 +63,7 @@ LoadJob::LoadJob(launch::Bootstrap& bootstrap, const LoadOptions& options)
         "convert writes one file, so all its processes must be on one host (-p); --parts writes a file for "
         "each process");
   if (!options.parts) return;
-  folder_.emplace(options_.output);
+  folder_ = process::make_folder(bootstrap, options_.output);
   refuse_parts();
 }
 

@@ -61,10 +61,13 @@ class LoadJob final : public graph::EdgeSink {
   void add_vertices(int worker, std::span<const std::uint64_t> ids) override;
   std::uint64_t sum(std::uint64_t mine) override;
   std::uint64_t least(std::uint64_t mine) override;
-  /// The summary is that of the whole file in all processes.
+  /// Writes the file, or the parts of all processes, which have no names yet. The summary is that of the
+  /// whole file in all processes.
   graph::BuildSummary write(std::uint32_t flags, const Progress& progress) override;
 
-  /// Returns the output of a file that got no name; it is called after write(), once.
+  /// Gives the output its name, after write(). Collective: what else can fail comes before it.
+  void commit();
+  /// Returns the output of a file that gets no name; it is called after write(), once.
   std::unique_ptr<OutputFile> take_output() noexcept { return std::move(output_); }
 
   process::LocalProcess& process() noexcept { return process_; }
@@ -137,7 +140,7 @@ class LoadJob final : public graph::EdgeSink {
   bool compacted_ = false;                  ///< ids are sparse: see BuildSummary
   bool renumbered_ = false;                 ///< ids of the input are not vertices
   std::vector<std::uint64_t> edge_begins_;  ///< begins of all partitions, and the end
-  std::optional<OutputFolder> folder_;      ///< folder of the parts
+  std::unique_ptr<OutputFolder> folder_;    ///< folder of the parts
   std::unique_ptr<OutputFile> output_;      ///< at rank 0, and of a part
   disk::File shared_;                       ///< elsewhere
   GraphSections sections_;

@@ -197,7 +197,6 @@ void LoadJob::finish_file() {
   if (rank() == 0) {
     write_checksums();
     graph::write_header(*output_, header);
-    output_->commit();
   }
   bootstrap_.allgather("written");
   file_bytes_ = graph::file_bytes(header);
@@ -240,7 +239,13 @@ void LoadJob::finish_part() {
   for (const auto& part : launch::allgather(bootstrap_, std::vector{header})) parts.push_back(part[0]);
   header.part.graph_checksum = graph::graph_checksum(parts);
   graph::write_header(*output_, header);
-  commit_parts(bootstrap_, {&output_, 1}, *folder_);
+  bootstrap_.allgather("written");
+}
+
+void LoadJob::commit() {
+  if (options_.parts) return commit_parts(bootstrap_, {&output_, 1}, *folder_);
+  if (rank() == 0) output_->commit();
+  bootstrap_.allgather("named");
 }
 
 /// Refuses a folder that holds parts. Another process that refuses to run may have removed the folder again.

@@ -7,7 +7,6 @@ namespace edgewire::shuffle {
 
 void commit_parts(launch::Bootstrap& bootstrap, std::span<const std::unique_ptr<OutputFile>> parts,
                   OutputFolder& folder) {
-  bootstrap.allgather("written");  // before a name appears
   std::size_t named = 0;
   try {
     for (; named < parts.size(); ++named) parts[named]->commit();

@@ -35,8 +35,8 @@ inline constexpr const char* kNumber = "number";             ///< a load: vertic
 inline constexpr const char* kMerge = "merge";               ///< reads runs, writes the result
 inline constexpr const char* kFinish = "finish";             ///< a load: what is left of the file
 
-/// Gives all parts of a folder their names, when all processes have written theirs. If a part of any process
-/// gets no name, those of this process lose theirs, too. Collective; throws Error.
+/// Gives all parts of a folder their names; all processes have written theirs. If a part of any process gets
+/// no name, those of this process lose theirs, too. Collective; throws Error.
 void commit_parts(launch::Bootstrap& bootstrap, std::span<const std::unique_ptr<OutputFile>> parts,
                   OutputFolder& folder);
 

@@ -17,6 +17,7 @@
 #include "launch/agreement.h"
 #include "launch/packing.h"
 #include "process/barrier.h"
+#include "process/job_folder.h"
 #include "shuffle/blocked_time.h"
 #include "topology/shell.h"
 
@@ -85,7 +86,7 @@ SortJob::SortJob(launch::Bootstrap& bootstrap, const SortOptions& options)
       plan_(plan_memory(sort_needs(options.shape, options.process.workers, bootstrap.size(),
                                    options.partitions, input_.records()),
                         options.memory_bytes)),
-      folder_(options.output),
+      folder_(process::make_folder(bootstrap, options.output)),
       process_(bootstrap, options.process),
       workers_(static_cast<std::size_t>(options.process.workers)) {
   if (options_.temp.empty()) options_.temp = options_.output;
@@ -226,8 +227,10 @@ void SortJob::merge_all() {
     merge_partition(worker, static_cast<std::uint32_t>(part), total);
   });
   const process::WaitTold wait(process_.pool());
-  commit_parts(bootstrap_, parts_, folder_);
+  bootstrap_.allgather("written");
 }
+
+void SortJob::commit() { commit_parts(bootstrap_, parts_, *folder_); }
 
 /// Merges a partition. `total`: records of all partitions here.
 void SortJob::merge_partition(int worker, std::uint32_t part, std::uint64_t total) {

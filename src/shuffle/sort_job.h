@@ -61,8 +61,12 @@ class SortJob {
   /// Refuses inputs, folders and options that cannot be used. `bootstrap` outlives it.
   SortJob(launch::Bootstrap& bootstrap, const SortOptions& options);
 
-  /// Runs the sort. Parts appear when those of all processes are written.
+  /// Runs the sort. Afterwards the parts of all processes are written.
   void run();
+  /// Returns the parts of this process, which have no names yet.
+  const std::vector<std::unique_ptr<OutputFile>>& parts() const noexcept { return parts_; }
+  /// Gives the parts of all processes their names. Collective: what else can fail comes before it.
+  void commit();
 
   process::LocalProcess& process() noexcept { return process_; }
   const SortFigures& figures() const noexcept { return figures_; }
@@ -91,7 +95,7 @@ class SortJob {
   SortOptions options_;
   RecordInput input_;
   MemoryPlan plan_;
-  OutputFolder folder_;
+  std::unique_ptr<OutputFolder> folder_;
   process::LocalProcess process_;
   std::optional<Shuffle> shuffle_;
   std::vector<Worker> workers_;

@@ -1,6 +1,7 @@
 """What the end-to-end tests share. They run the program that the environment names as EDGEWIRE."""
 
 import functools
+import itertools
 import os
 import pathlib
 import random
@@ -39,11 +40,12 @@ class Edgewire:
             heed_signals()
             more()
 
-        evidence.note_command([self.program, *arguments])
-        return subprocess.Popen([*self.through, self.program, *map(str, arguments)], stdout=options.pop("stdout", subprocess.PIPE),
-                                stderr=options.pop("stderr", subprocess.PIPE), stdin=options.pop("stdin", subprocess.DEVNULL),
-                                text=True, start_new_session=True, preexec_fn=prepare,
-                                env={**os.environ, **options.pop("env", {}), **dict([MARK.split("=")])}, **options)
+        process = subprocess.Popen([*self.through, self.program, *map(str, arguments)], stdout=options.pop("stdout", subprocess.PIPE),
+                                   stderr=options.pop("stderr", subprocess.PIPE), stdin=options.pop("stdin", subprocess.DEVNULL),
+                                   text=True, start_new_session=True, preexec_fn=prepare,
+                                   env={**os.environ, **options.pop("env", {}), **dict([MARK.split("=")])}, **options)
+        evidence.note_process(process)
+        return process
 
     def __call__(self, *arguments, timeout=LIMIT_S, **options):
         process = self.start(*arguments, **options)
@@ -194,15 +196,17 @@ def devices(tmp_path):
 
 @pytest.fixture
 def hosts(tmp_path):
-    """hosts(n) gives the options of a job of n processes on this machine, each of which is started on its own."""
+    """hosts(n) gives the options of a job of n processes on this machine, each of which is started on its own. Each call is for
+    another job, which has addresses and a file of its own. Ranks say who is missing before a test gives up waiting for them."""
     secret = tmp_path / "secret"
     secret.write_text("a secret of the tests\n")
     secret.chmod(0o600)
+    numbers = itertools.count()
 
     def options(count):
-        path = tmp_path / "hosts"
+        path = tmp_path / f"hosts-{next(numbers)}"
         path.write_text("".join(f"{place}  # rank {rank}\n" for rank, place in enumerate(own_places(count))))
-        return ["--hosts", path, "--secret-file", secret, "--peer-timeout", LIVE_PEER_S, "--start-timeout", PATIENCE_S]
+        return ["--hosts", path, "--secret-file", secret, "--peer-timeout", LIVE_PEER_S, "--start-timeout", PATIENCE_S // 2]
 
     return options
 

@@ -28,6 +28,16 @@ def small_disk(folder, size):
         subprocess.run(["umount", folder], check=True)
 
 
+@contextlib.contextmanager
+def bind_mount(folder, name):
+    """Another name of the folder, a bind mount, as long as the context lasts. Skips the test where none can be made."""
+    mounted(["mount", "--bind", folder, name], name, "a second name of a folder")
+    try:
+        yield name
+    finally:
+        subprocess.run(["umount", name], check=True)
+
+
 class BreakableDisk:
     """A file system on a block device, which can break: it is a file, and what is read behind its end is an error of the device."""
 

@@ -7,6 +7,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -16,7 +17,7 @@ import pytest
 import graphs
 import reference
 from conftest import Edgewire
-from processes import LIMIT_S, LIVE_PEER_S, causes, children, status_fields, wait_for
+from processes import LIMIT_S, LIVE_PEER_S, PATIENCE_S, causes, children, status_fields, wait_for
 
 TIMEOUT_S = 2  # of peers, where one is stopped
 MARGIN_S = 15  # for busy machines; the start timeout is much longer
@@ -41,8 +42,8 @@ def running(edgewire):
     """running(arguments, through) starts a process that is killed at the end of the test."""
     started = []
 
-    def start(arguments, through=()):
-        started.append(Edgewire(edgewire.program, through).start(*arguments))
+    def start(arguments, through=(), **options):
+        started.append(Edgewire(edgewire.program, through).start(*arguments, **options))
         return started[-1]
 
     yield start
@@ -131,6 +132,46 @@ def test_a_rank_is_stopped_when_all_have_come(running, hosts, path, victim):
         line, = lines_of(ranks[rank])
         assert f"rank {victim} (" in line and line.count("rank") <= 3, line
     assert time.monotonic() - since < TIMEOUT_S + MARGIN_S
+
+
+def test_one_that_comes_late_learns_who_was_lost(running, hosts, path):
+    options = changed(["pagerank", path, *hosts(3), "-w", 1], start_timeout=START_S)
+    ranks = [running([*options, "--rank", rank]) for rank in (0, 1)]
+    wait_for(lambda: connections(ranks[0].pid) == 1, "the connection")
+    ranks[1].kill()
+    wait_for(lambda: connections(ranks[0].pid) == 0, "the loss")
+    line, = lines_of(running([*options, "--rank", 2]))
+    lost = r"rank 1 \(.*\) was lost before all processes had connected"
+    assert re.fullmatch(rf"edgewire: rank 0 \(.*\) gave up: {lost}", line), line
+    line, = lines_of(ranks[0])
+    assert re.fullmatch(f"edgewire: {lost}", line), line
+
+
+# ---- what is on disk before the job has formed ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", [
+    ["sort", "in", "-o", "out"], ["sort", "in", "-o", "out", "--temp", ".", "--json", "report", "--trace", "trace"],
+    ["convert", "in.el", "--parts", "-o", "out", "--json", "report"],
+    ["pagerank", "g.ew", "--checkpoint", "kept/here", "--every", 1, "-o", "ranks", "--json", "report"],
+    ["pagerank", "g.ew", "--plan-cache=cache", "-o", "ranks", "--output-parts"], ["cdlp", "g.ew", "--checkpoint", "kept", "-o", "ranks"],
+    ["pagerank", "g.ew", "--edges", "disk", "--devices", "."],
+], ids=lambda words: " ".join(map(str, words[:5])))
+@pytest.mark.usefixtures("path")
+def test_nothing_is_made_before_all_have_come(running, hosts, tmp_path, command):
+    """Nobody would remove what is left by a process that is killed then."""
+    (tmp_path / "in").write_bytes(bytes(100))
+    (tmp_path / "in.el").write_text("0 1\n")
+    options = hosts(2)
+    address, port = options[1].read_text().split()[0].split(":")
+    before = sorted(tmp_path.rglob("*"))
+    with socket.create_server((address, int(port))) as hub:
+        hub.settimeout(PATIENCE_S)
+        process = running([*command, *options, "--rank", 1], cwd=tmp_path)
+        hub.accept()[0].close()
+        process.kill()
+        process.wait(PATIENCE_S)
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 # ---- what the system says of a connection ------------------------------------------------------------------------------

@@ -107,7 +107,8 @@ def test_processes_of_a_job_share_what_the_first_one_claims(running, two_cores, 
 def test_cores_of_processes_that_are_started_one_by_one(several, hosts, two_cores, kronecker, tmp_path):
     """On addresses of their own, so that each takes itself for the only one of its host."""
     report = tmp_path / "report.json"
-    results = several([["pagerank", kronecker(12), "-w", 1, *hosts(2), "--rank", rank, "--json", report] for rank in range(2)], **two_cores)
+    options = ["pagerank", kronecker(12), "-w", 1, *hosts(2), "--json", report]
+    results = several([[*options, "--rank", rank] for rank in range(2)], **two_cores)
     assert [(status, lines) for status, lines, _ in results] == [(0, []), (0, [])]
     assert len({place.split(" on ")[1].split(";")[0] for place in json.loads(report.read_text())["placement"]}) == 2
 

@@ -216,8 +216,8 @@ def test_offsets_that_are_damaged_on_one_host_are_found_there(edgewire, several,
     whole = bytearray(good.read_bytes())
     whole[4096 + 8 * 1000] ^= 1  # the offset of a vertex of rank 0, two blocks before those of rank 1
     bad.write_bytes(whole)
-    results = several([["pagerank", graph, "--ownership", ownership, "-w", 1, *hosts(2), "--rank", rank]
-                       for rank, graph in enumerate((good, bad))])
+    options = ["--ownership", ownership, "-w", 1, *hosts(2)]
+    results = several([["pagerank", graph, *options, "--rank", rank] for rank, graph in enumerate((good, bad))])
     assert [status for status, _, _ in results] == [1, 1]
     assert any(str(bad) in line and "checksum" in line for line in results[1][1]), results
     assert any("rank 1" in line for line in results[0][1]), results

@@ -3,6 +3,7 @@
 import gzip
 import os
 import platform
+import re
 import stat
 import subprocess
 
@@ -10,6 +11,7 @@ import pytest
 
 import graphs
 import reference
+from disks import bind_mount
 from system_calls import refuse
 
 ANOTHER = 12345  # a user
@@ -19,6 +21,18 @@ SOLO = ["-p", 1, "-w", 1]
 @pytest.fixture
 def path(tmp_path):
     return reference.write_graph(tmp_path / "g.ew", graphs.make("self loops"))
+
+
+@pytest.fixture(params=["a link", "a bind mount"])
+def here(request, tmp_path):
+    """Another name of the folder of the test, in it."""
+    name = tmp_path / "here"
+    if request.param == "a link":
+        name.symlink_to(".")
+        yield name
+    else:
+        with bind_mount(tmp_path, name):
+            yield name
 
 
 def contents(folder):
@@ -111,16 +125,21 @@ def test_stdout_is_an_output(edgewire, path, tmp_path):
 
 @pytest.mark.parametrize("words", [
     ["pagerank", "g.ew", "-o", "f", "--json", "here/f"], ["pagerank", "g.ew", "--profile-page", "f", "--trace", "f"], ["bfs", "g.ew", "--source", "0", "-o", "f", "--json", "./f"],
-    ["bound", "g.ew", "--json", "f", "--csv", "f"], ["compare", "g.ew", "-o", "f", "--csv", "f"], ["convert", "in.el", "-o", "f.ew", "--json", "f.ew"],
-    ["profile", "-o", "f", "--", "pagerank", "g.ew", "--json", "f"], ["sort", "in", "-o", "f", "--json", "f"],
-    ["sort", "in", "-o", "here", "--json", "part-00000-of-00001"], ["pagerank", "g.ew", "--checkpoint", "c", "--json", "c/manifest"],
-    ["pagerank", "g.ew", "--plan-cache", "--json", "g.ew.plan-0-of-1"], ["pagerank", "g.ew", "-o", "f", "--output-parts", "--json", "f.0000-of-0001"],
+    ["bound", "g.ew", "--json", "f", "--csv", "f"], ["compare", "g.ew", "-o", "here/f", "--csv", "f"], ["convert", "in.el", "-o", "f.ew", "--json", "here/f.ew"],
+    ["convert", "in.el", "--labels", "-o", "f.ew", "--json", "here/f.ew.labels"], ["convert", "in.el", "--parts", "-o", "f/", "--json", "here/f"],
+    ["profile", "-o", "f", "--", "pagerank", "g.ew", "--json", "here/f"], ["sort", "in", "-o", "here/f", "--json", "f"],
+    ["sort", "in", "-o", "here", "--json", "part-00000-of-00001"], ["sort", "here/part-00000-of-00001", "-o", "."],
+    ["pagerank", "g.ew", "--checkpoint", "c", "--json", "here/c/manifest"], ["pagerank", "g.ew", "--checkpoint", "here/c/d", "--json", "c/d"],
+    ["pagerank", "g.ew", "--plan-cache", "--json", "here/g.ew.plan-0-of-1"], ["pagerank", "g.ew", "-o", "f", "--output-parts", "--json", "here/f.0000-of-0001"],
+    ["pagerank", "g.ew", "--edges", "disk", "--devices", "here,."],
     ["bfs", "g.ew", "--sources", "1,2", "-o", "f{}", "--json", "here/f2"]], ids=lambda words: " ".join(words))
+@pytest.mark.usefixtures("here")
 def test_two_outputs_are_two_files(edgewire, path, tmp_path, words):
-    (tmp_path / "in").write_bytes(bytes(100))
-    (tmp_path / "here").symlink_to(".")
+    for name in ("in", "in.el", "part-00000-of-00001"):
+        (tmp_path / name).write_bytes(b"0 1\n" * 25)
     before = contents(tmp_path)
-    assert refused(edgewire, *words, cwd=tmp_path)
+    line = refused(edgewire, *words, cwd=tmp_path)
+    assert re.search("would write the same file$|would write over |files of this name in /|is named twice", line), line
     assert contents(tmp_path) == before
 
 

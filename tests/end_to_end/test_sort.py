@@ -231,6 +231,16 @@ def test_a_lost_process_ends_the_sort(edgewire, tmp_path, transport):
     assert not (tmp_path / "out").exists() and list((tmp_path / "temp").iterdir()) == []
 
 
+def test_the_folder_goes_where_all_processes_are_lost(edgewire, tmp_path):
+    """The parent that has started them is left."""
+    edgewire.ok("generate", "records", "--bytes", "20M", "-o", tmp_path / "in")
+    process = start_spilling(edgewire, tmp_path, "--memory", "6M", "-p", 2, "-w", 1)
+    for pid in children(process.pid):
+        os.kill(pid, signal.SIGKILL)
+    process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 1 and not (tmp_path / "out").exists()
+
+
 def test_a_signal_for_all_processes_says_one_line(edgewire, tmp_path):
     """As from a terminal, or from timeout, which sends it to its child and then to the group."""
     edgewire.ok("generate", "records", "--bytes", "20M", "-o", tmp_path / "in")
@@ -247,8 +257,8 @@ def test_the_folder_goes_with_the_process_of_a_host_list_that_is_left(edgewire, 
     """The one that has made it is lost."""
     edgewire.ok("generate", "records", "--bytes", "20M", "-o", tmp_path / "in")
     (tmp_path / "temp").mkdir()
-    ranks = [edgewire.start("sort", *[tmp_path / "in/records-00000"] * 4, "-o", tmp_path / "out", "--temp", tmp_path / "temp",
-                            "--memory", "6M", "-w", 1, *hosts(2), "--rank", rank, "--transport", "tcp") for rank in (0, 1)]
+    options = ["--temp", tmp_path / "temp", "--memory", "6M", "-w", 1, "--transport", "tcp", *hosts(2)]
+    ranks = [edgewire.start("sort", *[tmp_path / "in/records-00000"] * 4, "-o", tmp_path / "out", *options, "--rank", rank) for rank in (0, 1)]
     for process in ranks:
         wait_for(lambda pid=process.pid: has_file_in(pid, tmp_path / "temp"), "a run")
     ranks[1].kill()

@@ -35,33 +35,55 @@ TEST_CASE("a folder that was made goes if it is empty and not kept") {
   const std::string path = directory / "out";
   const auto make = [&](const std::function<void(OutputFolder&)>& use) {
     OutputFolder folder(path);
-    CHECK(folder.number() != 0);
     use(folder);
   };
-  make([&](OutputFolder& folder) { CHECK((folder.made() && is_there(path))); });
+  make([&](OutputFolder&) { CHECK_FALSE(is_there(path)); });
+  make([&](OutputFolder& folder) { CHECK((folder.make() && is_there(path))); });
   CHECK_FALSE(is_there(path));
-  make([&](OutputFolder&) { write_file(path + "/file", ""); });
+  make([&](OutputFolder& folder) {
+    folder.make();
+    folder.keep();
+  });
+  make([&](OutputFolder& folder) {
+    CHECK_FALSE(folder.make());
+    folder.adopt();  // nothing: it was there before
+  });
   CHECK(is_there(path));
-  std::filesystem::remove(path + "/file");
-  make([&](OutputFolder& folder) { CHECK_FALSE(folder.made()); });
-  CHECK(is_there(path));
-  make([&](OutputFolder& folder) { folder.adopt(); });
-  CHECK_FALSE(is_there(path));
-  make([&](OutputFolder& folder) { folder.keep(); });
-  CHECK(is_there(path));
+  std::filesystem::remove(path);
+  make([&](OutputFolder& folder) {
+    folder.make();
+    write_file(path + "/file", "");
+  });
+  CHECK(is_there(path + "/file"));
+}
+
+TEST_CASE("a folder that another process has made goes when it is adopted") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "a/b";
+  for (const bool adopted : {true, false}) {
+    {
+      OutputFolder folder(path, OutputFolder::Parents::are_made);
+      std::filesystem::create_directories(path);
+      CHECK_FALSE(folder.make());
+      if (adopted) folder.adopt();
+    }
+    CHECK(is_there(directory / "a") == !adopted);
+  }
 }
 
 TEST_CASE("folders above it are made where that is asked for, and go, too") {
   const TemporaryDirectory directory;
   const std::string path = directory / "a/b/c";
-  CHECK(contains(error_of([&] { const OutputFolder folder(path); }), path + ": cannot make the folder: "));
-  {
-    const OutputFolder folder(path, OutputFolder::Parents::are_made);
-    CHECK(is_there(path));
+  CHECK(contains(error_of([&] { OutputFolder(path).make(); }), path + ": cannot make the folder: "));
+  for (const char* const slash : {"", "/"}) {
+    {
+      OutputFolder folder(path + slash, OutputFolder::Parents::are_made);
+      CHECK((folder.make() && is_there(path)));
+    }
+    CHECK_FALSE(is_there(directory / "a"));
   }
-  CHECK_FALSE(is_there(directory / "a"));
   write_file(directory / "file", "");
-  CHECK(error_of([&] { const OutputFolder folder(directory / "file"); }) ==
+  CHECK(error_of([&] { OutputFolder(directory / "file").make(); }) ==
         (directory / "file") + ": it is not a folder");
 }
 
@@ -70,8 +92,8 @@ TEST_CASE("signals and quick_exit take the folder with them") {
   const std::string path = directory / "a/b";
   for (const int number : {SIGTERM, SIGINT, SIGHUP, 0}) {
     const int state = state_of([&] {
-      const OutputFolder folder(path, OutputFolder::Parents::are_made);
-      if (!is_there(path)) _exit(3);
+      OutputFolder folder(path, OutputFolder::Parents::are_made);
+      if (!folder.make() || !is_there(path)) _exit(3);
       if (number == 0) std::quick_exit(0);
       std::raise(number);
     });
@@ -82,7 +104,8 @@ TEST_CASE("signals and quick_exit take the folder with them") {
 
 TEST_CASE("a forked process leaves the folder to its parent") {
   const TemporaryDirectory directory;
-  const OutputFolder folder(directory / "out");
+  OutputFolder folder(directory / "out");
+  CHECK(folder.make());
   CHECK(state_of([] { std::raise(SIGTERM); }) == SIGTERM);
   CHECK(is_there(directory / "out"));
 }

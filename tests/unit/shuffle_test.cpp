@@ -13,12 +13,14 @@
 
 #include "base/error.h"
 #include "graph_test.h"
+#include "launch/bootstrap.h"
 #include "shuffle/check.h"
 #include "shuffle/id_bits.h"
 #include "shuffle/memory_plan.h"
 #include "shuffle/merge.h"
 #include "shuffle/record_input.h"
 #include "shuffle/run.h"
+#include "shuffle/sort_job.h"
 #include "shuffle/splitters.h"
 
 namespace edgewire::shuffle {
@@ -322,6 +324,34 @@ TEST_CASE("a proof of parts finds what is missing, changed or out of order") {
   REQUIRE(ftruncate(descriptor, 20) == 0);
   CHECK_THROWS_WITH_AS(prove_part(name, kShape), doctest::Contains("ends within a record"), Error);
   std::filesystem::remove(name);
+}
+
+TEST_CASE("parts of a sort have no names before the sort is committed") {
+  const graph::TemporaryDirectory folder;
+  const auto records = random_records(1000, 8);
+  std::string bytes;
+  for (const auto& record : records) bytes += record;
+  graph::write_file(folder / "in", bytes);
+  SortOptions options;
+  options.inputs = {folder / "in"};
+  options.output = folder / "out";
+  options.shape = kShape;
+  options.partitions = 3;
+  options.memory_bytes = 1 << 28;
+  const auto alone = launch::alone();
+  for (const bool commits : {false, true}) {
+    SortJob job(*alone, options);
+    job.run();
+    CHECK(std::filesystem::is_empty(options.output));
+    std::vector<PartProof> proofs;
+    for (const auto& part : job.parts())
+      proofs.push_back(prove_part(part->path_for_others(), kShape, part->path()));
+    CHECK(fault_of(proofs, kShape, records.size(), job.figures().checksum).empty());
+    if (!commits) continue;
+    job.commit();
+    for (std::uint32_t p = 0; p < 3; ++p)
+      CHECK(prove_part(partition_file(options.output, p, 3), kShape).checksum == proofs[p].checksum);
+  }
 }
 
 }  // namespace
