@@ -22,6 +22,7 @@
 #include "base/control_group.h"
 #include "base/error.h"
 #include "base/seconds.h"
+#include "base/usage.h"
 #include "launch/bootstrap.h"
 #include "launch/local_hosts.h"
 #include "topology/shell.h"
@@ -121,6 +122,7 @@ class Family {
       return false;
     }
     children_.clear();  // they are the parent's
+    edgewire::leave_out_parents_memory();
     sigprocmask(SIG_SETMASK, &before_, nullptr);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
