@@ -20,7 +20,7 @@ NEEDED = {
 # All other calls that the commands make.
 CALLS = """accept4 bind clock_gettime clock_nanosleep clone clone3 connect dup2 epoll_create1 epoll_ctl epoll_pwait2 eventfd2 faccessat2
     fadvise64 fallocate fchmod fchown fcntl fdatasync fstatfs ftruncate get_mempolicy getcwd getdents64 geteuid getpeername getpid getppid
-    getrusage getsockname getsockopt getuid io_uring_enter io_uring_register io_uring_setup ioctl kill linkat listen madvise mbind
+    getrusage getsockname getsockopt gettid getuid io_uring_enter io_uring_register io_uring_setup ioctl kill linkat listen madvise mbind
     memfd_create mincore mkdir move_pages perf_event_open pipe2 poll prctl pwrite64 readlink readlinkat recvfrom recvmsg rename rmdir
     rt_sigaction rt_sigpending rt_sigprocmask rt_sigtimedwait sched_getaffinity sched_setaffinity sched_yield sendmsg sendto set_mempolicy
     setns setpgid setsockopt shutdown socket socketpair statfs sysinfo umask uname unlink unshare wait4""".split()
@@ -33,7 +33,7 @@ COMMANDS = {
     "convert": "convert {edges} -w 2 -o {out}.ew",
     "convert, in little memory": "convert {edges} --memory 128M -w 1 -o {out}.ew",
     "convert -p 2": "convert {edges} -p 2 -w 1 -o {out}.ew",
-    "info": "info {graph} --json {out}",
+    "info": "info {graph}",
     "pagerank -p 1": PAGERANK + " -p 1 -w 1",
     "pagerank -w 2": PAGERANK + " -p 1 -w 2",
     "pagerank, shm": PAGERANK + " -p 2 -w 1",
@@ -52,7 +52,7 @@ COMMANDS = {
 }
 REFUSED = re.compile(r"edgewire: (rank \d+: )?\S.*: (Operation not permitted|Function not implemented) "
                      r"\(perhaps a container's filter of system calls refuses it: allow it in its seccomp profile\)"
-                     r"|edgewire: --local-hosts needs root .*: run it with sudo, or without it .*")
+                     r"|edgewire: (--local-hosts|compare) needs root .*")
 BESIDE = r"edgewire: warning: |\[hwloc|compare: round |edgewire: compare: the run .* failed$"  # what a run says besides
 
 
@@ -84,6 +84,8 @@ def right(runs):
     @functools.cache
     def files_of(command):
         result, written = runs(command)
+        if "needs root" in result.stderr:
+            pytest.skip(result.stderr)
         assert result.returncode == 0, result.stderr
         return written
 
@@ -119,4 +121,5 @@ def test_every_command_where_a_call_is_refused(runs, right, command, error):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_command_makes_other_calls(runs, right, command):
     """A call that is in neither table ends the process by SIGSYS; `strace -f -c` names it."""
-    assert trouble(runs(command, allowing([*" ".join(NEEDED.values()).split(), *CALLS])), right(command)) == ""
+    names = [*" ".join(NEEDED.values()).split(), *CALLS, "close_range"]  # the last one is Python's, before the program starts
+    assert trouble(runs(command, allowing(names)), right(command)) == ""
