@@ -18,6 +18,7 @@
 #include <new>
 
 #include "edgewire/error.h"
+#include "edgewire/launch.h"
 
 namespace edgewire::python {
 
@@ -142,6 +143,7 @@ void settle(pid_t parent, int lines) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
+  launch::leave_out_parents_memory();
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGPIPE}) std::signal(number, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);

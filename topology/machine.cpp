@@ -5,6 +5,7 @@
 #include <hwloc.h>
 #include <net/if.h>
 #include <poll.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 
 #include "base/control_group.h"
 #include "base/error.h"
+#include "base/needed_calls.h"
 
 namespace edgewire::topology {
 namespace {
@@ -160,6 +162,9 @@ void add_interfaces(Machine& machine) {
 
 /// Reads what hwloc knows of this machine.
 Machine read_machine(Cards cards) {
+  require_calls(
+      {{"sched_getaffinity", [] { return allowed_cpus().empty() ? -1L : 0L; }},  // asked without end
+       {"getdents64", [] { return syscall(SYS_getdents64, -1, nullptr, 0); }}});
   const Topology topology = prepare(cards);
   hwloc_topology_set_flags(topology.get(),
                            HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING);
@@ -243,7 +248,7 @@ int node_of_card(const std::string& name) {
 Machine from_xml(const std::string& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
-  if (error) throw Error(fmt::format("{}: cannot read: {}", path, error.message()));
+  if (error) throw Error(fmt::format("{}: cannot read: {}", path, reason(error.value())));
   if (!std::filesystem::is_regular_file(status))
     throw Error(fmt::format("{}: cannot read: not a file", path));
   if (access(path.c_str(), R_OK) != 0) throw Error(fmt::format("{}: cannot read: {}", path, reason(errno)));

@@ -23,6 +23,11 @@ namespace {
 /// read.
 thread_local bool quiet = false;
 
+/// libnuma looks at the machine as it is loaded, before this, and would complain in programs that never use
+/// it.
+bool loaded = false;
+__attribute__((constructor)) void note_loaded() { loaded = true; }
+
 struct Quiet {
   Quiet() { quiet = true; }
   ~Quiet() { quiet = false; }
@@ -39,7 +44,7 @@ __attribute__((weak, visibility("default"))) void numa_error(char* where) {
 }
 __attribute__((weak, visibility("default"), format(printf, 2, 3))) void numa_warn(int /*number*/,
                                                                                   char* format, ...) {
-  if (quiet) return;
+  if (quiet || !loaded) return;
   va_list values;
   va_start(values, format);
   std::fputs("libnuma: Warning: ", stderr);

@@ -24,6 +24,7 @@ void open_standard_streams() {
   constexpr int kModes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(stream, F_GETFD) >= 0) continue;
+    if (errno != EBADF) throw Error(fmt::format("cannot call fcntl(): {}", reason(errno)));
     if (open("/dev/null", kModes[stream]) != stream)  // the lowest number that is free
       throw Error(
           fmt::format("cannot open /dev/null in place of a closed standard stream: {}", reason(errno)));

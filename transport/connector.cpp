@@ -2,11 +2,13 @@
 
 #include <fmt/core.h>
 #include <poll.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "base/error.h"
+#include "base/needed_calls.h"
 #include "transport/sockets.h"
 
 namespace edgewire::transport {
@@ -21,7 +23,12 @@ constexpr std::size_t kMaxCallers = 256;  ///< unproven at a time; more wait in 
 }  // namespace
 
 Connector::Connector(const FileDescriptor& listener, const std::string& secret, Purpose purpose, int rank)
-    : listener_(listener), secret_(secret), purpose_(purpose), rank_(rank) {}
+    : listener_(listener), secret_(secret), purpose_(purpose), rank_(rank) {
+  require_calls({{"accept4", [] { return long{accept4(-1, nullptr, nullptr, 0)}; }},
+                 {"connect", [] { return long{connect(-1, nullptr, 0)}; }},
+                 {"getsockname", [] { return long{getsockname(-1, nullptr, nullptr)}; }},
+                 {"poll", [] { return long{poll(nullptr, 0, 0)}; }}});
+}
 
 void Connector::call(const std::string& address, int port, const Introduction& introduction) {
   Call& added = calls_.emplace_back();

@@ -97,7 +97,7 @@ Handshake::State Handshake::step() {
     while (!to_send_.empty()) {
       const ssize_t sent = ::send(fd(), to_send_.data(), to_send_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
       if (sent < 0 && (errno == EAGAIN || errno == EINTR || errno == EINPROGRESS)) return State::Going;
-      if (sent < 0) return refused(std::strerror(errno));
+      if (sent < 0) return refused(edgewire::reason(errno));
       to_send_.erase(0, static_cast<std::size_t>(sent));
     }
     if (received_.size() < expected_) {
@@ -105,7 +105,7 @@ Handshake::State Handshake::step() {
       const ssize_t got =
           recv(fd(), bytes, std::min(sizeof bytes, expected_ - received_.size()), MSG_DONTWAIT);
       if (got < 0 && (errno == EAGAIN || errno == EINTR)) return State::Going;
-      if (got < 0) return refused(std::strerror(errno));
+      if (got < 0) return refused(edgewire::reason(errno));
       if (got == 0) {
         // Version 1, and a process that is called for another purpose, refuse the hello with one byte.
         final_ = step_ == Step::Challenge && received_.size() == 1;

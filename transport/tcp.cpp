@@ -1,10 +1,12 @@
 #include "transport/tcp.h"
 
+#include <fmt/core.h>
 #include <sys/epoll.h>
 
 #include <algorithm>
 #include <cerrno>
 
+#include "base/error.h"
 #include "transport/handshake.h"
 
 namespace edgewire::transport {
@@ -18,8 +20,13 @@ constexpr std::chrono::microseconds kLostPause{10'000};  ///< a lost peer is rep
 bool Tcp::look(std::chrono::nanoseconds timeout) noexcept {
   std::array<epoll_event, 64> events;
   const timespec limit{timeout.count() / 1'000'000'000, timeout.count() % 1'000'000'000};
-  const int count =
-      epoll_pwait2(epoll_.get(), events.data(), static_cast<int>(events.size()), &limit, nullptr);
+  constexpr int kMost = static_cast<int>(std::tuple_size_v<decltype(events)>);
+  int count = epoll_pwait2(epoll_.get(), events.data(), kMost, &limit, nullptr);
+  if (count < 0 && (errno == ENOSYS || errno == EPERM))  // before Linux 5.11, or refused by a container
+    count = epoll_wait(epoll_.get(), events.data(), kMost,
+                       static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(timeout).count()));
+  if (count < 0 && errno != EINTR)
+    settings_.health->fail(-1, fmt::format("cannot wait for connections (epoll_wait): {}", reason(errno)));
   bool rings = false;
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/error.h"
 #include "transport/sockets.h"
 #include "transport/tcp.h"
 
@@ -18,6 +19,8 @@ constexpr std::size_t kAheadBytes = 4 * kUnitBytes;
 constexpr std::size_t kTurnBytes = std::size_t{1}
                                    << 22;  ///< from one connection before others get their turn
 constexpr std::chrono::milliseconds kExplainLimit{200};
+/// Returns whether the error says nothing of the peer: a container or a firewall of this host refuses.
+constexpr bool is_refusal(int error) { return error == EPERM || error == ENOSYS; }
 static_assert(kAheadBytes + sizeof(FrameHeader) <= Arrivals::kStagingBytes);
 
 }  // namespace
@@ -57,7 +60,10 @@ bool Tcp::read(Link& link) noexcept {
     const ssize_t got = recvmsg(link.socket.get(), &message, MSG_DONTWAIT);
     if (got <= 0) {
       if (got < 0 && errno == EINTR) continue;
-      if (got == 0 || errno != EAGAIN) end(link, got == 0 ? 0 : errno);
+      const int error = got == 0 ? 0 : errno;
+      // Receiving does not meet what sending has.
+      if (error != EAGAIN || is_refusal(link.out.error.load(std::memory_order_relaxed)))
+        end(link, error == EAGAIN ? 0 : error);
       break;
     }
     const auto bytes = static_cast<std::size_t>(got);
@@ -169,6 +175,9 @@ bool Tcp::refuse_frame(Link& link, const std::string& cause) noexcept {
 void Tcp::end(Link& link, int error) noexcept {
   link.in.error = error != 0 ? error : link.out.error.load(std::memory_order_relaxed);
   link.in.ended.store(true, std::memory_order_relaxed);
+  if (is_refusal(link.in.error))
+    settings_.health->fail(-1, fmt::format("cannot send to rank {} over TCP, or receive from it: {}",
+                                           link.peer, reason(link.in.error)));
   if (!link.in.goodbye) note_lost(link);
   announce();
 }
@@ -185,7 +194,7 @@ void Tcp::note_lost(Link& link) noexcept {
 void Tcp::report_lost() noexcept {
   Link* link = lost_.load(std::memory_order_acquire);
   if (link == nullptr || Clock::now() - lost_at_ < kExplainLimit) return;
-  std::string cause = link->in.error == 0 ? "connection closed" : std::strerror(link->in.error);
+  std::string cause = link->in.error == 0 ? "connection closed" : reason(link->in.error);
   const std::string advice = link->in.error == ETIMEDOUT ? mtu_advice(link->socket, link->address) : "";
   if (!advice.empty())
     cause += fmt::format(" (its host or link is down, or the way to {} drops large packets: {})",

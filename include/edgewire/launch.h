@@ -134,4 +134,8 @@ int run(const LaunchOptions& options, const std::function<void(Bootstrap&)>& bod
 /// it forks later, do not read it again as long as they may use the same processors. Throws Error.
 void know_machine();
 
+/// Says that this process was just forked: the peak of memory in its reports does not count what it has from
+/// its parent. run() says so in the processes that it forks.
+void leave_out_parents_memory();
+
 }  // namespace edgewire::launch

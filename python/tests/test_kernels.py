@@ -155,6 +155,13 @@ def test_frames(random_graph):
         ranks[:5].to_frame()
 
 
+@pytest.mark.parametrize("processes", [1, 2])
+def test_the_peak_of_memory_is_that_of_the_call(random_graph, processes):
+    held = np.ones(500 << 17)  # 500 MiB of Python's process
+    report = ew.pagerank(random_graph[0], processes=processes).report
+    assert 100_000 < report["peak_rss_bytes"] < held.nbytes / 4
+
+
 def test_results_are_arrays(random_graph):
     ranks = ew.pagerank(random_graph[0])
     assert isinstance(ranks, np.ndarray) and type(ranks * 2) is np.ndarray and type(ranks.sum()) is np.float64

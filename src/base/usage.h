@@ -25,9 +25,11 @@ inline double cpu_seconds(const rusage& used) {
 /// Returns the time of cores that all threads of this process have used so far.
 inline double process_cpu_seconds() { return cpu_seconds(usage_of(RUSAGE_SELF)); }
 
-/// Returns the most memory that this process has had so far, in bytes.
-inline std::uint64_t peak_memory_bytes() {
-  return static_cast<std::uint64_t>(usage_of(RUSAGE_SELF).ru_maxrss) * 1024;
-}
+/// Returns the most memory that this process has had resident so far, in bytes. In a forked process, without
+/// what it had from its parent.
+std::uint64_t peak_memory_bytes();
+
+/// Says that this process was just forked: peak_memory_bytes() does not count what is resident now.
+void leave_out_parents_memory();
 
 }  // namespace edgewire

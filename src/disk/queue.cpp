@@ -1,6 +1,7 @@
 #include "disk/queue.h"
 
 #include <liburing.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,7 +35,9 @@ Queue::Queue(bool allowed) {
   io_uring_params params{};
   params.flags = IORING_SETUP_CQSIZE;
   params.cq_entries = kMostUnderWay;
-  if (io_uring_queue_init_params(kEntries, ring.get(), &params) == 0) ring_.reset(ring.release());
+  if (io_uring_queue_init_params(kEntries, ring.get(), &params) != 0) return;
+  ring_.reset(ring.release());
+  if (syscall(SYS_io_uring_enter, ring_->ring_fd, 0, 0, 0, nullptr, 0) < 0) ring_.reset();  // refused
 }
 
 /// The system gives registered files back some time after the ring is closed, even after the process has

@@ -1,5 +1,6 @@
 #include "launch/frames.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -7,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/needed_calls.h"
 #include "base/release.h"
 #include "transport/crc32c.h"
 
@@ -16,6 +18,12 @@ namespace {
 constexpr std::size_t kReadBytes = std::size_t{1} << 16;
 
 }  // namespace
+
+void require_message_calls() {
+  require_calls({{"poll", [] { return long{poll(nullptr, 0, 0)}; }},
+                 {"recvfrom", [] { return recv(-1, nullptr, 0, 0); }},
+                 {"sendto", [] { return send(-1, nullptr, 0, 0); }}});
+}
 
 std::uint32_t FrameHeader::right_check() const noexcept {
   return transport::crc32c(std::as_bytes(std::span(this, 1)).first(offsetof(FrameHeader, check)));

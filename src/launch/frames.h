@@ -29,6 +29,9 @@ struct FrameHeader {
 };
 static_assert(sizeof(FrameHeader) == 24);
 
+/// Throws Error where a system call is refused without which no message comes or goes.
+void require_message_calls();
+
 /// Much more than any message of a job has. A larger length means that the stream is damaged.
 constexpr std::uint64_t kMaxMessageBytes = std::uint64_t{1} << 38;
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "base/usage.h"
 #include "launch/agreement.h"
 #include "launch/bootstrap.h"
 #include "launch/hosts.h"
@@ -92,5 +93,7 @@ int run(const LaunchOptions& given, const std::function<void(Bootstrap&)>& job) 
 }
 
 void know_machine() { topology::discover(); }
+
+void leave_out_parents_memory() { edgewire::leave_out_parents_memory(); }
 
 }  // namespace edgewire::launch

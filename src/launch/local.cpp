@@ -21,9 +21,12 @@
 
 #include "base/control_group.h"
 #include "base/error.h"
+#include "base/needed_calls.h"
 #include "base/seconds.h"
+#include "base/usage.h"
 #include "launch/bootstrap.h"
 #include "launch/local_hosts.h"
+#include "launch/program.h"
 #include "topology/shell.h"
 #include "transport/sealed.h"
 
@@ -97,6 +100,7 @@ class Family {
       : grace_(options.peer_timeout_s + 2),
         tolerates_losses_(options.tolerates_losses),
         deaths_(options.less_memory) {
+    require_process_calls();
     std::signal(SIGCHLD, SIG_DFL);  // where it is ignored, statuses are lost
     sigemptyset(&watched_);
     for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD})  // one that is ignored would be watched, too
@@ -121,6 +125,7 @@ class Family {
       return false;
     }
     children_.clear();  // they are the parent's
+    edgewire::leave_out_parents_memory();
     sigprocmask(SIG_SETMASK, &before_, nullptr);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);

@@ -51,7 +51,9 @@ ProgramEnd run_tool(const std::vector<std::string>& words, double stop_timeout_s
   } catch (const ProgramStopped& error) {
     throw Error(fmt::format("--local-hosts: {}", error.what()));
   } catch (const Error& error) {
-    throw Error(fmt::format("--local-hosts: {} (apt-get install iproute2)", error.what()));
+    const std::string line = error.what();
+    const bool missing = line.ends_with(reason(ENOENT));
+    throw Error(fmt::format("--local-hosts: {}{}", line, missing ? " (apt-get install iproute2)" : ""));
   }
 }
 

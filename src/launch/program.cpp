@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "base/needed_calls.h"
 #include "base/seconds.h"
 #include "topology/shell.h"
 #include "transport/file_descriptor.h"
@@ -174,6 +176,13 @@ void talk(FileDescriptor input_end, std::string_view input, FileDescriptor& outp
 
 }  // namespace
 
+void require_process_calls() {
+  require_calls({{"getpid", [] { return syscall(SYS_getpid); }},  // the C library's has no errors
+                 {"getppid", [] { return syscall(SYS_getppid); }},
+                 {"poll", [] { return long{::poll(nullptr, 0, 0)}; }},
+                 {"wait4", [] { return long{waitpid(getpid(), nullptr, WNOHANG)}; }}});
+}
+
 std::string ProgramEnd::last_words() const {
   std::string_view text = diagnostics;
   while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
@@ -184,6 +193,7 @@ std::string ProgramEnd::last_words() const {
 }
 
 ProgramEnd run_program(const std::vector<std::string>& words, std::string_view input, double stop_timeout_s) {
+  require_process_calls();
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -194,13 +204,14 @@ ProgramEnd run_program(const std::vector<std::string>& words, std::string_view i
   const pid_t pid = fork();
   if (pid < 0) throw Error(fmt::format("cannot start {}: {}", words[0], reason(errno)));
   if (pid == 0) {
-    dup2(in.read.get(), STDIN_FILENO);
-    dup2(out.write.get(), STDOUT_FILENO);
-    dup2(err.write.get(), STDERR_FILENO);
+    const bool connected = dup2(in.read.get(), STDIN_FILENO) >= 0 &&
+                           dup2(out.write.get(), STDOUT_FILENO) >= 0 &&
+                           dup2(err.write.get(), STDERR_FILENO) >= 0;
+    int cause = connected ? 0 : errno;
     forwarding.restore();
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(1);
-    const int cause = execute(arguments.data());
+    if (connected) cause = execute(arguments.data());
     [[maybe_unused]] const ssize_t told = write(trouble.write.get(), &cause, sizeof cause);
     _exit(127);
   }
@@ -213,7 +224,7 @@ ProgramEnd run_program(const std::vector<std::string>& words, std::string_view i
   while (!child.ended(words[0])) poll(nullptr, 0, 1);  // soon: its files are closed
   int cause = 0;
   if (read(trouble.read.get(), &cause, sizeof cause) == sizeof cause)
-    throw Error(fmt::format("cannot start {}: {}", words[0], std::strerror(cause)));
+    throw Error(fmt::format("cannot start {}: {}", words[0], reason(cause)));
   result.status = child.status();
   return result;
 }

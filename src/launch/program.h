@@ -10,6 +10,9 @@ namespace edgewire::launch {
 
 constexpr double kStopTimeoutS = 10;
 
+/// Throws Error where a system call is refused without which no process can be started and waited for.
+void require_process_calls();
+
 /// A program was stopped (SIGSTOP) and nobody let it go on, so it is killed. The line names it.
 class ProgramStopped : public Error {
   using Error::Error;

@@ -50,6 +50,7 @@ class SocketBootstrap final : public Bootstrap {
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         told_losses_(static_cast<std::size_t>(self_.size)) {
     if (!wake_) throw Error(fmt::format("cannot make an eventfd: {}", reason(errno)));
+    require_message_calls();
     last_beat_ = last_round_ = Clock::now();
     for (std::size_t p = 0; p < streams.size(); ++p) {
       if (!streams[p]) continue;
@@ -193,8 +194,7 @@ class SocketBootstrap final : public Bootstrap {
       changed_.notify_all();
       if (!stopping_) continue;
       linger_until = std::min(linger_until, now + kLinger);
-      const bool idle =
-          std::all_of(peers_.begin(), peers_.end(), [](const Peer& p) { return p.outgoing.empty(); });
+      const bool idle = std::ranges::all_of(peers_, [](const Peer& p) { return p.outgoing.empty(); });
       if (idle || now > linger_until) return;
     }
   }

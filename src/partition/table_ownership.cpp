@@ -118,7 +118,7 @@ void read_parts(const std::string& path, std::uint64_t vertices, TableOwnership:
   std::error_code cause;
   if (const auto status = std::filesystem::status(path, cause); !std::filesystem::is_regular_file(status)) {
     throw Error(fmt::format("{}: cannot read the partition file: {}", path,
-                            cause                                   ? cause.message()
+                            cause                                   ? reason(cause.value())
                             : std::filesystem::is_directory(status) ? "it is a folder"
                                                                     : "it is not a regular file"));
   }

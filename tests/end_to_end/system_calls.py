@@ -1,19 +1,49 @@
 """System calls that a sandbox refuses."""
 
 import ctypes
+import errno
+import functools
+import os
+import re
 import struct
+import subprocess
+
+ALLOW, FAIL, KILL = 0x7fff0000, 0x00050000, 0x80000000  # what a filter does with a call
 
 
-def refuse(calls):
-    """Lets these system calls fail with EPERM from now on, as container engines do (seccomp)."""
+@functools.cache
+def numbers():
+    """The number of each system call on this machine, by its name."""
+    said = subprocess.run([os.environ.get("CC", "cc"), "-dM", "-E", "-include", "sys/syscall.h", "-xc", os.devnull], capture_output=True,
+                          text=True, check=True)
+    return {name: int(number) for name, number in re.findall(r"^#define __NR_(\w+) (\d+)$", said.stdout, re.M)}
+
+
+def install(names, then, otherwise=ALLOW):
+    """Gives a function that installs a filter in its process: it does `then` with these calls. This machine may lack some of them."""
     load, equal, answer = 0x20, 0x15, 0x06  # BPF: load a word, jump if equal, return
     steps = [(load, 0, 0, 0)]  # of seccomp_data: nr
-    for left, call in zip(range(len(calls), 0, -1), calls):
-        steps.append((equal, left, 0, call))
-    steps += [(answer, 0, 0, 0x7fff0000), (answer, 0, 0, 0x00050001)]  # allow; EPERM
+    for name in names:
+        if name in numbers():
+            steps += [(equal, 0, 1, numbers()[name]), (answer, 0, 0, then)]
+    steps.append((answer, 0, 0, otherwise))
     program = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in steps))
-    filters = ctypes.create_string_buffer(struct.pack("@HP", len(steps), ctypes.addressof(program)))
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     prctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_void_p, ctypes.c_ulong, ctypes.c_ulong]
-    assert prctl(38, 1, None, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
-    assert prctl(22, 2, ctypes.addressof(filters), 0, 0) == 0  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
+
+    def do():
+        filters = ctypes.create_string_buffer(struct.pack("@HP", len(steps), ctypes.addressof(program)))
+        assert prctl(38, 1, None, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
+        assert prctl(22, 2, ctypes.addressof(filters), 0, 0) == 0  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
+
+    return do
+
+
+def refusing(*names, error=errno.EPERM):
+    """A preexec_fn: these system calls fail with this error, as container engines let them (seccomp)."""
+    return install(names, FAIL | error)
+
+
+def allowing(names):
+    """A preexec_fn: any other system call kills the process."""
+    return install(names, ALLOW, KILL)

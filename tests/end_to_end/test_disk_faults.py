@@ -12,10 +12,9 @@ import frontier
 from disks import breakable_disk, held, processes_of, small_disk
 from job import on
 from processes import PATIENCE_S, has_file_in, wait_for
-from system_calls import refuse
+from system_calls import refusing
 from test_bad_input import cause_of, refused_job
 
-IO_URING_SETUP = 425
 TILES, ROWS = "pagerank", "bc"
 KERNELS = [TILES, ROWS]
 ROUNDS = {TILES: 1_000_000, ROWS: 10_000}  # for minutes
@@ -69,7 +68,7 @@ def test_a_device_that_breaks_ends_the_run(edgewire, path, tmp_path, devices, ke
         folders = [devices[0], disk.folder]
         edgewire.ok(*asked(kernel, path, folders, processes))
         broken = files([disk.folder])
-        refused = {} if asynchronous else {"preexec_fn": lambda: refuse([IO_URING_SETUP])}
+        refused = {} if asynchronous else {"preexec_fn": refusing("io_uring_setup")}
         with held(edgewire, broken, *asked(kernel, path, folders, processes, ROUNDS[kernel]), "-o", output, **refused) as job:
             disk.break_down()
         found = re.fullmatch(r"(.*): byte (\d+): cannot read: Input/output error", cause_of_end(job))

@@ -100,6 +100,13 @@ def test_a_process_of_many_of_a_frontier_kernel_holds_its_part(edgewire, kroneck
     check_frontier(edgewire, kronecker(18, "--undirected"), kernel, [2, 4, 8, 16, 32])
 
 
+@pytest.mark.parametrize("processes", [1, 2])
+def test_the_peak_is_not_that_of_the_program_that_starts_a_run(edgewire, kronecker, tmp_path, processes):
+    held = np.ones(500 << 17)  # 500 MiB that the processes of the run have until they become the program
+    edgewire.ok("pagerank", kronecker(10), "-p", processes, "-w", 1, "--json", tmp_path / "report.json")
+    assert 100_000 < json.loads((tmp_path / "report.json").read_text())["peak_rss_bytes"] < held.nbytes / 4
+
+
 @pytest.fixture(scope="module")
 def sparse(edgewire, tmp_path_factory):
     """16.8 M vertices with hardly any edges: a table of all of them takes far more than a process may hold, even with a byte for each."""

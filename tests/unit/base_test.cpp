@@ -1,4 +1,6 @@
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -115,6 +117,22 @@ TEST_CASE("a process has used time of cores, and memory") {
   const std::vector<char> memory(64 << 20, 1);  // touched
   CHECK(peak_memory_bytes() >= memory.size());
   CHECK(process_cpu_seconds() >= before);
+}
+
+TEST_CASE("a forked process does not count the memory of its parent") {
+  constexpr std::size_t kBytes = 64 << 20;
+  const std::vector<char> parents(kBytes, 1);  // touched
+  const pid_t child = fork();
+  if (child == 0) {
+    leave_out_parents_memory();
+    const std::uint64_t first = peak_memory_bytes();
+    const std::vector<char> memory(kBytes / 2, 1);
+    const std::uint64_t second = peak_memory_bytes();
+    _exit(first < kBytes / 4 && second >= memory.size() && second < kBytes ? 0 : 1);
+  }
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
 }
 
 }  // namespace

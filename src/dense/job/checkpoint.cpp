@@ -87,7 +87,7 @@ Checkpoint::Checkpoint(Checkpointed of, std::string folder, const std::string& r
     : of_(std::move(of)), folder_(std::move(folder)), file_(value_words(of_) * of_.ids.size()) {
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
-  if (error) throw Error(fmt::format("{}: cannot make the folder: {}", folder_, error.message()));
+  if (error) throw Error(fmt::format("{}: cannot make the folder: {}", folder_, reason(error.value())));
   const bool first = of_.bootstrap.rank() == 0;
   if (first) output_target(manifest_path(folder_));  // may refuse
   if (first && std::filesystem::exists(manifest_path(folder_)) &&
