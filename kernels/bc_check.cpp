@@ -14,8 +14,10 @@ namespace edgewire::kernels {
 
 namespace {
 
+__extension__ using Uint128 = unsigned __int128;  // sums of any whole weights
+
 /// Searches as Brandes wrote it down: with a queue, lists of predecessors, and the queue backward. Distance:
-/// std::uint64_t, or double where weights are no whole numbers.
+/// std::uint64_t, Uint128 where edges have whole weights, double where they have others.
 template <class Distance>
 class PlainBetweenness {
  public:
@@ -53,7 +55,7 @@ class PlainBetweenness {
   }
 
  private:
-  static constexpr Distance kNone = std::numeric_limits<Distance>::max();
+  static constexpr Distance kNone = static_cast<Distance>(-1);
 
   /// Returns the pairs of a source and a target that a vertex could be between.
   long double pairs(bool of_source) const {
@@ -80,7 +82,9 @@ class PlainBetweenness {
     for (auto& list : predecessors_) list.clear();
     for (const VertexId v : queue_)
       each_edge(graph_, v, !rules_.weighted, [&](VertexId w, auto weight) {
-        if (distance_[v] + static_cast<Distance>(weight) == distance_[w]) predecessors_[w].push_back(v);
+        // A weight that changes nothing is that of a loop, or of an edge that no shortest path has.
+        if (distance_[v] + static_cast<Distance>(weight) == distance_[w] && distance_[v] < distance_[w])
+          predecessors_[w].push_back(v);
       });
   }
 
@@ -128,9 +132,9 @@ std::vector<double> right_scores(const graph::GraphFile& graph, std::span<const 
 std::string check_bc(const graph::GraphFile& graph, std::span<const VertexId> sources,
                      std::span<const double> scores, const BcRules& rules) {
   graph.verify_rows(0, graph.vertices());
-  const bool whole = !rules.weighted || graph::is_whole(graph.weights().type());
-  const auto all = whole ? right_scores<std::uint64_t>(graph, sources, rules)
-                         : right_scores<double>(graph, sources, rules);
+  const auto all = !rules.weighted ? right_scores<std::uint64_t>(graph, sources, rules)
+                   : graph::is_whole(graph.weights().type()) ? right_scores<Uint128>(graph, sources, rules)
+                                                             : right_scores<double>(graph, sources, rules);
   for (VertexId v{}; v < graph.vertices(); ++v) {
     const double right = all[v];
     // What is next to 0 may have been rounded to it.

@@ -48,8 +48,10 @@ class WeightedSearch final : public BcSearch {
   using Limits = std::numeric_limits<Distance>;
   static constexpr Distance kUnreached = Limits::has_infinity ? Limits::infinity() : Limits::max();
 
-  /// Runs Dijkstra's algorithm; a vertex whose distance falls is queued again.
+  /// Runs Dijkstra's algorithm; a vertex whose distance falls is queued again. A way whose length cannot be
+  /// told matters only where no shorter one leads to its end.
   void find_order(VertexId source) {
+    bool too_long = false;
     distances_[source] = 0;
     queue_ = {{Distance{0}, source}};
     while (!queue_.empty()) {
@@ -58,14 +60,21 @@ class WeightedSearch final : public BcSearch {
       queue_.pop_back();
       if (distance != distances_[v]) continue;  // it has fallen since
       order_.push_back(v);
-      for_each_edge(v, [&, v = v](VertexId target, auto weight) {
-        const Distance way = along(v, target, weight);
+      for_each_edge(v, [&, v = v, distance = distance](VertexId target, auto weight) {
+        const Distance way = distance + static_cast<Distance>(weight);
+        if (way < distance || way == kUnreached) {  // a whole number has begun at 0 again
+          too_long = true;
+          return;
+        }
+        if (way == distance && target != v && way <= distances_[target])
+          refuse_lost(v, target, static_cast<double>(weight));
         if (way >= distances_[target]) return;
         distances_[target] = way;
         queue_.emplace_back(way, target);
         std::ranges::push_heap(queue_, std::greater<>());
       });
     }
+    if (too_long) expect_reached();
   }
   /// Goes forward and counts sigma. Returns false where there are too many paths.
   bool count_paths(VertexId source) {
@@ -103,23 +112,33 @@ class WeightedSearch final : public BcSearch {
   template <class Work>
   void for_each_successor(VertexId v, const Work& work) {
     for_each_edge(v, [&](VertexId target, auto weight) {
-      if (distances_[v] + static_cast<Distance>(weight) == distances_[target]) work(target);
+      const Distance way = distances_[v] + static_cast<Distance>(weight);
+      // The second holds but for a loop whose weight is lost, and for a whole number that begins at 0 again.
+      if (way == distances_[target] && way > distances_[v]) work(target);
     });
   }
-  /// Returns the distance of `target` over `v`.
-  template <class Weight>
-  Distance along(VertexId v, VertexId target, Weight weight) const {
-    const Distance sum = distances_[v] + static_cast<Distance>(weight);
-    if (sum > distances_[v] && sum < kUnreached) return sum;
+  std::string name_of_edge(VertexId v, VertexId target) const {
     const graph::VertexNames names(graph_);
-    const std::string edge = fmt::format("{}: edge {} -> {}", graph_.path(), names(v), names(target));
-    if (std::is_same_v<Distance, double> && sum == distances_[v])
-      throw Error(fmt::format(
-          "{}: its weight {:g} is lost in the distance {:g} to which bc adds it: the weights are too "
-          "different",
-          edge, static_cast<double>(weight), static_cast<double>(sum)));
-    throw Error(fmt::format("{}: the distance behind it is greater than {} can be: divide the weights", edge,
-                            std::is_same_v<Distance, double> ? "a double (1.8e308)" : "64 bits (1.8e19)"));
+    return fmt::format("{}: edge {} -> {}", graph_.path(), names(v), names(target));
+  }
+  /// Throws Error that says that the distance of a vertex is too large, where an edge leads to one that no
+  /// other way reaches.
+  void expect_reached() {
+    for (const VertexId v : order_)
+      for_each_edge(v, [&](VertexId target, auto /*weight*/) {
+        if (distances_[target] != kUnreached) return;
+        throw Error(
+            fmt::format("{}: the shortest path that ends with it is longer than {} can hold: divide "
+                        "the weights",
+                        name_of_edge(v, target),
+                        std::is_same_v<Distance, double> ? "a double (1.8e308)" : "64 bits (1.8e19)"));
+      });
+  }
+  /// Throws Error that says that the edge may end a shortest path, but does not change the distance.
+  [[noreturn]] void refuse_lost(VertexId v, VertexId target, double weight) const {
+    throw Error(fmt::format(
+        "{}: its weight {:g} is lost in the distance {:g} to which bc adds it: the weights are too different",
+        name_of_edge(v, target), weight, static_cast<double>(distances_[v])));
   }
 
   const graph::GraphFile& graph_;

@@ -16,8 +16,8 @@ void expect_positive_weights(frontier::FrontierJob& job);
 /// Counts paths in a Number, double or Scaled. Distances are whole where weights are, so that ties are exact;
 /// else doubles, which round once an edge. Memory: 28 bytes for each vertex, 44 where Number is Scaled, and
 /// 16 for each vertex or edge in the queue. All weights are above 0. `alone`: a job of one thread, which
-/// outlives the search. Throws Error when the graph has no weights; add() also when a distance is too large,
-/// or has no digits left for a weight.
+/// outlives the search. Throws Error when the graph has no weights; add() also when the least distance of a
+/// vertex is too large, or may end with an edge for whose weight it has no digits left.
 template <class Number>
 std::unique_ptr<BcSearch> weighted_search(frontier::FrontierJob& alone, bool endpoints);
 

@@ -135,12 +135,12 @@ void Bfs::superstep(std::vector<frontier::Superstep>& all) {
     else
       ends = push(mine, alone);
     for (const Worker& worker : workers_) done.edges += worker.followed;
-    const bool was_counted = counted_;
+    bool followed = true;
     if (state_.pulled || !distributed_)
       total();
     else if (ends)
-      end_push(mine, done, all);
-    if (ends && !was_counted && state_.frontier == 0) {
+      followed = end_push(mine, done, all);
+    if (!followed) {
       meter.add_to(all.back());  // records had led to vertices that were reached before, and nobody knew
       continue;
     }
@@ -150,8 +150,8 @@ void Bfs::superstep(std::vector<frontier::Superstep>& all) {
 }
 
 /// Puts together what all processes have said. `done`: the last level; the others, which another process has
-/// followed alone, are added to `all`.
-void Bfs::end_push(const PushNote& mine, frontier::Superstep& done, std::vector<frontier::Superstep>& all) {
+/// followed alone, are added to `all`. Returns whether any process had vertices to follow in the last level.
+bool Bfs::end_push(const PushNote& mine, frontier::Superstep& done, std::vector<frontier::Superstep>& all) {
   const PushNote sum = sum_of_notes(mine);
   for (std::uint32_t level = mine.levels; level < sum.levels; ++level) {
     all.push_back(done);
@@ -167,6 +167,7 @@ void Bfs::end_push(const PushNote& mine, frontier::Superstep& done, std::vector<
   active_ = sum.next;
   counted_ = false;
   if (!goes_on(job_.graph(), state_)) total();
+  return sum.vertices > 0;
 }
 
 /// Counts what all workers of all processes have reached.

@@ -85,8 +85,6 @@ class Bfs {
   /// Collective; throws Error.
   std::vector<frontier::Superstep> run(VertexId source, const std::function<bool(const State&)>& enough = {});
 
-  /// Returns the edges out of all vertices that the last search has reached, over all processes.
-  std::uint64_t reached_edges() const noexcept { return job_.graph().edges() - state_.unseen_edges; }
   /// [local number]: the fewest edges of a path from the source.
   const std::vector<std::uint32_t>& levels() const noexcept { return levels_; }
   /// [local number]: the vertex before it on such a path; the source is its own parent. It is empty unless
@@ -121,7 +119,7 @@ class Bfs {
   bool push(const PushNote& mine, bool alone);
   bool push_alone();
   void sort_lists();
-  void end_push(const PushNote& mine, frontier::Superstep& done, std::vector<frontier::Superstep>& all);
+  bool end_push(const PushNote& mine, frontier::Superstep& done, std::vector<frontier::Superstep>& all);
   PushNote sum_of_notes(const PushNote& mine) const;
   void note_held_back();
   void name_parents(const Worker& worker);

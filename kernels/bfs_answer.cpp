@@ -1,5 +1,6 @@
 #include "kernels/bfs_answer.h"
 
+#include <algorithm>
 #include <functional>
 
 #include "kernels/path.h"
@@ -21,9 +22,14 @@ std::vector<process::Candidate<std::uint64_t>> farthest(const frontier::Frontier
 
 BfsAnswer answer_of(frontier::FrontierJob& job, const Bfs& search, VertexId source,
                     const BfsQuestion& question) {
-  // What all processes know is in the part of rank 0.
-  BfsAnswer answer{job.rank() == 0 ? search.reached_edges() : 0,
-                   farthest(job, question.farthest, search.levels())};
+  const auto& levels = search.levels();
+  BfsAnswer answer{.farthest = farthest(job, question.farthest, levels)};
+  for (LocalNumber local{}; local < levels.size(); ++local) {
+    if (levels[local] == Bfs::kNone) continue;
+    ++answer.reached;
+    answer.depth = std::max<std::uint64_t>(answer.depth, levels[local]);
+    answer.edges += job.degree(local);
+  }
   if (question.target) answer.path = path_to(job, search.parents(), source, *question.target);
   if (job.rank() > 0) answer.path.clear();
   return answer;
@@ -31,6 +37,8 @@ BfsAnswer answer_of(frontier::FrontierJob& job, const Bfs& search, VertexId sour
 
 BfsAnswer join_answers(launch::Bootstrap& bootstrap, const BfsAnswer& mine, std::uint64_t farthest) {
   BfsAnswer all;
+  all.reached = launch::allreduce(bootstrap, mine.reached, std::plus<>());
+  all.depth = launch::allreduce(bootstrap, mine.depth, std::ranges::max);
   all.edges = launch::allreduce(bootstrap, mine.edges, std::plus<>());
   all.farthest = process::top_k_of_all(bootstrap, farthest, mine.farthest);
   const auto paths = bootstrap.gather(launch::pack(mine.path));

@@ -15,7 +15,10 @@ struct BfsQuestion {
   std::optional<VertexId> target{};  ///< the end of a path; the search has parents
 };
 
+/// What levels say, those of a process or of all.
 struct BfsAnswer {
+  std::uint64_t reached = 0;                                  ///< vertices
+  std::uint64_t depth = 0;                                    ///< the highest level
   std::uint64_t edges = 0;                                    ///< out of all that was reached
   std::vector<process::Candidate<std::uint64_t>> farthest{};  ///< by level, highest first
   std::vector<VertexId> path{};  ///< from the source to the target; empty: there is none

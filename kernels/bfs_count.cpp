@@ -16,8 +16,8 @@ namespace {
 /// nor for a vertex that an earlier pull has told it.
 class BfsCount {
  public:
-  BfsCount(const graph::GraphFile& graph, VertexId source)
-      : graph_(graph), levels_(plain_breadth_first(graph, source)) {}
+  BfsCount(const graph::GraphFile& graph, VertexId source, bool on_disks)
+      : graph_(graph), on_disks_(on_disks), levels_(plain_breadth_first(graph, source)) {}
 
   std::vector<CountedStep> operator()(const partition::Ownership& ownership) const {
     const auto processes = static_cast<std::size_t>(ownership.processes());
@@ -47,7 +47,8 @@ class BfsCount {
     bool counted = true;
     for (std::size_t l = 0; l < levels_.count(); ++l) {
       state.advance(levels_.of(l).size(), levels_.edges[l]);
-      state.pulled = counted && Bfs::wants_pull(graph_, state);
+      state.pulled =
+          counted && (on_disks_ ? Bfs::wants_pull_from_disks(graph_, state) : Bfs::wants_pull(graph_, state));
       pulls.push_back(state.pulled);
       counted = !several || state.pulled || !Bfs::goes_on(graph_, state);
     }
@@ -65,6 +66,7 @@ class BfsCount {
   }
 
   const graph::GraphFile& graph_;
+  bool on_disks_;
   Levels levels_;
 };
 
@@ -87,9 +89,9 @@ std::vector<CountedStep> count_reached(const graph::GraphFile& graph, std::span<
 
 }  // namespace
 
-FrontierCount count_breadth_first(const graph::GraphFile& graph, VertexId source) {
+FrontierCount count_breadth_first(const graph::GraphFile& graph, VertexId source, bool on_disks) {
   frontier::expect_vertex(graph, source);
-  return {"bfs", Exactness::exact, sizeof(frontier::Record), BfsCount(graph, source)};
+  return {"bfs", Exactness::exact, sizeof(frontier::Record), BfsCount(graph, source, on_disks)};
 }
 
 FrontierCount count_shortest_paths(const graph::GraphFile& graph, VertexId source,

@@ -62,6 +62,21 @@ std::string check_bfs(const graph::GraphFile& graph, VertexId source, std::span<
   return {};
 }
 
+std::string check_level_sizes(std::span<const std::uint32_t> levels, std::span<const std::uint64_t> sizes) {
+  std::vector<std::uint64_t> found;
+  for (const std::uint32_t level : levels) {
+    if (level == kNoLevel) continue;
+    if (level >= found.size()) found.resize(level + std::size_t{1});
+    ++found[level];
+  }
+  if (found.size() != sizes.size())
+    return fmt::format("there are {} levels, but the run has followed {}", found.size(), sizes.size());
+  for (std::size_t l = 0; l < sizes.size(); ++l)
+    if (found[l] != sizes[l])
+      return fmt::format("level {} has {} vertices, but the run has followed {}", l, found[l], sizes[l]);
+  return {};
+}
+
 std::string check_wcc(const graph::GraphFile& graph, std::span<const PlainId> labels) {
   const std::uint64_t vertices = graph.vertices();
   graph.verify_rows(0, vertices);

@@ -27,6 +27,9 @@ std::string vertex_name(const graph::GraphFile& graph, VertexId vertex);
 std::string check_bfs(const graph::GraphFile& graph, VertexId source, std::span<const std::uint32_t> levels,
                       std::span<const PlainId> parents = {});
 
+/// Checks how many vertices a run says that each level has, from that of the source to the last one.
+std::string check_level_sizes(std::span<const std::uint32_t> levels, std::span<const std::uint64_t> sizes);
+
 /// A check of distances finds a fault, or how far they are from the reference.
 struct DistanceCheck {
   std::string fault;        ///< "" for a right result, as above
@@ -72,8 +75,8 @@ struct BcRules {
 /// Paths are counted in long double, and by their logarithms where that ends (1e4932 with 80 bits). All sums
 /// are of numbers that are not negative, so the kernel's roundings change a score by at most 1.2e-16 of its
 /// value for each operation of the longest row of operations that leads to it: the tolerance allows 8
-/// million, even if all of them round the same way. Memory: 84 bytes for each vertex, 100 where weighted, and
-/// 4 for each edge; where weighted, also 16 for each way that a search keeps open.
+/// million, even if all of them round the same way. Memory: 84 bytes for each vertex, 116 where weighted, and
+/// 4 for each edge; where weighted, also 32 for each way that a search keeps open.
 std::string check_bc(const graph::GraphFile& graph, std::span<const VertexId> sources,
                      std::span<const double> scores, const BcRules& rules = {});
 

@@ -62,15 +62,15 @@ struct FrontierCount {
 
 // All of these throw UsageError when an argument makes no sense.
 
-/// Counts for bfs, exactly.
-FrontierCount count_breadth_first(const graph::GraphFile& graph, VertexId source);
+/// Counts for bfs, exactly. `on_disks`: rows are on disks, from where it pulls other levels.
+FrontierCount count_breadth_first(const graph::GraphFile& graph, VertexId source, bool on_disks = false);
 /// Counts for sssp what is sent at least. `distance_bytes`: 8, or 4 with --precision f32.
 FrontierCount count_shortest_paths(const graph::GraphFile& graph, VertexId source,
                                    std::size_t distance_bytes = sizeof(double));
 /// Counts for bc from one source, exactly.
 FrontierCount count_betweenness(const graph::GraphFile& graph, VertexId source);
-/// Counts for wcc what is sent at least.
-FrontierCount count_components(const graph::GraphFile& graph);
+/// Counts for wcc what is sent at least. `on_disks`: rows are on disks, from where all of them are read.
+FrontierCount count_components(const graph::GraphFile& graph, bool on_disks = false);
 /// Counts for scc: exactly where a directed graph has so few edges that all processes get those that may be
 /// on a cycle, else about; at least where edges have no direction, as wcc.
 FrontierCount count_strong_components(const graph::GraphFile& graph);

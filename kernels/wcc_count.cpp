@@ -252,7 +252,8 @@ void count_join(const std::vector<Link>& links, const Names& names, RecordLoad& 
 }
 
 /// The method of WccMerge.
-std::vector<CountedStep> count_steps(const graph::GraphFile& graph, const partition::Ownership& ownership) {
+std::vector<CountedStep> count_steps(const graph::GraphFile& graph, bool on_disks,
+                                     const partition::Ownership& ownership) {
   const auto processes = static_cast<std::uint32_t>(ownership.processes());
   CountedStep whole{"all labels", graph.vertices(), RecordLoad(processes)};
   if (processes == 1) return {whole};
@@ -264,7 +265,7 @@ std::vector<CountedStep> count_steps(const graph::GraphFile& graph, const partit
   };
   // Where rows are to be skipped, bits travel before all edges are linked.
   std::vector<Part> parts = parts_of(SIZE_MAX),
-                    early = graph.symmetric() ? parts_of(Wcc::kSampledEdges) : parts;
+                    early = graph.symmetric() && !on_disks ? parts_of(Wcc::kSampledEdges) : parts;
   if (std::ranges::none_of(early, [](const Part& part) { return part.largest.has_value(); })) early = parts;
   const std::uint32_t reference = count_bits(early, whole.load);
   for (std::uint32_t p = 0; p < processes; ++p) {
@@ -286,9 +287,9 @@ std::vector<CountedStep> count_steps(const graph::GraphFile& graph, const partit
 
 }  // namespace
 
-FrontierCount count_components(const graph::GraphFile& graph) {
+FrontierCount count_components(const graph::GraphFile& graph, bool on_disks) {
   return {"wcc", Exactness::at_least, sizeof(frontier::Record),
-          [&graph](const auto& ownership) { return count_steps(graph, ownership); }};
+          [&graph, on_disks](const auto& ownership) { return count_steps(graph, on_disks, ownership); }};
 }
 
 }  // namespace edgewire::kernels

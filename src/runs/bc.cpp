@@ -83,7 +83,7 @@ class BcKernel : public VertexKernel<double> {
         report.options.end(),
         {{"weighted", asked_.weighted}, {"endpoints", asked_.endpoints}, {"normalized", asked_.normalized}});
   }
-  RecordCounts counts(const graph::GraphFile& graph) const override {
+  RecordCounts counts(const graph::GraphFile& graph, bool /*on_disks*/) const override {
     RecordCounts counts;
     if (apart_) return counts;
     for (const VertexId source : std::span(asked_.sources).subspan(done_))
@@ -99,6 +99,9 @@ class BcKernel : public VertexKernel<double> {
   std::string fault(const graph::GraphFile& graph) const override {
     return kernels::check_bc(graph, asked_.sources, all_,
                              {asked_.weighted, asked_.endpoints, asked_.normalized, asked_.samples});
+  }
+  report::Answer expected_answer(const Asked& asked) const override {
+    return expected_highest(asked, all_, kTop);
   }
   std::string rules() const override {
     return fmt::format("scores differ from those of a sequential search by at most {} of their value",

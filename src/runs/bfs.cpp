@@ -88,9 +88,9 @@ class BfsKernel : public Kernel {
     report.options.emplace_back("parents", asked_.parents);
     if (asked_.target.vertex) report.options.emplace_back("target", asked_.target.asked);
   }
-  RecordCounts counts(const graph::GraphFile& graph) const override {
+  RecordCounts counts(const graph::GraphFile& graph, bool on_disks) const override {
     if (apart_) return {};
-    return {kernels::count_breadth_first(graph, source())};
+    return {kernels::count_breadth_first(graph, source(), on_disks)};
   }
   bool is_whole() const override { return apart_; }
   Values own() const override { return shown(search_->levels(), search_->parents()); }
@@ -104,7 +104,17 @@ class BfsKernel : public Kernel {
     if (needs_parents(asked_)) found_.parents = frontier::gather_values(job, search_->parents());
   }
   std::string fault(const graph::GraphFile& graph) const override {
-    return kernels::check_bfs(graph, source(), found_.levels, found_.parents);
+    std::string fault = kernels::check_bfs(graph, source(), found_.levels, found_.parents);
+    return fault.empty() ? kernels::check_level_sizes(found_.levels, followed_) : fault;
+  }
+  report::Answer expected_answer(const Asked& asked) const override {
+    auto answer = expected_of_levels(asked, found_.levels);
+    if (const auto target = asked_.target.vertex) {
+      const std::uint32_t level = found_.levels[*target];
+      answer.path = expected_path(asked, found_.parents, source(), *target,
+                                  std::uint64_t{level == kernels::kNoLevel ? 0 : level});
+    }
+    return answer;
   }
   std::string rules() const override {
     return "levels differ by at most 1 along each edge from a vertex that is reached, and an edge from the "
@@ -121,9 +131,10 @@ class BfsKernel : public Kernel {
   BfsOptions asked_;
   std::size_t run_ = 0;
   bool apart_ = false;
-  std::uint64_t timed_ = 0;         ///< searches that had edges to follow
-  double seconds_for_an_edge_ = 0;  ///< time for an edge, summed over all these searches
-  std::unique_ptr<Bfs> search_;     ///< one of these two
+  std::vector<std::uint64_t> followed_;  ///< vertices that each superstep of the run has followed, at rank 0
+  std::uint64_t timed_ = 0;              ///< searches that had edges to follow
+  double seconds_for_an_edge_ = 0;       ///< time for an edge, summed over all these searches
+  std::unique_ptr<Bfs> search_;          ///< one of these two
   std::unique_ptr<kernels::BfsBySource> searches_;
   kernels::BfsFound found_;  ///< what the run found, at rank 0
 };
@@ -137,23 +148,26 @@ report::Answer BfsKernel::answer(const AnsweredRun& run) {
       apart_ ? searches_->answer(run_)
              : kernels::answer_of(job, *search_, source(), {count, asked_.target.vertex}),
       count);
-  std::uint64_t reached = 0;
-  for (const auto& step : run.supersteps) reached += step.frontier;
-  reached = launch::allreduce(bootstrap, reached, std::plus<>());
+  std::vector<std::uint64_t> mine;
+  for (const auto& step : run.supersteps) mine.push_back(step.frontier);
+  followed_.assign(mine.size(), 0);
+  for (const auto& theirs : bootstrap.gather(launch::pack(mine)))
+    for (std::size_t l = 0; const auto vertices : launch::unpack<std::uint64_t>(theirs, 0, mine.size()))
+      followed_[l++] += vertices;
   const double seconds = launch::allreduce(bootstrap, run.seconds, std::ranges::max);
   report::Answer answer;
   if (job.rank() > 0) return answer;
   const std::uint64_t edges =
-      found.edges / (job.graph().symmetric() ? 2 : 1);    // input edges, stored both ways
-  const std::uint64_t depth = run.supersteps.size() - 1;  // the last level leads to nothing new
+      found.edges / (job.graph().symmetric() ? 2 : 1);  // input edges, stored both ways
   const double rate = seconds > 0 ? static_cast<double>(edges) / seconds : 0;
   if (edges > 0) {
     ++timed_;
     seconds_for_an_edge_ += seconds / static_cast<double>(edges);
   }
-  answer.text = fmt::format("reached {} of {} vertices, depth {}, {:.6g} M traversed edges/s (TEPS)", reached,
-                            job.graph().vertices(), depth, rate * 1e-6);
-  answer.fields = {{"reached", reached}, {"depth", depth}, {"traversed_edges", edges}, {"teps", rate}};
+  answer.text = fmt::format("reached {} of {} vertices, depth {}, {:.6g} M traversed edges/s (TEPS)",
+                            found.reached, job.graph().vertices(), found.depth, rate * 1e-6);
+  answer.fields = {
+      {"reached", found.reached}, {"depth", found.depth}, {"traversed_edges", edges}, {"teps", rate}};
   if (count > 0) set_top(answer, "farthest", found.farthest, run.names, true);
   if (!asked_.target.vertex) return answer;
   answer.path = named_path(run.names, found.path, source(), *asked_.target.vertex,

@@ -288,8 +288,12 @@ report::RunReport run_dense(launch::Bootstrap& bootstrap, const graph::GraphFile
   }
   if (!bootstrap.allgather(tools.verify || tools.gather ? "wanted" : "")[0].empty())
     done.all = job::gather_values(job, outcome.values);
-  if (first && tools.verify)
+  if (first && tools.verify) {
+    const auto fault =
+        answer_fault(done.report.answer, kernel.expected_answer({graph, names, tools.top}, done.all));
+    if (!fault.empty()) throw Error("the answer is wrong: " + fault);
     done.report.verification.push_back(verify(kernel, graph, names, rounding, outcome.done(), done.all));
+  }
   if (options.finished) options.finished(done);
   return std::move(done.report);
 }

@@ -13,6 +13,7 @@
 #include "kernels/reference.h"
 #include "launch/bootstrap.h"
 #include "report/run_report.h"
+#include "runs/answer_check.h"
 #include "runs/answers.h"
 #include "runs/checkpoints.h"
 #include "runs/tools.h"
@@ -73,6 +74,10 @@ class DenseKernel {
   /// Returns what people ask first, complete at rank 0.
   virtual report::Answer answer(const DenseStage& stage, const DenseOutcome& outcome,
                                 const graph::VertexNames& names) const;
+  /// Returns the answer as the values of all vertices say it: see answer_check.h.
+  virtual report::Answer expected_answer(const Asked& asked, std::span<const double> all) const {
+    return expected_highest(asked, all, kTop);
+  }
   /// Adds what was asked for, and what else the kernel has to say.
   virtual void add_to(report::RunReport& report, const DenseOutcome& outcome) const = 0;
 

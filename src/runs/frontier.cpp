@@ -30,14 +30,13 @@ struct LeastRecords {
 /// Counts for the run that was last; returns nothing where nobody counts it. One process does that, by
 /// itself, in sequence and by other code than the kernel's (kernels/count.h): time and memory are those of
 /// `edgewire bound`.
-std::optional<LeastRecords> count_records(const Kernel& kernel, const graph::GraphFile& graph,
-                                          const partition::Ownership& ownership) {
-  const auto counts = kernel.counts(graph);
+std::optional<LeastRecords> count_records(const Kernel& kernel, const frontier::FrontierJob& job) {
+  const auto counts = kernel.counts(job.graph(), job.on_disks());
   if (counts.empty()) return {};
   LeastRecords least;
   least.exactness = counts.front().exactness;
   for (const auto& count : counts)
-    for (const auto& step : count.count(ownership))
+    for (const auto& step : count.count(job.ownership()))
       least.bytes[step.phase] += step.load.records() * count.record_bytes;
   return least;
 }
@@ -82,11 +81,13 @@ std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::FrontierJob&
   return steps;
 }
 
-/// Verifies the result at rank 0, after gather().
-void verify(const graph::GraphFile& graph, const Kernel& kernel, const std::string& name) {
-  const std::string fault = kernel.fault(graph);
-  if (fault.empty()) return;
-  throw Error(fmt::format("the result{} is wrong: {}", name.empty() ? "" : " of run " + name, fault));
+/// Verifies the result at rank 0, after gather(), and what the run has answered.
+void verify(const Kernel& kernel, const Asked& asked, const report::Answer& answer, const std::string& name) {
+  const std::string of_run = name.empty() ? "" : " of run " + name;
+  if (const auto fault = kernel.fault(asked.graph); !fault.empty())
+    throw Error(fmt::format("the result{} is wrong: {}", of_run, fault));
+  if (const auto fault = answer_fault(answer, kernel.expected_answer(asked)); !fault.empty())
+    throw Error(fmt::format("the answer{} is wrong: {}", of_run, fault));
 }
 
 FrontierRuns run_all(frontier::FrontierJob& job, const graph::VertexNames& vertex_names, Kernel& kernel,
@@ -111,8 +112,10 @@ FrontierRuns run_all(frontier::FrontierJob& job, const graph::VertexNames& verte
     runs.checksum = runs.checksum * 31 + kernel.checksum(job);
     runs.answers.push_back(kernel.answer({job, runs.last(), runs.seconds.back(), tools.top, vertex_names}));
     if (wanted) kernel.gather(job);
-    if (first && tools.bound) runs.least.push_back(count_records(kernel, job.graph(), job.ownership()));
-    if (first && tools.verify) verify(job.graph(), kernel, names.empty() ? "" : names[r]);
+    if (first && tools.bound) runs.least.push_back(count_records(kernel, job));
+    if (first && tools.verify)
+      verify(kernel, {job.graph(), vertex_names, tools.top}, runs.answers.back(),
+             names.empty() ? "" : names[r]);
     if (options.finished) options.finished(job, kernel, r);
   }
   return runs;
@@ -277,7 +280,7 @@ report::RunReport run_frontier(launch::Bootstrap& bootstrap, const graph::GraphF
     auto profile = profiler->gather(perf::facts_of(job, runs.supersteps, disk, job_options.for_tasks));
     if (job.rank() == 0) perf::add_to(report, std::move(profile));
   }
-  if (options.tools.verify) report.checks.emplace_back(kernel.rules());
+  if (options.tools.verify) report.checks = {kernel.rules(), "the answer is what the values say"};
   return report;
 }
 

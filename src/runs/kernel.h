@@ -12,6 +12,7 @@
 #include "kernels/count.h"
 #include "partition/gather_values.h"
 #include "report/run_report.h"
+#include "runs/answer_check.h"
 #include "runs/answers.h"
 #include "runs/digest.h"
 #include "runs/tools.h"
@@ -72,8 +73,8 @@ class Kernel {
   /// several runs.
   virtual report::Answer answer_of_all() const { return {}; }
   /// Returns counts of what it had to send, by other code, one for each part of the run. It is called after
-  /// run(). Empty: nobody counts such a run.
-  virtual RecordCounts counts(const graph::GraphFile&) const { return {}; }
+  /// run(). `on_disks`: rows were there. Empty: nobody counts such a run.
+  virtual RecordCounts counts(const graph::GraphFile&, bool /*on_disks*/) const { return {}; }
   /// Sets the names of kernel and wire form, and the options that were asked for, in the report.
   virtual void fill(report::RunReport& report) const {
     report.kernel = name_;
@@ -91,6 +92,9 @@ class Kernel {
   virtual Values all() const = 0;
   /// Returns "" for a right result, or what is wrong with it. It is called at rank 0, after gather().
   virtual std::string fault(const graph::GraphFile& graph) const = 0;
+  /// Returns the answer as the values say it, without what depends on time: see answer_check.h. It is called
+  /// at rank 0, for a result without fault.
+  virtual report::Answer expected_answer(const Asked& asked) const = 0;
   /// Returns what holds of a result without fault.
   virtual std::string rules() const = 0;
 

@@ -24,15 +24,16 @@ class LabelKernel : public VertexKernel<PlainId> {
  public:
   /// Makes a kernel. `one`, `several`: what a group is called.
   LabelKernel(const char* name, const char* one, const char* several)
-      : VertexKernel(name, Values::Form::vertex, 0), one_(one), distributed_(several) {}
+      : VertexKernel(name, Values::Form::vertex, 0), one_(one), several_(several) {}
 
-  report::Answer answer(const AnsweredRun& run) override {
-    return group_answer(run, mine_, one_, distributed_);
+  report::Answer answer(const AnsweredRun& run) override { return group_answer(run, mine_, one_, several_); }
+  report::Answer expected_answer(const Asked& asked) const override {
+    return expected_of_groups(asked, all_, several_);
   }
 
  private:
   const char* one_;
-  const char* distributed_;
+  const char* several_;
 };
 
 /// A kernel that finds components. `Method` finds them.
@@ -57,8 +58,8 @@ class WccKernel : public ComponentKernel<kernels::Wcc> {
   std::string phase(const frontier::Superstep& one) const override {
     return kernels::kWccPhases.at(one.kind);
   }
-  RecordCounts counts(const graph::GraphFile& graph) const override {
-    return {kernels::count_components(graph)};
+  RecordCounts counts(const graph::GraphFile& graph, bool on_disks) const override {
+    return {kernels::count_components(graph, on_disks)};
   }
   std::string fault(const graph::GraphFile& graph) const override { return kernels::check_wcc(graph, all_); }
   std::string rules() const override {
@@ -85,7 +86,7 @@ class SccKernel : public ComponentKernel<kernels::Scc> {
     constexpr std::uint64_t kFirst = kernels::Scc::kForward;
     return one.kind < kFirst ? kernels::kWccPhases.at(one.kind) : kPhases.at(one.kind - kFirst);
   }
-  RecordCounts counts(const graph::GraphFile& graph) const override {
+  RecordCounts counts(const graph::GraphFile& graph, bool /*on_disks*/) const override {
     return {kernels::count_strong_components(graph)};
   }
   std::string fault(const graph::GraphFile& graph) const override { return kernels::check_scc(graph, all_); }
@@ -129,7 +130,7 @@ class CdlpKernel : public LabelKernel {
     report.options = {{"iterations", std::int64_t{iterations_}}};
     report.resumed_from = resumed_at_;
   }
-  RecordCounts counts(const graph::GraphFile& graph) const override {
+  RecordCounts counts(const graph::GraphFile& graph, bool /*on_disks*/) const override {
     if (resumed_at_ > 0) return {};
     return {kernels::count_labels(graph, iterations_)};
   }

@@ -8,6 +8,7 @@
 
 #include "kernels/check.h"
 #include "kernels/lcc.h"
+#include "kernels/plain_neighbours.h"
 #include "launch/packing.h"
 #include "runs/kernels.h"
 
@@ -50,11 +51,26 @@ class LccKernel : public VertexKernel<double> {
     Kernel::fill(report);
     report.triangles = triangles_;
   }
-  RecordCounts counts(const graph::GraphFile& graph) const override {
+  RecordCounts counts(const graph::GraphFile& graph, bool /*on_disks*/) const override {
     return {kernels::count_triangles(graph)};
   }
   std::string fault(const graph::GraphFile& graph) const override {
     return kernels::check_lcc(graph, all_, triangles_);
+  }
+  /// Counts pairs of neighbours again; fault() has counted the triangles.
+  report::Answer expected_answer(const Asked& asked) const override {
+    report::Answer answer = expected_highest(asked, all_, 0);
+    const kernels::PlainSources sources(asked.graph);
+    double sum = 0, pairs = 0;
+    for (VertexId v{}; v < all_.size(); ++v) {
+      const auto degree = static_cast<double>(kernels::neighbours_of(asked.graph, sources, v).size());
+      sum += all_[v];
+      pairs += degree * (degree - 1) / 2;
+    }
+    answer.fields = {{"mean", all_.empty() ? 0 : sum / static_cast<double>(all_.size())},
+                     {"triangles", triangles_},
+                     {"transitivity", pairs == 0 ? 0 : 3 * static_cast<double>(triangles_) / pairs}};
+    return answer;
   }
   std::string rules() const override {
     return "the edges between the neighbours of each vertex, and the triangles, were counted again";

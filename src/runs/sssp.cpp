@@ -80,7 +80,7 @@ class SsspKernel : public VertexKernel<Distance> {
     report.options.emplace_back("parents", asked_.parents);
     if (asked_.target.vertex) report.options.emplace_back("target", asked_.target.asked);
   }
-  RecordCounts counts(const graph::GraphFile& graph) const override {
+  RecordCounts counts(const graph::GraphFile& graph, bool /*on_disks*/) const override {
     return {kernels::count_shortest_paths(graph, source_, sizeof(Distance))};
   }
   bool is_whole() const override { return asked_.parents; }
@@ -101,6 +101,12 @@ class SsspKernel : public VertexKernel<Distance> {
     checked_.error = std::max(checked_.error, found.error);
     checked_.bound = std::max(checked_.bound, found.bound);
     return found.fault;
+  }
+  report::Answer expected_answer(const Asked& asked) const override {
+    auto answer = expected_of_distances<Distance>(asked, all_, program_->unreached());
+    if (const auto target = asked_.target.vertex)
+      answer.path = expected_path(asked, parents_, source_, *target, as_number(all_[*target]));
+    return answer;
   }
   std::string rules() const override {
     return fmt::format(

@@ -89,6 +89,20 @@ def test_what_a_search_reaches(edgewire, made_graph, tmp_path, name, cut):
     assert text.splitlines()[1].split()[-5:] == [f"{teps * 1e-6:.6g}", "M", "traversed", "edges/s", "(TEPS)"]
 
 
+@pytest.mark.parametrize("processes", [1, 2, 5])
+def test_the_last_level_counts_where_no_edge_is_left(edgewire, tmp_path, processes):
+    path = reference.write_graph(tmp_path / "g.ew", Graph(40, *np.nonzero(~np.eye(40, dtype=bool))))
+    report = tmp_path / "report.json"
+    text = edgewire.ok("bfs", path, "--samples", 2, "-p", processes, "-w", 1, "--parallel", "levels", "--verify", "--json", report)
+    assert text.count("reached 40 of 40 vertices, depth 1, ") == 2
+    found = json.loads(report.read_text())
+    check_schema(found)
+    for run in found["runs"]:
+        assert [run["answer"][one] for one in ("reached", "depth", "traversed_edges")] == [40, 1, 1560]
+        assert (run["supersteps"], run["frontier"], run["edges"]) == (2, 40, 1560)
+    assert [step["frontier"] for step in found["supersteps"]] == [1, 39, 1, 39]
+
+
 @cuts
 @pytest.mark.parametrize("parallel", ["levels", "sources"])
 def test_what_several_searches_reach(edgewire, made_graph, tmp_path, parallel, cut):

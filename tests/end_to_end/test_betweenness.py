@@ -1,6 +1,9 @@
 """bc where paths are more than doubles can count, have weights, or are normalized: as whole numbers of any size, and NetworkX, have them."""
 
+import fractions
+import itertools
 import json
+import math
 
 import numpy as np
 import pytest
@@ -162,6 +165,107 @@ def test_few_vertices_are_normalized(edgewire, tmp_path, vertices):
             check("bc", found, list(enumerate(known[endpoints])))
 
 
+ODD_WEIGHTS = {"<u8": [1, 2, 3, 2**62, 2**63, 2**64 - 2, 2**64 - 1], "<f8": [1e-20, 0.5, 1.0, 2.0, 1e20, 9e307]}
+
+
+def small_graphs(weight_type, count, seed):
+    """Graphs of a few vertices with loops, several edges from one vertex to another, and weights that are much too different."""
+    random = np.random.default_rng(seed)
+    for _ in range(count):
+        vertices, edges = random.integers(2, 6), random.integers(1, 12)
+        kinds = random.choice(len(ODD_WEIGHTS[weight_type]), random.integers(1, 4), replace=False)
+        weights = [ODD_WEIGHTS[weight_type][kind] for kind in random.choice(kinds, edges)]
+        yield Graph(vertices, random.integers(0, vertices, edges), random.integers(0, vertices, edges), weights=weights, weight_type=weight_type)
+
+
+def least_sums(graph, source, weights):
+    """[vertex]: the least sum of weights of a path, infinity where none leads; by rounds over all edges."""
+    sums = [0 if v == source else math.inf for v in range(graph.vertices)]
+    for _ in range(graph.vertices):
+        for u, v, weight in zip(graph.sources.tolist(), graph.targets.tolist(), weights):
+            sums[v] = min(sums[v], sums[u] + weight)
+    return sums
+
+
+def expected_scores(graph):
+    """(scores or None where bc must refuse, whether no sum of weights is rounded). A path is too long where its exact length is no distance; it
+    cannot be told where the weight of an edge is lost and another vertex is then as far as the one before it."""
+    exact = [fractions.Fraction(weight) for weight in graph.weights]
+    edges = [edge for edge in zip(graph.sources.tolist(), graph.targets.tolist(), graph.weights, exact)]
+    weights, rounded = graph.weights if graph.weight_type == "<f8" else exact, False
+    for source in range(graph.vertices):
+        sums = least_sums(graph, source, weights)
+        if graph.weight_type == "<u8" and any(2**64 - 1 <= one < math.inf for one in sums):
+            return None, False
+        if any((one == math.inf) != (other == math.inf) for one, other in zip(sums, least_sums(graph, source, exact))):
+            return None, False
+        for u, v, weight, true in edges:
+            if graph.weight_type == "<u8" or math.isinf(sums[u]):
+                continue
+            if u != v and sums[u] + weight == sums[u] == sums[v]:
+                return None, False
+            rounded = rounded or (u != v and (math.isinf(sums[u] + weight) or fractions.Fraction(sums[u] + weight) != fractions.Fraction(sums[u]) + true))
+    apart = [i for i, (u, v, _, _) in enumerate(edges) if u != v]  # a loop is on no shortest path
+    known = Graph(graph.vertices, graph.sources[apart], graph.targets[apart])
+    known.weights, known.weight_type = [weights[i] if rounded else exact[i] for i in apart], object
+    return paths.exact_betweenness(known, range(graph.vertices), weighted=True), rounded
+
+
+def side_by_side(made):
+    """One graph of all of these, whose vertices follow those of the one before."""
+    first = np.concatenate(([0], np.cumsum([graph.vertices for graph in made])))
+    joined = Graph(int(first[-1]), np.concatenate([graph.sources + at for graph, at in zip(made, first)]),
+                   np.concatenate([graph.targets + at for graph, at in zip(made, first)]))
+    joined.weight_type = made[0].weight_type
+    joined.weights = np.array(list(itertools.chain(*[graph.weights for graph in made])), joined.weight_type)
+    return joined
+
+
+def check_odd_weights(edgewire, tmp_path, weight_type, count, refused_alone, seed):
+    made = [(graph, *expected_scores(graph)) for graph in small_graphs(weight_type, count, seed)]
+    taken = [(graph, scores) for graph, scores, _ in made if scores is not None]
+    refused = [graph for graph, scores, _ in made if scores is None]
+    assert len(taken) > count / 4 and len(refused) > count / 20
+    assert weight_type == "<u8" or sum(not rounded for _, scores, rounded in made if scores is not None) > count / 8
+    path = write(tmp_path / "g.ew", side_by_side([graph for graph, _ in taken]))
+    known = list(enumerate(itertools.chain(*[scores for _, scores in taken])))
+    for options in CUTS_OF_WEIGHTED:
+        found, _ = run(edgewire, tmp_path, "bc", path, "--weighted", *options)
+        check("bc", found, known)
+    for graph in refused[:refused_alone]:
+        graph.weights = np.array(graph.weights, weight_type)
+        message = edgewire.refused("bc", write(tmp_path / "g.ew", graph), "--weighted", "-w", 1, "-o", tmp_path / "values")
+        assert "the shortest path that ends with it is longer" in message or "is lost in the distance" in message
+
+
+@pytest.mark.parametrize("weight_type", ODD_WEIGHTS)
+def test_odd_weights_matter_on_shortest_paths_alone(edgewire, tmp_path, weight_type):
+    check_odd_weights(edgewire, tmp_path, weight_type, 300, 4, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2, 6))
+@pytest.mark.parametrize("weight_type", ODD_WEIGHTS)
+def test_more_odd_weights(edgewire, tmp_path, weight_type, seed):
+    check_odd_weights(edgewire, tmp_path, weight_type, 1500, 60, seed)
+
+
+def test_edges_that_no_shortest_path_has(edgewire, tmp_path):
+    """A loop whose sum is no distance, one whose weight is lost, and ways that are too long beside shorter ones."""
+    for weight_type, edges, known in (("<u8", [(0, 1, 1), (1, 1, 2**64 - 1)], [0, 0]),
+                                      ("<f8", [(0, 1, 1e20), (1, 1, 1e-20), (1, 2, 1e20)], [0, 1, 0]),
+                                      ("<u8", [(0, 1, 5), (1, 2, 2**64 - 2), (0, 2, 3)], [0, 0, 0]),
+                                      ("<f8", [(0, 1, 9e307), (1, 2, 1e308), (0, 2, 1e308), (2, 0, 1.0), (1, 0, 1.0)], None)):
+        graph = Graph(max(max(u, v) for u, v, _ in edges) + 1, [u for u, _, _ in edges], [v for _, v, _ in edges])
+        graph.weights, graph.weight_type = [weight for _, _, weight in edges], weight_type
+        known = expected_scores(graph)[0] if known is None else known
+        assert known is not None and known == expected_scores(graph)[0]
+        graph.weights = np.array(graph.weights, weight_type)
+        path = write(tmp_path / "g.ew", graph)
+        for options in CUTS_OF_WEIGHTED:
+            check("bc", run(edgewire, tmp_path, "bc", path, "--weighted", *options)[0], list(enumerate(known)))
+
+
 def test_what_bc_refuses(edgewire, tmp_path):
     graph = Graph(3, [0, 1], [1, 2])
     plain = write(tmp_path / "plain.ew", graph)
@@ -173,8 +277,8 @@ def test_what_bc_refuses(edgewire, tmp_path):
     assert "--weighted" in edgewire.refused("bc", plain, "--weighted", "-o", tmp_path / "values")
     for weight_type, weights, said in (("<f4", [1, 0], "edge 1 -> 2 has weight 0;"), ("<f8", [-0.5, 1], "edge 0 -> 1 has weight -0.5;"),
                                        ("<u8", [0, 1], "edge 0 -> 1 has weight 0;"), ("<f8", [1e9, 1e-9], "edge 1 -> 2: its weight 1e-09 is lost"),
-                                       ("<u8", [2**63, 2**63], "edge 1 -> 2: the distance behind it"),
-                                       ("<f8", [1.7e308, 1.7e308], "edge 1 -> 2: the distance behind it")):
+                                       ("<u8", [2**63, 2**63], "edge 1 -> 2: the shortest path that ends with it is longer than 64 bits"),
+                                       ("<f8", [1.7e308, 1.7e308], "edge 1 -> 2: the shortest path that ends with it is longer than a double")):
         graph.weights, graph.weight_type = np.array(weights, weight_type), weight_type
         path = write(tmp_path / "g.ew", graph)
         for options in (["-p", 1], ["-p", 2, "-w", 1]):

@@ -202,7 +202,7 @@ def test_what_a_report_says_of_supersteps(edgewire, made_graph, tmp_path):
         assert sum(step["edges"] for step in steps) >= reached[graph.sources].sum()
         assert (sum(step["payload_bytes_sent"] for step in steps) > 0) == (processes > 1)
         assert report["options"]["source"] == str(source) and report["options"]["delta"] > 0
-        assert len(report["rules_kept"]) == 1
+        assert len(report["rules_kept"]) == 2
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -76,20 +76,28 @@ class Mutator {
   std::mt19937_64 random_;
 };
 
+/// Calls work(seed) for so many seeds, the same ones every time; or, with EDGEWIRE_FUZZ_SECONDS, for others
+/// as well, on and on. Returns how many there were.
+inline std::uint64_t for_each_seed(std::uint64_t least, const std::function<void(std::uint64_t)>& work) {
+  const char* const seconds = std::getenv("EDGEWIRE_FUZZ_SECONDS");
+  const auto end =
+      std::chrono::steady_clock::now() + std::chrono::seconds(seconds == nullptr ? 0 : std::atoi(seconds));
+  const std::uint64_t first = seconds == nullptr ? 1 : std::random_device()();
+  std::uint64_t number = 0;
+  for (; number < least || std::chrono::steady_clock::now() < end; ++number) work(first + number);
+  return number;
+}
+
 /// Feeds mutations of the seeds to read(), which takes them or throws an Error of one line. `adapt` may
 /// change an input, for instance where it asks for more memory than a test should take.
 inline void feed(
     const std::vector<std::string>& seeds, const std::function<void(const std::string&)>& read,
     const std::function<void(std::string&)>& adapt = [](std::string&) {}) {
-  constexpr int kInputs = 150;
-  const char* const seconds = std::getenv("EDGEWIRE_FUZZ_SECONDS");
-  const auto end =
-      std::chrono::steady_clock::now() + std::chrono::seconds(seconds == nullptr ? 0 : std::atoi(seconds));
-  const std::uint64_t first = seconds == nullptr ? 1 : std::random_device()();
-  for (std::uint64_t number = 0; number < kInputs || std::chrono::steady_clock::now() < end; ++number) {
-    std::string input = Mutator(first + number)(seeds);
+  constexpr std::uint64_t kInputs = 150;
+  for_each_seed(kInputs, [&](std::uint64_t seed) {
+    std::string input = Mutator(seed)(seeds);
     adapt(input);
-    INFO("seed " << first + number << ", " << input.size() << " bytes");
+    INFO("seed " << seed << ", " << input.size() << " bytes");
     try {
       read(input);
     } catch (const Error& error) {
@@ -97,7 +105,7 @@ inline void feed(
       CHECK(!line.empty());
       CHECK(line.find('\n') == line.npos);
     }
-  }
+  });
 }
 
 }  // namespace edgewire::fuzz

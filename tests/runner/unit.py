@@ -14,7 +14,7 @@ from runner.outcomes import is_crash
 
 LIMIT_S = 900
 # Programs whose assertions are about values alone: one that fails is a wrong value, and is not repeated.
-VALUES = {"checkpoint", "checkpoint_fuzz", "cli", "dense_kernels", "engine", "frontier", "graph", "graph_fuzz", "launch_fuzz", "plan",
+VALUES = {"answers_fuzz", "checkpoint", "checkpoint_fuzz", "cli", "dense_kernels", "engine", "frontier", "graph", "graph_fuzz", "launch_fuzz", "plan",
           "plan_cache", "plan_fuzz", "report", "shuffle", "tcp_fuzz", "tile", "verify"}
 
 

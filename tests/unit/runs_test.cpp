@@ -1,11 +1,13 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bootstraps.h"
@@ -90,6 +92,98 @@ TEST_CASE("one call of each kernel that follows a frontier gives the values of a
     CHECK(found.values == Numbers{1, 1, 1, 1, 1, 1, 0});
     CHECK(found.report.triangles == 2);
   }
+}
+
+namespace {
+
+/// Its values are right. Its answer is what it is told to say.
+class Saying : public VertexKernel<PlainId> {
+ public:
+  explicit Saying(report::Answer answer)
+      : VertexKernel("saying", Values::Form::vertex, 0), answer_(std::move(answer)) {}
+  std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
+    for (LocalNumber i{}; i < job.owned(); ++i)
+      mine_.push_back(job.ownership().vertex(job.rank(), i) / 3 * 3);
+    job.wait_for_all();
+    return {{}};
+  }
+  std::string phase(const frontier::Superstep&) const override { return "all"; }
+  report::Answer answer(const AnsweredRun&) override { return answer_; }
+  std::string fault(const graph::GraphFile&) const override { return {}; }
+  report::Answer expected_answer(const Asked& asked) const override {
+    return expected_of_groups(asked, all_, "groups");
+  }
+  std::string rules() const override { return "all"; }
+
+ private:
+  report::Answer answer_;
+};
+
+}  // namespace
+
+TEST_CASE("an answer that is not what the values say is refused where it is to be verified") {
+  const auto built = graph::triangles();
+  const std::uint64_t three = 3, one = 1;
+  report::Answer right;
+  right.fields = {{"groups", three},
+                  {"singles", one},
+                  {"largest_size", three},
+                  {"largest_label", report::VertexName{"0"}}};
+  right.top = {{{"0"}, three}, {{"3"}, three}};
+  const auto refusal = [&](const report::Answer& answer, bool verify = true) {
+    FrontierOptions options;
+    options.tools.top = 2;
+    options.tools.verify = verify;
+    Saying kernel(answer);
+    const auto alone = launch::alone();
+    try {
+      run_frontier(*alone, built.graph, graph::VertexNames(built.graph), kernel, options);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const auto with = [&](const auto& change) {
+    report::Answer answer = right;
+    change(answer);
+    CHECK(refusal(answer, false).empty());
+    return refusal(answer);
+  };
+  CHECK(with([](report::Answer&) {}).empty());
+  CHECK(with([](report::Answer& answer) { answer.fields.emplace_back("seconds", 0.5); }).empty());
+  CHECK(with([](report::Answer& answer) { answer.fields[1].second = std::uint64_t{2}; }) ==
+        "the answer is wrong: singles is 2, but the values say 1");
+  CHECK(with([](report::Answer& answer) { answer.fields[3].second = report::VertexName{"3"}; }) ==
+        "the answer is wrong: largest_label is 3, but the values say 0");
+  CHECK(with([](report::Answer& answer) { answer.fields.pop_back(); }) ==
+        "the answer is wrong: it does not say largest_label");
+  CHECK(with([](report::Answer& answer) { answer.top->pop_back(); }) ==
+        "the answer is wrong: it lists 1 vertices, not 2");
+  CHECK(with([](report::Answer& answer) { std::ranges::reverse(*answer.top); }) ==
+        "the answer is wrong: number 1 of its list is 3 (3), but by the values 0 (3)");
+  CHECK(with([](report::Answer& answer) { (*answer.top)[1].value = std::uint64_t{2}; }) ==
+        "the answer is wrong: number 2 of its list is 3 (2), but by the values 3 (3)");
+  CHECK(with([](report::Answer& answer) { answer.top.reset(); }) ==
+        "the answer is wrong: it has a list or a path that nobody has asked for, or lacks one");
+}
+
+TEST_CASE("paths and sums of answers are compared with those of the values") {
+  report::Answer expected;
+  expected.fields = {{"mean", 0.1}};
+  expected.path = report::Path{{{"0"}, {"2"}}, {"0"}, {"2"}, std::uint64_t{1}};
+  report::Answer found = expected;
+  found.fields[0].second = 0.1 * (1 + 1e-12);
+  CHECK(answer_fault(found, expected).empty());
+  found.fields[0].second = 0.1 * (1 + 1e-6);
+  CHECK(answer_fault(found, expected).starts_with("mean is 0.1"));
+  found = expected;
+  found.path->length = std::uint64_t{2};
+  CHECK(answer_fault(found, expected) == "the path from 0 to 2 is not the one along the parents");
+  found = expected;
+  found.path->vertices.insert(found.path->vertices.begin() + 1, {"1"});
+  CHECK(answer_fault(found, expected) == "the path from 0 to 2 is not the one along the parents");
+  found.path.reset();
+  CHECK(!answer_fault(found, expected).empty());
 }
 
 TEST_CASE("reports say what had to be sent, where somebody counts it") {

@@ -354,4 +354,15 @@ TEST_CASE("a damaged file is refused before a result is judged") {
   CHECK(graph::contains(graph::error_of([&] { (void)check_wcc(graph, values); }), "g.ew"));
 }
 
+TEST_CASE("a run of a search has followed as many vertices as each level has") {
+  const std::vector<std::uint32_t> levels{1, 0, kNoLevel, 1, 2};
+  const auto fault = [&](const std::vector<std::uint64_t>& sizes) {
+    return check_level_sizes(levels, sizes);
+  };
+  CHECK(fault({1, 2, 1}).empty());
+  CHECK(fault({1, 2}) == "there are 3 levels, but the run has followed 2");
+  CHECK(fault({1, 1, 1}) == "level 1 has 2 vertices, but the run has followed 1");
+  CHECK(fault({1, 2, 1, 0}) == "there are 3 levels, but the run has followed 4");
+}
+
 }  // namespace edgewire::kernels

@@ -1,0 +1,48 @@
+// What `--verify` does besides checking values: it derives the answer of a run again from the values of all
+// vertices, in one process and one vertex after the other, and compares. It shares nothing with what makes
+// answers but the names of vertices.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "edgewire/graph.h"
+#include "graph/vertex_names.h"
+#include "report/answer.h"
+
+namespace edgewire::runs {
+
+/// What an answer is about.
+struct Asked {
+  const graph::GraphFile& graph;
+  const graph::VertexNames& names;
+  const std::optional<std::uint64_t>& top;  ///< vertices that are asked for
+};
+
+/// Returns "" where the answer says what is expected, or what is wrong with it. Floating-point numbers may
+/// differ by 1e-9 of their value, as sums do in another order. A figure that is not expected, such as one
+/// that depends on time, may be anything.
+std::string answer_fault(const report::Answer& found, const report::Answer& expected);
+
+// All of these take the values of all vertices, [vertex].
+
+/// Returns what is expected of a search: `levels` has kernels::kNoLevel for vertices that no path reaches.
+report::Answer expected_of_levels(const Asked& asked, std::span<const std::uint32_t> levels);
+/// Returns the same for distances: float, double or std::uint64_t.
+template <class Distance>
+report::Answer expected_of_distances(const Asked& asked, std::span<const Distance> distances,
+                                     Distance unreached);
+/// Returns the same for labels. `several`: what groups are called.
+report::Answer expected_of_groups(const Asked& asked, std::span<const PlainId> labels, const char* several);
+/// Returns a list of the vertices with the highest values, or those furthest from 0. `by_default`: how many
+/// the kernel lists unasked.
+report::Answer expected_highest(const Asked& asked, std::span<const double> values, std::uint64_t by_default,
+                                bool by_magnitude = false);
+/// Returns the path to `target` that parents lead along, which are known to be right.
+report::Path expected_path(const Asked& asked, std::span<const PlainId> parents, VertexId source,
+                           VertexId target, report::Number length);
+
+}  // namespace edgewire::runs
