@@ -340,10 +340,15 @@ void add_ppr(CLI::App& app) {
       "What personalised PageRank means here: the ranks of the sources start at 1 divided by their number, "
       "all others at 0, and all always sum to 1. In each iteration a vertex gives the share --damping of its "
       "rank to the targets of its edges, and the rest goes to the sources evenly. A vertex without out-edges "
-      "gives all of its rank to the sources. An edge that occurs several times counts as often as it occurs. "
+      "gives all of its rank to the sources. Where --sources @FILE has shares, sources get parts of 1 and of "
+      "the rest in proportion to them. An edge that occurs several times counts as often as it occurs. "
       "Weights are ignored, unless --weighted shares out in proportion to them.");
   command->option_defaults()->group("Kernel");
-  sources->add_to(*command, "ranks restart at all of them");
+  sources->with_shares = true;
+  sources->add_to(
+      *command,
+      "ranks restart at all of them, in a file by the shares that stand behind the IDs, after a tab "
+      "(without --labels also a blank), if all lines have one");
   settings->add_rank_options(*command);
   add_dense_options(*command, *settings, "rank", "vertices of the highest ranks");
   command->remove_option(command->get_option("--wire"));  // ranks may be too small for 16 bits
