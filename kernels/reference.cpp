@@ -195,8 +195,8 @@ class Ranks {
   const PageRankOptions& options_;
   const Restarts& restarts_;
   const Rounding& rounding_;
-  double message_loss_,
-      wire_loss_;        ///< loss of a value as a float and between processes, however small it is
+  double message_loss_;  ///< loss of a message that becomes a float or double, however small it is
+  double wire_loss_;     ///< loss of a value between processes, however small it is
   double shared_by_;     ///< vertices that share what no edge brings
   double dangling_ = 0;  ///< vertices without edges whose rank is not 0 in the last iteration
   std::vector<double> in_degrees_;

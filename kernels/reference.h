@@ -58,8 +58,7 @@ struct Comparison {
   /// shows nothing for them.
   std::uint64_t unchecked = 0;
   bool conclusive = true;  ///< whether sum_limit is below 1; else the comparison shows nothing
-  bool is_within() const { return limit_share <= 1; }
-  bool passed() const { return is_within() && conclusive; }
+  bool passed() const { return limit_share <= 1 && conclusive; }
 };
 Comparison compare(const Reference& expected, std::span<const double> values, const Rounding& rounding);
 

@@ -297,20 +297,21 @@ report::RunReport run_dense(launch::Bootstrap& bootstrap, const graph::GraphFile
 }
 
 void expect_right(const report::RunReport& report, const DenseKernel& kernel) {
-  for (const auto& check : report.verification)
-    if (!check.passed && check.limit_share <= 1)
-      throw Error(
-          fmt::format("--verify can say nothing of this result: rounding may change it by {:.2g} times its "
-                      "values in sum; {}",
-                      check.limit,
-                      report.wire_error_bound > 0 ? "--wire f32 rounds less"
-                      : kernel.doubles()          ? "fewer --iterations or larger values are needed"
-                                                  : "--precision f64 rounds less"));
-    else if (!check.passed)
+  for (const auto& check : report.verification) {
+    if (check.passed) continue;
+    if (!(check.limit_share <= 1))
       throw Error(fmt::format(
           "the result differs from the reference: the {} of vertex {} by {:.3g} times what rounding can do; "
           "in sum by {:.2g} (limit {:.2g})",
           kernel.value(), check.vertex, check.limit_share, check.sum_error, check.limit));
+    throw Error(
+        fmt::format("--verify can say nothing of this result: rounding may change it by {:.2g} times its "
+                    "values in sum; {}",
+                    check.limit,
+                    report.wire_error_bound > 0 ? "--wire f32 rounds less"
+                    : kernel.doubles()          ? "fewer --iterations or larger values are needed"
+                                                : "--precision f64 rounds less"));
+  }
 }
 
 }  // namespace edgewire::runs
