@@ -36,6 +36,8 @@ struct DistanceCheck {
   std::uint64_t edges = 0;  ///< the edges of the longest path that explains a distance
   double error = 0;         ///< the most that a distance differs from the reference, as a part of its value
   double bound = 0;         ///< the most that it may differ; docs/sssp.md derives it from `edges`
+  std::uint64_t unchecked = 0;  ///< vertices that may differ by as much as their distance: it shows nothing
+  bool conclusive = true;       ///< whether all distances together are above what they may differ by together
 };
 
 /// Checks distances from `source` along edges, none of which has a negative weight; infinity or 2^64 - 1

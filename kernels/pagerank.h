@@ -92,6 +92,11 @@ struct PageRank : WeightedSum<Offered> {
   }
   bool done(const Totals& totals) { return convergence.reached(totals.change); }
   double largest() const { return options.form_2015 ? n : 1; }
+  /// Returns the same for the messages of a vertex. With weights they may be far from 1 in either direction.
+  double largest(Constant inverse_degree) const {
+    return options.weighted && inverse_degree > 0 ? largest() * static_cast<double>(inverse_degree)
+                                                  : largest();
+  }
   double start_rank() const { return options.form_2015 ? 0 : 1 / n; }
 
   PageRankOptions options;

@@ -138,6 +138,7 @@ class SsspCheck {
     const bool may_vanish =
         sizeof(Distance) == 4 && !unit_ && graph_.weights().type() == graph::WeightType::f64;
     const auto reference = plain_dijkstra<Sum>(graph_, source_, unit_);
+    long double all = 0, limits = 0;
     for (VertexId v{}; v < vertices_; ++v) {
       if (reached(v) != reference.is_reached(v)) {
         found.fault = fmt::format("{} is {}, but not in a sequential search", name(v),
@@ -154,12 +155,18 @@ class SsspCheck {
       const long double allowed = (right > 0 ? bound * right : 0) + (may_vanish ? edges * 0x1p-150L : 0);
       found.edges = std::max<std::uint64_t>(found.edges, edges);
       found.bound = std::max(found.bound, static_cast<double>(bound));
-      if (right > 0) found.error = std::max(found.error, static_cast<double>(difference / right));
+      if (right > 0) {
+        found.error = std::max(found.error, static_cast<double>(difference / right));
+        found.unchecked += allowed >= right ? 1 : 0;
+        all += right;
+        limits += allowed;
+      }
       if (difference <= allowed) continue;
       found.fault = fmt::format("{} has distance {}, but a sequential search gives {:.20Lg}", name(v),
                                 distances_[v], right);
       return;
     }
+    found.conclusive = all == 0 || limits < all;
   }
 
   const graph::GraphFile& graph_;

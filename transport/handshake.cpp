@@ -18,7 +18,7 @@ constexpr std::size_t kChallengeBytes = 32;
 constexpr std::size_t kProofBytes = crypto_auth_hmacsha256_BYTES;
 /// The last letter is the version of what travels on a connection. The handshake itself is the same in all
 /// versions, so that they can tell each other.
-constexpr char kMagic[9] = "EDGEWIR5";
+constexpr char kMagic[9] = "EDGEWIR6";
 constexpr std::size_t kVersionAt = 7;
 constexpr const char* kOtherVersion = "it is another version of Edgewire; install the same one on all hosts";
 constexpr const char* kHelloRefused =

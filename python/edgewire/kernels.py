@@ -104,7 +104,8 @@ def pagerank(graph, damping=0.85, tolerance=0, iterations=None, personalization=
 
 def spmv(graph, x=None, iterations=1, **job):
     """y = A x, applied `iterations` times: float64[vertices]; row v of A has the weights of the edges to v. x: a number for each
-    vertex, or None for ones."""
+    vertex, or None for ones. For a matrix M of SciPy, spmv(Graph.from_scipy(M), x) is M.T @ x, and spmv(Graph.from_scipy(M.T), x) is
+    M @ x."""
     values = [] if x is None else numbers_array(x, "x").astype(np.float64).tolist()
     if x is not None and len(values) != file_of(graph).vertices:
         raise UsageError(f"x has {len(values)} numbers, and the graph {graph.vertices} vertices")

@@ -131,6 +131,20 @@ def test_label_propagation():
     assert set(labels[:5].tolist()) == {labels[0]} and set(labels[7:].tolist()) == {labels[8]} and labels[0] != labels[8]
 
 
+def test_spmv_beside_products_of_scipy():
+    matrix = sp.csr_array(np.random.default_rng(6).integers(-4, 5, (7, 7)).astype(float))
+    x = np.arange(1.0, 8)
+    assert (matrix.toarray() != matrix.toarray().T).any()
+    assert (ew.spmv(ew.Graph.from_scipy(matrix), x) == matrix.T @ x).all()
+    assert (ew.spmv(ew.Graph.from_scipy(matrix.T), x) == matrix @ x).all()
+
+
+def test_edges_listed_both_ways_are_no_undirected_graph():
+    undirected, listed = ew.Graph.from_numpy([0], [1], undirected=True), ew.Graph.from_numpy([0, 1], [1, 0])
+    assert undirected.undirected and not listed.undirected and undirected.edges == listed.edges == 2
+    assert ew.spmv(undirected).tolist() == ew.spmv(listed).tolist() == [1, 1]
+
+
 def test_spmv(random_graph):
     graph, src, dst = random_graph
     x = np.random.default_rng(7).random(200)

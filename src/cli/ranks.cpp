@@ -140,9 +140,12 @@ void DenseSettings::add_to(CLI::App& command) {
   add_choice(command, "--precision", precision, "of messages along edges: f32 (4 bytes) or f64 (8 bytes)",
              {"f32", "f64"});
   command.add_flag("--weighted", weighted, "use the weights of the edges; by default all count the same");
-  add_choice(command, "--direction", direction,
-             "let values go along edges from source to target (out), against them (in), or both ways",
-             {"out", "in", "both"});
+  add_choice(
+      command, "--direction", direction,
+      "let values go along edges from source to target (out), against them (in), or both ways, where a "
+      "self loop counts once; a graph that `info` calls symmetric has each edge both ways, and all three "
+      "are the same",
+      {"out", "in", "both"});
   reads(command
             .add_option(
                 "--ownership", ownership,
@@ -337,10 +340,15 @@ void add_ppr(CLI::App& app) {
       "What personalised PageRank means here: the ranks of the sources start at 1 divided by their number, "
       "all others at 0, and all always sum to 1. In each iteration a vertex gives the share --damping of its "
       "rank to the targets of its edges, and the rest goes to the sources evenly. A vertex without out-edges "
-      "gives all of its rank to the sources. An edge that occurs several times counts as often as it occurs. "
+      "gives all of its rank to the sources. Where --sources @FILE has shares, sources get parts of 1 and of "
+      "the rest in proportion to them. An edge that occurs several times counts as often as it occurs. "
       "Weights are ignored, unless --weighted shares out in proportion to them.");
   command->option_defaults()->group("Kernel");
-  sources->add_to(*command, "ranks restart at all of them");
+  sources->with_shares = true;
+  sources->add_to(
+      *command,
+      "ranks restart at all of them, in a file by the shares that stand behind the IDs, after a tab "
+      "(without --labels also a blank), if all lines have one");
   settings->add_rank_options(*command);
   add_dense_options(*command, *settings, "rank", "vertices of the highest ranks");
   command->remove_option(command->get_option("--wire"));  // ranks may be too small for 16 bits
@@ -360,8 +368,9 @@ void add_spmv(CLI::App& app) {
       "What y = A x means here: y[v] is the sum of w(u,v) * x[u] over all edges (u,v) into v. So row v of A "
       "holds the edges into v. w is the weight of the edge, or 1 where the graph has no weights. An edge "
       "that occurs several times counts as often as it occurs. With --direction in, row v holds the edges "
-      "out of "
-      "v: y = A^T x.");
+      "out of v: y = A^T x. With --direction both a self loop counts once: y = (A + A^T - D) x, where D is "
+      "the diagonal of A. An entry (i,j) of a matrix M (.mtx) is an edge from i to j, so the default is "
+      "M^T x, and --direction in is M x, which SciPy calls M @ x.");
   command->option_defaults()->group("Kernel");
   add_checked(*command, "--iterations", settings->asked.iterations,
               "multiply so often: x becomes y, and again", CLI::Range(1, 1000000));

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <random>
 #include <string_view>
 #include <unordered_map>
@@ -23,6 +25,7 @@ namespace {
 struct Named {
   std::string name;
   std::string where;  ///< option, or file and line
+  std::optional<double> share{};
 };
 
 std::string_view trim(std::string_view text) {
@@ -45,6 +48,27 @@ void each_line(const std::string& path, const Take& take) {
       if (!line.empty() && line[0] != '#') take(line, fmt::format("{}: line {}", path, number));
     }
   }
+}
+
+/// Throws Error that names the place where the text is no finite number.
+double finite_number(std::string_view text, const std::string& where) {
+  double value = 0;
+  const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (bad != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
+    throw Error(fmt::format("{}: {} is no finite number", where, text));
+  return value;
+}
+
+/// Takes the share behind a vertex off the line, if it has one. Names may have blanks in them, so there only
+/// a tab precedes a share.
+std::optional<double> take_share(std::string_view& line, bool labelled, const std::string& where) {
+  const std::size_t gap = labelled ? line.rfind('\t') : line.find_last_of(" \t");
+  if (gap == line.npos) return {};
+  const std::string_view text = line.substr(gap + 1);
+  const double share = finite_number(text, where);
+  if (share < 0) throw Error(fmt::format("{}: {} is no share: shares are numbers from 0 on", where, text));
+  line = trim(line.substr(0, gap));
+  return share;
 }
 
 /// Finds the vertex of each. It takes one pass over the names of the graph, where they are no numbers from 0
@@ -82,23 +106,59 @@ std::vector<VertexId> find_all(const graph::GraphFile& graph, const std::vector<
   return vertices;
 }
 
+/// Puts vertices with shares in ascending order, without those whose share is 0. `all` says where they come
+/// from. Throws Error unless all have shares of which none is too small a part of the largest one.
+std::vector<double> sort_by_vertex(std::vector<VertexId>& vertices, std::span<const Named> all,
+                                   const std::string& path) {
+  double largest = 0;
+  for (const Named& one : all) {
+    if (one.share.has_value() != all[0].share.has_value())
+      throw Error(fmt::format("{}: vertex {} has {} share, unlike those before it: give all one, or none",
+                              one.where, one.name, one.share ? "a" : "no"));
+    largest = std::max(largest, one.share.value_or(0));
+  }
+  if (!all[0].share) {
+    std::sort(vertices.begin(), vertices.end());
+    return {};
+  }
+  if (largest == 0) throw Error(fmt::format("{}: all shares are 0: one at least must be greater", path));
+  std::map<PlainId, double> shares;
+  for (std::size_t i = 0; i < vertices.size(); ++i) {
+    const double share = *all[i].share;
+    if (share == 0) continue;
+    if (share / largest < double{std::numeric_limits<float>::min()})
+      throw Error(fmt::format("{}: share {} is too small a part of {}, the largest one", all[i].where, share,
+                              largest));
+    shares[vertices[i]] = share;
+  }
+  vertices.clear();
+  std::vector<double> sorted;
+  for (const auto& [vertex, share] : shares) {
+    vertices.emplace_back(vertex);
+    sorted.push_back(share);
+  }
+  return sorted;
+}
+
 }  // namespace
 
 std::vector<VertexId> named_vertices(const graph::GraphFile& graph, const std::string& list,
-                                     const char* option) {
+                                     const char* option, std::vector<double>* shares) {
   std::vector<Named> all;
   if (list.starts_with('@')) {
     const std::string path = list.substr(1);
     if (path.empty()) throw UsageError(fmt::format("{}: the name of a file is missing behind @", option));
     each_line(path, [&](std::string_view line, std::string where) {
-      all.push_back({std::string(line), std::move(where)});
+      const auto share = shares != nullptr ? take_share(line, graph.labelled(), where) : std::nullopt;
+      all.push_back({std::string(line), std::move(where), share});
     });
     if (all.empty()) throw Error(fmt::format("{}: no vertex is named: {} needs one", path, option));
   } else {
     for (std::string& name : split(list, option)) all.push_back({std::move(name), option});
   }
   auto vertices = find_all(graph, all);
-  std::sort(vertices.begin(), vertices.end());
+  auto sorted = sort_by_vertex(vertices, all, list.substr(1));
+  if (shares != nullptr) *shares = std::move(sorted);
   return vertices;
 }
 
@@ -110,10 +170,7 @@ std::vector<double> named_values(const graph::GraphFile& graph, const std::strin
     const std::size_t gap = line.find_last_of(" \t");
     if (gap == line.npos) throw Error(fmt::format("{}: {} is no vertex and value", where, line));
     const std::string_view text = line.substr(gap + 1);
-    double value = 0;
-    const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (bad != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-      throw Error(fmt::format("{}: {} is no finite number", where, text));
+    const double value = finite_number(text, where);
     if (std::fabs(value) > most) throw Error(fmt::format("{}: {} is too large: {}", where, text, remedy));
     given.push_back(value);
     all.push_back({std::string(trim(line.substr(0, gap))), std::move(where)});
@@ -161,7 +218,12 @@ NamedSources::Options NamedSources::add_to(CLI::App& command, const std::string&
 }
 
 runs::Sources NamedSources::find(const graph::GraphFile& graph) const {
-  if (!list.empty()) return {named_vertices(graph, list, "--sources"), {}, {{"sources", list}}};
+  if (!list.empty()) {
+    runs::Sources sources;
+    sources.vertices = named_vertices(graph, list, "--sources", with_shares ? &sources.shares : nullptr);
+    sources.asked = {{"sources", list}};
+    return sources;
+  }
   const auto vertex = graph::VertexNames(graph).find(one);
   if (!vertex) throw Error(fmt::format("--source {}: {} has no such vertex", one, graph.path()));
   return {{*vertex}, {}, {{"source", one}}};

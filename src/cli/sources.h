@@ -16,10 +16,12 @@
 namespace edgewire::cli {
 
 /// Returns the vertices of "NAME,NAME" or of "@FILE", which has a name on each line. They are in ascending
-/// order, one at least, and none twice. Lines that are blank or begin with # are skipped. Throws UsageError
-/// that names `option`, or Error that names file and line.
+/// order, one at least, and none twice. Lines that are blank or begin with # are skipped. With `shares` all
+/// lines may have a share behind the name, or none: it is set to the shares of the vertices that are
+/// returned, all above 0, or to nothing. Throws UsageError that names `option`, or Error that names file and
+/// line.
 std::vector<VertexId> named_vertices(const graph::GraphFile& graph, const std::string& list,
-                                     const char* option);
+                                     const char* option, std::vector<double>* shares = nullptr);
 
 /// Returns the values of all vertices, from lines of name and value, as results are written; 0 for those
 /// without a line. Throws Error that names file and line, also where a value is more than `most`, for which
@@ -34,7 +36,8 @@ std::vector<VertexId> sample(std::uint64_t vertices, std::uint64_t count, std::u
 
 /// The vertices that --source or --sources name, the same in all kernels.
 struct NamedSources {
-  std::string one, list;  ///< sources as they were asked for; or empty
+  std::string one, list;     ///< sources as they were asked for; or empty
+  bool with_shares = false;  ///< whether lines of a file may have shares
 
   struct Options {
     CLI::Option *one, *list;

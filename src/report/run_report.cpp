@@ -53,7 +53,7 @@ EDGEWIRE_JSON_OF(RunReport::Iteration, seconds, payload_bytes_sent, wire_bytes_s
 EDGEWIRE_JSON_OF(RunReport::Superstep, phase, frontier, edges, record_bytes, payload_bytes_sent,
                  wire_bytes_sent, seconds, least_record_bytes)
 EDGEWIRE_JSON_OF(RunReport::Verification, max_relative_error, sum_error, limit, vertex_limit, limit_share,
-                 vertex, rules, passed)
+                 vertex, rules, passed, conclusive, unchecked)
 
 static void to_json(Json& json, const RunReport::Run& run) {
   EDGEWIRE_ADD_FIELDS(json, run, source, supersteps, frontier, edges, record_bytes, payload_bytes_sent,
@@ -348,8 +348,13 @@ std::string RunReport::to_text() const {
         "check against a sequential reference: {}, in sum {:.2g} (limit {:.2g}), largest relative error "
         "{:.2g}; vertex {} comes nearest to its limit, with {:.2g} of it\n  limits: most that rounding can "
         "do ({})\n",
-        one.passed ? "passed" : "FAILED", one.sum_error, one.limit, one.max_relative_error, one.vertex,
-        one.limit_share, one.rules);
+        one.passed                                ? "passed"
+        : one.limit_share <= 1 && !one.conclusive ? "says NOTHING, since the limit is above the values"
+                                                  : "FAILED",
+        one.sum_error, one.limit, one.max_relative_error, one.vertex, one.limit_share, one.rules);
+    if (one.unchecked > 0)
+      text += fmt::format("  the limits of {} vertices are above their values: it says nothing of these\n",
+                          one.unchecked);
   }
   text += fmt::format("checksum {:016x}\n", checksum);
   text += answer.last_lines();

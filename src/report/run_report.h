@@ -106,6 +106,8 @@ struct RunReport : JobReport {
     std::string vertex{};           ///< name of the vertex with the largest limit_share
     std::string rules{};            ///< what the limits follow from
     bool passed = false;
+    bool conclusive = true;       ///< whether the limit is below 1; else nothing passes
+    std::uint64_t unchecked = 0;  ///< vertices with a normal value whose own limit is not below it
   };
 
   /// What a kernel that goes on until its result settles says of how it settled.

@@ -163,7 +163,9 @@ report::RunReport::Verification verify(const DenseKernel& kernel, const graph::G
           .vertex = values.empty() ? "" : names(found.farthest),
           .rules = fmt::format("{} iterations, messages of {}{}, sums of up to {} doubles", iterations,
                                kernel.precision(), wire, std::max<std::uint64_t>(expected.longest_sum, 1)),
-          .passed = found.passed()};
+          .passed = found.passed(),
+          .conclusive = found.conclusive,
+          .unchecked = found.unchecked};
 }
 
 /// Returns the sum over the values of the owned vertices.
@@ -182,7 +184,7 @@ void describe(report::RunReport& report, const DenseKernel& kernel, const DenseS
   report.graph = stage.job.graph().path();
   report.resumed_from = static_cast<std::uint64_t>(outcome.resumed_at);
   report.answer = kernel.answer(stage, outcome, names);
-  report.rounding_bound = kernel.message_bound(outcome.done(), rounding);
+  report.rounding_bound = kernel.message_bound(stage.job.graph(), outcome.done(), rounding);
   if (plan::is_rounded(rounding.wire)) report.wire_error_bound = report.rounding_bound;
   kernel.add_to(report, outcome);
 }
@@ -299,12 +301,21 @@ report::RunReport run_dense(launch::Bootstrap& bootstrap, const graph::GraphFile
 }
 
 void expect_right(const report::RunReport& report, const DenseKernel& kernel) {
-  for (const auto& check : report.verification)
-    if (!check.passed)
+  for (const auto& check : report.verification) {
+    if (check.passed) continue;
+    if (!(check.limit_share <= 1))
       throw Error(fmt::format(
           "the result differs from the reference: the {} of vertex {} by {:.3g} times what rounding can do; "
           "in sum by {:.2g} (limit {:.2g})",
           kernel.value(), check.vertex, check.limit_share, check.sum_error, check.limit));
+    throw Error(
+        fmt::format("--verify can say nothing of this result: rounding may change it by {:.2g} times its "
+                    "values in sum; {}",
+                    check.limit,
+                    report.wire_error_bound > 0 ? "--wire f32 rounds less"
+                    : kernel.doubles()          ? "fewer --iterations or larger values are needed"
+                                                : "--precision f64 rounds less"));
+  }
 }
 
 }  // namespace edgewire::runs

@@ -70,7 +70,8 @@ class DenseKernel {
   virtual kernels::Reference reference(const graph::GraphFile& graph, int iterations,
                                        const kernels::Rounding& rounding) const = 0;
   /// Returns what kernels::message_bound() tells.
-  virtual double message_bound(int iterations, const kernels::Rounding& rounding) const = 0;
+  virtual double message_bound(const graph::GraphFile& graph, int iterations,
+                               const kernels::Rounding& rounding) const = 0;
   /// Returns what people ask first, complete at rank 0.
   virtual report::Answer answer(const DenseStage& stage, const DenseOutcome& outcome,
                                 const graph::VertexNames& names) const;

@@ -28,8 +28,9 @@ class RankKernel : public DenseKernel {
   }
   int iterations() const override { return asked_.iterations; }
   bool has_goal() const override { return asked_.tolerance > 0; }
-  double message_bound(int iterations, const kernels::Rounding& rounding) const override {
-    return kernels::message_bound(asked_, iterations, rounding);
+  double message_bound(const graph::GraphFile& graph, int iterations,
+                       const kernels::Rounding& rounding) const override {
+    return kernels::message_bound(graph, asked_, iterations, rounding);
   }
   void add_to(report::RunReport& report, const DenseOutcome& outcome) const override {
     report.convergence.push_back(convergence(outcome.done(), outcome.resumed_at, report.wire));

@@ -34,7 +34,8 @@ class SpmvKernel final : public DenseKernel {
                                const kernels::Rounding& rounding) const override {
     return kernels::reference_spmv(graph, asked_.x, iterations, rounding);
   }
-  double message_bound(int iterations, const kernels::Rounding& rounding) const override {
+  double message_bound(const graph::GraphFile&, int iterations,
+                       const kernels::Rounding& rounding) const override {
     return kernels::spmv_message_bound(iterations, rounding);
   }
   report::Answer answer(const DenseStage& stage, const DenseOutcome& outcome,

@@ -12,12 +12,15 @@ from job import check_report, read_ranks
 
 
 def ppr(graph, sources, iterations, damping=0.85, weights=None):
-    """Ranks by vertex; `sources` are numbers of vertices."""
+    """Ranks by vertex; `sources` are numbers of vertices, or all restarts by vertex."""
     n = graph.vertices
     weights = np.ones(len(graph.sources)) if weights is None else weights
     totals = np.bincount(graph.sources, weights, minlength=n)
     restart = np.zeros(n)
-    restart[sources] = 1 / len(sources)
+    if isinstance(sources, np.ndarray):
+        restart = sources
+    else:
+        restart[sources] = 1 / len(sources)
     ranks = restart
     for _ in range(iterations):
         shares = np.divide(ranks, totals, out=np.zeros(n), where=totals > 0)
@@ -56,6 +59,50 @@ def test_ranks(edgewire, random_graph, tmp_path, sources, options):
     owners = (reference.range_owners(graph, 4) if "ranges" in options
               else reference.hash_owners(graph.vertices, report["processes"]))
     assert report["bound"]["payload_bytes"] == reference.payload_bytes(graph, owners, report["strategy"], 1)
+
+
+@pytest.mark.parametrize("separator", ["\t", " "])
+def test_shares_of_sources(edgewire, random_graph, tmp_path, separator):
+    path, graph = random_graph
+    shares = {17: 3.0, 0: 0.5, 999: 1e-3, 4: 0.0}
+    (tmp_path / "sources").write_text("# vertex and share\n" + "".join(f"{v}{separator}{share}\n" for v, share in shares.items()))
+    restart = np.zeros(graph.vertices)
+    restart[list(shares)] = np.array(list(shares.values())) / sum(shares.values())
+    _, ranks, report = run(edgewire, tmp_path, path, f"@{tmp_path / 'sources'}", "--iterations", 11, "--verify", "-p", 2)
+    np.testing.assert_allclose(ranks, ppr(graph, restart, 11), rtol=1e-5, atol=1e-30)
+    assert report["verify"]["passed"]
+
+
+def test_shares_of_names_with_blanks(edgewire, tmp_path):
+    (tmp_path / "named.txt").write_text("Ada 1\tBob\nBob\tAda 2\nAda 2\tAda 1\n")
+    edgewire.ok("convert", tmp_path / "named.txt", "--labels", "-o", tmp_path / "named.ew")
+    sources = tmp_path / "sources"
+    for text, expected in (("Ada 1\t3\nBob\t1\n", {"Ada 1": 0.75, "Bob": 0.25}), ("Ada 1\nAda 2\n", {"Ada 1": 0.5, "Ada 2": 0.5})):
+        sources.write_text(text)
+        lines = edgewire.ok("ppr", tmp_path / "named.ew", "--sources", f"@{sources}", "--iterations", 0, "-o", "-").splitlines()
+        ranks = {name: float(rank) for name, rank in (line.split("\t") for line in lines)}
+        assert {name: rank for name, rank in ranks.items() if rank} == expected
+
+
+@pytest.mark.parametrize("text, cause", [
+    ("0\t1\n3\n", "line 2: vertex 3 has no share, unlike those before it: give all one, or none"),
+    ("0\n\n3 1\n", "line 3: vertex 3 has a share, unlike those before it: give all one, or none"),
+    ("0 1\n3 -1\n", "line 2: -1 is no share: shares are numbers from 0 on"), ("0 x\n", "line 1: x is no finite number"),
+    ("0 inf\n", "line 1: inf is no finite number"), ("0 nan\n", "line 1: nan is no finite number"), ("0 1e999\n", "line 1: 1e999 is no finite number"),
+    ("0 1\n3 1e-60\n", "line 2: share 1e-60 is too small a part of 1, the largest one"),
+    ("0 1\n0 2\n", "line 2: vertex 0 is given twice"), ("5000 1\n", "line 1: {path} has no vertex 5000"),
+    ("0 0\n3 0.0\n", "all shares are 0: one at least must be greater")])
+def test_bad_shares(edgewire, random_graph, tmp_path, text, cause):
+    path, _ = random_graph
+    sources = tmp_path / "sources"
+    sources.write_text(text)
+    assert edgewire.refused("ppr", path, "--sources", f"@{sources}", "-p", 2) == f"{sources}: {cause.format(path=path)}"
+
+
+def test_shares_are_of_ppr_alone(edgewire, random_graph, tmp_path):
+    path, _ = random_graph
+    (tmp_path / "sources").write_text("0 1\n3 1\n")
+    assert "no vertex 0 1" in edgewire.refused("bc", path, "--sources", f"@{tmp_path / 'sources'}")
 
 
 def test_settled_ranks_solve_the_equations(edgewire, tmp_path):

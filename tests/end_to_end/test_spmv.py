@@ -157,6 +157,30 @@ def test_edges_against_their_direction_and_both_ways(edgewire, weighted, tmp_pat
             assert report["options"]["direction"] == direction
 
 
+def test_matrices_as_the_documentation_says(edgewire, tmp_path):
+    """docs/kernels.md has this table for users of SciPy."""
+    matrix = np.random.default_rng(6).integers(-4, 5, (7, 7))
+    x = np.arange(1.0, 8)
+    (tmp_path / "x").write_text("".join(f"{v}\t{value}\n" for v, value in enumerate(x, start=1)))
+
+    def products(matrix, header, stored):
+        rows, columns = np.nonzero(stored)
+        lines = "".join(f"{i + 1} {j + 1} {matrix[i, j]}\n" for i, j in zip(rows.tolist(), columns.tolist()))
+        (tmp_path / "m.mtx").write_text(f"%%MatrixMarket matrix coordinate integer {header}\n7 7 {len(rows)}\n{lines}")
+        return {direction: run(edgewire, tmp_path, tmp_path / "m.mtx", "--x", tmp_path / "x", "--direction", direction)[1]
+                for direction in ("out", "in", "both")}
+
+    found = products(matrix, "general", matrix)
+    diagonal = np.diag(np.diag(matrix))
+    assert diagonal.any() and (matrix != matrix.T).any()
+    for direction, seen in (("out", matrix.T), ("in", matrix), ("both", matrix + matrix.T - diagonal)):
+        assert (found[direction] == seen @ x).all(), direction
+    lower = np.tril(matrix)
+    whole = lower + np.tril(matrix, -1).T
+    for direction, y in products(whole, "symmetric", lower).items():
+        assert (y == whole @ x).all(), direction
+
+
 def test_directions_that_there_are_not(edgewire, tmp_path):
     (tmp_path / "named.txt").write_text("a b\nb c\n")
     edgewire.ok("convert", tmp_path / "named.txt", "--labels", "-o", tmp_path / "named.ew")

@@ -81,7 +81,7 @@ TEST_CASE("the limit of a rank grows with the edges into the vertex, and with no
   CHECK(expected.limits[0] / expected.values[0] == doctest::Approx(100000 * 0x1p-53).epsilon(0.1));
   for (const std::size_t v : {1U, 100000U, 100001U})
     CHECK(expected.limits[v] / expected.values[v] < 10 * 0x1p-53);
-  CHECK(message_bound(options, 1, doubles) < 10 * 0x1p-53);
+  CHECK(message_bound(file.graph, options, 1, doubles) < 10 * 0x1p-53);
 }
 
 TEST_CASE("ranks that are off by more than their limit are refused") {
@@ -139,18 +139,50 @@ TEST_CASE("terms of both signs are measured by their magnitudes") {
   CHECK(compare(reference_spmv(file.graph, x, 1, {}), run(file.graph, Spmv<float>(x), 1), {}).passed());
 }
 
+TEST_CASE("limits that are above the values show nothing, and nothing passes") {
+  const File file(60, random_edges(60, 300, 8), true);
+  PageRankOptions options = options_for(file.graph);
+  options.damping = 0.999;
+  const Rounding coarse{.wire = plan::Encoding::bf16};
+  const auto expected = reference_ranks(file.graph, options, 2000, {}, coarse);
+  const auto found = compare(expected, expected.values, coarse);
+  CHECK(found.limit_share == 0);
+  CHECK(found.sum_limit > 1);
+  CHECK(!found.conclusive);
+  CHECK(!found.passed());
+  CHECK(found.unchecked > 0);
+  CHECK(compare(reference_ranks(file.graph, options, 20, {}, coarse), expected.values, coarse).unchecked ==
+        0);
+
+  // Floats of this size have a few bits, doubles have all.
+  const std::vector<double> tiny(60, 1e-45), none(60, 0);
+  const Rounding doubles{.doubles = true};
+  CHECK(
+      !compare(reference_spmv(file.graph, tiny, 1, {}), run(file.graph, Spmv<float>(tiny), 1), {}).passed());
+  CHECK(compare(reference_spmv(file.graph, tiny, 1, doubles), run(file.graph, Spmv<double>(tiny), 1), doubles)
+            .passed());
+  const auto zeros = compare(reference_spmv(file.graph, none, 1, {}), none, {});
+  CHECK(zeros.passed());
+  CHECK(zeros.sum_limit == 0);
+}
+
 TEST_CASE("what rounding of messages can do in sum") {
   PageRankOptions options;
+  const File one(2, {{0, 1, 1}}, false), many(100002, star(100000, true, true), false);
   constexpr double kFloat = 3 * 0x1p-24, kDouble = 3 * 0x1p-53;
-  CHECK(message_bound(options, 1, {}) == doctest::Approx(0.85 * kFloat).epsilon(1e-4));
-  CHECK(message_bound(options, 1000, {}) == doctest::Approx(0.85 / 0.15 * kFloat).epsilon(1e-4));
-  CHECK(message_bound(options, 1, {.doubles = true}) ==
+  CHECK(message_bound(one.graph, options, 1, {}) == doctest::Approx(0.85 * kFloat).epsilon(1e-4));
+  CHECK(message_bound(one.graph, options, 1000, {}) == doctest::Approx(0.85 / 0.15 * kFloat).epsilon(1e-4));
+  CHECK(message_bound(one.graph, options, 1, {.doubles = true}) ==
         doctest::Approx(0.85 * kDouble + 4 * 0x1p-53).epsilon(1e-4));
-  CHECK(message_bound(options, 1, {.wire = plan::Encoding::bf16}) ==
+  CHECK(message_bound(one.graph, options, 1, {.wire = plan::Encoding::bf16}) ==
         doctest::Approx(0.85 * 2 / 255).epsilon(1e-3));
-  CHECK(message_bound(options, 1, {.wire = plan::Encoding::bf16, .legs = 2}) ==
+  CHECK(message_bound(one.graph, options, 1, {.wire = plan::Encoding::bf16, .legs = 2}) ==
         doctest::Approx(0.85 * (4.0 / 255 + 4.0 / 255 / 255)).epsilon(1e-3));
-  CHECK(message_bound(options, 0, {}) == 0);
+  CHECK(message_bound(one.graph, options, 0, {}) == 0);
+  // Values that are too small for f16 lose a fixed amount, on each edge.
+  const Rounding f16{.wire = plan::Encoding::f16};
+  CHECK(message_bound(many.graph, options, 1, f16) - message_bound(one.graph, options, 1, f16) ==
+        doctest::Approx(0.85 * (200000 - 1) * 0x1p-38).epsilon(1e-3));
   CHECK(spmv_message_bound(2, {}) == doctest::Approx(4 * 0x1p-24).epsilon(1e-4));
 }
 

@@ -23,8 +23,8 @@ struct VertexArray {
 };
 
 /// The loops of a program over the edges and vertices of a process. Several workers call them at the same
-/// time, for different columns. No function but arrays() and mirrors_by_column() may throw. ProgramLoops
-/// implements them for any program.
+/// time, for different columns. No function but arrays(), mirrors_by_column() and powers() may throw.
+/// ProgramLoops implements them for any program.
 ///
 /// `accumulators`: an array of the program's type, one for each destination of a column. `first`: index of
 /// the owned vertex that the first one belongs to.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -28,7 +30,8 @@ namespace edgewire::engine {
 ///   apply(value, accumulator, constant, prepared, totals): the new value; sets what the vertex adds to the
 ///   next totals; first_totals(values, constants): the totals before the first iteration, of one process;
 ///   done(totals): whether the run ends; largest(), where messages and accumulators are floats that may
-///   travel in 16 bits: an upper bound of both, none of which is negative; pack(accumulator),
+///   travel in 16 bits: an upper bound of both, none of which is negative; largest(constant), where the
+///   messages of single vertices have much smaller bounds, or greater ones; pack(accumulator),
 ///   unpack(message), where partial sums do not become messages by a cast; one_bit, a constant, where all
 ///   messages and accumulators are 0 or 1, and may travel as one bit.
 /// All types are trivially copyable; a Message has no initializers and no constructors. message() and apply()
@@ -201,11 +204,26 @@ class ProgramLoops final : public Loops {
   std::uint64_t add_pairs(const exchange::ArrivedPairs& pairs, std::byte* accumulators) noexcept override {
     return topology::run_scalar_for_cpu([&] { return exchange::add_pairs<P>(pairs, cast(accumulators)); });
   }
+  std::vector<std::int16_t> powers(std::span<const OwnedIndex> indexes) const override {
+    std::vector<std::int16_t> powers;
+    if constexpr (exchange::kRounds<P> && exchange::kBoundsEach<P>) {
+      const Constant* const constants = constants_.as<const Constant>().data();
+      const double all = program_.largest();
+      for (const OwnedIndex index : indexes) {
+        const double one = program_.largest(constants[index]);
+        powers.push_back(one > 0 ? static_cast<std::int16_t>(std::clamp(std::ilogb(all / one), -126, 126))
+                                 : 0);
+      }
+      if (std::ranges::all_of(powers, [](std::int16_t power) { return power == 0; })) powers.clear();
+    }
+    return powers;
+  }
   void decode(const exchange::Codec& codec, std::span<const std::uint16_t> codes,
-              std::byte* messages) noexcept override {
+              std::span<const float> scales, std::byte* messages) noexcept override {
     if constexpr (exchange::kRounds<P>) {
       auto* const out = reinterpret_cast<Message*>(messages);
       for (std::size_t i = 0; i < codes.size(); ++i) out[i] = static_cast<Message>(codec.decode(codes[i]));
+      for (std::size_t i = 0; i < scales.size(); ++i) out[i] = static_cast<Message>(out[i] * scales[i]);
     }
   }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "edgewire/detail/codec.h"
 #include "edgewire/numbering.h"
@@ -31,7 +32,8 @@ struct OutgoingSlots {
   const LocalNumber* ids = nullptr;  ///< [slot]
   bool ids_are_there = false;        ///< the slots were filled before
   const Codec* codec = nullptr;
-  float* residuals = nullptr;  ///< [slot], see Codec
+  float* residuals = nullptr;     ///< [slot], see Codec
+  const float* scales = nullptr;  ///< [slot], what a value is multiplied by before it is encoded; null: by 1
   bool bits = false;
   unsigned first_bit = 0;  ///< slot i is bit first_bit + i of `data`, from the lowest of each byte on
 };
@@ -71,7 +73,11 @@ class SlotLoops {
   virtual void add_slots(const ArrivedSlots& slots, std::byte* accumulators) noexcept = 0;
   /// Returns the first id that is of no vertex there; kNoId: all are right.
   virtual std::uint64_t add_pairs(const ArrivedPairs& pairs, std::byte* accumulators) noexcept = 0;
-  virtual void decode(const Codec& codec, std::span<const std::uint16_t> codes,
+  /// Returns the power of two by which the messages of each of these owned vertices are multiplied before
+  /// they are rounded to 16 bits, from -126 to 126. Returns none where all are 0.
+  virtual std::vector<std::int16_t> powers(std::span<const OwnedIndex> indexes) const = 0;
+  /// `scales`: [slot], what a decoded value is multiplied by; empty: by 1.
+  virtual void decode(const Codec& codec, std::span<const std::uint16_t> codes, std::span<const float> scales,
                       std::byte* messages) noexcept = 0;
   /// Slot i is bit i of `bits`.
   virtual void decode_bits(const std::byte* bits, std::size_t count, std::byte* messages) noexcept = 0;
@@ -100,6 +106,12 @@ typename P::Accumulator unpack(const typename P::Message& message) noexcept {
 template <class P>
 inline constexpr bool kRounds = requires(const P& program) {
   program.largest();
+};
+
+/// Says whether a program bounds the messages of each vertex by itself: largest(constant).
+template <class P>
+inline constexpr bool kBoundsEach = requires(const P& program, const typename P::Constant& constant) {
+  program.largest(constant);
 };
 
 /// Says whether messages and partial sums are 0 or 1, so that one bit of each can travel. A program says so
@@ -143,8 +155,13 @@ void fill_slots(const OutgoingSlots& slots, const Value& value) noexcept {
   if (slots.codec != nullptr) {
     if constexpr (kRounds<P>) {
       auto* codes = reinterpret_cast<std::uint16_t*>(slots.data);
-      for (std::size_t i = 0; i < slots.count; ++i)
-        codes[i] = slots.codec->encode(static_cast<float>(value(i)), slots.residuals[i]);
+      if (slots.scales == nullptr) {
+        for (std::size_t i = 0; i < slots.count; ++i)
+          codes[i] = slots.codec->encode(static_cast<float>(value(i)), slots.residuals[i]);
+      } else {
+        for (std::size_t i = 0; i < slots.count; ++i)
+          codes[i] = slots.codec->encode(static_cast<float>(value(i)) * slots.scales[i], slots.residuals[i]);
+      }
     }
     return;
   }

@@ -74,7 +74,9 @@ class Loop : LinkWatch {
   }
 
   IterationResult run() {
+    outbox_.publish_powers();
     if (!outbox_.publish_totals(mine_, 0)) throw Error(exchange_.health().message());
+    inbox_.take_powers();
     // All are ready, so that the first iteration measures itself only, and none runs more than its peers.
     const auto most = fmt::format("{}{}", options_.has_goal ? "at most " : "", options_.iterations);
     launch::check_agreement(exchange_.bootstrap(), {{"the number of iterations to run", most}});

@@ -197,13 +197,18 @@ plan::ExchangePlan Exchange::agree_on_order(plan::PlanDraft draft, const std::ve
       },
       for_each);
   // The region is still the source of the positions that we sent.
+  wait_for_setup_writes();
+  return plan;
+}
+
+void Exchange::wait_for_setup_writes() {
+  link_.ring_doorbell(0);
   wait_until([this] {
     for (int p = 0; p < size(); ++p) {
       if (p != rank() && link_.completed(0, p) < writes(0, p)) return false;
     }
     return true;
   });
-  return plan;
 }
 
 void Exchange::write_setup(int peer, std::size_t offset, std::span<const std::byte> source) {

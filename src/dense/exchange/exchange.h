@@ -184,6 +184,11 @@ class Exchange {
 
   /// Polls until done() returns true. Throws Error when the job fails before.
   void wait_until(const std::function<bool()>& done);
+  /// Queues writes of `source`, however long it is, on lane 0. They are for what is sent before the first
+  /// iteration. Throws Error when the job fails.
+  void write_setup(int peer, std::size_t offset, std::span<const std::byte> source);
+  /// Starts all writes on lane 0, and waits until they have left. Throws Error when the job fails before.
+  void wait_for_setup_writes();
   /// Queues a write. Polls while the queue is full. Returns false once the job has failed.
   bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept;
   bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept;
@@ -215,7 +220,6 @@ class Exchange {
   void send_entries(const plan::PlanDraft& draft);
   void order_stream(std::size_t stream, bool mirrors, std::uint32_t* list, const StreamCounts& counts,
                     const plan::OwnedVertices& owned);
-  void write_setup(int peer, std::size_t offset, std::span<const std::byte> source);
   void wait_for_setup(std::uint64_t count);
   void set_streams(const plan::ExchangePlan& plan);
   void place_streams();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <thread>
 
@@ -44,6 +45,21 @@ Inbox::Inbox(Exchange& exchange, SlotLoops& loops, std::span<const std::uint32_t
   }
 }
 
+void Inbox::take_powers() {
+  if (!plan::is_rounded(exchange_.encoding())) return;
+  exchange_.wait_until([this] { return awaited_scalars(0) < 0; });
+  for (const IncomingStream& stream : exchange_.incoming()) {
+    if (!stream.mirrors || stream.peer == exchange_.rank()) continue;
+    std::vector<std::int16_t> powers(stream.slots());
+    const std::byte* const inbox =
+        exchange_.region().data() + stream.offset + exchange_.parity_shift_from(stream.peer, 0);
+    std::memcpy(powers.data(), inbox, powers.size() * sizeof powers[0]);
+    if (std::ranges::all_of(powers, [](std::int16_t power) { return power == 0; })) continue;
+    auto& scales = decoded_[static_cast<std::size_t>(stream.peer)].scales;
+    for (const std::int16_t power : powers) scales.push_back(std::ldexp(1.0F, -power));
+  }
+}
+
 void Inbox::need(std::vector<Needed>& needed, int peer, const Chunk& chunk) {
   auto same = std::find_if(needed.begin(), needed.end(),
                            [&](const Needed& n) { return n.peer == peer && n.lane == chunk.lane; });
@@ -62,13 +78,14 @@ const std::byte* Inbox::mirrors(int peer, std::uint64_t iteration) noexcept {
   const std::byte* inbox =
       exchange_.region().data() + stream.offset + exchange_.parity_shift_from(peer, iteration);
   if (decoded_.empty()) return inbox;
-  auto& [values, state] = decoded_[static_cast<std::size_t>(peer)];
+  auto& [values, scales, state] = decoded_[static_cast<std::size_t>(peer)];
   std::uint64_t last = 2 * (iteration - 1);
   if (state.compare_exchange_strong(last, 2 * iteration - 1)) {
     if (exchange_.encoding() == plan::Encoding::bit)
       loops_.decode_bits(inbox, stream.slots(), values.data());
     else
-      loops_.decode(codec_, {reinterpret_cast<const std::uint16_t*>(inbox), stream.slots()}, values.data());
+      loops_.decode(codec_, {reinterpret_cast<const std::uint16_t*>(inbox), stream.slots()}, scales,
+                    values.data());
     state.store(2 * iteration, std::memory_order_release);
   } else {
     while (state.load(std::memory_order_acquire) != 2 * iteration) std::this_thread::yield();

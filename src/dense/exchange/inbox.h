@@ -20,6 +20,9 @@ class Inbox {
   Inbox(Exchange& exchange, SlotLoops& loops, std::span<const std::uint32_t> blocks,
         NumberedBy<LocalNumber, std::span<const OwnedIndex>> indexes, const Codec& codec);
 
+  /// Takes what Outbox::publish_powers() of each peer has sent, which it waits for. Call it before any peer
+  /// can be in iteration 2. Throws Error when the job fails.
+  void take_powers();
   /// Returns a peer whose partial sums for the block have not arrived in this iteration, or -1 if there is
   /// none. Iterations count from 1.
   int awaited(std::size_t block, std::uint64_t iteration) const noexcept;
@@ -52,6 +55,7 @@ class Inbox {
   };
   struct Decoded {
     std::vector<std::byte> values;
+    std::vector<float> scales;  ///< [slot], see SlotLoops::decode()
     /// 2 i: iteration i is decoded; 2 i - 1: a worker is decoding it. The decoder's release pairs with the
     /// acquire of the workers that wait.
     std::atomic<std::uint64_t> state{0};

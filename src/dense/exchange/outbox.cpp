@@ -1,6 +1,7 @@
 #include "dense/exchange/outbox.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace edgewire::exchange {
@@ -10,6 +11,23 @@ Outbox::Outbox(Exchange& exchange, SlotLoops& loops, const Codec& codec)
   for (int lane = 0; lane < exchange.lanes(); ++lane) sent_.emplace_back(exchange.lane_chunks(lane).size());
   if (!plan::is_rounded(exchange.encoding())) return;
   for (const auto& stream : exchange.outgoing()) residuals_.emplace_back(stream.slots);
+  scales_.resize(residuals_.size());
+}
+
+void Outbox::publish_powers() {
+  if (scales_.empty()) return;
+  for (std::size_t s = 0; s < scales_.size(); ++s) {
+    const OutgoingStream& stream = exchange_.outgoing()[s];
+    if (!stream.mirrors || stream.slots == 0) continue;
+    auto powers = loops_.powers(stream.indexes);
+    for (const std::int16_t power : powers) scales_[s].push_back(std::ldexp(1.0F, power));
+    powers.resize(stream.slots);
+    const auto source = exchange_.send_memory().subspan(stream.send_offset, powers.size() * sizeof powers[0]);
+    std::memcpy(source.data(), powers.data(), source.size());
+    exchange_.write_setup(stream.peer, stream.remote_offset + exchange_.parity_shift_to(stream.peer, 0),
+                          source);
+  }
+  exchange_.wait_for_setup_writes();
 }
 
 /// Returns near memory for a chunk, with the place in a cache line that it has at the peer (`at`). Returns
@@ -34,6 +52,8 @@ bool Outbox::send(const OutgoingChunk& chunk, std::uint64_t iteration, const Fil
   if (!residuals_.empty()) {
     slots.codec = &codec_;
     slots.residuals = residuals_[chunk.stream].data() + chunk.first_slot;
+    if (const auto& scales = scales_[chunk.stream]; !scales.empty())
+      slots.scales = scales.data() + chunk.first_slot;
   } else if (exchange_.ids_travel()) {
     slots.ids = stream.ids.data() + chunk.first_slot;
   }

@@ -15,6 +15,10 @@ class Outbox {
   /// Makes an outbox. Exchange and loops outlive it. `codec` is used where values are rounded to 16 bits.
   Outbox(Exchange& exchange, SlotLoops& loops, const Codec& codec);
 
+  /// Where values are rounded to 16 bits, tells each peer the powers of two by which its mirrors are
+  /// multiplied, in the slots of iteration 0, which holds no values. They are there when publish_totals() has
+  /// sent the totals of iteration 0. Throws Error when the job fails.
+  void publish_powers();
   /// Writes the partial sums of a chunk's column into the peer's inbox of this iteration, and signals them.
   /// `accumulators`: one for each slot. Iterations count from 1. Only the chunk's lane may call it, with the
   /// chunks that go to one peer in the order of lane_chunks(). Returns false once the job has failed.
@@ -34,6 +38,7 @@ class Outbox {
   SlotLoops& loops_;
   Codec codec_;
   std::vector<std::vector<float>> residuals_;  ///< [stream][slot], where values are rounded to 16 bits
+  std::vector<std::vector<float>> scales_;     ///< [stream][slot], of mirrors; empty: all are 1
   /// [lane][number in lane_chunks]: writes to the peer once the chunk was sent; its send memory is free when
   /// as many have completed.
   std::vector<std::vector<std::uint64_t>> sent_;
