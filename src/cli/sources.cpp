@@ -5,81 +5,127 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <deque>
+#include <limits>
 #include <random>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/job_options.h"
+#include "graph/formats.h"
 #include "graph/input.h"
+#include "graph/text_lines.h"
 #include "graph/vertex_names.h"
 
 namespace edgewire::cli {
 
 namespace {
 
+/// A text that names a vertex.
 struct Named {
-  std::string name;
+  std::string text;
   std::string where;  ///< option, or file and line
+  graph::Comment comment = graph::Comment::none;
 };
 
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  return first == text.npos ? "" : text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
-/// Calls take(line, where) for all lines of the file but blank ones and comments.
+/// Calls take(text, where, comment) for all lines of the file but blank ones, and comments where the graph
+/// has no names that look like them.
 template <class Take>
-void each_line(const std::string& path, const Take& take) {
+void each_line(const graph::GraphFile& graph, const std::string& path, const Take& take) {
   graph::Input input(path);
+  graph::skip_byte_order_mark(input);
   std::uint64_t number = 0;
   for (graph::Piece piece; input.next_lines(piece);) {
-    for (std::size_t at = 0; at < piece.text.size();) {
-      const std::size_t end = std::min(piece.text.find('\n', at), piece.text.size());
-      const std::string_view line = trim(piece.text.substr(at, end - at));
-      at = end + 1;
+    for (std::string_view rest = piece.text; !rest.empty();) {
+      std::string_view line = graph::cut_line(rest);
       ++number;
-      if (!line.empty() && line[0] != '#') take(line, fmt::format("{}: line {}", path, number));
+      if (line.ends_with('\r')) line.remove_suffix(1);
+      const std::string_view text = graph::trimmed(line);
+      const graph::Comment comment = graph::comment_of(text);
+      if (text.empty() || (comment != graph::Comment::none && !graph.labelled())) continue;
+      take(line, fmt::format("{}: line {}", path, number), comment);
     }
   }
 }
 
-/// Finds the vertex of each. It takes one pass over the names of the graph, where they are no numbers from 0
-/// on.
-std::vector<VertexId> find_all(const graph::GraphFile& graph, const std::vector<Named>& all) {
+/// Calls take(order, name) for the names that a text may stand for, the likeliest first: itself, as results
+/// have names; the same without blanks around it; and without the double quotes around that. `memory`: for
+/// names that are not part of the text.
+template <class Take>
+void each_meaning(std::string_view text, std::deque<std::string>& memory, const Take& take) {
+  take(0, text);
+  const std::string_view name = graph::trimmed(text);
+  if (name.size() < text.size()) take(1, name);
+  if (name.size() < 3 || name[0] != '"' || graph::closing_quote(name) != name.size() - 1) return;
+  const std::string_view quoted = name.substr(1, name.size() - 2);
+  const std::string_view undoubled = graph::undoubled(quoted, memory.emplace_back());
+  take(2, undoubled);
+}
+
+using Found = std::vector<std::optional<VertexId>>;
+
+/// Returns the vertex of each that names one. It takes one pass over the names of the graph, where they are
+/// no numbers from 0 on.
+Found look_up(const graph::GraphFile& graph, const std::vector<Named>& all) {
   const graph::VertexNames names(graph);
-  std::vector<std::optional<VertexId>> found(all.size());
+  Found found(all.size());
+  std::deque<std::string> memory;
   if (all.size() <= 8 || (!names.labelled() && !graph.has_original_ids())) {
-    for (std::size_t i = 0; i < all.size(); ++i) found[i] = names.find(all[i].name);
-  } else {
-    std::unordered_multimap<std::string_view, std::size_t> wanted;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      std::string_view name = all[i].name;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      each_meaning(all[i].text, memory, [&](int, std::string_view name) {
+        if (!found[i]) found[i] = names.find(name);
+      });
+    return found;
+  }
+  struct Wanted {
+    std::size_t index;
+    int order;
+  };
+  std::unordered_multimap<std::string_view, Wanted> wanted;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    each_meaning(all[i].text, memory, [&](int order, std::string_view name) {
       if (!names.labelled()) name.remove_prefix(std::min(name.find_first_not_of('0'), name.size() - 1));
-      wanted.emplace(name, i);
-    }
-    fmt::memory_buffer name;
-    for (VertexId v{}; v < graph.vertices(); ++v) {
-      name.clear();
-      names.append(name, v);
-      const auto [first, last] = wanted.equal_range(std::string_view(name.data(), name.size()));
-      for (auto one = first; one != last; ++one)
-        if (!found[one->second]) found[one->second] = v;
+      wanted.emplace(name, Wanted{i, order});
+    });
+  std::vector<int> orders(all.size(), std::numeric_limits<int>::max());  // of the meanings that were found
+  fmt::memory_buffer name;
+  for (VertexId v{}; v < graph.vertices(); ++v) {
+    name.clear();
+    names.append(name, v);
+    const auto [first, last] = wanted.equal_range(std::string_view(name.data(), name.size()));
+    for (auto one = first; one != last; ++one) {
+      const auto [index, order] = one->second;
+      if (order >= orders[index]) continue;
+      orders[index] = order;
+      found[index] = v;
     }
   }
-  std::vector<VertexId> vertices;
-  std::unordered_map<PlainId, std::size_t> seen;
+  return found;
+}
+
+/// Finds the vertex of each; none of a comment. A line that looks like a comment and is the name of a vertex,
+/// as results write it, is no comment. Throws Error for others that name no vertex, or one a second time.
+Found find_all(const graph::GraphFile& graph, const std::vector<Named>& all) {
+  Found found = look_up(graph, all);
+  std::unordered_set<PlainId> seen;
+  bool told = false;
   for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& [text, where, comment] = all[i];
+    const std::string_view name = graph::trimmed(text);
+    if (!found[i] && comment == graph::Comment::clear) continue;
     if (!found[i])
-      throw Error(fmt::format("{}: {} has no vertex {}", all[i].where, graph.path(), all[i].name));
-    if (!seen.emplace(*found[i], i).second)
-      throw Error(fmt::format("{}: vertex {} is given twice", all[i].where, all[i].name));
-    vertices.push_back(*found[i]);
+      throw Error(
+          fmt::format("{}: {} has no vertex {}{}", where, graph.path(), name,
+                      comment == graph::Comment::none ? "" : " (a comment has a blank after its mark)"));
+    if (!seen.insert(*found[i]).second) throw Error(fmt::format("{}: vertex {} is given twice", where, name));
+    if (comment == graph::Comment::clear && !std::exchange(told, true))
+      note(fmt::format("{}: {} is the name of a vertex, so it is no comment", where, name));
   }
-  return vertices;
+  return found;
 }
 
 }  // namespace
@@ -87,17 +133,19 @@ std::vector<VertexId> find_all(const graph::GraphFile& graph, const std::vector<
 std::vector<VertexId> named_vertices(const graph::GraphFile& graph, const std::string& list,
                                      const char* option) {
   std::vector<Named> all;
+  const std::string path = list.starts_with('@') ? list.substr(1) : "";
   if (list.starts_with('@')) {
-    const std::string path = list.substr(1);
     if (path.empty()) throw UsageError(fmt::format("{}: the name of a file is missing behind @", option));
-    each_line(path, [&](std::string_view line, std::string where) {
-      all.push_back({std::string(line), std::move(where)});
+    each_line(graph, path, [&](std::string_view line, std::string where, graph::Comment comment) {
+      all.push_back({std::string(line), std::move(where), comment});
     });
-    if (all.empty()) throw Error(fmt::format("{}: no vertex is named: {} needs one", path, option));
   } else {
     for (std::string& name : split(list, option)) all.push_back({std::move(name), option});
   }
-  auto vertices = find_all(graph, all);
+  std::vector<VertexId> vertices;
+  for (const auto vertex : find_all(graph, all))
+    if (vertex) vertices.push_back(*vertex);
+  if (vertices.empty()) throw Error(fmt::format("{}: no vertex is named: {} needs one", path, option));
   std::sort(vertices.begin(), vertices.end());
   return vertices;
 }
@@ -106,21 +154,26 @@ std::vector<double> named_values(const graph::GraphFile& graph, const std::strin
                                  const char* remedy) {
   std::vector<Named> all;
   std::vector<double> given;
-  each_line(path, [&](std::string_view line, std::string where) {
+  each_line(graph, path, [&](std::string_view line, std::string where, graph::Comment comment) {
+    const bool may_be_none = comment == graph::Comment::clear;
+    line = line.substr(0, line.find_last_not_of(graph::kBlanks) + 1);
     const std::size_t gap = line.find_last_of(" \t");
+    if (gap == line.npos && may_be_none) return;
     if (gap == line.npos) throw Error(fmt::format("{}: {} is no vertex and value", where, line));
     const std::string_view text = line.substr(gap + 1);
     double value = 0;
     const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (bad != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-      throw Error(fmt::format("{}: {} is no finite number", where, text));
+    const bool is_number = bad == std::errc() && end == text.data() + text.size() && std::isfinite(value);
+    if (!is_number && may_be_none) return;
+    if (!is_number) throw Error(fmt::format("{}: {} is no finite number", where, text));
     if (std::fabs(value) > most) throw Error(fmt::format("{}: {} is too large: {}", where, text, remedy));
     given.push_back(value);
-    all.push_back({std::string(trim(line.substr(0, gap))), std::move(where)});
+    all.push_back({std::string(line.substr(0, gap)), std::move(where), comment});
   });
-  const auto vertices = find_all(graph, all);
+  const Found vertices = find_all(graph, all);
   std::vector<double> values(graph.vertices(), 0);
-  for (std::size_t i = 0; i < vertices.size(); ++i) values[vertices[i]] = given[i];
+  for (std::size_t i = 0; i < vertices.size(); ++i)
+    if (vertices[i]) values[*vertices[i]] = given[i];
   return values;
 }
 

@@ -41,10 +41,6 @@ BuildSummary copy_graph(const GraphFile& graph, OutputFile& output, OutputFile* 
   return write_labelled(builder, output, table, labels, flags, progress);
 }
 
-void skip_byte_order_mark(Input& input) {
-  if (input.peek().starts_with(kByteOrderMark)) input.skip(kByteOrderMark.size());
-}
-
 /// Checks that further files have the same format, one whose files can be read one behind the other.
 void check_several(Format format, const ConvertOptions& wanted, std::deque<Input>& others) {
   if (others.empty()) return;

@@ -253,6 +253,10 @@ std::optional<Format> format_of_file(std::string_view path) {
   return told == Format::metis && path.ends_with(".graph") && has_graph_class(path) ? Format::webgraph : told;
 }
 
+void skip_byte_order_mark(Input& input) {
+  if (input.peek().starts_with(kByteOrderMark)) input.skip(kByteOrderMark.size());
+}
+
 Format choose_format(Input& input, Format asked, bool columns, bool labels) {
   const Format format = format_of(input, asked, columns, labels);
   if (!name_of(format).text) return format;

@@ -143,8 +143,8 @@ std::vector<std::string_view> number_vertices(std::vector<LabelledPart>& parts);
 BuildSummary build_labelled(Conversion& conversion, std::vector<LabelledPart>& parts,
                             const std::vector<std::string_view>& names);
 
-/// Returns whether a line, without blanks at its ends, is a comment, where others hold names: it begins with
-/// #, % or // and then a blank, the line end or the same again. Throws Error where it may be a name.
+/// Returns whether a line of a file of names is a comment (see comment_of()). Throws Error where that is
+/// unclear.
 bool is_comment_beside_names(const Input& input, const Piece& piece, std::string_view line);
 
 }  // namespace edgewire::graph
