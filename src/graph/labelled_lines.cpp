@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "graph/list_head.h"
 #include "graph/text_lines.h"
 #include "graph/vertex_names.h"
 
@@ -102,6 +103,7 @@ struct LabelledShape {
   int fields = 0;                     ///< fields of each line
   std::size_t begin = 0;              ///< of the first line with an edge in its piece
   bool weighted = false;              ///< the third is a weight
+  bool chosen = false;                ///< --columns says so, or that it is none
   RoundedWeights* rounded = nullptr;  ///< is told of weights that are; may be null
 };
 
@@ -180,7 +182,7 @@ void parse_labelled_lines(const Input& input, const Piece& piece, const Labelled
       const std::string_view text = lines.field();
       if (fields == 2 && shape.weighted) edges.weights.add(weights.read(text));
     }
-    if (shape.weighted && fields > 3) {
+    if (shape.weighted && !shape.chosen && fields > 3) {
       lines.fail(begin, fmt::format("{} fields; an edge list has SOURCE TARGET [WEIGHT]; --no-weights reads "
                                     "the first two fields of each line",
                                     fields));
@@ -247,6 +249,7 @@ std::vector<std::string_view> number_vertices(std::vector<LabelledPart>& parts) 
 
 BuildSummary build_labelled(Conversion& conversion, std::vector<LabelledPart>& parts,
                             const std::vector<std::string_view>& names) {
+  if (conversion.headed != nullptr) conversion.headed->look_at(parts, names);
   std::vector<std::pair<const LabelledPart*, LabelledEdges*>> chunks;
   std::uint64_t edges = 0;
   for (LabelledPart& part : parts) {
@@ -285,9 +288,13 @@ BuildSummary read_labelled(Conversion conversion) {
   };
   Piece first;
   while (shape.fields == 0 && input.next_lines(first)) shape = shape_of(input, first);
-  options.weighted = shape.weighted = options.weighted && shape.fields >= 3;
+  const ThirdField third = third_field(conversion.wanted.columns);
+  if (third == ThirdField::weight && shape.fields < 3)
+    input.fail_line(first, first.text.data() + shape.begin, "the weight is missing");
+  options.weighted = shape.weighted = options.weighted && shape.fields >= 3 && third != ThirdField::other;
+  shape.chosen = third != ThirdField::unsaid;
   shape.rounded = &conversion.rounded;
-  if (shape.weighted) options.column = third_column(first.text.substr(0, shape.begin));
+  if (shape.weighted && !shape.chosen) options.column = third_column(first.text.substr(0, shape.begin));
   std::vector<std::string> first_names;
   if (shape.fields > 0) {
     read(conversion.inputs, first, false);

@@ -16,6 +16,9 @@
 
 namespace edgewire::graph {
 
+struct ListHead;
+class HeadedSink;
+
 struct Conversion {
   Input& input;
   std::span<Input* const> inputs;  ///< of read_snap, read_gap_text and read_u32_pairs: all, `input` first
@@ -26,6 +29,8 @@ struct Conversion {
   const Progress& progress;
   const ConvertOptions& wanted;
   RoundedWeights& rounded;  ///< is told of weights that are
+  const ListHead& head;     ///< what edge lists and tables say of their edges
+  HeadedSink* headed;       ///< `edges`, where that is more than that they are directed; else null
 };
 
 /// Tells the sink what will come: `shape` without options and name. sample(): see EdgeSink::start().
@@ -98,6 +103,15 @@ bool is_end_name(std::string_view name);
 /// Returns what the comments ahead of the first edge call the third column, as `# source target time` does;
 /// guessed where none of them names columns.
 WeightColumn third_column(std::string_view comments);
+
+/// Says what --columns makes of the third field of an edge list.
+enum class ThirdField {
+  unsaid,
+  weight,
+  other  ///< it is not read
+};
+/// `columns`: 1,2 or 1,2,3, or empty.
+ThirdField third_field(std::string_view columns);
 
 /// Says what the first line of a METIS graph counts.
 struct MetisCounts {
