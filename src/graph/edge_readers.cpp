@@ -113,7 +113,7 @@ BuildSummary read_snap(Conversion conversion) {
   while (edge.fields == 0 && conversion.input.next_lines(first)) edge = first_edge(first);
   if (edge.fields == 0) first.text = {};
   LineShape shape;
-  shape.named = true;
+  shape.named = conversion.inputs.size() == 1;
   shape.fields = std::max(edge.fields, 2);
   const ThirdField third = third_field(conversion.wanted.columns);
   const bool timed = conversion.head.timed && edge.fields == 4;
