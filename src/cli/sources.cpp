@@ -30,6 +30,7 @@ struct Named {
   std::string text;
   std::string where;  ///< option, or file and line
   graph::Comment comment = graph::Comment::none;
+  double value = 0;
 };
 
 /// Calls take(text, where, comment) for all lines of the file but blank ones, and comments where the graph
@@ -66,13 +67,11 @@ void each_meaning(std::string_view text, std::deque<std::string>& memory, const 
   take(2, undoubled);
 }
 
-using Found = std::vector<std::optional<VertexId>>;
-
 /// Returns the vertex of each that names one. It takes one pass over the names of the graph, where they are
 /// no numbers from 0 on.
-Found look_up(const graph::GraphFile& graph, const std::vector<Named>& all) {
+std::vector<std::optional<VertexId>> look_up(const graph::GraphFile& graph, const std::vector<Named>& all) {
   const graph::VertexNames names(graph);
-  Found found(all.size());
+  std::vector<std::optional<VertexId>> found(all.size());
   std::deque<std::string> memory;
   if (all.size() <= 8 || (!names.labelled() && !graph.has_original_ids())) {
     for (std::size_t i = 0; i < all.size(); ++i)
@@ -107,25 +106,31 @@ Found look_up(const graph::GraphFile& graph, const std::vector<Named>& all) {
   return found;
 }
 
-/// Finds the vertex of each; none of a comment. A line that looks like a comment and is the name of a vertex,
-/// as results write it, is no comment. Throws Error for others that name no vertex, or one a second time.
-Found find_all(const graph::GraphFile& graph, const std::vector<Named>& all) {
-  Found found = look_up(graph, all);
+/// Finds the vertex of each, and takes comments away from `all`. A line that looks like a comment and is the
+/// name of a vertex, as results write it, is no comment. Throws Error for others that name no vertex, or one
+/// a second time.
+std::vector<VertexId> find_all(const graph::GraphFile& graph, std::vector<Named>& all) {
+  const auto found = look_up(graph, all);
+  std::vector<VertexId> vertices;
   std::unordered_set<PlainId> seen;
   bool told = false;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto& [text, where, comment] = all[i];
-    const std::string_view name = graph::trimmed(text);
-    if (!found[i] && comment == graph::Comment::clear) continue;
+    const Named& one = all[i];
+    const std::string_view name = graph::trimmed(one.text);
+    if (!found[i] && one.comment == graph::Comment::clear) continue;
     if (!found[i])
       throw Error(
-          fmt::format("{}: {} has no vertex {}{}", where, graph.path(), name,
-                      comment == graph::Comment::none ? "" : " (a comment has a blank after its mark)"));
-    if (!seen.insert(*found[i]).second) throw Error(fmt::format("{}: vertex {} is given twice", where, name));
-    if (comment == graph::Comment::clear && !std::exchange(told, true))
-      note(fmt::format("{}: {} is the name of a vertex, so it is no comment", where, name));
+          fmt::format("{}: {} has no vertex {}{}", one.where, graph.path(), name,
+                      one.comment == graph::Comment::none ? "" : " (a comment has a blank after its mark)"));
+    if (!seen.insert(*found[i]).second)
+      throw Error(fmt::format("{}: vertex {} is given twice", one.where, name));
+    if (one.comment == graph::Comment::clear && !std::exchange(told, true))
+      note(fmt::format("{}: {} is the name of a vertex, so it is no comment", one.where, name));
+    if (i > vertices.size()) all[vertices.size()] = std::move(all[i]);
+    vertices.push_back(*found[i]);
   }
-  return found;
+  all.resize(vertices.size());
+  return vertices;
 }
 
 }  // namespace
@@ -133,8 +138,8 @@ Found find_all(const graph::GraphFile& graph, const std::vector<Named>& all) {
 std::vector<VertexId> named_vertices(const graph::GraphFile& graph, const std::string& list,
                                      const char* option) {
   std::vector<Named> all;
-  const std::string path = list.starts_with('@') ? list.substr(1) : "";
   if (list.starts_with('@')) {
+    const std::string path = list.substr(1);
     if (path.empty()) throw UsageError(fmt::format("{}: the name of a file is missing behind @", option));
     each_line(graph, path, [&](std::string_view line, std::string where, graph::Comment comment) {
       all.push_back({std::string(line), std::move(where), comment});
@@ -142,10 +147,9 @@ std::vector<VertexId> named_vertices(const graph::GraphFile& graph, const std::s
   } else {
     for (std::string& name : split(list, option)) all.push_back({std::move(name), option});
   }
-  std::vector<VertexId> vertices;
-  for (const auto vertex : find_all(graph, all))
-    if (vertex) vertices.push_back(*vertex);
-  if (vertices.empty()) throw Error(fmt::format("{}: no vertex is named: {} needs one", path, option));
+  auto vertices = find_all(graph, all);
+  if (vertices.empty())
+    throw Error(fmt::format("{}: no vertex is named: {} needs one", list.substr(1), option));
   std::sort(vertices.begin(), vertices.end());
   return vertices;
 }
@@ -153,7 +157,6 @@ std::vector<VertexId> named_vertices(const graph::GraphFile& graph, const std::s
 std::vector<double> named_values(const graph::GraphFile& graph, const std::string& path, double most,
                                  const char* remedy) {
   std::vector<Named> all;
-  std::vector<double> given;
   each_line(graph, path, [&](std::string_view line, std::string where, graph::Comment comment) {
     const bool may_be_none = comment == graph::Comment::clear;
     line = line.substr(0, line.find_last_not_of(graph::kBlanks) + 1);
@@ -167,13 +170,11 @@ std::vector<double> named_values(const graph::GraphFile& graph, const std::strin
     if (!is_number && may_be_none) return;
     if (!is_number) throw Error(fmt::format("{}: {} is no finite number", where, text));
     if (std::fabs(value) > most) throw Error(fmt::format("{}: {} is too large: {}", where, text, remedy));
-    given.push_back(value);
-    all.push_back({std::string(line.substr(0, gap)), std::move(where), comment});
+    all.push_back({std::string(line.substr(0, gap)), std::move(where), comment, value});
   });
-  const Found vertices = find_all(graph, all);
+  const auto vertices = find_all(graph, all);
   std::vector<double> values(graph.vertices(), 0);
-  for (std::size_t i = 0; i < vertices.size(); ++i)
-    if (vertices[i]) values[*vertices[i]] = given[i];
+  for (std::size_t i = 0; i < vertices.size(); ++i) values[vertices[i]] = all[i].value;
   return values;
 }
 
