@@ -123,8 +123,11 @@ void write_other(const ConvertSettings& settings, Format format, Clock::time_poi
     graph::require_edges(options, graph.edges());
   }
   if (graph.weights_doubtful() && settings.how.weights && graph::has_weights(format))
-    note(fmt::format("{}: the third column looks like a time, not like a weight: --no-weights leaves it out",
-                     graph.path()));
+    note(fmt::format("{}: the third column looks like a time, not like a weight: {} leaves it out",
+                     graph.path(),
+                     format == Format::wel   ? "--to el"
+                     : format == Format::wsg ? "--to sg"
+                                             : "--no-weights"));
   const auto written = graph::export_graph(
       graph, output, {format, settings.how.weights, settings.how.workers, settings.how.labels},
       report::progress_on_terminal());
@@ -169,7 +172,7 @@ std::uint64_t input_bytes(const ConvertSettings& settings) {
 void report_conversion(const ConvertSettings& settings, const graph::BuildSummary& summary,
                        const Moved& moved, Clock::time_point start) {
   const std::string& path = settings.job.json_path;
-  if (summary.doubtful) note_doubtful_weights(settings.inputs);
+  if (summary.doubtful) note_doubtful_weights(settings.input());
   if (settings.job.stdout_is_free()) print_summary(settings.output, summary, start);
   if (settings.job.stdout_is_free() && moved.job) {
     write_whole("-", moved.balance.to_line());

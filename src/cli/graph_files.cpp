@@ -82,11 +82,11 @@ void print_summary(const std::string& path, const graph::BuildSummary& summary, 
                                static_cast<double>(summary.bytes) / 1e6, seconds, weights, compacted));
 }
 
-void note_doubtful_weights(std::span<const std::string> inputs) {
-  note(fmt::format(
-      "{}: the third column looks like a time, not like a weight, so kernels refuse to use it: "
-      "--no-weights leaves it out, {} says that it is a weight",
-      inputs[0] == "-" ? "stdin" : inputs[0], inputs.size() > 1 ? "--format wel" : "--columns 1,2,3"));
+void note_doubtful_weights(const std::string& input) {
+  note(
+      fmt::format("{}: the third column looks like a time, not like a weight, so kernels refuse to use it: "
+                  "--no-weights leaves it out, --columns 1,2,3 says that it is a weight",
+                  input == "-" ? "stdin" : input));
 }
 
 graph::GraphFile convert_to_temporary(const std::string& input, OutputFile& nameless,

@@ -23,8 +23,8 @@ void add_graph_output(CLI::App& command, std::string& path, bool& simple, bool& 
 /// Prints one line for people on stdout.
 void print_summary(const std::string& path, const graph::BuildSummary& summary, Clock::time_point start);
 
-/// Says on stderr that the weights of these inputs may be times.
-void note_doubtful_weights(std::span<const std::string> inputs);
+/// Says on stderr that the weights of this input may be times.
+void note_doubtful_weights(const std::string& input);
 
 /// How a graph in another format is read, with the same options in all commands that read graphs.
 struct Reading : graph::ConvertOptions {

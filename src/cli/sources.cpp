@@ -5,104 +5,157 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <map>
 #include <random>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/job_options.h"
+#include "graph/formats.h"
 #include "graph/input.h"
+#include "graph/text_lines.h"
 #include "graph/vertex_names.h"
 
 namespace edgewire::cli {
 
 namespace {
 
+/// A text that names a vertex.
 struct Named {
-  std::string name;
+  std::string text;
   std::string where;  ///< option, or file and line
-  std::optional<double> share{};
+  graph::Comment comment = graph::Comment::none;
+  std::optional<double> value{};
 };
 
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  return first == text.npos ? "" : text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
-/// Calls take(line, where) for all lines of the file but blank ones and comments.
+/// Calls take(text, where, comment) for all lines of the file but blank ones, and comments where the graph
+/// has no names that look like them.
 template <class Take>
-void each_line(const std::string& path, const Take& take) {
+void each_line(const graph::GraphFile& graph, const std::string& path, const Take& take) {
   graph::Input input(path);
+  graph::skip_byte_order_mark(input);
   std::uint64_t number = 0;
   for (graph::Piece piece; input.next_lines(piece);) {
-    for (std::size_t at = 0; at < piece.text.size();) {
-      const std::size_t end = std::min(piece.text.find('\n', at), piece.text.size());
-      const std::string_view line = trim(piece.text.substr(at, end - at));
-      at = end + 1;
+    for (std::string_view rest = piece.text; !rest.empty();) {
+      std::string_view line = graph::cut_line(rest);
       ++number;
-      if (!line.empty() && line[0] != '#') take(line, fmt::format("{}: line {}", path, number));
+      if (line.ends_with('\r')) line.remove_suffix(1);
+      const std::string_view text = graph::trimmed(line);
+      const graph::Comment comment = graph::comment_of(text);
+      if (text.empty() || (comment != graph::Comment::none && !graph.labelled())) continue;
+      take(line, fmt::format("{}: line {}", path, number), comment);
     }
   }
 }
 
-/// Throws Error that names the place where the text is no finite number.
-double finite_number(std::string_view text, const std::string& where) {
+/// Returns the number that the text is. Throws Error that names the place where it is no finite number; where
+/// it may be a comment nothing is returned.
+std::optional<double> finite_number(std::string_view text, const std::string& where, graph::Comment comment) {
   double value = 0;
   const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (bad != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-    throw Error(fmt::format("{}: {} is no finite number", where, text));
-  return value;
+  if (bad == std::errc() && end == text.data() + text.size() && std::isfinite(value)) return value;
+  if (comment == graph::Comment::clear) return {};
+  throw Error(fmt::format("{}: {} is no finite number", where, text));
 }
 
 /// Takes the share behind a vertex off the line, if it has one. Names may have blanks in them, so there only
 /// a tab precedes a share.
-std::optional<double> take_share(std::string_view& line, bool labelled, const std::string& where) {
-  const std::size_t gap = labelled ? line.rfind('\t') : line.find_last_of(" \t");
-  if (gap == line.npos) return {};
-  const std::string_view text = line.substr(gap + 1);
-  const double share = finite_number(text, where);
-  if (share < 0) throw Error(fmt::format("{}: {} is no share: shares are numbers from 0 on", where, text));
-  line = trim(line.substr(0, gap));
+std::optional<double> take_share(std::string_view& line, bool labelled, const std::string& where,
+                                 graph::Comment comment) {
+  const std::string_view whole = line.substr(0, line.find_last_not_of(graph::kBlanks) + 1);
+  const std::size_t gap = labelled ? whole.rfind('\t') : whole.find_last_of(" \t");
+  if (gap == whole.npos) return {};
+  const std::string_view text = graph::trimmed(whole.substr(gap + 1));
+  const auto share = finite_number(text, where, comment);
+  if (share && *share < 0)
+    throw Error(fmt::format("{}: {} is no share: shares are numbers from 0 on", where, text));
+  if (share) line = whole.substr(0, gap);
   return share;
 }
 
-/// Finds the vertex of each. It takes one pass over the names of the graph, where they are no numbers from 0
-/// on.
-std::vector<VertexId> find_all(const graph::GraphFile& graph, const std::vector<Named>& all) {
+/// Calls take(order, name) for the names that a text may stand for, the likeliest first: itself, as results
+/// have names; the same without blanks around it; and without the double quotes around that. `memory`: for
+/// names that are not part of the text.
+template <class Take>
+void each_meaning(std::string_view text, std::deque<std::string>& memory, const Take& take) {
+  take(0, text);
+  const std::string_view name = graph::trimmed(text);
+  if (name.size() < text.size()) take(1, name);
+  if (name.size() < 3 || name[0] != '"' || graph::closing_quote(name) != name.size() - 1) return;
+  const std::string_view quoted = name.substr(1, name.size() - 2);
+  const std::string_view undoubled = graph::undoubled(quoted, memory.emplace_back());
+  take(2, undoubled);
+}
+
+/// Returns the vertex of each that names one. It takes one pass over the names of the graph, where they are
+/// no numbers from 0 on.
+std::vector<std::optional<VertexId>> look_up(const graph::GraphFile& graph, const std::vector<Named>& all) {
   const graph::VertexNames names(graph);
   std::vector<std::optional<VertexId>> found(all.size());
+  std::deque<std::string> memory;
   if (all.size() <= 8 || (!names.labelled() && !graph.has_original_ids())) {
-    for (std::size_t i = 0; i < all.size(); ++i) found[i] = names.find(all[i].name);
-  } else {
-    std::unordered_multimap<std::string_view, std::size_t> wanted;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      std::string_view name = all[i].name;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      each_meaning(all[i].text, memory, [&](int, std::string_view name) {
+        if (!found[i]) found[i] = names.find(name);
+      });
+    return found;
+  }
+  struct Wanted {
+    std::size_t index;
+    int order;
+  };
+  std::unordered_multimap<std::string_view, Wanted> wanted;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    each_meaning(all[i].text, memory, [&](int order, std::string_view name) {
       if (!names.labelled()) name.remove_prefix(std::min(name.find_first_not_of('0'), name.size() - 1));
-      wanted.emplace(name, i);
-    }
-    fmt::memory_buffer name;
-    for (VertexId v{}; v < graph.vertices(); ++v) {
-      name.clear();
-      names.append(name, v);
-      const auto [first, last] = wanted.equal_range(std::string_view(name.data(), name.size()));
-      for (auto one = first; one != last; ++one)
-        if (!found[one->second]) found[one->second] = v;
+      wanted.emplace(name, Wanted{i, order});
+    });
+  std::vector<int> orders(all.size(), std::numeric_limits<int>::max());  // of the meanings that were found
+  fmt::memory_buffer name;
+  for (VertexId v{}; v < graph.vertices(); ++v) {
+    name.clear();
+    names.append(name, v);
+    const auto [first, last] = wanted.equal_range(std::string_view(name.data(), name.size()));
+    for (auto one = first; one != last; ++one) {
+      const auto [index, order] = one->second;
+      if (order >= orders[index]) continue;
+      orders[index] = order;
+      found[index] = v;
     }
   }
+  return found;
+}
+
+/// Finds the vertex of each, and takes comments away from `all`. A line that looks like a comment and is the
+/// name of a vertex, as results write it, is no comment. Throws Error for others that name no vertex, or one
+/// a second time.
+std::vector<VertexId> find_all(const graph::GraphFile& graph, std::vector<Named>& all) {
+  const auto found = look_up(graph, all);
   std::vector<VertexId> vertices;
-  std::unordered_map<PlainId, std::size_t> seen;
+  std::unordered_set<PlainId> seen;
+  bool told = false;
   for (std::size_t i = 0; i < all.size(); ++i) {
+    const Named& one = all[i];
+    const std::string_view name = graph::trimmed(one.text);
+    if (!found[i] && one.comment == graph::Comment::clear) continue;
     if (!found[i])
-      throw Error(fmt::format("{}: {} has no vertex {}", all[i].where, graph.path(), all[i].name));
-    if (!seen.emplace(*found[i], i).second)
-      throw Error(fmt::format("{}: vertex {} is given twice", all[i].where, all[i].name));
+      throw Error(
+          fmt::format("{}: {} has no vertex {}{}", one.where, graph.path(), name,
+                      one.comment == graph::Comment::none ? "" : " (a comment has a blank after its mark)"));
+    if (!seen.insert(*found[i]).second)
+      throw Error(fmt::format("{}: vertex {} is given twice", one.where, name));
+    if (one.comment == graph::Comment::clear && !std::exchange(told, true))
+      note(fmt::format("{}: {} is the name of a vertex, so it is no comment", one.where, name));
+    if (i > vertices.size()) all[vertices.size()] = std::move(all[i]);
     vertices.push_back(*found[i]);
   }
+  all.resize(vertices.size());
   return vertices;
 }
 
@@ -112,19 +165,19 @@ std::vector<double> sort_by_vertex(std::vector<VertexId>& vertices, std::span<co
                                    const std::string& path) {
   double largest = 0;
   for (const Named& one : all) {
-    if (one.share.has_value() != all[0].share.has_value())
+    if (one.value.has_value() != all[0].value.has_value())
       throw Error(fmt::format("{}: vertex {} has {} share, unlike those before it: give all one, or none",
-                              one.where, one.name, one.share ? "a" : "no"));
-    largest = std::max(largest, one.share.value_or(0));
+                              one.where, graph::trimmed(one.text), one.value ? "a" : "no"));
+    largest = std::max(largest, one.value.value_or(0));
   }
-  if (!all[0].share) {
+  if (!all[0].value) {
     std::sort(vertices.begin(), vertices.end());
     return {};
   }
   if (largest == 0) throw Error(fmt::format("{}: all shares are 0: one at least must be greater", path));
   std::map<PlainId, double> shares;
   for (std::size_t i = 0; i < vertices.size(); ++i) {
-    const double share = *all[i].share;
+    const double share = *all[i].value;
     if (share == 0) continue;
     if (share / largest < double{std::numeric_limits<float>::min()})
       throw Error(fmt::format("{}: share {} is too small a part of {}, the largest one", all[i].where, share,
@@ -148,15 +201,17 @@ std::vector<VertexId> named_vertices(const graph::GraphFile& graph, const std::s
   if (list.starts_with('@')) {
     const std::string path = list.substr(1);
     if (path.empty()) throw UsageError(fmt::format("{}: the name of a file is missing behind @", option));
-    each_line(path, [&](std::string_view line, std::string where) {
-      const auto share = shares != nullptr ? take_share(line, graph.labelled(), where) : std::nullopt;
-      all.push_back({std::string(line), std::move(where), share});
+    each_line(graph, path, [&](std::string_view line, std::string where, graph::Comment comment) {
+      const auto share =
+          shares != nullptr ? take_share(line, graph.labelled(), where, comment) : std::nullopt;
+      all.push_back({std::string(line), std::move(where), comment, share});
     });
-    if (all.empty()) throw Error(fmt::format("{}: no vertex is named: {} needs one", path, option));
   } else {
     for (std::string& name : split(list, option)) all.push_back({std::move(name), option});
   }
   auto vertices = find_all(graph, all);
+  if (vertices.empty())
+    throw Error(fmt::format("{}: no vertex is named: {} needs one", list.substr(1), option));
   auto sorted = sort_by_vertex(vertices, all, list.substr(1));
   if (shares != nullptr) *shares = std::move(sorted);
   return vertices;
@@ -165,19 +220,21 @@ std::vector<VertexId> named_vertices(const graph::GraphFile& graph, const std::s
 std::vector<double> named_values(const graph::GraphFile& graph, const std::string& path, double most,
                                  const char* remedy) {
   std::vector<Named> all;
-  std::vector<double> given;
-  each_line(path, [&](std::string_view line, std::string where) {
+  each_line(graph, path, [&](std::string_view line, std::string where, graph::Comment comment) {
+    const bool may_be_none = comment == graph::Comment::clear;
+    line = line.substr(0, line.find_last_not_of(graph::kBlanks) + 1);
     const std::size_t gap = line.find_last_of(" \t");
+    if (gap == line.npos && may_be_none) return;
     if (gap == line.npos) throw Error(fmt::format("{}: {} is no vertex and value", where, line));
     const std::string_view text = line.substr(gap + 1);
-    const double value = finite_number(text, where);
-    if (std::fabs(value) > most) throw Error(fmt::format("{}: {} is too large: {}", where, text, remedy));
-    given.push_back(value);
-    all.push_back({std::string(trim(line.substr(0, gap))), std::move(where)});
+    const auto value = finite_number(text, where, comment);
+    if (!value) return;
+    if (std::fabs(*value) > most) throw Error(fmt::format("{}: {} is too large: {}", where, text, remedy));
+    all.push_back({std::string(line.substr(0, gap)), std::move(where), comment, value});
   });
   const auto vertices = find_all(graph, all);
   std::vector<double> values(graph.vertices(), 0);
-  for (std::size_t i = 0; i < vertices.size(); ++i) values[vertices[i]] = given[i];
+  for (std::size_t i = 0; i < vertices.size(); ++i) values[vertices[i]] = *all[i].value;
   return values;
 }
 

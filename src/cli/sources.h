@@ -16,16 +16,17 @@
 namespace edgewire::cli {
 
 /// Returns the vertices of "NAME,NAME" or of "@FILE", which has a name on each line. They are in ascending
-/// order, one at least, and none twice. Lines that are blank or begin with # are skipped. With `shares` all
-/// lines may have a share behind the name, or none: it is set to the shares of the vertices that are
-/// returned, all above 0, or to nothing. Throws UsageError that names `option`, or Error that names file and
-/// line.
+/// order, one at least, and none twice. A name is written as results have it, or in double quotes. Lines that
+/// are blank, and comments (graph::comment_of()), are skipped, unless they are the name of a vertex. With
+/// `shares` all lines may have a share behind the name, or none: it is set to the shares of the vertices that
+/// are returned, all above 0, or to nothing. Throws UsageError that names `option`, or Error that names file
+/// and line.
 std::vector<VertexId> named_vertices(const graph::GraphFile& graph, const std::string& list,
                                      const char* option, std::vector<double>* shares = nullptr);
 
 /// Returns the values of all vertices, from lines of name and value, as results are written; 0 for those
-/// without a line. Throws Error that names file and line, also where a value is more than `most`, for which
-/// `remedy` is the remedy.
+/// without a line. Names and comments are those of named_vertices(). Throws Error that names file and line,
+/// also where a value is more than `most`, for which `remedy` is the remedy.
 std::vector<double> named_values(const graph::GraphFile& graph, const std::string& path, double most,
                                  const char* remedy);
 

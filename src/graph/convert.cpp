@@ -10,7 +10,9 @@
 
 #include "base/error.h"
 #include "graph/compress.h"
+#include "graph/edge_lines.h"
 #include "graph/format.h"
+#include "graph/list_head.h"
 #include "graph/readers.h"
 #include "graph/sections.h"
 #include "graph/vertex_names.h"
@@ -41,10 +43,6 @@ BuildSummary copy_graph(const GraphFile& graph, OutputFile& output, OutputFile* 
   return write_labelled(builder, output, table, labels, flags, progress);
 }
 
-void skip_byte_order_mark(Input& input) {
-  if (input.peek().starts_with(kByteOrderMark)) input.skip(kByteOrderMark.size());
-}
-
 /// Checks that further files have the same format, one whose files can be read one behind the other.
 void check_several(Format format, const ConvertOptions& wanted, std::deque<Input>& others) {
   if (others.empty()) return;
@@ -54,7 +52,7 @@ void check_several(Format format, const ConvertOptions& wanted, std::deque<Input
     throw UsageError(
         "several inputs: only edge lists of numbers (snap, el, wel, u32pairs) are read from several files");
   for (Input& other : others)
-    if (choose_format(other, wanted.format, !wanted.columns.empty(), false) != format)
+    if (choose_format(other, wanted.format, false, false) != format)
       throw Error(fmt::format("{}: it is not in the format of the first input; --format says which it is",
                               other.path()));
 }
@@ -98,16 +96,47 @@ BuildSummary read(Format format, Input& input, const ConvertOptions& wanted, Edg
     if (name_of(format).text) skip_byte_order_mark(*one);
   check_several(format, wanted, others);
   RoundedWeights rounded(inputs);
-  const Conversion conversion = {input,  inputs, lone ? &*lone : nullptr, edges, output, options, progress,
-                                 wanted, rounded};
+  const bool list =
+      format == Format::snap || format == Format::csv || format == Format::el || format == Format::wel;
+  const ListHead head = list ? head_of(inputs) : ListHead();
+  std::optional<HeadedSink> headed;
+  if (head.edges != ListHead::Edges::directed) headed.emplace(edges, head, wanted);
+  const Conversion conversion = {input,
+                                 inputs,
+                                 lone ? &*lone : nullptr,
+                                 headed ? *headed : edges,
+                                 output,
+                                 options,
+                                 progress,
+                                 wanted,
+                                 rounded,
+                                 head,
+                                 headed ? &*headed : nullptr};
   const BuildSummary summary = read(format, conversion);
   rounded.tell(edges, summary.weights, options.note);
+  if (headed) headed->tell(wanted.labels);
   return summary;
+}
+
+/// Returns whether --columns chooses the first fields of an edge list, and the input is to be read as one: it
+/// would be without --columns, or as a table it could not be read.
+bool chooses_first_fields(Input& file, const ConvertOptions& options) {
+  std::string columns = options.columns;
+  std::erase(columns, ' ');
+  if (columns != "1,2" && columns != "1,2,3") return false;
+  if (!options.vertices.empty() || !options.more.empty() || options.format == Format::snap) return true;
+  Piece start;
+  start.text = file.peek();
+  Input* const input = &file;
+  return !options.labels && (first_edge(start).fields == 3 || head_of(std::span(&input, 1)).timed);
 }
 
 /// Throws Error or UsageError where format and options do not fit.
 Format format_to_read(Input& file, const ConvertOptions& options) {
-  const Format format = choose_format(file, options.format, !options.columns.empty(), options.labels);
+  const bool tables = !options.columns.empty();
+  const bool first = tables && chooses_first_fields(file, options);
+  Format format = choose_format(file, options.format, tables && !first, options.labels);
+  if (first && format != Format::snap) format = choose_format(file, options.format, true, options.labels);
   if (!options.vertices.empty() && format != Format::snap) {
     throw UsageError("--vertices: only edge lists (snap) leave vertices without edges out");
   }

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cctype>
 #include <string>
@@ -41,13 +42,17 @@ void check_counts(const Input& input, const Piece& piece, std::string_view line,
   }
 }
 
-/// Adds each edge the other way, its weight negated.
+/// Adds each edge the other way, its weight negated; self loops, which weigh 0, are there already.
 void add_negated(EdgeSink& sink, int worker, const ParsedEdges& edges) {
-  std::vector<std::uint64_t> ids = edges.all_ids();
+  const std::vector<std::uint64_t> ids = edges.all_ids();
+  std::vector<std::uint64_t> turned;
   WeightList weights;
-  for (std::size_t i = 0; i < ids.size(); i += 2) std::swap(ids[i], ids[i + 1]);
-  for (std::size_t i = 0; i < edges.weights.view().size(); ++i) weights.add(-edges.weights.view()[i]);
-  sink.add(worker, ids, weights.view());
+  for (std::size_t i = 0; i < ids.size(); i += 2) {
+    if (ids[i] == ids[i + 1]) continue;
+    turned.insert(turned.end(), {ids[i + 1], ids[i]});
+    weights.add(-edges.weights.view()[i / 2]);
+  }
+  sink.add(worker, turned, weights.view());
 }
 
 /// Reads the edges that follow `line`, which has the counts, and writes the graph. Its vertices keep their
@@ -112,7 +117,9 @@ void read_banner(const Input& input, const Piece& piece, std::string_view line, 
     input.fail(0,
                "weights are real numbers, but this matrix is complex; --no-weights reads its entries alone");
   }
-  if (!complex && field != "pattern" && field != "real" && field != "integer") refuse("field", field);
+  constexpr std::array<std::string_view, 5> kFields = {"pattern", "real", "double", "integer",
+                                                       "unsigned-integer"};
+  if (!complex && std::ranges::find(kFields, field) == kFields.end()) refuse("field", field);
   const bool hermitian = symmetry == "hermitian" && complex;
   if (!hermitian && symmetry != "general" && symmetry != "symmetric" && symmetry != "skew-symmetric") {
     refuse("symmetry", symmetry);
@@ -121,7 +128,7 @@ void read_banner(const Input& input, const Piece& piece, std::string_view line, 
   header.shape.fields = complex ? 4 : header.weighted ? 3 : 2;
   // Without weights the negated entry on the other side is an edge like all others.
   header.negated = symmetry == "skew-symmetric" && header.weighted && weights;
-  header.shape.no_loops = symmetry == "skew-symmetric";
+  header.shape.zero_loops = symmetry == "skew-symmetric";
   header.symmetric = symmetry != "general" && !header.negated;
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cctype>
+#include <charconv>
 #include <cstring>
 
 #include "graph/format.h"
@@ -42,6 +44,15 @@ const char* skip_field(const char* at, const char* end) {
   return at;
 }
 
+/// Returns whether a field is plainly a name: it has a letter, and is no number such as 1e5, 0x1F or nan.
+bool is_name(std::string_view field) {
+  double number = 0;
+  const char* const end = field.data() + field.size();
+  const bool letters =
+      std::ranges::any_of(field, [](unsigned char c) { return std::isalpha(c) != 0 || c >= 0x80; });
+  return letters && !field.starts_with("0x") && std::from_chars(field.data(), end, number).ptr != end;
+}
+
 /// Returns how many of 8 characters are digits, up to the first that is none, and their value: all 8 at once
 /// (Lemire: "Number parsing at a gigabyte per second", 2021).
 int leading_digits(const char* at, std::uint64_t& value) {
@@ -78,7 +89,7 @@ class EdgeParser {
 
   void parse() {
     // Only lines of two ids are often plain.
-    const bool may_be_plain = !shape_.weighted && !shape_.vertex && !shape_.no_loops && shape_.mark == 0 &&
+    const bool may_be_plain = !shape_.weighted && !shape_.vertex && !shape_.zero_loops && shape_.mark == 0 &&
                               (shape_.fields == 0 || shape_.fields == 2);
     if (!may_be_plain) {
       while (next_line()) {
@@ -113,8 +124,8 @@ class EdgeParser {
     if (!next_edge()) return false;
     const std::uint64_t source = id();
     const std::uint64_t target = shape_.vertex ? source : id();
-    if (shape_.no_loops && source == target)
-      fail(begin_, "an entry on the diagonal, where a skew-symmetric matrix has none");
+    if (shape_.zero_loops && source == target && !zeros_follow())
+      fail(begin_, "an entry on the diagonal, where a skew-symmetric matrix has none but zeros");
     if (!edges_.is_wide && (source | target) >> 32 != 0) widen();
     const auto put = [&]<class Id>(std::vector<Id>& ids) {
       ids[edges_.ids++] = static_cast<Id>(source);
@@ -162,8 +173,9 @@ class EdgeParser {
     if (at_ - begin == 8 || end_ - begin < 8) more_digits(begin, value);
     if (at_ == begin || !at_field_end()) refuse_id(begin);
     if (value < shape_.min_id || value > shape_.max_id) {
-      fail(begin, fmt::format("vertex id {} is not within {} to {}{}", value, shape_.min_id, shape_.max_id,
-                              shape_.max_id == kMaxVertices - 1 ? kMoreVertices : ""));
+      fail(begin, fmt::format("vertex id {} is not within {} to {}{}{}", value, shape_.min_id, shape_.max_id,
+                              shape_.max_id == kMaxVertices - 1 ? kMoreVertices : "",
+                              value == 0 ? "; this format counts vertices from 1" : ""));
     }
     return value - shape_.origin;
   }
@@ -199,6 +211,18 @@ class EdgeParser {
     } else if (at_ != end_) {
       ++at_;
     }
+  }
+
+  /// Returns whether the line has more fields, which all are 0.
+  bool zeros_follow() const {
+    const char* at = skip_blanks(at_, end_);
+    bool zeros = at != end_ && *at != '\n';
+    while (zeros && at != end_ && *at != '\n') {
+      double value = 0;
+      zeros = std::from_chars(*at == '+' ? at + 1 : at, end_, value).ec == std::errc() && value == 0;
+      at = skip_blanks(skip_field(at, end_), end_);
+    }
+    return zeros;
   }
 
   /// Goes on with the digits at `at_`, of an id that begins at `begin`.
@@ -245,10 +269,11 @@ class EdgeParser {
     if (begin == end_ || *begin == '\n') {
       fail(begin, fmt::format("the line ends where a vertex id should be{}", shape_.hint));
     }
-    // A later one is a fault in a list of numbers.
-    const bool is_name = shape_.named && is_first_ && !any_edge_ && !is_digit(*begin) && *begin != '.';
     if (*begin == '-') fail(begin, "a vertex id is negative");
-    fail(begin, is_name ? "ids are not numbers; use --labels" : "expected a vertex id (a whole number)");
+    const bool named = shape_.named && is_name({begin, skip_field(begin, end_)});
+    fail(begin, named && is_first_ && !any_edge_ ? "ids are not numbers; use --labels"
+                : named ? "expected a vertex id (a whole number); --labels reads names"
+                        : "expected a vertex id (a whole number)");
   }
 
   const Input& input_;

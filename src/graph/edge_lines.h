@@ -28,7 +28,7 @@ struct LineShape {
   bool named = false;          ///< the remedy for ids that are no numbers is --labels
   bool vertex = false;         ///< a line is a vertex alone, read as an edge from it to itself
   char mark = 0;               ///< each edge begins with this field, each comment with c (DIMACS); 0: none
-  bool no_loops = false;       ///< an edge from a vertex to itself is refused
+  bool zero_loops = false;     ///< an edge from a vertex to itself is refused unless it weighs 0
   std::string_view hint = {};  ///< added to messages about a wrong number of fields
   RoundedWeights* rounded = nullptr;  ///< is told of weights that are; may be null
 };

@@ -10,6 +10,7 @@
 
 #include "graph/edge_lines.h"
 #include "graph/format.h"
+#include "graph/list_head.h"
 #include "graph/readers.h"
 #include "graph/text_lines.h"
 
@@ -101,16 +102,24 @@ WeightColumn third_column(std::string_view comments) {
   return column;
 }
 
+ThirdField third_field(std::string_view columns) {
+  if (columns.empty()) return ThirdField::unsaid;
+  return std::ranges::count(columns, ',') == 2 ? ThirdField::weight : ThirdField::other;
+}
+
 BuildSummary read_snap(Conversion conversion) {
   Piece first;
   FirstEdge edge;
   while (edge.fields == 0 && conversion.input.next_lines(first)) edge = first_edge(first);
   if (edge.fields == 0) first.text = {};
   LineShape shape;
-  shape.named = true;
-  shape.weighted = conversion.options.weighted && edge.weighted;
+  shape.named = conversion.inputs.size() == 1;
   shape.fields = std::max(edge.fields, 2);
-  if (conversion.options.weighted && edge.fields > 3) {
+  const ThirdField third = third_field(conversion.wanted.columns);
+  const bool timed = conversion.head.timed && edge.fields == 4;
+  shape.weighted = conversion.options.weighted &&
+                   (third == ThirdField::weight || (edge.weighted && third == ThirdField::unsaid));
+  if (shape.weighted && third == ThirdField::unsaid && edge.fields > 3 && !timed) {
     conversion.input.fail_line(first, edge.at,
                                fmt::format("{} fields; an edge list has SOURCE TARGET [WEIGHT]. --columns "
                                            "says which to read, such as --columns 1,2",
@@ -118,13 +127,17 @@ BuildSummary read_snap(Conversion conversion) {
   }
   shape.hint = kMetisHint;
   WeightColumn& column = conversion.options.column;
-  if (shape.weighted && !edge.named) {
+  if (shape.weighted && timed && third == ThirdField::unsaid && conversion.options.note &&
+      conversion.edges.rank() == 0)
+    conversion.options.note(fmt::format("{}: its fourth field is a time ({}) and left out",
+                                        conversion.head.path, conversion.head.line));
+  if (shape.weighted && !edge.named && third == ThirdField::unsaid && !conversion.head.weighted) {
     column = third_column({first.text.data(), static_cast<std::size_t>(edge.at - first.text.data())});
     for (Input* const other : conversion.inputs.subspan(1))
       column = std::max(column, third_column(other->peek()));
   }
   BuildSummary summary = read_lines(conversion, shape, first, GraphShape::Numbering::dense);
-  summary.third_is_weight = shape.weighted;
+  summary.third_is_weight = shape.weighted && third == ThirdField::unsaid;
   return summary;
 }
 

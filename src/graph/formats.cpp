@@ -46,7 +46,7 @@ struct Content {
 };
 
 /// The first bytes of formats that are not supported, and what these are called.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kForeign = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kForeign = {
     {{"PK\x03\x04", "a zip archive"},
      {"\x93NUMPY", "a NumPy array"},
      {"\x89HDF", "HDF5"},
@@ -54,8 +54,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kForeign
      {"7z\xBC\xAF", "a 7z archive"},
      {"\x04\x22\x4D\x18", "lz4"},
      {"MATLAB 5.0", "a MATLAB file"},
-     {"\xFF\xFE", "text in UTF-16 (UTF-8 is supported)"},
-     {"\xFE\xFF", "text in UTF-16 (UTF-8 is supported)"},
      {"<", "XML"},
      {"{", "JSON"},
      {"[", "JSON"},
@@ -66,6 +64,39 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kForeign
      {"Creator ", "GML"}}};
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 32 && (c < '\t' || c > '\r'); }
+
+/// Text of two or four bytes for each character.
+struct WideText {
+  std::string_view encoding;  ///< as iconv calls it; empty: it is none
+  bool sure = false;          ///< all characters are ASCII, or there is a byte order mark
+};
+
+/// Returns whether a file that begins so is wide text.
+WideText wide_text(std::string_view start) {
+  using namespace std::string_view_literals;
+  if (start.starts_with("\xFF\xFE\0\0"sv) || start.starts_with("\0\0\xFE\xFF"sv)) return {"UTF-32", true};
+  if (start.starts_with("\xFF\xFE") || start.starts_with("\xFE\xFF")) return {"UTF-16", true};
+  constexpr std::size_t kEnough = 1024, kLeastShare = 8;
+  start = start.substr(0, std::min(kEnough, start.size() / 2 * 2));
+  for (const std::size_t high : {1, 0}) {  // the place of the byte that is 0 for ASCII
+    std::size_t ascii = 0, line_ends = 0, zeros = 0;
+    for (std::size_t at = 0; at < start.size(); at += 2) {
+      const char low = start[at + 1 - high];
+      zeros += low == 0 ? 1 : 0;
+      if (start[at + high] != 0 || is_control(low)) continue;
+      ++ascii;
+      line_ends += low == '\n' ? 1 : 0;
+    }
+    if (zeros == 0 && line_ends > 0 && ascii * kLeastShare >= start.size() / 2)
+      return {high == 1 ? "UTF-16LE" : "UTF-16BE", ascii == start.size() / 2};
+  }
+  return {};
+}
+
+[[noreturn]] void refuse_wide(const Input& input, const WideText& text) {
+  throw Error(fmt::format("{0}: it is text in {1}; iconv -f {1} -t UTF-8 FILE > NEW makes it readable",
+                          input.path(), text.encoding));
+}
 
 /// Returns whether the text is DIMACS: comments with the letter c, then the line p.
 bool is_dimacs(std::string_view text) {
@@ -182,6 +213,9 @@ void check_content(Input& input, const Content& content, const FormatName& forma
 Format format_of(Input& input, Format asked, bool columns, bool labels) {
   const Content content = content_of(input.peek());
   const std::optional<Format> told = asked == Format::automatic ? format_of_file(input.path()) : asked;
+  if (const WideText wide = wide_text(input.peek());
+      !wide.encoding.empty() && told != Format::ew && (!told || name_of(*told).text || wide.sure))
+    refuse_wide(input, wide);
   if (told) check_content(input, content, name_of(*told), asked != Format::automatic);
   if (columns) {
     const Format format = told.value_or(content.format.value_or(Format::csv));
@@ -251,6 +285,11 @@ std::optional<Format> format_of_name(std::string_view path) {
 std::optional<Format> format_of_file(std::string_view path) {
   const std::optional<Format> told = format_of_name(path);
   return told == Format::metis && path.ends_with(".graph") && has_graph_class(path) ? Format::webgraph : told;
+}
+
+void skip_byte_order_mark(Input& input) {
+  if (const WideText wide = wide_text(input.peek()); !wide.encoding.empty()) refuse_wide(input, wide);
+  if (input.peek().starts_with(kByteOrderMark)) input.skip(kByteOrderMark.size());
 }
 
 Format choose_format(Input& input, Format asked, bool columns, bool labels) {

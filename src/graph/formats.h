@@ -48,6 +48,8 @@ std::optional<Format> format_of_file(std::string_view path);
 
 /// The mark that some editors put before UTF-8 text. Readers of text do not expect it.
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+/// Moves behind the mark, where the text has it. Throws Error for text in UTF-16 and UTF-32.
+void skip_byte_order_mark(Input& input);
 
 /// Returns the format to read `input` as: `asked`, or for Format::automatic the one that its name and its
 /// content tell. Throws Error, with the file and what would work, when the content contradicts `asked` or the

@@ -216,11 +216,11 @@ void expect_weights(const GraphFile& graph, std::string_view otherwise) {
     throw Error(fmt::format("{}: the graph has no weights: convert it from a file with weights{}{}",
                             graph.path(), otherwise.empty() ? "" : ", or ", otherwise));
   if (!graph.weights_doubtful()) return;
-  throw Error(fmt::format(
-      "{}: its weights were a third column that looks like a time, not like a weight; `edgewire "
-      "convert` takes it as a weight with --columns 1,2,3 (of several files: with --format wel), and "
-      "leaves it out with --no-weights",
-      graph.path()));
+  throw Error(
+      fmt::format("{}: its weights were a third column that looks like a time, not like a weight; `edgewire "
+                  "convert` takes it as a weight with --columns 1,2,3, and "
+                  "leaves it out with --no-weights",
+                  graph.path()));
 }
 
 std::optional<int> id_bits_of(const std::string& path) {

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <mutex>
 #include <span>
 #include <utility>
 
 #include "base/error.h"
+#include "graph/list_head.h"
 #include "graph/text_lines.h"
 #include "graph/vertex_names.h"
 
@@ -27,13 +30,19 @@ class Lines {
         blanks_(separator == '\t' ? " \r" : kBlanks),
         rest_(piece.text) {}
 
-  /// Goes to the next line. Returns false at the end.
-  bool next() {
+  /// Goes to the next line. Calls left_out(comment) for each comment on the way. Returns false at the end.
+  template <class LeftOut>
+  bool next(const LeftOut& left_out) {
     while (!rest_.empty()) {
       line_ = trimmed(cut_line(rest_), blanks_);
-      if (!line_.empty() && !is_comment_beside_names(input_, piece_, line_)) return true;
+      if (line_.empty()) continue;
+      if (!is_comment_beside_names(input_, piece_, line_)) return true;
+      left_out(line_);
     }
     return false;
+  }
+  bool next() {
+    return next([](std::string_view) {});
   }
 
   std::string_view line() const { return line_; }
@@ -86,15 +95,15 @@ class Lines {
   std::string unquoted_;
 };
 
-/// Says what the lines look like. Lines that are blank, and comments, are skipped. A comment begins with #, %
-/// or // and then a blank, the line end or the same again. Fields stand between separators; blanks around
-/// them do not count. A field in double quotes may hold separators, and a double quote as two. Names hold no
-/// control characters.
+/// Says what the lines look like. Lines that are blank, and comments (see comment_of()), are skipped. Fields
+/// stand between separators; blanks around them do not count. A field in double quotes may hold separators,
+/// and a double quote as two. Names hold no control characters.
 struct LabelledShape {
   char separator = ' ';               ///< tab, comma, or a space for any number of blanks
   int fields = 0;                     ///< fields of each line
   std::size_t begin = 0;              ///< of the first line with an edge in its piece
   bool weighted = false;              ///< the third is a weight
+  bool chosen = false;                ///< --columns says so, or that it is none
   RoundedWeights* rounded = nullptr;  ///< is told of weights that are; may be null
 };
 
@@ -112,13 +121,56 @@ LabelledShape shape_of(const Input& input, const Piece& piece) {
   return shape;
 }
 
+/// The first comment of a file that may be meant as a line of names. Thread safe.
+class LeftOut {
+ public:
+  /// `fields`: those of other lines.
+  LeftOut(const LabelledShape& shape, int fields) : shape_(shape), fields_(fields) {}
+
+  void add(const Input& input, const Piece& piece, std::string_view comment) {
+    if (!may_be_names(comment)) return;
+    const std::uint64_t offset =
+        piece.offset + static_cast<std::uint64_t>(comment.data() - piece.text.data());
+    const std::lock_guard lock(mutex_);
+    if (offset >= offset_) return;
+    offset_ = offset;
+    note_ = fmt::format(
+        "{}: line {}: {:.60} is left out as a comment; if it is none, put the name into double "
+        "quotes",
+        input.path(), input.line_of(piece, comment.data()), comment);
+  }
+  /// Returns what to say of it; empty where there is none.
+  const std::string& note() const { return note_; }
+
+ private:
+  /// Returns whether a comment has as many fields as other lines, none of which is a heading.
+  bool may_be_names(std::string_view comment) const {
+    const std::string_view separators =
+        shape_.separator == ' ' ? " \t" : std::string_view(&shape_.separator, 1);
+    int fields = 1;
+    std::string_view last = comment;
+    for (std::size_t at = 0; (at = last.find_first_of(separators)) != last.npos; ++fields)
+      last = trimmed(last.substr(at + 1), shape_.separator == ' ' ? kBlanks : " \r");
+    double weight = 0;
+    const bool is_number =
+        std::from_chars(last.data(), last.data() + last.size(), weight).ptr == last.data() + last.size();
+    return fields == fields_ && !is_end_name(last) && (fields < 3 || !shape_.weighted || is_number);
+  }
+
+  const LabelledShape& shape_;
+  int fields_;
+  std::mutex mutex_;
+  std::uint64_t offset_ = Input::kToEnd;
+  std::string note_;
+};
+
 /// Adds the edges of a piece to `edges`, and their names to `names`. With `vertices` a line is a vertex
 /// alone, in its first field, and no edge. Throws Error with path, line and byte offset.
 void parse_labelled_lines(const Input& input, const Piece& piece, const LabelledShape& shape, bool vertices,
-                          NameSet& names, LabelledEdges& edges) {
+                          LeftOut& left_out, NameSet& names, LabelledEdges& edges) {
   Lines lines(input, piece, shape.separator);
   WeightReader weights(input, piece, shape.rounded);
-  while (lines.next()) {
+  while (lines.next([&](std::string_view comment) { left_out.add(input, piece, comment); })) {
     const char* const begin = lines.line().data();
     const std::uint32_t source = names.number(lines.field());
     if (vertices) continue;
@@ -130,7 +182,7 @@ void parse_labelled_lines(const Input& input, const Piece& piece, const Labelled
       const std::string_view text = lines.field();
       if (fields == 2 && shape.weighted) edges.weights.add(weights.read(text));
     }
-    if (shape.weighted && fields > 3) {
+    if (shape.weighted && !shape.chosen && fields > 3) {
       lines.fail(begin, fmt::format("{} fields; an edge list has SOURCE TARGET [WEIGHT]; --no-weights reads "
                                     "the first two fields of each line",
                                     fields));
@@ -161,14 +213,12 @@ void refuse_heading(const Input& input, const std::vector<std::string>& first,
 }  // namespace
 
 bool is_comment_beside_names(const Input& input, const Piece& piece, std::string_view line) {
-  const bool slashes = line.starts_with("//");
-  if (!slashes && line[0] != '#' && line[0] != '%') return false;
-  const std::size_t after = slashes ? 2 : 1;
-  if (line.size() == after || is_white(line[after]) || line[after] == line[0]) return true;
+  const Comment comment = comment_of(line);
+  if (comment != Comment::unclear) return comment == Comment::clear;
   input.fail_line(
       piece, line.data(),
       fmt::format("a comment has a blank after {0}; put a name that begins with {0} into double quotes",
-                  line.substr(0, after)));
+                  line.substr(0, line.starts_with("//") ? 2 : 1)));
 }
 
 std::uint32_t NameSet::number(std::string_view name) {
@@ -199,6 +249,7 @@ std::vector<std::string_view> number_vertices(std::vector<LabelledPart>& parts) 
 
 BuildSummary build_labelled(Conversion& conversion, std::vector<LabelledPart>& parts,
                             const std::vector<std::string_view>& names) {
+  if (conversion.headed != nullptr) conversion.headed->look_at(parts, names);
   std::vector<std::pair<const LabelledPart*, LabelledEdges*>> chunks;
   std::uint64_t edges = 0;
   for (LabelledPart& part : parts) {
@@ -228,16 +279,22 @@ BuildSummary read_labelled(Conversion conversion) {
   std::vector<LabelledPart> parts(static_cast<std::size_t>(options.workers));
   LabelledShape shape;
   const auto read = [&](std::span<Input* const> inputs, const Piece& begin, bool vertices) {
+    LeftOut left_out(shape, vertices ? 1 : shape.fields);
     each_piece(conversion, inputs, begin, 0, [&](const Input& from, int worker, const Piece& piece) {
       LabelledPart& part = parts[static_cast<std::size_t>(worker)];
-      parse_labelled_lines(from, piece, shape, vertices, part.names, part.edges.emplace_back());
+      parse_labelled_lines(from, piece, shape, vertices, left_out, part.names, part.edges.emplace_back());
     });
+    if (options.note && !left_out.note().empty()) options.note(left_out.note());
   };
   Piece first;
   while (shape.fields == 0 && input.next_lines(first)) shape = shape_of(input, first);
-  options.weighted = shape.weighted = options.weighted && shape.fields >= 3;
+  const ThirdField third = third_field(conversion.wanted.columns);
+  if (third == ThirdField::weight && shape.fields < 3)
+    input.fail_line(first, first.text.data() + shape.begin, "the weight is missing");
+  options.weighted = shape.weighted = options.weighted && shape.fields >= 3 && third != ThirdField::other;
+  shape.chosen = third != ThirdField::unsaid;
   shape.rounded = &conversion.rounded;
-  if (shape.weighted) options.column = third_column(first.text.substr(0, shape.begin));
+  if (shape.weighted && !shape.chosen) options.column = third_column(first.text.substr(0, shape.begin));
   std::vector<std::string> first_names;
   if (shape.fields > 0) {
     read(conversion.inputs, first, false);

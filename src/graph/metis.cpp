@@ -73,11 +73,27 @@ MetisHeader read_header(Input& input, Piece& piece) {
   return header;
 }
 
+/// Returns whether a line of the piece has a neighbour 0: its vertices count from 0.
+bool counts_from_0(const MetisHeader& header, const Input& input, const Piece& piece) {
+  for (std::string_view rest = piece.text; !rest.empty();) {
+    const std::string_view line = cut_line(rest);
+    if (line.starts_with('%')) continue;
+    Fields fields(input, piece, line);
+    for (std::uint64_t i = 0; i < header.vertex_fields; ++i) fields.word();
+    while (fields.more()) {
+      if (fields.word() == "0") return true;
+      if (header.edge_weights) fields.word();
+    }
+  }
+  return false;
+}
+
 /// Calls take(neighbour, weight) for what the line of a vertex says; vertices count from 0. Weights are read
 /// by `weights`; null: they are skipped.
 template <class Take>
-void each_neighbour(const MetisHeader& header, Fields fields, std::uint64_t vertex, WeightReader* weights,
-                    const Take& take) {
+void each_neighbour(const MetisHeader& header, const Input& input, const Piece& piece, std::string_view line,
+                    std::uint64_t vertex, WeightReader* weights, const Take& take) {
+  Fields fields(input, piece, line);
   if (vertex >= header.vertices) {
     if (fields.more()) fields.fail(fmt::format("a line more than the {} vertices have", header.vertices));
     return;
@@ -89,10 +105,15 @@ void each_neighbour(const MetisHeader& header, Fields fields, std::uint64_t vert
   while (fields.more()) {
     const Fields before = fields;
     const std::uint64_t neighbour = fields.whole("a neighbour (a whole number)");
-    if (neighbour < 1 || neighbour > header.vertices) {
+    const bool own = neighbour == vertex + 1;
+    if (neighbour == 0 || (own && counts_from_0(header, input, piece)))
+      before.fail(fmt::format(
+          "neighbour {}: METIS counts vertices from 1, but this file seems to count from 0: add 1 to each",
+          neighbour));
+    if (neighbour > header.vertices) {
       before.fail(fmt::format("neighbour {} is not within 1 to {}", neighbour, header.vertices));
     }
-    if (neighbour == vertex + 1) before.fail("a vertex is its own neighbour; METIS has no self loops");
+    if (own) before.fail("a vertex is its own neighbour; METIS has no self loops");
     if (header.edge_weights && !fields.more()) fields.fail("the weight of the last edge is missing");
     const std::string_view text = header.edge_weights ? fields.word() : std::string_view();
     take(static_cast<PlainId>(neighbour - 1),
@@ -146,7 +167,7 @@ struct MetisReader {
       const auto source = static_cast<PlainId>(vertex);
       ids.clear();
       weights.clear();
-      each_neighbour(header, Fields(input, piece, line), vertex, weighted ? &reader : nullptr,
+      each_neighbour(header, input, piece, line, vertex, weighted ? &reader : nullptr,
                      [&](PlainId target, Weight weight) {
                        ids.push_back(source);
                        ids.push_back(target);
@@ -240,7 +261,7 @@ std::optional<MetisCounts> metis_graph_in(Input& input, bool whole) try {
       continue;
     }
     Rows::value_type row;
-    each_neighbour(*header, Fields(input, piece, line), rows.size(), &reader,
+    each_neighbour(*header, input, piece, line, rows.size(), &reader,
                    [&](PlainId target, Weight weight) { row.emplace_back(target, weight.number()); });
     if (rows.size() == header->vertices) continue;
     std::ranges::sort(row);

@@ -16,6 +16,9 @@
 
 namespace edgewire::graph {
 
+struct ListHead;
+class HeadedSink;
+
 struct Conversion {
   Input& input;
   std::span<Input* const> inputs;  ///< of read_snap, read_gap_text and read_u32_pairs: all, `input` first
@@ -26,6 +29,8 @@ struct Conversion {
   const Progress& progress;
   const ConvertOptions& wanted;
   RoundedWeights& rounded;  ///< is told of weights that are
+  const ListHead& head;     ///< what edge lists and tables say of their edges
+  HeadedSink* headed;       ///< `edges`, where that is more than that they are directed; else null
 };
 
 /// Tells the sink what will come: `shape` without options and name. sample(): see EdgeSink::start().
@@ -99,6 +104,15 @@ bool is_end_name(std::string_view name);
 /// guessed where none of them names columns.
 WeightColumn third_column(std::string_view comments);
 
+/// Says what --columns makes of the third field of an edge list.
+enum class ThirdField {
+  unsaid,
+  weight,
+  other  ///< it is not read
+};
+/// `columns`: 1,2 or 1,2,3, or empty.
+ThirdField third_field(std::string_view columns);
+
 /// Says what the first line of a METIS graph counts.
 struct MetisCounts {
   std::uint64_t vertices, edges;
@@ -143,8 +157,8 @@ std::vector<std::string_view> number_vertices(std::vector<LabelledPart>& parts);
 BuildSummary build_labelled(Conversion& conversion, std::vector<LabelledPart>& parts,
                             const std::vector<std::string_view>& names);
 
-/// Returns whether a line, without blanks at its ends, is a comment, where others hold names: it begins with
-/// #, % or // and then a blank, the line end or the same again. Throws Error where it may be a name.
+/// Returns whether a line of a file of names is a comment (see comment_of()). Throws Error where that is
+/// unclear.
 bool is_comment_beside_names(const Input& input, const Piece& piece, std::string_view line);
 
 }  // namespace edgewire::graph

@@ -43,6 +43,23 @@ inline std::string_view undoubled(std::string_view text, std::string& memory) {
   return memory;
 }
 
+/// How sure it is that a line is a comment, where lines may also begin with names.
+enum class Comment {
+  none,
+  unclear,  ///< text follows the mark, so it may be a name as well
+  clear
+};
+
+/// Returns whether a line, without blanks at its ends, is a comment. A comment begins with #, % or //, once
+/// or several times, and then a blank or the line end. A name that begins so stands in double quotes.
+inline Comment comment_of(std::string_view line) {
+  const bool slashes = line.starts_with("//");
+  if (!slashes && !line.starts_with('#') && !line.starts_with('%')) return Comment::none;
+  const std::size_t after = line.find_first_not_of(line[0]);
+  const bool ends = after == line.npos || line.find_first_of(kBlanks, after) == after;
+  return ends ? Comment::clear : Comment::unclear;
+}
+
 /// Throws Error where a field, at `at` in the piece, is no name of a vertex.
 inline void check_name(const Input& input, const Piece& piece, std::string_view name, const char* at) {
   if (name.empty()) input.fail_line(piece, at, "a name is empty");

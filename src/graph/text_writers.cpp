@@ -16,6 +16,7 @@
 #include "base/mapped_file.h"
 #include "base/search.h"
 #include "graph/compress.h"
+#include "graph/text_lines.h"
 #include "graph/vertex_names.h"
 #include "graph/writers.h"
 
@@ -67,9 +68,9 @@ auto numbers_from(std::uint64_t first_id) {
 /// some readers, ours among them, take them for something else.
 void append_field(std::string& text, std::string_view field, char separator) {
   const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
-  const bool quoted = is_blank(field.front()) || is_blank(field.back()) || field.starts_with("//") ||
-                      field.front() == '#' || field.front() == '%' ||
-                      field.find_first_of("\"\r\n") != field.npos || field.find(separator) != field.npos;
+  const bool quoted = is_blank(field.front()) || is_blank(field.back()) ||
+                      comment_of(field) != Comment::none || field.find_first_of("\"\r\n") != field.npos ||
+                      field.find(separator) != field.npos;
   if (!quoted) {
     text += field;
     return;
@@ -81,8 +82,7 @@ void append_field(std::string& text, std::string_view field, char separator) {
 
 /// Appends a name to a line whose fields are separated by blanks, and where nothing can be quoted.
 void append_plain(std::string& text, std::string_view name, const std::string& path) {
-  if (name.find_first_of(" \t,\"") != name.npos || name.starts_with("//") || name.front() == '#' ||
-      name.front() == '%')
+  if (name.find_first_of(" \t,\"") != name.npos || comment_of(name) != Comment::none)
     throw Error(
         fmt::format("{}: an edge list cannot hold the name '{}', which has a blank, a comma or a double "
                     "quote or begins as a comment does: write .csv or .tsv",

@@ -53,6 +53,13 @@ std::string significant_digits(std::string_view text) {
   return digits;
 }
 
+/// Returns the text of a number with E where Fortran has written D.
+std::string with_e(std::string text) {
+  std::ranges::replace(text, 'D', 'E');
+  std::ranges::replace(text, 'd', 'e');
+  return text;
+}
+
 /// Returns whether a short decimal fraction differs from the double that it became by less than half a unit
 /// of its last digit, so that it comes back. It returns false also where 128 bits are too few to tell.
 bool is_near(std::string_view text, double value) {
@@ -174,7 +181,7 @@ WeightType WeightFacts::type() const noexcept {
 Weight WeightReader::read(std::string_view field) {
   std::string_view text = field;
   if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
-  const char* const end = text.data() + text.size();
+  const char* end = text.data() + text.size();
   std::uint64_t whole = 0;
   const auto [whole_end, whole_error] = std::from_chars(text.data(), end, whole);
   if (whole_error == std::errc() && whole_end == end) {
@@ -182,7 +189,14 @@ Weight WeightReader::read(std::string_view field) {
     return whole;
   }
   double value = 0;
-  const auto [value_end, error] = std::from_chars(text.data(), end, value);
+  auto read = std::from_chars(text.data(), end, value);
+  std::string fortran;
+  if (read.ec == std::errc() && read.ptr != end && (*read.ptr == 'D' || *read.ptr == 'd')) {
+    text = fortran = with_e(std::string(text));
+    end = text.data() + text.size();
+    read = std::from_chars(text.data(), end, value);
+  }
+  const auto [value_end, error] = read;
   const auto refuse = [&](const char* what) {
     input_.fail_line(piece_, field.data(), fmt::format("{}; --no-weights reads no weights", what));
   };
@@ -214,8 +228,9 @@ void RoundedWeights::add(const Input& input, const Piece& piece, std::string_vie
 std::string RoundedWeights::line_of(const Place& place, Cause cause) const {
   const std::uint64_t line = place.input->streamed() ? place.line : place.input->line_at(place.offset);
   double value = 0;
-  const std::size_t sign = place.text.starts_with('+') ? 1 : 0;
-  std::from_chars(place.text.data() + sign, place.text.data() + place.text.size(), value);
+  const std::string text = with_e(place.text);
+  const std::size_t sign = text.starts_with('+') ? 1 : 0;
+  std::from_chars(text.data() + sign, text.data() + text.size(), value);
   constexpr std::size_t kShown = 60;
   const bool long_text = place.text.size() > kShown;
   return fmt::format("{}: line {}: weight {}{} is kept as {}: {}", place.input->path(), line,

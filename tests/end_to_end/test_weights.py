@@ -1,7 +1,9 @@
 """Weights on their way from text to graph files and back, and third columns that are no weights."""
 
+import gzip
 import json
 import random
+import re
 
 import numpy as np
 import pytest
@@ -101,8 +103,9 @@ def test_times_are_no_weights_until_they_are_called_so(edgewire, tmp_path, text)
             assert run.stderr.count("weights, which are ignored") == (command == "pagerank")
 
     for given in (graph, path):
-        said = edgewire("convert", given, "-o", "-", "--to", "wel").stderr
-        assert said.count(f"{given}: the third column looks like a time, not like a weight: --no-weights leaves it out") == 1
+        for form, remedy in (("wel", "--to el"), ("csv", "--no-weights")):
+            said = edgewire("convert", given, "-o", "-", "--to", form).stderr
+            assert said.count(f"{given}: the third column looks like a time, not like a weight: {remedy} leaves it out") == 1
         assert "looks like a time" not in edgewire("convert", given, "-o", "-", "--to", "el").stderr
 
     for parts in ([], ["-p", 2]):
@@ -114,18 +117,58 @@ def test_times_are_no_weights_until_they_are_called_so(edgewire, tmp_path, text)
     assert json.loads(edgewire.ok("info", graph, "--json", "-"))["weighted"] is False
 
 
-@pytest.mark.parametrize("parts", [[], ["-p", 2]], ids=str)
-def test_times_in_several_files_can_be_called_weights(edgewire, tmp_path, parts):
-    inputs = tmp_path / "a.txt", tmp_path / "b.txt"
-    inputs[0].write_text(lines(["1083860550"]))
-    inputs[1].write_text("5 6 1083860551\n")
-    done = edgewire("convert", *inputs, "-o", tmp_path / "g.ew", *parts)
+TIMES = [lines(["1083860550", "1083860551"]), "# source target time\n" + lines(["3", "4"])]
+
+
+MIXED_GAPS = "0 1\t1083860550\n1 2\t1083860551\n"
+NAMES = "a b 1083860550\nb c 1083860551\n"
+GIVEN = [[], ["more"], ["--vertices"], ["--labels"], ["--labels", "--vertices"], ["--undirected"], ["--simple"], ["-p", 2, "-w", 1], ["more", "-p", 2, "-w", 1],
+         ["gz"], ["stdin"], ["--format", "snap"], ["--format", "snap", "--labels"], ["csv"], ["--to", "csv"], ["--to", "wel"]]
+
+
+@pytest.mark.parametrize("text, given", [*((TIMES[0], given) for given in GIVEN), *((TIMES[1], given) for given in GIVEN[:2]),
+                                         *((MIXED_GAPS, given) for given in GIVEN[:3]), *((NAMES, given) for given in GIVEN[3:5])], ids=str)
+def test_remedies_for_times_work_where_they_are_named(edgewire, tmp_path, text, given):
+    """All that the line names is done, in the same command."""
+    path, output, options = tmp_path / "g.txt", tmp_path / "g.ew", []
+    if "csv" in given and "--to" not in given:
+        path = tmp_path / "g.csv"
+    path.write_text(text)
+    inputs = [path]
+    for word in given:
+        if word == "more":
+            (tmp_path / "h.txt").write_text("7 8 1083860552\n")
+            inputs.append(tmp_path / "h.txt")
+        elif word == "gz":
+            inputs = [tmp_path / "g.txt.gz"]
+            inputs[0].write_bytes(gzip.compress(text.encode()))
+        elif word == "stdin":
+            inputs = ["-"]
+        elif word == "--vertices":
+            (tmp_path / "v").write_text("9\n")
+            options += ["--vertices", tmp_path / "v"]
+        elif word != "csv" or "--to" in given:
+            options.append(word)
+    if "--to" in given:
+        output = tmp_path / "g.out"
+    def convert(*options):
+        with open(path) as stdin:
+            return edgewire("convert", *inputs, *options, "-o", output, stdin=stdin)
+    done = convert(*options)
+    assert done.returncode == 0, done.stderr
     [line] = [line for line in done.stderr.splitlines() if "looks like a time" in line]
-    assert done.returncode == 0 and "--no-weights" in line and "--format wel" in line and "--columns" not in line
-    for options in (["--format", "wel"], ["--no-weights"]):
-        again = edgewire("convert", *inputs, "-o", tmp_path / "g.ew", *parts, *options)
-        assert again.returncode == 0 and "looks like a time" not in again.stderr
-        assert json.loads(edgewire.ok("info", tmp_path / "g.ew", "--json", "-"))["weighted"] is ("wel" in options)
+    remedies = re.findall(r"(--[a-z-]+(?: [a-z0-9,]*[0-9l](?= |$))?)", line.split("weight", 1)[1])
+    assert remedies == (["--no-weights", "--columns 1,2,3"] if "--to" not in given else ["--to el"] if "wel" in given else ["--no-weights"])
+    for remedy in remedies:
+        options = [word for word in options if "--to" not in remedy or word not in ("--to", "wel")]
+        done = convert(*options, *remedy.split())
+        assert done.returncode == 0 and "looks like a time" not in done.stderr, done.stderr
+        if "--to" in given:
+            assert "1083860550" not in output.read_text()
+            continue
+        said = json.loads(edgewire.ok("info", output, "--json", "-"))
+        assert said["weighted"] is ("--columns" in remedy) and said["weights_doubtful"] is False
+        assert said["vertices"] == 3 + 2 * ("more" in given) + ("--vertices" in given)
 
 
 def test_bound_counts_the_records_and_the_weights_of_a_conversion(edgewire, tmp_path):

@@ -270,4 +270,41 @@ TEST_CASE("our own format can be made simple and undirected") {
   CHECK(converter.output_bytes() == before);
 }
 
+TEST_CASE("matrices of SciPy and Fortran have their weights") {
+  const Converter converter;
+  const auto edges = [&](const std::string& kind, const std::string& lines,
+                         const ConvertOptions& options = {}) {
+    const auto count = std::count(lines.begin(), lines.end(), '\n');
+    return edges_of(
+        converter("g.mtx", fmt::format("%%MatrixMarket matrix coordinate {}\n3 3 {}\n{}", kind, count, lines),
+                  options));
+  };
+  CHECK(edges("unsigned-integer general", "1 2 4294967295\n2 3 3\n") ==
+        std::vector<Edge>{{0, 1, 4294967295.0F}, {1, 2, 3}});
+  CHECK(edges("double general", "1 2 1.5\n") == std::vector<Edge>{{0, 1, 1.5}});
+  const std::vector<Edge> powers = {{0, 1, 1000}, {0, 2, 0.25}, {1, 2, -20}, {2, 0, 3e10}};
+  CHECK(edges("real general", "1 2 1.0D+03\n1 3 2.5d-1\n2 3 -2D1\n3 1 3d10\n") == powers);
+  CHECK(edges("real general", "1 2 1.0E+03\n1 3 2.5e-1\n2 3 -2E1\n3 1 3e10\n") == powers);
+  const std::vector<Edge> skew = {{0, 1, -3}, {1, 0, 3}, {1, 1, 0}};
+  for (const char* const zero : {"0", "0.0", "-0", "+0.", "0.0D+00", "0e9"})
+    CHECK(edges("real skew-symmetric", fmt::format("2 1 3\n2 2 {}\n", zero)) == skew);
+  CHECK(edges("complex skew-symmetric", "2 1 3 4\n2 2 0 0.0\n", {.weights = false}) == without_weights(skew));
+  CHECK(edges("integer skew-symmetric", "2 1 3\n2 2 0\n", {.weights = false}) == without_weights(skew));
+  CHECK(converter.output_bytes() == [&] {
+    edges("integer skew-symmetric", "2 1 3\n2 2 0\n", {.weights = false, .workers = 3});
+    return converter.output_bytes();
+  }());
+  const auto error = [&](const std::string& weight) {
+    return converter.error("g.txt", "0 1 " + weight + "\n");
+  };
+  for (const char* const weight : {"1.5D", "D3", "1D2D3", "1dx", "2.5E3D1"})
+    CHECK(error(weight) == "line 1, byte 4: expected a weight (a number); --no-weights reads no weights");
+  CHECK(contains(error("1D999"), "beyond the range of 64-bit numbers"));
+  std::string note;
+  ConvertOptions told;
+  told.note = [&](const std::string& line) { note = line; };
+  converter("g.txt", "0 1 1.23456789012345678901D+03\n", told);
+  CHECK(contains(note, "line 1: weight 1.23456789012345678901D+03 is kept as 1234.56789012345"));
+}
+
 }  // namespace edgewire::graph

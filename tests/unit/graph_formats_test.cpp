@@ -79,7 +79,14 @@ TEST_CASE("METIS files that are wrong are refused") {
   const Converter converter;
   const auto error = [&](const std::string& text) { return converter.error("g.graph", text); };
   CHECK(contains(error("3 2\n2\n1 4\n2\n"), "line 3, byte 8: neighbour 4 is not within 1 to 3"));
-  CHECK(contains(error("3 2\n2\n1 0\n2\n"), "neighbour 0 is not within 1 to 3"));
+  CHECK(contains(error("3 2\n2\n1 0\n2\n"), "line 3, byte 8: neighbour 0: METIS counts vertices from 1"));
+  CHECK(contains(
+      error("3 2\n1\n0 2\n1\n"),
+      "line 2, byte 4: neighbour 1: METIS counts vertices from 1, but this file seems to count from 0"));
+  CHECK(contains(error("3 2 11\n% c\n0 1 5\n7 0 5 2 5\n0 1 5\n"),
+                 "line 3, byte 13: neighbour 1: METIS counts"));
+  CHECK(
+      contains(error("3 2 11\n0 2 5\n7 1 5 2 5\n0 2 5\n"), "line 3, byte 19: a vertex is its own neighbour"));
   CHECK(contains(error("3 2\n2\n1 x\n2\n"), "line 3, byte 8: expected a neighbour"));
   CHECK(contains(error("3 2\n2\n1 -3\n2\n"), "expected a neighbour"));
   CHECK(contains(error("3 2\n2\n2 3\n2\n"), "line 3, byte 6: a vertex is its own neighbour"));
@@ -164,6 +171,46 @@ TEST_CASE("what editors and NetworkX add to edge lists") {
                                  "\xFF\xFE"
                                  "1\0 \0002\0"s),
                  "UTF-16"));
+}
+
+TEST_CASE("text of two bytes a character is refused with its encoding and the remedy") {
+  const Converter converter;
+  const auto wide = [](std::string_view text, bool big_endian) {
+    std::string bytes;
+    for (const char c : text) bytes.append({big_endian ? '\0' : c, big_endian ? c : '\0'});
+    return bytes;
+  };
+  const std::string lines = "0 1\r\n1 2\r\n";
+  const auto said = [](const char* encoding) {
+    return fmt::format("it is text in {0}; iconv -f {0} -t UTF-8 FILE > NEW makes it readable", encoding);
+  };
+  for (const char* const name :
+       {"g.txt", "g.csv", "g.mtx", "g.graph", "g.gr", "g.el", "g.bin", "g.sg", "g"}) {
+    CHECK(converter.error(name, wide(lines, false)) == said("UTF-16LE"));
+    CHECK(converter.error(name, wide(lines, true)) == said("UTF-16BE"));
+    CHECK(converter.error(name, "\xFF\xFE" + wide(lines, false)) == said("UTF-16"));
+    CHECK(converter.error(name, "\xFE\xFF" + wide(lines, true)) == said("UTF-16"));
+    CHECK(converter.error(name, "\xFF\xFE\0\0000\0\0\0"s) == said("UTF-32"));
+  }
+  CHECK(converter.error("g.txt", gzipped(wide(lines, false))) == said("UTF-16LE"));
+  CHECK(converter.error("g.txt", "\x10\x04\x3D\x04\t\0\x11\x04\n\0"s, {.labels = true}) == said("UTF-16LE"));
+  const auto is_wide = [&](const std::string& bytes) {
+    return contains(converter.error("g.txt", bytes), "UTF");
+  };
+  CHECK_FALSE(is_wide(u32_pairs()));
+  CHECK_FALSE(is_wide(gap_binary(true)));
+  CHECK_FALSE(is_wide("0 1\n\0 1\n"s));
+  // Ids whose bytes look like letters are ids all the same.
+  std::string pairs;
+  for (std::uint32_t id = 0x310030; id < 0x310830; ++id) append(pairs, id);
+  CHECK(converter("g.u32", pairs).edges() == 1024);
+  ConvertOptions options;
+  options.vertices = converter.directory() / "v";
+  write_file(options.vertices, wide(lines, false));
+  write_file(converter.directory() / "in.txt", "0 1\n");
+  CHECK(error_of([&] {
+          convert(converter.directory() / "in.txt", converter.directory() / "g.ew", options);
+        }) == options.vertices + ": " + said("UTF-16LE"));
 }
 
 TEST_CASE("tables with and without a header") {

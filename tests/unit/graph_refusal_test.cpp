@@ -18,7 +18,7 @@ TEST_CASE("bad lines are named by line and byte") {
   const Converter converter;
   CHECK(converter.error("g.txt", "1 2\n3 -4\n") == "line 2, byte 6: a vertex id is negative");
   CHECK(converter.error("g.txt", "# c\n1 2\nx 4\n") ==
-        "line 3, byte 8: expected a vertex id (a whole number)");
+        "line 3, byte 8: expected a vertex id (a whole number); --labels reads names");
   CHECK(converter.error("g.txt", "1 2\n3\n") ==
         "line 2, byte 5: the line ends where a vertex id should be (METIS graphs are read with --format "
         "metis)");
@@ -51,13 +51,29 @@ TEST_CASE("bad lines are named by line and byte") {
   CHECK(contains(converter.error("g.txt", std::string("1 2\n\0 4\n", 8)), "line 2, byte 4"));
 }
 
+TEST_CASE("a line that holds a name where a number should be says how names are read") {
+  const Converter converter;
+  const std::string hint = "expected a vertex id (a whole number)", labels = "; --labels reads names";
+  for (const char* const name : {"alice", "P12345", "10.1103/PhysRev", "12cells", "\xC3\x89va", "\"bob\""}) {
+    CHECK(contains(converter.error("g.txt", fmt::format("1 2\n3 {}\n", name)),
+                   "line 2, byte 6: " + hint + labels));
+    CHECK(contains(converter.error("g.txt", fmt::format("1 {}\n", name)),
+                   "line 1, byte 2: ids are not numbers; use --labels"));
+    CHECK(converter.error("g.el", fmt::format("1 2\n3 {}\n", name)) == "line 2, byte 6: " + hint);
+    CHECK(edges_of(converter("g.txt", fmt::format("1 2\n3 {}\n", name), {.labels = true})).size() == 2);
+  }
+  for (const char* const number : {"1.5", "1e5", "0x1F", "nan", "+3", "1;2"})
+    CHECK(converter.error("g.txt", fmt::format("1 2\n3 {}\n", number)) == "line 2, byte 6: " + hint);
+}
+
 TEST_CASE("of several bad lines the first is named, whatever the number of workers") {
   const Converter converter;
   std::string text;
   for (int i = 0; i < 400'000; ++i) text += i == 150'000 || i == 390'000 ? "1 x\n" : "1 2\n";
   const std::string compressed = gzipped(text);
   for (int workers = 1; workers <= 4; ++workers) {
-    const std::string expected = "line 150001, byte 600002: expected a vertex id (a whole number)";
+    const std::string expected =
+        "line 150001, byte 600002: expected a vertex id (a whole number); --labels reads names";
     CHECK(converter.error("g.txt", text, {.workers = workers}) == expected);
     if (!compressed.empty()) CHECK(converter.error("g.txt", compressed, {.workers = workers}) == expected);
   }
@@ -73,8 +89,10 @@ TEST_CASE("matrices that are not graphs are refused in words") {
   CHECK(contains(error("matrix coordinate complex hermitian", ""), "complex; --no-weights"));
   CHECK(contains(error("matrix coordinate real hermitian", ""), "symmetry 'hermitian' is not supported"));
   CHECK(contains(error("matrix coordinate quaternion general", ""), "field 'quaternion' is not supported"));
-  CHECK(contains(error("matrix coordinate real skew-symmetric", "2 2 1\n2 2 0\n"),
+  CHECK(contains(error("matrix coordinate real skew-symmetric", "2 2 1\n2 2 3\n"),
                  "line 3, byte 59: an entry on the diagonal"));
+  CHECK(contains(error("matrix coordinate pattern skew-symmetric", "2 2 1\n2 2\n"),
+                 "an entry on the diagonal"));
   CHECK(contains(error("matrix coordinate real", ""), "symmetry '' is not supported"));
   const std::string usual = "matrix coordinate pattern general";
   CHECK(contains(error(usual, "2 3 1\n1 1\n"), "line 2, byte 49: a matrix of 2 x 3 is not square"));
@@ -84,7 +102,8 @@ TEST_CASE("matrices that are not graphs are refused in words") {
   CHECK(contains(error(usual, "2 2 -1\n"), "ROWS COLUMNS ENTRIES"));
   CHECK(contains(error(usual, "2 2 2\n1 1\n"), "has 1 entries but its size line says 2"));
   CHECK(contains(error(usual, "2 2 1\n1 1\n1 2\n"), "has 2 entries"));
-  CHECK(contains(error(usual, "2 2 1\n0 1\n"), "line 3, byte 55: vertex id 0 is not within 1 to 2"));
+  CHECK(contains(error(usual, "2 2 1\n0 1\n"),
+                 "line 3, byte 55: vertex id 0 is not within 1 to 2; this format counts vertices from 1"));
   CHECK(contains(error(usual, "2 2 1\n1 3\n"), "vertex id 3 is not within 1 to 2"));
   CHECK(contains(error(usual, "2 2 99999999999\n1 1\n"), "too short for 99999999999 entries"));
   CHECK(contains(error(usual, "999999999999999 999999999999999 1\n1 1\n"),

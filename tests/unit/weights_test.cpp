@@ -356,12 +356,15 @@ TEST_CASE(
   CHECK(reading("g.txt", "# source target weight\n" + edge_lines({"3", "4"}, 0), several).doubtful);
   write_file(several.more[0], "# source target weight\n" + edge_lines(times, 7));
   CHECK_FALSE(reading("g.txt", edge_lines(times, 0), several).doubtful);
+  write_file(several.more[0], edge_lines(times, 7));
+  CHECK(reading("g.txt", edge_lines(times, 0), several).doubtful);
+  several.columns = "1, 2, 3";
+  CHECK_FALSE(reading("g.txt", edge_lines(times, 0), several).doubtful);
 
   reading("g.txt", edge_lines(times, 0));
   const GraphFile graph = GraphFile::open(reading / "g.ew");
   const std::string refusal = error_of([&] { expect_weights(graph); });
   CHECK(contains(refusal, "--columns 1,2,3"));
-  CHECK(contains(refusal, "--format wel"));
   CHECK(contains(refusal, "--no-weights"));
   convert(reading / "g.ew", reading / "copy.ew", {});
   CHECK(read_file_of(reading / "copy.ew").doubtful);
