@@ -75,6 +75,8 @@ struct EdgeArrays {
 /// How to make a graph of arrays.
 struct EdgeOptions {
   std::optional<std::uint64_t> vertices{};  ///< not set: all ids up to the largest
+  bool dense = false;  ///< the vertices are the ids that occur, up to 2^64 - 1, in ascending order; the graph
+                       ///< has these ids; not with `vertices` or `names`
   std::vector<std::string> names{};  ///< [vertex]: go to a table beside the output; empty: none
   bool simple = false;               ///< drop self loops, and of duplicate edges all but the lightest
   bool undirected = false;           ///< store each edge both ways
