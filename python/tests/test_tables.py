@@ -99,8 +99,8 @@ def test_names_choose_the_columns_in_every_format(read, header, edges, says):
 
 
 @pytest.mark.parametrize("header, says", [
-    ("ends src, others dst, numbers Weight, numbers weight", "columns 3 (Weight) and 4 (weight) both have a name of the weight"),
-    ("ends src, ends from, others dst", "columns 1 (src) and 2 (from) both have a name of the source"),
+    ("ends src, others dst, numbers Weight, numbers weight", "columns 3 (Weight) and 4 (weight) may both be the weight"),
+    ("ends src, ends from, others dst", "columns 1 (src) and 2 (from) may both be the source"),
     ("ends src, others b", "which columns hold the edges?"),
     ("numbers weight, others b", "which columns hold the edges?")])
 def test_names_that_do_not_tell_are_refused_in_every_format(read, header, says):
@@ -121,7 +121,7 @@ def test_columns_of_one_name_are_refused(read):
     for name in FORMATS:
         if name == "table.feather":  # pyarrow does not write such a file
             continue
-        with pytest.raises(ew.Error, match="duplicate field names: rename one" if name.endswith("parquet") else "both have a name of the weight"):
+        with pytest.raises(ew.Error, match="duplicate field names: rename one" if name.endswith("parquet") else "may both be the weight"):
             read(name, table)
         if not name.endswith("parquet"):
             assert rows(read(name, table, 1, 2, 4)[0]) == WEIGHTED

@@ -62,7 +62,7 @@ bool is_remark(std::string_view name) {
 [[noreturn]] void refuse_ambiguous(Names names, const Places& places, std::string_view what,
                                    const std::string& example) {
   throw Error(fmt::format(
-      "columns {} ({}) and {} ({}) both have a name of the {}: choose by number, such as "
+      "columns {} ({}) and {} ({}) may both be the {}: choose by number, such as "
       "--columns {}",
       places[0] + 1, shown(names, places[0]), places[1] + 1, shown(names, places[1]), what, example));
 }

@@ -101,15 +101,15 @@ TEST_CASE("two columns of one name are refused, and numbers choose one") {
     return converter.error("t.csv", header + "\n10,11,3,4\n", {.columns = columns});
   };
   CHECK(error("src,dst,weight,weight") ==
-        "line 1, byte 0: columns 3 (weight) and 4 (weight) both have a name of "
+        "line 1, byte 0: columns 3 (weight) and 4 (weight) may both be "
         "the weight: choose by number, such as --columns 1,2,3");
   CHECK(contains(error("dst,src,WEIGHT,weight"),
-                 "columns 3 (WEIGHT) and 4 (weight) both have a name of the weight: "
+                 "columns 3 (WEIGHT) and 4 (weight) may both be the weight: "
                  "choose by number, such as --columns 2,1,3"));
   CHECK(contains(error("src,from,dst,x"),
-                 "columns 1 (src) and 2 (from) both have a name of the source: choose by "
+                 "columns 1 (src) and 2 (from) may both be the source: choose by "
                  "number, such as --columns 1,3"));
-  CHECK(contains(error("src,dst,to,x"), "both have a name of the target"));
+  CHECK(contains(error("src,dst,to,x"), "may both be the target"));
   CHECK(contains(error("src,dst,weight,weight", "src,dst,weight"),
                  "--columns: columns 3 and 4 are both called weight: choose them by number"));
   const auto taken = [&](const std::string& header, const std::string& columns) {
