@@ -7,8 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -37,10 +39,11 @@ struct Told {
 
 /// What messages of the command line say, and what they say here.
 constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-    {"Say --columns SOURCE,TARGET[,WEIGHT], by name or by number, such as --columns 1,2. Are ids names? Then "
-     "say --labels, too",
-     "Say src= and dst=, by name or by number from 1 on, such as src=1, dst=2. Are ids names? Then say "
-     "labels=True, too"},
+    {"Say --columns SOURCE,TARGET[,WEIGHT], by name or by number, such as",
+     "Say src= and dst=, by name or by number from 1 on, such as"},
+    {"Are ids names? Then say --labels, too", "Are ids names? Then say labels=True, too"},
+    {"--undirected stores", "undirected=True stores"},
+    {"`dense` keeps those that occur", "from_edges() keeps those that occur"},
     {"; --allow-empty makes a graph of it all the same", ""},
     {"; --no-weights reads no weights", ""},
     {", or --to FORMAT", ""},
@@ -48,20 +51,7 @@ constexpr std::pair<std::string_view, std::string_view> kWords[] = {
     {"; name one as `format`", ", such as .ew, .el or .csv"},
     {"--precision f64", "wire=\"f64\""}};
 
-/// Returns the line with the names of arguments in place of options: peer_timeout for --peer-timeout.
-std::string in_words_of_python(std::string line) {
-  for (const auto& [said, better] : kWords)
-    if (const std::size_t at = line.find(said); at != line.npos) line.replace(at, said.size(), better);
-  const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
-  for (std::size_t at = 0; (at = line.find("--", at)) != line.npos; ++at) {
-    if (!small(line[at + 2]) || (at > 0 && line[at - 1] != ' ') || line.substr(0, at).ends_with("run "))
-      continue;  // no option, or one of srun or mpirun
-    line.erase(at, 2);
-    for (std::size_t c = at; small(line[c]) || (line[c] == '-' && small(line[c + 1])); ++c)
-      if (line[c] == '-') line[c] = '_';
-  }
-  return line;
-}
+constexpr char kNote = '\x1E';  // begins a line that is no error
 
 /// A process that was started here. It has ended when this is gone.
 class Child {
@@ -93,10 +83,10 @@ class Child {
     while (poll(&ready, 1, 0) > 0 && read_some()) continue;
     return false;
   }
-  /// Waits for its end, and throws what it says.
-  void finish() {
+  /// Waits for its end, and throws what it says. Returns its notes.
+  std::vector<std::string> finish() {
     reap(0);
-    if (status_ == 0) return;
+    if (status_ == 0) return lines(true);
     const std::string line = first_line();
     if (WIFEXITED(status_) && WEXITSTATUS(status_) == 2) throw UsageError(line);
     throw Error(line);
@@ -121,12 +111,24 @@ class Child {
     if (ended < 0) status_ = 1 << 8;  // somebody else has waited for it, and knows its status
     if (ended != 0) pid_ = 0;
   }
-  /// Returns the first line without what a program puts before it, in words of Python.
+  /// Returns the lines that are notes, in words of Python, or the others.
+  std::vector<std::string> lines(bool notes) const {
+    std::vector<std::string> found;
+    for (std::string_view rest = text_; !rest.empty();) {
+      const std::string_view line = rest.substr(0, rest.find('\n'));
+      if (line.starts_with(kNote) == notes)
+        found.push_back(in_words_of_python(std::string(line.substr(notes ? 1 : 0))));
+      rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    }
+    return found;
+  }
+  /// Returns the first line of errors without what a program puts before it, in words of Python.
   std::string first_line() const {
-    std::string line = text_.substr(0, text_.find('\n'));
+    const auto errors = lines(false);
+    std::string line = errors.empty() ? "" : errors[0];
     constexpr std::string_view kProgram = "edgewire: ";
     if (line.starts_with(kProgram)) line.erase(0, kProgram.size());
-    if (!line.empty()) return in_words_of_python(line);
+    if (!line.empty()) return line;
     if (WIFSIGNALED(status_))
       return std::string("the process of the call was ended by signal ") + strsignal(WTERMSIG(status_));
     return "the process of the call ended without a word";
@@ -174,7 +176,46 @@ int run_in_child(const std::function<int(const Progress&)>& work, Told& told) {
   }
 }
 
+/// Returns the arguments for columns that --columns calls so: src='a', dst='b' for a,b.
+std::string arguments_for(std::string_view columns) {
+  std::string said;
+  for (const char* const argument : {"src=", ", dst=", ", weight="}) {
+    const std::string_view column = columns.substr(0, columns.find(','));
+    if (column.empty()) break;
+    const bool number = column.find_first_not_of("0123456789") == column.npos;
+    said.append(argument).append(number ? "" : "'").append(column).append(number ? "" : "'");
+    columns.remove_prefix(std::min(column.size() + 1, columns.size()));
+  }
+  return said;
+}
+
 }  // namespace
+
+void note_apart(const std::string& line) { std::fprintf(stderr, "%c%s\n", kNote, line.c_str()); }
+
+std::string in_words_of_python(std::string line) {
+  for (const auto& [said, better] : kWords)
+    if (const std::size_t at = line.find(said); at != line.npos) line.replace(at, said.size(), better);
+  constexpr std::string_view kColumns = "--columns ";
+  for (std::size_t at = 0; (at = line.find(kColumns, at)) != line.npos; ++at) {
+    const std::size_t first = at + kColumns.size();
+    std::size_t end = first;
+    while (end < line.size() &&
+           (std::isalnum(static_cast<unsigned char>(line[end])) != 0 || line[end] == '_' || line[end] == ','))
+      ++end;
+    const std::string columns = line.substr(first, end - first);
+    if (columns.find(',') != columns.npos) line.replace(at, end - at, arguments_for(columns));
+  }
+  const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
+  for (std::size_t at = 0; (at = line.find("--", at)) != line.npos; ++at) {
+    if (!small(line[at + 2]) || (at > 0 && line[at - 1] != ' ') || line.substr(0, at).ends_with("run "))
+      continue;  // no option, or one of srun or mpirun
+    line.erase(at, 2);
+    for (std::size_t c = at; small(line[c]) || (line[c] == '-' && small(line[c + 1])); ++c)
+      if (line[c] == '-') line[c] = '_';
+  }
+  return line;
+}
 
 SharedMemory::SharedMemory(std::size_t bytes)
     : data_(mmap(nullptr, bytes + 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1,
@@ -185,7 +226,7 @@ SharedMemory::SharedMemory(std::size_t bytes)
 
 SharedMemory::~SharedMemory() { munmap(data_, bytes_ + 1); }
 
-void run_apart(const std::function<int(const Progress&)>& work, const Wait& wait) {
+std::vector<std::string> run_apart(const std::function<int(const Progress&)>& work, const Wait& wait) {
   const SharedMemory memory(sizeof(Told));
   Told& told = *new (memory.as<std::byte>().data()) Told;
   int ends[2];
@@ -207,7 +248,7 @@ void run_apart(const std::function<int(const Progress&)>& work, const Wait& wait
   setpgid(pid, pid);  // here, too: whoever comes first
   Child child(pid, ends[0]);
   while (child.listen()) wait({told.name, told.done, told.total, told.unit});
-  child.finish();
+  return child.finish();
 }
 
 }  // namespace edgewire::python

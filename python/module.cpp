@@ -60,9 +60,10 @@ void note_end() {
 
 }  // namespace
 
-void run_unlocked(const std::function<int(const Progress&)>& work, const nb::object& show) {
+std::vector<std::string> run_unlocked(const std::function<int(const Progress&)>& work,
+                                      const nb::object& show) {
   const Unlocked unlocked;
-  run_apart(work, [&show](const ToldStep& step) {
+  return run_apart(work, [&show](const ToldStep& step) {
     const Taking lock;
     const nb::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();

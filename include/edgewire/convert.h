@@ -1,10 +1,13 @@
 // Makes graphs in Edgewire's format from files of other formats, and by generators; and writes other formats.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -31,6 +34,9 @@ struct ConvertOptions {
   std::vector<std::string> more{};  ///< further files of the same edge list
   int workers = 0;
   Progress progress{};
+  /// It is told, in a line each, what the user should know of the input: which columns of a table were taken
+  /// by their places or are ignored, which weight was rounded. It may be empty.
+  std::function<void(const std::string& line)> note{};
 };
 /// What became of an input.
 struct GraphSummary {
@@ -40,6 +46,23 @@ struct GraphSummary {
 };
 /// Reads `input`, plain or compressed, "-" for standard input, and writes `output` in our format.
 GraphSummary convert(const std::string& input, const std::string& output, const ConvertOptions& options = {});
+
+/// The columns of a table that hold its edges, by place from 0 on.
+struct EdgeColumns {
+  std::size_t source = 0, target = 0;
+  std::optional<std::size_t> weight{};
+  bool by_place = false;  ///< no name tells source and target
+  std::string note{};  ///< one line on what was taken by its place and what is ignored; empty: names tell all
+};
+/// Chooses columns by their names, whatever letters are capitals: source, src or from; target, dst, dest,
+/// destination or to; weight. Where no column is called source or target, the edges go from the first column
+/// to the second one, not counting the weight. `weights`: weights are wanted; `weight`: of this column.
+/// Throws Error where only one end has a name, or two columns have a name of the same kind.
+EdgeColumns find_edge_columns(std::span<const std::string_view> names, bool weights = true,
+                              std::optional<std::size_t> weight = {});
+/// Returns the line for a table of so many rows, of which some are Undirected by their column Type, that is
+/// read with each edge one way; empty where none is.
+std::string note_of_types(std::uint64_t undirected, std::uint64_t rows);
 
 /// Ids of vertices, as they lie in memory.
 using Ids = std::variant<std::span<const std::uint32_t>, std::span<const std::uint64_t>,
@@ -52,14 +75,16 @@ struct EdgeArrays {
 /// How to make a graph of arrays.
 struct EdgeOptions {
   std::optional<std::uint64_t> vertices{};  ///< not set: all ids up to the largest
-  std::vector<std::string> names{};         ///< [vertex]: go to a table beside the output; empty: none
-  bool simple = false;                      ///< drop self loops, and of duplicate edges all but the lightest
-  bool undirected = false;                  ///< store each edge both ways
+  bool dense = false;  ///< the vertices are the ids that occur, up to 2^64 - 1, in ascending order; the graph
+                       ///< has these ids; not with `vertices` or `names`
+  std::vector<std::string> names{};  ///< [vertex]: go to a table beside the output; empty: none
+  bool simple = false;               ///< drop self loops, and of duplicate edges all but the lightest
+  bool undirected = false;           ///< store each edge both ways
   int workers = 0;
   Progress progress{};
 };
 /// Writes the graph of these edges. Ids are from 0 on. Throws Error with the first edge whose id is none or
-/// whose weight is not finite.
+/// whose weight is not finite, and with both figures where the vertices need more memory than is free.
 GraphSummary convert_arrays(const EdgeArrays& edges, const std::string& output,
                             const EdgeOptions& options = {});
 

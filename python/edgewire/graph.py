@@ -10,7 +10,7 @@ from . import _edgewire
 from ._edgewire import Error, UsageError
 from .calls import Progress, cores, set_options
 from .files import path_of, remove_folder, temporary_folder
-from .inputs import check_lengths, columns_of, first_line, ids_array, ids_or_names, unique_names, weights_array
+from .inputs import check_lengths, columns_of, first_line, ids_array, ids_or_names, unique_names, warn, warn_of_types, weights_array
 
 TABLES = (".parquet", ".pq", ".feather", ".arrow")
 FEW = 1 << 16  # vertices and edges
@@ -23,7 +23,7 @@ def needed(module, what):
     try:
         return importlib.import_module(module)
     except ImportError:
-        raise Error(f"{what} needs {module}, which is not there (pip install {module})") from None
+        raise Error(f"{what} needs {module}, which is not there (pip install {module.partition('.')[0]})") from None
 
 
 class Graph:
@@ -59,8 +59,10 @@ class Graph:
         graph = cls.__new__(cls)
         with temporary_folder(keep=True) as folder:
             path = os.path.join(folder, "graph.ew")
-            write(path)
+            notes = write(path)
             graph._open_own(path, folder)
+        for note in notes or ():
+            warn(note)
         return graph
 
     def __reduce__(self):
@@ -141,13 +143,17 @@ class Graph:
         """The graph of the edges src[i] -> dst[i].
 
         src, dst: whole numbers from 0 on, of 32 or 64 bits without copies. weight: one for each edge: floats, or whole numbers.
-        vertices: their number; else all ids up to the largest. undirected: store each edge both ways. simple: drop self loops, and
-        of duplicate edges all but the lightest. labels: [vertices], their names.
+        vertices: their number; else all ids up to the largest, which take 8 bytes each (from_edges() keeps those that occur).
+        undirected: store each edge both ways. simple: drop self loops, and of duplicate edges all but the lightest. labels: [vertices],
+        their names.
         """
-        src, dst = ids_array(src, "src"), ids_array(dst, "dst")
+        return cls._from_arrays(ids_array(src, "src"), ids_array(dst, "dst"), weight, vertices=vertices, undirected=undirected,
+                                simple=simple, labels=labels, workers=workers, progress=progress)
+
+    @classmethod
+    def _from_arrays(cls, src, dst, weight, *, vertices=None, labels=None, workers=None, progress=None, **wanted):
         weight = None if weight is None else weights_array(weight)
-        options = set_options(_edgewire.EdgeOptions(), {"vertices": vertices, "undirected": undirected, "simple": simple,
-                                                        "workers": cores() if workers is None else workers})
+        options = set_options(_edgewire.EdgeOptions(), {**wanted, "vertices": vertices, "workers": cores() if workers is None else workers})
         if labels is not None:
             names = unique_names(labels)
             if not names and (len(src) or vertices):
@@ -161,43 +167,58 @@ class Graph:
             return cls._made(lambda path: _edgewire.convert_arrays(src, dst, weight, path, options, show, not few))
 
     @classmethod
-    def from_edges(cls, src, dst, weight=None, **options):
-        """As from_numpy(), for ids of any kind: where they are not whole numbers from 0 on, they become labels, in ascending
-        order."""
+    def from_edges(cls, src, dst, weight=None, *, vertices=None, labels=None, keep_ids=False, undirected=False, simple=False,
+                   workers=None, progress=None):
+        """The graph of the edges src[i] -> dst[i], for ids of any kind: whole numbers up to 2^64 - 1, or strings. The vertices are the
+        ids that occur, in ascending order, and become labels unless they are 0, 1, 2, ...
+
+        keep_ids: ids are the numbers of vertices, as in from_numpy(). So they are where vertices= or labels= is given.
+        """
         src, dst = ids_or_names(src, "src"), ids_or_names(dst, "dst")
+        options = {"undirected": undirected, "simple": simple, "workers": workers, "progress": progress}
+        numbered = keep_ids or vertices is not None or labels is not None
         if all(side.dtype.kind in "iu" for side in (src, dst)):
-            return cls.from_numpy(src, dst, weight, **options)
-        if not options.keys().isdisjoint(["labels", "vertices"]):
-            raise UsageError("ids that are strings are the labels, and all of the vertices: leave out labels= and vertices=")
+            return cls._from_arrays(src, dst, weight, vertices=vertices, labels=labels, dense=not numbered, **options)
+        if numbered:
+            raise UsageError("ids that are strings are the labels, and all of the vertices: leave out labels=, vertices= and keep_ids=")
         weight = None if weight is None else weights_array(weight)
         check_lengths(src, dst, weight)
-        labels, numbers = np.unique(np.concatenate([src, dst]).astype(str), return_inverse=True)
-        return cls.from_numpy(numbers[:len(src)], numbers[len(src):], weight, vertices=len(labels), labels=labels, **options)
+        names, numbers = np.unique(np.concatenate([src, dst]).astype(str), return_inverse=True)
+        return cls._from_arrays(numbers[:len(src)], numbers[len(src):], weight, vertices=len(names), labels=names, **options)
 
     @classmethod
-    def from_pandas(cls, frame, src="src", dst="dst", weight=None, **options):
-        """The graph whose edges are the rows of a DataFrame; src, dst and weight name columns."""
+    def from_pandas(cls, frame, src=None, dst=None, weight=None, **options):
+        """The graph whose edges are the rows of a DataFrame. src, dst and weight name columns; without names they are found as in read().
+        Other options are those of from_edges()."""
         if not isinstance(frame, needed("pandas", "from_pandas()").DataFrame):
             raise UsageError(f"from_pandas() takes a DataFrame, not a {type(frame).__name__}")
-        columns = columns_of(frame.columns, src, dst, weight)
-        for name in columns:
-            if frame[name].isna().any():
-                raise Error(f"column {name!r} has nulls: drop these rows (dropna) or fill them")
-        return cls.from_edges(*(frame[name].to_numpy() for name in columns), **options)
+        places, types = columns_of(frame.columns, src, dst, weight)
+        columns = [frame.iloc[:, place] for place in places]
+        for column in columns:
+            if column.isna().any():
+                raise Error(f"column {column.name!r} has nulls: drop these rows (dropna) or fill them")
+        if types is not None:
+            warn_of_types(frame.iloc[:, types].value_counts().items(), options)
+        return cls.from_edges(*(column.to_numpy() for column in columns), **options)
 
     @classmethod
-    def from_arrow(cls, table, src="src", dst="dst", weight=None, **options):
-        """The graph whose edges are the rows of a pyarrow Table or RecordBatch; src, dst and weight name columns."""
+    def from_arrow(cls, table, src=None, dst=None, weight=None, **options):
+        """The graph whose edges are the rows of a pyarrow Table or RecordBatch, or of a table that shows itself as one (Polars, DuckDB).
+        The arguments are those of from_pandas()."""
         pyarrow = needed("pyarrow", "from_arrow()")
         if not isinstance(table, (pyarrow.Table, pyarrow.RecordBatch)):
-            raise UsageError(f"from_arrow() takes a Table or RecordBatch, not a {type(table).__name__}")
-        from .tables import checked_columns, decoded
+            if not hasattr(table, "__arrow_c_stream__"):
+                raise UsageError(f"from_arrow() takes a Table or RecordBatch, or what shows itself as one, not a {type(table).__name__}")
+            table = pyarrow.table(table)
+        from .tables import checked_columns, decoded, said_in
 
-        names = checked_columns(table.schema, src, dst, weight)
-        columns = [decoded(table.column(name)) for name in names]
-        for name, column in zip(names, columns):
+        places, types = checked_columns(table.schema, src, dst, weight)
+        columns = [decoded(table.column(place)) for place in places]
+        for place, column in zip(places, columns):
             if column.null_count:
-                raise Error(f"column {name!r} has nulls: drop these rows or fill them")
+                raise Error(f"column {table.schema.names[place]!r} has nulls: drop these rows or fill them")
+        if types is not None:
+            warn_of_types(said_in(table.column(types)), options)
         return cls.from_edges(*map(np.asarray, columns), **options)
 
     @classmethod
@@ -300,9 +321,11 @@ def read(path, src=None, dst=None, weight=None, *, format="auto", labels=False, 
     """Reads a graph: .ew (mapped as it is), Parquet and Arrow files (in batches, by pyarrow), and all that `edgewire convert`
     reads: edge lists, .csv, .tsv, .mtx, METIS, DIMACS, GAP, WebGraph; compressed or not.
 
-    src, dst, weight: names of columns, for tables. labels: ids are names (in Parquet and Arrow files, columns of strings are).
-    undirected: store each edge both ways. simple: drop self loops, and of duplicate edges all but the lightest. keep_ids: vertices
-    are all ids up to the largest, also where few occur.
+    src, dst, weight: names of columns of a table, or their numbers from 1 on. Without them columns are found by their names: source (src,
+    from), target (dst, dest, destination, to) and weight. Where none is called source or target, the first two are the ends, and a
+    warning says so. labels: ids are names (in Parquet and Arrow files, columns of strings are). undirected: store each edge both ways.
+    simple: drop self loops, and of duplicate edges all but the lightest. keep_ids: vertices are all ids up to the largest, also where few
+    occur.
     """
     path = path_of(path)
     if (src is None) != (dst is None):
@@ -310,7 +333,7 @@ def read(path, src=None, dst=None, weight=None, *, format="auto", labels=False, 
     if path.lower().endswith(TABLES):
         from .tables import read_table
 
-        return read_table(path, src, dst, weight, undirected=undirected, simple=simple, workers=workers, progress=progress)
+        return read_table(path, src, dst, weight, undirected=undirected, simple=simple, keep_ids=keep_ids, workers=workers, progress=progress)
     wanted = {"format": format, "labels": labels, "undirected": undirected, "simple": simple, "keep_ids": keep_ids}
     if path.endswith(".ew") and not undirected and not simple:
         return Graph(path)

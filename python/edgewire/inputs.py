@@ -1,12 +1,25 @@
 """What users pass as ids, weights and names: as arrays that the library takes, or one line that says what is wrong."""
 
+import sys
+import warnings
+
 import numpy as np
 
+from . import _edgewire
 from ._edgewire import Error, UsageError
 
 
 def first_line(error):
     return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
+def warn(line):
+    """Warns the caller of the package, where there is something to say."""
+    depth, frame = 1, sys._getframe()
+    while frame and frame.f_globals.get("__name__", "").split(".")[0] == "edgewire":
+        depth, frame = depth + 1, frame.f_back
+    if line:
+        warnings.warn(line, stacklevel=depth)
 
 
 def shown(value):
@@ -24,6 +37,9 @@ def array_of(values, name):
         array = np.asarray(values)
         if array.dtype.kind in "US" and not hasattr(values, "dtype"):  # NumPy makes texts of numbers that stand among texts
             array = np.asarray(values, object)
+        if array.dtype.kind == "f" and array.ndim == 1 and array.size and not hasattr(values, "dtype"):  # and floats of 2^63 beside smaller ones
+            whole = np.asarray(values, object)
+            array = whole.astype(np.uint64) if are_whole(types_of(whole)) and whole.min() >= 0 else array
     except (TypeError, ValueError) as error:
         raise Error(f"{name} is no array of one dimension: {first_line(error)}") from None
     if array.ndim == 0:
@@ -151,13 +167,42 @@ def unique_names(labels):
     return names
 
 
-def columns_of(known, *wanted):
-    """The columns that are wanted, of those that are known; None is no column."""
-    known, wanted = list(known), [name for name in wanted if name is not None]
-    for name in wanted:
-        if known.count(name) != 1:
-            what = "no column" if name not in known else "more than one column"
-            raise Error(f"there is {what} {name!r}; columns are {', '.join(map(repr, known))}")
-        if wanted.count(name) > 1:
-            raise UsageError(f"column {name!r} is named twice: src, dst and weight are different columns")
-    return wanted
+def place_of(name, known):
+    """The place of the column that is called so; where all have texts for names, a number is its place from 1 on."""
+    texts = all(isinstance(label, str) for label in known)
+    places = [i for i, label in enumerate(known) if label == name]
+    if not places and isinstance(name, str):
+        places = [i for i, label in enumerate(known) if str(label).lower() == name.lower()]
+    if not places and texts and isinstance(name, int) and 0 < name <= len(known):
+        places = [name - 1]
+    if len(places) != 1:
+        remedy = "; call it by its number, from 1 on" if texts and places else ""
+        raise Error(f"there is {'more than one' if places else 'no'} column {name!r}; columns are {', '.join(map(repr, known))}{remedy}")
+    return places[0]
+
+
+def columns_of(known, src=None, dst=None, weight=None):
+    """Chooses the columns of a table by their names, or without names as all tables are read. Returns the places of source, target and,
+    where there is one, weight; and that of a column that says Directed or Undirected, or None."""
+    known = list(known)
+    if (src is None) != (dst is None):
+        raise UsageError("src and dst name columns together, and weight beside them")
+    names = [label if isinstance(label, str) else repr(label) for label in known]
+    places = [None if name is None else place_of(name, known) for name in (src, dst, weight)]
+    if src is None:
+        *places, note = _edgewire.edge_columns(names, places[2])
+        warn(note if all(isinstance(label, str) for label in known) else note.partition(" (")[0])
+    places = [place for place in places if place is not None]
+    types = [i for i, name in enumerate(names) if name.lower() == "type"]
+    for place in places:
+        if places.count(place) > 1:
+            raise UsageError(f"column {known[place]!r} is named twice: src, dst and weight are different columns")
+    return places, types[0] if len(types) == 1 else None
+
+
+def warn_of_types(counts, options):
+    """Warns where a column says that edges are undirected. counts: pairs of what it says, and in how many rows."""
+    counts = list(counts)
+    undirected = sum(count for value, count in counts if isinstance(value, str) and value.strip().lower() == "undirected")
+    if not options.get("undirected"):
+        warn(_edgewire.note_of_types(undirected, sum(count for _, count in counts)))

@@ -8,34 +8,33 @@ import numpy as np
 from ._edgewire import Error
 from .files import temporary_folder
 from .graph import Graph, needed, read
-from .inputs import columns_of, first_line
+from .inputs import columns_of, first_line, warn_of_types
 
 BATCH_ROWS = 1 << 18
 TEXTS = ("string", "large_string", "string_view")
 
 
 def read_table(path, src, dst, weight, **options):
-    """The graph whose edges are the rows of a file. Without names the first two columns are the ends, and the third one, if any, is no
-    weight."""
+    """The graph whose edges are the rows of a file. src, dst, weight: see columns_of()."""
     dataset = needed("pyarrow.dataset", "reading Parquet and Arrow files")
     pyarrow = needed("pyarrow", "reading Parquet and Arrow files")
     if not os.path.exists(path):
         raise Error(f"{path}: no such file")
     try:
         rows = dataset.dataset(path, format="parquet" if path.lower().endswith((".parquet", ".pq")) else "feather")
-        names = rows.schema.names
-        if len(names) < 2:
-            raise Error(f"a table of edges has two columns or more, this one has {len(names)}")
-        if src is None:
-            src, dst = names[:2]
-        columns = checked_columns(rows.schema, src, dst, weight)
-        types = [plain_type(rows.schema.field(name).type) for name in columns]
+        places, said = checked_columns(rows.schema, src, dst, weight)
+        columns = [rows.schema.names[place] for place in places]
+        if said is not None:
+            batches = rows.to_batches(columns=[rows.schema.names[said]], batch_size=BATCH_ROWS)
+            warn_of_types((pair for batch in batches for pair in said_in(batch.column(0))), options)
+        types = [plain_type(rows.schema.field(place).type) for place in places]
         batches = checked_batches(rows, columns)
         return (from_names if any(str(kind) in TEXTS for kind in types[:2]) else from_numbers)(batches, types, options)
     except Error as error:
         raise type(error)(f"{path}: {error}") from None
     except (pyarrow.ArrowException, OSError) as error:
-        raise Error(f"{path}: {first_line(error)}") from None
+        line = first_line(error).rstrip(".")
+        raise Error(f"{path}: {line}{': rename one of them' if 'duplicate field names' in line else ''}") from None
 
 
 def plain_type(kind):
@@ -50,18 +49,26 @@ def decoded(column):
 
 
 def checked_columns(schema, src, dst, weight):
-    """The columns that are wanted, which can be ids and weights. A column of nulls has a type of its own."""
+    """What columns_of() says of a table, whose columns can be ids and weights. A column of nulls has a type of its own."""
     from pyarrow import types
 
-    columns = columns_of(schema.names, src, dst, weight)
-    kinds = [plain_type(schema.field(name).type) for name in columns]
+    places, said = columns_of(schema.names, src, dst, weight)
+    columns = [schema.names[place] for place in places]
+    kinds = [plain_type(schema.field(place).type) for place in places]
     for name, kind in zip(columns[:2], kinds):
         if not (types.is_integer(kind) or types.is_null(kind) or str(kind) in TEXTS):
             raise Error(f"column {name!r} has ids of type {kind}: they must be whole numbers or strings")
     for name, kind in zip(columns[2:], kinds[2:]):
         if not (types.is_integer(kind) or types.is_null(kind) or types.is_floating(kind) or types.is_boolean(kind)):
             raise Error(f"column {name!r} has weights of type {kind}: they must be numbers, whole or floats")
-    return columns
+    return places, said if said is not None and str(plain_type(schema.field(said).type)) in TEXTS else None
+
+
+def said_in(column):
+    """What a column of strings says, and in how many rows."""
+    from pyarrow import compute
+
+    return ((pair["values"].as_py(), pair["counts"].as_py()) for pair in compute.value_counts(decoded(column)))
 
 
 def checked_batches(rows, columns):
@@ -94,7 +101,7 @@ def from_numbers(batches, types, options):
             for file in files:
                 file.close()
         arrays = [np.memmap(path, kind, "r") if os.path.getsize(path) else np.empty(0, kind) for path, kind in zip(paths, kinds)]
-        return Graph.from_numpy(*arrays, **options)
+        return Graph.from_edges(*arrays, **options)
 
 
 def from_names(batches, types, options):

@@ -205,13 +205,13 @@ BuildSummary MemorySink::write_chunks(const Progress& progress) {
   }
   if (numbering == Numbering::given && max_id >= kMaxVertices) {
     throw Error(fmt::format("{}: vertex id {} is larger than the {} that is supported with --keep-ids{}",
-                            output_.path(), max_id, kMaxVertices - 1, kMoreVertices));
+                            shape_.name, max_id, kMaxVertices - 1, kMoreVertices));
   }
   std::uint64_t vertices =
       chunks.empty() ? 0 : max_id + 1;  // 0 when max_id is 2^64 - 1: only used when given
   std::vector<std::uint64_t> original_ids;
   const auto build_with = [&](const auto& vertex_of) {
-    require_memory(output_.path(), vertices * 8);
+    require_memory(shape_.name, vertices * 8);
     Builder builder(vertices, edges, options, pool_);
     const auto take = [&](int worker, const Chunk& chunk) {
       if (chunk.vertices) return;
@@ -244,7 +244,7 @@ BuildSummary MemorySink::write_chunks(const Progress& progress) {
   if (ids.size() == vertices) return build_with(given);
   vertices = ids.size();
   if (vertices > kMaxVertices) {
-    throw Error(fmt::format("{}: {} vertices are more than the {} that are supported{}", output_.path(),
+    throw Error(fmt::format("{}: {} vertices are more than the {} that are supported{}", shape_.name,
                             vertices, kMaxVertices, kMoreVertices));
   }
   original_ids = ids.sorted();

@@ -40,7 +40,7 @@ struct Content {
   bool text = false;             ///< neither text nor binary: empty
   bool binary = false;
   std::size_t binary_at = 0;  ///< the first byte that shows it
-  bool table = false;         ///< the first line is a header with source and target
+  bool table = false;         ///< the first line is a header with source and target, or says the separator
   bool empty = true;          ///< no line with data
   bool edges = false;         ///< the first line is one of an edge list
 };
@@ -151,7 +151,10 @@ Content content_of(std::string_view start) {
     content.format = Format::matrix_market;
   else if (is_dimacs(text))
     content.format = Format::dimacs;
-  else {
+  else if (std::string_view rest = text; told_separator(cut_line(rest))) {
+    content.table = true;
+    content.empty = false;
+  } else {
     const std::string_view line = first_data_line(text);
     content.empty = line.empty();
     content.edges = looks_like_edges(line);

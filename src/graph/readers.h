@@ -93,9 +93,22 @@ BuildSummary read_u32_pairs(Conversion conversion);
 /// file, and perhaps the .offsets file, beside: the vertices are 0 to nodes - 1.
 BuildSummary read_webgraph(Conversion conversion);
 
-/// Returns whether a line is a header that calls a column source (or src, from) and one target (or dst, dest,
-/// to).
+/// Says that names do not tell the ends of edges.
+inline constexpr const char* kWhichColumns =
+    "which columns hold the edges? Say --columns SOURCE,TARGET[,WEIGHT], by name or by number, such as "
+    "--columns 1,2";
+/// Returns the place of the column with this number, from 1 on, or that is called so: in the same letters,
+/// else whatever letters are capitals. Throws Error for none or several.
+std::size_t find_column(std::span<const std::string_view> names, std::string_view wanted);
+/// Returns the place of Gephi's column Type, which says whether an edge is Directed or Undirected.
+std::optional<std::size_t> type_column(std::span<const std::string_view> names);
+/// Returns whether names of columns tell the ends of edges, see find_edge_columns().
+bool names_edges(std::span<const std::string_view> names);
+/// Returns the same for a line, which may be a header.
 bool names_edges(std::string_view line);
+/// Returns the separator of a table whose first line says it for spreadsheets, such as sep=; none for other
+/// lines.
+std::optional<char> told_separator(std::string_view line);
 /// Returns whether the name is one of the words, whatever letters are capitals.
 bool is_one_of(std::string_view name, std::span<const std::string_view> words);
 /// Returns whether a column that is called so holds sources or targets of edges.

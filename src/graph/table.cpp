@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cctype>
 #include <charconv>
-#include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "base/error.h"
+#include "edgewire/convert.h"
 #include "graph/edge_lines.h"
 #include "graph/readers.h"
 #include "graph/text_lines.h"
@@ -18,7 +20,8 @@ namespace edgewire::graph {
 namespace {
 
 constexpr std::size_t kNone = ~std::size_t{0};
-constexpr std::size_t kMostNamed = 20;  // columns that a message names
+constexpr std::array<std::string_view, 1> kUndirected = {"undirected"};
+constexpr const char* kAreNames = ". Are ids names? Then say --labels, too";
 using Line = std::vector<std::string_view>;
 
 /// Says which fields of each line are read.
@@ -26,8 +29,14 @@ struct Columns {
   std::size_t source = kNone;
   std::size_t target = kNone;
   std::size_t weight = kNone;
+  std::size_t type = kNone;  ///< of Gephi's column Type
   std::size_t fields = 0;
   char separator = ',';
+};
+
+/// Counts rows, and those that are undirected by their column Type.
+struct RowCount {
+  std::uint64_t all = 0, undirected = 0;
 };
 
 /// Takes away blanks that stand within quotes as well.
@@ -35,26 +44,15 @@ void trim_all(Line& fields) {
   for (std::string_view& field : fields) field = trimmed(field);
 }
 
-/// Returns the one column that is called by one of the words; kNone for none or several.
-std::size_t find_column(const Line& header, std::initializer_list<std::string_view> words) {
-  std::size_t found = kNone;
-  for (std::size_t i = 0; i < header.size(); ++i) {
-    if (!is_one_of(header[i], words)) continue;
-    if (found != kNone) return kNone;
-    found = i;
-  }
-  return found;
-}
-
 bool is_whole(std::string_view text) {
   return !text.empty() &&
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-void find_edges(const Line& header, Columns& columns) {
-  columns.source = find_column(header, {"source", "src", "from"});
-  columns.target = find_column(header, {"target", "dst", "dest", "destination", "to"});
-  columns.weight = find_column(header, {"weight"});
+/// Returns whether a field looks like one of a row, not like the name of a column.
+bool is_data(std::string_view field) {
+  return field.empty() || std::isdigit(static_cast<unsigned char>(field[0])) != 0 || field[0] == '-' ||
+         field[0] == '+' || field[0] == '.';
 }
 
 /// Cuts a line into fields, without quotes and without blanks outside of them. `separator` ' ' stands for any
@@ -111,8 +109,11 @@ class TableReader {
     Piece first;
     HeaderLines lines(input_, first);
     std::string_view line;
-    while (lines.next(line)) {
+    std::optional<char> separator;
+    for (bool first_line = true; lines.next(line); first_line = false) {
+      if (first_line && (separator = told_separator(line))) continue;
       if (is_skipped(first, line)) continue;
+      columns_.separator = separator.value_or(separator_of(line));
       const bool header = choose_columns(first, line);
       if (header) {
         lines.finish();
@@ -137,12 +138,30 @@ class TableReader {
       WeightList weights;
       const auto take_id = [&](std::string_view field) { ids.push_back(id(piece, field)); };
       const PlainRows plain = plain_rows(piece, memory[static_cast<std::size_t>(worker)]);
-      take(piece, plain.before, &conversion_.rounded, weights, take_id);
-      take(piece, plain.after, &conversion_.rounded, weights, take_id);
+      count(take(piece, plain.before, &conversion_.rounded, weights, take_id));
+      count(take(piece, plain.after, &conversion_.rounded, weights, take_id));
       sink.add_narrow(worker, plain.ids, Weights());
       sink.add(worker, ids, weights.view());
     });
+    end_reading();
     return sink.write(0, conversion_.progress);
+  }
+
+  void count(const RowCount& rows) {
+    rows_ += rows.all;
+    undirected_ += rows.undirected;
+  }
+
+  /// Says, in one process, what the user should know of the table. Collective.
+  void end_reading() const {
+    const auto say = [&](const std::string& line) {
+      if (!line.empty() && conversion_.edges.rank() == 0 && conversion_.options.note)
+        conversion_.options.note(fmt::format("{}: {}", input_.path(), line));
+    };
+    say(note_);
+    if (columns_.type == kNone || conversion_.options.undirected) return;
+    const std::uint64_t rows = conversion_.edges.sum(rows_);
+    say(note_of_types(conversion_.edges.sum(undirected_), rows));
   }
 
   /// The text around the rows that were read, and their ids.
@@ -183,19 +202,21 @@ class TableReader {
       LabelledPart& part = parts[static_cast<std::size_t>(worker)];
       LabelledEdges& edges = part.edges.emplace_back();
       std::string unquoted;
-      take(piece, piece.text, &conversion_.rounded, edges.weights, [&](std::string_view field) {
+      count(take(piece, piece.text, &conversion_.rounded, edges.weights, [&](std::string_view field) {
         check_name(input_, piece, field, field.data());
         edges.ids.push_back(part.names.number(undoubled(field, unquoted)));
-      });
+      }));
     });
+    end_reading();
     return build_labelled(conversion_, parts, number_vertices(parts));
   }
 
   /// Calls take_id with the fields of source and target of each row. `rest`: rows of the piece.
   template <class TakeId>
-  void take(const Piece& piece, std::string_view rest, RoundedWeights* rounded, WeightList& weights,
-            const TakeId& take_id) const {
+  RowCount take(const Piece& piece, std::string_view rest, RoundedWeights* rounded, WeightList& weights,
+                const TakeId& take_id) const {
     WeightReader reader(input_, piece, rounded);
+    RowCount rows;
     Line fields;
     while (!rest.empty()) {
       const std::string_view line = cut_line(rest);
@@ -209,7 +230,10 @@ class TableReader {
       take_id(fields[columns_.source]);
       take_id(fields[columns_.target]);
       if (columns_.weight != kNone) weights.add(reader.read(trimmed(fields[columns_.weight])));
+      ++rows.all;
+      if (columns_.type != kNone && is_one_of(trimmed(fields[columns_.type]), kUndirected)) ++rows.undirected;
     }
+    return rows;
   }
 
   std::uint64_t id(const Piece& piece, std::string_view text) const {
@@ -221,7 +245,9 @@ class TableReader {
       input_.fail_line(piece, field.data(), "the vertex id does not fit 64 bits");
     }
     if (error != std::errc() || after != end) {
-      input_.fail_line(piece, field.data(), "expected a vertex id (a whole number from 0 on)");
+      input_.fail_line(
+          piece, field.data(),
+          fmt::format("expected a vertex id (a whole number from 0 on){}", is_data(field) ? "" : kAreNames));
     }
     return value;
   }
@@ -240,29 +266,31 @@ class TableReader {
     }
   }
 
-  /// Sets columns_ from the first line. Returns whether it is a header.
+  /// Sets columns_, whose separator is known, from the first line. Returns whether it is a header.
   bool choose_columns(const Piece& piece, std::string_view line) {
-    columns_.separator = separator_of(line);
     Line first;
     split(piece, line, first);
     trim_all(first);
     columns_.fields = first.size();
     const bool numbers = first.size() >= 2 && is_whole(first[0]) && is_whole(first[1]);
     bool header = !numbers;
-    if (!conversion_.wanted.columns.empty()) {
-      header = named_columns(piece, line, first);
-    } else if (numbers && first.size() <= 3) {
-      columns_.source = 0;
-      columns_.target = 1;
-      if (first.size() == 3) columns_.weight = 2;
-    } else if (!numbers) {
-      find_edges(first, columns_);
+    try {
+      if (!conversion_.wanted.columns.empty()) {
+        header = named_columns(first);
+      } else if (numbers && first.size() <= 3) {
+        columns_.source = 0;
+        columns_.target = 1;
+        if (first.size() == 3) columns_.weight = 2;
+      } else {
+        known_columns(first, numbers);
+      }
+    } catch (const UsageError&) {
+      throw;
+    } catch (const Error& error) {
+      const std::string said = error.what();
+      input_.fail_line(piece, line.data(), said == kWhichColumns ? said + kAreNames : said);
     }
-    if (columns_.source == kNone || columns_.target == kNone) {
-      input_.fail_line(piece, line.data(),
-                       "which columns hold the edges? Say --columns SOURCE,TARGET[,WEIGHT], by "
-                       "name or by number, such as --columns 1,2. Are ids names? Then say --labels, too");
-    }
+    if (header) columns_.type = type_column(first).value_or(kNone);
     if (!conversion_.options.weighted) columns_.weight = kNone;
     if (columns_.weight != kNone && conversion_.wanted.columns.empty() && !header)
       conversion_.options.column =
@@ -270,7 +298,19 @@ class TableReader {
     return header;
   }
 
-  bool named_columns(const Piece& piece, std::string_view line, const Line& first) {
+  /// Chooses columns by the header, as all tables are read.
+  void known_columns(const Line& header, bool numbers) {
+    if (numbers) throw Error(kWhichColumns);
+    const EdgeColumns found = find_edge_columns(header, conversion_.options.weighted);
+    if (found.by_place && (is_data(header[found.source]) || is_data(header[found.target])))
+      throw Error(kWhichColumns);
+    columns_.source = found.source;
+    columns_.target = found.target;
+    columns_.weight = found.weight.value_or(kNone);
+    note_ = found.note;
+  }
+
+  bool named_columns(const Line& first) {
     Line wanted;
     split_fields(conversion_.wanted.columns, ',', wanted);
     trim_all(wanted);
@@ -281,22 +321,8 @@ class TableReader {
     std::array<std::size_t, 3> found = {kNone, kNone, kNone};
     bool by_name = false;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-      found[i] = find_column(first, {wanted[i]});
-      if (is_whole(wanted[i])) {
-        std::size_t place = 0;
-        std::from_chars(wanted[i].data(), wanted[i].data() + wanted[i].size(), place);
-        found[i] = place >= 1 && place <= first.size() ? place - 1 : kNone;
-      } else {
-        by_name = true;
-      }
-      if (found[i] == kNone) {
-        std::string columns;
-        for (std::size_t j = 0; j < std::min(first.size(), kMostNamed); ++j)
-          columns.append(j == 0 ? "" : ", ").append(first[j]);
-        input_.fail_line(
-            piece, line.data(),
-            fmt::format("--columns: this line has no column {}; its columns are {}", wanted[i], columns));
-      }
+      found[i] = find_column(first, wanted[i]);
+      by_name = by_name || !is_whole(wanted[i]);
     }
     if (found[0] == found[1]) throw UsageError("--columns: source and target are the same column");
     columns_.source = found[0];
@@ -304,26 +330,36 @@ class TableReader {
     columns_.weight = found[2];
     if (!conversion_.wanted.labels)
       return by_name || !is_whole(first[found[0]]) || !is_whole(first[found[1]]);
-    if (!by_name && names_edges(line))
-      input_.fail_line(piece, line.data(),
-                       "this line looks like names of columns: choose the columns by name, not by number");
+    if (!by_name && names_edges(first))
+      throw Error("this line looks like names of columns: choose the columns by name, not by number");
     return by_name;
   }
 
   Conversion& conversion_;
   Input& input_;
   Columns columns_;
+  std::string note_;                                    // on the columns
+  std::atomic<std::uint64_t> rows_{0}, undirected_{0};  // see RowCount
 };
 
 }  // namespace
 
 bool names_edges(std::string_view line) {
   Line header;
-  Columns columns;
   if (!split_fields(line, separator_of(line), header)) return false;
   trim_all(header);
-  find_edges(header, columns);
-  return columns.source != kNone && columns.target != kNone;
+  return names_edges(header);
+}
+
+std::optional<char> told_separator(std::string_view line) {
+  constexpr std::string_view kWord = "sep=";
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  if (line.starts_with('"') && line.ends_with('"')) line = line.substr(1, line.size() - 2);
+  if (line.size() != kWord.size() + 1 || !is_one_of(line.substr(0, kWord.size()), std::array{kWord}))
+    return std::nullopt;
+  const char separator = line.back();
+  if (separator == '"' || std::isalnum(static_cast<unsigned char>(separator)) != 0) return std::nullopt;
+  return separator;
 }
 
 BuildSummary read_table(Conversion conversion) { return TableReader(conversion).read(); }

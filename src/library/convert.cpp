@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/control_group.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "base/output_file.h"
@@ -56,20 +58,34 @@ std::vector<graph::FormatName> written_formats() {
 
 constexpr std::uint64_t kEdgesOfPiece = 1 << 16;  // that a worker takes at once
 
-/// Returns the largest id, plus 1. Throws Error for the first one that is negative.
-std::uint64_t ids_of(const Ids& ids, const char* which, int workers) {
+/// Calls take(worker, first, end) for pieces of so many edges.
+template <class Take>
+void each_piece(std::uint64_t edges, int workers, const Take& take, const char* step = nullptr,
+                const Progress& progress = {}) {
+  parallel_for(
+      workers, (edges + kEdgesOfPiece - 1) / kEdgesOfPiece,
+      [&](int worker, std::uint64_t piece) {
+        take(worker, piece * kEdgesOfPiece, std::min(edges, (piece + 1) * kEdgesOfPiece));
+      },
+      step, progress);
+}
+
+/// Returns the largest id, 0 where there is none. Throws Error for the first one that is negative.
+std::uint64_t largest_of(const Ids& ids, const char* which, int workers) {
   return std::visit(
       [&](const auto all) {
-        std::vector<std::uint64_t> ends((all.size() + kEdgesOfPiece - 1) / kEdgesOfPiece);
-        parallel_for(workers, ends.size(), [&](int, std::uint64_t piece) {
-          const std::uint64_t end = std::min<std::uint64_t>(all.size(), (piece + 1) * kEdgesOfPiece);
-          for (std::uint64_t e = piece * kEdgesOfPiece; e < end; ++e) {
+        std::vector<std::uint64_t> largest(static_cast<std::size_t>(workers));
+        each_piece(all.size(), workers, [&](int worker, std::uint64_t first, std::uint64_t end) {
+          std::uint64_t most = 0;
+          for (std::uint64_t e = first; e < end; ++e) {
             if (std::cmp_less(all[e], 0))
               throw Error(fmt::format("the {} of edge {} is {}: ids are from 0 on", which, e, all[e]));
-            ends[piece] = std::max(ends[piece], static_cast<std::uint64_t>(all[e]) + 1);
+            most = std::max(most, static_cast<std::uint64_t>(all[e]));
           }
+          std::uint64_t& mine = largest[static_cast<std::size_t>(worker)];
+          mine = std::max(mine, most);
         });
-        return ends.empty() ? 0 : std::ranges::max(ends);
+        return std::ranges::max(largest);
       },
       ids);
 }
@@ -78,13 +94,121 @@ std::uint64_t ids_of(const Ids& ids, const char* which, int workers) {
 void expect_finite(graph::Weights weights, int workers) {
   weights.visit([&](const auto all) {
     if constexpr (std::is_floating_point_v<typename decltype(all)::value_type>)
-      parallel_for(workers, (all.size() + kEdgesOfPiece - 1) / kEdgesOfPiece, [&](int, std::uint64_t piece) {
-        const std::uint64_t end = std::min<std::uint64_t>(all.size(), (piece + 1) * kEdgesOfPiece);
-        for (std::uint64_t e = piece * kEdgesOfPiece; e < end; ++e)
+      each_piece(all.size(), workers, [&](int, std::uint64_t first, std::uint64_t end) {
+        for (std::uint64_t e = first; e < end; ++e)
           if (!std::isfinite(all[e]))
             throw Error(fmt::format("the weight of edge {} is {}: weights are finite", e, all[e]));
       });
   });
+}
+
+/// Others may write memory that was checked before.
+[[noreturn]] void refuse_changes(std::uint64_t edge) {
+  throw Error(fmt::format("the ids of edge {} have changed while they were read", edge));
+}
+
+/// Returns the number of edges. Throws UsageError where the arrays do not go together.
+std::uint64_t edges_in(const EdgeArrays& edges) {
+  const auto size_of = [](const Ids& ids) {
+    return std::visit([](const auto all) -> std::uint64_t { return all.size(); }, ids);
+  };
+  const std::uint64_t count = size_of(edges.sources);
+  if (size_of(edges.targets) != count || (!edges.weights.empty() && edges.weights.size() != count))
+    throw UsageError(fmt::format("{} sources, {} targets and {} weights: the arrays are of unequal length",
+                                 count, size_of(edges.targets), edges.weights.size()));
+  return count;
+}
+
+/// Throws Error or UsageError where these are no names of so many vertices.
+void check_names(const std::vector<std::string>& names, std::uint64_t vertices) {
+  if (!names.empty() && names.size() != vertices)
+    throw UsageError(fmt::format("{} names for {} vertices", names.size(), vertices));
+  for (const std::string& name : names)
+    if (name.empty() ||
+        std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }))
+      throw Error(
+          fmt::format("the name of vertex {} is empty or has a control character", &name - names.data()));
+}
+
+/// Returns the number of vertices that are all ids up to the largest. Throws Error where they cannot be.
+std::uint64_t vertices_for(std::uint64_t edges, std::uint64_t largest, const EdgeOptions& options,
+                           bool weighted) {
+  constexpr std::uint64_t kEdgeBytes = 9, kWeightedEdgeBytes = 13;  // in a graph::Builder
+  const auto all_ids = [&] {
+    return options.vertices
+               ? std::string("the graph")
+               : fmt::format("vertices are all ids up to {} (`dense` keeps those that occur)", largest);
+  };
+  if (edges > 0 && options.vertices && largest >= *options.vertices)
+    throw Error(fmt::format("id {} is no vertex of a graph of {} vertices", largest, *options.vertices));
+  const std::uint64_t vertices = options.vertices.value_or(edges == 0 ? 0 : largest + 1);  // 0 for 2^64
+  if (vertices > graph::kMaxVertices || (vertices == 0 && edges > 0))
+    throw Error(fmt::format("{}: more than the {} that are supported{}", all_ids(), graph::kMaxVertices,
+                            graph::kMoreVertices));
+  const std::uint64_t stored = edges * (options.undirected ? 2 : 1);
+  require_memory(all_ids(), vertices * 8 + stored * (weighted ? kWeightedEdgeBytes : kEdgeBytes));
+  return vertices;
+}
+
+/// Writes a graph whose vertices are the ids that occur, up to `largest`. Memory: see graph::MemorySink.
+graph::BuildSummary write_dense(const EdgeArrays& edges, std::uint64_t count, std::uint64_t largest,
+                                OutputFile& file, const graph::BuildOptions& build,
+                                const Progress& progress) {
+  graph::MemorySink sink(file);
+  sink.start({.numbering = graph::GraphShape::Numbering::dense, .options = build, .name = "the graph"}, {});
+  const auto add = [&]<class Id>(Id, const auto sources, const auto targets, const auto& give) {
+    std::vector<std::vector<Id>> memory(static_cast<std::size_t>(build.workers));
+    each_piece(
+        count, build.workers,
+        [&](int worker, std::uint64_t first, std::uint64_t end) {
+          std::vector<Id>& ids = memory[static_cast<std::size_t>(worker)];
+          ids.clear();
+          for (std::uint64_t e = first; e < end; ++e) {
+            const auto source = static_cast<std::uint64_t>(sources[e]);
+            const auto target = static_cast<std::uint64_t>(targets[e]);
+            if (source > largest || target > largest) refuse_changes(e);
+            ids.push_back(static_cast<Id>(source));
+            ids.push_back(static_cast<Id>(target));
+          }
+          give(worker, std::span<const Id>(ids),
+               build.weighted ? edges.weights.subspan(first, end - first) : graph::Weights());
+        },
+        "taking edges", progress);
+  };
+  std::visit(
+      [&](const auto sources, const auto targets) {
+        if (largest <= std::numeric_limits<std::uint32_t>::max())
+          add(std::uint32_t{}, sources, targets,
+              [&](int worker, auto ids, auto weights) { sink.add_narrow(worker, ids, weights); });
+        else
+          add(std::uint64_t{}, sources, targets,
+              [&](int worker, auto ids, auto weights) { sink.add(worker, ids, weights); });
+      },
+      edges.sources, edges.targets);
+  return sink.write(0, progress);
+}
+
+/// Writes a graph whose vertices have the ids from 0 on.
+graph::BuildSummary write_all(const EdgeArrays& edges, std::uint64_t count, std::uint64_t vertices,
+                              OutputFile& file, const graph::BuildOptions& build,
+                              const EdgeOptions& options) {
+  graph::Builder builder(vertices, count, build);
+  const auto add = [&](const auto sources, const auto targets) {
+    each_piece(
+        count, build.workers,
+        [&](int worker, std::uint64_t first, std::uint64_t end) {
+          for (std::uint64_t e = first; e < end; ++e) {
+            const auto source = static_cast<PlainId>(sources[e]), target = static_cast<PlainId>(targets[e]);
+            if (source >= vertices || target >= vertices) refuse_changes(e);
+            builder.add(worker, source, target, build.weighted ? edges.weights.at(e) : graph::Weight());
+          }
+        },
+        "taking edges", options.progress);
+  };
+  std::visit(add, edges.sources, edges.targets);
+  if (options.names.empty()) return builder.write(file, {}, 0, options.progress);
+  const std::vector<std::string_view> names(options.names.begin(), options.names.end());
+  return graph::write_labelled(builder, file, nullptr, names, 0, options.progress);
 }
 
 }  // namespace
@@ -104,60 +228,28 @@ GraphSummary convert(const std::string& input, const std::string& output, const 
   how.vertices = options.vertices;
   how.more = options.more;
   how.workers = options.workers;
+  how.note = options.note;
   return summary_of(graph::convert(input, output, how, options.progress));
 }
 
 GraphSummary convert_arrays(const EdgeArrays& edges, const std::string& output, const EdgeOptions& options) {
   check("output", output, options.workers);
-  const auto size_of = [](const Ids& ids) {
-    return std::visit([](const auto all) -> std::uint64_t { return all.size(); }, ids);
-  };
-  const std::uint64_t count = size_of(edges.sources);
-  if (size_of(edges.targets) != count || (!edges.weights.empty() && edges.weights.size() != count))
-    throw UsageError(fmt::format("{} sources, {} targets and {} weights: the arrays are of unequal length",
-                                 count, size_of(edges.targets), edges.weights.size()));
-  const int workers = workers_or_default(options.workers);
-  const std::uint64_t ids =
-      std::max(ids_of(edges.sources, "source", workers), ids_of(edges.targets, "target", workers));
-  expect_finite(edges.weights, workers);
-  const std::uint64_t vertices = options.vertices.value_or(ids);
-  if (ids > vertices)
-    throw Error(fmt::format("id {} is no vertex of a graph of {} vertices", ids - 1, vertices));
-  if (vertices > graph::kMaxVertices)
-    throw Error(fmt::format("{} vertices are more than the {} that are supported{}", vertices,
-                            graph::kMaxVertices, graph::kMoreVertices));
-  if (!options.names.empty() && options.names.size() != vertices)
-    throw UsageError(fmt::format("{} names for {} vertices", options.names.size(), vertices));
-  for (const std::string& name : options.names)
-    if (name.empty() ||
-        std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }))
-      throw Error(fmt::format("the name of vertex {} is empty or has a control character",
-                              &name - options.names.data()));
-  OutputFile file(output);
+  if (options.dense && (options.vertices || !options.names.empty()))
+    throw UsageError("`dense`: the vertices are the ids that occur, so leave `vertices` and `names` out");
+  const std::uint64_t count = edges_in(edges);
   graph::BuildOptions build;
   build.weighted = !edges.weights.empty();
   build.simple = options.simple;
   build.undirected = options.undirected;
-  build.workers = workers;
-  graph::Builder builder(vertices, count, build);
-  const auto add = [&](const auto sources, const auto targets) {
-    parallel_for(
-        workers, (count + kEdgesOfPiece - 1) / kEdgesOfPiece,
-        [&](int worker, std::uint64_t piece) {
-          const std::uint64_t first = piece * kEdgesOfPiece, end = std::min(count, first + kEdgesOfPiece);
-          for (std::uint64_t e = first; e < end; ++e) {
-            const auto source = static_cast<PlainId>(sources[e]), target = static_cast<PlainId>(targets[e]);
-            if (source >= vertices || target >= vertices)  // others may write memory that was checked before
-              throw Error(fmt::format("the ids of edge {} have changed while they were read", e));
-            builder.add(worker, source, target, build.weighted ? edges.weights.at(e) : graph::Weight());
-          }
-        },
-        "taking edges", options.progress);
-  };
-  std::visit(add, edges.sources, edges.targets);
-  if (options.names.empty()) return summary_of(builder.write(file, {}, 0, options.progress));
-  const std::vector<std::string_view> names(options.names.begin(), options.names.end());
-  return summary_of(graph::write_labelled(builder, file, nullptr, names, 0, options.progress));
+  build.workers = workers_or_default(options.workers);
+  const std::uint64_t largest = std::max(largest_of(edges.sources, "source", build.workers),
+                                         largest_of(edges.targets, "target", build.workers));
+  expect_finite(edges.weights, build.workers);
+  const std::uint64_t vertices = options.dense ? 0 : vertices_for(count, largest, options, build.weighted);
+  check_names(options.names, vertices);
+  OutputFile file(output);
+  return summary_of(options.dense ? write_dense(edges, count, largest, file, build, options.progress)
+                                  : write_all(edges, count, vertices, file, build, options));
 }
 
 void export_graph(const graph::GraphFile& graph, const std::string& output, const std::string& format,

@@ -9,6 +9,9 @@
 #include <string>
 #include <vector>
 
+#include <fmt/core.h>
+
+#include "base/control_group.h"
 #include "edgewire/convert.h"
 #include "edgewire/sort.h"
 #include "edgewire/tasks.h"
@@ -121,6 +124,41 @@ TEST_CASE_TEMPLATE("edges in arrays become a graph", Id, std::int32_t, std::int6
   CHECK(names_of(named, all_vertices(named)) == std::vector<std::string>{"x", "y", "z"});
 }
 
+TEST_CASE("ids in arrays become the vertices that occur, whatever their bits") {
+  const graph::TemporaryDirectory folder;
+  const auto check = [&](const auto& sources, const auto& targets, std::vector<std::string> names) {
+    const std::vector<float> weights{1.5, 2.5};
+    const EdgeArrays edges{
+        std::span(sources), std::span(targets), {graph::WeightType::f32, weights.data(), weights.size()}};
+    CHECK(convert_arrays(edges, folder / "g.ew", {.dense = true, .workers = 2}).edges == 2);
+    const auto graph = GraphFile::open(folder / "g.ew");
+    CHECK(names_of(graph, all_vertices(graph)) == names);
+    CHECK(graph.has_original_ids() == (names.back() != std::to_string(names.size() - 1)));
+    export_graph(graph, folder / "g.wel");
+    CHECK(lines_of(graph::read_file(folder / "g.wel")) == lines_of("0 1 2.5\n2 0 1.5\n"));
+  };
+  using Wide = std::vector<std::uint64_t>;
+  check(std::vector<std::int32_t>{2, 0}, std::vector<std::uint32_t>{0, 1}, {"0", "1", "2"});
+  check(std::vector<std::int64_t>{20'000'000, 1}, std::vector<std::int32_t>{1, 2}, {"1", "2", "20000000"});
+  check(Wide{0xFFFF'FFFF, 1}, Wide{1, 2}, {"1", "2", "4294967295"});
+  check(Wide{~0ULL, 1}, Wide{1, 1ULL << 63}, {"1", "9223372036854775808", "18446744073709551615"});
+}
+
+TEST_CASE("vertices that need more memory than is free are refused before they take any") {
+  constexpr std::uint64_t kBytes = graph::kMaxVertices * 8;
+  if (available_memory() >= kBytes) return;  // 34 GB, or 2 PB where ids have 64 bits
+  const graph::TemporaryDirectory folder;
+  const std::vector<std::uint64_t> ids{graph::kMaxVertices - 1};
+  const auto refusal = [&](const EdgeOptions& options) {
+    return error_of([&] { convert_arrays({std::span(ids), std::span(ids)}, folder / "g.ew", options); });
+  };
+  const std::string need = fmt::format(": needs about {} MB of memory, ", kBytes / 1'000'000);
+  CHECK(contains(refusal({.vertices = graph::kMaxVertices}), "the graph" + need));
+  CHECK(contains(refusal({}), fmt::format("vertices are all ids up to {} (`dense` keeps those that occur){}",
+                                          graph::kMaxVertices - 1, need)));
+  CHECK(folder.files() == 0);
+}
+
 TEST_CASE("arrays that are no graph are refused, and leave no file") {
   const graph::TemporaryDirectory folder;
   const std::vector<std::int64_t> ids{0, 1}, wrong{0, -3}, large{1, std::int64_t{1} << 60};
@@ -140,7 +178,10 @@ TEST_CASE("arrays that are no graph are refused, and leave no file") {
   refused(ids, ids, {graph::WeightType::f32, infinite.data(), 1}, {}, "1 weights");
   refused(ids, ids, {graph::WeightType::f32, infinite.data(), 2}, {}, "the weight of edge 1 is inf");
   refused(ids, ids, {}, {.vertices = 1}, "id 1 is no vertex of a graph of 1 vertices");
-  if constexpr (!kIds64) refused(ids, large, {}, {}, "more than the");
+  if constexpr (!kIds64)
+    refused(ids, large, {}, {},
+            "all ids up to 1152921504606846976 (`dense` keeps those that occur): more than");
+  refused(ids, ids, {}, {.vertices = 3, .dense = true}, "leave `vertices` and `names` out");
   refused(ids, ids, {}, {.names = {"x"}}, "1 names for 2 vertices");
   refused(ids, ids, {}, {.names = {"x", ""}}, "the name of vertex 1 is empty");
   refused(ids, ids, {}, {.workers = -1}, "workers: -1");
