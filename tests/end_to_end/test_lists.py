@@ -104,3 +104,12 @@ def test_a_comment_that_may_be_an_edge_is_named(edgewire, tmp_path, text, left_o
     assert run.returncode == 0 and (tmp_path / "g.ew.labels").read_text().splitlines()[1:] == ["a", "b"]
     said = f"edgewire: {tmp_path / 'g.txt'}: {left_out} as a comment; if it is none, put the name into double quotes\n"
     assert run.stderr == (said if left_out else "")
+
+
+@pytest.mark.parametrize("written", [quoted, str], ids=["quoted", "as results write them"])
+def test_shares_of_every_name(edgewire, graph, tmp_path, written):
+    shares = {name: i + 1 for i, name in enumerate(NAMES)}
+    (tmp_path / "list").write_text(COMMENTS + "# two\twords\n" + "".join(f"{written(name)}\t{share}\n" for name, share in shares.items()))
+    ranks = values(edgewire.ok("ppr", graph, "--sources", f"@{tmp_path / 'list'}", "--damping", 0.5, "--iterations", 1, "-w", 1, "-o", "-"))
+    before = dict(zip(NAMES[1:] + NAMES[:1], NAMES))
+    assert ranks == pytest.approx({name: (shares[name] + shares[before[name]]) / 2 / sum(shares.values()) for name in NAMES})
