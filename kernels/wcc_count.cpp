@@ -199,6 +199,20 @@ Lists lists_of(const std::vector<Link>& links, std::uint32_t processes) {
   return lists;
 }
 
+/// Returns the label that answers need not name with the fewest records, two names in each. A run may take
+/// another one, and it has at least as many components of each label, since it skips rows.
+Component cheapest_label(const std::vector<std::set<Component>>& components, Sets& sets) {
+  std::map<Component, std::uint64_t> saved;  // [label]: records
+  for (std::size_t p = 1; p < components.size(); ++p) {
+    std::map<Component, std::uint64_t> counts;
+    for (const Component one : components[p]) ++counts[sets.root(one)];
+    const std::uint64_t all = components[p].size();
+    for (const auto& [label, count] : counts) saved[label] += (all + 1) / 2 - (all - count + 1) / 2;
+  }
+  const auto best = std::ranges::max_element(saved, {}, [](const auto& one) { return one.second; });
+  return best == saved.end() ? Component{} : best->first;
+}
+
 /// Counts the lists that process 0 gets, and its answers.
 void count_gathered(const std::vector<Link>& links, const Lists& lists, const partition::Ownership& ownership,
                     RecordLoad& load) {
@@ -206,18 +220,11 @@ void count_gathered(const std::vector<Link>& links, const Lists& lists, const pa
   const auto& components = lists.components;
   Sets sets;
   for (const Link& one : links) sets.link(one.of_p, one.of_q);
-  // The label that most have, if more than half do.
-  Component most = 0;
-  std::uint64_t votes = 0;
-  for (std::uint32_t p = 1; p < processes; ++p)
-    for (const Component one : components[p]) {
-      if (votes == 0) most = sets.root(one);
-      votes += sets.root(one) == most ? 1 : -std::uint64_t{1};
-    }
+  const Component most = cheapest_label(components, sets);
   for (std::uint32_t p = 1; p < processes; ++p) {
     load.add(p, 0, (lists.values(p, ownership) + 1) / 2);
-    std::uint64_t others = 0;
-    for (const Component one : components[p]) others += sets.root(one) != most ? 1 : 0;
+    const auto others = static_cast<std::uint64_t>(
+        std::ranges::count_if(components[p], [&](Component one) { return sets.root(one) != most; }));
     load.add(0, p, (components[p].size() + 63) / 64 + (others + 1) / 2);
   }
 }

@@ -18,9 +18,9 @@ constexpr std::chrono::microseconds kLostPause{10'000};  ///< a lost peer is rep
 
 /// Notes which connections have news. Returns whether the alarm rings.
 bool Tcp::look(std::chrono::nanoseconds timeout) noexcept {
-  std::array<epoll_event, 64> events;
+  constexpr int kMost = 64;
+  std::array<epoll_event, kMost> events;
   const timespec limit{timeout.count() / 1'000'000'000, timeout.count() % 1'000'000'000};
-  constexpr int kMost = static_cast<int>(std::tuple_size_v<decltype(events)>);
   int count = epoll_pwait2(epoll_.get(), events.data(), kMost, &limit, nullptr);
   if (count < 0 && (errno == ENOSYS || errno == EPERM))  // before Linux 5.11, or refused by a container
     count = epoll_wait(epoll_.get(), events.data(), kMost,

@@ -132,12 +132,11 @@ std::size_t find_column(std::span<const std::string_view> names, std::string_vie
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), number);
   const bool is_number = error == std::errc() && end == wanted.data() + wanted.size();
-  if (is_number && number >= 1 && number <= names.size()) return number - 1;
   Places places;
   for (std::size_t i = 0; i < names.size(); ++i)
-    if (names[i] == wanted) places.push_back(i);
-  if (places.empty()) places = places_of(names, std::array{wanted});
-  if (places.size() == 1 && !is_number) return places[0];
+    if (is_number ? i + 1 == number : names[i] == wanted) places.push_back(i);
+  if (places.empty() && !is_number) places = places_of(names, std::array{wanted});
+  if (places.size() == 1) return places[0];
   if (places.size() > 1)
     throw Error(fmt::format("--columns: columns {} and {} are both called {}: choose them by number",
                             places[0] + 1, places[1] + 1, wanted));

@@ -54,9 +54,11 @@ class WeightReader {
       : input_(input), piece_(piece), rounded_(rounded) {}
 
   /// Reads the weight that `field` says, which lies in the piece. Throws Error with path, line and byte.
-  Weight read(std::string_view field);
+  Weight read(std::string_view field) { return read(field, field); }
 
  private:
+  /// `text`: the field, or another way to write the same number.
+  Weight read(std::string_view field, std::string_view text);
   void round(std::string_view field, RoundedWeights::Cause cause);
 
   const Input& input_;

@@ -178,10 +178,9 @@ WeightType WeightFacts::type() const noexcept {
   return floats ? WeightType::f32 : WeightType::f64;
 }
 
-Weight WeightReader::read(std::string_view field) {
-  std::string_view text = field;
+Weight WeightReader::read(std::string_view field, std::string_view text) {
   if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
-  const char* end = text.data() + text.size();
+  const char* const end = text.data() + text.size();
   std::uint64_t whole = 0;
   const auto [whole_end, whole_error] = std::from_chars(text.data(), end, whole);
   if (whole_error == std::errc() && whole_end == end) {
@@ -189,14 +188,9 @@ Weight WeightReader::read(std::string_view field) {
     return whole;
   }
   double value = 0;
-  auto read = std::from_chars(text.data(), end, value);
-  std::string fortran;
-  if (read.ec == std::errc() && read.ptr != end && (*read.ptr == 'D' || *read.ptr == 'd')) {
-    text = fortran = with_e(std::string(text));
-    end = text.data() + text.size();
-    read = std::from_chars(text.data(), end, value);
-  }
-  const auto [value_end, error] = read;
+  const auto [value_end, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && value_end != end && (*value_end == 'D' || *value_end == 'd'))
+    return read(field, with_e(std::string(text)));
   const auto refuse = [&](const char* what) {
     input_.fail_line(piece_, field.data(), fmt::format("{}; --no-weights reads no weights", what));
   };

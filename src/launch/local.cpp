@@ -21,7 +21,6 @@
 
 #include "base/control_group.h"
 #include "base/error.h"
-#include "base/needed_calls.h"
 #include "base/seconds.h"
 #include "base/usage.h"
 #include "launch/bootstrap.h"

@@ -151,9 +151,11 @@ report::Answer BfsKernel::answer(const AnsweredRun& run) {
   std::vector<std::uint64_t> mine;
   for (const auto& step : run.supersteps) mine.push_back(step.frontier);
   followed_.assign(mine.size(), 0);
-  for (const auto& theirs : bootstrap.gather(launch::pack(mine)))
-    for (std::size_t l = 0; const auto vertices : launch::unpack<std::uint64_t>(theirs, 0, mine.size()))
-      followed_[l++] += vertices;
+  const auto gathered = bootstrap.gather(launch::pack(mine));
+  for (std::size_t p = 0; p < gathered.size(); ++p)
+    for (std::size_t l = 0;
+         const std::uint64_t some : launch::unpack<std::uint64_t>(gathered[p], p, mine.size()))
+      followed_[l++] += some;
   const double seconds = launch::allreduce(bootstrap, run.seconds, std::ranges::max);
   report::Answer answer;
   if (job.rank() > 0) return answer;

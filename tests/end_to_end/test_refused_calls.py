@@ -25,6 +25,9 @@ CALLS = """accept4 bind clock_gettime clock_nanosleep clone clone3 connect dup2 
     rt_sigaction rt_sigpending rt_sigprocmask rt_sigtimedwait sched_getaffinity sched_setaffinity sched_yield sendmsg sendto set_mempolicy
     setns setpgid setsockopt shutdown socket socketpair statfs sysinfo umask uname unlink unshare wait4""".split()
 
+# Those that Docker's default profile refuses.
+OF_DOCKER = """get_mempolicy io_uring_enter io_uring_register io_uring_setup mbind move_pages perf_event_open set_mempolicy setns
+    unshare""".split()
 OVER_TCP = "accept4 bind connect epoll_create1 epoll_ctl epoll_pwait2 getsockname listen recvmsg sendmsg setsockopt shutdown socket".split()
 
 PAGERANK = "pagerank {graph} --iterations 4 --deterministic -o {out}"
@@ -107,6 +110,12 @@ def trouble(outcome, expected):
 def test_a_run_where_a_call_is_refused(runs, right, call):
     command = "pagerank, tcp" if call in OVER_TCP else "pagerank, shm"
     assert trouble(runs(command, refusing(call)), right(command)) == ""
+
+
+@pytest.mark.parametrize("command", ["pagerank, disk", "profile", "sort"])
+def test_what_docker_refuses_costs_no_result(runs, right, command):
+    outcome = runs(command, refusing(*OF_DOCKER))
+    assert outcome[0].returncode == 0 and trouble(outcome, right(command)) == "", outcome[0].stderr
 
 
 @pytest.mark.slow

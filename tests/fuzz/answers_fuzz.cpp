@@ -362,6 +362,10 @@ TEST_CASE("answers, supersteps and least bytes are those of the values: cliques,
   for_each_shape(check_all);
 }
 
+TEST_CASE("answers of wcc take no less than was counted where no label is that of most components") {
+  check_all(draw(2'856'330'322, "random", kMostVertices), 3);
+}
+
 TEST_CASE("answers, supersteps and least bytes are those of the values: graphs drawn at random") {
   for_each_drawn(check_all);
 }

@@ -82,11 +82,12 @@ void for_each_shape(const Check& check) {
       }
 }
 
+inline constexpr std::uint32_t kMostVertices = 40;  // of graphs drawn at random
+
 /// Does the same with a few graphs drawn at random, or on and on: see fuzz::for_each_seed().
 template <class Check>
 void for_each_drawn(const Check& check) {
   constexpr std::uint64_t kGraphs = 3;
-  constexpr std::uint32_t kMostVertices = 40;
   const auto graphs = fuzz::for_each_seed(kGraphs, [&](std::uint64_t seed) {
     const Drawn drawn = draw(seed, "random", kMostVertices);
     for (int processes = 1; processes <= 5; ++processes) {

@@ -1,5 +1,5 @@
-// A seeded mutator for tests that feed damaged input to a reader. A run without EDGEWIRE_FUZZ_SECONDS takes
-// the same inputs every time; with it, it goes on for so long with others.
+// A seeded mutator for tests that feed damaged input to a reader, and the seeds of tests. A run without
+// EDGEWIRE_FUZZ_SECONDS takes the same inputs every time; with it, it goes on for so long with others.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -82,7 +82,10 @@ inline std::uint64_t for_each_seed(std::uint64_t least, const std::function<void
   const char* const seconds = std::getenv("EDGEWIRE_FUZZ_SECONDS");
   const auto end =
       std::chrono::steady_clock::now() + std::chrono::seconds(seconds == nullptr ? 0 : std::atoi(seconds));
-  const std::uint64_t first = seconds == nullptr ? 1 : std::random_device()();
+  const char* const seed = std::getenv("EDGEWIRE_FUZZ_SEED");
+  const std::uint64_t first = seed != nullptr      ? std::strtoull(seed, nullptr, 10)
+                              : seconds == nullptr ? 1
+                                                   : std::random_device()();
   std::uint64_t number = 0;
   for (; number < least || std::chrono::steady_clock::now() < end; ++number) work(first + number);
   return number;

@@ -112,6 +112,8 @@ TEST_CASE("two columns of one name are refused, and numbers choose one") {
   CHECK(contains(error("src,dst,to,x"), "may both be the target"));
   CHECK(contains(error("src,dst,weight,weight", "src,dst,weight"),
                  "--columns: columns 3 and 4 are both called weight: choose them by number"));
+  CHECK(contains(converter.error("t.csv", "1,9,9\n", {.columns = "1,9"}),
+                 "no column 9; its columns are 1, 9, 9"));
   const auto taken = [&](const std::string& header, const std::string& columns) {
     return read_table_of(converter, header + "\n10,11,3,4\n", {.columns = columns}).edges;
   };
