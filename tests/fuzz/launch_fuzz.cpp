@@ -133,7 +133,7 @@ bool ends_refused(transport::Handshake& handshake) {
 TEST_CASE("damaged handshakes") {
   using transport::Handshake;
   const std::string secret(32, 's');
-  std::string hello = "EDGEWIR5";
+  std::string hello = "EDGEWIR6";
   for (const std::int32_t number : {1, 1, 0, 0})  // to start a job, from, to, lane
     hello.append(reinterpret_cast<const char*>(&number), sizeof number);
   hello += std::string(32, 'c');
