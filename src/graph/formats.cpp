@@ -68,14 +68,15 @@ bool is_control(char c) { return static_cast<unsigned char>(c) < 32 && (c < '\t'
 /// Text of two or four bytes for each character.
 struct WideText {
   std::string_view encoding;  ///< as iconv calls it; empty: it is none
-  bool sure = false;          ///< all characters are ASCII, or there is a byte order mark
+  bool sure = false;          ///< it is hardly pairs of 32-bit ids: all characters are ASCII, of two bytes
 };
 
-/// Returns whether a file that begins so is wide text.
+/// Returns what a file is that begins so.
 WideText wide_text(std::string_view start) {
   using namespace std::string_view_literals;
-  if (start.starts_with("\xFF\xFE\0\0"sv) || start.starts_with("\0\0\xFE\xFF"sv)) return {"UTF-32", true};
-  if (start.starts_with("\xFF\xFE") || start.starts_with("\xFE\xFF")) return {"UTF-16", true};
+  if (start.starts_with("\xFF\xFE\0\0"sv) || start.starts_with("\0\0\xFE\xFF"sv)) return {"UTF-32"};
+  const bool marked = start.starts_with("\xFF\xFE") || start.starts_with("\xFE\xFF");
+  if (marked) start.remove_prefix(2);
   constexpr std::size_t kEnough = 1024, kLeastShare = 8;
   start = start.substr(0, std::min(kEnough, start.size() / 2 * 2));
   for (const std::size_t high : {1, 0}) {  // the place of the byte that is 0 for ASCII
@@ -88,9 +89,9 @@ WideText wide_text(std::string_view start) {
       line_ends += low == '\n' ? 1 : 0;
     }
     if (zeros == 0 && line_ends > 0 && ascii * kLeastShare >= start.size() / 2)
-      return {high == 1 ? "UTF-16LE" : "UTF-16BE", ascii == start.size() / 2};
+      return {marked ? "UTF-16" : high == 1 ? "UTF-16LE" : "UTF-16BE", ascii == start.size() / 2};
   }
-  return {};
+  return {marked ? "UTF-16" : ""};
 }
 
 [[noreturn]] void refuse_wide(const Input& input, const WideText& text) {
