@@ -113,7 +113,7 @@ class WeightedSearch final : public BcSearch {
   void for_each_successor(VertexId v, const Work& work) {
     for_each_edge(v, [&](VertexId target, auto weight) {
       const Distance way = distances_[v] + static_cast<Distance>(weight);
-      // The second holds but for a loop whose weight is lost, and for a whole number that begins at 0 again.
+      // A loop whose weight is lost, and a whole number that begins at 0 again, are no way to go on.
       if (way == distances_[target] && way > distances_[v]) work(target);
     });
   }

@@ -34,8 +34,8 @@ struct ConvertOptions {
   std::vector<std::string> more{};  ///< further files of the same edge list
   int workers = 0;
   Progress progress{};
-  /// It is told, in a line each, what the user should know of the input: which columns of a table were taken
-  /// by their places or are ignored, which weight was rounded. It may be empty.
+  /// `note` gets one line for each thing that the user should know of the input: which columns of a table
+  /// were taken by their places or are ignored, which weight was rounded. It may be empty.
   std::function<void(const std::string& line)> note{};
 };
 /// What became of an input.

@@ -73,9 +73,9 @@ std::optional<double> take_share(std::string_view& line, bool labelled, const st
   if (gap == whole.npos) return {};
   const std::string_view text = graph::trimmed(whole.substr(gap + 1));
   const auto share = finite_number(text, where, comment);
-  if (share && *share < 0)
-    throw Error(fmt::format("{}: {} is no share: shares are numbers from 0 on", where, text));
-  if (share) line = whole.substr(0, gap);
+  if (!share || (*share < 0 && comment == graph::Comment::clear)) return {};
+  if (*share < 0) throw Error(fmt::format("{}: {} is no share: shares are numbers from 0 on", where, text));
+  line = whole.substr(0, gap);
   return share;
 }
 
@@ -228,7 +228,7 @@ std::vector<double> named_values(const graph::GraphFile& graph, const std::strin
     if (gap == line.npos) throw Error(fmt::format("{}: {} is no vertex and value", where, line));
     const std::string_view text = line.substr(gap + 1);
     const auto value = finite_number(text, where, comment);
-    if (!value) return;
+    if (!value || (may_be_none && std::fabs(*value) > most)) return;
     if (std::fabs(*value) > most) throw Error(fmt::format("{}: {} is too large: {}", where, text, remedy));
     all.push_back({std::string(line.substr(0, gap)), std::move(where), comment, value});
   });

@@ -52,7 +52,8 @@ class EdgeSink {
   virtual std::uint64_t sum(std::uint64_t mine) { return mine; }
   /// Returns the least of all readers. All call it, after write().
   virtual std::uint64_t least(std::uint64_t mine) { return mine; }
-  /// Writes and commits the file. `flags`: those that Builder::write() takes.
+  /// Writes the file. One of this sink alone gets its name; that of a job gets it by LoadJob::commit().
+  /// `flags`: those that Builder::write() takes.
   virtual BuildSummary write(std::uint32_t flags, const Progress& progress) = 0;
 };
 

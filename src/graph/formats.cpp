@@ -41,6 +41,7 @@ struct Content {
   bool binary = false;
   std::size_t binary_at = 0;  ///< the first byte that shows it
   bool table = false;         ///< the first line is a header with source and target, or says the separator
+  bool separated = false;     ///< it says the separator
   bool empty = true;          ///< no line with data
   bool edges = false;         ///< the first line is one of an edge list
 };
@@ -153,7 +154,7 @@ Content content_of(std::string_view start) {
   else if (is_dimacs(text))
     content.format = Format::dimacs;
   else if (std::string_view rest = text; told_separator(cut_line(rest))) {
-    content.table = true;
+    content.table = content.separated = true;
     content.empty = false;
   } else {
     const std::string_view line = first_data_line(text);
@@ -230,7 +231,7 @@ Format format_of(Input& input, Format asked, bool columns, bool labels) {
   }
   if (asked != Format::automatic && !labels) return asked;
   if (told == Format::snap || told == Format::csv) {
-    if (labels) return Format::snap;
+    if (labels && !content.separated) return Format::snap;
     return content.edges || content.empty ? Format::snap : Format::csv;
   }
   if (told) return *told;

@@ -215,10 +215,12 @@ void refuse_heading(const Input& input, const std::vector<std::string>& first,
 bool is_comment_beside_names(const Input& input, const Piece& piece, std::string_view line) {
   const Comment comment = comment_of(line);
   if (comment != Comment::unclear) return comment == Comment::clear;
+  const std::string_view mark = line.substr(0, line.starts_with("//") ? 2 : 1);
+  if (line.substr(mark.size()).starts_with(mark)) return true;  // as ##VERSION at the head of many files
   input.fail_line(
       piece, line.data(),
       fmt::format("a comment has a blank after {0}; put a name that begins with {0} into double quotes",
-                  line.substr(0, line.starts_with("//") ? 2 : 1)));
+                  mark));
 }
 
 std::uint32_t NameSet::number(std::string_view name) {

@@ -98,6 +98,11 @@ HeadedSink::HeadedSink(EdgeSink& sink, const ListHead& head, const ConvertOption
     : sink_(sink), head_(head), options_(options) {
   std::string columns = options.columns;
   std::erase(columns, ' ');
+  if (head.edges == Edges::bipartite && !options.vertices.empty())
+    throw UsageError(fmt::format(
+        "--vertices: {} is bipartite ({}), so an id alone does not say on which side it is: leave "
+        "--vertices out",
+        head.path, head.line));
   if (head.edges == Edges::bipartite && !columns.empty() && columns != "1,2" && !columns.starts_with("1,2,"))
     throw UsageError(
         fmt::format("--columns: {} is bipartite ({}), with its left in column 1 and its right in "

@@ -288,7 +288,8 @@ class TableReader {
       throw;
     } catch (const Error& error) {
       const std::string said = error.what();
-      input_.fail_line(piece, line.data(), said == kWhichColumns ? said + kAreNames : said);
+      input_.fail_line(piece, line.data(),
+                       said == kWhichColumns && !conversion_.wanted.labels ? said + kAreNames : said);
     }
     if (header) columns_.type = type_column(first).value_or(kNone);
     if (!conversion_.options.weighted) columns_.weight = kNone;
@@ -302,7 +303,9 @@ class TableReader {
   void known_columns(const Line& header, bool numbers) {
     if (numbers) throw Error(kWhichColumns);
     const EdgeColumns found = find_edge_columns(header, conversion_.options.weighted);
-    if (found.by_place && (is_data(header[found.source]) || is_data(header[found.target])))
+    // Beside names a header cannot be told from an edge.
+    if (found.by_place &&
+        (conversion_.wanted.labels || is_data(header[found.source]) || is_data(header[found.target])))
       throw Error(kWhichColumns);
     columns_.source = found.source;
     columns_.target = found.target;

@@ -153,14 +153,15 @@ constexpr const char* kBefore = "before all processes had connected";
 void tell_late_ones(Connector& connector, std::size_t missing, const Message& why, Clock::time_point until) {
   constexpr std::chrono::milliseconds kPause{50};
   std::vector<FileDescriptor> told;  // open, so that nothing of what is under way is lost
-  try {
-    while (told.size() < missing && Clock::now() < until)
+  while (told.size() < missing && Clock::now() < until) {
+    try {
       for (Connector::Connection& made : connector.step(kPause)) {
         ::send(made.socket.get(), why->data(), why->size(), MSG_NOSIGNAL | MSG_DONTWAIT);
         told.push_back(std::move(made.socket));
       }
-  } catch (const Error&) {
-    // One that is of another version knows why it cannot take part. The first failure is the one to report.
+    } catch (const Error&) {
+      --missing;  // one that is of another version knows why it cannot take part
+    }
   }
 }
 
@@ -184,6 +185,7 @@ std::vector<FileDescriptor> receive_others(const Rendezvous& job, const FileDesc
   const auto name_of = [&](std::ptrdiff_t rank) {
     return fmt::format("rank {} ({})", rank, job.hosts[static_cast<std::size_t>(rank)]);
   };
+  bool lost = false;
   try {
     while (missing() != streams.end()) {
       for (Connector::Connection& made : connector.step(waiting.pause())) {
@@ -192,8 +194,10 @@ std::vector<FileDescriptor> receive_others(const Rendezvous& job, const FileDesc
         waiting.add(made.introduction.from, stream);
       }
       waiting.look();
-      if (const auto [rank, cause] = waiting.lost(); rank >= 0)
+      if (const auto [rank, cause] = waiting.lost(); rank >= 0) {
+        lost = true;
         throw Error(fmt::format("{} {} {}", name_of(rank), cause, kBefore));
+      }
       if (Clock::now() >= deadline && missing() != streams.end())
         throw Error(fmt::format("{} has not connected within {} s", name_of(missing() - streams.begin()),
                                 job.start_timeout_s));
@@ -202,7 +206,7 @@ std::vector<FileDescriptor> receive_others(const Rendezvous& job, const FileDesc
     const Message why = frame(FrameKind::Abort, 0, std::string(error.what()).substr(0, kLongestLine));
     waiting.send(why);
     const auto left = std::count_if(streams.begin() + 1, streams.end(), [](auto& s) { return !s; });
-    if (!job.launched)
+    if (lost && !job.launched)
       tell_late_ones(connector, static_cast<std::size_t>(left), why,
                      std::min(deadline, deadline_after(job.peer_timeout_s)));
     throw;

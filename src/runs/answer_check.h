@@ -1,6 +1,6 @@
 // What `--verify` does besides checking values: it derives the answer of a run again from the values of all
 // vertices, in one process and one vertex after the other, and compares. It shares nothing with what makes
-// answers but the names of vertices.
+// answers but the names of vertices and the form of numbers.
 #pragma once
 
 #include <cstdint>

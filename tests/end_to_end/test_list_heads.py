@@ -77,6 +77,7 @@ def test_kernels_read_bipartite_graphs(edgewire, tmp_path):
     (BIPARTITE + "1 18446744073709551615\n", [], "a vertex on the right is 18446744073709551615;"),
     (BIPARTITE + "1 2\n2 3\n", ["--labels"], "2 is on both sides; without --labels"),
     (BIPARTITE + "1 2\n2 3\n", ["--columns", "2,1"], "with its left in column 1 and its right in column 2"),
+    (BIPARTITE + "1 2\n2 3\n", ["--vertices", __file__], "an id alone does not say on which side it is"),
 ])
 def test_what_would_merge_both_sides_is_refused(edgewire, tmp_path, text, options, said):
     (tmp_path / "g.txt").write_text(text)

@@ -97,6 +97,7 @@ def test_vertices_without_edges(edgewire, tmp_path):
 @pytest.mark.parametrize("text, left_out", [
     ("# of all\tb\na\tb\n", "line 1: # of all\tb is left out"), ("a\tb\n% x\tb\n//\tb\n", "line 2: % x\tb is left out"),
     ("a b\n# b\n", "line 2: # b is left out"), ("a b 1\n// b 0.5\n", "line 2: // b 0.5 is left out"),
+    ("##VERSION\na b\n", None), ("a b\n##a b c\n%%b\n", None), ("a b\n##a b\n", "line 2: ##a b is left out"),
     ("# from\tto\n# Nodes: 2 Edges: 1\na\tb\n", None), ("# two words\na b\n", None), ("# my graph\na b 1\n", None), ("# a comment\na,b\n#\n", None)])
 def test_a_comment_that_may_be_an_edge_is_named(edgewire, tmp_path, text, left_out):
     (tmp_path / "g.txt").write_text(text)
@@ -109,7 +110,7 @@ def test_a_comment_that_may_be_an_edge_is_named(edgewire, tmp_path, text, left_o
 @pytest.mark.parametrize("written", [quoted, str], ids=["quoted", "as results write them"])
 def test_shares_of_every_name(edgewire, graph, tmp_path, written):
     shares = {name: i + 1 for i, name in enumerate(NAMES)}
-    (tmp_path / "list").write_text(COMMENTS + "# two\twords\n" + "".join(f"{written(name)}\t{share}\n" for name, share in shares.items()))
+    (tmp_path / "list").write_text(COMMENTS + "# two\twords\n# drop\t-3\n" + "".join(f"{written(name)}\t{share}\n" for name, share in shares.items()))
     ranks = values(edgewire.ok("ppr", graph, "--sources", f"@{tmp_path / 'list'}", "--damping", 0.5, "--iterations", 1, "-w", 1, "-o", "-"))
     before = dict(zip(NAMES[1:] + NAMES[:1], NAMES))
     assert ranks == pytest.approx({name: (shares[name] + shares[before[name]]) / 2 / sum(shares.values()) for name in NAMES})

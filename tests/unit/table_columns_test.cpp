@@ -172,6 +172,10 @@ TEST_CASE("the first line may say the separator") {
   CHECK(read_table_of(converter, "sep=;\na,b;c;d\n1;10;11\n", {.columns = "2,3"}).edges == Texts{"10>11"});
   CHECK(edges_of(converter("noname", "sep=;\nsrc;dst\n0;1\n")) == std::vector<Edge>{{0, 1, 0}});
   CHECK(contains(converter.error("t.csv", "sep=;\n"), "no header and no rows"));
+  // Beside names a first line without known columns may be an edge.
+  CHECK(contains(converter.error("t.csv", "sep=;\nann;bob\nbob;carol\n", {.labels = true}), "--columns 1,2"));
+  CHECK(converter("t.csv", "sep=;\nann;bob\nbob;carol\n", {.labels = true, .columns = "1,2"}).edges() == 2);
+  CHECK(converter("t.csv", "sep=;\nsource;target\nann;bob\n", {.labels = true}).edges() == 1);
   CHECK(contains(converter.error("t.csv", "sep=1\n1,2\n"), "which columns"));
 }
 

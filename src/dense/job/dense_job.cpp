@@ -50,7 +50,7 @@ engine::IterationResult DenseJob::iterate(engine::Loops& loops, engine::Iteratio
   // Signals count from the start of the job: another run would take the values of this one for its own.
   if (has_run_ && bootstrap_.size() > 1)
     throw UsageError("a job of several processes runs once: make another job for the next run");
-  has_run_ = options.iterations > 0;
+  has_run_ = true;
   options.column_nodes = plan_.columns.nodes;
   options.column_workers = plan_.column_workers;
   options.worker_nodes = plan_.columns.worker_nodes;

@@ -100,7 +100,7 @@ class DenseJob {
   process::LocalProcess process_;
   DensePlan plan_;
   bool rows_released_ = false;
-  bool has_run_ = false;  ///< iterate() was called, for one iteration or more
+  bool has_run_ = false;  ///< iterate() was called
   MemoryFigures memory_figures_;
   std::uint64_t setup_messages_ = 0;
 };
