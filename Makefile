@@ -3,7 +3,7 @@ BUILD ?= build
 # Builds in other checkouts find the same objects in the compiler's cache.
 export CCACHE_BASEDIR = $(CURDIR)
 export CCACHE_NOHASHDIR = 1
-# A graph file for the demo; a Kronecker graph is made when none is named.
+# A graph file for the demo, and options of convert behind it; a Kronecker graph is made when none is named.
 GRAPH ?=
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.h' '*.cpp')
 
@@ -14,12 +14,14 @@ build: install-packages
 	test -e $(BUILD)/tests || meson configure $(BUILD) -Dtests=true
 	ninja -C $(BUILD)
 
-# The program only: no tests, and no packages but those to build it.
+# The program only, without RDMA, DPDK and launchers where their packages are not there.
+demo: export GRAPH := $(GRAPH)
 demo:
-	tools/install-packages --build
-	test -f $(BUILD)/build.ninja || meson setup $(BUILD) $$(tools/build-options) -Dtests=false
-	ninja -C $(BUILD) edgewire
-	tools/demo $(BUILD)/edgewire "$(GRAPH)"
+	@tools/install-packages --demo
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) $$(tools/build-options) -Dtests=false
+	@test -e $(BUILD)/edgewire || echo "demo: compiles the program: about $$((220 / $$(nproc) + 10)) s on $$(nproc) cores"
+	@ninja -C $(BUILD) edgewire
+	@tools/demo $(BUILD)/edgewire "$$GRAPH"
 
 test: build
 	tests/run.py --build $(BUILD)

@@ -10,7 +10,7 @@ namespace edgewire::kernels {
 
 namespace {
 
-constexpr std::uint64_t kRowsAtOnce = 64;                   // the rows that a worker takes
+constexpr std::uint64_t kRowsTaken = 64;                    // the rows that a worker takes
 constexpr std::uint32_t kHeadsAhead = 32, kRowsAhead = 12;  // what is fetched before it is needed
 
 /// A bit is looked up so many times as fast as an entry of a row.
@@ -158,7 +158,7 @@ void Lcc::intersect_with(const RowBatch& batch, std::uint64_t entries, std::uint
   const bool symmetric = job_.graph().symmetric();
   hubs_.reset();
   if (symmetric) hubs_.emplace(*rows_, for_each_, batch, entries);
-  for_each_piece(for_each_, known, kRowsAtOnce, [&](int w, std::uint32_t first, std::uint32_t last) {
+  for_each_piece(for_each_, known, kRowsTaken, [&](int w, std::uint32_t first, std::uint32_t last) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
     // Pieces are taken in order: one worker can tell for all.
     if (w == 0 && job_.progress())

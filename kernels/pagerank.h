@@ -9,9 +9,9 @@
 #include <span>
 
 #include "base/error.h"
+#include "edgewire/detail/weighted_sum.h"
 #include "edgewire/graph.h"
 #include "kernels/convergence.h"
-#include "kernels/weighted_sum.h"
 
 namespace edgewire::kernels {
 
@@ -46,7 +46,7 @@ Offered inverse_degree(const graph::Row& row, bool weighted) {
 
 /// The program: ranks in double; a message is rank / out-degree, float or double.
 template <class Offered>
-struct PageRank : WeightedSum<Offered> {
+struct PageRank : tiles::WeightedSum<Offered> {
   using Value = double;
   using Constant = Offered;  ///< 1 / out-degree, 0 for dangling vertices
   using Message = Offered;

@@ -44,7 +44,7 @@ struct Restarts {
 
 /// The program: as PageRank, but a vertex knows its share of what returns to the sources.
 template <class Offered>
-struct Ppr : WeightedSum<Offered> {
+struct Ppr : tiles::WeightedSum<Offered> {
   using Value = double;
   struct Constant {
     Offered inverse_degree;

@@ -8,8 +8,8 @@
 #include <limits>
 #include <span>
 
+#include "edgewire/detail/weighted_sum.h"
 #include "edgewire/graph.h"
-#include "kernels/weighted_sum.h"
 
 namespace edgewire::kernels {
 
@@ -18,7 +18,7 @@ void check_vector(std::span<const double> x, const graph::GraphFile& graph);
 
 /// The program: values and sums are doubles, a message is the value as float or double.
 template <class Offered>
-struct Spmv : WeightedSum<Offered> {
+struct Spmv : tiles::WeightedSum<Offered> {
   using Value = double;
   struct Constant {};
   using Message = Offered;

@@ -18,7 +18,7 @@ namespace {
 // These are all constants of the prediction. The comments on memory in src/frontier say where they come from.
 
 /// The program itself takes so many bytes with one worker, before it has any part of a graph.
-constexpr std::uint64_t kProgram = 3'100'000;
+constexpr std::uint64_t kFrontierProgram = 3'100'000;
 /// The vertices of one owner whose boundary vertices are found together, and the bytes for them (Boundary).
 constexpr std::uint64_t kBlockVertices = 64, kBlockBytes = 16;
 
@@ -210,7 +210,7 @@ std::uint64_t frontier_memory(std::string_view kernel, const GraphShares& shares
   std::uint64_t most = 0;
   for (const ProcessShare& share : shares.processes) {
     const std::uint64_t job = shares.processes.size() == 1 ? 0 : of(kBoundary, share) + blocks(shares, share);
-    most = std::max(most, kProgram + job + kernel_bytes(kernel, shares, share));
+    most = std::max(most, kFrontierProgram + job + kernel_bytes(kernel, shares, share));
   }
   return most;
 }

@@ -92,7 +92,7 @@ class Sweeper {
                    [&](int, std::uint64_t strip) { order_.bins().scatter(strip, x, values_.data()); });
     pool_.for_each(order_.groups(), [&](int worker, std::uint64_t group) {
       double* const sums = sums_[static_cast<std::size_t>(worker)].data();
-      tiles::sweep_group<tiles::PlainSum<>>(tiles_, order_, group, x, sums, worker, values_.data());
+      tiles::sweep_group<tiles::WeightedSum<>>(tiles_, order_, group, x, sums, worker, values_.data());
       for (const std::uint32_t column : order_.columns(group))
         std::transform(sums + order_.begin(column), sums + order_.begin(column) + tiles_.column_width(column),
                        results + tiles_.column_begin(column), [](double sum) { return Result(sum); });

@@ -143,7 +143,7 @@ void sweep(benchmark::State& state, const std::string& name) {
     pool.for_each(tiles.columns(), [&](int worker, std::uint64_t column) {
       double* const column_sums =
           sums.as<double>().data() + static_cast<std::size_t>(worker) * tiles::kColumnWidth;
-      tiles::sweep_column<tiles::PlainSum<>>(tiles, column, x.data(), column_sums);
+      tiles::sweep_column<tiles::WeightedSum<>>(tiles, column, x.data(), column_sums);
       std::copy_n(column_sums, tiles.column_width(column),
                   results.as<float>().data() + tiles.column_begin(column));
     });

@@ -184,6 +184,54 @@ void FrontierJob::expect_tasks() const {
   if (records_) throw UsageError("searches that are tasks need a job with Options::for_tasks");
 }
 
+namespace {
+
+/// Makes the known numbers of what a RowReader reads, and the vertices that it reads of owned ones.
+template <class Known>
+class NumberedRows {
+ public:
+  NumberedRows(const Known& known, const TakeOwned& take) : known_(known), take_(take) {}
+
+  std::span<const VertexId> take() {
+    taken_.clear();
+    for (const LocalNumber local : take_()) taken_.push_back(known_.vertex(local));
+    return taken_;
+  }
+  KnownEdges edges(const Edges& read) {
+    numbers_.clear();
+    for (const VertexId v : read.targets) numbers_.push_back(known_.number(v));
+    return {known_.home(read.vertex).local, numbers_, read.weights};
+  }
+
+ private:
+  const Known& known_;
+  const TakeOwned& take_;
+  std::vector<VertexId> taken_;
+  std::vector<KnownNumber> numbers_;  ///< of a row
+};
+
+}  // namespace
+
+void FrontierJob::each_row_on_disks(int worker, const TakeOwned& take,
+                                    const std::function<bool(const KnownEdges&)>& work) {
+  visit_known([&](const auto& known) {
+    NumberedRows rows(known, take);
+    readers_[static_cast<std::size_t>(worker)]->each(
+        [&] { return rows.take(); }, [&](const Edges& edges) { return work(rows.edges(edges)); });
+  });
+}
+
+void FrontierJob::each_row_once(int worker, const TakeOwned& take, std::size_t first,
+                                const std::function<bool(LocalNumber)>& wants,
+                                const std::function<void(const KnownEdges&)>& work) {
+  visit_known([&](const auto& known) {
+    NumberedRows rows(known, take);
+    readers_[static_cast<std::size_t>(worker)]->each_once(
+        [&] { return rows.take(); }, first, [&](VertexId v) { return wants(known.home(v).local); },
+        [&](const Edges& edges) { work(rows.edges(edges)); });
+  });
+}
+
 void FrontierJob::make_readers(const RowDisks& disks) {
   constexpr std::uint64_t kCache = std::uint64_t{256} << 20;
   const auto workers = static_cast<std::size_t>(pool().workers());

@@ -85,6 +85,9 @@ struct KnownEdges {
   graph::Weights weights;  ///< empty where none were asked for
 };
 
+/// Gives owned vertices, a span at a time, each of which stays until the next call; an empty one is the last.
+using TakeOwned = std::function<std::span<const LocalNumber>()>;
+
 /// One process's part of the job. Collective; throws Error. `graph` and `bootstrap` outlive it.
 class FrontierJob {
  public:
@@ -181,14 +184,20 @@ class FrontierJob {
   /// Throws unless Options::for_tasks was set.
   void expect_tasks() const;
 
-  /// Calls work(known edges) for the rows of the vertices that take() gives, in this order: spans of owned
-  /// vertices, each of which stays until the next call; an empty one is the last. By a worker, after
-  /// make_rows(). Edges have weights where Options::disks says so. Where work() returns false, the row will
-  /// be asked for again, which it is good to know where rows are on disks. Throws Error.
+  /// Calls work(known edges) for the rows of the vertices that take() gives (see TakeOwned), in this order.
+  /// By a worker, after make_rows(). Edges have weights where Options::disks says so. Where work() returns
+  /// false, the row will be asked for again, which it is good to know where rows are on disks. Throws Error.
   template <class Take, class Work>
   void each_row(int worker, const Take& take, const Work& work) {
     if (on_disks()) {
-      each_row_on_disks(worker, take, work);
+      each_row_on_disks(worker, std::cref(take), [&](const KnownEdges& edges) {
+        if constexpr (std::is_void_v<decltype(work(edges))>) {
+          work(edges);
+          return true;
+        } else {
+          return work(edges);
+        }
+      });
       return;
     }
     const KnownRows rows = rows_;
@@ -222,13 +231,9 @@ class FrontierJob {
   }
   /// Does what each_row() does from disks, for a kernel that reads each row once and seldom needs all of it:
   /// work() gets the first targets of the row, and then the others where wants(local) says so.
-  template <class Take, class Wants, class Work>
-  void each_row_once(int worker, const Take& take, std::size_t first, const Wants& wants, const Work& work) {
-    visit_rows(take, work, [&](const auto& take_ids, const auto& work_on, const auto& known) {
-      readers_[static_cast<std::size_t>(worker)]->each_once(
-          take_ids, first, [&](VertexId v) { return wants(known.home(v).local); }, work_on);
-    });
-  }
+  void each_row_once(int worker, const TakeOwned& take, std::size_t first,
+                     const std::function<bool(LocalNumber)>& wants,
+                     const std::function<void(const KnownEdges&)>& work);
   /// Returns how many vertices take() best gives at a time. From disks, rows side by side are read at once.
   std::size_t rows_at_once() const noexcept { return on_disks() ? 4096 : 64; }
   bool on_disks() const noexcept { return pages_ != nullptr; }
@@ -253,39 +258,8 @@ class FrontierJob {
   /// Makes what reads the rows of pages_, in the memory that vertices leave.
   void make_readers(const RowDisks& disks);
   bool ids_are_numbers() const noexcept { return own_rows_ && !owned_rows_.in_file(); }
-  template <class Take, class Work>
-  void each_row_on_disks(int worker, const Take& take, const Work& work) {
-    visit_rows(take, work, [&](const auto& take_ids, const auto& work_on, const auto& /*known*/) {
-      readers_[static_cast<std::size_t>(worker)]->each(take_ids, [&](const Edges& edges) {
-        if constexpr (std::is_void_v<decltype(work_on(edges))>) {
-          work_on(edges);
-          return true;
-        } else {
-          return work_on(edges);
-        }
-      });
-    });
-  }
-  /// Calls read(take, work, known) with what a RowReader takes, and the numbering.
-  template <class Take, class Work, class Read>
-  void visit_rows(const Take& take, const Work& work, const Read& read) {
-    std::vector<VertexId> taken;
-    std::vector<KnownNumber> numbers;  // numbers of a row
-    visit_known([&](const auto& known) {
-      read(
-          [&] {
-            taken.clear();
-            for (const LocalNumber local : take()) taken.push_back(known.vertex(local));
-            return std::span<const VertexId>(taken);
-          },
-          [&](const Edges& edges) {
-            numbers.clear();
-            for (const VertexId v : edges.targets) numbers.push_back(known.number(v));
-            return work(KnownEdges{known.home(edges.vertex).local, numbers, edges.weights});
-          },
-          known);
-    });
-  }
+  void each_row_on_disks(int worker, const TakeOwned& take,
+                         const std::function<bool(const KnownEdges&)>& work);
 
   launch::Bootstrap& bootstrap_;
   const graph::GraphFile& graph_;

@@ -10,12 +10,12 @@
 
 #include "graph/format.h"
 #include "graph/formats.h"
+#include "graph/text_lines.h"
 
 namespace edgewire::graph {
 
 namespace {
 
-bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == ',' || c == '\r'; }
 
 const char* skip_blanks(const char* at, const char* end) {

@@ -16,6 +16,8 @@ namespace edgewire::graph {
 
 inline constexpr const char* kBlanks = " \t\r";
 
+inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
+
 /// Returns the text without the blanks (of `blanks`) at both ends. For nothing but blanks it returns the
 /// empty text at the end, so that messages can say where it is.
 inline std::string_view trimmed(std::string_view text, const char* blanks = kBlanks) {

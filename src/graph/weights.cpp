@@ -7,6 +7,7 @@
 #include <limits>
 #include <system_error>
 
+#include "graph/text_lines.h"
 #include "graph/weight_text.h"
 
 namespace edgewire::graph {
@@ -39,8 +40,6 @@ void add_to(WeightFacts& facts, std::span<const Number> weights) {
 }
 
 __extension__ using Wide = unsigned __int128;
-
-bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
 /// Returns the digits of a number from the first to the last that is not 0.
 std::string significant_digits(std::string_view text) {

@@ -109,7 +109,7 @@ std::vector<double> sums_of(const Tiles& tiles, const std::vector<Message>& x) {
   std::vector<double> sums(kColumnWidth);
   for (std::size_t c = 0; c < tiles.columns(); ++c) {
     std::fill(sums.begin(), sums.end(), -1.0);
-    sweep_column<PlainSum<Message>>(tiles, c, x.data(), sums.data());
+    sweep_column<WeightedSum<Message>>(tiles, c, x.data(), sums.data());
     all.insert(all.end(), sums.begin(), sums.begin() + tiles.column_width(c));
   }
   return all;

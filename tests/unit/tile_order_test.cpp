@@ -47,7 +47,7 @@ TEST_CASE("along the Hilbert curve every tile is swept once, and the next one is
     std::uint64_t words = 0;
     for (std::size_t g = 0; g < order.groups(); ++g) {
       std::vector<double> sums(order.most(), -1.0);
-      sweep_group<PlainSum<>>(tiles, order, g, x.data(), sums.data());
+      sweep_group<WeightedSum<>>(tiles, order, g, x.data(), sums.data());
       for (const std::uint32_t column : order.columns(g)) {
         CHECK(order.group_of(column) == g);
         for (std::uint32_t i = 0; i < kWidth; ++i)
@@ -122,7 +122,7 @@ TEST_CASE("edges of thin cells are in bins, the others in tiles, each once") {
   for (std::size_t strip = 0; strip < kStrips; ++strip) bins.scatter(strip, x.data(), values.data());
   for (std::size_t column = 0; column < kColumns; ++column) {
     std::vector<double> sums(kWidth, -1.0);
-    sweep_group<PlainSum<>>(tiles, order, column, x.data(), sums.data(), 0, values.data());
+    sweep_group<WeightedSum<>>(tiles, order, column, x.data(), sums.data(), 0, values.data());
     for (std::uint32_t i = 0; i < kWidth; ++i)
       CHECK(sums[i] == doctest::Approx(expected[column * kWidth + i]).epsilon(kTolerance));
   }
@@ -139,7 +139,7 @@ TEST_CASE("a matrix without thin cells has no bins") {
   CHECK(order.bins().strips() == 0);
   std::vector<double> sums(4);
   const std::vector<float> x{1, 2, 3, 4};
-  sweep_group<PlainSum<>>(tiles, order, 0, x.data(), sums.data());
+  sweep_group<WeightedSum<>>(tiles, order, 0, x.data(), sums.data());
   CHECK(sums == std::vector<double>{1, 2, 3, 4});
 }
 

@@ -131,7 +131,8 @@ class ProgramLoops final : public Loops {
   void add_mirrors(int peer, const std::byte* mirrors, std::size_t column,
                    std::byte* accumulators) noexcept override {
     for (const auto words : mirror_tiles_[static_cast<std::size_t>(peer)].column_data(column))
-      tiles::Sweep<P>::add(words, reinterpret_cast<const Message*>(mirrors), cast(accumulators));
+      tiles::Sweep<typename tiles::EdgesOf<P>::Type>::add(words, reinterpret_cast<const Message*>(mirrors),
+                                                          cast(accumulators));
   }
 
   void round(std::byte* accumulators, std::size_t count) noexcept override {

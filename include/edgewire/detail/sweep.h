@@ -11,6 +11,7 @@
 #include "edgewire/detail/tile.h"
 #include "edgewire/detail/tile_format.h"
 #include "edgewire/detail/tile_order.h"
+#include "edgewire/detail/weighted_sum.h"
 
 namespace edgewire::tiles {
 
@@ -139,6 +140,12 @@ class Sweep {
   static constexpr std::ptrdiff_t kPrefetchWords = 1024;  ///< how far ahead edges are prefetched
 };
 
+// Compiled once, in dense/tiles/weighted_sums.cpp.
+extern template void Sweep<WeightedSum<float>>::add(std::span<const std::uint16_t>, const float*,
+                                                    double*) noexcept;
+extern template void Sweep<WeightedSum<double>>::add(std::span<const std::uint16_t>, const double*,
+                                                     double*) noexcept;
+
 /// Sets accumulators[d - column_begin(column)] to what the column's edges (s, d) carry, combined. Different
 /// workers may sweep different columns at the same time. `worker`: see ColumnReader.
 template <class P>
@@ -148,7 +155,7 @@ void sweep_column(const Tiles& tiles, std::size_t column, const typename P::Mess
   for (std::size_t number = 0;; ++number) {
     const auto words = tiles.part(worker, column, number);
     if (words.empty()) return;
-    Sweep<P>::add(words, x, accumulators);
+    Sweep<typename EdgesOf<P>::Type>::add(words, x, accumulators);
   }
 }
 
@@ -165,26 +172,11 @@ void sweep_group(const Tiles& tiles, const TileOrder& order, std::size_t group, 
     else
       std::fill_n(accumulators + order.begin(column), tiles.column_width(column), P::identity());
   }
-  for (const auto& step : order.steps(group)) Sweep<P>::add(step.words, x, accumulators + step.begin);
+  using Edges = typename EdgesOf<P>::Type;
+  for (const auto& step : order.steps(group)) Sweep<Edges>::add(step.words, x, accumulators + step.begin);
   if (order.bins().edges() == 0 || binned == nullptr) return;
   for (const std::uint32_t column : order.columns(group))
-    order.bins().gather<P>(column, binned, accumulators + order.begin(column));
+    order.bins().gather<Edges>(column, binned, accumulators + order.begin(column));
 }
-
-/// A sum of what is sent along the edges, times their weights: what is measured where a choice has to be
-/// made.
-template <class Offered = float>
-struct PlainSum {
-  using Message = Offered;
-  using Accumulator = double;
-  static constexpr Accumulator identity() noexcept { return 0; }
-  [[gnu::always_inline]] static Accumulator along(Message message) noexcept {
-    return static_cast<double>(message);
-  }
-  [[gnu::always_inline]] static Accumulator along(Message message, double weight) noexcept {
-    return static_cast<double>(message) * weight;
-  }
-  static Accumulator combine(Accumulator a, Accumulator b) noexcept { return a + b; }
-};
 
 }  // namespace edgewire::tiles

@@ -88,7 +88,7 @@ std::vector<Sampled> sample(const tiles::Tiles& tiles, const tiles::TileOrder& o
 /// one iteration of a large graph.
 OrderSeconds sampled_seconds(const DensePlan& plan, const Candidates& candidates,
                              topology::WorkerPool& pool) {
-  using Sum = tiles::PlainSum<>;
+  using Sum = tiles::WeightedSum<>;
   const tiles::Tiles& tiles = plan.tiles.own;
   const tiles::TileOrder &strips = candidates.strips, &hilbert = candidates.hilbert;
   const auto& bins = candidates.bins;

@@ -1,0 +1,89 @@
+// What a process of the program does from its start to its exit status.
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <span>
+#include <sstream>
+#include <string>
+
+#include "base/error.h"
+#include "cli/common.h"
+#include "cli/help.h"
+#include "cli/program.h"
+#include "cli/suggest.h"
+#include "edgewire/detail/cpu_level.h"
+#include "topology/shell.h"
+
+namespace edgewire::cli {
+
+namespace {
+
+/// Does what the command line asks for.
+void run(CLI::App& app, int argc, char** argv) {
+  topology::cpu_level();  // refuses a wrong EDGEWIRE_CPU before anything starts
+  try {
+    cli::check_names(std::span(argv, static_cast<std::size_t>(argc)));
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    std::ostringstream text;
+    app.exit(asked, text);
+    write_whole("-", text.str());
+  }
+  write_whole("-", "");  // what was printed may not have found room
+}
+
+/// What nobody can catch, such as a thread of its own without memory, ends the process with a line all the
+/// same.
+[[noreturn]] void end_with_a_line() {
+  try {
+    if (const auto thrown = std::current_exception()) std::rethrow_exception(thrown);
+    note("ended for an unknown cause");
+  } catch (const std::exception& error) {
+    note(line_of(error));
+  } catch (...) {
+    note("ended for an unknown cause");
+  }
+  _exit(1);
+}
+
+/// hwloc loads its plug-ins before it can be told what to leave out, and with them libX11 and libOpenCL.
+void leave_plugins_out() {
+  setenv("HWLOC_PLUGINS_BLACKLIST",
+         "hwloc_gl hwloc_opencl hwloc_cuda hwloc_nvml hwloc_rsmi hwloc_levelzero hwloc_pci", 0);
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+  std::set_terminate(end_with_a_line);
+  leave_plugins_out();
+  Program app{
+      "Kernels on a graph that is spread over processes, such as PageRank, and how close a run comes to what "
+      "the network allows. edgewire help COMMAND explains a command."};
+  app.formatter(std::make_shared<Help>());
+  app.require_subcommand(1);
+  add_commands(app);
+  try {
+    topology::settle_in_shell();
+    run(app, argc, argv);
+    return 0;
+  } catch (const CLI::RuntimeError& error) {
+    return error.get_exit_code();
+  } catch (const CLI::ParseError& error) {
+    note(usage_line(app, error));
+    return 2;
+  } catch (const OutputClosed&) {
+    return kOutputClosedStatus;
+  } catch (const UsageError& error) {
+    note(error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    note(line_of(error));
+    return 1;
+  }
+}
+
+}  // namespace edgewire::cli
