@@ -1,4 +1,6 @@
 // What a process of the program does from its start to its exit status.
+#include "cli/run_program.h"
+
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 

@@ -30,10 +30,7 @@ class Sweep {
  public:
   /// Combines, for each edge of the tiles in `words`, what it carries into its destination's accumulator.
   /// `x`: by source; `accumulators`: by destination in the column.
-  static void add(std::span<const std::uint16_t> words, const Message* x,
-                  Accumulator* accumulators) noexcept {
-    topology::run_scalar_for_cpu([=] { sweep(words, x, accumulators); });
-  }
+  static void add(std::span<const std::uint16_t> words, const Message* x, Accumulator* accumulators) noexcept;
 
  private:
   static void sweep(std::span<const std::uint16_t> words, const Message* x,
@@ -139,6 +136,13 @@ class Sweep {
 
   static constexpr std::ptrdiff_t kPrefetchWords = 1024;  ///< how far ahead edges are prefetched
 };
+
+// It is not inline, so that those below are compiled nowhere else.
+template <class P>
+void Sweep<P>::add(std::span<const std::uint16_t> words, const Message* x,
+                   Accumulator* accumulators) noexcept {
+  topology::run_scalar_for_cpu([=] { sweep(words, x, accumulators); });
+}
 
 // Compiled once, in dense/tiles/weighted_sums.cpp.
 extern template void Sweep<WeightedSum<float>>::add(std::span<const std::uint16_t>, const float*,
