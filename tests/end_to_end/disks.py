@@ -15,7 +15,7 @@ def mounted(command, folder, why):
     """Skips the test where the command, which mounts a file system in the folder, cannot do so."""
     folder.mkdir(exist_ok=True)
     if subprocess.run(command, capture_output=True).returncode != 0:
-        pytest.skip(f"{why} cannot be mounted here: this needs root")
+        pytest.skip(f"{why} cannot be mounted here: this needs root who may mount")
 
 
 @contextlib.contextmanager
