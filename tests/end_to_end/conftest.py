@@ -96,14 +96,20 @@ def open_folder():
 
 
 @pytest.fixture
-def run_by(edgewire, open_folder):
+def run_by(open_folder):
     """run_by(user): the program, which this user runs, wherever it lies. Skips the test where nobody can become the user."""
     def by(user):
-        program = shutil.copy(edgewire.program, open_folder)
+        program = shutil.copy(os.environ["EDGEWIRE"], open_folder)
         rights.need_user(user, program)
         return Edgewire(program, rights.through_user(user))
 
     return by
+
+
+@pytest.fixture
+def rightless(request):
+    """The program, run by somebody who has no rights of root's: whoever runs the tests, or another user."""
+    return request.getfixturevalue("run_by")(rights.ANOTHER) if os.geteuid() == 0 else Edgewire(os.path.abspath(os.environ["EDGEWIRE"]))
 
 
 @pytest.fixture(scope="session")

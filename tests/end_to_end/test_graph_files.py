@@ -16,9 +16,7 @@ import tarfile
 import numpy as np
 import pytest
 
-import rights
 from reference import WEIGHT_TYPES
-
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GRAPHS = pathlib.Path(os.environ.get("EDGEWIRE_GRAPHS", ROOT.parent / "shared" / "graphs"))
@@ -245,10 +243,9 @@ def test_damage_is_named_by_its_byte(edgewire, refused, tmp_path):
     assert "g.ew: byte 30001: the file has 30001 bytes but its header says" in refused("info", "g.ew")
 
 
-def test_no_permission(edgewire, run_by):
-    edgewire = run_by(rights.ANOTHER) if os.geteuid() == 0 else edgewire
-    assert edgewire.refused("info", "/etc/shadow", cwd="/") == "/etc/shadow: cannot read: Permission denied"
-    assert "Permission denied" in edgewire.refused("generate", "kronecker", "--scale", 3, "-o", "/etc/g.ew", cwd="/")
+def test_no_permission(rightless):
+    assert rightless.refused("info", "/etc/shadow", cwd="/") == "/etc/shadow: cannot read: Permission denied"
+    assert "Permission denied" in rightless.refused("generate", "kronecker", "--scale", 3, "-o", "/etc/g.ew", cwd="/")
 
 
 def test_a_full_disk_leaves_nothing_behind(refused, tmp_path):

@@ -3,12 +3,14 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import textwrap
 
 import pytest
 
 import rights
+from processes import LIMIT_S
 from runner import commands, end_to_end, outcomes, unit
 
 FOLDER = pathlib.Path(__file__).parent
@@ -152,6 +154,26 @@ def test_without_a_right_to_make_namespaces_tests_run_all_the_same(tmp_path, thr
     done = subprocess.run([*through, "/usr/bin/python3", "-c", script], cwd=commands.ROOT / "tests", capture_output=True, text=True,
                           env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
     assert done.stdout == f"note: tests have no namespaces of their own: {why}\n(0, 'it runs\\n')\n", done
+
+
+def test_who_becomes_another_user_runs_a_program_that_only_root_can_reach(edgewire, tmp_path):
+    """As in a clone below /root. The folder of a test is such a place."""
+    shutil.copy(edgewire.program, tmp_path)
+    names = ["test_bad_input.py::test_a_graph_without_permission", "test_shell.py::test_too_few_processes_are_named",
+             "test_graph_files.py::test_no_permission", "test_compare.py::test_without_root", "test_connecting.py::test_another_user_in_the_pod"]
+    status, output = commands.run(["/usr/bin/python3", "-m", "pytest", "-q", *(FOLDER / name for name in names)], LIMIT_S, cwd=commands.ROOT,
+                                  env={**os.environ, "EDGEWIRE": str(tmp_path / pathlib.Path(edgewire.program).name)})
+    assert status == 0, output
+    assert "skipped" not in output or os.geteuid() != 0 or rights.refusal(*rights.through_user(rights.ANOTHER), "true"), output
+
+
+def test_a_bare_machine_that_cannot_be_made_is_a_skipped_test():
+    bare = commands.ROOT / "tests/lab/bare"
+    through = ["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"] if os.geteuid() == 0 else []
+    done = subprocess.run([*through, bare, "pip"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "0 passed, 0 failed, 1 skipped"), done
+    done = subprocess.run([bare, "demo", "nothing"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and done.stderr.startswith("bare [-r DIR] [-c DIR] [STEP]...: ")
 
 
 def test_the_environment_is_clean(monkeypatch):
