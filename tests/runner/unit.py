@@ -116,7 +116,7 @@ def report(program, tally, later):
             else:
                 later.append((program.name, case.get("name"), text))
         elif skips:
-            tally.skip(name, "; ".join(skips))
+            tally.skip(name, "; ".join(dict.fromkeys(skips)))
         else:
             tally.passed += 1
     if text := program.crash():
