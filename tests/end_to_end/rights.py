@@ -9,7 +9,7 @@ import tempfile
 import pytest
 
 ANOTHER = 65534  # a user and a group that own nothing
-HOSTS = "ip link set lo up && ip link add a type veth peer name b && ip link add c type bridge"
+HOSTS = "ip link set lo up && ip link add eth0 type veth peer name eth1 && ip link add switch type bridge"
 
 
 @functools.cache

@@ -167,6 +167,13 @@ def test_who_becomes_another_user_runs_a_program_that_only_root_can_reach(edgewi
     assert "skipped" not in output or os.geteuid() != 0 or rights.refusal(*rights.through_user(rights.ANOTHER), "true"), output
 
 
+@pytest.mark.skipif(bool(commands.why_together()), reason=f"no namespaces here: {commands.why_together()}")
+def test_no_host_is_missed_where_the_program_makes_some(edgewire, kronecker):
+    """Else tests would be skipped in silence."""
+    if edgewire("pagerank", kronecker(6), "-p", 2, "-w", 1, "--local-hosts").returncode == 0:
+        assert rights.no_hosts() == ""
+
+
 def test_a_bare_machine_that_cannot_be_made_is_a_skipped_test():
     bare = commands.ROOT / "tests/lab/bare"
     through = ["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"] if os.geteuid() == 0 else []
