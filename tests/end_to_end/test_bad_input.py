@@ -298,7 +298,7 @@ def test_no_graph_and_no_command(edgewire):
 
 def test_a_transport_that_this_build_or_machine_lacks(edgewire, path):
     for backend in json.loads(edgewire.ok("transports", "--json", "-")):
-        if not backend["usable"]:
+        if not backend["usable"] and not backend["reason"].startswith("no permission"):  # of which a job hears when it opens a port
             line = refused_job(edgewire, "pagerank", path, "-p", 2, "--transport", backend["name"])
             assert backend["name"] in line and backend["reason"] in line
 
