@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+import rights
 from processes import children, wait_for
 
 
@@ -56,7 +57,7 @@ def breakable_disk(folder):
     image = folder.with_name(f"{folder.name}.image")
     with image.open("wb") as file:
         file.truncate(64 << 20)
-    if subprocess.run(["mkfs.ext4", "-q", "-O", "^has_journal", image], capture_output=True).returncode != 0:
+    if rights.refusal("mkfs.ext4", "-q", "-O", "^has_journal", image):
         pytest.skip("a file system on a block device cannot be made here")
     mounted(["mount", "-o", "loop", image, folder], folder, "a file system on a block device")
     try:
