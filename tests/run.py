@@ -4,7 +4,8 @@
 Unit tests are the doctest programs that meson knows, end-to-end tests are pytest's in tests/end_to_end, and the rules of
 the house are tests/check_includes.py. Each test program and each pytest worker runs in namespaces and an environment of
 its own. A test that fails by chance is run once more, alone, and counts as unstable when it passes then; crashes,
-reports of sanitizers and wrong values are never repeated. The last line is `N passed, N failed, N skipped`, counting
+reports of sanitizers and wrong values are never repeated. Each file of tests has a line when it has ended, and each reason for which tests
+were skipped has one at the end. The last line is `N passed, N failed, N skipped`, counting
 test cases; the exit status is 1 when any failed.
 """
 
@@ -16,7 +17,7 @@ import subprocess
 import sys
 
 from runner import end_to_end, unit
-from runner.commands import ROOT, clean_environment, program_of, run, tail
+from runner.commands import ROOT, clean_environment, program_of, run, run_together_if_need_be, tail
 from runner.outcomes import Tally
 
 FAST = "not slow and not machine and not launcher and not dpdk and not links and not measured"
@@ -60,6 +61,7 @@ def read_options():
     parser.add_argument("--fuzz-seconds", type=int, default=0, metavar="N", help="how long each fuzz test runs (default: a moment)")
     parser.add_argument("--at-once", type=int, default=os.cpu_count() + 1, metavar="N",
                         help="test programs and pytest workers side by side (default: one more than cores, since some wait)")
+    parser.add_argument("--verbose", action="store_true", help="name each skipped test")
     options = parser.parse_args()
     options.units = [name for name in options.units.split(",") if name]
     return options
@@ -68,7 +70,8 @@ def read_options():
 def main():
     options = read_options()
     build = (ROOT / options.build).resolve()
-    tally = Tally()
+    tally = Tally(options.verbose)
+    run_together_if_need_be()
     if program_of(build) is None:
         tally.fail("build", f"{build}/edgewire is not there: build first (make build)")
     else:

@@ -109,12 +109,14 @@ void Transfer::go_on() noexcept {
   if (!under_way_) return;
   io_uring* const ring = queue_.ring_.get();
   if (ring == nullptr) {
+    topology::Asides asides(queue_.observer(), queue_.worker_, -1);
     while (under_way_) {
       const auto at = static_cast<off_t>(offset_);
       const ssize_t bytes =
           writes_ ? pwrite(descriptor_, memory_, left_, at) : pread(descriptor_, memory_, left_, at);
       advance(bytes < 0 ? -errno : static_cast<int>(bytes));
     }
+    asides.was(topology::Phase::wait);
     return;
   }
   while (queue_.under_way_ == kMostUnderWay && queue_.error_ == 0) queue_.wait_for_one();

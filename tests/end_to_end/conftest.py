@@ -5,8 +5,10 @@ import itertools
 import os
 import pathlib
 import random
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import uuid
 
@@ -15,6 +17,7 @@ import pytest
 import evidence
 import lab
 import reference
+import rights
 from processes import LIMIT_S, LIVE_PEER_S, PATIENCE_S, own_places, wait_for
 
 MARK = f"EDGEWIRE_TEST_RUN={uuid.uuid4()}"
@@ -82,6 +85,31 @@ def own_cores(tmp_path_factory):
 @pytest.fixture(scope="session")
 def edgewire():
     return Edgewire(os.path.abspath(os.environ["EDGEWIRE"]))
+
+
+@pytest.fixture
+def open_folder():
+    """A folder into which other users may look, too; they may not into tmp_path."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        yield pathlib.Path(folder)
+
+
+@pytest.fixture
+def run_by(open_folder):
+    """run_by(user): the program, which this user runs, wherever it lies. Skips the test where nobody can become the user."""
+    def by(user):
+        program = shutil.copy(os.environ["EDGEWIRE"], open_folder)
+        rights.need_user(user, program)
+        return Edgewire(program, rights.through_user(user))
+
+    return by
+
+
+@pytest.fixture
+def rightless(request):
+    """The program, run by somebody who has no rights of root's: whoever runs the tests, or another user."""
+    return request.getfixturevalue("run_by")(rights.ANOTHER) if os.geteuid() == 0 else Edgewire(os.path.abspath(os.environ["EDGEWIRE"]))
 
 
 @pytest.fixture(scope="session")

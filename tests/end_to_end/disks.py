@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+import rights
 from processes import children, wait_for
 
 
@@ -15,7 +16,7 @@ def mounted(command, folder, why):
     """Skips the test where the command, which mounts a file system in the folder, cannot do so."""
     folder.mkdir(exist_ok=True)
     if subprocess.run(command, capture_output=True).returncode != 0:
-        pytest.skip(f"{why} cannot be mounted here: this needs root")
+        pytest.skip(f"{why} cannot be mounted here: this needs root who may mount")
 
 
 @contextlib.contextmanager
@@ -56,7 +57,7 @@ def breakable_disk(folder):
     image = folder.with_name(f"{folder.name}.image")
     with image.open("wb") as file:
         file.truncate(64 << 20)
-    if subprocess.run(["mkfs.ext4", "-q", "-O", "^has_journal", image], capture_output=True).returncode != 0:
+    if rights.refusal("mkfs.ext4", "-q", "-O", "^has_journal", image):
         pytest.skip("a file system on a block device cannot be made here")
     mounted(["mount", "-o", "loop", image, folder], folder, "a file system on a block device")
     try:

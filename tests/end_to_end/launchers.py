@@ -17,6 +17,7 @@ import pytest
 import graphs
 import job as jobs
 import reference
+import rights
 from conftest import MARK, heed_signals, started_processes
 from processes import PATIENCE_S, is_gone, status_fields, wait_for
 
@@ -35,14 +36,10 @@ def path(tmp_path):
 
 
 def need(*programs):
-    if os.geteuid() != 0:
-        pytest.skip("network namespaces need root")
+    rights.need_hosts()
     for program in programs:
         if shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin:/sbin") is None:
             pytest.skip(f"{program} is not installed (tools/install-packages)")
-    trial = subprocess.run(["unshare", "--net", "true"], capture_output=True)
-    if trial.returncode != 0:
-        pytest.skip("this machine gives no network namespaces")
 
 
 @pytest.fixture(scope="module")

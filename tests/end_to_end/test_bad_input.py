@@ -1,10 +1,10 @@
 """What edgewire pagerank does with bad input: one line that names the cause, exit 1 or 2, nothing half-written."""
 
-import contextlib
 import json
 import os
 import re
 import resource
+import shutil
 import stat
 import subprocess
 
@@ -62,25 +62,13 @@ def test_a_folder_a_pipe_and_a_device_as_graph(edgewire, tmp_path):
     assert refused_job(edgewire, "pagerank", tmp_path, "-p", 2).startswith(f"{tmp_path}: it is a folder without a graph")
 
 
-@contextlib.contextmanager
-def another_user():
-    """Arguments that start a program as one who may not read everything."""
-    if os.geteuid() != 0:
-        yield {}
-    else:
-        yield {"user": 65534, "group": 65534, "extra_groups": []}
-
-
-def test_a_graph_without_permission(edgewire, path):
-    path.chmod(0)
-    folder = path.parent / "parts.ew"
+def test_a_graph_without_permission(rightless, path, open_folder):
+    file, folder = open_folder / "g.ew", open_folder / "parts.ew"
+    shutil.copy(path, file)
+    file.chmod(0)
     folder.mkdir(mode=0)
-    for parent in list(path.parents)[:3]:
-        if parent.owner() != "root" or os.geteuid() == 0:
-            parent.chmod(parent.stat().st_mode | stat.S_IXOTH | stat.S_IXGRP)
-    with another_user() as user:
-        for graph in (path, folder):
-            assert edgewire.refused("pagerank", graph, **user) == f"{graph}: cannot read: Permission denied"
+    for graph in (file, folder):
+        assert rightless.refused("pagerank", graph) == f"{graph}: cannot read: Permission denied"
 
 
 @pytest.mark.core
@@ -151,10 +139,11 @@ def test_output_to_a_folder(edgewire, path, tmp_path, option):
 @pytest.mark.parametrize("processes", [1, 2])
 def test_output_to_a_full_device(edgewire, path, tmp_path, option, processes):
     full = tmp_path / "full"
-    if os.geteuid() != 0:
-        full = "/dev/full"
-    else:  # one of our own, in case it gets replaced
+    try:  # one of our own, in case it gets replaced
         os.mknod(full, stat.S_IFCHR | 0o666, os.makedev(1, 7))
+        full.open("wb").close()
+    except PermissionError:  # of this user, or of all in this file system
+        full = "/dev/full"
     line = refused_job(edgewire, "pagerank", path, "-p", processes, option, full)
     assert line.endswith(f"{full}: cannot write: No space left on device")
     assert stat.S_ISCHR(os.stat(full).st_mode)
@@ -309,7 +298,7 @@ def test_no_graph_and_no_command(edgewire):
 
 def test_a_transport_that_this_build_or_machine_lacks(edgewire, path):
     for backend in json.loads(edgewire.ok("transports", "--json", "-")):
-        if not backend["usable"]:
+        if not backend["usable"] and not backend["reason"].startswith("no permission"):  # of which a job hears when it opens a port
             line = refused_job(edgewire, "pagerank", path, "-p", 2, "--transport", backend["name"])
             assert backend["name"] in line and backend["reason"] in line
 

@@ -11,6 +11,8 @@ import types
 
 import pytest
 
+import rights
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.path.abspath(os.environ["EDGEWIRE"])).parent
 sys.path[:0] = [str(ROOT / "perf/bench"), str(ROOT / "perf/peers"), str(ROOT / "perf")]
@@ -229,8 +231,7 @@ def table_of(script, folder, *options):
 
 
 def need(*programs):
-    if os.geteuid() != 0:
-        pytest.skip("network namespaces need root")
+    rights.need_hosts()
     for program in programs:
         if not shutil.which(program):
             pytest.skip(f"{program} is not installed")

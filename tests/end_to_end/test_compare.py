@@ -11,14 +11,12 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+import rights
 import viewer
 from job import check_schema
 from processes import LIMIT_S, PATIENCE_S, children, wait_for
 
-needs_hosts = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("ip") or not shutil.which("tc"),
-                                 reason="local hosts need root and iproute2")
-as_user = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-
+needs_hosts = pytest.mark.skipif(bool(rights.no_hosts()), reason=rights.no_hosts())
 
 APART = """mount -t tmpfs none /run && ip link set lo up && ip link add ew0 type veth peer name ew1 &&
   ip link set ew0 up && ip link set ew1 up && ip addr add 10.78.0.1/24 dev ew0 && echo ready && exec cat"""
@@ -28,7 +26,7 @@ APART = """mount -t tmpfs none /run && ip link set lo up && ip link add ew0 type
 def apart():
     """What runs the command that follows where only these tests make names: in a network namespace with an interface that
     has an address, and a mount namespace. Nothing for users who may not have them."""
-    if os.geteuid() != 0 or not shutil.which("ip"):
+    if rights.no_hosts():
         yield []
         return
     with subprocess.Popen(["unshare", "--net", "--mount", "sh", "-c", APART], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -203,17 +201,10 @@ def test_a_tool_that_is_stopped_is_killed_and_named(edgewire, graph, nothing_rem
     assert not os.path.exists(f"/proc/{pid}")
 
 
-@as_user
 @pytest.mark.parametrize("command", [["pagerank", "-p", 2, "--local-hosts"], ["compare", "-p", 2]])
-def test_without_root(edgewire, graph, tmp_path, command):
-    program = tmp_path / "edgewire"
-    shutil.copy(edgewire.program, program)
-    shutil.copy(graph, tmp_path / "g.ew")
-    for folder in (tmp_path, *tmp_path.parents):
-        if not os.stat(folder).st_mode & 1:
-            folder.chmod(0o755)
-    result = subprocess.run([program, command[0], "g.ew", *map(str, command[1:])], capture_output=True, text=True,
-                            cwd=tmp_path, user=65534, group=65534, extra_groups=[])
+def test_without_root(rightless, graph, open_folder, command):
+    shutil.copy(graph, open_folder / "g.ew")
+    result = rightless(command[0], "g.ew", *command[1:], cwd=open_folder)
     assert result.returncode == 1
     assert re.fullmatch(r"edgewire: .* needs root .*\n", result.stderr)
 

@@ -3,19 +3,18 @@
 import contextlib
 import json
 import os
-import pathlib
 import re
 import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 
 import pytest
 
 import graphs
 import reference
+import rights
 from conftest import Edgewire
 from processes import LIMIT_S, LIVE_PEER_S, PATIENCE_S, causes, children, status_fields, wait_for
 
@@ -39,11 +38,11 @@ def changed(options, **others):
 
 @pytest.fixture
 def running(edgewire):
-    """running(arguments, through) starts a process that is killed at the end of the test."""
+    """running(arguments, through, program) starts a process that is killed at the end of the test."""
     started = []
 
-    def start(arguments, through=(), **options):
-        started.append(Edgewire(edgewire.program, through).start(*arguments, **options))
+    def start(arguments, through=(), program=edgewire.program, **options):
+        started.append(Edgewire(program, through).start(*arguments, **options))
         return started[-1]
 
     yield start
@@ -177,11 +176,6 @@ def test_nothing_is_made_before_all_have_come(running, hosts, tmp_path, command)
 # ---- what the system says of a connection ------------------------------------------------------------------------------
 
 
-def need_network():
-    if os.geteuid() != 0 or subprocess.run(["unshare", "--net", "true"], capture_output=True).returncode:
-        pytest.skip("this machine gives no network namespaces")
-
-
 class Host:
     """A network namespace, which goes with the process that holds it."""
 
@@ -202,7 +196,7 @@ class Host:
 @pytest.fixture
 def net_hosts():
     """Two hosts with a link between them, 10.9.0.1 and 10.9.0.2 on eth0."""
-    need_network()
+    rights.need_hosts()
     both = [Host(), Host()]
     both[0].do(f"ip link add eth0 type veth peer name eth0 netns {both[1].holder.pid}")
     for number, host in enumerate(both, 1):
@@ -351,8 +345,8 @@ def test_options_of_equal_meaning_agree(edgewire, several, hosts, path, tmp_path
 def container():
     """What starts a process with PIDs and mounts of its own, and the network of this one."""
     command = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
-    if os.geteuid() != 0 or subprocess.run([*command, "true"], capture_output=True).returncode:
-        pytest.skip("this machine gives no PID namespaces")
+    if why := rights.refusal(*command, "true"):
+        pytest.skip(f"no PID namespaces here ({why})")
     return command
 
 
@@ -377,26 +371,19 @@ def test_containers_of_one_pod_say_why_there_is_no_shared_memory(running, contai
                              "(--transport tcp or auto goes another way)"), line
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="needs root and setpriv")
-def test_another_user_in_the_pod(running, edgewire, hosts, tmp_path):
+def test_another_user_in_the_pod(running, run_by, hosts, tmp_path, open_folder):
     """Its process may not look into others; a copy of the secret is its own."""
-    user = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+    another = run_by(rights.ANOTHER)
     options = hosts(2)
-    with tempfile.TemporaryDirectory() as folder:  # another user cannot get into tmp_path
-        shared = pathlib.Path(folder)
-        shared.chmod(0o755)
-        path = reference.write_graph(shared / "g.ew", graphs.make("self loops"))
-        secret = shutil.copy(options[3], shared / "secret")
-        os.chown(secret, 65534, 65534)
-        options[1] = shutil.copy(options[1], shared / "hosts")
-        if subprocess.run([*user, "cat", path, options[1]], capture_output=True).returncode or \
-                subprocess.run([*user, edgewire.program, "--version"], capture_output=True).returncode:
-            pytest.skip("another user cannot use the files of this test")
-        arguments = ["pagerank", path, "-w", 1, "--iterations", 3]
-        ranks = [running([*arguments, *options, "--rank", 0, "--json", tmp_path / "report.json"]),
-                 running([*arguments, *options[:3], secret, *options[4:], "--rank", 1], ["env", "-u", "XDG_RUNTIME_DIR", *user])]
-        for rank in ranks:
-            lines_of(rank, 0)
+    path = reference.write_graph(open_folder / "g.ew", graphs.make("self loops"))
+    secret = shutil.copy(options[3], open_folder / "secret")
+    os.chown(secret, rights.ANOTHER, rights.ANOTHER)
+    options[1] = shutil.copy(options[1], open_folder / "hosts")
+    arguments = ["pagerank", path, "-w", 1, "--iterations", 3]
+    ranks = [running([*arguments, *options, "--rank", 0, "--json", tmp_path / "report.json"]),
+             running([*arguments, *options[:3], secret, *options[4:], "--rank", 1], another.through, another.program)]
+    for rank in ranks:
+        lines_of(rank, 0)
     report = json.loads((tmp_path / "report.json").read_text())
     assert report["transport"] == "tcp" and "Permission denied" in report["transport_reason"]
 

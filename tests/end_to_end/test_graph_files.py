@@ -18,7 +18,6 @@ import pytest
 
 from reference import WEIGHT_TYPES
 
-
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GRAPHS = pathlib.Path(os.environ.get("EDGEWIRE_GRAPHS", ROOT.parent / "shared" / "graphs"))
 
@@ -50,7 +49,7 @@ def real_graph():
     def path(name):
         file = GRAPHS / name
         if not file.exists():
-            pytest.skip(f"{file} is not there")
+            pytest.skip("this real graph is not here (EDGEWIRE_GRAPHS names a folder)")
         return file
 
     return path
@@ -244,13 +243,9 @@ def test_damage_is_named_by_its_byte(edgewire, refused, tmp_path):
     assert "g.ew: byte 30001: the file has 30001 bytes but its header says" in refused("info", "g.ew")
 
 
-def test_no_permission(refused):
-    user = {"user": "nobody", "cwd": "/"} if os.geteuid() == 0 else {}
-    try:
-        assert refused("info", "/etc/shadow", **user) == "/etc/shadow: cannot read: Permission denied"
-    except PermissionError:
-        pytest.skip("nobody may not run the program where it lies")
-    assert "Permission denied" in refused("generate", "kronecker", "--scale", 3, "-o", "/etc/g.ew", **user)
+def test_no_permission(rightless):
+    assert rightless.refused("info", "/etc/shadow", cwd="/") == "/etc/shadow: cannot read: Permission denied"
+    assert "Permission denied" in rightless.refused("generate", "kronecker", "--scale", 3, "-o", "/etc/g.ew", cwd="/")
 
 
 def test_a_full_disk_leaves_nothing_behind(refused, tmp_path):
@@ -258,7 +253,7 @@ def test_a_full_disk_leaves_nothing_behind(refused, tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()
     small = ["-t", "tmpfs", "-o", "size=64k", "tmpfs", disk]
-    if os.geteuid() == 0 and subprocess.run(["mount", *small], capture_output=True, check=False).returncode == 0:
+    if subprocess.run(["mount", *small], capture_output=True, check=False).returncode == 0:
         try:
             line = refused("generate", "kronecker", "--scale", 12, "-o", disk / "g.ew")
             assert line == f"{disk}/g.ew: cannot write: No space left on device"
@@ -271,7 +266,7 @@ def test_a_full_disk_leaves_nothing_behind(refused, tmp_path):
             resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
 
         line = refused("generate", "kronecker", "--scale", 12, "-o", disk / "g.ew", preexec_fn=limit)
-        assert line == f"{disk}/g.ew: cannot write: File too large"
+        assert line.startswith(f"{disk}/g.ew: cannot write: File too large (`ulimit -f` allows ")
         assert os.listdir(disk) == []
 
 

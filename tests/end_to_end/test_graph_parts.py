@@ -13,6 +13,7 @@ import pytest
 
 import every_command
 import reference
+import rights
 from disks import small_disk
 from frontier import values
 from processes import PATIENCE_S, check_ended, check_loss, children, has_file_in, wait_for
@@ -220,8 +221,7 @@ def test_what_is_refused(edgewire, inputs, both, tmp_path):
 
 
 def test_several_hosts_need_parts(edgewire, inputs, tmp_path):
-    if os.geteuid() != 0 or not shutil.which("ip") or not shutil.which("tc"):
-        pytest.skip("local hosts need root and iproute2")
+    rights.need_hosts()
     command = ["convert", inputs / "dense.el", "-o", tmp_path / "g.ew", "-p", 2, "-w", 1, "--local-hosts"]
     line = edgewire(*command).stderr
     assert "convert writes one file, so all its processes must be on one host (-p); --parts writes a file for each process" in line

@@ -13,6 +13,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+import rights
 import viewer
 from control_groups import cpu_group
 from job import check_schema, on
@@ -414,8 +415,7 @@ def two_cores():
 @pytest.mark.measured
 def test_known_answer_shaped_link(edgewire, tmp_path, graph):
     """At 20 Mbit/s sending takes many times as long as computing."""
-    if os.geteuid() != 0:
-        pytest.skip("network namespaces need root")
+    rights.need_hosts()
     report, text = profile(edgewire, tmp_path, graph, "-p", 2, "-w", 1, "--local-hosts", "--rate", "20M", "--strategy",
                            "process", "--iterations", 5, preexec_fn=lambda: on_core(os.sched_getaffinity(0)))
     verdict = report["profile"]["verdict"]
@@ -429,8 +429,7 @@ def test_known_answer_shaped_link(edgewire, tmp_path, graph):
 @pytest.mark.parametrize("slow, fast, limit_then", [("20M", "200M", "wire"), ("1G", "10G", "cores")])
 def test_what_a_faster_link_brings(edgewire, tmp_path, slow, fast, limit_then):
     """The time that is predicted for ten times the rate is near what a link of that rate gives."""
-    if os.geteuid() != 0:
-        pytest.skip("network namespaces need root")
+    rights.need_hosts()
     large = tmp_path / "large.ew"
     edgewire.ok("generate", "kronecker", "--scale", 19, "--edge-factor", 16, "--seed", 1, "-o", large)
     for turn in range(3):  # other programs of the machine can spoil one

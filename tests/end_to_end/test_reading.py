@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+import rights
 from every_command import KERNELS
 
 # The same graph: a list of edges, one of names, and a table.
@@ -73,8 +74,7 @@ def test_bound_counts_any_format(edgewire, inputs):
 
 
 def test_compare_reads_any_format(edgewire, inputs, tmp_path):
-    if os.geteuid() != 0:
-        pytest.skip("local hosts need root")
+    rights.need_hosts()
     for name, options in (("names.tsv", ["--labels"]), ("table.csv", TABLE)):
         report = json.loads(edgewire.ok("compare", inputs / name, *options, "-p", 2, "--rate", "1G", "--strategy", "slots", "--repeat", 1,
                                         "--iterations", 2, "--json", "-"))

@@ -1,15 +1,13 @@
 """Several hosts: processes read each row once, send it to its owner, and find what one process finds."""
 
-import os
-import shutil
-
 import pytest
 
+import rights
 from frontier import KERNELS, check, make, partition, run
 from job import Job, on
 from reference import write_graph
 
-needs_hosts = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("ip"), reason="local hosts need root and iproute2")
+needs_hosts = pytest.mark.skipif(bool(rights.no_hosts()), reason=rights.no_hosts())
 pytestmark = [needs_hosts, pytest.mark.links]
 HOSTS = ["--local-hosts", "--rows", "shares"]  # by default they are read where they are, since the file was written just now
 OWNERSHIPS = ["hash", "ranges", "file"]

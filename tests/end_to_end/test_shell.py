@@ -27,13 +27,9 @@ def words_of(command, kronecker, tmp_path):
     return [names.get(word, word) for word in command.split()]
 
 
-def limited(limit, amount, *more):
+def limited(limit, amount):
     """What sets a limit, the soft one and the hard one, in a process to come."""
-    def prepare():
-        resource.setrlimit(limit, (amount, amount))
-        for act in more:
-            act()
-    return {"preexec_fn": prepare}
+    return {"preexec_fn": lambda: resource.setrlimit(limit, (amount, amount))}
 
 
 @pytest.mark.parametrize("command", [
@@ -168,11 +164,9 @@ def test_stacks_have_a_usual_size(edgewire, kronecker, tmp_path, stack, command)
     edgewire.ok(*words_of(command, kronecker, tmp_path), preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (stack, -1)))
 
 
-def test_too_few_processes_are_named(edgewire):
-    if os.geteuid() != 0:
-        pytest.skip("a user of its own, who has no processes yet, is needed")
-    done = edgewire("tasks", "number-inc", "-p", 2, "-w", 1,
-                    **limited(resource.RLIMIT_NPROC, 2, lambda: os.setgid(54321), lambda: os.setuid(54321)))
+def test_too_few_processes_are_named(run_by):
+    """Of a user who has none yet."""
+    done = run_by(54321)("tasks", "number-inc", "-p", 2, "-w", 1, **limited(resource.RLIMIT_NPROC, 2))
     said = done.stderr.splitlines()  # the second process cannot start, and the first one has no thread
     assert done.returncode == 1 and said
     assert all(line.endswith("Resource temporarily unavailable (`ulimit -u` allows 2: raise it with `ulimit -u unlimited`)")

@@ -14,6 +14,7 @@ import time
 
 import pytest
 
+import rights
 import test_dpdk
 from processes import DEAD_PEER_S, LIMIT_S, causes, wait_for
 
@@ -28,11 +29,7 @@ WIRES = {"tcp": ["--transport", "tcp"], "dpdk": ["--transport", "dpdk", "--dpdk-
 
 def missing(transport="tcp"):
     """Why there can be no such job here; empty when there can."""
-    if os.geteuid() != 0:
-        return "network namespaces need root"
-    if transport == "dpdk":
-        return test_dpdk.missing()
-    return subprocess.run(["unshare", "--net", "true"], capture_output=True, text=True).stderr.strip()
+    return rights.no_hosts() or (test_dpdk.missing() if transport == "dpdk" else "")
 
 
 @pytest.fixture(params=WIRES)

@@ -35,7 +35,7 @@ def paths(edgewire, tmp_path_factory):
         if not graph.exists():
             if name in INPUTS:
                 if not (GRAPHS / name).is_dir():
-                    pytest.skip(f"{GRAPHS / name} is not there")
+                    pytest.skip("this real graph is not here (EDGEWIRE_GRAPHS names a folder)")
                 edgewire.ok("convert", GRAPHS / name / INPUTS[name], "-o", graph)
             else:
                 edgewire.ok("generate", "kronecker", "--scale", name.removeprefix("kronecker-"), "-o", graph)

@@ -1,5 +1,6 @@
 """Commands of tests: in a clean environment, with a limit, and with the stacks of what hangs."""
 
+import functools
 import os
 import pathlib
 import shutil
@@ -16,6 +17,32 @@ SANITIZERS = {  # unless the caller has options of their own
     "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
 }
 MOST_PROCESSES = 24  # whose stacks are told
+
+
+def is_mount_point(folder, mounts="/proc/self/mountinfo"):
+    """Whether something is mounted there. The root folder of a chroot need not be a mount point."""
+    with open(mounts, encoding="utf-8") as file:
+        return any(line.split()[4] == folder for line in file)
+
+
+@functools.cache
+def why_together():
+    """Why commands cannot run in namespaces of their own (alone) here; empty where they can."""
+    tried = subprocess.run([*ALONE, "true"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if tried.returncode == 0:
+        return ""
+    if os.geteuid() != 0:
+        return "only root makes some"
+    if not is_mount_point("/"):
+        return "/ is no mount point (before `chroot DIR`: `mount --bind DIR DIR`)"
+    return f"{(tried.stderr.splitlines() or ['?'])[0]} (root needs CAP_SYS_ADMIN)"
+
+
+def run_together_if_need_be():
+    """Says so where tests have no namespaces of their own: they share ports, mounts and /dev/shm with all else here."""
+    if why := why_together():
+        ALONE.clear()
+        print(f"note: tests have no namespaces of their own: {why}", flush=True)
 
 
 def program_of(build):

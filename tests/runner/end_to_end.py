@@ -13,7 +13,7 @@ import tempfile
 import time
 
 from runner.commands import ALONE, ROOT, clean_environment, program_of, run, tail
-from runner.outcomes import is_crash
+from runner.outcomes import cut, is_crash, print_file
 
 FOLDER = ROOT / "tests/end_to_end"
 LIMIT_S = 3 * 3600  # of all; each test has its own limit
@@ -38,8 +38,38 @@ def workers(count):
     return ["-d", "--dist=load", *[part for _ in range(count) for part in ("--tx", f"popen//python={python}")]]
 
 
-def run_pytest(arguments, build, settings, side_by_side=0, tell=lambda name, result: None):
-    """Calls tell(name, result) for each test that ends, when it ends: a test that fails in its fixtures has ended twice.
+class Files:
+    """The files of tests of a run, each of which gets a line when its last test has ended."""
+
+    def __init__(self):
+        self.waiting = {}  # how many tests of each file have not ended yet
+        self.results = collections.defaultdict(dict)
+
+    def take(self, record):
+        """A line of the plug-in's."""
+        name = record.get("name") or record.get("ended", "")
+        file = name.partition("::")[0]
+        if "files" in record:
+            self.waiting.update(record["files"])
+        elif "outcome" in record:
+            self.results[file][name] = record
+        elif file in self.waiting:
+            self.waiting[file] -= 1
+            if self.waiting[file] == 0:
+                self.print(file)
+
+    def print(self, file):
+        results = self.results.pop(file, {}).values()
+        print_file(file.removesuffix(".py"), [result["outcome"] for result in results], sum(result["seconds"] for result in results))
+
+    def print_rest(self):
+        """Of a run that was cut short."""
+        for file in list(self.results):
+            self.print(file)
+
+
+def run_pytest(arguments, build, settings, side_by_side=0, take=lambda record: None):
+    """Calls take(record) for each line that the plug-in writes, when it is written: a test that fails in its fixtures has two results.
     Returns pytest's status, its output, and the last result of each test: {name: result}."""
     with tempfile.NamedTemporaryFile("r", suffix=".jsonl") as stream:
         environment = clean_environment(EDGEWIRE=str(program_of(build)), EDGEWIRE_TEST_STREAM=stream.name, PYTHONPATH=str(FOLDER), **settings)
@@ -54,45 +84,41 @@ def run_pytest(arguments, build, settings, side_by_side=0, tell=lambda name, res
                 while part := stream.readline():
                     line += part
                     if line.endswith("\n"):
-                        result = json.loads(line)
+                        record = json.loads(line)
                         line = ""
-                        results[result["name"]] = result
-                        tell(result["name"], result)
+                        if "outcome" in record:
+                            results[record["name"]] = record
+                        take(record)
                 if not ended:
                     concurrent.futures.wait([running], timeout=0.5)
         return *running.result(), results
 
 
-def print_times(results):
-    """Where the time went: the sum of each file, and the slowest test cases."""
-    by_file = collections.Counter()
-    for name, result in results.items():
-        by_file[name.partition("::")[0]] += result["seconds"]
-    print(", ".join(f"{name.removesuffix('.py')} {seconds:.1f} s" for name, seconds in by_file.most_common()))
+def print_slowest(results):
     for name, result in sorted(results.items(), key=lambda item: -item[1]["seconds"])[:SLOWEST]:
-        print(f"    {result['seconds']:6.1f} s  {name}")
+        print(cut(f"    {result['seconds']:6.1f} s  {name}"))
 
 
 def name_left_out(build, tally, marker, expression, settings):
     """Slow tests are skipped tests with a reason, not silence."""
     _, output, _ = run_pytest([str(FOLDER), "--collect-only", "-m", f"not ({expression})" + (f" and ({marker})" if marker else "")], build, settings)
-    left_out = re.findall(r"^\S*end_to_end/(\S+?::.+)", output, re.MULTILINE)
-    by_file = collections.Counter(name.partition("::")[0] for name in left_out)
-    for file, count in by_file.items():
-        tally.skipped += count
-        print(f"skipped {file}: {count} that `make test-all` runs")
+    for name in re.findall(r"^\S*end_to_end/(\S+?::.+)", output, re.MULTILINE):
+        tally.skip(name, "`make test-all` runs them")
 
 
 def run_all(build, tally, marker, expression, side_by_side, settings):
     """Runs the tests with `marker` for which the markers' `expression` holds."""
     start = time.monotonic()
     chosen = " and ".join(f"({part})" for part in (marker, expression) if part)
+    files = Files()
 
-    def tell(name, result):
-        if result["outcome"] == "failed":
-            print(f"failed  {name} after {result['seconds']:.1f} s: {result['message'].splitlines()[0] if result['message'] else ''}", flush=True)
+    def take(record):
+        if record.get("outcome") == "failed":
+            print(f"failed  {record['name']} after {record['seconds']:.1f} s: {(record['message'].splitlines() or [''])[0]}", flush=True)
+        files.take(record)
 
-    code, output, results = run_pytest([str(FOLDER), "-m", chosen], build, settings, side_by_side, tell)
+    code, output, results = run_pytest([str(FOLDER), "-m", chosen], build, settings, side_by_side, take)
+    files.print_rest()
     later = []
     for name, result in results.items():
         if result["outcome"] == "passed":
@@ -112,5 +138,5 @@ def run_all(build, tally, marker, expression, side_by_side, settings):
         if known["outcome"] == "failed":
             print(f"the second time:\n{known['text']}")
         tally.settle(name, results[name]["text"], known["outcome"] == "passed")
-    print_times(results)
+    print_slowest(results)
     print(f"end to end: {len(results)} run, {time.monotonic() - start:.0f} s", flush=True)

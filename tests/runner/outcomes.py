@@ -1,8 +1,11 @@
-"""What came of tests: counts, and one printed block for each failure, skip and unstable test, as they come."""
+"""What came of tests: counts, a printed block for each failure and unstable test and a line for each file of tests, as they come, and at
+the end the reasons of skipped tests."""
 
+import collections
 import os
 import re
 
+WIDTH = 120  # of printed lines, but for those of failures
 CRASH = re.compile(r"ended by SIG|exit status (-\d+|13[0-9]|14[0-9]|66)\b|Sanitizer|runtime error: |\bSIG(SEGV|ABRT|BUS|ILL|FPE)\b|core dumped")
 
 
@@ -21,16 +24,29 @@ def machine_state():
     return f"load {' '.join(f'{load:.1f}' for load in os.getloadavg())} on {os.cpu_count()} cores, {available} of memory available"
 
 
+def cut(line):
+    return line if len(line) <= WIDTH else f"{line[:WIDTH - 4]} ..."
+
+
+def print_file(name, outcomes, seconds):
+    """A file of tests has ended: `outcomes` are "passed", "failed" or "skipped"."""
+    count = collections.Counter(outcomes)
+    parts = [f"{count[outcome]} {outcome}" for outcome in ("passed", "failed", "skipped") if count[outcome]]
+    print(f"{name}: {', '.join(parts) or 'no tests'}, {seconds:.1f} s", flush=True)
+
+
 def indented(text):
     return "".join(f"    {line}\n" for line in text.strip().splitlines())
 
 
 class Tally:
-    """What happened so far."""
+    """What happened so far. A verbose one names each skipped test."""
 
-    def __init__(self):
+    def __init__(self, verbose=False):
+        self.verbose = verbose
         self.passed = self.failed = self.skipped = 0
         self.unstable = []
+        self.reasons = collections.defaultdict(list)  # for which tests were skipped: their names
 
     def fail(self, name, text):
         self.failed += 1
@@ -38,7 +54,7 @@ class Tally:
 
     def skip(self, name, reason):
         self.skipped += 1
-        print(f"skipped {name}: {reason}", flush=True)
+        self.reasons[" ".join(reason.split())].append(name)
 
     def settle(self, name, first_text, passes_now):
         """A test that failed has been run once more, alone."""
@@ -49,7 +65,14 @@ class Tally:
         self.unstable.append(name)
         print(f"unstable: {name}\n    It passes alone. The first time:\n{indented(first_text)}", end="", flush=True)
 
+    def print_skipped(self):
+        for reason, names in sorted(self.reasons.items(), key=lambda item: -len(item[1])):
+            print(cut(f"skipped {len(names)}: {reason}"))
+            if self.verbose:
+                print("".join(f"    {name}\n" for name in names), end="")
+
     def print_end(self):
+        self.print_skipped()
         if self.unstable:
             print(f"{len(self.unstable)} unstable: " + ", ".join(self.unstable))
         print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped", flush=True)

@@ -10,7 +10,7 @@ import time
 import xml.etree.ElementTree as ET
 
 from runner.commands import ALONE, ROOT, clean_environment, how_it_ended, run, tail
-from runner.outcomes import is_crash
+from runner.outcomes import is_crash, print_file
 
 LIMIT_S = 900
 # Programs whose assertions are about values alone: one that fails is a wrong value, and is not repeated.
@@ -101,11 +101,12 @@ class Program:
 
 def report(program, tally, later):
     """Prints and counts what came of a program's cases. Appends those that are to be repeated to `later`."""
-    passed = 0
+    outcomes = []
     for case in program.cases:
         name = f"{program.name}: {case.get('name')}"
         messages = [squeeze(message.findtext("Text")) for message in case.iter("Message")]
         skips = [text[len("skipped:"):].strip() for text in messages if text.startswith("skipped:")]
+        outcomes.append("failed" if not program.passes(case) else "skipped" if case.get("skipped") or skips else "passed")
         if case.get("skipped"):
             tally.skip(name, "switched off in the source")
         elif not program.passes(case):
@@ -115,16 +116,15 @@ def report(program, tally, later):
             else:
                 later.append((program.name, case.get("name"), text))
         elif skips:
-            tally.skip(name, "; ".join(skips))
+            tally.skip(name, "; ".join(dict.fromkeys(skips)))
         else:
-            passed += 1
-    tally.passed += passed
+            tally.passed += 1
     if text := program.crash():
         if isinstance(program.code, int):
             tally.fail(program.name, text)
         else:
             later.append((program.name, None, text))
-    print(f"{program.name}: {passed} of {len(program.cases)} passed, {program.seconds:.1f} s", flush=True)
+    print_file(program.name, outcomes, program.seconds)
 
 
 def run_all(build, tally, wanted, side_by_side, fuzz_seconds):

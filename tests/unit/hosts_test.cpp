@@ -121,9 +121,8 @@ TEST_CASE("secrets come from a file that others cannot read or from the environm
     CHECK(message_of([&] {
             load_secret(files.write("d", "a secret of enough bytes", mode));
           }).ends_with("helps)"));
-  if (geteuid() == 0) {
-    const std::string theirs = files.write("theirs", "a secret of enough bytes");
-    REQUIRE(chown(theirs.c_str(), 65534, 65534) == 0);
+  const std::string theirs = files.write("theirs", "a secret of enough bytes");
+  if (chown(theirs.c_str(), 65534, 65534) == 0) {  // not all may give files away
     CHECK(message_of([&] { load_secret(theirs); }) ==
           theirs + ": this secret belongs to another user (use a copy of your own)");
   }

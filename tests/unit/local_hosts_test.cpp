@@ -81,8 +81,8 @@ TEST_CASE("numbers of local hosts that make no sense are refused") {
 }
 
 TEST_CASE("local hosts come and go") {
-  if (geteuid() != 0) {
-    MESSAGE("skipped: network namespaces need root");
+  if (run_program({"unshare", "--net", "--mount", "true"}).status != 0) {
+    MESSAGE("skipped: no network namespaces here (they need root with CAP_SYS_ADMIN)");
     return;
   }
   const ino_t home = network_namespace();

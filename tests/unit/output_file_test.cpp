@@ -118,7 +118,10 @@ TEST_CASE("a link that another user has put into a folder for others is refused"
     fs::permissions(folder / "shared", fs::perms(mode));
     fs::create_symlink("../victim", folder / "shared/link");
     fs::create_directory_symlink("..", folder / "shared/up");
-    if (lchown((folder / "shared/link").c_str(), kAnother, kAnother) != 0) return;  // needs root
+    if (lchown((folder / "shared/link").c_str(), kAnother, kAnother) != 0) {
+      MESSAGE("skipped: files cannot be given to another user here");
+      return;
+    }
     REQUIRE(lchown((folder / "shared/up").c_str(), kAnother, kAnother) == 0);
     for (const char* const name : {"shared/link", "shared/up/victim", "shared/up/new"})
       CHECK(error_of([&] { write_output(folder / name, "x"); }).find("a link of another user") !=

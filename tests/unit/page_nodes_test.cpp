@@ -57,7 +57,11 @@ int node_of(const std::byte* page) {
 /// libnuma takes the later one where the kernel has it.
 bool prefers(int mode) { return mode == MPOL_PREFERRED || mode == MPOL_PREFERRED_MANY; }
 
-bool has_policies() { return policy_of(reinterpret_cast<const std::byte*>(&has_policies)).first >= 0; }
+bool has_policies() {
+  const bool has = policy_of(reinterpret_cast<const std::byte*>(&has_policies)).first >= 0;
+  if (!has) MESSAGE("skipped: no memory policies here (refused, as in containers)");
+  return has;
+}
 
 TEST_CASE("pages have the policy that was asked for, from their first byte to their last") {
   if (!has_policies()) return;
@@ -99,7 +103,7 @@ TEST_CASE("nodes that are not there, and no nodes, change nothing and are no ref
   place_pages({{}, wrong[1]});
   CHECK(capture.text().empty());
   CHECK(policy_of(bytes_of(memory).data()).first == before);
-  CHECK(policy_refusal().empty());
+  if (before >= 0) CHECK(policy_refusal().empty());  // else other tests have been refused a policy
 }
 
 TEST_CASE("pages are counted where they are") {

@@ -187,14 +187,13 @@ TEST_CASE("a section table that is wrong but has the right checksum is refused")
 }
 
 TEST_CASE("another user's file is not used") {
-  if (geteuid() != 0) {
-    MESSAGE("skipped: only root can give files away");
-    return;
-  }
   const TemporaryDirectory directory;
   const std::string path = directory / "plan";
   write(path, some_arrays(10), "k");
-  REQUIRE(chown(path.c_str(), 65534, 65534) == 0);
+  if (chown(path.c_str(), 65534, 65534) != 0) {
+    MESSAGE("skipped: files cannot be given to another user here");
+    return;
+  }
   CHECK(error_of([&] { read(path, "k"); }) == path + ": it belongs to another user");
 }
 
