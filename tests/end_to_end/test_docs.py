@@ -5,6 +5,7 @@ import gzip
 import json
 import pathlib
 import re
+import tomllib
 
 import numpy as np
 import pytest
@@ -80,6 +81,12 @@ def test_commands_have_options_that_exist(edgewire, page):
 def test_all_subcommands_are_found_in_pages():
     found = {words[0] for page in PAGES for words in commands(page.read_text())}
     assert {"convert", "info", "bound", "pagerank", "netbench", "topology", "transports", "generate"} <= found
+
+
+def test_the_extra_all_is_all_others():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    joined = re.fullmatch(r"edgewire\[(.*)\]", "".join(extras.pop("all")))[1]
+    assert sorted(joined.split(",")) == sorted(extras)
 
 
 @pytest.fixture(scope="module")
