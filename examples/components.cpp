@@ -42,7 +42,8 @@ std::vector<PlainId> components(launch::Bootstrap& bootstrap, const graph::Graph
 
 void run(launch::Bootstrap& bootstrap, const char* path) {
   const auto graph = graph::GraphFile::open(path);
-  if (!graph.symmetric()) throw Error(std::string(path) + ": edges are not stored both ways");
+  if (!graph.symmetric())
+    throw Error(std::string(path) + ": its edges are not stored both ways; convert it with --undirected");
   const std::vector<PlainId> labels = components(bootstrap, graph);
   for (VertexId v{}; v < labels.size(); ++v)
     std::printf("%llu\t%llu\n", static_cast<unsigned long long>(graph.original_id(v)),
@@ -52,7 +53,7 @@ void run(launch::Bootstrap& bootstrap, const char* path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
+  if (argc != 2 || argv[1][0] == '-') {
     std::fprintf(stderr, "usage: %s GRAPH.ew\n", argv[0]);
     return 2;
   }

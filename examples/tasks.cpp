@@ -3,8 +3,10 @@
 //   c++ -O3 tasks.cpp $(pkg-config --cflags --libs edgewire) -o tasks && ./tasks 10
 #include <edgewire/tasks.h>
 
+#include <charconv>
 #include <cstdio>
-#include <cstdlib>
+#include <cstring>
+#include <exception>
 
 using namespace edgewire;
 
@@ -51,8 +53,20 @@ void run(launch::Bootstrap& bootstrap, int size) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  launch::LaunchOptions options;
-  options.processes = 2;
-  const int size = argc == 2 ? std::atoi(argv[1]) : 8;
-  return launch::run(options, [&](launch::Bootstrap& bootstrap) { run(bootstrap, size); });
+  int size = 8;
+  const char* const word = argc > 1 ? argv[1] : "8";
+  const char* const end = word + std::strlen(word);
+  if (const auto [rest, error] = std::from_chars(word, end, size);
+      argc > 2 || error != std::errc() || rest != end) {
+    std::fprintf(stderr, "usage: %s [N], the rows of the board: 1 to 14\n", argv[0]);
+    return 2;
+  }
+  try {
+    launch::LaunchOptions options;
+    options.processes = 2;
+    return launch::run(options, [&](launch::Bootstrap& bootstrap) { run(bootstrap, size); });
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
+    return 1;
+  }
 }

@@ -34,7 +34,7 @@ void run(launch::Bootstrap& bootstrap, const char* path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
+  if (argc != 2 || argv[1][0] == '-') {
     std::fprintf(stderr, "usage: %s GRAPH.ew\n", argv[0]);
     return 2;
   }

@@ -136,7 +136,9 @@ void GraphPart::check_header(Kind kind) {
   const std::uint64_t bytes = file_.bytes();
   if (bytes == 0) throw Error(fmt::format("{}: the file is empty", file_.path()));
   if (bytes < sizeof header_) {
-    file_.fail(bytes, "the file ends within its header; not an Edgewire graph, or cut short");
+    file_.fail(
+        bytes,
+        "the file ends within its header; not an Edgewire graph (see `edgewire convert`), or cut short");
   }
   std::memcpy(&header_, file_.data(), sizeof header_);
   if (header_.magic != kMagic) file_.fail(0, "not an Edgewire graph (see `edgewire convert`)");

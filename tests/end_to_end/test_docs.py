@@ -1,14 +1,19 @@
 """The pages for readers: README.md and docs/. Links lead somewhere, and commands have options that exist."""
 
 import functools
+import gzip
+import json
 import pathlib
 import re
+import tomllib
 
+import numpy as np
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PAGES = sorted([ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "perf/README.md", *ROOT.glob("docs/*.md")])
 README_LINES = 130
+DESKTOP = ROOT / "examples/debian-desktop.tsv.gz"
 
 
 def slug(heading):
@@ -76,3 +81,42 @@ def test_commands_have_options_that_exist(edgewire, page):
 def test_all_subcommands_are_found_in_pages():
     found = {words[0] for page in PAGES for words in commands(page.read_text())}
     assert {"convert", "info", "bound", "pagerank", "netbench", "topology", "transports", "generate"} <= found
+
+
+def test_the_extra_all_is_all_others():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    joined = re.fullmatch(r"edgewire\[(.*)\]", "".join(extras.pop("all")))[1]
+    assert sorted(joined.split(",")) == sorted(extras)
+
+
+@pytest.fixture(scope="module")
+def highest():
+    """The ten highest ranks of the graph in examples/, by name: the solution of the linear equations, which has no iterations."""
+    with gzip.open(DESKTOP, "rt") as file:
+        edges = [line.split() for line in file if not line.startswith("#")]
+    names = sorted({name for edge in edges for name in edge})
+    number = {name: i for i, name in enumerate(names)}
+    follows = np.zeros((len(names), len(names)))
+    for source, target in edges:
+        follows[number[target], number[source]] += 1
+    degrees = follows.sum(axis=0)
+    follows = np.where(degrees > 0, follows / np.maximum(degrees, 1), 1 / len(names))
+    ranks = np.linalg.solve(np.eye(len(names)) - 0.85 * follows, np.full(len(names), 0.15 / len(names)))
+    return [(names[i], ranks[i]) for i in np.argsort(-ranks)[:10]]
+
+
+def test_the_graph_in_examples(edgewire, highest, tmp_path):
+    edgewire.ok("convert", DESKTOP, "--labels", "-o", tmp_path / "desktop.ew")
+    edgewire.ok("pagerank", tmp_path / "desktop.ew", "-p", 2, "--top", 10, "--json", tmp_path / "report.json")
+    top = json.loads((tmp_path / "report.json").read_text())["top"]
+    assert [one["id"] for one in top] == [name for name, _ in highest]
+    np.testing.assert_allclose([one["value"] for one in top], [rank for _, rank in highest], rtol=1e-3)  # after 20 iterations
+
+
+def test_readme_shows_its_highest_ranks(highest):
+    readme = (ROOT / "README.md").read_text()
+    if DESKTOP.name not in readme:
+        pytest.skip(f"README.md does not begin with {DESKTOP.name}")
+    shown = re.findall(r"^(?:# *)?(\S+)\s+(0\.\d+)$", readme, re.M)
+    assert [name for name, _ in shown] == [name for name, _ in highest]
+    np.testing.assert_allclose([float(rank) for _, rank in shown], [rank for _, rank in highest], rtol=1e-3)

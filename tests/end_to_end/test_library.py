@@ -10,6 +10,7 @@ import subprocess
 import numpy as np
 import pytest
 
+from installing import BUILD, install, variables
 from processes import LIMIT_S
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -18,28 +19,31 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("library") / "installed"
-    build = pathlib.Path(os.environ["EDGEWIRE"]).resolve().parent
-    subprocess.run(["meson", "install", "-C", build, "--no-rebuild", "--quiet"], check=True, stdout=subprocess.DEVNULL,
-                   env={**os.environ, "DESTDIR": str(folder)})
-    return folder
+    said = install(folder).stdout
+    return folder, variables(said)
 
 
 @pytest.fixture
 def example(installed, tmp_path):
-    """example(name, arguments...): builds examples/NAME.cpp against the installed library, and runs it."""
+    """example(name, arguments...): builds examples/NAME.cpp as docs/kernels.md says, where the library is installed, and runs it. The
+    environment has nothing of it but what `make install` has said."""
+    _, environment = installed
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    _, build, _ = written()
+
     def run(name, *arguments, **options):
-        description, = installed.rglob("edgewire.pc")
-        found = {**os.environ, "PKG_CONFIG_SYSROOT_DIR": str(installed), "PKG_CONFIG_PATH": str(description.parent)}
-        flags = subprocess.run(["pkg-config", "--cflags", "--libs", "edgewire"], env=found, check=True, text=True,
-                               stdout=subprocess.PIPE).stdout.split()
         if not (tmp_path / name).exists():
-            subprocess.run(["c++", "-O2", ROOT / f"examples/{name}.cpp", *flags, "-o", tmp_path / name],
-                           check=True)
-        folder, = {path.parent for path in installed.rglob("libedgewire.so")}
-        return subprocess.run([tmp_path / name, *map(str, arguments)], text=True, capture_output=True, timeout=LIMIT_S,
-                              env={**os.environ, "LD_LIBRARY_PATH": str(folder)}, **options)
+            subprocess.run(build.replace("my_kernel", name), shell=True, cwd=tmp_path, env=environment, check=True)
+        return subprocess.run([tmp_path / name, *map(str, arguments)], text=True, capture_output=True, timeout=LIMIT_S, env=environment,
+                              **options)
 
     return run
+
+
+def written():
+    """The lines of docs/kernels.md that make a graph, build a kernel of one's own and run it."""
+    lines, = re.findall(r"this builds and runs it:\n\n```sh\n(.*?)```", (ROOT / "docs/kernels.md").read_text(), re.S)
+    return lines.splitlines()
 
 
 def test_the_example_builds_against_the_installed_library(edgewire, example, tmp_path):
@@ -59,8 +63,8 @@ def test_the_example_builds_against_the_installed_library(edgewire, example, tmp
     assert re.search(r"^edgewire: rank \d: stdout: cannot write: Bad file descriptor$", closed.stderr, re.M), closed.stderr
 
 
-def test_a_kernel_of_ones_own(edgewire, example, tmp_path):
-    """Katz centrality, beside the solution of its linear equations."""
+def test_a_kernel_of_ones_own(edgewire, example, installed, tmp_path):
+    """Katz centrality, beside the solution of its linear equations; and all lines of docs/kernels.md."""
     rng = np.random.default_rng(7)
     edges = rng.integers(0, 300, (2000, 2))
     (tmp_path / "g.txt").write_text("".join(f"{s} {t}\n" for s, t in edges))
@@ -75,6 +79,50 @@ def test_a_kernel_of_ones_own(edgewire, example, tmp_path):
     assert [int(vertex) for vertex, _ in lines] == list(ids)  # whole lines, in order, by one of the two processes
     values = dict(lines)
     np.testing.assert_allclose([float(values[str(v)]) for v in ids], expected, rtol=1e-5)
+    largest = max(abs(np.linalg.eigvals(matrix)))
+    for alpha in (1.05 / largest, 1e300):  # above 1 / the largest eigenvalue the sums have no end
+        grown = example("my_kernel", tmp_path / "g.ew", alpha)
+        assert (grown.returncode, grown.stdout) == (1, ""), alpha
+        assert re.fullmatch(r"edgewire: rank \d: the values grow without end.* take a smaller ALPHA: .*\n", grown.stderr), grown.stderr
+    settled = example("my_kernel", tmp_path / "g.ew", 0.95 / largest)
+    assert settled.returncode == 0, settled.stderr
+    make, _, run = written()
+    for line in make, run:
+        shown = subprocess.run(line, shell=True, cwd=tmp_path, env=installed[1], check=True, text=True, capture_output=True).stdout
+    lines = shown.splitlines()
+    assert len(lines) == 1024 and all(float(line.split("\t")[1]) >= 1 for line in lines)
+
+
+@pytest.mark.parametrize("name, wrong, empty", [
+    ("my_kernel", [["g.ew"], ["g.ew", "x"], ["g.ew", ""], ["g.ew", "0"], ["g.ew", "-1"], ["g.ew", "nan"], ["g.ew", "inf"], ["-p", "2"]], ["0.1"]),
+    ("components", [[], ["g.ew", "-p", "2"], ["--help"]], []),
+    ("top_ranks", [[], ["g.ew", "-p", "2"], ["--help"]], []),
+    ("tasks", [["x"], ["3.7"], [""], ["4294967297"], ["8", "9"], ["--help"]], None)])
+def test_examples_say_what_is_wrong(edgewire, tmp_path, name, wrong, empty):
+    """Wrong words, files that are no graphs, and graphs of no and of one vertex."""
+    def example(*words):
+        return subprocess.run([BUILD / f"src/example_{name}", *words], text=True, capture_output=True, timeout=LIMIT_S)
+
+    for words in wrong:
+        refused = example(*words)
+        assert (refused.returncode, refused.stdout) == (2, ""), words
+        assert re.fullmatch(rf"usage: .*/example_{name} .*\n", refused.stderr), (words, refused.stderr)
+    if empty is None:
+        return
+    (tmp_path / "short.txt").write_text("0 1\n")
+    (tmp_path / "long.txt").write_text("0 1\n" * 5000)
+    (tmp_path / "folder").mkdir()
+    for path, reason in (("none.ew", "cannot read: No such file"), ("short.txt", "not an Edgewire graph .see `edgewire convert`"),
+                         ("long.txt", "not an Edgewire graph .see `edgewire convert`"), ("folder", "a folder without a graph")):
+        refused = example(tmp_path / path, *empty)
+        assert (refused.returncode, refused.stdout) == (1, ""), path
+        assert re.fullmatch(rf"edgewire: rank \d: .*/{path}: .*{reason}.*\n", refused.stderr), refused.stderr
+    for text, vertices in (("", 0), ("0 0\n", 1)):
+        (tmp_path / "g.txt").write_text(text)
+        edgewire.ok("convert", tmp_path / "g.txt", "--undirected", "--allow-empty", "-o", tmp_path / "g.ew")
+        run = example(tmp_path / "g.ew", *empty)
+        assert (run.returncode, run.stderr) == (0, "")
+        assert len(run.stdout.splitlines()) == vertices + (name == "top_ranks")
 
 
 def test_a_frontier_kernel_of_ones_own(edgewire, example, tmp_path):
@@ -95,7 +143,8 @@ def test_a_frontier_kernel_of_ones_own(edgewire, example, tmp_path):
     assert len(set(labels.values())) > 100  # several hundred components
     edgewire.ok("convert", tmp_path / "g.txt", "-o", tmp_path / "directed.ew")
     refused = example("components", tmp_path / "directed.ew")
-    assert refused.returncode == 1 and "directed.ew: edges are not stored both ways" in refused.stderr
+    assert refused.returncode == 1 and refused.stdout == ""
+    assert re.fullmatch(r"edgewire: rank \d: .*directed.ew: its edges are not stored both ways; convert it with --undirected\n", refused.stderr)
 
 
 def test_tasks_of_ones_own(example):
@@ -113,7 +162,7 @@ def test_tasks_of_ones_own(example):
 
 def test_the_public_headers_alone_are_installed(installed, tmp_path):
     """They include nothing else of ours, each compiles alone, and beside the system's <error.h>."""
-    folder, = installed.rglob("include/edgewire")
+    folder = installed[0] / "include/edgewire"
     public = ROOT / "include/edgewire"
     names = sorted(str(path.relative_to(public)) for path in public.rglob("*.h"))
     assert names == sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
@@ -129,7 +178,8 @@ def test_the_public_headers_alone_are_installed(installed, tmp_path):
 
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="no cmake here")
 def test_cmake_finds_the_library(installed, tmp_path):
-    """A project of CMake builds and runs an example, wherever the library was installed; another version is refused."""
+    """A project of CMake builds and runs an example, where PATH has the program; another version is refused."""
+    _, environment = installed
     (tmp_path / "CMakeLists.txt").write_text(f"""
 cmake_minimum_required(VERSION 3.18)
 project(caller CXX)
@@ -137,12 +187,10 @@ find_package(edgewire ${{WANTED}} REQUIRED)
 add_executable(tasks {ROOT / "examples/tasks.cpp"})
 target_link_libraries(tasks edgewire::edgewire)
 """)
-    config, = installed.rglob("edgewireConfig.cmake")
-    found = f"-Dedgewire_DIR={config.parent}"
-    subprocess.run(["cmake", "-S", tmp_path, "-B", tmp_path / "build", found], check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["cmake", "--build", tmp_path / "build"], check=True, stdout=subprocess.DEVNULL)
-    run = subprocess.run([tmp_path / "build/tasks", "6"], text=True, capture_output=True, timeout=LIMIT_S)
+    subprocess.run(["cmake", "-S", tmp_path, "-B", tmp_path / "build"], check=True, stdout=subprocess.DEVNULL, env=environment)
+    subprocess.run(["cmake", "--build", tmp_path / "build"], check=True, stdout=subprocess.DEVNULL, env=environment)
+    run = subprocess.run([tmp_path / "build/tasks", "6"], text=True, capture_output=True, timeout=LIMIT_S, env=environment)
     assert (run.returncode, run.stdout) == (0, "4\n"), run.stderr
-    other = subprocess.run(["cmake", "-S", tmp_path, "-B", tmp_path / "other", found, "-DWANTED=9.1"], text=True,
-                           capture_output=True)
+    other = subprocess.run(["cmake", "-S", tmp_path, "-B", tmp_path / "other", "-DWANTED=9.1"], text=True,
+                           capture_output=True, env=environment)
     assert other.returncode != 0 and 'compatible with requested version "9.1"' in " ".join(other.stderr.split())
