@@ -158,7 +158,8 @@ Plan plan_for(Input& file, const ConvertOptions& options) {
   if (options.labels && plan.format != Format::snap && plan.format != Format::csv)
     throw UsageError("--labels: only edge lists (snap) and tables have names for ids");
   if (plan.wanted.labels && options.keep_ids)
-    throw UsageError(fmt::format("--keep-ids: {}ids are names", options.labels ? "with --labels " : "here "));
+    throw UsageError(
+        fmt::format("--keep-ids: ids of {} are names, which have no numbers to keep", file.path()));
   return plan;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <numeric>
 
 #include "base/error.h"
 #include "edgewire/convert.h"
@@ -115,10 +116,14 @@ class Look {
     rest_ = before;
     if (!any) return is_edge_alone();
     if (!are_two_names(row_)) return false;
-    if (by_place_ &&
-        std::ranges::any_of(others(), [&](std::size_t i) { return !row_[i].empty() && !is_number(row_[i]); }))
-      fail(row_, kWhichColumns);
+    if (by_place_) refuse_words_beside(row_);
     return true;
+  }
+
+  /// Throws Error where fields beside the ends are words, too: which are the ends?
+  void refuse_words_beside(const Line& row) const {
+    for (const std::size_t i : others())
+      if (!row[i].empty() && !is_number(row[i])) fail(row, kWhichColumns);
   }
 
   /// Returns whether the only line is an edge. Throws Error where it may be a header as well.
@@ -159,29 +164,35 @@ class Look {
     if (is_weighted(first_)) return false;
     const Rows rows = look_at_rows();
     if (rows.count == 0) return false;
-    if (rows.any_figures && !rows.recur) return true;
+    if (rows.numbers == rows.count) refuse();
+    if (rows.any_figures && !rows.recur) {
+      if (by_place_) refuse_words_beside(rows.first);
+      return true;
+    }
     if (rows.recur) {
       if (rows.any_figures && !options_.labels) refuse();
       return false;
     }
     const bool called_so = is_end_name(first_[source_]) && is_end_name(first_[target_]);
-    if (!options_.labels || called_so || rows.numbers == rows.count) refuse();
+    if (!options_.labels || called_so) refuse();
     return false;
   }
 
   /// What the rows below the first line have in common.
   struct Rows {
+    Line first;                            ///< the first of them
     std::uint64_t count = 0, numbers = 0;  ///< numbers: both of whose ids are
     bool recur = false;                    ///< an id of the first line is one of theirs
     bool any_figures = false;  ///< a column has numbers in all of them, but in the first line a word
   };
   Rows look_at_rows() {
     Rows rows;
-    std::vector<std::size_t> figures = others();
+    std::vector<std::size_t> figures(first_.size());
+    std::iota(figures.begin(), figures.end(), std::size_t{0});
     std::erase_if(figures, [&](std::size_t i) { return first_[i].empty(); });
     std::vector<bool> any(first_.size());
     while (next_row()) {
-      ++rows.count;
+      if (++rows.count == 1) rows.first = row_;
       rows.numbers += is_number(row_[source_]) && is_number(row_[target_]) ? 1 : 0;
       for (const std::size_t end : {source_, target_})
         rows.recur = rows.recur || row_[end] == first_[source_] || row_[end] == first_[target_];

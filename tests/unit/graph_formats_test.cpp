@@ -85,8 +85,8 @@ TEST_CASE("METIS files that are wrong are refused") {
       "line 2, column 1: neighbour 1: METIS counts vertices from 1, but this file seems to count from 0"));
   CHECK(contains(error("3 2 11\n% c\n0 1 5\n7 0 5 2 5\n0 1 5\n"),
                  "line 3, column 3: neighbour 1: METIS counts"));
-  CHECK(
-      contains(error("3 2 11\n0 2 5\n7 1 5 2 5\n0 2 5\n"), "line 3, column 7: a vertex is its own neighbour"));
+  CHECK(contains(error("3 2 11\n0 2 5\n7 1 5 2 5\n0 2 5\n"),
+                 "line 3, column 7: a vertex is its own neighbour"));
   CHECK(contains(error("3 2\n2\n1 x\n2\n"), "line 3, column 3: expected a neighbour"));
   CHECK(contains(error("3 2\n2\n1 -3\n2\n"), "expected a neighbour"));
   CHECK(contains(error("3 2\n2\n2 3\n2\n"), "line 3, column 1: a vertex is its own neighbour"));
@@ -144,7 +144,8 @@ TEST_CASE("DIMACS files") {
   CHECK(contains(error("p sp 4\n"), "line 1, column 1: expected two whole numbers"));
   CHECK(contains(error("p sp 4 -1\n"), "expected two whole numbers"));
   CHECK(contains(error("p sp 4 99999\n"), "too short for 99999 entries"));
-  CHECK(contains(error("c\np edge 4 1\ne 1 2\n"), "line 2, column 1: DIMACS problem 'edge' is not supported"));
+  CHECK(
+      contains(error("c\np edge 4 1\ne 1 2\n"), "line 2, column 1: DIMACS problem 'edge' is not supported"));
   CHECK(contains(error("1 2 3\n"), "expected 'p sp VERTICES ARCS' before"));
   CHECK(contains(error("c only\n"), "the file ends before"));
 }
@@ -163,9 +164,9 @@ TEST_CASE("what editors and NetworkX add to edge lists") {
   CHECK(edges_of(converter("g.edges", "0 1 {}\n1 2 {'color': \"it's\"}\n")) == without_weights(edges));
   CHECK(contains(converter.error("g.txt", "0 1 {'weight': 4}\n1 2 {}\n"),
                  "line 2, column 5: the attributes have no"));
-  CHECK(contains(converter.error("g.txt", "0 1 {'weight': 'x'}\n"), "byte 15: expected a weight"));
+  CHECK(contains(converter.error("g.txt", "0 1 {'weight': 'x'}\n"), "column 16: expected a weight"));
   CHECK(contains(converter.error("g.txt", "0 1 {'weight': 4}\n0 1 {'weight': 4\n"),
-                 "byte 22: expected attributes such as"));
+                 "column 5: expected attributes such as"));
   CHECK(contains(converter.error("g.txt", "0 1 {'weight': 4} 5\n"), "4 fields"));
   CHECK(contains(converter.error("g.txt",
                                  "\xFF\xFE"
@@ -257,9 +258,9 @@ TEST_CASE("tables of two columns, whatever a row in the middle looks like") {
     CHECK(converter("g.csv", with(fmt::format("5{}9999999999\n", separator))).original_id(2000) ==
           9999999999);
     const auto error = [&](const std::string& row) { return converter.error("g.csv", with(row)); };
-    CHECK(contains(error(separator == "," ? "5;5\n" : "5,5\n"), "line 2002, byte"));
-    CHECK(contains(error(fmt::format("5{0}5{0}5\n", separator)), "line 2002, byte"));
-    CHECK(contains(error(fmt::format("5{}-5\n", separator)), "line 2002, byte"));
+    CHECK(contains(error(separator == "," ? "5;5\n" : "5,5\n"), "line 2002, column"));
+    CHECK(contains(error(fmt::format("5{0}5{0}5\n", separator)), "line 2002, column"));
+    CHECK(contains(error(fmt::format("5{}-5\n", separator)), "line 2002, column"));
   }
 }
 
@@ -268,7 +269,9 @@ TEST_CASE("tables that are wrong are refused") {
   const auto error = [&](const std::string& text, const std::string& columns = "") {
     return converter.error("g.csv", text, {.columns = columns});
   };
-  CHECK(contains(error("a,dst\n1,2\n"), "line 1, column 1: which columns hold the edges? Say --columns"));
+  CHECK(contains(error("a,dst\n1,2\n"),
+                 "line 1, column 1: column 2 (dst) tells the target of edges, but no name tells their "
+                 "source: which columns hold the edges? Say --columns"));
   CHECK(contains(error("src,dst\n1,2\n3\n"), "line 3, column 1: 1 fields where the first line has 2"));
   CHECK(contains(error("src,dst\n1,x\n"), "line 2, column 3: expected a vertex id"));
   CHECK(contains(error("src,dst\n1,\n"), "line 2, column 3: expected a vertex id"));

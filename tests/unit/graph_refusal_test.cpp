@@ -35,7 +35,7 @@ TEST_CASE("bad lines are named by line and column") {
   CHECK(contains(converter.error("g.txt", "1 2 3\n1 2 3 4\n"), "line 2, column 1: 4 fields where"));
   CHECK(contains(converter.error("g.txt", "1 2 3\n1 2\n", {.weights = false}),
                  "line 2, column 1: 2 fields where"));
-  CHECK(contains(converter.error("g.txt", "1 2 nan\n"), "byte 4: the weight is not a finite"));
+  CHECK(contains(converter.error("g.txt", "1 2 nan\n"), "column 5: the weight is not a finite"));
   CHECK(contains(converter.error("g.txt", "1 2 -inf\n"), "not a finite"));
   CHECK(contains(converter.error("g.txt", "1 2 1e309\n"), "beyond the range of 64-bit"));
   CHECK(contains(converter.error("g.txt", "1 2 1e-999\n"), "beyond the range of 64-bit"));
@@ -46,7 +46,7 @@ TEST_CASE("bad lines are named by line and column") {
   CHECK(contains(converter.error("g.wel", "1 2 x\n1 2\n", {.weights = false}), "line 2, column 1: 2 fields"));
   if (!kIds64)
     CHECK(contains(converter.error("g.el", "1 4294967294\n"),
-                   "byte 2: vertex id 4294967294 is not within 0 to 4294967293"));
+                   "column 3: vertex id 4294967294 is not within 0 to 4294967293"));
   CHECK(edges_of(converter("g.txt", "1 2 nan what\n", {.weights = false})).size() == 1);
   CHECK(contains(converter.error("g.txt", std::string("1 2\n\0 4\n", 8)), "line 2, column 1"));
 }
@@ -58,7 +58,7 @@ TEST_CASE("a line that holds a name where a number should be says how names are 
     CHECK(contains(converter.error("g.txt", fmt::format("1 2\n3 {}\n", name)),
                    "line 2, column 3: " + hint + labels));
     CHECK(contains(converter.error("g.txt", fmt::format("1 {}\n", name)),
-                   "line 1, column 3: ids are not numbers; use --labels"));
+                   "line 1, column 3: expected a vertex id (a whole number); --labels reads names"));
     CHECK(converter.error("g.el", fmt::format("1 2\n3 {}\n", name)) == "line 2, column 3: " + hint);
     CHECK(edges_of(converter("g.txt", fmt::format("1 2\n3 {}\n", name), {.labels = true})).size() == 2);
   }
@@ -188,7 +188,8 @@ TEST_CASE("archives without one graph, damaged or cut short are refused") {
   std::string packed = gzipped(whole);
   packed[packed.size() - 8] ^= 1;
   CHECK(contains(error(packed), "damaged (incorrect data check)"));
-  CHECK(contains(error(tar({{"g/g.mtx", "1 2\n"}})), "g/g.mtx: line 1, column 1: the first line does not begin with"));
+  CHECK(contains(error(tar({{"g/g.mtx", "1 2\n"}})),
+                 "g/g.mtx: line 1, column 1: the first line does not begin with"));
 }
 
 TEST_CASE("unusual files and names are refused with one line") {

@@ -114,13 +114,13 @@ TEST_CASE("lines that are no edges are refused") {
 
 TEST_CASE("names of columns do not become an edge") {
   const Labelled labelled;
+  CHECK(contains(labelled.error("boss\tclerk\n1\t2\n"), "may be names of columns or an edge"));
+  CHECK(contains(labelled.error("u v\na b\n"), "may be names of columns or an edge"));
   const std::vector<NamedEdge> edges = {{"a", "b", 0}}, numbers = {{"1", "2", 0}};
   CHECK(labelled.edges("Source,Target\na,b\n") == edges);
   CHECK(labelled.edges("follower\tfollowed\n1\t2\n") == numbers);
   CHECK(labelled.edges("to;from\nb;a\n") == edges);
   CHECK(labelled.edges("x y amount\na b 1\n") == edges);  // figures below a word
-  CHECK(contains(labelled.error("boss\tclerk\n1\t2\n"), "may be names of columns or an edge"));
-  CHECK(contains(labelled.error("u v\na b\n"), "may be names of columns or an edge"));
   CHECK(labelled.edges("u v\nv u\n").size() == 2);
   CHECK(labelled.edges("root 1\n1 2\n").size() == 2);
   CHECK(labelled.edges("a b\n").size() == 1);

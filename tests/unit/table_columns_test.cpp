@@ -127,8 +127,7 @@ TEST_CASE("headers that do not tell the edges are refused") {
   const Converter converter;
   for (const std::string header : {"src,b", "a,to", "weight,a", "a", "1x,2", "a,-7", ",a"}) {
     CAPTURE(header);
-    CHECK(contains(converter.error("t.csv", header + "\n1,2\n"),
-                   "which columns hold the edges?"));
+    CHECK(contains(converter.error("t.csv", header + "\n1,2\n"), "which columns hold the edges?"));
   }
 }
 
