@@ -42,6 +42,11 @@ constexpr std::pair<std::string_view, std::string_view> kWords[] = {
     {"Say --columns SOURCE,TARGET[,WEIGHT], by name or by number, such as",
      "Say src= and dst=, by name or by number from 1 on, such as"},
     {"Are ids names? Then say --labels, too", "Are ids names? Then say labels=True, too"},
+    {"taken as with --labels", "taken as with labels=True"},
+    {"--columns SOURCE,TARGET chooses others, --labels", "src= and dst= choose others, labels=True"},
+    {"--labels --columns", "labels=True, --columns"},
+    {"--labels takes all ids", "labels=True takes all ids"},
+    {"--labels reads names", "labels=True reads names"},
     {"--undirected stores", "undirected=True stores"},
     {"`dense` keeps those that occur", "from_edges() keeps those that occur"},
     {"; --allow-empty makes a graph of it all the same", ""},
@@ -195,7 +200,7 @@ void note_apart(const std::string& line) { std::fprintf(stderr, "%c%s\n", kNote,
 
 std::string in_words_of_python(std::string line) {
   for (const auto& [said, better] : kWords)
-    if (const std::size_t at = line.find(said); at != line.npos) line.replace(at, said.size(), better);
+    for (std::size_t at = 0; (at = line.find(said)) != line.npos;) line.replace(at, said.size(), better);
   constexpr std::string_view kColumns = "--columns ";
   for (std::size_t at = 0; (at = line.find(kColumns, at)) != line.npos; ++at) {
     const std::size_t first = at + kColumns.size();

@@ -16,8 +16,9 @@
 
 namespace edgewire {
 
-// All functions throw UsageError when an option makes no sense, and Error with path and byte offset when a
-// file does. An output is whole or not there. `workers`: threads; 0: one for each core.
+// All functions throw UsageError when an option makes no sense, and Error with path and place (line and
+// column of text, else the byte) when a file does. An output is whole or not there. `workers`: threads; 0:
+// one for each core.
 
 /// How to read an input.
 struct ConvertOptions {
@@ -27,7 +28,8 @@ struct ConvertOptions {
   bool simple = false;              ///< drop self loops, and of duplicate edges all but the lightest
   bool undirected = false;          ///< store each edge both ways
   bool keep_ids = false;            ///< vertices are all ids up to the largest, also where few of them occur
-  bool labels = false;              ///< ids are names, which go to a table beside the output
+  bool labels = false;              ///< ids are names, which go to a table beside the output. Without it they
+                                    ///< are names where no id is a number, and `note` gets a line
   bool allow_empty = false;         ///< an input without an edge is no error
   std::string columns{};            ///< tables: SOURCE,TARGET[,WEIGHT], each a name or a number from 1 on
   std::string vertices{};           ///< edge lists: a file of ids, one a line, that are vertices in any case
@@ -54,8 +56,8 @@ struct EdgeColumns {
   bool by_place = false;  ///< no name tells source and target
   std::string note{};  ///< one line on what was taken by its place and what is ignored; empty: names tell all
 };
-/// Chooses columns by their names, whatever letters are capitals: source, src or from; target, dst, dest,
-/// destination or to; weight. Where no column is called source or target, the edges go from the first column
+/// Chooses columns by their names, whatever letters are capitals: those of source and target that
+/// docs/formats.md lists, and weight. Where no name is among them, the edges go from the first column
 /// to the second one, not counting the weight. `weights`: weights are wanted; `weight`: of this column.
 /// Throws Error where only one end has a name, or two columns have a name of the same kind.
 EdgeColumns find_edge_columns(std::span<const std::string_view> names, bool weights = true,

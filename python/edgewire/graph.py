@@ -322,8 +322,9 @@ def read(path, src=None, dst=None, weight=None, *, format="auto", labels=False, 
     reads: edge lists, .csv, .tsv, .mtx, METIS, DIMACS, GAP, WebGraph; compressed or not.
 
     src, dst, weight: names of columns of a table, or their numbers from 1 on. Without them columns are found by their names: source (src,
-    from), target (dst, dest, destination, to) and weight. Where none is called source or target, the first two are the ends, and a
-    warning says so. labels: ids are names (in Parquet and Arrow files, columns of strings are). undirected: store each edge both ways.
+    from), target (dst, dest, destination, to) and alike, and weight. Where none is called so, the first two are the ends, and a warning
+    says so. labels: ids are names. In Parquet and Arrow files columns of strings are anyway, in text those none of which is a number,
+    and a warning says so. undirected: store each edge both ways.
     simple: drop self loops, and of duplicate edges all but the lightest. keep_ids: vertices are all ids up to the largest, also where few
     occur.
     """

@@ -119,7 +119,7 @@ def from_names(batches, types, options):
         try:
             return read(path, *names, labels=True, **options)
         except Error as error:
-            line = re.match(r": line (\d+), byte \d+: (.*)", str(error).removeprefix(path))
+            line = re.match(r": line (\d+), column \d+: (.*)", str(error).removeprefix(path))
             if line is None:
                 raise
             raise Error(f"row {int(line[1]) - 2}: {line[2]}") from None  # the first line has names

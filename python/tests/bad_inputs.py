@@ -27,6 +27,8 @@ class Graphs:
         self.folder = folder
         self.plain.save(folder / "g.ew")
         (folder / "e.csv").write_text("a,b,w\n0,1,0.5\n1,2,1.5\n")
+        (folder / "mixed.csv").write_text("source,target\nalice,bob\nbob,17\n")
+        (folder / "unclear.csv").write_text("alice,bob\ncarol,dave\n")
         (folder / "half.csv").write_text("src,b\n0,1\n")
         (folder / "negative.csv").write_text("a,b\n0,1\n1,-2\n")
         (folder / "floats.csv").write_text("a,b\n0,1.5\n")
@@ -154,11 +156,14 @@ CALLS = [
     (lambda t: t.read("none.parquet"), ew.Error, "none.parquet: no such file"),
     (lambda t: t.read("folder.csv"), ew.Error, "folder.csv: it is a folder without a graph"),
     (lambda t: t.read("half.csv"), ew.Error, "which columns hold the edges[?] Say src= and dst=, .* such as src=1, dst=2[.] Are ids names"),
+    (lambda t: t.read("mixed.csv"), ew.Error, "line 3, column 5: 17 is a number, but other ids are names: labels=True takes all ids for names$"),
+    (lambda t: t.read("unclear.csv"), ew.Error, "alice and bob may be names of columns or an edge: labels=True, src='alice', dst='bob' takes them for "
+     "columns, labels=True, src=1, dst=2 for an edge$"),
     (lambda t: t.read("e.csv", "a", "c"), ew.Error, "no column c; its columns are a, b, w"),
     (lambda t: t.read("e.csv", "a"), ew.UsageError, "src and dst name columns together"),
     (lambda t: t.read("e.csv", "a", "b", format="xls"), ew.UsageError, "format: xls is none of"),
-    (lambda t: t.read("negative.csv", "a", "b"), ew.Error, "line 3, byte 10: expected a vertex id"),
-    (lambda t: t.read("floats.csv", "a", "b"), ew.Error, "line 2, byte 6: expected a vertex id"),
+    (lambda t: t.read("negative.csv", "a", "b"), ew.Error, "line 3, column 3: expected a vertex id"),
+    (lambda t: t.read("floats.csv", "a", "b"), ew.Error, "line 2, column 3: expected a vertex id"),
     (lambda t: t.read("e.parquet", "a", "c"), ew.Error, "e.parquet: there is no column 'c'; columns are 'a', 'b', 'w', 't'"),
     (lambda t: t.read("e.parquet", "a", "b", "t"), ew.Error, "column 't' has weights of type (large_)?string"),
     (lambda t: t.read("e.parquet", "a"), ew.UsageError, "src and dst name columns together"),

@@ -201,9 +201,13 @@ def test_csv(tmp_path):
     packed = tmp_path / "e.csv.gz"
     packed.write_bytes(gzip.compress(path.read_bytes()))
     assert ew.read(packed, src="a", dst="b").edges == 2
-    path.write_text("a,b\nx,y\n")
-    with pytest.raises(ew.Error, match="line 2, byte 4"):
+    path.write_text("a,b\n1,2\n2,y\n")
+    with pytest.raises(ew.Error, match="line 3, column 3: .* Are ids names[?] Then say labels=True, too$"):
         ew.read(path, src="a", dst="b")
+    assert rows(ew.read(path, src="a", dst="b", labels=True)) == [("1", "2"), ("2", "y")]
+    path.write_text("a,b\nx,y\n")
+    with pytest.warns(UserWarning, match="ids are names, taken as with labels=True$"):
+        assert rows(ew.read(path, src="a", dst="b")) == [("x", "y")]
     assert rows(ew.read(path, src="a", dst="b", labels=True)) == [("x", "y")]
 
 

@@ -78,7 +78,8 @@ HEADERS = [
     ("others dest, ends from, words label", BARE, None),
     ("ends a, others b", BARE, PLACES.format("a", "b")),
     ("ends a, others b, numbers w", BARE, PLACES.format("a", "b") + "; ignored: w (src='a', dst='b', weight='w' takes w for the weight)"),
-    ("numbers weight, ends u, others v", WEIGHTED, PLACES.format("u", "v") + ", with the weight weight"),
+    ("numbers weight, ends p, others q", WEIGHTED, PLACES.format("p", "q") + ", with the weight weight"),
+    ("words id, others payee, numbers weight, ends payer", WEIGHTED, None),
     ("ends src, others dst, numbers cost", BARE,
      "no column is called weight; ignored: cost (src='src', dst='dst', weight='cost' takes cost for the weight)"),
     ("ends src, others dst, numbers all_in_all%", BARE,
@@ -216,3 +217,16 @@ def test_hints_name_what_can_be_installed(monkeypatch):
         with pytest.raises(ew.Error) as caught:
             edgewire.graph.needed(module, "this")
         assert re.search(r"[(]pip install (.*)[)]$", str(caught.value))[1] in {"pandas", "pyarrow", "scipy", "networkx", "tqdm"}
+
+
+def test_columns_of_names_are_names_in_every_format(read):
+    """Files of text say so in a warning: their ids have no type."""
+    table = pa.table({"payer": ["bob", "Éva"], "payee": ["Éva", "ann"], "weight": [1.5, 2.5]})
+    for name in FORMATS:
+        graph, said = read(name, table)
+        assert (name, graph.labels.tolist(), rows(graph)) == (name, ["ann", "bob", "Éva"], [("bob", "Éva", 1.5), ("Éva", "ann", 2.5)])
+        assert said == (["ids are names, taken as with labels=True"] if name.endswith(("csv", "tsv")) else [])
+        assert dict(zip(*(ew.bfs(graph, 1).to_frame()[column] for column in ("vertex", "level")))) == {"ann": 2, "bob": 0, "Éva": 1}
+        if name in FILES:
+            options = {"labels": True} if name.endswith(("csv", "tsv")) else {}
+            assert read(name, table, **options)[1] == []

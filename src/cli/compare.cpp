@@ -158,6 +158,16 @@ void check_kernel_options(const CLI::App& command, const CompareArguments& argum
   }
 }
 
+/// Throws UsageError where the kernel needs the names of vertices, which the runs would not find.
+void refuse_names(const CompareArguments& arguments) {
+  const std::string& kernel = arguments.kernel;
+  if (kernel != "ppr" && kernel != "spmv" && !kernels::has_source(kernel)) return;
+  throw UsageError(
+      fmt::format("{0}: the runs would not find the names of vertices: `edgewire convert {0} --labels "
+                  "-o g.ew`, and compare with g.ew",
+                  arguments.graph));
+}
+
 /// Throws UsageError for options that the kernel does not have.
 void check_kernel(const CLI::App& command, const CompareArguments& arguments) {
   const std::string& kernel = arguments.kernel;
@@ -165,12 +175,7 @@ void check_kernel(const CLI::App& command, const CompareArguments& arguments) {
     if (command.count(option) > 0)
       throw UsageError(fmt::format("{} is of --kernel {}, not of {}: leave it out", option, owners, kernel));
   };
-  const bool names_vertices = kernel == "ppr" || kernel == "spmv" || kernels::has_source(kernel);
-  if (arguments.reading.labels && names_vertices)
-    throw UsageError(
-        fmt::format("--labels: the runs would not find the names of vertices: `edgewire convert {} "
-                    "--labels -o g.ew`, and compare with g.ew",
-                    arguments.graph));
+  if (arguments.reading.labels) refuse_names(arguments);
   if (kernel != "pagerank") refuse("--wire", "pagerank");
   if (kernels::is_dense(kernel)) return;
   for (const char* option : {"--strategy", "--layout"}) refuse(option, "pagerank, ppr and spmv");
@@ -206,6 +211,7 @@ void run(CompareArguments& arguments) {
         "compare needs root for local hosts with shaped links; without root: real hosts (--hosts, --rank), "
         "`edgewire bound --rate`, or `edgewire pagerank -p 2 --transport tcp`");
   const auto graph = open_graph(arguments.graph, arguments.reading);  // converted once for all runs
+  if (graph.names_lost) refuse_names(arguments);
   arguments.graph_path = graph.path_for_others;
   perf::check_partition_files(matrix.ownerships, several(matrix.processes), graph.file.vertices());
   const auto comparison = compare(arguments, matrix, graph.file);

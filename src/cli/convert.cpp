@@ -77,6 +77,7 @@ Format output_format(const ConvertSettings& settings, const std::map<std::string
 struct Source {
   graph::GraphFile graph;
   std::unique_ptr<OutputFile> names{};  ///< names of its vertices, where they are not beside it
+  bool named = false;                   ///< the ids of the input are names
 };
 
 /// Returns the input as a graph file that nobody else sees and that is gone with the result. `names`: what
@@ -98,7 +99,7 @@ Source read_aside(const ConvertSettings& settings, bool is_ours, bool names) {
   if (read.compacted)
     note(fmt::format("{}: ids are sparse: only vertices with edges are kept (--keep-ids keeps all)",
                      settings.input()));
-  return {std::move(graph), std::move(table)};
+  return {std::move(graph), std::move(table), read.named};
 }
 
 /// Writes the graph in another format.
@@ -117,6 +118,11 @@ void write_other(const ConvertSettings& settings, Format format, Clock::time_poi
   const auto& graph = source.graph;
   if (settings.how.labels && !graph.labelled())
     throw UsageError(fmt::format("{}: its vertices have no names: leave out --labels", settings.input()));
+  if (source.named && !names)
+    throw UsageError(
+        fmt::format("{}: its ids are names, which go into .ew, .csv, .tsv, .el and .wel files; others "
+                    "hold numbers: convert to .ew, and then that file",
+                    settings.input()));
   if (as_it_is) {
     graph::BuildOptions options;
     if (!settings.how.allow_empty) options.must_hold_edges = settings.input();
@@ -129,7 +135,8 @@ void write_other(const ConvertSettings& settings, Format format, Clock::time_poi
                      : format == Format::wsg ? "--to sg"
                                              : "--no-weights"));
   const auto written = graph::export_graph(
-      graph, output, {format, settings.how.weights, settings.how.workers, settings.how.labels},
+      graph, output,
+      {format, settings.how.weights, settings.how.workers, settings.how.labels || source.named},
       report::progress_on_terminal());
   const double seconds = seconds_since(start);
   const std::string called =

@@ -48,8 +48,10 @@ void Reading::add_to(CLI::App& command) {
       ->default_str("auto");
   command.add_flag(
       "--labels", labels,
-      "edge lists, and tables with --columns: ids are names, of any text, which results show; "
-      "convert keeps them in OUTPUT.labels, or in the .csv, .tsv, .el or .wel file that it writes");
+      "edge lists and tables: ids are names, of any text, which results show; convert keeps them in "
+      "OUTPUT.labels, or in the .csv, .tsv, .el or .wel file that it writes. Where no id is a number they "
+      "are "
+      "names anyway");
   command
       .add_option("--columns", columns,
                   "tables (csv): SOURCE,TARGET[,WEIGHT], each the name of a column or its number from 1 on")
@@ -134,13 +136,14 @@ Conversion convert_for_this_run(const std::string& path, const Reading& reading,
   graph::ConvertOptions options = reading;
   const auto told = reading.format == graph::Format::automatic ? graph::format_of_file(path) : reading.format;
   try {
-    if (memory_bytes > 0 && told != graph::Format::metis && !reading.labels)
-      return convert_in(memory_bytes, path, options, folder, summary);
+    const bool in_memory = memory_bytes == 0 || (path == "-" ? told == graph::Format::metis || reading.labels
+                                                             : graph::reads_in_memory(path, reading));
+    if (!in_memory) return convert_in(memory_bytes, path, options, folder, summary);
     auto file = OutputFile::nameless(folder);
-    auto names = reading.labels && reading.keeps_names ? OutputFile::nameless(folder) : nullptr;
+    auto names = reading.keeps_names ? OutputFile::nameless(folder) : nullptr;
     options.table = names.get();
     auto graph = convert_to_temporary(path, *file, options, summary);
-    if (names) graph.set_table(names->path_for_others());
+    if (names && graph.labelled()) graph.set_table(names->path_for_others());
     return {std::move(file), std::move(names), std::move(graph)};
   } catch (const Error& error) {
     const std::string text = error.what();
@@ -158,7 +161,7 @@ OpenGraph open_graph(const std::string& path, const Reading& reading, std::uint6
   if (is_ours && (reading.labels || !reading.columns.empty()))
     throw UsageError(fmt::format("{}: a graph file (.ew) has its names already: leave out {}", path,
                                  reading.labels ? "--labels" : "--columns"));
-  if (is_ours) return {graph::GraphFile::open(path), {}, path, nullptr, nullptr};
+  if (is_ours) return {graph::GraphFile::open(path), {}, path, nullptr, nullptr, false};
   if (const auto launcher = launch::find_launcher(); path == "-" && launcher)
     throw UsageError(
         fmt::format("-: under {} only one process gets stdin: convert it before (edgewire convert - -o g.ew)",
@@ -176,7 +179,8 @@ OpenGraph open_graph(const std::string& path, const Reading& reading, std::uint6
                                 : "",
       summary.compacted ? "; ids are sparse: only vertices with edges are kept" : ""));
   const std::string path_for_others = converted->path_for_others();
-  return {std::move(graph), seconds, path_for_others, std::move(converted), std::move(names)};
+  const bool lost = summary.named && !graph.labelled();
+  return {std::move(graph), seconds, path_for_others, std::move(converted), std::move(names), lost};
 }
 
 OpenGraph open_graph(const std::string& path, const Reading& reading, const std::string& direction,

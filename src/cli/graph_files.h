@@ -28,7 +28,7 @@ void note_doubtful_weights(const std::string& input);
 
 /// How a graph in another format is read, with the same options in all commands that read graphs.
 struct Reading : graph::ConvertOptions {
-  bool keeps_names = true;  ///< false: results do not show the names of --labels
+  bool keeps_names = true;  ///< false: results do not show the names of vertices
 
   Reading();
   void add_to(CLI::App& command);
@@ -43,7 +43,8 @@ struct OpenGraph {
   std::optional<double> seconds_convert;  ///< time of converting, where the input was in another format
   std::string path_for_others;            ///< path where other processes can open it, as long as this is here
   std::unique_ptr<OutputFile> converted;
-  std::unique_ptr<OutputFile> names;  ///< names of the vertices, where the input was to have some
+  std::unique_ptr<OutputFile> names;  ///< names of the vertices, where the input may have some
+  bool names_lost = false;            ///< its vertices have names, which Reading::keeps_names leaves out
 };
 
 /// Opens a graph file (.ew), or what a file in another format is converted to, with a line on stderr. The

@@ -66,6 +66,7 @@ struct BuildSummary {
   bool compacted = false;        ///< ids were sparse, and only those that occur became vertices
   WeightType weights = {};       ///< their type, where the graph has some
   bool doubtful = false;         ///< the weights may be times, see GraphFile::weights_doubtful()
+  bool named = false;            ///< ids of the input are names
 };
 
 /// Hands out memory in blocks of one size: what one step of a build frees, the next one takes. Nothing goes

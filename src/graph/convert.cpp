@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "graph/compress.h"
 #include "graph/edge_lines.h"
+#include "graph/first_lines.h"
 #include "graph/format.h"
 #include "graph/list_head.h"
 #include "graph/readers.h"
@@ -82,8 +83,17 @@ BuildSummary read(Format format, const Conversion& conversion) {
   }
 }
 
-BuildSummary read(Format format, Input& input, const ConvertOptions& wanted, EdgeSink& edges,
-                  OutputFile* output, const BuildOptions& options, const Progress& progress) {
+/// How an input is read.
+struct Plan {
+  Format format;
+  FirstLines first{};     ///< of edge lists and tables
+  ConvertOptions wanted;  ///< `labels`: ids are names
+};
+
+BuildSummary read(const Plan& plan, Input& input, EdgeSink& edges, OutputFile* output,
+                  const BuildOptions& options, const Progress& progress) {
+  const Format format = plan.format;
+  const ConvertOptions& wanted = plan.wanted;
   std::optional<Input> lone;
   if (!wanted.vertices.empty()) {
     lone.emplace(wanted.vertices);
@@ -100,7 +110,7 @@ BuildSummary read(Format format, Input& input, const ConvertOptions& wanted, Edg
       format == Format::snap || format == Format::csv || format == Format::el || format == Format::wel;
   const ListHead head = list ? head_of(inputs) : ListHead();
   std::optional<HeadedSink> headed;
-  if (head.edges != ListHead::Edges::directed) headed.emplace(edges, head, wanted);
+  if (head.edges != ListHead::Edges::directed || !head.counts.empty()) headed.emplace(edges, head, wanted);
   const Conversion conversion = {input,
                                  inputs,
                                  lone ? &*lone : nullptr,
@@ -111,7 +121,8 @@ BuildSummary read(Format format, Input& input, const ConvertOptions& wanted, Edg
                                  wanted,
                                  rounded,
                                  head,
-                                 headed ? &*headed : nullptr};
+                                 headed ? &*headed : nullptr,
+                                 plan.first};
   const BuildSummary summary = read(format, conversion);
   rounded.tell(edges, summary.weights, options.note);
   if (headed) headed->tell(wanted.labels);
@@ -121,9 +132,7 @@ BuildSummary read(Format format, Input& input, const ConvertOptions& wanted, Edg
 /// Returns whether --columns chooses the first fields of an edge list, and the input is to be read as one: it
 /// would be without --columns, or as a table it could not be read.
 bool chooses_first_fields(Input& file, const ConvertOptions& options) {
-  std::string columns = options.columns;
-  std::erase(columns, ' ');
-  if (columns != "1,2" && columns != "1,2,3") return false;
+  if (!chosen_columns(options.columns).are_first_fields()) return false;
   if (!options.vertices.empty() || !options.more.empty() || options.format == Format::snap) return true;
   Piece start;
   start.text = file.peek();
@@ -132,18 +141,31 @@ bool chooses_first_fields(Input& file, const ConvertOptions& options) {
 }
 
 /// Throws Error or UsageError where format and options do not fit.
-Format format_to_read(Input& file, const ConvertOptions& options) {
+Plan plan_for(Input& file, const ConvertOptions& options) {
   const bool tables = !options.columns.empty();
   const bool first = tables && chooses_first_fields(file, options);
   Format format = choose_format(file, options.format, tables && !first, options.labels);
   if (first && format != Format::snap) format = choose_format(file, options.format, true, options.labels);
-  if (!options.vertices.empty() && format != Format::snap) {
+  Plan plan = {.format = format, .wanted = options};
+  if (format == Format::snap || format == Format::csv) {
+    plan.first = first_lines(file, options);
+    plan.wanted.labels = plan.first.names;
+    if (plan.first.names) plan.format = plan.first.table || (tables && !first) ? Format::csv : Format::snap;
+  }
+  if (!options.vertices.empty() && plan.format != Format::snap) {
     throw UsageError("--vertices: only edge lists (snap) leave vertices without edges out");
   }
-  if (options.labels && format != Format::snap && format != Format::csv)
-    throw UsageError("--labels: only edge lists (snap) and tables (with --columns) have names for ids");
-  if (options.labels && options.keep_ids) throw UsageError("--keep-ids: with --labels ids are names");
-  return format;
+  if (options.labels && plan.format != Format::snap && plan.format != Format::csv)
+    throw UsageError("--labels: only edge lists (snap) and tables have names for ids");
+  if (plan.wanted.labels && options.keep_ids)
+    throw UsageError(
+        fmt::format("--keep-ids: ids of {} are names, which have no numbers to keep", file.path()));
+  return plan;
+}
+
+/// Returns whether the reader keeps all edges in memory.
+bool in_memory(const Plan& plan) {
+  return plan.format == Format::ew || plan.format == Format::metis || plan.wanted.labels;
 }
 
 /// `name`: what messages call the input.
@@ -233,18 +255,18 @@ BuildSummary convert(const std::string& input, OutputFile& output, const Convert
   refuse_same_file(input, options, output.path());
   if (is_in_parts(input, options)) return copy_parts(input, output, options, progress);
   Input file(input);
-  const Format format = format_to_read(file, options);
+  const Plan plan = plan_for(file, options);
   BuildOptions build = build_options(file.path(), options);
   build.workers = workers_or_default(options.workers);
   try {
-    if (format == Format::ew) {
+    if (plan.format == Format::ew) {
       if (!options.more.empty()) throw UsageError("several inputs: an .ew file is read alone");
       if (file.streamed())
         throw Error(fmt::format("{}: an .ew file is mapped, so it must be a plain file", file.path()));
       return copy_graph(GraphFile::open(input), output, options.table, build, progress);
     }
     MemorySink edges(output);
-    return read(format, file, options, edges, &output, build, progress);
+    return read(plan, file, edges, &output, build, progress);
   } catch (const std::bad_alloc&) {
     throw Error(fmt::format("{}: not enough memory to convert it{}", file.path(), limit_to_raise(ENOMEM)));
   }
@@ -256,14 +278,20 @@ BuildSummary convert_to(EdgeSink& edges, const std::string& input, const std::st
     throw Error(fmt::format(
         "{}: a graph in parts is copied in little memory anyway: leave --memory, -p and --parts out", input));
   Input file(input);
-  const Format format = format_to_read(file, options);
+  const Plan plan = plan_for(file, options);
   refuse_same_file(input, options, output);
-  if (format == Format::ew || format == Format::metis || options.labels)
+  if (in_memory(plan))
     throw Error(fmt::format("{}: {} read in memory: leave --memory, -p and --parts out", file.path(),
-                            options.labels         ? "names are"
-                            : format == Format::ew ? "an .ew file is"
-                                                   : "METIS is"));
-  return read(format, file, options, edges, nullptr, build_options(file.path(), options), progress);
+                            plan.wanted.labels          ? "its ids are names, which are"
+                            : plan.format == Format::ew ? "an .ew file is"
+                                                        : "METIS is"));
+  return read(plan, file, edges, nullptr, build_options(file.path(), options), progress);
+}
+
+bool reads_in_memory(const std::string& input, const ConvertOptions& options) {
+  if (is_in_parts(input, options)) return false;
+  Input file(input);
+  return in_memory(plan_for(file, options));
 }
 
 bool is_text(Format format) {

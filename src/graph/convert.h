@@ -21,10 +21,11 @@ struct ConvertOptions {
   bool undirected = false;
   int workers = 0;  ///< 0: one a core
   std::string vertices =
-      {};                    ///< format snap: a file of ids, one a line, that are vertices even without edges
-  bool labels = false;       ///< formats snap and csv: ids are names, whose table is written (vertex_names.h)
-  std::string columns = {};  ///< tables: SOURCE,TARGET[,WEIGHT], each a name or a number from 1 on
-  bool keep_ids = false;     ///< see BuildOptions; not with labels
+      {};               ///< format snap: a file of ids, one a line, that are vertices even without edges
+  bool labels = false;  ///< formats snap and csv: ids are names, whose table is written (vertex_names.h);
+                        ///< without it they are where no id is a number (first_lines.h)
+  std::string columns = {};            ///< tables: SOURCE,TARGET[,WEIGHT], each a name or a number from 1 on
+  bool keep_ids = false;               ///< see BuildOptions; not with labels
   std::vector<std::string> more = {};  ///< further files of the same edge list (snap, el, wel, u32pairs)
   bool allow_empty = false;            ///< an input without an edge is no error
   std::function<void(const std::string&)> note = {};  ///< see BuildOptions
@@ -34,7 +35,7 @@ struct ConvertOptions {
 /// Reads `input` (see formats.h and readers.h), "-" for standard input, plain or compressed whatever its
 /// name, and writes `output` in our format. Memory: 12 bytes for each stored edge (16 with weights, 20 where
 /// these need 8 bytes; 8 more where an id needs more than 32 bits), 8 for each vertex, 16 where ids are
-/// renumbered. Throws Error with path and byte offset (of the plain text).
+/// renumbered. Throws Error with path and place: line and column of text, else the byte.
 BuildSummary convert(const std::string& input, const std::string& output, const ConvertOptions& options,
                      const Progress& progress = {});
 
@@ -46,6 +47,10 @@ BuildSummary convert(const std::string& input, OutputFile& output, const Convert
 /// `edges` keeps. Formats that are read in memory are refused.
 BuildSummary convert_to(EdgeSink& edges, const std::string& input, const std::string& output,
                         const ConvertOptions& options, const Progress& progress = {});
+
+/// Returns whether convert_to() refuses a file since it is read in memory. Throws the errors that reading
+/// begins with.
+bool reads_in_memory(const std::string& input, const ConvertOptions& options);
 
 /// Adds all edges of a graph to `builder`, and lets go of the pages that hold them; where `turned`, each from
 /// its target to its source. Throws Error.

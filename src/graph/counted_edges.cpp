@@ -89,8 +89,8 @@ BuildSummary read_edges(Conversion& conversion, HeaderLines& lines, const Piece&
   each_edge_piece(conversion, conversion.inputs, shape, first, take);
   const std::uint64_t found = sink.sum(entries.load(std::memory_order_relaxed));
   if (found != counted.entries) {
-    input.fail(input.offset(), fmt::format("the file has {} entries but its {} says {}", found,
-                                           counted.header, counted.entries));
+    input.fail(
+        fmt::format("the file has {} entries but its {} says {}", found, counted.header, counted.entries));
   }
   BuildSummary summary = sink.write(0, conversion.progress);
   summary.compacted = sparse;
@@ -106,16 +106,19 @@ void read_banner(const Input& input, const Piece& piece, std::string_view line, 
   const auto banner = words.word(), object = words.word(), layout = words.word(), field = words.word(),
              symmetry = words.word();
   const auto refuse = [&](const char* what, std::string_view word) {
-    input.fail(0, fmt::format("Matrix Market {} '{}' is not supported", what, word));
+    input.fail_line(piece, line.data(), fmt::format("Matrix Market {} '{}' is not supported", what, word));
   };
-  if (banner != "%%matrixmarket") input.fail(0, "the first line does not begin with %%MatrixMarket");
+  if (banner != "%%matrixmarket")
+    input.fail_line(piece, line.data(), "the first line does not begin with %%MatrixMarket");
   if (object != "matrix") refuse("object", object);
-  if (layout == "array") input.fail(0, "Matrix Market 'array' is a dense matrix; 'coordinate' is supported");
+  if (layout == "array")
+    input.fail_line(piece, line.data(), "Matrix Market 'array' is a dense matrix; 'coordinate' is supported");
   if (layout != "coordinate") refuse("layout", layout);
   const bool complex = field == "complex";
   if (complex && weights) {
-    input.fail(0,
-               "weights are real numbers, but this matrix is complex; --no-weights reads its entries alone");
+    input.fail_line(
+        piece, line.data(),
+        "weights are real numbers, but this matrix is complex; --no-weights reads its entries alone");
   }
   constexpr std::array<std::string_view, 5> kFields = {"pattern", "real", "double", "integer",
                                                        "unsigned-integer"};
@@ -174,7 +177,7 @@ BuildSummary read_matrix_market(Conversion conversion) {
   if (!lines.next(line)) throw Error(fmt::format("{}: the file is empty", input.path()));
   read_banner(input, first, line, conversion.options.weighted, header);
   do {
-    if (!lines.next(line)) input.fail(input.offset(), "the file ends before its size line");
+    if (!lines.next(line)) input.fail("the file ends before its size line");
   } while (line.starts_with('%') || trimmed(line).empty());
   read_size(input, first, line, header);
   return read_edges(conversion, lines, first, line, header);
@@ -192,7 +195,7 @@ BuildSummary read_dimacs(Conversion conversion) {
   header.shape.fields = 4;
   const auto is_comment = [&] { return line == "c" || line.starts_with("c ") || line.starts_with("c\t"); };
   do {
-    if (!lines.next(line)) input.fail(input.offset(), "the file ends before its line 'p sp VERTICES ARCS'");
+    if (!lines.next(line)) input.fail("the file ends before its line 'p sp VERTICES ARCS'");
   } while (is_comment() || trimmed(line).empty());
   read_problem(input, first, line, header);
   return read_edges(conversion, lines, first, line, header);

@@ -9,7 +9,6 @@
 #include <cstring>
 
 #include "graph/format.h"
-#include "graph/formats.h"
 #include "graph/text_lines.h"
 
 namespace edgewire::graph {
@@ -46,11 +45,9 @@ const char* skip_field(const char* at, const char* end) {
 
 /// Returns whether a field is plainly a name: it has a letter, and is no number such as 1e5, 0x1F or nan.
 bool is_name(std::string_view field) {
-  double number = 0;
-  const char* const end = field.data() + field.size();
   const bool letters =
       std::ranges::any_of(field, [](unsigned char c) { return std::isalpha(c) != 0 || c >= 0x80; });
-  return letters && !field.starts_with("0x") && std::from_chars(field.data(), end, number).ptr != end;
+  return letters && !field.starts_with("0x") && !is_number(field);
 }
 
 /// Returns how many of 8 characters are digits, up to the first that is none, and their value: all 8 at once
@@ -112,7 +109,6 @@ class EdgeParser {
       const PlainShape plain = {.min_id = shape_.min_id, .max_id = shape_.max_id, .origin = shape_.origin};
       const auto read = parse_plain_lines(left, plain, ids.data() + edges_.ids);
       edges_.ids = static_cast<std::size_t>(read.ids_end - ids.data());
-      any_edge_ = any_edge_ || read.next != at_;
       at_ = read.next;
     };
     edges_.is_wide ? parse(edges_.wide) : parse(edges_.narrow);
@@ -202,7 +198,6 @@ class EdgeParser {
   }
 
   void finish_line() {
-    any_edge_ = true;
     at_ = skip_blanks(at_, end_);
     const int read = (shape_.mark == 0 ? 0 : 1) + (shape_.vertex ? 1 : 2) + (shape_.weighted ? 1 : 0);
     if ((at_ != end_ && *at_ != '\n') || shape_.fields > read) {
@@ -271,9 +266,8 @@ class EdgeParser {
     }
     if (*begin == '-') fail(begin, "a vertex id is negative");
     const bool named = shape_.named && is_name({begin, skip_field(begin, end_)});
-    fail(begin, named && is_first_ && !any_edge_ ? "ids are not numbers; use --labels"
-                : named ? "expected a vertex id (a whole number); --labels reads names"
-                        : "expected a vertex id (a whole number)");
+    fail(begin, named ? "expected a vertex id (a whole number); --labels reads names"
+                      : "expected a vertex id (a whole number)");
   }
 
   const Input& input_;
@@ -283,10 +277,8 @@ class EdgeParser {
   WeightReader weights_;
   const char* at_;
   const char* end_;
-  const char* begin_ = nullptr;                                   // of the line's first field
-  const bool is_first_ = piece_.offset <= kByteOrderMark.size();  // of the pieces
-  bool any_edge_ = false;
-  std::size_t cr_free_ = 0;  // up to here no CR is within a line, of those that are not plain
+  const char* begin_ = nullptr;  // of the line's first field
+  std::size_t cr_free_ = 0;      // up to here no CR is within a line, of those that are not plain
 };
 
 }  // namespace

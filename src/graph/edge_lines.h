@@ -54,7 +54,7 @@ struct ParsedEdges {
   }
 };
 
-/// Parses a piece into `edges`, replacing what is there. Throws Error with path, line and byte offset.
+/// Parses a piece into `edges`, replacing what is there. Throws Error with path, line and column.
 void parse_edge_lines(const Input& input, const Piece& piece, const LineShape& shape, ParsedEdges& edges);
 
 /// Hands the edges of this reader's share of the inputs to take(worker, edges), see each_piece().

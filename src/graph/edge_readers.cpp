@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstring>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "graph/edge_lines.h"
+#include "graph/first_lines.h"
 #include "graph/format.h"
 #include "graph/list_head.h"
 #include "graph/readers.h"
@@ -70,22 +70,6 @@ std::vector<std::string_view> words_of(std::string_view line) {
 
 }  // namespace
 
-bool is_one_of(std::string_view name, std::span<const std::string_view> words) {
-  const auto lower = [](unsigned char c) { return std::tolower(c); };
-  return std::ranges::any_of(words, [&](std::string_view word) {
-    return std::ranges::equal(name, word, std::ranges::equal_to(), lower, lower);
-  });
-}
-
-bool is_end_name(std::string_view name) {
-  constexpr std::array<std::string_view, 26> kNames = {
-      "source",     "target",   "src",         "dst",      "dest",      "from",      "to",
-      "fromnodeid", "tonodeid", "destination", "sourceid", "source_id", "target_id", "targetid",
-      "from_id",    "to_id",    "node1",       "node2",    "u",         "v",         "i",
-      "j",          "id1",      "id2",         "node_1",   "node_2"};
-  return is_one_of(name, kNames);
-}
-
 WeightColumn third_column(std::string_view comments) {
   constexpr std::array<std::string_view, 2> kWeights = {"weight", "weights"};
   constexpr std::array<std::string_view, 9> kTimes = {"time",       "times",    "date",   "ts",   "timestamp",
@@ -104,7 +88,7 @@ WeightColumn third_column(std::string_view comments) {
 
 ThirdField third_field(std::string_view columns) {
   if (columns.empty()) return ThirdField::unsaid;
-  return std::ranges::count(columns, ',') == 2 ? ThirdField::weight : ThirdField::other;
+  return chosen_columns(columns).has_weight() ? ThirdField::weight : ThirdField::other;
 }
 
 BuildSummary read_snap(Conversion conversion) {

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "graph/edge_lines.h"
+#include "graph/first_lines.h"
 #include "graph/format.h"
 #include "graph/readers.h"
 #include "graph/text_lines.h"
@@ -204,8 +205,8 @@ void check_content(Input& input, const Content& content, const FormatName& forma
       refuse(input, fmt::format("it is binary, so it is no METIS graph; one of WebGraph has its counts and "
                                 "codes in {}: put that file beside",
                                 beside_webgraph(input.path(), ".properties")));
-    refuse(input, fmt::format("line {}, byte {}: binary data, but {} says {}",
-                              1 + std::count(before.begin(), before.end(), '\n'), content.binary_at, who,
+    refuse(input, fmt::format("line {}, column {}: binary data, but {} says {}",
+                              1 + std::count(before.begin(), before.end(), '\n'), column_of(before), who,
                               format.option));
   }
   if (!format.text && content.text && format.format != Format::ew && format.format != Format::webgraph) {
@@ -235,6 +236,8 @@ Format format_of(Input& input, Format asked, bool columns, bool labels) {
     return content.edges || content.empty ? Format::snap : Format::csv;
   }
   if (told) return *told;
+  if (labels && content.text && !content.format && content.foreign.empty() && ending_of(input.path()).empty())
+    return Format::snap;
   if (content.format) return *content.format;
   if (input.peek().empty())
     refuse(input, "the file is empty, so its content does not tell its format; use --format");

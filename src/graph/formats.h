@@ -54,7 +54,7 @@ void skip_byte_order_mark(Input& input);
 /// Returns the format to read `input` as: `asked`, or for Format::automatic the one that its name and its
 /// content tell. Throws Error, with the file and what would work, when the content contradicts `asked` or the
 /// name, and when the format is unknown or not supported. With `columns` (--columns) it is a table, with
-/// `labels` (--labels) an edge list where the name says either.
+/// `labels` (--labels) an edge list where the name says either, or nothing, as that of stdin.
 Format choose_format(Input& input, Format asked, bool columns, bool labels);
 
 }  // namespace edgewire::graph

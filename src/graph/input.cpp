@@ -20,6 +20,13 @@ constexpr std::size_t kCarryRoom = std::size_t{4} << 10;  // usual lines are sho
 
 }  // namespace
 
+std::uint64_t column_of(std::string_view before) {
+  before.remove_prefix(before.rfind('\n') + 1);     // npos + 1 is 0
+  constexpr unsigned kMask = 0xC0, kWithin = 0x80;  // bytes of a character of UTF-8 behind its first one
+  const auto begins = [](unsigned char c) { return (c & kMask) != kWithin; };
+  return 1 + static_cast<std::uint64_t>(std::ranges::count_if(before, begins));
+}
+
 Input::Input(const std::string& path) : raw_(path) {
   path_ = raw_.name();
   if (raw_.is_file() && !is_compressed(raw_)) {
@@ -319,8 +326,14 @@ void Input::fail(std::uint64_t offset, std::string_view what) const {
   throw Error(fmt::format("{}: byte {}: {}", path(), offset, what));
 }
 
+void Input::fail(std::string_view what) const {
+  refuse_changed_files();
+  throw Error(fmt::format("{}: {}", path(), what));
+}
+
 void Input::refuse_long_line() const {
-  fail(offset_, fmt::format("a line is longer than {} bytes", kLongestLine));
+  fail(fmt::format("line {}: it is longer than {} bytes", streamed() ? line_ : line_at(offset_),
+                   kLongestLine));
 }
 
 std::uint64_t Input::line_at(std::uint64_t offset) const {
@@ -336,9 +349,8 @@ std::uint64_t Input::line_of(const Piece& piece, const char* at) const {
 }
 
 void Input::fail_line(const Piece& piece, const char* at, std::string_view what) const {
-  refuse_changed_files();
-  throw Error(fmt::format("{}: line {}, byte {}: {}", path(), line_of(piece, at),
-                          piece.offset + static_cast<std::uint64_t>(at - piece.text.data()), what));
+  const auto before = piece.text.substr(0, static_cast<std::size_t>(at - piece.text.data()));
+  fail(fmt::format("line {}, column {}: {}", line_of(piece, at), column_of(before), what));
 }
 
 }  // namespace edgewire::graph

@@ -28,6 +28,9 @@ struct Piece {
   std::vector<char> storage;          ///< memory of text, when the input is streamed
 };
 
+/// Returns the column that follows `before`, the text ahead of it: characters of its line, from 1 on.
+std::uint64_t column_of(std::string_view before);
+
 /// A file, or standard input, read front to back. Whichever worker asks for the next piece of a compressed
 /// file decompresses it, while the others parse theirs; so memory stays bounded by a piece for each worker.
 /// Workers decompress side by side what comes in parts (packed_parts.h). Offsets are those of the plain file.
@@ -82,9 +85,11 @@ class Input {
   /// Returns the number of the line that holds this byte of a plain file. Reads all before it.
   std::uint64_t line_at(std::uint64_t offset) const;
 
-  /// Throws Error: "PATH: byte OFFSET: WHAT".
+  /// Throws Error: "PATH: byte OFFSET: WHAT", of a file that is no text.
   [[noreturn]] void fail(std::uint64_t offset, std::string_view what) const;
-  /// Throws Error: "PATH: line LINE, byte OFFSET: WHAT". `at` points into piece.text.
+  /// Throws Error: "PATH: WHAT", of the whole file.
+  [[noreturn]] void fail(std::string_view what) const;
+  /// Throws Error: "PATH: line LINE, column COLUMN: WHAT", see column_of(). `at` points into piece.text.
   [[noreturn]] void fail_line(const Piece& piece, const char* at, std::string_view what) const;
 
  private:

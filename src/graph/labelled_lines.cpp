@@ -3,13 +3,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
-#include <charconv>
+#include <iterator>
+#include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "base/error.h"
+#include "graph/first_lines.h"
 #include "graph/list_head.h"
 #include "graph/text_lines.h"
 #include "graph/vertex_names.h"
@@ -104,79 +106,86 @@ struct LabelledShape {
   std::size_t begin = 0;              ///< of the first line with an edge in its piece
   bool weighted = false;              ///< the third is a weight
   bool chosen = false;                ///< --columns says so, or that it is none
+  bool guessed = false;               ///< see FirstLines
   RoundedWeights* rounded = nullptr;  ///< is told of weights that are; may be null
 };
 
-/// Returns the shape that the first line of the piece with an edge tells: a tab separates if there is one,
-/// else a comma, else blanks. It has no fields when there is no such line.
-LabelledShape shape_of(const Input& input, const Piece& piece) {
-  Lines first(input, piece, ' ');
-  if (!first.next()) return {};
-  LabelledShape shape;
-  shape.begin = static_cast<std::size_t>(first.line().data() - piece.text.data());
-  const auto is_in_line = [&](char c) { return first.line().find(c) != std::string_view::npos; };
-  shape.separator = is_in_line('\t') ? '\t' : is_in_line(',') ? ',' : ' ';
-  Lines lines(input, piece, shape.separator);
-  for (lines.next(); !lines.at_end(); ++shape.fields) lines.field();
+/// Returns the shape that the first line of the piece with an edge tells. It has no fields when there is no
+/// such line.
+LabelledShape shape_of(const Input& input, const Piece& piece, const FirstLines& told) {
+  Lines lines(input, piece, told.separator);
+  LabelledShape shape = {.separator = told.separator, .guessed = told.guessed};
+  if (!lines.next()) return shape;
+  shape.begin = static_cast<std::size_t>(lines.line().data() - piece.text.data());
+  for (; !lines.at_end(); ++shape.fields) lines.field();
   return shape;
 }
 
-/// The first comment of a file that may be meant as a line of names. Thread safe.
+/// Comments that may be meant as lines of names. Thread safe.
 class LeftOut {
  public:
   /// `fields`: those of other lines.
   LeftOut(const LabelledShape& shape, int fields) : shape_(shape), fields_(fields) {}
 
   void add(const Input& input, const Piece& piece, std::string_view comment) {
-    if (!may_be_names(comment)) return;
+    const std::string_view end = end_in(comment);
+    if (end.empty()) return;
     const std::uint64_t offset =
         piece.offset + static_cast<std::uint64_t>(comment.data() - piece.text.data());
     const std::lock_guard lock(mutex_);
-    if (offset >= offset_) return;
-    offset_ = offset;
-    note_ = fmt::format(
-        "{}: line {}: {:.60} is left out as a comment; if it is none, put the name into double "
-        "quotes",
-        input.path(), input.line_of(piece, comment.data()), comment);
+    first_[offset] = {std::string(end),
+                      fmt::format("{}: line {}: {:.60} is left out as a comment; if it is none, put the name "
+                                  "into double quotes",
+                                  input.path(), input.line_of(piece, comment.data()), comment)};
+    if (first_.size() > kMost) first_.erase(std::prev(first_.end()));
   }
-  /// Returns what to say of it; empty where there is none.
-  const std::string& note() const { return note_; }
+  /// Returns what to say of the first one whose other end is a vertex; empty where there is none. `names`:
+  /// those of all vertices, in order.
+  std::string note(const std::vector<std::string_view>& names) const {
+    for (const auto& [offset, comment] : first_)
+      if (std::ranges::binary_search(names, comment.end)) return comment.note;
+    return "";
+  }
 
  private:
-  /// Returns whether a comment has as many fields as other lines, none of which is a heading.
-  bool may_be_names(std::string_view comment) const {
-    const std::string_view separators =
-        shape_.separator == ' ' ? " \t" : std::string_view(&shape_.separator, 1);
-    int fields = 1;
-    std::string_view last = comment;
-    for (std::size_t at = 0; (at = last.find_first_of(separators)) != last.npos; ++fields)
-      last = trimmed(last.substr(at + 1), shape_.separator == ' ' ? kBlanks : " \r");
-    double weight = 0;
-    const bool is_number =
-        std::from_chars(last.data(), last.data() + last.size(), weight).ptr == last.data() + last.size();
-    return fields == fields_ && !is_end_name(last) && (fields < 3 || !shape_.weighted || is_number);
+  static constexpr std::size_t kMost = 100;  // that are looked at: files may have millions
+  struct Left {
+    std::string end, note;
+  };
+
+  /// Returns the last name of a comment that has as many fields as other lines; empty for others.
+  std::string_view end_in(std::string_view comment) const {
+    Line fields;
+    if (!split_fields(comment, shape_.separator, fields) || std::ssize(fields) != fields_) return {};
+    if (fields_ > 2 && shape_.weighted && !is_number(fields[2])) return {};
+    return fields[fields_ > 1 ? 1 : 0];
   }
 
   const LabelledShape& shape_;
   int fields_;
   std::mutex mutex_;
-  std::uint64_t offset_ = Input::kToEnd;
-  std::string note_;
+  std::map<std::uint64_t, Left> first_;  ///< by the offset
 };
 
 /// Adds the edges of a piece to `edges`, and their names to `names`. With `vertices` a line is a vertex
-/// alone, in its first field, and no edge. Throws Error with path, line and byte offset.
+/// alone, in its first field, and no edge. Throws Error with path, line and column.
 void parse_labelled_lines(const Input& input, const Piece& piece, const LabelledShape& shape, bool vertices,
                           LeftOut& left_out, NameSet& names, LabelledEdges& edges) {
   Lines lines(input, piece, shape.separator);
   WeightReader weights(input, piece, shape.rounded);
+  const auto id = [&] {
+    const char* const at = lines.line().data();
+    const std::string_view name = lines.field();
+    if (shape.guessed && is_number(name)) refuse_number(input, piece, name, at);
+    return names.number(name);
+  };
   while (lines.next([&](std::string_view comment) { left_out.add(input, piece, comment); })) {
     const char* const begin = lines.line().data();
-    const std::uint32_t source = names.number(lines.field());
+    const std::uint32_t source = id();
     if (vertices) continue;
     if (lines.at_end()) lines.fail(begin, "the line ends where the target should be");
     edges.ids.push_back(source);
-    edges.ids.push_back(names.number(lines.field()));
+    edges.ids.push_back(id());
     int fields = 2;
     for (; !lines.at_end(); ++fields) {
       const std::string_view text = lines.field();
@@ -190,24 +199,6 @@ void parse_labelled_lines(const Input& input, const Piece& piece, const Labelled
     if (fields != shape.fields)
       lines.fail(begin, fmt::format("{} fields, but the first edge has {}", fields, shape.fields));
   }
-}
-
-bool is_number(std::string_view name) {
-  return std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-}
-
-/// Refuses a line of headings, which must not become an edge.
-void refuse_heading(const Input& input, const std::vector<std::string>& first,
-                    const std::vector<std::string_view>& names) {
-  const bool only_words = !is_number(first[0]) && !is_number(first[1]) && names.size() > 2 &&
-                          std::all_of(names.begin(), names.end(), [&](std::string_view name) {
-                            return is_number(name) || name == first[0] || name == first[1];
-                          });
-  if (!only_words && !std::all_of(first.begin(), first.end(), is_end_name)) return;
-  throw Error(
-      fmt::format("{}: the first line ({} {}) looks like names of columns; if it is, put a # and a blank "
-                  "before it, or say --columns; if it is an edge, move it down by a line",
-                  input.path(), first[0], first[1]));
 }
 
 }  // namespace
@@ -272,7 +263,10 @@ BuildSummary build_labelled(Conversion& conversion, std::vector<LabelledPart>& p
                     [&](std::uint32_t name) { return vertex[name]; });
       },
       "numbering vertices", conversion.progress);
-  return write_labelled(builder, *conversion.output, conversion.wanted.table, names, 0, conversion.progress);
+  BuildSummary summary =
+      write_labelled(builder, *conversion.output, conversion.wanted.table, names, 0, conversion.progress);
+  summary.named = true;
+  return summary;
 }
 
 BuildSummary read_labelled(Conversion conversion) {
@@ -280,16 +274,16 @@ BuildSummary read_labelled(Conversion conversion) {
   BuildOptions& options = conversion.options;
   std::vector<LabelledPart> parts(static_cast<std::size_t>(options.workers));
   LabelledShape shape;
+  std::optional<LeftOut> left_out, left_out_alone;
   const auto read = [&](std::span<Input* const> inputs, const Piece& begin, bool vertices) {
-    LeftOut left_out(shape, vertices ? 1 : shape.fields);
+    LeftOut& comments = (vertices ? left_out_alone : left_out).emplace(shape, vertices ? 1 : shape.fields);
     each_piece(conversion, inputs, begin, 0, [&](const Input& from, int worker, const Piece& piece) {
       LabelledPart& part = parts[static_cast<std::size_t>(worker)];
-      parse_labelled_lines(from, piece, shape, vertices, left_out, part.names, part.edges.emplace_back());
+      parse_labelled_lines(from, piece, shape, vertices, comments, part.names, part.edges.emplace_back());
     });
-    if (options.note && !left_out.note().empty()) options.note(left_out.note());
   };
   Piece first;
-  while (shape.fields == 0 && input.next_lines(first)) shape = shape_of(input, first);
+  while (shape.fields == 0 && input.next_lines(first)) shape = shape_of(input, first, conversion.first);
   const ThirdField third = third_field(conversion.wanted.columns);
   if (third == ThirdField::weight && shape.fields < 3)
     input.fail_line(first, first.text.data() + shape.begin, "the weight is missing");
@@ -297,15 +291,15 @@ BuildSummary read_labelled(Conversion conversion) {
   shape.chosen = third != ThirdField::unsaid;
   shape.rounded = &conversion.rounded;
   if (shape.weighted && !shape.chosen) options.column = third_column(first.text.substr(0, shape.begin));
-  std::vector<std::string> first_names;
-  if (shape.fields > 0) {
-    read(conversion.inputs, first, false);
-    const auto& names = parts[0].names.names();
-    for (const std::size_t end : {0, 1}) first_names.push_back(names[parts[0].edges[0].ids[end]]);
-  }
+  if (shape.fields > 0) read(conversion.inputs, first, false);
   if (conversion.vertices != nullptr) read({&conversion.vertices, 1}, {}, true);
   const std::vector<std::string_view> names = number_vertices(parts);
-  if (!first_names.empty()) refuse_heading(input, first_names, names);
+  const auto say = [&](const std::string& line) {
+    if (options.note && !line.empty()) options.note(line);
+  };
+  if (conversion.first.guessed) say(fmt::format("{}: {}", input.path(), note_of_names(conversion.first)));
+  for (const auto& comments : {&left_out, &left_out_alone})
+    if (*comments) say((*comments)->note(names));
   BuildSummary summary = build_labelled(conversion, parts, names);
   summary.third_is_weight = options.column != WeightColumn::named;
   return summary;

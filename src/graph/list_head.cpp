@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/mixing.h"
+#include "graph/first_lines.h"
 #include "graph/text_lines.h"
 
 namespace edgewire::graph {
@@ -41,12 +43,15 @@ std::optional<ListHead> konect_head(std::string_view line) {
   return head;
 }
 
-/// Returns the number LEFT of KONECT's second line, EDGES LEFT RIGHT; 0 for other lines.
-std::uint64_t left_of(const Input& input, const Piece& piece, std::string_view line) {
-  if (!line.starts_with('%')) return 0;
+/// Takes what KONECT's second line counts, EDGES LEFT RIGHT; nothing of other lines.
+void take_counts(const Input& input, const Piece& piece, std::string_view line, ListHead& head) {
+  if (!line.starts_with('%')) return;
   Fields fields(input, piece, line.substr(1));
   const auto edges = fields.number(), left = fields.number(), right = fields.number();
-  return edges && left && right && !fields.more() ? *left : 0;
+  if (!edges || !left || !right || fields.more()) return;
+  head.counts = {*edges};
+  head.left = *left;
+  head.right = *right;
 }
 
 ListHead head_of(Input& input) {
@@ -62,8 +67,8 @@ ListHead head_of(Input& input) {
       if (auto said = konect_head(line)) head = *std::move(said);
       if (is_one_of(line.substr(0, kSnap.size()), std::span(&kSnap, 1))) head.edges = Edges::undirected;
       if (head.timed || head.edges != Edges::directed) head.line = line;
-    } else if (head.timed && head.left == 0) {
-      head.left = left_of(input, piece, line);
+    } else if (head.timed && head.counts.empty()) {
+      take_counts(input, piece, line, head);
     }
   }
   head.path = input.path();
@@ -83,27 +88,36 @@ ListHead head_of(std::span<Input* const> inputs) {
           fmt::format("{}: it is bipartite ({}), but does not say how many vertices are on its left: put a "
                       "line '% EDGES LEFT RIGHT' below that",
                       one.path, one.line));
+    if (bipartite && one.right > std::numeric_limits<std::uint64_t>::max() - one.left)
+      throw Error(
+          fmt::format("{}: its head counts {} vertices on the left and {} on the right ({}): more than "
+                      "ids of 64 bits tell apart",
+                      one.path, one.left, one.right, one.line));
     const bool either = bipartite || all.edges == Edges::bipartite;
-    if (!all.line.empty() && either && (one.edges != all.edges || one.left != all.left))
+    if (!all.line.empty() && either &&
+        (one.edges != all.edges || one.left != all.left || one.right != all.right))
       throw Error(
           fmt::format("{}: it is another graph than {}: their first lines differ ({}, and {} vertices on the "
-                      "left; {}, and {})",
-                      one.path, all.path, one.line, one.left, all.line, all.left));
-    if (all.line.empty() || one.edges > all.edges) all = std::move(one);
+                      "left and {} on the right; {}, and {} and {})",
+                      one.path, all.path, one.line, one.left, one.right, all.line, all.left, all.right));
+    one.counts.insert(one.counts.begin(), all.counts.begin(), all.counts.end());
+    if (all.line.empty() || one.edges > all.edges)
+      all = std::move(one);
+    else
+      all.counts = std::move(one.counts);
   }
   return all;
 }
 
 HeadedSink::HeadedSink(EdgeSink& sink, const ListHead& head, const ConvertOptions& options)
     : sink_(sink), head_(head), options_(options) {
-  std::string columns = options.columns;
-  std::erase(columns, ' ');
   if (head.edges == Edges::bipartite && !options.vertices.empty())
     throw UsageError(fmt::format(
         "--vertices: {} is bipartite ({}), so an id alone does not say on which side it is: leave "
         "--vertices out",
         head.path, head.line));
-  if (head.edges == Edges::bipartite && !columns.empty() && columns != "1,2" && !columns.starts_with("1,2,"))
+  const ChosenColumns chosen = chosen_columns(options.columns);
+  if (head.edges == Edges::bipartite && !chosen.columns.empty() && !chosen.are_first_ends())
     throw UsageError(
         fmt::format("--columns: {} is bipartite ({}), with its left in column 1 and its right in "
                     "column 2: choose these",
@@ -112,18 +126,18 @@ HeadedSink::HeadedSink(EdgeSink& sink, const ListHead& head, const ConvertOption
 
 void HeadedSink::check_bipartite(std::span<const std::uint64_t> ids) const {
   for (std::size_t i = 0; i < ids.size(); i += 2) {
-    if (ids[i] < 1 || ids[i] > head_.left)
-      throw Error(fmt::format("{}: a vertex on the left is {}, but its head says 1 to {} ({})", head_.path,
-                              ids[i], head_.left, head_.line));
-    if (ids[i + 1] < 1 || ids[i + 1] > std::numeric_limits<std::uint64_t>::max() - head_.left)
-      throw Error(fmt::format("{}: a vertex on the right is {}; ids of a bipartite graph ({}) are from 1 on",
-                              head_.path, ids[i + 1], head_.line));
+    const bool left = ids[i] - 1 >= head_.left;  // 0 wraps around
+    if (!left && ids[i + 1] - 1 < head_.right) continue;
+    throw Error(fmt::format("{}: a vertex on the {} is {}, but its head says 1 to {} ({})", head_.path,
+                            left ? "left" : "right", ids[left ? i : i + 1], left ? head_.left : head_.right,
+                            head_.line));
   }
 }
 
 template <class Id>
 void HeadedSink::count(std::span<const Id> ids) {
-  if (options_.undirected) return;
+  edges_.fetch_add(ids.size() / 2, std::memory_order_relaxed);
+  if (options_.undirected || head_.edges != Edges::undirected) return;
   constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;
   std::uint64_t difference = 0;
   for (std::size_t i = 0; i < ids.size(); i += 2) {
@@ -134,10 +148,8 @@ void HeadedSink::count(std::span<const Id> ids) {
 }
 
 void HeadedSink::add(int worker, std::span<const std::uint64_t> ids, Weights weights) {
-  if (head_.edges == Edges::undirected) {
-    count(ids);
-    return sink_.add(worker, ids, weights);
-  }
+  count(ids);
+  if (head_.edges != Edges::bipartite) return sink_.add(worker, ids, weights);
   check_bipartite(ids);
   std::vector<std::uint64_t> shifted(ids.begin(), ids.end());
   for (std::size_t i = 1; i < shifted.size(); i += 2) shifted[i] += head_.left;
@@ -151,7 +163,10 @@ void HeadedSink::add_narrow(int worker, std::span<const std::uint32_t> ids, Weig
 }
 
 BuildSummary HeadedSink::write(std::uint32_t flags, const Progress& progress) {
+  const std::array all = {head_.left + head_.right, head_.left + head_.right};
+  if (head_.edges == Edges::bipartite && options_.keep_ids && sink_.rank() == 0) sink_.add_vertices(0, all);
   asymmetry_ = sink_.sum(asymmetry_);
+  edges_ = sink_.sum(edges_);
   return sink_.write(flags, progress);
 }
 
@@ -174,6 +189,12 @@ void HeadedSink::look_at(const std::vector<LabelledPart>& parts, const std::vect
 
 void HeadedSink::tell(bool labelled) const {
   if (!options_.note || sink_.rank() > 0) return;
+  const auto& counts = head_.counts;
+  const std::uint64_t count = counts.empty() ? edges_.load() : counts[0];
+  if (edges_ != count && edges_ != std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}))
+    options_.note(fmt::format("{}: its head counts {} edges, but there are {}: is it cut short? ({})",
+                              head_.path, count, edges_.load(), head_.line));
+  if (edges_ == 0 || head_.edges == Edges::directed) return;
   const bool bipartite = head_.edges == Edges::bipartite;
   std::string line =
       fmt::format("{}: it is {} ({})", head_.path, bipartite ? "bipartite" : "undirected", head_.line);

@@ -24,19 +24,21 @@ struct ListHead {
     bipartite    ///< sources and targets have ids of their own, each from 1 on
   };
   Edges edges = Edges::directed;
-  bool weighted = false;   ///< the third field is a weight
-  bool timed = false;      ///< a fourth field, where there is one, is a time
-  std::uint64_t left = 0;  ///< bipartite: sources have the ids from 1 to this; 0: it does not say
-  std::string path;        ///< the file that says it
-  std::string line;        ///< the comment, for messages
+  bool weighted = false;  ///< the third field is a weight
+  bool timed = false;     ///< a fourth field, where there is one, is a time
+  /// The ids of a bipartite graph are from 1 to these; 0: it does not say.
+  std::uint64_t left = 0, right = 0;
+  std::vector<std::uint64_t> counts{};  ///< numbers of edges, of each input that says one
+  std::string path;                     ///< the file that says it
+  std::string line;                     ///< the comment, for messages
 };
 
 /// Returns what the heads of the inputs say together. Throws Error where one is bipartite and does not count
-/// the sources, or another one counts others.
+/// its vertices, or another one counts others.
 ListHead head_of(std::span<Input* const> inputs);
 
-/// Hands on edges whose head says more than that they are directed. Targets of a bipartite graph get the ids
-/// that follow those of its sources.
+/// Hands on edges whose head says more than that they are directed, or how many there are. Targets of a
+/// bipartite graph get the ids that follow those of its sources.
 class HeadedSink final : public EdgeSink {
  public:
   /// Both outlive this. Throws UsageError where options do not fit the head.
@@ -65,14 +67,14 @@ class HeadedSink final : public EdgeSink {
 
  private:
   void check_bipartite(std::span<const std::uint64_t> ids) const;
-  /// Adds to the sum that is 0 where each edge is there both ways.
+  /// Counts edges, and adds to the sum that is 0 where each is there both ways.
   template <class Id>
   void count(std::span<const Id> ids);
 
   EdgeSink& sink_;
   const ListHead& head_;
   const ConvertOptions& options_;
-  std::atomic<std::uint64_t> asymmetry_{0};  // read after the workers have ended
+  std::atomic<std::uint64_t> asymmetry_{0}, edges_{0};  // read after the workers have ended
 };
 
 }  // namespace edgewire::graph

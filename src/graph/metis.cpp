@@ -60,7 +60,7 @@ MetisHeader read_header(Input& input, Piece& piece) {
   HeaderLines lines(input, piece);
   std::string_view line;
   do {
-    if (!lines.next(line)) input.fail(input.offset(), "the file ends before its line 'VERTICES EDGES'");
+    if (!lines.next(line)) input.fail("the file ends before its line 'VERTICES EDGES'");
   } while (line.starts_with('%'));
   const MetisHeader header = header_of(input, piece, line);
   // A vertex takes a line end, a neighbour "1 ".
@@ -185,20 +185,19 @@ struct MetisReader {
   BuildSummary write() {
     // The line of a last vertex without neighbours may lack its end, and then is nothing.
     if (vertices + (ends_open ? 0 : 1) < header.vertices) {
-      input.fail(input.offset(), fmt::format("the file has lines for {} vertices but its first line says {}",
-                                             vertices, header.vertices));
+      input.fail(fmt::format("the file has lines for {} vertices but its first line says {}", vertices,
+                             header.vertices));
     }
     const std::uint64_t neighbours = all_neighbours.load(std::memory_order_relaxed);
     if (neighbours != header.edges * 2) {
       input.fail(
-          input.offset(),
           fmt::format("the file names {} neighbours but its first line says {} edges, each there twice",
                       neighbours, header.edges));
     }
     if (asymmetry.load(std::memory_order_relaxed) != 0) {
-      input.fail(input.offset(),
-                 "some edge is only in the line of one of its ends, or with two weights; METIS has each "
-                 "edge in the lines of both");
+      input.fail(
+          "some edge is only in the line of one of its ends, or with two weights; METIS has each "
+          "edge in the lines of both");
     }
     return conversion.edges.write(kSymmetric, conversion.progress);
   }

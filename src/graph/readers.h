@@ -1,5 +1,5 @@
 // One function for each kind of file that is converted. Each reads the whole input and writes the graph. All
-// throw Error with path and byte offset.
+// throw Error with path and place: line and column of text, else the byte.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@
 
 namespace edgewire::graph {
 
+struct FirstLines;
 struct ListHead;
 class HeadedSink;
 
@@ -31,6 +32,7 @@ struct Conversion {
   RoundedWeights& rounded;  ///< is told of weights that are
   const ListHead& head;     ///< what edge lists and tables say of their edges
   HeadedSink* headed;       ///< `edges`, where that is more than that they are directed; else null
+  const FirstLines& first;  ///< of read_labelled and read_table
 };
 
 /// Tells the sink what will come: `shape` without options and name. sample(): see EdgeSink::start().
@@ -102,13 +104,10 @@ inline constexpr const char* kWhichColumns =
 std::size_t find_column(std::span<const std::string_view> names, std::string_view wanted);
 /// Returns the place of Gephi's column Type, which says whether an edge is Directed or Undirected.
 std::optional<std::size_t> type_column(std::span<const std::string_view> names);
-/// Returns whether names of columns tell the ends of edges, see find_edge_columns().
+/// Returns whether names of columns tell the ends of edges, see find_edge_columns(), and are no vertices.
 bool names_edges(std::span<const std::string_view> names);
 /// Returns the same for a line, which may be a header.
 bool names_edges(std::string_view line);
-/// Returns the separator of a table whose first line says it for spreadsheets, such as sep=; none for other
-/// lines.
-std::optional<char> told_separator(std::string_view line);
 /// Returns whether the name is one of the words, whatever letters are capitals.
 bool is_one_of(std::string_view name, std::span<const std::string_view> words);
 /// Returns whether a column that is called so holds sources or targets of edges.

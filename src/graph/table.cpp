@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "edgewire/convert.h"
 #include "graph/edge_lines.h"
+#include "graph/first_lines.h"
 #include "graph/readers.h"
 #include "graph/text_lines.h"
 
@@ -22,7 +23,6 @@ namespace {
 constexpr std::size_t kNone = ~std::size_t{0};
 constexpr std::array<std::string_view, 1> kUndirected = {"undirected"};
 constexpr const char* kAreNames = ". Are ids names? Then say --labels, too";
-using Line = std::vector<std::string_view>;
 
 /// Says which fields of each line are read.
 struct Columns {
@@ -39,71 +39,17 @@ struct RowCount {
   std::uint64_t all = 0, undirected = 0;
 };
 
-/// Takes away blanks that stand within quotes as well.
-void trim_all(Line& fields) {
-  for (std::string_view& field : fields) field = trimmed(field);
-}
-
-bool is_whole(std::string_view text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-}
-
 /// Returns whether a field looks like one of a row, not like the name of a column.
 bool is_data(std::string_view field) {
   return field.empty() || std::isdigit(static_cast<unsigned char>(field[0])) != 0 || field[0] == '-' ||
          field[0] == '+' || field[0] == '.';
 }
 
-/// Cuts a line into fields, without quotes and without blanks outside of them. `separator` ' ' stands for any
-/// run of spaces and tabs. Returns false when a quoted field does not end as it should.
-bool split_fields(std::string_view line, char separator, Line& fields) {
-  fields.clear();
-  // A tab at an end is an empty field.
-  const char* const around = separator == '\t' ? " \r" : kBlanks;
-  line = trimmed(line, around);
-  for (;;) {
-    std::size_t end = 0;
-    if (line.starts_with('"')) {
-      end = closing_quote(line);
-      if (end == line.npos) return false;
-      fields.push_back(line.substr(1, end - 1));
-      line.remove_prefix(end + 1);
-      const std::size_t blanks = std::min(line.find_first_not_of(around), line.size());
-      if (separator != ' ') line.remove_prefix(blanks);
-      if (!line.empty() && line[0] != separator && (separator != ' ' || line[0] != '\t')) return false;
-      end = 0;
-    } else {
-      end = std::min(separator == ' ' ? line.find_first_of(" \t") : line.find(separator), line.size());
-      fields.push_back(trimmed(line.substr(0, end)));
-    }
-    if (end == line.size()) return true;
-    line.remove_prefix(end + 1);
-    line.remove_prefix(std::min(line.find_first_not_of(around), line.size()));
-  }
-}
-
-/// Returns what separates the fields of a header line: the one of tab ; | , that it has most of, else spaces.
-char separator_of(std::string_view line) {
-  char best = ' ';
-  std::ptrdiff_t most = 0;
-  for (const char candidate : {'\t', ';', '|', ','}) {
-    bool quoted = false;
-    std::ptrdiff_t count = 0;
-    for (const char c : line) {
-      if (c == '"') quoted = !quoted;
-      if (c == candidate && !quoted) ++count;
-    }
-    if (count > most) best = candidate;
-    most = std::max(most, count);
-  }
-  return best;
-}
-
 /// Reads the rows of a table.
 class TableReader {
  public:
-  TableReader(Conversion& conversion) : conversion_(conversion), input_(conversion.input) {}
+  TableReader(Conversion& conversion)
+      : conversion_(conversion), input_(conversion.input), look_(conversion.first) {}
 
   BuildSummary read() {
     Piece first;
@@ -113,7 +59,7 @@ class TableReader {
     for (bool first_line = true; lines.next(line); first_line = false) {
       if (first_line && (separator = told_separator(line))) continue;
       if (is_skipped(first, line)) continue;
-      columns_.separator = separator.value_or(separator_of(line));
+      columns_.separator = look_.names ? look_.separator : separator.value_or(separator_of(line));
       const bool header = choose_columns(first, line);
       if (header) {
         lines.finish();
@@ -121,7 +67,7 @@ class TableReader {
         drop_before(first, line.data());  // it is an edge, and stays
       }
       conversion_.options.weighted = columns_.weight != kNone;
-      BuildSummary summary = conversion_.wanted.labels ? labelled_rows(first) : rows(first);
+      BuildSummary summary = look_.names ? labelled_rows(first) : rows(first);
       summary.third_is_weight = conversion_.options.column != WeightColumn::named;
       return summary;
     }
@@ -158,7 +104,8 @@ class TableReader {
       if (!line.empty() && conversion_.edges.rank() == 0 && conversion_.options.note)
         conversion_.options.note(fmt::format("{}: {}", input_.path(), line));
     };
-    say(note_);
+    const std::string names = note_of_names(look_);
+    say(names + (names.empty() || note_.empty() ? "" : "; ") + note_);
     if (columns_.type == kNone || conversion_.options.undirected) return;
     const std::uint64_t rows = conversion_.edges.sum(rows_);
     say(note_of_types(conversion_.edges.sum(undirected_), rows));
@@ -204,6 +151,7 @@ class TableReader {
       std::string unquoted;
       count(take(piece, piece.text, &conversion_.rounded, edges.weights, [&](std::string_view field) {
         check_name(input_, piece, field, field.data());
+        if (look_.guessed && is_number(field)) refuse_number(input_, piece, field, field.data());
         edges.ids.push_back(part.names.number(undoubled(field, unquoted)));
       }));
     });
@@ -245,9 +193,15 @@ class TableReader {
       input_.fail_line(piece, field.data(), "the vertex id does not fit 64 bits");
     }
     if (error != std::errc() || after != end) {
+      const std::string what = "expected a vertex id (a whole number from 0 on)";
       input_.fail_line(
           piece, field.data(),
-          fmt::format("expected a vertex id (a whole number from 0 on){}", is_data(field) ? "" : kAreNames));
+          is_data(field) ? what
+          : by_place_.empty()
+              ? what + kAreNames
+              : fmt::format("{}, as edges go {}: --columns SOURCE,TARGET chooses others, --labels "
+                            "takes ids for names",
+                            what, by_place_));
     }
     return value;
   }
@@ -257,7 +211,7 @@ class TableReader {
     const std::string_view text = trimmed(line);
     if (text.empty()) return true;
     if (!is_comment(line.data(), line.data() + line.size())) return false;
-    return !conversion_.wanted.labels || is_comment_beside_names(input_, piece, text);
+    return !look_.names || is_comment_beside_names(input_, piece, text);
   }
 
   void split(const Piece& piece, std::string_view line, Line& fields) const {
@@ -270,26 +224,25 @@ class TableReader {
   bool choose_columns(const Piece& piece, std::string_view line) {
     Line first;
     split(piece, line, first);
-    trim_all(first);
+    for (std::string_view& field : first) field = trimmed(field);
     columns_.fields = first.size();
-    const bool numbers = first.size() >= 2 && is_whole(first[0]) && is_whole(first[1]);
-    bool header = !numbers;
+    bool header = look_.names ? look_.header : first.size() < 2 || !is_whole(first[0]) || !is_whole(first[1]);
     try {
       if (!conversion_.wanted.columns.empty()) {
         header = named_columns(first);
-      } else if (numbers && first.size() <= 3) {
+      } else if (!header && (first.size() == 2 || first.size() == 3)) {
         columns_.source = 0;
         columns_.target = 1;
         if (first.size() == 3) columns_.weight = 2;
       } else {
-        known_columns(first, numbers);
+        known_columns(first, header);
       }
     } catch (const UsageError&) {
       throw;
     } catch (const Error& error) {
       const std::string said = error.what();
       input_.fail_line(piece, line.data(),
-                       said == kWhichColumns && !conversion_.wanted.labels ? said + kAreNames : said);
+                       said.ends_with(kWhichColumns) && !look_.names ? said + kAreNames : said);
     }
     if (header) columns_.type = type_column(first).value_or(kNone);
     if (!conversion_.options.weighted) columns_.weight = kNone;
@@ -300,48 +253,37 @@ class TableReader {
   }
 
   /// Chooses columns by the header, as all tables are read.
-  void known_columns(const Line& header, bool numbers) {
-    if (numbers) throw Error(kWhichColumns);
-    const EdgeColumns found = find_edge_columns(header, conversion_.options.weighted);
-    // Beside names a header cannot be told from an edge.
-    if (found.by_place &&
-        (conversion_.wanted.labels || is_data(header[found.source]) || is_data(header[found.target])))
+  void known_columns(const Line& first, bool header) {
+    if (!header) throw Error(kWhichColumns);
+    const EdgeColumns found = find_edge_columns(first, conversion_.options.weighted);
+    if (found.by_place && (is_data(first[found.source]) || is_data(first[found.target])))
       throw Error(kWhichColumns);
     columns_.source = found.source;
     columns_.target = found.target;
     columns_.weight = found.weight.value_or(kNone);
     note_ = found.note;
+    if (found.by_place)
+      by_place_ = fmt::format("from {:.40} to {:.40}", first[found.source], first[found.target]);
   }
 
+  /// Sets the columns that --columns chooses. Returns whether the first line is a header.
   bool named_columns(const Line& first) {
-    Line wanted;
-    split_fields(conversion_.wanted.columns, ',', wanted);
-    trim_all(wanted);
-    if (wanted.size() < 2 || wanted.size() > 3) {
-      throw UsageError(fmt::format("--columns: '{}' is not SOURCE,TARGET or SOURCE,TARGET,WEIGHT",
-                                   conversion_.wanted.columns));
-    }
-    std::array<std::size_t, 3> found = {kNone, kNone, kNone};
-    bool by_name = false;
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-      found[i] = find_column(first, wanted[i]);
-      by_name = by_name || !is_whole(wanted[i]);
-    }
-    if (found[0] == found[1]) throw UsageError("--columns: source and target are the same column");
-    columns_.source = found[0];
-    columns_.target = found[1];
-    columns_.weight = found[2];
-    if (!conversion_.wanted.labels)
-      return by_name || !is_whole(first[found[0]]) || !is_whole(first[found[1]]);
-    if (!by_name && names_edges(first))
-      throw Error("this line looks like names of columns: choose the columns by name, not by number");
-    return by_name;
+    const ChosenColumns chosen = chosen_columns(conversion_.wanted.columns);
+    columns_.source = find_column(first, chosen.columns[0]);
+    columns_.target = find_column(first, chosen.columns[1]);
+    if (chosen.has_weight()) columns_.weight = find_column(first, chosen.columns[2]);
+    if (columns_.source == columns_.target)
+      throw UsageError("--columns: source and target are the same column");
+    if (look_.names) return look_.header;
+    return chosen.by_name() || !is_whole(first[columns_.source]) || !is_whole(first[columns_.target]);
   }
 
   Conversion& conversion_;
   Input& input_;
+  const FirstLines& look_;
   Columns columns_;
   std::string note_;                                    // on the columns
+  std::string by_place_;                                // how edges go where no name tells it
   std::atomic<std::uint64_t> rows_{0}, undirected_{0};  // see RowCount
 };
 
@@ -349,20 +291,7 @@ class TableReader {
 
 bool names_edges(std::string_view line) {
   Line header;
-  if (!split_fields(line, separator_of(line), header)) return false;
-  trim_all(header);
-  return names_edges(header);
-}
-
-std::optional<char> told_separator(std::string_view line) {
-  constexpr std::string_view kWord = "sep=";
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  if (line.starts_with('"') && line.ends_with('"')) line = line.substr(1, line.size() - 2);
-  if (line.size() != kWord.size() + 1 || !is_one_of(line.substr(0, kWord.size()), std::array{kWord}))
-    return std::nullopt;
-  const char separator = line.back();
-  if (separator == '"' || std::isalnum(static_cast<unsigned char>(separator)) != 0) return std::nullopt;
-  return separator;
+  return split_trimmed(line, separator_of(line), header) && names_edges(header);
 }
 
 BuildSummary read_table(Conversion conversion) { return TableReader(conversion).read(); }

@@ -19,8 +19,25 @@ namespace {
 using Places = std::vector<std::size_t>;
 using Names = std::span<const std::string_view>;
 
-constexpr std::array<std::string_view, 3> kSourceNames = {"source", "src", "from"};
-constexpr std::array<std::string_view, 5> kTargetNames = {"target", "dst", "dest", "destination", "to"};
+/// What columns of sources and targets are called: any of the one beside any of the other. Blanks, - and _
+/// in names do not count.
+struct EndNames {
+  std::array<std::string_view, 4> sources;
+  std::array<std::string_view, 5> targets;
+  bool clear = true;  ///< nobody calls a vertex so
+};
+constexpr std::array<EndNames, 11> kEnds = {
+    {{{"source", "src", "from", "origin"}, {"target", "dst", "dest", "destination", "to"}},
+     {{"sourceid", "srcid", "fromid", "fromnodeid"}, {"targetid", "dstid", "destid", "toid", "tonodeid"}},
+     {{"payer"}, {"payee"}},
+     {{"sender"}, {"receiver", "recipient"}},
+     {{"follower"}, {"followee", "followed"}},
+     {{"caller"}, {"callee"}},
+     {{"citing"}, {"cited"}},
+     {{"u"}, {"v"}, false},
+     {{"i"}, {"j"}, false},
+     {{"node1"}, {"node2"}, false},
+     {{"id1"}, {"id2"}, false}}};
 constexpr std::array<std::string_view, 1> kWeightNames = {"weight"};
 constexpr std::array<std::string_view, 1> kTypeNames = {"type"};
 /// Names of columns that Gephi writes and that nobody misses.
@@ -34,6 +51,37 @@ Places places_of(Names names, Names words) {
   for (std::size_t i = 0; i < names.size(); ++i)
     if (graph::is_one_of(names[i], words)) places.push_back(i);
   return places;
+}
+
+/// Returns the places of columns that are called so, whatever stands between words.
+Places ends_of(Names names, Names words) {
+  Places places;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    std::string name(names[i]);
+    std::erase_if(name, [](char c) { return c == ' ' || c == '-' || c == '_'; });
+    if (!name.empty() && graph::is_one_of(name, words)) places.push_back(i);
+  }
+  return places;
+}
+
+/// The columns whose names say that they hold ends of edges.
+struct FoundEnds {
+  Places sources, targets;
+  bool clear = false;  ///< see EndNames; also where only one of both is there
+
+  bool both() const noexcept { return !sources.empty() && !targets.empty(); }
+};
+
+/// Returns the first pair of names of which both are there; else the first clear one of which one is.
+FoundEnds find_ends(Names names) {
+  FoundEnds half;
+  for (const EndNames& ends : kEnds) {
+    FoundEnds found = {ends_of(names, ends.sources), ends_of(names, ends.targets), ends.clear};
+    if (found.both()) return found;
+    if (!half.clear && ends.clear && !(found.sources.empty() && found.targets.empty()))
+      half = std::move(found);
+  }
+  return half;
 }
 
 /// Returns what a message calls a column.
@@ -94,15 +142,22 @@ std::string note_of(Names names, const EdgeColumns& chosen, bool weights) {
 
 EdgeColumns find_edge_columns(std::span<const std::string_view> names, bool weights,
                               std::optional<std::size_t> weight) {
-  const Places sources = places_of(names, kSourceNames), targets = places_of(names, kTargetNames);
+  const FoundEnds named = find_ends(names);
+  const Places &sources = named.sources, &targets = named.targets;
   const Places found = weight ? Places{*weight} : weights ? places_of(names, kWeightNames) : Places();
   EdgeColumns chosen;
   chosen.by_place = sources.empty() && targets.empty();
   Places ends;  // the first columns that are not called weight
   for (std::size_t i = 0; chosen.by_place && i < names.size() && ends.size() < 2; ++i)
     if (i != weight && !graph::is_one_of(names[i], kWeightNames)) ends.push_back(i);
-  if (chosen.by_place ? ends.size() < 2 : sources.empty() || targets.empty())
-    throw Error(graph::kWhichColumns);
+  if (!chosen.by_place && !named.both()) {
+    const bool source = !sources.empty();
+    const std::size_t one = source ? sources[0] : targets[0];
+    throw Error(fmt::format("column {} ({}) tells the {} of edges, but no name tells their {}: {}", one + 1,
+                            shown(names, one), source ? "source" : "target", source ? "target" : "source",
+                            graph::kWhichColumns));
+  }
+  if (chosen.by_place && ends.size() < 2) throw Error(graph::kWhichColumns);
   chosen.source = chosen.by_place ? ends[0] : sources[0];
   chosen.target = chosen.by_place ? ends[1] : targets[0];
   const std::string example = fmt::format("{},{}", chosen.source + 1, chosen.target + 1);
@@ -131,11 +186,11 @@ namespace graph {
 std::size_t find_column(std::span<const std::string_view> names, std::string_view wanted) {
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), number);
-  const bool is_number = error == std::errc() && end == wanted.data() + wanted.size();
+  const bool is_place = error == std::errc() && end == wanted.data() + wanted.size();
   Places places;
   for (std::size_t i = 0; i < names.size(); ++i)
-    if (is_number ? i + 1 == number : names[i] == wanted) places.push_back(i);
-  if (places.empty() && !is_number) places = places_of(names, std::array{wanted});
+    if (is_place ? i + 1 == number : names[i] == wanted) places.push_back(i);
+  if (places.empty() && !is_place) places = places_of(names, std::array{wanted});
   if (places.size() == 1) return places[0];
   if (places.size() > 1)
     throw Error(fmt::format("--columns: columns {} and {} are both called {}: choose them by number",
@@ -152,7 +207,22 @@ std::optional<std::size_t> type_column(std::span<const std::string_view> names) 
 }
 
 bool names_edges(std::span<const std::string_view> names) {
-  return !places_of(names, kSourceNames).empty() && !places_of(names, kTargetNames).empty();
+  const FoundEnds found = find_ends(names);
+  return found.both() && found.clear;
+}
+
+bool is_end_name(std::string_view name) {
+  const std::array names = {name};
+  return std::ranges::any_of(kEnds, [&](const EndNames& ends) {
+    return !ends_of(names, ends.sources).empty() || !ends_of(names, ends.targets).empty();
+  });
+}
+
+bool is_one_of(std::string_view name, std::span<const std::string_view> words) {
+  const auto lower = [](unsigned char c) { return std::tolower(c); };
+  return std::ranges::any_of(words, [&](std::string_view word) {
+    return std::ranges::equal(name, word, std::ranges::equal_to(), lower, lower);
+  });
 }
 
 }  // namespace graph

@@ -26,6 +26,19 @@ inline std::string_view trimmed(std::string_view text, const char* blanks = kBla
   return text.substr(first, text.find_last_not_of(blanks) + 1 - first);
 }
 
+/// Returns whether a text is a whole number without a sign.
+inline bool is_whole(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// Returns whether a text is a number of any kind, such as 7, -1.5e3 or nan.
+inline bool is_number(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  return !text.empty() && std::from_chars(text.data(), end, value).ptr == end;
+}
+
 /// Returns where the double quote is that ends a text which begins with one; npos where none does. Within the
 /// text a double quote is written twice.
 inline std::size_t closing_quote(std::string_view text) {

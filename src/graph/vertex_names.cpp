@@ -56,8 +56,12 @@ VertexNames::VertexNames(const GraphFile& graph) : graph_(graph) {
 void VertexNames::check_table() {
   const std::string_view text = text_of(*table_);
   const std::string_view first = line_at(text, 0);
+  const auto fail = [&](std::uint64_t line, std::string_view what) {
+    refuse_changed_files();
+    throw Error(fmt::format("{}: line {}: {}", table_->path(), line, what));
+  };
   if (!first.starts_with("edgewire-labels 1 ") || first.size() == text.size()) {
-    table_->fail(0, "this is no table of vertex names, or it is cut short");
+    fail(1, "this is no table of vertex names, or it is cut short");
   }
   // The header must be what it would be for this graph and these names.
   const std::string_view body = text.substr(first.size() + 1);
@@ -65,23 +69,20 @@ void VertexNames::check_table() {
   const std::string expected = header_line(graph_.vertices(), graph_.checksum(), checksum);
   if (first != std::string_view(expected).substr(0, expected.size() - 1)) {
     const std::size_t names_field = expected.size() - 1 - 17;
-    table_->fail(0,
-                 first.substr(0, names_field) == std::string_view(expected).substr(0, names_field)
-                     ? "the table of names is damaged (its checksum differs)"
-                     : fmt::format("the table holds the names of another graph, not of {}", graph_.path()));
+    fail(1, first.substr(0, names_field) == std::string_view(expected).substr(0, names_field)
+                ? "the table of names is damaged (its checksum differs)"
+                : fmt::format("the table holds the names of another graph, not of {}", graph_.path()));
   }
   starts_.reserve(graph_.vertices() / kNamesPerStart + 1);
   std::uint64_t names = 0;
   for (std::size_t at = first.size() + 1; at < text.size(); ++names) {
     if (names % kNamesPerStart == 0) starts_.push_back(at);
     const std::size_t end = text.find('\n', at);
-    if (end == at || end == text.npos)
-      table_->fail(at, fmt::format("line {}: a name is empty or cut short", names + 2));
+    if (end == at || end == text.npos) fail(names + 2, "a name is empty or cut short");
     at = end + 1;
   }
   if (names != graph_.vertices()) {
-    table_->fail(text.size(),
-                 fmt::format("the table has {} names for {} vertices", names, graph_.vertices()));
+    fail(1 + names, fmt::format("the table has {} names for {} vertices", names, graph_.vertices()));
   }
 }
 

@@ -53,7 +53,7 @@ class WeightReader {
   WeightReader(const Input& input, const Piece& piece, RoundedWeights* rounded) noexcept
       : input_(input), piece_(piece), rounded_(rounded) {}
 
-  /// Reads the weight that `field` says, which lies in the piece. Throws Error with path, line and byte.
+  /// Reads the weight that `field` says, which lies in the piece. Throws Error with path, line and column.
   Weight read(std::string_view field) { return read(field, field); }
 
  private:

@@ -210,10 +210,10 @@ def test_usage_errors_exit_with_2(edgewire, refused):
 
 def test_bad_input_is_refused_with_one_line_and_nothing_is_left(refused, tmp_path):
     (tmp_path / "bad.txt").write_text("0 1\n1 -2\n")
-    assert refused("convert", "bad.txt", "-o", "g.ew") == "bad.txt: line 2, byte 6: a vertex id is negative"
+    assert refused("convert", "bad.txt", "-o", "g.ew") == "bad.txt: line 2, column 3: a vertex id is negative"
     with gzip.open(tmp_path / "bad.gz", "wb") as file:
         file.write(b"0 1\n1 99999999999999999999\n")
-    assert "line 2, byte 6" in refused("convert", "bad.gz", "--format", "snap", "-o", "g.ew")
+    assert "line 2, column 3" in refused("convert", "bad.gz", "--format", "snap", "-o", "g.ew")
     os.mkfifo(tmp_path / "pipe.txt")
     assert "not a regular file" in refused("convert", "pipe.txt", "-o", "g.ew")
     assert "not a regular file" in refused("info", "pipe.txt")

@@ -73,8 +73,11 @@ def test_kernels_read_bipartite_graphs(edgewire, tmp_path):
 @pytest.mark.parametrize("text, options, said", [
     ("% bip unweighted\n1 1\n", [], "does not say how many vertices are on its left: put a line '% EDGES LEFT RIGHT' below that"),
     (BIPARTITE + "31 1\n", [], "a vertex on the left is 31, but its head says 1 to 30 (% bip unweighted)"),
-    (BIPARTITE + "1 0\n", [], "a vertex on the right is 0; ids of a bipartite graph (% bip unweighted) are from 1 on"),
-    (BIPARTITE + "1 18446744073709551615\n", [], "a vertex on the right is 18446744073709551615;"),
+    (BIPARTITE + "1 0\n", [], "a vertex on the right is 0, but its head says 1 to 50 (% bip unweighted)"),
+    (BIPARTITE + "1 51\n", [], "a vertex on the right is 51, but its head says 1 to 50 (% bip unweighted)"),
+    (BIPARTITE + "1 18446744073709551615\n", [], "a vertex on the right is 18446744073709551615, but its head says 1 to 50"),
+    ("% bip unweighted\n% 1 18446744073709551615 3\n1 1\n", [],
+     "its head counts 18446744073709551615 vertices on the left and 3 on the right (% bip unweighted): more than ids of 64 bits tell apart"),
     (BIPARTITE + "1 2\n2 3\n", ["--labels"], "2 is on both sides; without --labels"),
     (BIPARTITE + "1 2\n2 3\n", ["--columns", "2,1"], "with its left in column 1 and its right in column 2"),
     (BIPARTITE + "1 2\n2 3\n", ["--vertices", __file__], "an id alone does not say on which side it is"),
@@ -94,7 +97,7 @@ def test_the_line_that_is_missing_can_be_put_there(edgewire, tmp_path):
 
 def test_files_that_contradict_each_other(edgewire, tmp_path):
     write(tmp_path, FILES["plain"])
-    for head in ("% sym unweighted\n", "% asym positive\n", f"% bip unweighted\n% 9 {LEFT - 1} 9\n"):
+    for head in ("% sym unweighted\n", "% asym positive\n", f"% bip unweighted\n% 9 {LEFT - 1} {RIGHT}\n", f"% bip unweighted\n% 9 {LEFT} 9\n"):
         (tmp_path / "h.txt").write_text(head + "1 1\n")
         line = edgewire.refused("convert", tmp_path / "g.txt", tmp_path / "h.txt", "-o", tmp_path / "g.ew")
         assert line.startswith(f"{tmp_path / 'h.txt'}: it is another graph than {tmp_path / 'g.txt'}")
@@ -107,7 +110,7 @@ def test_names_of_both_sides(edgewire, tmp_path):
     assert (tmp_path / "g.ew.labels").read_text().splitlines()[1:] == ["item1", "item2", "user1"]
 
 
-HEADS = ["% sym unweighted\n% 3 4 4\n", "%\tsym  positive\n", "# Undirected graph: ../../data/output/g.txt\n# FromNodeId\tToNodeId\n",
+HEADS = ["% sym unweighted\n", "%\tsym  positive\n", "# Undirected graph: ../../data/output/g.txt\n# FromNodeId\tToNodeId\n",
          "#\n# a comment\n# Undirected graph (each unordered pair of nodes is saved once): g.txt\n"]
 
 
@@ -147,3 +150,34 @@ def test_times_of_konect_are_left_out(edgewire, tmp_path, parts):
         done = edgewire("convert", tmp_path / "g.txt", *parts, *options, "-o", tmp_path / "g.ew")
         assert (done.returncode, done.stderr) == (0, "")
         assert json.loads(edgewire.ok("info", tmp_path / "g.ew", "--json", "-"))["weighted"] is ("1,2,3" in options)
+
+
+@pytest.mark.parametrize("options", [[], ["-p", 2, "-w", 1], ["--labels"], ["--undirected", "--simple"]], ids=str)
+@pytest.mark.parametrize("head", ["% asym unweighted", "% sym unweighted", "% bip unweighted"])
+def test_a_number_of_edges_that_is_wrong_is_told(edgewire, tmp_path, head, options):
+    def said(count, paths, lines):
+        for path in paths:
+            path.write_text(f"{head}\n% {count} 3 6\n{lines}")
+        done = edgewire("convert", *paths, *options, "-o", tmp_path / "g.ew")
+        assert done.returncode == 0, done.stderr
+        return [line for line in done.stderr.splitlines() if "head counts" in line]
+    one, two = tmp_path / "a.txt", tmp_path / "b.txt"
+    assert said(3, [one], "1 4\n2 5\n3 6\n") == []
+    assert said(4, [one], "1 4\n2 5\n3 6\n") == [f"edgewire: {one}: its head counts 4 edges, but there are 3: is it cut short? ({head})"]
+    if "--labels" not in options:  # which reads one file
+        assert said(2, [one, two], "1 4\n2 5\n") == said(4, [one, two], "1 4\n2 5\n") == []
+        assert len(said(3, [one, two], "1 4\n2 5\n")) == 1
+
+
+@pytest.mark.parametrize("parts", [[], ["-p", 2, "-w", 1]], ids=str)
+def test_ids_of_both_sides_are_kept(edgewire, tmp_path, parts):
+    (tmp_path / "g.txt").write_text("% bip unweighted\n% 2 4 7\n1 2\n2 1\n")
+    edgewire.ok("convert", tmp_path / "g.txt", "--keep-ids", *parts, "-o", tmp_path / "g.ew")
+    assert json.loads(edgewire.ok("info", tmp_path / "g.ew", "--json", "-"))["vertices"] == 4 + 7 + 1  # ids are from 0 on
+    assert edges_of(edgewire, tmp_path / "g.ew") == [(1, 6), (2, 5)]
+
+
+def test_a_bipartite_graph_without_edges_needs_no_explanation(edgewire, tmp_path):
+    (tmp_path / "g.txt").write_text("% bip unweighted\n% 0 4 7\n")
+    done = edgewire("convert", tmp_path / "g.txt", "--allow-empty", "-o", tmp_path / "g.ew")
+    assert (done.returncode, done.stderr) == (0, "")

@@ -91,14 +91,15 @@ def test_vertices_without_edges(edgewire, tmp_path):
     assert (tmp_path / "g.ew.labels").read_text().splitlines()[1:] == sorted([*NAMES, "a", "b"])
     (tmp_path / "v").write_text("a\n#h603273\n")
     line = edgewire.refused("convert", tmp_path / "g.tsv", "--labels", "--vertices", tmp_path / "v", "-o", tmp_path / "h.ew")
-    assert line.startswith(f"{tmp_path / 'v'}: line 2, byte 2: a comment has a blank after #") and "double quotes" in line
+    assert line.startswith(f"{tmp_path / 'v'}: line 2, column 1: a comment has a blank after #") and "double quotes" in line
 
 
 @pytest.mark.parametrize("text, left_out", [
     ("# of all\tb\na\tb\n", "line 1: # of all\tb is left out"), ("a\tb\n% x\tb\n//\tb\n", "line 2: % x\tb is left out"),
     ("a b\n# b\n", "line 2: # b is left out"), ("a b 1\n// b 0.5\n", "line 2: // b 0.5 is left out"),
     ("##VERSION\na b\n", None), ("a b\n##a b c\n%%b\n", None), ("a b\n##a b\n", "line 2: ##a b is left out"),
-    ("# from\tto\n# Nodes: 2 Edges: 1\na\tb\n", None), ("# two words\na b\n", None), ("# my graph\na b 1\n", None), ("# a comment\na,b\n#\n", None)])
+    ("# from\tto\n# Nodes: 2 Edges: 1\na\tb\n", None), ("# two words\na b\n", None), ("# friends\na b\n", None), ("% friends 1\na b 1\n", None), ("# a\tfriend\na\tb\n", None),
+    ("#\n# friends\na b\n# b\n", "line 4: # b is left out"), ("# my graph\na b 1\n", None), ("# a comment\na,b\n#\n", None)])
 def test_a_comment_that_may_be_an_edge_is_named(edgewire, tmp_path, text, left_out):
     (tmp_path / "g.txt").write_text(text)
     run = edgewire("convert", tmp_path / "g.txt", "--labels", "-o", tmp_path / "g.ew")

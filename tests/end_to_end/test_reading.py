@@ -20,6 +20,7 @@ def inputs(tmp_path_factory):
     (folder / "g.txt").write_text("".join(f"{source} {target}\n" for source, target in EDGES))
     (folder / "g.data").write_text("".join(f"{source} {target}\n" for source, target in EDGES))
     (folder / "names.tsv").write_text("".join(f"{NAMES[source]}\t{NAMES[target]}\n" for source, target in EDGES))
+    (folder / "mixed.tsv").write_text("source\ttarget\n1\t2\n2\tbob\n")
     (folder / "table.csv").write_text("when,who,whom\n" + "".join(f"7,{source},{target}\n" for source, target in EDGES))
     return folder
 
@@ -87,7 +88,7 @@ def test_names_leave_nothing_behind(edgewire, inputs, tmp_path):
 
 
 @pytest.mark.parametrize("words, status, said", [
-    (["names.tsv"], 1, "say --labels, too"), (["g.ew", "--labels"], 2, "has its names already: leave out --labels"),
+    (["mixed.tsv"], 1, "Are ids names? Then say --labels, too"), (["g.ew", "--labels"], 2, "has its names already: leave out --labels"),
     (["g.ew", "--columns", "1,2"], 2, "has its names already: leave out --columns"), (["g.txt", "--format", "snp"], 2, "did you mean snap?"),
     (["g.data", "--labels", "--format", "el"], 2, "--labels: only edge lists (snap)"),
     (["table.csv", "--columns", "who,nobody"], 1, "nobody"), (["g.txt", "--format", "ew"], 1, "g.txt: "),

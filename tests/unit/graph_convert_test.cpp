@@ -164,7 +164,7 @@ TEST_CASE("vertices that no edge names") {
   write_file(path, "1\nx\n");
   CHECK(error_of([&] {
           convert(converter.directory() / "g.e", converter.directory() / "o.ew", {.vertices = path});
-        }) == path + ": line 2, byte 2: expected a vertex id (a whole number)");
+        }) == path + ": line 2, column 1: expected a vertex id (a whole number)");
   CHECK(contains(error_of([&] { converter("g.el", "1 2\n", {.vertices = path}); }), "--vertices"));
 }
 
@@ -298,7 +298,7 @@ TEST_CASE("matrices of SciPy and Fortran have their weights") {
     return converter.error("g.txt", "0 1 " + weight + "\n");
   };
   for (const char* const weight : {"1.5D", "D3", "1D2D3", "1dx", "2.5E3D1"})
-    CHECK(error(weight) == "line 1, byte 4: expected a weight (a number); --no-weights reads no weights");
+    CHECK(error(weight) == "line 1, column 5: expected a weight (a number); --no-weights reads no weights");
   CHECK(contains(error("1D999"), "beyond the range of 64-bit numbers"));
   std::string note;
   ConvertOptions told;

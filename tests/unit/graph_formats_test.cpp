@@ -78,36 +78,36 @@ TEST_CASE("a large METIS file is the same from any number of workers") {
 TEST_CASE("METIS files that are wrong are refused") {
   const Converter converter;
   const auto error = [&](const std::string& text) { return converter.error("g.graph", text); };
-  CHECK(contains(error("3 2\n2\n1 4\n2\n"), "line 3, byte 8: neighbour 4 is not within 1 to 3"));
-  CHECK(contains(error("3 2\n2\n1 0\n2\n"), "line 3, byte 8: neighbour 0: METIS counts vertices from 1"));
+  CHECK(contains(error("3 2\n2\n1 4\n2\n"), "line 3, column 3: neighbour 4 is not within 1 to 3"));
+  CHECK(contains(error("3 2\n2\n1 0\n2\n"), "line 3, column 3: neighbour 0: METIS counts vertices from 1"));
   CHECK(contains(
       error("3 2\n1\n0 2\n1\n"),
-      "line 2, byte 4: neighbour 1: METIS counts vertices from 1, but this file seems to count from 0"));
+      "line 2, column 1: neighbour 1: METIS counts vertices from 1, but this file seems to count from 0"));
   CHECK(contains(error("3 2 11\n% c\n0 1 5\n7 0 5 2 5\n0 1 5\n"),
-                 "line 3, byte 13: neighbour 1: METIS counts"));
-  CHECK(
-      contains(error("3 2 11\n0 2 5\n7 1 5 2 5\n0 2 5\n"), "line 3, byte 19: a vertex is its own neighbour"));
-  CHECK(contains(error("3 2\n2\n1 x\n2\n"), "line 3, byte 8: expected a neighbour"));
+                 "line 3, column 3: neighbour 1: METIS counts"));
+  CHECK(contains(error("3 2 11\n0 2 5\n7 1 5 2 5\n0 2 5\n"),
+                 "line 3, column 7: a vertex is its own neighbour"));
+  CHECK(contains(error("3 2\n2\n1 x\n2\n"), "line 3, column 3: expected a neighbour"));
   CHECK(contains(error("3 2\n2\n1 -3\n2\n"), "expected a neighbour"));
-  CHECK(contains(error("3 2\n2\n2 3\n2\n"), "line 3, byte 6: a vertex is its own neighbour"));
+  CHECK(contains(error("3 2\n2\n2 3\n2\n"), "line 3, column 1: a vertex is its own neighbour"));
   CHECK(contains(error("3 2\n2\n1 3\n1\n"), "in the line of one of its ends"));
   CHECK(contains(error("2 1 1\n2 5\n1 6\n"), "two weights"));
-  CHECK(contains(error("2 1 1\n2\n1 6\n"), "line 2, byte 7: the weight of the last edge is missing"));
+  CHECK(contains(error("2 1 1\n2\n1 6\n"), "line 2, column 2: the weight of the last edge is missing"));
   CHECK(contains(error("2 1 1\n2 a\n1 a\n"), "expected a weight"));
   CHECK(edges_of(converter("g.graph", "2 1 1\n2 a\n1 b\n", {.weights = false})).size() == 2);
-  CHECK(contains(error("2 1 10\n\n4 1\n"), "line 2, byte 7: the line ends where a size or weight"));
+  CHECK(contains(error("2 1 10\n\n4 1\n"), "line 2, column 1: the line ends where a size or weight"));
   CHECK(contains(error("3 1\n2\n1 3\n2\n"), "4 neighbours but its first line says 1 edges"));
   CHECK(contains(error("3 2\n2\n1 3\n"), "names 3 neighbours"));
   CHECK(contains(error("4 1\n2\n1\n"), "lines for 2 vertices but its first line says 4"));
-  CHECK(contains(error("2 1\n2\n1\n3\n"), "line 4, byte 8: a line more than the 2 vertices have"));
+  CHECK(contains(error("2 1\n2\n1\n3\n"), "line 4, column 1: a line more than the 2 vertices have"));
   CHECK(contains(error("3 2"), "too short"));
-  CHECK(contains(error("9999999 2\n2\n"), "line 1, byte 0: the file is too short for 9999999 vertices"));
+  CHECK(contains(error("9999999 2\n2\n"), "line 1, column 1: the file is too short for 9999999 vertices"));
   CHECK(contains(error("999999999999999 2\n2\n"), "more vertices or edges than are supported"));
   CHECK(contains(error("2\n2\n1\n"), "expected the number of edges"));
   CHECK(contains(error("2 1 2\n2\n1\n"), "FMT 2 has other digits"));
   CHECK(contains(error("2 1 1 2\n2 1\n1 1\n"), "NCON is given, but"));
   CHECK(contains(error("2 1 0 0 0\n2\n1\n"), "expected nothing after"));
-  CHECK(contains(error("a b\n"), "line 1, byte 0: expected METIS's first line"));
+  CHECK(contains(error("a b\n"), "line 1, column 1: expected METIS's first line"));
   CHECK(contains(error("% only\n"), "the file ends before"));
   CHECK(contains(error(""), "the file ends before"));
   const std::string whole = metis("11");
@@ -135,16 +135,17 @@ TEST_CASE("DIMACS files") {
   CHECK(edges_of(converter("unknown", text)).size() == 3);
   const auto error = [&](const std::string& wrong) { return converter.error("g.gr", wrong); };
   CHECK(contains(error("p sp 4 3\na 1 2 5\n"), "the file has 1 entries but its line p says 3"));
-  CHECK(contains(error("p sp 4 1\na 1 5 5\n"), "line 2, byte 13: vertex id 5 is not within 1 to 4"));
+  CHECK(contains(error("p sp 4 1\na 1 5 5\n"), "line 2, column 5: vertex id 5 is not within 1 to 4"));
   CHECK(contains(error("p sp 4 1\na 0 1 5\n"), "vertex id 0 is not within 1 to 4"));
   CHECK(contains(error("p sp 4 1\na 1 2\n"), "the weight is missing"));
   CHECK(contains(error("p sp 4 1\na 1 2 3 4\n"),
-                 "line 2, byte 9: 5 fields where each edge of this file has 4"));
-  CHECK(contains(error("p sp 4 1\ne 1 2\n"), "line 2, byte 9: expected 'a SOURCE TARGET WEIGHT'"));
-  CHECK(contains(error("p sp 4\n"), "line 1, byte 0: expected two whole numbers"));
+                 "line 2, column 1: 5 fields where each edge of this file has 4"));
+  CHECK(contains(error("p sp 4 1\ne 1 2\n"), "line 2, column 1: expected 'a SOURCE TARGET WEIGHT'"));
+  CHECK(contains(error("p sp 4\n"), "line 1, column 1: expected two whole numbers"));
   CHECK(contains(error("p sp 4 -1\n"), "expected two whole numbers"));
   CHECK(contains(error("p sp 4 99999\n"), "too short for 99999 entries"));
-  CHECK(contains(error("c\np edge 4 1\ne 1 2\n"), "line 2, byte 2: DIMACS problem 'edge' is not supported"));
+  CHECK(
+      contains(error("c\np edge 4 1\ne 1 2\n"), "line 2, column 1: DIMACS problem 'edge' is not supported"));
   CHECK(contains(error("1 2 3\n"), "expected 'p sp VERTICES ARCS' before"));
   CHECK(contains(error("c only\n"), "the file ends before"));
 }
@@ -162,10 +163,10 @@ TEST_CASE("what editors and NetworkX add to edge lists") {
         without_weights(edges));
   CHECK(edges_of(converter("g.edges", "0 1 {}\n1 2 {'color': \"it's\"}\n")) == without_weights(edges));
   CHECK(contains(converter.error("g.txt", "0 1 {'weight': 4}\n1 2 {}\n"),
-                 "line 2, byte 22: the attributes have no"));
-  CHECK(contains(converter.error("g.txt", "0 1 {'weight': 'x'}\n"), "byte 15: expected a weight"));
+                 "line 2, column 5: the attributes have no"));
+  CHECK(contains(converter.error("g.txt", "0 1 {'weight': 'x'}\n"), "column 16: expected a weight"));
   CHECK(contains(converter.error("g.txt", "0 1 {'weight': 4}\n0 1 {'weight': 4\n"),
-                 "byte 22: expected attributes such as"));
+                 "column 5: expected attributes such as"));
   CHECK(contains(converter.error("g.txt", "0 1 {'weight': 4} 5\n"), "4 fields"));
   CHECK(contains(converter.error("g.txt",
                                  "\xFF\xFE"
@@ -257,9 +258,9 @@ TEST_CASE("tables of two columns, whatever a row in the middle looks like") {
     CHECK(converter("g.csv", with(fmt::format("5{}9999999999\n", separator))).original_id(2000) ==
           9999999999);
     const auto error = [&](const std::string& row) { return converter.error("g.csv", with(row)); };
-    CHECK(contains(error(separator == "," ? "5;5\n" : "5,5\n"), "line 2002, byte"));
-    CHECK(contains(error(fmt::format("5{0}5{0}5\n", separator)), "line 2002, byte"));
-    CHECK(contains(error(fmt::format("5{}-5\n", separator)), "line 2002, byte"));
+    CHECK(contains(error(separator == "," ? "5;5\n" : "5,5\n"), "line 2002, column"));
+    CHECK(contains(error(fmt::format("5{0}5{0}5\n", separator)), "line 2002, column"));
+    CHECK(contains(error(fmt::format("5{}-5\n", separator)), "line 2002, column"));
   }
 }
 
@@ -268,17 +269,19 @@ TEST_CASE("tables that are wrong are refused") {
   const auto error = [&](const std::string& text, const std::string& columns = "") {
     return converter.error("g.csv", text, {.columns = columns});
   };
-  CHECK(contains(error("a,dst\n1,2\n"), "line 1, byte 0: which columns hold the edges? Say --columns"));
-  CHECK(contains(error("src,dst\n1,2\n3\n"), "line 3, byte 12: 1 fields where the first line has 2"));
-  CHECK(contains(error("src,dst\n1,x\n"), "line 2, byte 10: expected a vertex id"));
-  CHECK(contains(error("src,dst\n1,\n"), "line 2, byte 10: expected a vertex id"));
+  CHECK(contains(error("a,dst\n1,2\n"),
+                 "line 1, column 1: column 2 (dst) tells the target of edges, but no name tells their "
+                 "source: which columns hold the edges? Say --columns"));
+  CHECK(contains(error("src,dst\n1,2\n3\n"), "line 3, column 1: 1 fields where the first line has 2"));
+  CHECK(contains(error("src,dst\n1,x\n"), "line 2, column 3: expected a vertex id"));
+  CHECK(contains(error("src,dst\n1,\n"), "line 2, column 3: expected a vertex id"));
   CHECK(contains(error("src,dst\n1,-2\n"), "expected a vertex id"));
   CHECK(contains(error("src,dst\n1,18446744073709551616\n"), "does not fit 64 bits"));
-  CHECK(contains(error("src,dst,weight\n1,2,nan\n"), "line 2, byte 19: the weight is not a finite"));
-  CHECK(contains(error("src,dst\n1,\"2\n"), "line 2, byte 8: a quoted field does not end"));
+  CHECK(contains(error("src,dst,weight\n1,2,nan\n"), "line 2, column 5: the weight is not a finite"));
+  CHECK(contains(error("src,dst\n1,\"2\n"), "line 2, column 1: a quoted field does not end"));
   CHECK(contains(error("src,dst\n1,\"2\"x\n"), "a quoted field does not end"));
   CHECK(contains(error("a,b\n1,2\n", "a,c"),
-                 "line 1, byte 0: --columns: this line has no column c; its columns are a, b"));
+                 "line 1, column 1: --columns: this line has no column c; its columns are a, b"));
   CHECK(contains(error("a,b\n1,2\n", "1,3"), "no column 3"));
   CHECK(contains(error("1;2;3;4\n"), "which columns"));
   CHECK(contains(error("4 2\n2\n1 3\n2\n", "1,2"), "is a METIS graph"));
@@ -303,7 +306,7 @@ TEST_CASE("content tells the format where the name does not, and contradicts a w
   CHECK(contains(converter.error("g.sg", edge_lines(false, 0), {.format = Format::u32_pairs}),
                  "--format says u32pairs"));
   CHECK(contains(converter.error("g.graph", "1 2 3\n\x01\x02"s),
-                 "line 2, byte 6: binary data, but its name says metis"));
+                 "line 2, column 1: binary data, but its name says metis"));
   CHECK(contains(converter.error("g.txt", "EDGEWIRE"), "--format ew reads it"));
   CHECK(contains(converter.error("g.graphml", "<?xml"), "XML is not supported; readable are .txt"));
   CHECK(contains(converter.error("g.txt", "<graphml>"), "its content is XML; readable are"));

@@ -248,7 +248,7 @@ TEST_CASE("line ends of old Macs are refused wherever they hide edges") {
   for (const char* const name : {"g.txt", "g.el", "g.graph", "g.csv", "noname"})
     CHECK(converter.error(name, "0 1\r1 2\r") == "its " + said);
   CHECK(converter.error("g.txt", "# c\r0 1\r1 2\r") == "its " + said);
-  CHECK(converter.error("g.txt", "# c\r\n0 1\r\n# c\r2 3\r\n") == "line 3, byte 13: " + said);
+  CHECK(converter.error("g.txt", "# c\r\n0 1\r\n# c\r2 3\r\n") == "line 3, column 4: " + said);
   if (const auto packed = gzipped("# c\r0 1\r"); !packed.empty())
     CHECK(converter.error("g.txt", packed) == "its " + said);
   for (const char* const fine : {"0 1\r\n1 2\r\n", "0 1\r\r\n1 2\r\r\n", "0 1\n1 2\r"})

@@ -14,28 +14,28 @@ namespace edgewire::graph {
 
 using namespace std::string_literals;
 
-TEST_CASE("bad lines are named by line and byte") {
+TEST_CASE("bad lines are named by line and column") {
   const Converter converter;
-  CHECK(converter.error("g.txt", "1 2\n3 -4\n") == "line 2, byte 6: a vertex id is negative");
+  CHECK(converter.error("g.txt", "1 2\n3 -4\n") == "line 2, column 3: a vertex id is negative");
   CHECK(converter.error("g.txt", "# c\n1 2\nx 4\n") ==
-        "line 3, byte 8: expected a vertex id (a whole number); --labels reads names");
+        "line 3, column 1: expected a vertex id (a whole number); --labels reads names");
   CHECK(converter.error("g.txt", "1 2\n3\n") ==
-        "line 2, byte 5: the line ends where a vertex id should be (METIS graphs are read with --format "
+        "line 2, column 2: the line ends where a vertex id should be (METIS graphs are read with --format "
         "metis)");
   CHECK(contains(converter.error("g.txt", "1 2\n3"),
-                 "line 2, byte 5: the line ends where a vertex id should be"));
+                 "line 2, column 2: the line ends where a vertex id should be"));
   CHECK(contains(converter.error("g.txt", "1 18446744073709551616\n"),
-                 "line 1, byte 2: the vertex id does not fit"));
+                 "line 1, column 3: the vertex id does not fit"));
   CHECK(contains(converter.error("g.txt", "1 99999999999999999999999\n"), "does not fit 64 bits"));
   CHECK(contains(converter.error("g.txt", "1.5 2\n"), "expected a vertex id"));
-  CHECK(contains(converter.error("g.txt", "1 2 3\n4 5\n"), "line 2, byte 9: the weight is missing"));
+  CHECK(contains(converter.error("g.txt", "1 2 3\n4 5\n"), "line 2, column 4: the weight is missing"));
   CHECK(contains(converter.error("g.txt", "1 2\n4 5 6\n"),
-                 "line 2, byte 4: 3 fields where each edge of this file has 2"));
-  CHECK(contains(converter.error("g.txt", "# c\n1 2 3 4\n"), "line 2, byte 4: 4 fields; an edge list has"));
-  CHECK(contains(converter.error("g.txt", "1 2 3\n1 2 3 4\n"), "line 2, byte 6: 4 fields where"));
+                 "line 2, column 1: 3 fields where each edge of this file has 2"));
+  CHECK(contains(converter.error("g.txt", "# c\n1 2 3 4\n"), "line 2, column 1: 4 fields; an edge list has"));
+  CHECK(contains(converter.error("g.txt", "1 2 3\n1 2 3 4\n"), "line 2, column 1: 4 fields where"));
   CHECK(contains(converter.error("g.txt", "1 2 3\n1 2\n", {.weights = false}),
-                 "line 2, byte 6: 2 fields where"));
-  CHECK(contains(converter.error("g.txt", "1 2 nan\n"), "byte 4: the weight is not a finite"));
+                 "line 2, column 1: 2 fields where"));
+  CHECK(contains(converter.error("g.txt", "1 2 nan\n"), "column 5: the weight is not a finite"));
   CHECK(contains(converter.error("g.txt", "1 2 -inf\n"), "not a finite"));
   CHECK(contains(converter.error("g.txt", "1 2 1e309\n"), "beyond the range of 64-bit"));
   CHECK(contains(converter.error("g.txt", "1 2 1e-999\n"), "beyond the range of 64-bit"));
@@ -43,12 +43,12 @@ TEST_CASE("bad lines are named by line and byte") {
   CHECK(contains(converter.error("g.txt", "1 2 3\n4 5 abc\n"), "expected a weight"));
   CHECK(contains(converter.error("g.wel", "1 2\n"), "the weight is missing"));
   CHECK(contains(converter.error("g.el", "1 2 3\n"), "3 fields where each edge of this file has 2"));
-  CHECK(contains(converter.error("g.wel", "1 2 x\n1 2\n", {.weights = false}), "line 2, byte 6: 2 fields"));
+  CHECK(contains(converter.error("g.wel", "1 2 x\n1 2\n", {.weights = false}), "line 2, column 1: 2 fields"));
   if (!kIds64)
     CHECK(contains(converter.error("g.el", "1 4294967294\n"),
-                   "byte 2: vertex id 4294967294 is not within 0 to 4294967293"));
+                   "column 3: vertex id 4294967294 is not within 0 to 4294967293"));
   CHECK(edges_of(converter("g.txt", "1 2 nan what\n", {.weights = false})).size() == 1);
-  CHECK(contains(converter.error("g.txt", std::string("1 2\n\0 4\n", 8)), "line 2, byte 4"));
+  CHECK(contains(converter.error("g.txt", std::string("1 2\n\0 4\n", 8)), "line 2, column 1"));
 }
 
 TEST_CASE("a line that holds a name where a number should be says how names are read") {
@@ -56,14 +56,14 @@ TEST_CASE("a line that holds a name where a number should be says how names are 
   const std::string hint = "expected a vertex id (a whole number)", labels = "; --labels reads names";
   for (const char* const name : {"alice", "P12345", "10.1103/PhysRev", "12cells", "\xC3\x89va", "\"bob\""}) {
     CHECK(contains(converter.error("g.txt", fmt::format("1 2\n3 {}\n", name)),
-                   "line 2, byte 6: " + hint + labels));
+                   "line 2, column 3: " + hint + labels));
     CHECK(contains(converter.error("g.txt", fmt::format("1 {}\n", name)),
-                   "line 1, byte 2: ids are not numbers; use --labels"));
-    CHECK(converter.error("g.el", fmt::format("1 2\n3 {}\n", name)) == "line 2, byte 6: " + hint);
+                   "line 1, column 3: expected a vertex id (a whole number); --labels reads names"));
+    CHECK(converter.error("g.el", fmt::format("1 2\n3 {}\n", name)) == "line 2, column 3: " + hint);
     CHECK(edges_of(converter("g.txt", fmt::format("1 2\n3 {}\n", name), {.labels = true})).size() == 2);
   }
   for (const char* const number : {"1.5", "1e5", "0x1F", "nan", "+3", "1;2"})
-    CHECK(converter.error("g.txt", fmt::format("1 2\n3 {}\n", number)) == "line 2, byte 6: " + hint);
+    CHECK(converter.error("g.txt", fmt::format("1 2\n3 {}\n", number)) == "line 2, column 3: " + hint);
 }
 
 TEST_CASE("of several bad lines the first is named, whatever the number of workers") {
@@ -73,7 +73,7 @@ TEST_CASE("of several bad lines the first is named, whatever the number of worke
   const std::string compressed = gzipped(text);
   for (int workers = 1; workers <= 4; ++workers) {
     const std::string expected =
-        "line 150001, byte 600002: expected a vertex id (a whole number); --labels reads names";
+        "line 150001, column 3: expected a vertex id (a whole number); --labels reads names";
     CHECK(converter.error("g.txt", text, {.workers = workers}) == expected);
     if (!compressed.empty()) CHECK(converter.error("g.txt", compressed, {.workers = workers}) == expected);
   }
@@ -90,12 +90,12 @@ TEST_CASE("matrices that are not graphs are refused in words") {
   CHECK(contains(error("matrix coordinate real hermitian", ""), "symmetry 'hermitian' is not supported"));
   CHECK(contains(error("matrix coordinate quaternion general", ""), "field 'quaternion' is not supported"));
   CHECK(contains(error("matrix coordinate real skew-symmetric", "2 2 1\n2 2 3\n"),
-                 "line 3, byte 59: an entry on the diagonal"));
+                 "line 3, column 1: an entry on the diagonal"));
   CHECK(contains(error("matrix coordinate pattern skew-symmetric", "2 2 1\n2 2\n"),
                  "an entry on the diagonal"));
   CHECK(contains(error("matrix coordinate real", ""), "symmetry '' is not supported"));
   const std::string usual = "matrix coordinate pattern general";
-  CHECK(contains(error(usual, "2 3 1\n1 1\n"), "line 2, byte 49: a matrix of 2 x 3 is not square"));
+  CHECK(contains(error(usual, "2 3 1\n1 1\n"), "line 2, column 1: a matrix of 2 x 3 is not square"));
   CHECK(contains(error(usual, "% only\n"), "ends before its size line"));
   CHECK(contains(error(usual, "2 2\n"), "ROWS COLUMNS ENTRIES"));
   CHECK(contains(error(usual, "2 2 1 1\n"), "nothing after"));
@@ -103,7 +103,7 @@ TEST_CASE("matrices that are not graphs are refused in words") {
   CHECK(contains(error(usual, "2 2 2\n1 1\n"), "has 1 entries but its size line says 2"));
   CHECK(contains(error(usual, "2 2 1\n1 1\n1 2\n"), "has 2 entries"));
   CHECK(contains(error(usual, "2 2 1\n0 1\n"),
-                 "line 3, byte 55: vertex id 0 is not within 1 to 2; this format counts vertices from 1"));
+                 "line 3, column 1: vertex id 0 is not within 1 to 2; this format counts vertices from 1"));
   CHECK(contains(error(usual, "2 2 1\n1 3\n"), "vertex id 3 is not within 1 to 2"));
   CHECK(contains(error(usual, "2 2 99999999999\n1 1\n"), "too short for 99999999999 entries"));
   CHECK(contains(error(usual, "999999999999999 999999999999999 1\n1 1\n"),
@@ -188,7 +188,8 @@ TEST_CASE("archives without one graph, damaged or cut short are refused") {
   std::string packed = gzipped(whole);
   packed[packed.size() - 8] ^= 1;
   CHECK(contains(error(packed), "damaged (incorrect data check)"));
-  CHECK(contains(error(tar({{"g/g.mtx", "1 2\n"}})), "g/g.mtx: byte 0: the first line does not begin with"));
+  CHECK(contains(error(tar({{"g/g.mtx", "1 2\n"}})),
+                 "g/g.mtx: line 1, column 1: the first line does not begin with"));
 }
 
 TEST_CASE("unusual files and names are refused with one line") {

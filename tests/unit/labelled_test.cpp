@@ -90,32 +90,38 @@ TEST_CASE("a file of vertices adds names without edges") {
 
 TEST_CASE("without weights the third field may be anything") {
   Labelled labelled;
-  CHECK(contains(labelled.error("a b since\n"), "line 1, byte 4: expected a weight"));
+  CHECK(contains(labelled.error("a b since\n"), "line 1, column 5: expected a weight"));
   labelled.options().weights = false;
   CHECK(labelled.edges("a b since\nb c then\n") == std::vector<NamedEdge>{{"a", "b", 0}, {"b", "c", 0}});
 }
 
 TEST_CASE("lines that are no edges are refused") {
   const Labelled labelled;
-  CHECK(contains(labelled.error("a\n"), "line 1, byte 0: the line ends where the target should be"));
-  CHECK(contains(labelled.error("a b\nc d e\n"), "line 2, byte 4: 3 fields, but the first edge has 2"));
+  CHECK(contains(labelled.error("a\n"), "line 1, column 1: the line ends where the target should be"));
+  CHECK(contains(labelled.error("a b\nc d e\n"), "line 2, column 1: 3 fields, but the first edge has 2"));
   CHECK(contains(labelled.error("a b 1\nc d\n"), "2 fields, but the first edge has 3"));
   CHECK(contains(labelled.error("a b 1 2\n"), "4 fields"));
-  CHECK(contains(labelled.error("a b\n#c d\n"), "line 2, byte 4: a comment has a blank after #"));
-  CHECK(contains(labelled.error("a,b\n,b\n"), "line 2, byte 4: a name is empty"));
+  CHECK(contains(labelled.error("a b\n#c d\n"), "line 2, column 1: a comment has a blank after #"));
+  CHECK(contains(labelled.error("a,b\n,b\n"), "line 2, column 1: a name is empty"));
   CHECK(contains(labelled.error("a\tb\n\tb\tc\n"), "a name is empty"));
   CHECK(contains(labelled.error("a,b,\n"), "ends with a separator"));
   CHECK(contains(labelled.error("a,b\na,\"b\n"), "does not end on its line"));
   CHECK(contains(labelled.error("a,b\na,\"b\"c\n"), "text follows the double quote"));
-  CHECK(contains(labelled.error("a b\nc\x01 d\n"), "line 2, byte 5: binary data"));
+  CHECK(contains(labelled.error("a b\nc\x01 d\n"), "line 2, column 2: binary data"));
   CHECK(contains(labelled.error("a,b\nc,d\te\n"), "a name holds a control character"));
   CHECK(contains(labelled.error("a b 1e400\n"), "beyond the range of 64-bit"));
 }
 
 TEST_CASE("names of columns do not become an edge") {
   const Labelled labelled;
-  CHECK(contains(labelled.error("Source,Target\na,b\n"), "looks like names of columns"));
-  CHECK(contains(labelled.error("follower\tfollowed\n1\t2\n"), "looks like names of columns"));
+  CHECK(contains(labelled.error("boss\tclerk\n1\t2\n"), "may be names of columns or an edge"));
+  CHECK(contains(labelled.error("u v\na b\n"), "may be names of columns or an edge"));
+  const std::vector<NamedEdge> edges = {{"a", "b", 0}}, numbers = {{"1", "2", 0}};
+  CHECK(labelled.edges("Source,Target\na,b\n") == edges);
+  CHECK(labelled.edges("follower\tfollowed\n1\t2\n") == numbers);
+  CHECK(labelled.edges("to;from\nb;a\n") == edges);
+  CHECK(labelled.edges("x y amount\na b 1\n") == edges);  // figures below a word
+  CHECK(labelled.edges("u v\nv u\n").size() == 2);
   CHECK(labelled.edges("root 1\n1 2\n").size() == 2);
   CHECK(labelled.edges("a b\n").size() == 1);
 }

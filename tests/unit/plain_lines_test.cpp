@@ -109,7 +109,7 @@ TEST_CASE("plain lines: others among them, wherever they are") {
   }
 }
 
-TEST_CASE("plain lines: what is wrong is named with its line and byte, however far inside it is") {
+TEST_CASE("plain lines: what is wrong is named with its line and column, however far inside it is") {
   Parser parse;
   for (const std::size_t lines : {0, 1, 5, 40, 1000, 5000}) {
     std::string before;
@@ -118,15 +118,14 @@ TEST_CASE("plain lines: what is wrong is named with its line and byte, however f
     const auto refusal = [&](const std::string& wrong, const LineShape& shape = {}) {
       return parse.error(before + wrong + after, shape);
     };
-    const std::string line = fmt::format("line {}, byte ", lines + 1);
-    CHECK(contains(refusal("1 -2\n"), fmt::format("{}{}: a vertex id is negative", line, before.size() + 2)));
-    CHECK(contains(refusal("+1 2\n"), fmt::format("{}{}: expected a vertex id", line, before.size())));
+    const std::string line = fmt::format("line {}, column ", lines + 1);
+    CHECK(contains(refusal("1 -2\n"), fmt::format("{}{}: a vertex id is negative", line, 3)));
+    CHECK(contains(refusal("+1 2\n"), fmt::format("{}{}: expected a vertex id", line, 1)));
     CHECK(contains(refusal("1 2x\n"), line));
     CHECK(contains(refusal("12\n"), "the line ends where a vertex id should be"));
     CHECK(contains(refusal("1 18446744073709551616\n"), "the vertex id does not fit 64 bits"));
     CHECK(contains(refusal("1 99999999999999999999\n"), "the vertex id does not fit 64 bits"));
-    CHECK(
-        contains(refusal("1 2\r3 4\n"), fmt::format("{}{}: lines end in CR alone", line, before.size() + 3)));
+    CHECK(contains(refusal("1 2\r3 4\n"), fmt::format("{}{}: lines end in CR alone", line, 4)));
     LineShape shape;
     shape.fields = 2;
     CHECK(contains(refusal("1 2 3\n", shape), "3 fields where each edge of this file has 2"));
@@ -147,7 +146,7 @@ TEST_CASE("plain lines: ids less the first one") {
     less += fmt::format("{} {}\n", line - 1, 4'294'967'295 - line);
   }
   CHECK(parse(text, shape) == slow_ids(less));
-  CHECK(contains(parse.error(text + "0 1\n" + text, shape), "line 3000, byte"));
+  CHECK(contains(parse.error(text + "0 1\n" + text, shape), "line 3000, column 1"));
 }
 
 #if defined(__x86_64__)

@@ -147,13 +147,13 @@ TEST_CASE("numbers have many texts; -0 is 0, and what is whole is stored so") {
   CHECK(read.notes.empty());
 }
 
-TEST_CASE("what is no finite number is refused, with line and byte") {
+TEST_CASE("what is no finite number is refused, with line and column") {
   const Reading reading;
   for (const char* const text : {"nan", "inf", "1e400", "-1e400", "1e-400", "0x10", "+-5", "++5", "-+5",
                                  "--5", "+", "-", ".", "e5", "1e"}) {
     CAPTURE(text);
     const std::string refusal = error_of([&] { reading("g.wel", edge_lines({"1", text}, 0)); });
-    CHECK(contains(refusal, "g.wel: line 2, byte 10: "));
+    CHECK(contains(refusal, "g.wel: line 2, column 5: "));
     CHECK(contains(refusal, "--no-weights"));
   }
 }
