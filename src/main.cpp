@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/quiet.h"
 #include "cli/common.h"
 #include "cli/help.h"
 #include "cli/program.h"
@@ -38,11 +39,11 @@ void run(CLI::App& app, int argc, char** argv) {
 [[noreturn]] void end_with_a_line() {
   try {
     if (const auto thrown = std::current_exception()) std::rethrow_exception(thrown);
-    edgewire::note("ended for an unknown cause");
+    edgewire::say_failure("ended for an unknown cause");
   } catch (const std::exception& error) {
-    edgewire::note(edgewire::line_of(error));
+    edgewire::say_failure(edgewire::line_of(error));
   } catch (...) {
-    edgewire::note("ended for an unknown cause");
+    edgewire::say_failure("ended for an unknown cause");
   }
   _exit(1);
 }
@@ -71,15 +72,15 @@ int main(int argc, char** argv) {
   } catch (const CLI::RuntimeError& error) {
     return error.get_exit_code();
   } catch (const CLI::ParseError& error) {
-    edgewire::note(edgewire::cli::usage_line(app, error));
+    edgewire::say_failure(edgewire::cli::usage_line(app, error));
     return 2;
   } catch (const edgewire::OutputClosed&) {
     return edgewire::kOutputClosedStatus;
   } catch (const edgewire::UsageError& error) {
-    edgewire::note(error.what());
+    edgewire::say_failure(error.what());
     return 2;
   } catch (const std::exception& error) {
-    edgewire::note(edgewire::line_of(error));
+    edgewire::say_failure(edgewire::line_of(error));
     return 1;
   }
 }
