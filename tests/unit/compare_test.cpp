@@ -94,7 +94,7 @@ TEST_CASE("ownerships stand side by side, one table for each link") {
   // Rows: 1 alone; hash worker 1G, 10G, slots 1G, 10G; ranges the same; hilbert slots 1G, 10G.
   const report::Table table = to_table(tables[1]);
   CHECK(table.header == std::vector<std::string>{"strategy", "hash", "ranges", "hilbert"});
-  const std::string rest = " s, 0 B, 50 %";
+  const std::string rest = " s, 80 B, 50 %";
   CHECK(table.rows == std::vector<std::vector<std::string>>{{"worker", "2" + rest, "6" + rest, "-"},
                                                             {"slots", "4" + rest, "8" + rest, "10" + rest}});
   CHECK(to_text(found).find("2 processes x 1 worker, tcp, 10G\nstrategy ") != std::string::npos);
