@@ -36,7 +36,7 @@ constexpr std::array kExamples{
     Shown{"topology", "edgewire topology", "The cores, memory and network cards of this machine."},
     Shown{"topology", "edgewire topology -p 2", "Where the workers of two processes would be."},
     Shown{"pagerank", "edgewire pagerank g.ew", "The ten vertices of the highest ranks."},
-    Shown{"pagerank", "edgewire pagerank g.ew -p 2 --tolerance 1e-6 --iterations 100 -o ranks.tsv",
+    Shown{"pagerank", "edgewire pagerank g.ew -p 2 --tolerance 1e-6 -o ranks.tsv",
           "Iterate until ranks hardly change, by two processes, and write all ranks."},
     Shown{"pagerank", "edgewire pagerank names.tsv --labels -o -",
           "Ranks of a list of edges with names, on standard output."},

@@ -81,7 +81,7 @@ def test_quiet_prints_nothing_but_what_was_asked_for(edgewire, graph, tmp_path, 
 
 def test_quiet_says_why_a_run_fails(edgewire, graph, tmp_path):
     for words in (["wcc", tmp_path / "missing.ew"], ["bfs", graph, "--source", 99999, "-p", 2],
-                  ["pagerank", graph, "-p", 2, "-o", "/nowhere/ranks"], ["convert", tmp_path / "missing.txt", "-o", tmp_path / "g.ew"]):
+                  ["pagerank", graph, "-o", "/nowhere/ranks"], ["convert", tmp_path / "missing.txt", "-o", tmp_path / "g.ew"]):
         assert edgewire.refused(*words, "--quiet") == edgewire.refused(*words)
 
 

@@ -34,7 +34,8 @@ def test_help_is_what_the_option_prints(edgewire):
 
 def test_each_command_has_a_page_that_names_all_its_options(edgewire, pages):
     names = [path[0] for path, _ in commands(edgewire) if len(path) == 1]
-    assert list(pages) == ["edgewire.1", "edgewire-options.7", *(f"edgewire-{name}.1" for name in names)]
+    assert list(pages)[:2] == ["edgewire.1", "edgewire-options.7"]
+    assert sorted(list(pages)[2:]) == sorted(f"edgewire-{name}.1" for name in names)
     for path, text in commands(edgewire):
         page = pages[f"edgewire-{path[0]}.1" if path else "edgewire.1"]
         for name in options(text) - {"-h", "--help"}:
