@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "base/control_group.h"
+#include "base/error.h"
 #include "base/quiet.h"
 #include "launch/bootstrap.h"
 #include "launch/frames.h"

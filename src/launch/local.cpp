@@ -187,7 +187,7 @@ class Family {
     for (const Child& c : children_)
       if (c.running)
         say_failure(fmt::format("rank {} has not ended {:.3g} s after the others{}, so it is killed",
-                         &c - children_.data(), grace_.count(), c.stopped ? " (it is stopped)" : ""));
+                                &c - children_.data(), grace_.count(), c.stopped ? " (it is stopped)" : ""));
     fail(1);
   }
   /// Takes one change of a child; false when there is none.

@@ -159,8 +159,7 @@ TEST_CASE("the ownership that a headline took is named, unless it is hash") {
   const auto cells = cells_of(several);
   for (std::size_t c = 0; c < cells.size(); ++c) runs[c][0].ownership = cells[c].ownership;
   found.rows = aggregate(cells, runs);
-  CHECK(headlines(found)[0] ==
-        "2 processes x 1: 10G with records of ranges (2 s) is faster than 1G (4 s)");
+  CHECK(headlines(found)[0] == "2 processes x 1: 10G with records of ranges (2 s) is faster than 1G (4 s)");
 }
 
 TEST_CASE("bounds of rows are those of their processes, ownership and line rate") {

@@ -177,9 +177,8 @@ TEST_CASE("who loses its core in few iterations is slow, though the means of the
   CHECK(verdict.limiters[0].cause == Cause::slow_peer);
   CHECK(verdict.limiters[0].rank == 1);
   CHECK(verdict.limiters[0].seconds == doctest::Approx(0.032));
-  CHECK(
-      says(verdict,
-           "rank 1 keeps the others waiting for 12 ms; its workers had no core for 15 ms of an iter"));
+  CHECK(says(verdict,
+             "rank 1 keeps the others waiting for 12 ms; its workers had no core for 15 ms of an iter"));
   CHECK(verdict.limiters[1].cause == Cause::cores);
   SUBCASE("both of them do") {
     load.processes[0].core_wait_s = 0.015;
