@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "base/seconds.h"
+#include "base/units.h"
 #include "base/usage.h"
 #include "launch/packing.h"
 #include "perf/profile.h"
@@ -65,16 +66,15 @@ double Balance::times_busiest() const noexcept {
 }
 
 std::string Balance::to_line() const {
-  const std::string disk = disk_known ? fmt::format("disk busy {:.3f} s", all.disk_s) : "disk not known";
-  const std::string wire = has_wire() ? fmt::format(", wire busy {:.3f} s", all.wire_s) : "";
-  return fmt::format(
-      "cores busy {:.3f} s, {}{}: the run took {:.2f} x the time of its busiest resource ({})\n", all.cores_s,
-      disk, wire, times_busiest(), to_name(busiest()));
+  const std::string disk = disk_known ? "disk busy " + readable_seconds(all.disk_s) : "disk not known";
+  const std::string wire = has_wire() ? ", wire busy " + readable_seconds(all.wire_s) : "";
+  return fmt::format("cores busy {}, {}{}: the run took {:.2f} x the time of its busiest resource ({})\n",
+                     readable_seconds(all.cores_s), disk, wire, times_busiest(), to_name(busiest()));
 }
 
 std::string Balance::to_times() const {
-  std::string text =
-      fmt::format("busy over time, in tenths, {} times {:.2f} s:\n", intervals.size(), interval_s);
+  std::string text = fmt::format("busy over time, in tenths, {} times {}:\n", intervals.size(),
+                                 readable_seconds(interval_s));
   const auto add = [&](const char* name, bool known, double Interval::*share) {
     if (!known) return;
     text += fmt::format("  {:<6}", name);
@@ -88,18 +88,16 @@ std::string Balance::to_times() const {
 }
 
 report::Table Balance::to_table() const {
-  report::Table table{{"step", "seconds", "disk", "wire", "cores", "MB read", "MB written", "MB on wire"}};
+  report::Table table{{"step", "time", "disk", "wire", "cores", "read", "written", "on wire"}};
   const auto part = [](bool known, double busy_s, const Step& step) {
     return known && step.seconds > 0 ? fmt::format("{:.0f} %", 100 * std::min(1.0, busy_s / step.seconds))
                                      : "-";
   };
-  const auto mega = [](std::uint64_t bytes) {
-    return fmt::format("{:.1f}", static_cast<double>(bytes) / 1e6);
-  };
   for (const Step& step : steps)
-    table.rows.push_back({step.name, fmt::format("{:.3f}", step.seconds), part(disk_known, step.disk_s, step),
+    table.rows.push_back({step.name, readable_seconds(step.seconds), part(disk_known, step.disk_s, step),
                           part(has_wire(), step.wire_s, step), part(true, step.cores_s, step),
-                          mega(step.disk_bytes_read), mega(step.disk_bytes_written), mega(step.wire_bytes)});
+                          readable_bytes(step.disk_bytes_read), readable_bytes(step.disk_bytes_written),
+                          readable_bytes(step.wire_bytes)});
   return table;
 }
 

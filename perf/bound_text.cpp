@@ -3,6 +3,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/units.h"
 #include "perf/bound.h"
 #include "report/json_text.h"
 #include "report/table.h"
@@ -14,8 +15,6 @@ namespace {
 using plan::Encoding;
 using report::Json;
 
-constexpr double kMega = 1e6;
-
 std::string with_commas(std::uint64_t number) {
   const std::string digits = std::to_string(number);
   std::string text;
@@ -24,16 +23,6 @@ std::string with_commas(std::uint64_t number) {
     text += digits[i];
   }
   return text;
-}
-
-std::string megabytes(std::uint64_t bytes) {
-  return fmt::format("{:.3f}", static_cast<double>(bytes) / kMega);
-}
-
-std::string time_text(double seconds) {
-  if (seconds >= 1) return fmt::format("{:.2f} s", seconds);
-  if (seconds >= 1e-3) return fmt::format("{:.2f} ms", seconds * 1e3);
-  return fmt::format("{:.1f} us", seconds * 1e6);
 }
 
 std::string rate_text(double bits_per_s) {
@@ -68,9 +57,9 @@ class Text {
     }
     if (options_.model) add_predictions();
     print(
-        "Counted exactly with {:.1f} MB beside the graph, limit {} MB, and {} over it for each number of "
+        "Counted exactly with {} beside the graph, limit {}, and {} over it for each number of "
         "processes and ownership.\n",
-        static_cast<double>(bound_.counting_bytes) / kMega, options_.memory_bytes >> 20,
+        readable_bytes(bound_.counting_bytes), readable_memory(options_.memory_bytes),
         bound_.passes == 1 ? "one pass" : fmt::format("{} passes", bound_.passes));
     return std::move(text_);
   }
@@ -83,14 +72,15 @@ class Text {
 
   void add_volumes(std::span<const BoundRow> rows) {
     print(
-        "{} {} with {} {}. Values each process sends in an iteration; MB, wire MB ({}) and, at the line "
+        "{} {} with {} {}. Values each process sends in an iteration; payload, wire bytes ({}) and, at the "
+        "line "
         "rates "
         "given, time of the most loaded one\n",
         rows.front().processes, rows.front().processes == 1 ? "process" : "processes", options_.workers,
         options_.workers == 1 ? "worker" : "workers", plan::kFramings[options_.framing].name);
-    auto table = table_of({"mean", "largest", "total", "MB", "wire MB"});
+    auto table = table_of({"mean", "largest", "total", "payload", "wire"});
     for (const auto& [name, bits] : options_.rates) table.header.push_back(name);
-    table.header.insert(table.header.end(), {"load", "memory MB"});
+    table.header.insert(table.header.end(), {"load", "memory"});
     for (const auto& row : rows)
       if (for_people(row)) add_volume(row, table);
     text_ += report::to_text(table);
@@ -102,7 +92,7 @@ class Text {
             row.cover->gap == 0
                 ? fmt::format("proved minimum by a matching of {}", with_commas(row.cover->matching))
                 : fmt::format("at most {:.2f} % above the minimum", row.cover->gap * 100),
-            time_text(row.cover->planning_core_s));
+            readable_seconds(row.cover->planning_core_s));
     }
     print("\n");
   }
@@ -116,15 +106,15 @@ class Text {
 
   void add_volume(const BoundRow& row, report::Table& table) const {
     const auto& volume = row.volume;
-    auto& line = table.rows.emplace_back(
-        std::vector{row.ownership, strategy_text(row),
-                    with_commas(static_cast<std::uint64_t>(std::llround(volume.values_sent_mean))),
-                    with_commas(volume.values_sent_max), with_commas(volume.values_sent_total),
-                    megabytes(volume.payload_bytes_max), megabytes(volume.wire_bytes_max[options_.framing])});
-    for (const double seconds : row.seconds_at) line.push_back(time_text(seconds));
+    auto& line = table.rows.emplace_back(std::vector{
+        row.ownership, strategy_text(row),
+        with_commas(static_cast<std::uint64_t>(std::llround(volume.values_sent_mean))),
+        with_commas(volume.values_sent_max), with_commas(volume.values_sent_total),
+        readable_bytes(volume.payload_bytes_max), readable_bytes(volume.wire_bytes_max[options_.framing])});
+    for (const double seconds : row.seconds_at) line.push_back(readable_seconds(seconds));
     const double excess = row.edges_mean > 0 ? static_cast<double>(row.edges_max) / row.edges_mean - 1 : 0;
     line.push_back(fmt::format("{:+.1f}%", excess * 100));
-    line.push_back(fmt::format("{:.1f}", static_cast<double>(row.memory_bytes) / kMega));
+    line.push_back(readable_bytes(row.memory_bytes));
   }
 
   /// Adds the setup messages, whose number grows with the number of peers: they are what the bootstrap of a
@@ -138,12 +128,12 @@ class Text {
   }
 
   void add_wire_bytes(std::span<const BoundRow> rows) {
-    report::Table table{{"wire MB with the headers of", ""}, "<<"};
+    report::Table table{{"wire with the headers of", ""}, "<<"};
     for (const auto& framing : plan::kFramings) table.header.emplace_back(framing.name);
     for (const auto& row : rows) {
       if (plan::is_rounded(row.encoding) || row.self_traffic) continue;
       auto& line = table.rows.emplace_back(std::vector{row.ownership, strategy_text(row)});
-      for (const auto bytes : row.volume.wire_bytes_max) line.push_back(megabytes(bytes));
+      for (const auto bytes : row.volume.wire_bytes_max) line.push_back(readable_bytes(bytes));
     }
     text_ += report::to_text(table);
   }
@@ -156,7 +146,7 @@ class Text {
         "Time of an iteration, what "
         "limits it, "
         "and the line rate above which the wire does not\n",
-        model.edges_per_core_s, model.cores, time_text(model.latency_s),
+        model.edges_per_core_s, model.cores, readable_seconds(model.latency_s),
         model.memory_bytes_per_s > 0
             ? fmt::format(", {:.3g} GB/s of memory a process", model.memory_bytes_per_s / 1e9)
             : std::string());
@@ -168,7 +158,7 @@ class Text {
       auto& line = table.rows.emplace_back(
           std::vector{row.ownership, strategy_text(row), std::to_string(row.processes)});
       for (const auto& prediction : row.predictions)
-        line.push_back(fmt::format("{} {}", time_text(prediction.seconds), to_name(prediction.limit)));
+        line.push_back(fmt::format("{} {}", readable_seconds(prediction.seconds), to_name(prediction.limit)));
       line.push_back(rate_text(row.predictions.front().balanced_bits_per_s));
     }
     text_ += report::to_text(table);

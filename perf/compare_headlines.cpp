@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/units.h"
 #include "perf/compare.h"
 
 namespace edgewire::perf {
@@ -57,7 +58,7 @@ std::string verdict(const Comparison& comparison, const Pair& pair) {
                                           : "sends so little that much of it passes in bursts");
   }
   const auto say = [&](const CompareRow& row) {
-    return fmt::format("{} ({:.4g} ms)", name_of(comparison, row), row.seconds.median * 1e3);
+    return fmt::format("{} ({})", name_of(comparison, row), readable_seconds(row.seconds.median));
   };
   const Spread &mine = pair.one->seconds, &others = pair.other->seconds;
   const char* found = mine.max < others.min   ? "faster than"

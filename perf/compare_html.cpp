@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/units.h"
 #include "perf/compare.h"
 #include "perf/compare_matrix.h"
 #include "report/html.h"
@@ -42,13 +43,13 @@ std::string times(const Comparison& comparison, const Setting& setting) {
   for (const CompareRow* row : setting.rows) {
     const auto& time = row->seconds;
     const std::size_t series = index_in(chart.series, row->cell.link.name());
-    std::string told = fmt::format("{}: {:.4g} ms ({:.4g} to {:.4g})", row->cell.name(), time.median * 1e3,
-                                   time.min * 1e3, time.max * 1e3);
-    if (comparison.has_bounds) told += fmt::format(", wire limit {:.4g} ms", row->bound_seconds * 1e3);
+    std::string told = fmt::format("{}: {} ({} to {})", row->cell.name(), readable_seconds(time.median),
+                                   readable_seconds(time.min), readable_seconds(time.max));
+    if (comparison.has_bounds) told += fmt::format(", wire limit {}", readable_seconds(row->bound_seconds));
     group_of(chart, *row)
         .bars.push_back({series, time.median, time.min, time.max,
-                         comparison.has_bounds ? row->bound_seconds : -1,
-                         fmt::format("{:.4g} ms", time.median * 1e3), told});
+                         comparison.has_bounds ? row->bound_seconds : -1, readable_seconds(time.median),
+                         told});
   }
   return to_figure(chart);
 }
@@ -63,8 +64,9 @@ std::string bytes(const Comparison& comparison, const Setting& setting) {
     auto& bars = group_of(chart, *row).bars;
     if (!bars.empty()) continue;  // the same over each link
     const auto payload = static_cast<double>(row->payload_bytes), wire = static_cast<double>(row->wire_bytes);
-    bars.push_back({0, payload, payload, payload, wire, fmt::format("{:.4g} MB", payload / 1e6),
-                    fmt::format("{:.4g} MB, with all headers {:.4g} MB", payload / 1e6, wire / 1e6)});
+    bars.push_back({0, payload, payload, payload, wire, readable_bytes(row->payload_bytes),
+                    fmt::format("{}, with all headers {}", readable_bytes(row->payload_bytes),
+                                readable_bytes(row->wire_bytes))});
   }
   return to_figure(chart);
 }

@@ -5,13 +5,15 @@
 
 #include <algorithm>
 
+#include "base/units.h"
+
 namespace edgewire::perf {
 
 namespace {
 
 std::string cell_text(const CompareRow& row) {
-  return fmt::format("{:.2f} ms, {:.2f} MB, {:.0f} %", row.seconds.median * 1e3,
-                     static_cast<double>(row.payload_bytes) / 1e6, row.fraction_of_limit() * 100);
+  return fmt::format("{}, {}, {:.0f} %", readable_seconds(row.seconds.median),
+                     readable_bytes(row.payload_bytes), row.fraction_of_limit() * 100);
 }
 
 }  // namespace
@@ -69,8 +71,7 @@ std::string to_chart(const Beside& beside) {
       if (row == nullptr) continue;
       const Spread& time = row->seconds;
       group.bars.push_back({o, time.median, time.min, time.max, row->bound_seconds,
-                            fmt::format("{:.4g} ms", time.median * 1e3),
-                            row->cell.name() + ": " + cell_text(*row)});
+                            readable_seconds(time.median), row->cell.name() + ": " + cell_text(*row)});
     }
   }
   return to_figure(chart);

@@ -6,6 +6,8 @@
 #include <csignal>
 
 #include "base/error.h"
+#include "base/quiet.h"
+#include "base/units.h"
 #include "launch/local_hosts.h"
 #include "launch/program.h"
 #include "topology/machine.h"
@@ -104,7 +106,7 @@ bool CompareRuns::run_cell(int round, std::size_t c) {
                                        c + 1, cells_.size(), cell.name());
   const std::string output = run_once(c);
   if (output.empty()) {
-    say(turn + "\n");
+    if (!is_quiet()) say(turn + "\n");
     return false;
   }
   RunFigures run = figures_from(output);
@@ -120,8 +122,9 @@ bool CompareRuns::run_cell(int round, std::size_t c) {
       run = figures_from(run_once(c));
     }
   }
-  say(fmt::format("{}: {:.2f} ms{}\n", turn, run.seconds * 1e3,
-                  kernels::is_dense(settings_.kernel) ? " an iteration" : ""));
+  if (!is_quiet())
+    say(fmt::format("{}: {}{}\n", turn, readable_seconds(run.seconds),
+                    kernels::is_dense(settings_.kernel) ? " an iteration" : ""));
   runs_[c].push_back(std::move(run));
   return true;
 }
@@ -134,9 +137,9 @@ std::string CompareRuns::run_once(std::size_t c) {
   const std::string said = in_users_words(end.diagnostics);
   if (end.status != 0) {
     say(said);
-    if (end.status <= 128) edgewire::note(fmt::format("compare: the run {} failed", cells_[c].name()));
+    if (end.status <= 128) say_failure(fmt::format("compare: the run {} failed", cells_[c].name()));
     if (end.status == 128 + SIGKILL)
-      edgewire::note(
+      say_failure(
           fmt::format("compare: the run {} was killed: perhaps the kernel ran out of memory (dmesg "
                       "says so)",
                       cells_[c].name()));

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/units.h"
 #include "perf/compare.h"
 #include "perf/compare_matrix.h"
 #include "report/json_text.h"
@@ -13,17 +14,15 @@ namespace {
 
 using report::Json;
 
-std::string milliseconds(double seconds) { return fmt::format("{:.2f} ms", seconds * 1e3); }
-
 std::string percent(double part) { return fmt::format("{:.0f} %", part * 100); }
 
 /// Adds the last cells of a row of a dense kernel.
 void add_predicted_cells(std::vector<std::string>& line, const CompareRow& row) {
-  line.insert(line.end(),
-              {milliseconds(row.bound_seconds), percent(row.fraction_of_limit()),
-               milliseconds(row.predicted_seconds), fmt::format("{:+.0f} %", row.prediction_error() * 100),
-               row.above_limit() ? "above the limit: the link was faster than its rate"
-                                 : std::string(to_name(row.limited_by))});
+  line.insert(line.end(), {readable_seconds(row.bound_seconds), percent(row.fraction_of_limit()),
+                           readable_seconds(row.predicted_seconds),
+                           fmt::format("{:+.0f} %", row.prediction_error() * 100),
+                           row.above_limit() ? "above the limit: the link was faster than its rate"
+                                             : std::string(to_name(row.limited_by))});
 }
 
 /// Adds the last cells of a row of a kernel that follows a frontier.
@@ -31,7 +30,7 @@ void add_record_cells(std::vector<std::string>& line, const CompareRow& row, boo
   line.push_back(std::to_string(row.record_bytes));
   if (!has_bounds) return;
   const char* above = row.above_limit() ? "; above the limit: much of it passes in bursts" : "";
-  line.insert(line.end(), {std::to_string(row.bound_record_bytes), milliseconds(row.bound_seconds),
+  line.insert(line.end(), {std::to_string(row.bound_record_bytes), readable_seconds(row.bound_seconds),
                            percent(row.fraction_of_limit()), std::string(to_name(row.exactness)) + above});
 }
 
@@ -65,11 +64,11 @@ report::Table to_table(const Comparison& comparison) {
   report::Table table{{"-p", "-w", "transport", "ownership"}, ">><<<"};
   auto& header = table.header;
   if (dense) {
-    header.insert(header.end(), {"strategy", "rate", "elapsed", "ms/iter", "speed-up", "wire limit",
+    header.insert(header.end(), {"strategy", "rate", "elapsed", "an iteration", "speed-up", "wire limit",
                                  "of limit", "predicted", "error", "limit"});
     table.alignment = ">><<<<>>>>>>><";
   } else {
-    header.insert(header.end(), {"rate", "elapsed", "ms/run", "speed-up", "record bytes"});
+    header.insert(header.end(), {"rate", "elapsed", "a run", "speed-up", "record bytes"});
     if (comparison.has_bounds) header.insert(header.end(), {"must be", "wire limit", "of limit", "count"});
     if (comparison.has_bounds) table.alignment = ">><<<>>>>>>><";
   }
@@ -80,9 +79,9 @@ report::Table to_table(const Comparison& comparison) {
         table.rows.emplace_back(std::vector{std::to_string(cell.processes), std::to_string(cell.workers),
                                             cell.transport, cell.processes == 1 ? "none" : cell.ownership});
     if (dense) line.push_back(cell.strategy_name());
-    line.insert(line.end(), {cell.link.name(), fmt::format("{:.2f} s", row.seconds_total.median),
-                             fmt::format("{:.2f} [{:.2f} to {:.2f}]", time.median * 1e3, time.min * 1e3,
-                                         time.max * 1e3)});
+    line.insert(line.end(), {cell.link.name(), readable_seconds(row.seconds_total.median),
+                             fmt::format("{} [{} to {}]", readable_seconds(time.median),
+                                         readable_seconds(time.min), readable_seconds(time.max))});
     if (cell.processes > 1) line.push_back(comparison.speed_up(row));
     if (cell.processes > 1 && dense) add_predicted_cells(line, row);
     if (cell.processes > 1 && !dense) add_record_cells(line, row, comparison.has_bounds);

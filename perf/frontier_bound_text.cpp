@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/units.h"
 #include "perf/frontier_bound.h"
 #include "report/json_text.h"
 #include "report/table.h"
@@ -11,10 +12,6 @@ namespace edgewire::perf {
 namespace {
 
 constexpr std::size_t kSuperstepsShown = 20;
-
-std::string seconds_text(double seconds) {
-  return seconds >= 1 ? fmt::format("{:.2f} s", seconds) : fmt::format("{:.3f} ms", seconds * 1e3);
-}
 
 /// Returns the supersteps of all rows side by side: all rows have the same ones.
 std::string superstep_table(const std::vector<FrontierBound>& bounds) {
@@ -41,14 +38,13 @@ std::string to_text(const std::vector<FrontierBound>& bounds, const BoundOptions
       "Records that all processes send, in bytes, and at the line rates given the time of the most loaded "
       "one, superstep by superstep ({}); memory that the largest process will hold\n",
       plan::kFramings[options.framing].name);
-  report::Table table{{"processes", "ownership", "", "bytes", "memory MB"}, "><"};
+  report::Table table{{"processes", "ownership", "", "bytes", "memory"}, "><"};
   for (const auto& [name, bits] : options.rates) table.header.push_back(name);
   for (const auto& bound : bounds) {
     auto& line = table.rows.emplace_back(
         std::vector<std::string>{std::to_string(bound.processes), bound.ownership, to_name(bound.exactness),
-                                 std::to_string(bound.record_bytes),
-                                 fmt::format("{:.1f}", static_cast<double>(bound.memory_bytes) * 1e-6)});
-    for (const double seconds : bound.seconds_at) line.push_back(seconds_text(seconds));
+                                 std::to_string(bound.record_bytes), readable_bytes(bound.memory_bytes)});
+    for (const double seconds : bound.seconds_at) line.push_back(readable_seconds(seconds));
   }
   text += to_text(table);
   return bounds.empty() ? text : text + "\n" + superstep_table(bounds);

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "base/units.h"
 #include "kernels/count.h"
 #include "perf/dense_memory.h"
 #include "perf/frontier_memory.h"
@@ -24,12 +25,12 @@ std::uint64_t memory_of(std::string_view kernel, const GraphShares& graph) {
 }  // namespace
 
 std::string memory_text(std::string_view kernel, const std::vector<GraphShares>& estimates) {
-  report::Table table{{"processes", "vertices each", "edges each", "boundary vertices", "memory MB"}, ""};
+  report::Table table{{"processes", "vertices each", "edges each", "boundary vertices", "memory"}, ""};
   for (const GraphShares& graph : estimates) {
     const ProcessShare& share = graph.processes.front();
     table.rows.push_back({std::to_string(graph.processes.size()), std::to_string(share.owned),
                           std::to_string(share.edges), std::to_string(share.boundary),
-                          fmt::format("{:.1f}", static_cast<double>(memory_of(kernel, graph)) * 1e-6)});
+                          readable_bytes(memory_of(kernel, graph))});
   }
   return fmt::format(
              "{}{}, {} vertices, {} edges: memory of a process, estimated for processes with as many "

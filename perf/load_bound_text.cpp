@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "base/units.h"
 #include "perf/load_bound.h"
 #include "report/json_text.h"
 #include "report/table.h"
@@ -10,19 +11,8 @@ namespace {
 
 using report::Json;
 
-constexpr double kGiga = 1e9;
-
-double giga(std::uint64_t bytes) { return static_cast<double>(bytes) / kGiga; }
-
-/// Returns the seconds with three digits at least.
-std::string seconds_of_load(double seconds) {
-  return seconds >= 100 ? fmt::format("{:.0f}", seconds)
-         : seconds >= 1 ? fmt::format("{:.1f}", seconds)
-                        : fmt::format("{:.3f}", seconds);
-}
-
 std::string with_limit(double seconds, LoadLimit limit) {
-  return fmt::format("{} s {}", seconds_of_load(seconds), to_name(limit));
+  return fmt::format("{} {}", readable_seconds(seconds), to_name(limit));
 }
 
 /// Adds the names of the columns of times to a header.
@@ -51,22 +41,23 @@ std::string simulated_text(const std::vector<LoadBound>& bounds, const LoadTask&
 
 std::string to_text(const std::vector<LoadBound>& bounds, const LoadTask& task, const LoadRates& rates) {
   std::string text = fmt::format(
-      "{}: {:.3f} GB of input, {} records of {} bytes, {:.3f} GB of output; {:.3f} GB of memory and {} "
+      "{}: {} of input, {} records of {} bytes, {} of output; {} of memory and {} "
       "worker{} "
       "in each process, {}\n"
-      "disk: reads {:.3f} GB/s, writes {:.3f} GB/s; a core: {:.1f} MB of input a second\n\n",
-      task.sorts ? "sort" : "convert", giga(task.input_bytes), task.records, task.shape.bytes,
-      giga(task.output_bytes), giga(task.memory_bytes), task.workers, task.workers == 1 ? "" : "s",
-      task.on_machines() ? "a machine for each" : "all on one machine", rates.disk_read_bytes_per_s / kGiga,
-      rates.disk_write_bytes_per_s / kGiga, rates.core_bytes_per_s / 1e6);
-  report::Table table{{"processes", "runs", "GB read", "GB written", "GB on wire", "disk s", "cores s"}, ""};
+      "disk: reads {}/s, writes {}/s; a core: {} of input a second\n\n",
+      task.sorts ? "sort" : "convert", readable_bytes(task.input_bytes), task.records, task.shape.bytes,
+      readable_bytes(task.output_bytes), readable_bytes(task.memory_bytes), task.workers,
+      task.workers == 1 ? "" : "s", task.on_machines() ? "a machine for each" : "all on one machine",
+      readable_bytes(static_cast<std::uint64_t>(rates.disk_read_bytes_per_s)),
+      readable_bytes(static_cast<std::uint64_t>(rates.disk_write_bytes_per_s)),
+      readable_bytes(static_cast<std::uint64_t>(rates.core_bytes_per_s)));
+  report::Table table{{"processes", "runs", "read", "written", "on wire", "disk", "cores"}, ""};
   add_lines(table.header, task, rates, "at least");
   for (const LoadBound& bound : bounds) {
     auto& line = table.rows.emplace_back(std::vector{
-        std::to_string(bound.processes), std::to_string(bound.runs),
-        fmt::format("{:.3f}", giga(bound.disk_bytes_read)),
-        fmt::format("{:.3f}", giga(bound.disk_bytes_written)), fmt::format("{:.3f}", giga(bound.wire_bytes)),
-        seconds_of_load(bound.disk_s), seconds_of_load(bound.cores_s)});
+        std::to_string(bound.processes), std::to_string(bound.runs), readable_bytes(bound.disk_bytes_read),
+        readable_bytes(bound.disk_bytes_written), readable_bytes(bound.wire_bytes),
+        readable_seconds(bound.disk_s), readable_seconds(bound.cores_s)});
     for (const auto& at : bound.at) line.push_back(with_limit(at.seconds, at.limit));
   }
   return text + to_text(table) +

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/units.h"
 #include "report/drawing.h"
 #include "report/html.h"
 
@@ -36,7 +37,7 @@ void phase_legend(Drawing& figure) {
 
 std::string describe(const Profile& profile, const Span& span, std::size_t rank) {
   const char* name = topology::kPhaseNames[static_cast<std::size_t>(span.phase)];
-  std::string text = fmt::format("{} {:.3f} ms", name, ms(span.end_ns - span.begin_ns));
+  std::string text = fmt::format("{} {}", name, readable_seconds(seconds(span.end_ns - span.begin_ns)));
   if (span.phase == topology::Phase::wait && span.peer >= 0)
     text += static_cast<std::size_t>(span.peer) == rank ? " for own workers"
                                                         : fmt::format(" for rank {}", span.peer);
@@ -103,7 +104,7 @@ std::string phases_figure(const Profile& profile) {
     }
   }
   figure.text(kLeft, y + 12, "rank.worker");
-  figure.text(kRight, y + 12, fmt::format("{:.2f} ms", length_ns * 1e-6), "end");
+  figure.text(kRight, y + 12, readable_seconds(length_ns * 1e-9), "end");
   return figure.figure(y + 18);
 }
 
@@ -133,9 +134,9 @@ std::string iterations_figure(const Profile& profile, std::size_t rank) {
       y -= height;
       figure.box(kPhaseStyle[p], kLeft + width * static_cast<double>(i - first) + width * 0.08, y,
                  width * 0.84, height,
-                 fmt::format("{} {}{}: {} {:.3f} ms", step, profile.iterations - all.size() + i + 1,
+                 fmt::format("{} {}{}: {} {}", step, profile.iterations - all.size() + i + 1,
                              i < profile.names.size() ? ", " + profile.names[i] : "",
-                             topology::kPhaseNames[p], mean));
+                             topology::kPhaseNames[p], readable_seconds(mean / 1e3)));
     }
   }
   return with_time_axis(figure, kBottom, std::to_string(profile.iterations - all.size() + first + 1),
@@ -182,7 +183,7 @@ std::string samples_figure(const Profile& profile, std::size_t rank, const std::
     }
     figure.curve(colour, colour, points);
   }
-  return with_time_axis(figure, kBottom, "0 s", fmt::format("{:.1f} s", length * 1e-9));
+  return with_time_axis(figure, kBottom, "0 s", readable_seconds(length * 1e-9));
 }
 
 std::string balance_figure(const Balance& balance) {
@@ -210,7 +211,7 @@ std::string balance_figure(const Balance& balance) {
     const double x = kLeft + (kRight - kLeft) * std::min(1.0, end_s / length_s);
     figure.line(x, kTop, x, kBottom);
   }
-  return with_time_axis(figure, kBottom, "0 s; lines: ends of steps", fmt::format("{:.1f} s", length_s));
+  return with_time_axis(figure, kBottom, "0 s; lines: ends of steps", readable_seconds(length_s));
 }
 
 }  // namespace edgewire::perf

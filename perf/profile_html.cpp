@@ -38,8 +38,8 @@ report::Table phases(const Profile& profile) {
     auto& row = table.rows.emplace_back();
     row.push_back(fmt::format("{}", p));
     for (std::size_t phase = 0; phase < topology::kPhases; ++phase)
-      row.push_back(fmt::format("{:.3f}", 1e3 * mean_seconds(profile.processes[p], phase)));
-    row.push_back(fmt::format("{:.3f}", 1e3 * load.slowest_worker_s));
+      row.push_back(fmt::format("{:.4g}", 1e3 * mean_seconds(profile.processes[p], phase)));
+    row.push_back(fmt::format("{:.4g}", 1e3 * load.slowest_worker_s));
     row.push_back(fmt::format("{:.2f}", load.items / 1e6));
     row.push_back(fmt::format("{:.0f}", 100 * load.cpu_share));
   }

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/units.h"
 #include "perf/profile.h"
 #include "report/json_text.h"
 
@@ -17,6 +18,7 @@ EDGEWIRE_JSON_OF(Limiter, cause, seconds, share, rank, why)
 namespace {
 
 constexpr int kSchemaVersion = 1;
+constexpr double kWaitShown = 0.001;  ///< of the time of a step: shorter waits are left out
 
 CounterValues of_workers(const ProcessProfile& process, std::size_t phase) {
   CounterValues sum;
@@ -191,14 +193,15 @@ std::string Profile::to_text() const {
     const auto& process = processes[p];
     text += fmt::format("{:>4}", p);
     for (std::size_t phase = 0; phase < topology::kPhases; ++phase)
-      text += fmt::format(" {:>7.2f} ms", 1e3 * mean_seconds(process, phase));
-    text += fmt::format(" {:>7.2f} ms {:>8.0f} %", 1e3 * load.processes[p].slowest_worker_s,
+      text += fmt::format(" {:>10}", readable_seconds(mean_seconds(process, phase)));
+    text += fmt::format(" {:>10} {:>8.0f} %", readable_seconds(load.processes[p].slowest_worker_s),
                         100 * load.processes[p].cpu_share);
     for (std::size_t q = 0; q < processes.size(); ++q) {
-      const double ms = 1e3 * seconds(process.waited_ns[q]) / process.facts.workers /
-                        static_cast<double>(std::max<std::uint64_t>(iterations, 1));
-      if (ms >= 0.01)
-        text += q == p ? fmt::format("  own workers {:.2f}", ms) : fmt::format("  rank {} {:.2f}", q, ms);
+      const double waited_s = seconds(process.waited_ns[q]) / process.facts.workers /
+                              static_cast<double>(std::max<std::uint64_t>(iterations, 1));
+      if (waited_s >= kWaitShown * load.seconds && waited_s > 0)
+        text += fmt::format("  {} {}", q == p ? "own workers" : fmt::format("rank {}", q),
+                            readable_seconds(waited_s));
     }
     text += "\n";
   }

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "base/units.h"
 #include "perf/model.h"
 
 namespace edgewire::perf {
@@ -18,8 +19,6 @@ constexpr double kMemoryBound = 0.8;  // of the work: the cores mostly wait for 
 constexpr double kWithoutCore = 0.1;  // of the time busy: other programs run on the core
 constexpr double kNoWait = 0.03;      // of the iteration: the process was not kept waiting
 constexpr double kUnexplained = 0.5;  // of the iteration
-
-double in_ms(double seconds) { return seconds * 1e3; }
 
 std::string with_article(const std::string& word) {
   return (word.find_first_of("aeiou") == 0 ? "an " : "a ") + word;
@@ -80,7 +79,7 @@ std::string why_slow(const ProcessLoad& one, const Words& words) {
   if (one.cores < one.workers)
     return fmt::format("; its {} workers share {} core{}", one.workers, one.cores, one.cores == 1 ? "" : "s");
   if (one.core_wait_s > kWithoutCore * busy_s(one))
-    return fmt::format("; its workers had no core for {:.2f} ms of {}", in_ms(one.core_wait_s),
+    return fmt::format("; its workers had no core for {} of {}", readable_seconds(one.core_wait_s),
                        words.a_step());
   return "";
 }
@@ -111,7 +110,7 @@ std::vector<Limiter> lost_core(const RunLoad& load, const Facts& facts) {
   }
   const double seconds = std::min(load.seconds, std::max(busy_s(one), others_s + worst_s));
   return {{Cause::slow_peer, seconds, 0, static_cast<int>(worst),
-           fmt::format("rank {} keeps the others waiting for {:.2f} ms{}", worst, in_ms(worst_s),
+           fmt::format("rank {} keeps the others waiting for {}{}", worst, readable_seconds(worst_s),
                        why_slow(one, load.words))}};
 }
 
@@ -132,15 +131,16 @@ std::vector<Limiter> unevenness(const RunLoad& load, const Facts& facts) {
     const double cost = cost_of_item(slowest);
     if (cost > kSlower * others && others > 0) {
       return {{Cause::slow_peer, facts.work_max_s, 0, rank,
-               fmt::format("rank {} is busy for {:.2f} ms, {:.2f} ns of a worker for {}, the others {:.2f}{}",
-                           rank, in_ms(facts.work_max_s), cost * 1e9, with_article(load.words.item()),
-                           others * 1e9, why_slow(slowest, load.words))}};
+               fmt::format("rank {} is busy for {}, {} of a worker for {}, the others {}{}", rank,
+                           readable_seconds(facts.work_max_s), readable_seconds(cost),
+                           with_article(load.words.item()), readable_seconds(others),
+                           why_slow(slowest, load.words))}};
     }
     return {
         {Cause::imbalance, facts.work_max_s, 0, rank,
-         fmt::format("rank {} works for {:.2f} ms, the mean is {:.2f}; it has {:.2f} times the {} a "
+         fmt::format("rank {} works for {}, the mean is {}; it has {:.2f} times the {} a "
                      "worker of the others",
-                     rank, in_ms(facts.work_max_s), in_ms(facts.work_mean_s),
+                     rank, readable_seconds(facts.work_max_s), readable_seconds(facts.work_mean_s),
                      items > 0 ? slowest.items / slowest.workers / (items / workers) : 1, load.words.items)}};
   }
   for (std::size_t p = 0; p < load.processes.size(); ++p) {
@@ -149,8 +149,9 @@ std::vector<Limiter> unevenness(const RunLoad& load, const Facts& facts) {
         one.slowest_worker_s <= (1 + kUneven) * facts.work_max_s)
       continue;
     return {{Cause::imbalance, one.slowest_worker_s, 0, static_cast<int>(p),
-             fmt::format("one worker of rank {} works for {:.2f} ms, its workers' mean is {:.2f}{}", p,
-                         in_ms(one.slowest_worker_s), in_ms(one.work_s), why_slow(one, load.words))}};
+             fmt::format("one worker of rank {} works for {}, its workers' mean is {}{}", p,
+                         readable_seconds(one.slowest_worker_s), readable_seconds(one.work_s),
+                         why_slow(one, load.words))}};
   }
   return {};
 }
@@ -164,14 +165,10 @@ Limiter wire(const RunLoad& load, const Facts& facts) {
            : "measured before the run";
   if (load.given_bits_per_s > 0) source += fmt::format(", {:.4g} given", load.given_bits_per_s / 1e9);
   return {Cause::wire, facts.wire_s, 0, static_cast<int>(facts.wire_rank),
-          fmt::format("rank {} {} {:.2f} MB {}, at {:.2f} Gbit/s ({}) {:.2f} ms", facts.wire_rank,
-                      one.wire_bytes_sent >= one.wire_bytes_received ? "sends" : "receives", bits / 8e6,
-                      load.words.a_step(), bits / facts.wire_s / 1e9, source, in_ms(facts.wire_s))};
-}
-
-std::string count_text(double count) {
-  if (count >= 1e8) return fmt::format("{:.3f} G", count / 1e9);
-  return count >= 1e5 ? fmt::format("{:.3f} M", count / 1e6) : fmt::format("{:.0f}", count);
+          fmt::format("rank {} {} {} {}, at {:.2f} Gbit/s ({}) {}", facts.wire_rank,
+                      one.wire_bytes_sent >= one.wire_bytes_received ? "sends" : "receives",
+                      readable_bytes(wire_bytes(one)), load.words.a_step(), bits / facts.wire_s / 1e9, source,
+                      readable_seconds(facts.wire_s))};
 }
 
 /// Returns the busiest disk of all, if disks were read or written.
@@ -182,8 +179,8 @@ std::vector<Limiter> disk(const RunLoad& load) {
   const auto& one = load.processes[rank];
   if (one.disk_s <= 0) return {};
   return {{Cause::disk, one.disk_s, 0, static_cast<int>(rank),
-           fmt::format("a disk of rank {} is busy for {:.2f} ms {}, for {:.1f} MB", rank, in_ms(one.disk_s),
-                       load.words.a_step(), static_cast<double>(one.disk_bytes) / 1e6)}};
+           fmt::format("a disk of rank {} is busy for {} {}, for {}", rank, readable_seconds(one.disk_s),
+                       load.words.a_step(), readable_bytes(one.disk_bytes))}};
 }
 
 /// Returns the work that remains when it is spread evenly: that of the cores, or of the memory that they
@@ -193,9 +190,9 @@ Limiter even_work(const RunLoad& load, const Facts& facts) {
     const auto& one = load.processes[facts.memory_rank];
     return {Cause::memory, std::max(facts.memory_s, facts.work_mean_s), 0,
             static_cast<int>(facts.memory_rank),
-            fmt::format("rank {} moves {:.1f} MB through memory {}, at {:.1f} GB/s (measured) {:.2f} ms",
-                        facts.memory_rank, static_cast<double>(one.memory_bytes) / 1e6, load.words.a_step(),
-                        load.memory_bytes_per_s / 1e9, in_ms(facts.memory_s))};
+            fmt::format("rank {} moves {} through memory {}, at {:.1f} GB/s (measured) {}", facts.memory_rank,
+                        readable_bytes(one.memory_bytes), load.words.a_step(), load.memory_bytes_per_s / 1e9,
+                        readable_seconds(facts.memory_s))};
   }
   double items = 0, workers = 0, core_wait_s = 0;
   for (const auto& one : load.processes) {
@@ -204,11 +201,11 @@ Limiter even_work(const RunLoad& load, const Facts& facts) {
     core_wait_s += one.core_wait_s / static_cast<double>(load.processes.size());
   }
   return {Cause::cores, facts.work_mean_s, 0, -1,
-          fmt::format("a worker computes {} {}/s, for {:.2f} ms {}{}",
-                      count_text(facts.work_mean_s > 0 ? items / workers / facts.work_mean_s : 0),
-                      load.words.items, in_ms(facts.work_mean_s), load.words.a_step(),
+          fmt::format("a worker computes {} {}/s, for {} {}{}",
+                      readable_count(facts.work_mean_s > 0 ? items / workers / facts.work_mean_s : 0),
+                      load.words.items, readable_seconds(facts.work_mean_s), load.words.a_step(),
                       core_wait_s > kWithoutCore * facts.work_mean_s
-                          ? fmt::format("; they had no core for {:.2f} ms of it", in_ms(core_wait_s))
+                          ? fmt::format("; they had no core for {} of it", readable_seconds(core_wait_s))
                           : "")};
 }
 
@@ -260,9 +257,9 @@ Verdict judge(const RunLoad& measured) {
         verdict.limiters.begin(),
         {Cause::latency, rest, 0, -1,
          fmt::format(
-             "for {:.2f} ms of {} neither work nor bytes were what it waited for: starting, waiting for each "
+             "for {} of {} neither work nor bytes were what it waited for: starting, waiting for each "
              "other, messages under way",
-             in_ms(rest), load.words.a_step())});
+             readable_seconds(rest), load.words.a_step())});
   }
   for (auto& one : verdict.limiters) one.share = load.seconds > 0 ? one.seconds / load.seconds : 0;
   return verdict;
@@ -277,9 +274,9 @@ std::string Verdict::to_text() const {
   }
   if (std::any_of(limiters.begin(), limiters.end(),
                   [](const Limiter& l) { return l.cause == Cause::wire; })) {
-    text += fmt::format(
-        "with a link ten times as fast: {:.2f} ms {} instead of {:.2f} ({:.2f} times as fast)\n",
-        in_ms(seconds_10x), words.a_step(), in_ms(seconds), seconds_10x > 0 ? seconds / seconds_10x : 1);
+    text += fmt::format("with a link ten times as fast: {} {} instead of {} ({:.2f} times as fast)\n",
+                        readable_seconds(seconds_10x), words.a_step(), readable_seconds(seconds),
+                        seconds_10x > 0 ? seconds / seconds_10x : 1);
   }
   return text;
 }

@@ -182,7 +182,7 @@ void run_process(launch::Bootstrap& bootstrap, const MetgSettings& asked) {
   report.metg_s = metg_of(report.levels);
   report.result = std::to_string(sum_plainly(report.grains));
   if (!asked.tasks.job.json_path.empty()) write_whole(asked.tasks.job.json_path, report.to_json());
-  if (asked.tasks.job.json_path != "-") write_whole("-", report.to_text());
+  if (asked.tasks.job.json_path != "-") show(report.to_text());
 }
 
 /// A profile asks the clock at the begin and at the end of what each task does.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -13,7 +14,13 @@
 #include <new>
 #include <system_error>
 
+#include "base/quiet.h"
+
 namespace edgewire {
+
+namespace {
+std::atomic<bool> quiet = false;
+}
 
 std::string limit_to_raise(int cause) {
   constexpr rlim_t kEnoughFiles = 1024, kKibibyte = 1024;
@@ -74,6 +81,13 @@ void say(const std::string& text) noexcept {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void note(const std::string& line) { say("edgewire: " + line + "\n"); }
+void be_quiet() noexcept { quiet.store(true, std::memory_order_relaxed); }
+bool is_quiet() noexcept { return quiet.load(std::memory_order_relaxed); }
+
+void say_failure(const std::string& line) { say("edgewire: " + line + "\n"); }
+
+void note(const std::string& line) {
+  if (!is_quiet()) say_failure(line);
+}
 
 }  // namespace edgewire

@@ -19,9 +19,9 @@ constexpr const char* kOfProcess[] = {
     "--devices",   "--memory",       "--temp",      "--verbs-device", "--verbs-memory",  "--dpdk-port",
     "--dpdk-udp",  "--dpdk-args",    "--dpdk-rate", "--dpdk-faults",  "--verbs-progress"};
 /// These are options that rank 0 alone uses.
-constexpr const char* kOfRank0[] = {
-    "--output",  "--json",         "--verify", "--check",           "--top",
-    "--profile", "--profile-page", "--trace",  "--sample-interval", "--bound"};
+constexpr const char* kOfRank0[] = {"--output",  "--json",         "--verify", "--check",           "--top",
+                                    "--profile", "--profile-page", "--trace",  "--sample-interval", "--bound",
+                                    "--quiet",   "--verbose"};
 
 /// Returns the text that is compared. Numbers are compared by their value. A file is only called "a file",
 /// since it may have another path on another host.

@@ -133,8 +133,8 @@ void run_frontier_bound(const BoundArguments& arguments, const perf::BoundOption
   if (!arguments.json_path.empty()) write_whole(arguments.json_path, perf::to_json(bounds, options));
   if (arguments.json_path == "-") return;
   const auto from = arguments.source.empty() ? "" : fmt::format(" from {}", arguments.source);
-  write_whole("-", fmt::format("{}{}, {}: {} vertices, {} edges\n\n{}", arguments.kernel, from, file.path(),
-                               file.vertices(), file.edges(), perf::to_text(bounds, options)));
+  show(fmt::format("{}{}, {}: {} vertices, {} edges\n\n{}", arguments.kernel, from, file.path(),
+                   file.vertices(), file.edges(), perf::to_text(bounds, options)));
 }
 
 /// Refuses options that a kernel does not have, and ownerships of edges.
@@ -174,8 +174,8 @@ void run(const BoundArguments& arguments) {
   if (!arguments.csv_path.empty()) write_whole(arguments.csv_path, perf::to_csv(bound, options));
   if (!arguments.json_path.empty()) write_whole(arguments.json_path, perf::to_json(bound, options));
   if (arguments.csv_path == "-" || arguments.json_path == "-") return;
-  write_whole("-", fmt::format("{}: {} vertices, {} edges\n\n{}", file.path(), file.vertices(), file.edges(),
-                               perf::to_text(bound, options)));
+  show(fmt::format("{}: {} vertices, {} edges\n\n{}", file.path(), file.vertices(), file.edges(),
+                   perf::to_text(bound, options)));
 }
 
 /// Computes the bound of a load. Its defaults differ where loads have others than graphs.
@@ -209,7 +209,7 @@ void run_memory_bound(const CLI::App& command, const BoundArguments& arguments) 
     estimates.push_back(perf::estimate_shares(vertices, edges, size.undirected, number));
   const std::string& json = arguments.json_path;
   if (!json.empty()) write_whole(json, perf::memory_json(arguments.kernel, estimates));
-  if (json != "-") write_whole("-", perf::memory_text(arguments.kernel, estimates));
+  if (json != "-") show(perf::memory_text(arguments.kernel, estimates));
 }
 
 }  // namespace
@@ -271,7 +271,7 @@ void add_bound(CLI::App& app) {
   command->add_option("--memory-rate", a.memory_rate, "what if: bytes/s of a process's memory, as 34G");
   writes(command->add_option("--csv", a.csv_path, "write the rows to this file as CSV; - is stdout"),
          Form::text);
-  add_json_option(*command, a.json_path, "rows");
+  add_report_options(*command, a.json_path, "rows");
   a.load.add_to(*command);
   command->callback([arguments, command] {
     const LoadArguments& load = arguments->load;

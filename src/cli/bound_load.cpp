@@ -278,7 +278,7 @@ void run_load_bound(const LoadArguments& arguments, const std::vector<std::strin
   std::vector<perf::LoadBound> bounds;
   for (const int processes : options.processes) bounds.push_back(perf::load_bound(task, rates, processes));
   if (!json_path.empty()) write_whole(json_path, perf::to_json(bounds, task, rates));
-  if (json_path != "-") write_whole("-", perf::to_text(bounds, task, rates));
+  if (json_path != "-") show(perf::to_text(bounds, task, rates));
 }
 
 }  // namespace edgewire::cli

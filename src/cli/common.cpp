@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
+#include "base/quiet.h"
 #include "graph/compress.h"
 #include "topology/shell.h"
 
@@ -86,6 +87,8 @@ void write_whole(const std::string& path, const std::string& plain) {
   if (written && closed) return;
   fail(path, written ? errno : cause);
 }
+
+void show(const std::string& text) { write_whole("-", is_quiet() ? "" : text); }
 
 void check_writable(const std::string& path) {
   if (path == "-" && (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY) fail(path, EBADF);

@@ -34,6 +34,9 @@ std::string backslashed(std::string_view text, std::string_view characters);
 /// that is mapped was written meanwhile, so that the text may be wrong.
 void write_whole(const std::string& path, const std::string& text);
 
+/// Writes what is for people to stdout, unless --quiet was said. Throws as write_whole() does.
+void show(const std::string& text);
+
 /// Throws the Error that write_whole would throw now, so that a long run need not end with it. A path of ""
 /// means no output.
 void check_writable(const std::string& path);

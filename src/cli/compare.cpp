@@ -135,6 +135,8 @@ constexpr std::array kOfCompare{
     std::pair{"--checkpoint", "compare keeps no results"},
     std::pair{"--every", "compare keeps no results"},
     std::pair{"--resume", "compare starts each run anew"},
+    std::pair{"--verbose", "compare shows no reports of runs"},
+    std::pair{"-v", "compare shows no reports of runs"},
     std::pair{"--profile-page", "each run would write over that of the one before"},
     std::pair{"--trace", "each run would write over that of the one before"},
     std::pair{"--direction", "compare follows edges as the file has them"},
@@ -219,7 +221,7 @@ void run(CompareArguments& arguments) {
   if (!arguments.json_path.empty()) write_whole(arguments.json_path, perf::to_json(*comparison));
   if (!arguments.csv_path.empty()) write_whole(arguments.csv_path, perf::to_csv(*comparison));
   if (!arguments.html_path.empty()) write_whole(arguments.html_path, perf::to_html(*comparison));
-  if (on_stdout == 0) write_whole("-", perf::to_text(*comparison));
+  if (on_stdout == 0) show(perf::to_text(*comparison));
 }
 
 }  // namespace
@@ -275,7 +277,7 @@ void add_compare(CLI::App& app) {
   command->add_option("--port", a.port, "use this TCP port where the host list names none");
   writes(command->add_option("-o,--output", a.html_path, "write a page with tables and charts (HTML)"),
          Form::text);
-  add_json_option(*command, a.json_path, "rows");
+  add_report_options(*command, a.json_path, "rows");
   writes(command->add_option("--csv", a.csv_path, "write the rows to this file as CSV; - is stdout"),
          Form::text);
   reads(command->add_option("options", a.kernel_options,

@@ -10,6 +10,8 @@
 #include "base/error.h"
 #include "base/output_file.h"
 #include "base/output_folder.h"
+#include "base/quiet.h"
+#include "base/units.h"
 #include "base/usage.h"
 #include "cli/commands.h"
 #include "cli/common.h"
@@ -143,13 +145,13 @@ void write_other(const ConvertSettings& settings, Format format, Clock::time_poi
       written.first_id
           ? fmt::format("vertices are numbered from {} in the order of the graph", *written.first_id)
           : "vertices are called as in results";
-  const std::string summary =
-      fmt::format("{}: {} vertices, {} edges, {:.1f} MB, {:.2f} s; {}\n", output == "-" ? "stdout" : output,
-                  graph.vertices(), written.edges, static_cast<double>(written.bytes) / 1e6, seconds, called);
+  const std::string summary = fmt::format("{}: {} vertices, {} edges, {}, {}; {}\n",
+                                          output == "-" ? "stdout" : output, graph.vertices(), written.edges,
+                                          readable_bytes(written.bytes), readable_seconds(seconds), called);
   if (output == "-")
-    say(summary);
+    say(is_quiet() ? "" : summary);
   else
-    write_whole("-", summary);
+    show(summary);
   if (graph.weighted() && settings.how.weights && !graph::has_weights(format))
     note(fmt::format("warning: {}: weights are left out; .wel, .csv, .mtx and .wsg hold them", output));
   if (written.lost_vertices > 0)
@@ -182,9 +184,9 @@ void report_conversion(const ConvertSettings& settings, const graph::BuildSummar
   if (summary.doubtful) note_doubtful_weights(settings.input());
   if (settings.job.stdout_is_free()) print_summary(settings.output, summary, start);
   if (settings.job.stdout_is_free() && moved.job) {
-    write_whole("-", moved.balance.to_line());
-    if (moved.job->processes > 1) write_whole("-", moved.job->link.to_text());
-    write_whole("-", moved.job->profile_text);
+    show(moved.balance.to_line());
+    if (moved.job->processes > 1) show(moved.job->link.to_text());
+    show(moved.job->profile_text);
   }
   if (moved.job) write_profile_files(*moved.job, settings.job, "Load to " + settings.output);
   if (path.empty()) return;
@@ -351,7 +353,7 @@ void add_convert(CLI::App& app) {
                     "sparse ids are numbered anew, and results have the ids of the file");
   command->add_flag("--allow-empty", how.allow_empty,
                     "an input without an edge is no error: it becomes a graph of the vertices that it names");
-  add_json_option(*command, settings->job.json_path, "run report");
+  add_report_options(*command, settings->job.json_path, "run report");
   command->option_defaults()->group("In parts");
   command
       ->add_option(

@@ -62,11 +62,11 @@ void run(const DiskbenchOptions& options) {
   check(options);
   check_writable(options.json_path);
   const bool table = options.json_path != "-";
-  const auto show = [&](const std::string& text) {
-    if (table) write_whole("-", text);
+  const auto tell = [&](const std::string& text) {
+    if (table) show(text);
   };
   disk::ReadProbe probe(options.folders, options.bytes);
-  show(fmt::format(
+  tell(fmt::format(
       "{} reads of {}, {} MiB in each; {}, {}\n{:>10} {:>6} {:>10} {:>10} {:>10} {:>10} {:>6}\n",
       options.order, fmt::join(options.folders, ", "), probe.bytes() >> 20,
       probe.direct() ? "past the page cache" : "through the page cache (O_DIRECT is not possible there)",
@@ -76,10 +76,10 @@ void run(const DiskbenchOptions& options) {
   for (const std::size_t bytes : options.blocks)
     for (const int depth : options.depths) {
       rates.push_back(probe.measure({bytes, depth, options.order == "random"}, options.seconds));
-      show(to_line(rates.back()));
+      tell(to_line(rates.back()));
     }
   const auto& best = disk::cheapest(rates, kEnough);
-  show(
+  tell(
       fmt::format("{:.0f} % of the highest rate, or more, with the fewest bytes under way: {} bytes, depth "
                   "{}: {:.3f} GB/s\n",
                   kEnough * 100, best.pattern.block_bytes, best.pattern.depth, best.bytes_per_s() * 1e-9));
@@ -118,7 +118,7 @@ void add_diskbench(CLI::App& app) {
       ->transform(sizes())
       ->default_str("256M");
   add_checked(*command, "--seconds", options->seconds, "of each measurement", between(0.001, 3600));
-  add_json_option(*command, options->json_path, "rows");
+  add_report_options(*command, options->json_path, "rows");
   command->callback([options] { run(*options); });
 }
 

@@ -83,7 +83,7 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
   if (!first) return;
   write_profile_files(report, asked, fmt::format("{} of {}", report.kernel, asked.graph_path));
   if (!asked.json_path.empty()) write_whole(asked.json_path, report.to_json());
-  if (asked.stdout_is_free()) write_whole("-", report.to_text());
+  if (asked.stdout_is_free()) show(report.to_text(asked.verbose));
 }
 
 /// Says what is wrong with options of kernels that sweep tiles, where others are asked for the same.

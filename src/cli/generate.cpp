@@ -43,6 +43,7 @@ CLI::App* add_kind(CLI::App& generate, const std::shared_ptr<GenerateSettings>& 
   add_graph_output(*command, settings->output, options.simple, options.undirected, options.workers);
   command->add_option("--seed", options.seed, "the same seed gives the same file")->capture_default_str();
   command->add_flag("--weights", options.weighted, "random edge weights in (0, 1]");
+  add_quiet_option(*command);
   return command;
 }
 
@@ -114,6 +115,7 @@ void add_records(CLI::App& generate) {
           ->add_option("-o,--output", settings->folder, "write the files to this folder: records-00000, ...")
           ->required(),
       Form::folder, inside({"records-*"}));
+  add_quiet_option(*command);
   command->callback([settings] {
     auto& wanted = settings->records;
     wanted.records = settings->bytes / wanted.record_bytes;

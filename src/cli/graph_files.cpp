@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/mapped_file.h"
 #include "base/output_folder.h"
+#include "base/units.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/job_options.h"
@@ -79,9 +80,8 @@ void print_summary(const std::string& path, const graph::BuildSummary& summary, 
                             : "";
   const char* compacted =
       summary.compacted ? "; ids are sparse: only vertices with edges are kept (--keep-ids keeps all)" : "";
-  write_whole("-", fmt::format("{}: {} vertices, {} edges{}, {:.1f} MB, {:.2f} s{}{}\n", path,
-                               summary.vertices, summary.edges, dropped,
-                               static_cast<double>(summary.bytes) / 1e6, seconds, weights, compacted));
+  show(fmt::format("{}: {} vertices, {} edges{}, {}, {}{}{}\n", path, summary.vertices, summary.edges,
+                   dropped, readable_bytes(summary.bytes), readable_seconds(seconds), weights, compacted));
 }
 
 void note_doubtful_weights(const std::string& input) {
@@ -171,9 +171,9 @@ OpenGraph open_graph(const std::string& path, const Reading& reading, std::uint6
   auto [converted, names, graph] = convert_for_this_run(path, reading, memory_bytes, summary);
   const double seconds = seconds_since(start);
   note(fmt::format(
-      "{}: converted for this run in {:.2f} s: {} vertices, {} edges{}{}; `edgewire convert` keeps what it "
+      "{}: converted for this run in {}: {} vertices, {} edges{}{}; `edgewire convert` keeps what it "
       "makes",
-      path, seconds, summary.vertices, summary.edges,
+      path, readable_seconds(seconds), summary.vertices, summary.edges,
       summary.doubtful          ? "; third column may be a time, and is not used as weight"
       : summary.third_is_weight ? "; third column taken as weight"
                                 : "",

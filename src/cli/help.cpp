@@ -9,6 +9,7 @@
 #include "base/version.h"
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "cli/examples.h"
 #include "cli/suggest.h"
 #include "edgewire/detail/cpu_level.h"
 
@@ -23,7 +24,35 @@ std::string value_of(const CLI::Option& option) {
   return name.substr(0, name.find_first_of(":[ "));
 }
 
+/// Returns how the program is called, and its commands, those that belong together on a line.
+std::string overview(const std::string& name) {
+  std::string text = fmt::format("\nUsage: {} [--version] COMMAND [OPTIONS]\n\nCommands:\n", name);
+  for (const Family& one : families()) text += fmt::format("  {:<23}  {}\n", one.commands, one.purpose);
+  return text;
+}
+
 }  // namespace
+
+std::string path_of(const CLI::App& command) {
+  if (command.get_parent() == nullptr) return {};
+  const std::string above = path_of(*command.get_parent());
+  return above.empty() ? command.get_name() : above + " " + command.get_name();
+}
+
+std::vector<OptionGroup> groups_of(const CLI::App& command) {
+  std::vector<OptionGroup> groups{{"Most used", {}}, {"Arguments", {}}};
+  auto& first = groups[0].options;
+  for (const std::string& name : most_used(path_of(command))) first.push_back(command.get_option(name));
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_group().empty() || std::ranges::find(first, option) != first.end()) continue;
+    const std::string& name = option->get_positional() ? groups[1].name : option->get_group();
+    auto group = std::ranges::find(groups, name, &OptionGroup::name);
+    if (group == groups.end()) group = groups.insert(group, {name, {}});
+    group->options.push_back(option);
+  }
+  std::erase_if(groups, [](const OptionGroup& one) { return one.options.empty(); });
+  return groups;
+}
 
 std::vector<std::string> choices(const CLI::Option& option) {
   const std::string type = option.get_type_name();
@@ -71,6 +100,22 @@ std::string wrapped(const std::string& text, std::size_t indent) {
     end_line();
   }
   return result;
+}
+
+std::string Help::make_help(const CLI::App* command, std::string name, CLI::AppFormatMode mode) const {
+  const bool program = command->get_parent() == nullptr;  // whose help fits a screen
+  std::string text = make_description(command) + "\n";
+  for (const Example& one : examples_of(path_of(*command), !program))
+    text += fmt::format("  {}\n{}", one.line, program ? "" : wrapped(one.meaning, 8));
+  if (program) return text + overview(name);
+  text += "\n" + make_usage(command, std::move(name));
+  for (const auto& [group, options] : groups_of(*command)) {
+    text += fmt::format("\n{}:\n", group);
+    for (const CLI::Option* option : options) text += make_option(option, option->get_positional());
+  }
+  text += make_subcommands(command, mode);
+  const std::string footer = make_footer(command);
+  return footer.empty() ? text : text + "\n" + footer;
 }
 
 std::string Help::make_option(const CLI::Option* option, bool /*is_positional*/) const {

@@ -6,9 +6,11 @@
 
 namespace edgewire::cli {
 
-/// Formats help in 80 columns: each option's names, values and default, and below them what it does.
+/// Formats help in 80 columns: examples, the most used options, then all others by group. Each option has its
+/// names, values and default, and below them what it does.
 class Help final : public CLI::Formatter {
  public:
+  std::string make_help(const CLI::App* command, std::string name, CLI::AppFormatMode mode) const override;
   std::string make_option(const CLI::Option* option, bool is_positional) const override;
   std::string make_subcommand(const CLI::App* command) const override;
   std::string make_description(const CLI::App* command) const override;
@@ -19,6 +21,16 @@ class Help final : public CLI::Formatter {
 std::string heading(const CLI::Option& option);
 /// Returns the values of an option that takes one of a set; else an empty list.
 std::vector<std::string> choices(const CLI::Option& option);
+/// Options that stand together in help and man pages.
+struct OptionGroup {
+  std::string name;
+  std::vector<const CLI::Option*> options;
+};
+/// Returns the options of a command that are not hidden, in the order in which they are shown: the most used
+/// ones, then the arguments, then the others by group.
+std::vector<OptionGroup> groups_of(const CLI::App& command);
+/// Returns the names of the command and of those above it, but of the program: "tasks metg".
+std::string path_of(const CLI::App& command);
 /// Returns the commands below `command` that are not hidden.
 std::vector<const CLI::App*> visible_commands(const CLI::App& command);
 /// Returns the names of these commands.

@@ -10,6 +10,7 @@
 #include "base/parallel.h"
 #include "base/random.h"
 #include "base/seconds.h"
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/files.h"
@@ -130,6 +131,7 @@ void add_info(CLI::App& app) {
       "check also that rows and original ids are in order, and that the graph is simple or symmetric where "
       "the file says so");
   add_workers_option(*command, settings->workers);
+  add_quiet_option(*command);
   command->callback([settings] {
     const auto start = Clock::now();
     check_writable(settings->json);
@@ -163,26 +165,26 @@ void add_info(CLI::App& app) {
     }
     refuse_changed_files();
     const auto yes = [](bool value) { return value ? "yes" : "no"; };
-    write_whole("-", fmt::format("{}: {}, {:.1f} MB, read in {:.2f} s\n"
-                                 "  vertices            {}\n"
-                                 "  edges               {}\n"
-                                 "  largest out-degree  {}\n"
-                                 "  dangling vertices   {} (no out-edges)\n"
-                                 "  self loops          {}\n"
-                                 "  duplicate edges     {}\n"
-                                 "  weighted            {}\n"
-                                 "  simple              {}\n"
-                                 "  symmetric           {}\n"
-                                 "  original ids        {}\n"
-                                 "  names               {}\n",
-                                 file.path(), opened.converted ? "as a graph file (.ew)" : "intact",
-                                 static_cast<double>(file.file_bytes()) / 1e6, seconds, file.vertices(),
-                                 file.edges(), counts.largest_out_degree, counts.dangling, counts.self_loops,
-                                 counts.duplicates, weights_of(file), yes(file.simple()),
-                                 yes(file.symmetric()), yes(file.has_original_ids()),
-                                 !names.labelled()  ? "no"
-                                 : opened.converted ? "yes"
-                                                    : graph::labels_path(file.path())));
+    show(fmt::format(
+        "{}: {}, {}, read in {}\n"
+        "  vertices            {}\n"
+        "  edges               {}\n"
+        "  largest out-degree  {}\n"
+        "  dangling vertices   {} (no out-edges)\n"
+        "  self loops          {}\n"
+        "  duplicate edges     {}\n"
+        "  weighted            {}\n"
+        "  simple              {}\n"
+        "  symmetric           {}\n"
+        "  original ids        {}\n"
+        "  names               {}\n",
+        file.path(), opened.converted ? "as a graph file (.ew)" : "intact", readable_bytes(file.file_bytes()),
+        readable_seconds(seconds), file.vertices(), file.edges(), counts.largest_out_degree, counts.dangling,
+        counts.self_loops, counts.duplicates, weights_of(file), yes(file.simple()), yes(file.symmetric()),
+        yes(file.has_original_ids()),
+        !names.labelled()  ? "no"
+        : opened.converted ? "yes"
+                           : graph::labels_path(file.path())));
   });
 }
 

@@ -59,10 +59,16 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string&
   return add_checked(command, name, value, help, CLI::IsMember(words));
 }
 
-void add_json_option(CLI::App& command, std::string& path, const std::string& what) {
+CLI::Option* add_quiet_option(CLI::App& command) {
+  return command.add_flag_callback("-q,--quiet", be_quiet,
+                                   "print nothing but outputs that go to stdout, and on stderr only errors");
+}
+
+CLI::Option* add_report_options(CLI::App& command, std::string& path, const std::string& what) {
   writes(
       command.add_option("--json", path, fmt::format("write the {} to this file as JSON; - is stdout", what)),
       Form::text);
+  return add_quiet_option(command);
 }
 
 CLI::Validator memory_range() { return CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 60); }

@@ -35,8 +35,10 @@ CLI::Option* add_checked(CLI::App& command, const std::string& name, Value& valu
 /// Adds an option in the same way whose value is one of these words.
 CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string& value,
                         const std::string& help, const std::vector<std::string>& words);
-/// Adds --json. `what`: what is written, such as "run report".
-void add_json_option(CLI::App& command, std::string& path, const std::string& what);
+/// Adds -q, with which show() and note() say nothing.
+CLI::Option* add_quiet_option(CLI::App& command);
+/// Adds --json and -q, which it returns. `what`: what --json writes, such as "run report".
+CLI::Option* add_report_options(CLI::App& command, std::string& path, const std::string& what);
 
 /// Returns what must be the same in all processes of a job, however they were started: the command, the
 /// version, whether the run is profiled, and all options except those that belong to a host or to rank 0

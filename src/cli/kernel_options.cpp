@@ -9,6 +9,8 @@
 
 #include "base/control_group.h"
 #include "base/error.h"
+#include "base/quiet.h"
+#include "base/units.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "dense/plan/block_plan.h"
@@ -93,10 +95,10 @@ bool EdgePlace::on_disks(double bytes_in_memory, launch::Bootstrap& bootstrap,
   const bool disk = std::ranges::find(answers, "disk") != answers.end();
   if (disk && bootstrap.rank() == 0)
     note(fmt::format(
-        "{}: in memory a process would need about {:.0f} MB, and a process has not that much "
-        "(rank 0: {:.0f} MB)",
+        "{}: in memory a process would need about {}, and a process has not that much (rank 0: {})",
         option.empty() ? "edges are on disk" : fmt::format("edges stay in memory, as {} needs it", option),
-        needed / 1e6, free / 1e6));
+        readable_bytes(static_cast<std::uint64_t>(needed)),
+        readable_bytes(static_cast<std::uint64_t>(free))));
   return disk && option.empty();
 }
 
@@ -144,11 +146,15 @@ void KernelOptions::add_output_options(CLI::App& command, const std::string& res
       "--output-parts", output_parts,
       "let each process write the vertices that it owns where it runs, as OUTPUT.0000-of-0004; by "
       "default rank 0 writes one file");
-  add_json_option(command, json_path, "run report");
+  CLI::Option* const quiet = add_report_options(command, json_path, "run report");
+  command
+      .add_flag("-v,--verbose", verbose,
+                "show all of the report: also plan, order, supersteps, memory and checksum")
+      ->excludes(quiet);
   command
       .add_option("--top", top,
-                  fmt::format("list the K {}, one a line; by default {}", listed,
-                              by_default == 0 ? "none" : fmt::format("{} in a line", by_default)))
+                  fmt::format("list the K {}; by default {}", listed,
+                              by_default == 0 ? "none" : fmt::format("{}", by_default)))
       ->type_name("K")
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << (kIds64 ? 48 : 32)));
   command.add_flag("--verify", verify, check);
@@ -174,22 +180,27 @@ runs::CheckpointOptions KernelOptions::checkpoint_options() const {
   auto asked = checkpoints;
   asked.resumed_at = [this](std::uint64_t done) {
     if (stdout_is_free())
-      write_whole("-", fmt::format("continues after {} {} from the checkpoint in {}\n", checkpoint_step, done,
-                                   checkpoints.resume));
+      show(fmt::format("continues after {} {} from the checkpoint in {}\n", checkpoint_step, done,
+                       checkpoints.resume));
   };
   return asked;
 }
 
 void KernelOptions::check_outputs() const {
   expect_stdout_for("--top", top.value_or(0) > 0);
-  expect_stdout_for("--profile", profile);
+  const bool elsewhere = is_quiet() && !(profile_path.empty() && trace_path.empty());
+  expect_stdout_for("--profile", profile && !elsewhere);
   const std::string name = std::filesystem::path(output_path).filename().string();
   if (output_parts && (name.empty() || name == "-" || name == "." || name == ".."))
     throw UsageError("--output-parts needs -o with the name that the parts begin with");
 }
 
 void KernelOptions::expect_stdout_for(const char* option, bool given) const {
-  if (given && output_path == "-" && json_path.empty())
+  if (!given || !json_path.empty()) return;
+  if (is_quiet())
+    throw UsageError(
+        fmt::format("{} and --quiet: nobody would see it: say --json FILE, or leave one out", option));
+  if (output_path == "-")
     throw UsageError(
         fmt::format("{} and -o -: only one of them can have stdout: say --json FILE, or -o FILE", option));
 }

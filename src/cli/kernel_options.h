@@ -50,7 +50,8 @@ struct KernelOptions : JobOptions {
   bool output_parts = false;         ///< each process writes its own result
   std::optional<std::uint64_t> top;  ///< vertices to list
   bool verify = false;
-  bool bound = false;  ///< only kernels that follow a frontier have it
+  bool verbose = false;  ///< show all of the report
+  bool bound = false;    ///< only kernels that follow a frontier have it
   runs::CheckpointOptions checkpoints{};
   std::string checkpoint_step{};  ///< "iteration", or what else `checkpoints` counts
 
@@ -68,7 +69,8 @@ struct KernelOptions : JobOptions {
   runs::CheckpointOptions checkpoint_options() const;
   /// Throws UsageError where output options do not go together.
   void check_outputs() const;
-  /// Throws UsageError where `option` was given, which prints to stdout, and the result goes there.
+  /// Throws UsageError where `option` was given, which prints to stdout, and the result goes there, or
+  /// --quiet was said.
   void expect_stdout_for(const char* option, bool given) const;
   /// Returns whether each process writes its own output.
   bool parts() const { return output_parts && !output_path.empty(); }

@@ -85,24 +85,19 @@ std::string man_option(const CLI::Option& option) {
   return fmt::format(".TP\n.B {}\n{}", escaped(heading(option)), paragraphs(option.get_description()));
 }
 
-/// Returns the options by group, behind what has no name, and without those of jobs.
+/// Returns the options as help shows them, but without those of jobs.
 std::string man_options(const CLI::App& command, const std::vector<const CLI::Option*>& of_jobs) {
-  std::vector<std::pair<std::string, std::string>> groups{{"Arguments", ""}};
-  std::string elsewhere;
-  for (const CLI::Option* option : command.get_options()) {
-    if (!is_shown(*option)) continue;
-    if (is_of_jobs(*option, of_jobs)) {
-      elsewhere += (elsewhere.empty() ? "" : ", ") + option->get_name();
-      continue;
+  std::string text, elsewhere;
+  for (const auto& [name, options] : groups_of(command)) {
+    std::string group;
+    for (const CLI::Option* option : options) {
+      if (is_of_jobs(*option, of_jobs))
+        elsewhere += (elsewhere.empty() ? "" : ", ") + option->get_name();
+      else if (is_shown(*option))
+        group += man_option(*option);
     }
-    const std::string& name = option->get_positional() ? groups[0].first : option->get_group();
-    auto group = std::ranges::find(groups, name, &std::pair<std::string, std::string>::first);
-    if (group == groups.end()) group = groups.insert(group, {name, ""});
-    group->second += man_option(*option);
+    if (!group.empty()) text += fmt::format(".SS {}\n{}", escaped(name), group);
   }
-  std::string text;
-  for (const auto& [name, options] : groups)
-    if (!options.empty()) text += fmt::format(".SS {}\n{}", escaped(name), options);
   if (elsewhere.empty()) return text;
   return text + ".SS Processes and transport\nAs explained in\n.BR edgewire\\-options (7):\n" +
          paragraphs(elsewhere + ".");
@@ -131,10 +126,9 @@ std::string synopsis(const CLI::App& command, const std::string& path) {
 
 std::string examples_section(const std::string& command) {
   std::string text;
-  for (const Example& one : examples())
-    if (one.command == command)
-      text += fmt::format("{}{}.PP\n.nf\n.RS 4\n{}\n.RE\n.fi\n", text.empty() ? "" : ".PP\n",
-                          paragraphs(one.meaning), escaped(one.line));
+  for (const Example& one : examples_of(command, !command.empty()))
+    text += fmt::format("{}{}.PP\n.nf\n.RS 4\n{}\n.RE\n.fi\n", text.empty() ? "" : ".PP\n",
+                        paragraphs(one.meaning), escaped(one.line));
   return text.empty() ? text : ".SH EXAMPLES\n" + text;
 }
 

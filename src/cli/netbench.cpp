@@ -55,17 +55,17 @@ void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
     options.progress = process::InterruptLine::listen([&](const Step& step) { ticker->tell(step); });
   }
   std::string section;
-  const auto show = [&](const perf::NetbenchRow& row) {
+  const auto show_row = [&](const perf::NetbenchRow& row) {
     ticker->tell({});  // makes place for the row
     if (arguments.json_path == "-") return;
     if (section != perf::to_name(row.test)) {
-      write_whole("-", fmt::format("{}{}\n{}\n", section.empty() ? "" : "\n",
-                                   perf::to_title(row.test, options), perf::to_heading(row.test)));
+      show(fmt::format("{}{}\n{}\n", section.empty() ? "" : "\n", perf::to_title(row.test, options),
+                       perf::to_heading(row.test)));
       section = perf::to_name(row.test);
     }
-    write_whole("-", perf::to_text(row) + "\n");
+    show(perf::to_text(row) + "\n");
   };
-  const auto rows = perf::netbench(bootstrap, options, show);
+  const auto rows = perf::netbench(bootstrap, options, show_row);
   ticker.reset();
   interrupt_line.reset();
   if (bootstrap.rank() == 0 && !arguments.json_path.empty())
@@ -101,7 +101,7 @@ void add_netbench(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("--bidirectional", bench.bidirectional, "streams go both ways at once; figures are sums");
   command->add_flag("--busy-poll", bench.busy_poll, "wait by polling, not by sleeping");
-  add_json_option(*command, arguments->json_path, "rows");
+  add_report_options(*command, arguments->json_path, "rows");
   command->callback([arguments, command] {
     understand(*arguments);
     // The default is for processes of this machine: a host list or a launcher has its own number.

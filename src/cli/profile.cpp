@@ -33,6 +33,7 @@ constexpr const char* kExample = "edgewire profile -o page.html -- pagerank GRAP
 struct ProfileArguments {
   std::vector<std::string> words;
   std::string page_path, trace_path, sample_interval;
+  bool quiet = false;
 };
 
 std::vector<std::string> profiled_names() {
@@ -68,6 +69,7 @@ std::vector<std::string> run_words(const ProfileArguments& arguments) {
   add("--profile-page", arguments.page_path);
   add("--trace", arguments.trace_path);
   add("--sample-interval", arguments.sample_interval);
+  if (arguments.quiet) words.emplace_back("--quiet");
   return words;
 }
 
@@ -93,8 +95,7 @@ void run(const std::vector<std::string>& words) {
 }  // namespace
 
 void add_profile(CLI::App& app) {
-  auto* command =
-      app.add_subcommand("profile", fmt::format("run a kernel and say where its time went: {}", kExample));
+  auto* command = app.add_subcommand("profile", "run a kernel and say where its time went");
   auto arguments = std::make_shared<ProfileArguments>();
   writes(command->add_option("-o,--output", arguments->page_path, "write an HTML page with charts"),
          Form::text);
@@ -107,6 +108,7 @@ void add_profile(CLI::App& app) {
       ->add_option("--sample-interval", arguments->sample_interval,
                    "look at the machine every so many seconds")
       ->default_str("0.1");
+  command->add_flag("-q,--quiet", arguments->quiet, "print nothing, and on stderr only errors");
   command->add_option(
       "run", arguments->words,
       fmt::format("behind --: what is run ({}) and its options", fmt::join(profiled_names(), ", ")));

@@ -86,13 +86,13 @@ void conclude(launch::Bootstrap& bootstrap, const runs::DenseFinished& done, con
         done.report, settings,
         fmt::format("{} of {}, strategy {}", done.report.kernel, settings.graph_path, done.report.strategy));
     if (!settings.json_path.empty()) write_whole(settings.json_path, done.report.to_json());
-    if (!done.report.is_right() && settings.stdout_is_free()) write_whole("-", done.report.to_text());
+    if (!done.report.is_right() && settings.stdout_is_free()) show(done.report.to_text(settings.verbose));
     runs::expect_right(done.report, done.kernel);
     if (!settings.output_path.empty() && !settings.parts())
       write_whole(settings.output_path, runs::lines_of_all(done.job.graph(), shown(done, done.all)));
   }
   if (settings.parts()) write_part(bootstrap, settings.output_path, owned_lines(done));
-  if (first && settings.stdout_is_free()) write_whole("-", done.report.to_text());
+  if (first && settings.stdout_is_free()) show(done.report.to_text(settings.verbose));
 }
 
 /// Runs one process of the job.

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/quiet.h"
 #include "cli/common.h"
 #include "cli/help.h"
 #include "cli/program.h"
@@ -42,11 +43,11 @@ void run(CLI::App& app, int argc, char** argv) {
 [[noreturn]] void end_with_a_line() {
   try {
     if (const auto thrown = std::current_exception()) std::rethrow_exception(thrown);
-    note("ended for an unknown cause");
+    say_failure("ended for an unknown cause");
   } catch (const std::exception& error) {
-    note(line_of(error));
+    say_failure(line_of(error));
   } catch (...) {
-    note("ended for an unknown cause");
+    say_failure("ended for an unknown cause");
   }
   _exit(1);
 }
@@ -75,15 +76,15 @@ int run_program(int argc, char** argv) {
   } catch (const CLI::RuntimeError& error) {
     return error.get_exit_code();
   } catch (const CLI::ParseError& error) {
-    note(usage_line(app, error));
+    say_failure(usage_line(app, error));
     return 2;
   } catch (const OutputClosed&) {
     return kOutputClosedStatus;
   } catch (const UsageError& error) {
-    note(error.what());
+    say_failure(error.what());
     return 2;
   } catch (const std::exception& error) {
-    note(line_of(error));
+    say_failure(line_of(error));
     return 1;
   }
 }

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/seconds.h"
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/files.h"
@@ -108,28 +109,28 @@ std::string SortReport::to_json(const SortSettings& settings, std::uint32_t part
 }
 
 std::string SortReport::to_text(std::uint32_t partitions) const {
-  constexpr double kMega = 1e6;
-  const double megabytes = static_cast<double>(records * record_bytes) / kMega;
-  std::string text = fmt::format("sort: {} records of {} bytes ({:.1f} MB), {}\n", records, record_bytes,
-                                 megabytes, describe());
+  const std::uint64_t bytes = records * record_bytes;
+  std::string text = fmt::format("sort: {} records of {} bytes ({}), {}\n", records, record_bytes,
+                                 readable_bytes(bytes), describe());
   text += fmt::format("{} partition{} of {} to {} records\n", partitions, partitions == 1 ? "" : "s",
                       smallest, largest);
-  text +=
-      fmt::format("sample {:.3f} s, read and send {:.3f} s, merge {:.3f} s, total {:.3f} s ({:.1f} MB/s)\n",
-                  figures.seconds_sample, figures.seconds_distribute, figures.seconds_merge, seconds_total,
-                  seconds_total > 0 ? megabytes / seconds_total : 0);
+  text += fmt::format(
+      "sample {}, read and send {}, merge {}, total {} ({}/s)\n", readable_seconds(figures.seconds_sample),
+      readable_seconds(figures.seconds_distribute), readable_seconds(figures.seconds_merge),
+      readable_seconds(seconds_total),
+      readable_bytes(
+          seconds_total > 0 ? static_cast<std::uint64_t>(static_cast<double>(bytes) / seconds_total) : 0));
   text += balance.to_line();
-  text +=
-      fmt::format("spilled {:.1f} MB in {} sorted runs with {:.1f} MB of memory a process, peak {:.1f} MB\n",
-                  static_cast<double>(figures.bytes_spilled) / kMega, figures.runs,
-                  static_cast<double>(memory_bytes) / kMega, static_cast<double>(peak_rss_bytes) / kMega);
+  text += fmt::format("spilled {} in {} sorted runs with {} of memory a process, peak {}\n",
+                      readable_bytes(figures.bytes_spilled), figures.runs, readable_bytes(memory_bytes),
+                      readable_bytes(peak_rss_bytes));
   if (processes > 1)
-    text += fmt::format("had to be sent: {:.1f} MB; sent: payload {:.1f} MB\n",
-                        static_cast<double>(figures.record_bytes_sent) / kMega,
-                        static_cast<double>(figures.payload_bytes_sent) / kMega);
+    text += fmt::format("had to be sent: {}; sent: payload {}\n", readable_bytes(figures.record_bytes_sent),
+                        readable_bytes(figures.payload_bytes_sent));
   text += link.to_text();
   if (seconds_verify)
-    text += fmt::format("verified: in order, and all records of the input, in {:.3f} s\n", *seconds_verify);
+    text += fmt::format("verified: in order, and all records of the input, in {}\n",
+                        readable_seconds(*seconds_verify));
   return text + fmt::format("checksum {:016x}\n", checksum) + profile_text;
 }
 
@@ -226,7 +227,7 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   write_profile_files(report, settings.job, "Sort to " + settings.output);
   if (!settings.job.json_path.empty())
     write_whole(settings.job.json_path, report.to_json(settings, options.partitions));
-  if (settings.job.stdout_is_free()) write_whole("-", report.to_text(options.partitions));
+  if (settings.job.stdout_is_free()) show(report.to_text(options.partitions));
 }
 
 void add_options(CLI::App& command, SortSettings& settings) {
@@ -260,7 +261,7 @@ void add_options(CLI::App& command, SortSettings& settings) {
   settings.job.add_to(command);
   settings.job.launch.less_memory = "a smaller --memory";
   command.option_defaults()->group("Output");
-  add_json_option(command, settings.job.json_path, "run report");
+  add_report_options(command, settings.job.json_path, "run report");
   command.add_flag("--verify", settings.verify,
                    "read the parts again, and exit with 1 when they are not in order or do not hold the "
                    "records of the input");

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/median.h"
 #include "base/seconds.h"
+#include "base/units.h"
 #include "cli/common.h"
 #include "launch/packing.h"
 #include "perf/profile.h"
@@ -72,17 +73,19 @@ std::string TaskReport::to_text(const TaskProgram& program) const {
   const auto& figures = sum.figures;
   std::string text = fmt::format("{}: {}, {}\n", program.name(), program.describe(), describe());
   text += fmt::format("result: {}\n", result);
-  text +=
-      fmt::format("{} tasks in {:.6f} s (median of {}): {:.3f} us a task\n", figures.tasks, median(seconds),
-                  seconds.size(), median(seconds) / static_cast<double>(figures.tasks) * 1e6);
-  text += "by phase, us a task, in a run of its own:";
-  for (const auto& [phase, time] : phases()) text += fmt::format(" {} {:.3f}", phase, time * 1e6);
+  text += fmt::format("{} tasks in {} (median of {}): {} a task\n", figures.tasks,
+                      readable_seconds(median(seconds)), seconds.size(),
+                      readable_seconds(median(seconds) / static_cast<double>(figures.tasks)));
+  text += "by phase, a task, in a run of its own:";
+  for (const char* comma = ""; const auto& [phase, time] : phases()) {
+    text += fmt::format("{} {} {}", comma, phase, readable_seconds(time));
+    comma = ",";
+  }
   text += "\n";
   if (processes > 1)
     text += fmt::format(
-        "between processes: {} tasks ({} because a process had nothing to do), {} results, payload {} "
-        "bytes\n",
-        figures.tasks_sent, figures.tasks_moved, figures.results_sent, figures.payload_bytes);
+        "between processes: {} tasks ({} because a process had nothing to do), {} results, payload {}\n",
+        figures.tasks_sent, figures.tasks_moved, figures.results_sent, readable_bytes(figures.payload_bytes));
   text += link.to_text();
   for (const int process : lost)
     text += fmt::format("process {} was lost: the others have run its tasks ({} results were kept)\n",
@@ -157,7 +160,7 @@ void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskPro
   if (!first) return;
   write_profile_files(report, asked.job, fmt::format("Tasks: {}", program.name()));
   if (!asked.job.json_path.empty()) write_whole(asked.job.json_path, report.to_json(program));
-  if (asked.job.stdout_is_free()) write_whole("-", report.to_text(program));
+  if (asked.job.stdout_is_free()) show(report.to_text(program));
 }
 
 }  // namespace
@@ -167,7 +170,7 @@ void TaskOptions::add_to(CLI::App& command) {
               CLI::Range(1, 1'000'000));
   job.add_to(command);
   command.option_defaults()->group("Output");
-  add_json_option(command, job.json_path, "run report");
+  add_report_options(command, job.json_path, "run report");
 }
 
 void add_run_options(CLI::App& command, TaskOptions& options) {

@@ -1,11 +1,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/control_group.h"
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/files.h"
@@ -30,14 +30,6 @@ struct Options {
   std::string xml;
   std::string json_path;
 };
-
-std::string readable_bytes(std::uint64_t bytes) {
-  constexpr std::array kUnits{"B", "KiB", "MiB", "GiB", "TiB"};
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < kUnits.size(); ++unit) value /= 1024;
-  return fmt::format("{:.4g} {}", value, kUnits[unit]);
-}
 
 std::vector<int> cores_of(const Machine& machine, int node) {
   std::vector<int> cpus;
@@ -65,10 +57,10 @@ json pages_json(const topology::NodePages& found) {
 
 /// Returns a text such as "pages of 4 KiB: 3075480, 2911000 free; of 2 MiB: none".
 std::string pages_text(const topology::NodePages& found) {
-  std::string text = fmt::format("pages of {}: {}, {} free", readable_bytes(topology::page_bytes()),
+  std::string text = fmt::format("pages of {}: {}, {} free", readable_memory(topology::page_bytes()),
                                  found.total, found.free);
   for (const auto& one : found.huge)
-    text += fmt::format("; of {}: {}", readable_bytes(one.bytes),
+    text += fmt::format("; of {}: {}", readable_memory(one.bytes),
                         one.total == 0 ? "none" : fmt::format("{}, {} free", one.total, one.free));
   return text;
 }
@@ -129,14 +121,14 @@ void add_memory(std::string& text, const Machine& machine, bool this_machine) {
   constexpr std::uint64_t kRoughly = 50;  // the kernel keeps a little for itself
   const Memory memory(machine, this_machine);
   text += fmt::format(
-      "memory      {}{}\n", readable_bytes(memory.installed),
+      "memory      {}{}\n", readable_memory(memory.installed),
       machine.memory_bytes < memory.installed
-          ? fmt::format(", of which control groups allow {}", readable_bytes(machine.memory_bytes))
+          ? fmt::format(", of which control groups allow {}", readable_memory(machine.memory_bytes))
           : "");
   if (memory.of_nodes + memory.installed / kRoughly < memory.installed)
     text +=
         fmt::format("            nodes account for {}: the system does not say on which node the rest is\n",
-                    readable_bytes(memory.of_nodes));
+                    readable_memory(memory.of_nodes));
 }
 
 void add_machine(std::string& text, const Machine& machine, bool this_machine) {
@@ -146,9 +138,9 @@ void add_machine(std::string& text, const Machine& machine, bool this_machine) {
                       machine.cpu_quota > 0 ? fmt::format("; CPU quota {:.4g}", machine.cpu_quota) : "");
   if (const auto pinned = this_machine ? pinned_cores(machine) : std::vector<int>(); !pinned.empty())
     text += fmt::format("            jobs have pinned {}\n", topology::to_ranges(pinned));
-  text += fmt::format("caches      L1 {}, L2 {}, L3 {}\n", readable_bytes(machine.l1_bytes),
-                      readable_bytes(machine.l2_bytes),
-                      machine.l3_bytes == 0 ? "none" : readable_bytes(machine.l3_bytes));
+  text += fmt::format("caches      L1 {}, L2 {}, L3 {}\n", readable_memory(machine.l1_bytes),
+                      readable_memory(machine.l2_bytes),
+                      machine.l3_bytes == 0 ? "none" : readable_memory(machine.l3_bytes));
   add_memory(text, machine, this_machine);
   if (this_machine) text += fmt::format("loops       for {}\n", name_of(topology::cpu_level()));
   if (this_machine)
@@ -158,7 +150,7 @@ void add_machine(std::string& text, const Machine& machine, bool this_machine) {
     for (const auto& nic : machine.nics)
       if (nic.node == n) nics += " " + nic.name;
     text += fmt::format("node {:<6} cores {}; memory {}; network{}\n", node.os_index,
-                        topology::to_ranges(cores_of(machine, n)), readable_bytes(node.memory_bytes),
+                        topology::to_ranges(cores_of(machine, n)), readable_memory(node.memory_bytes),
                         nics.empty() ? " none" : nics);
     if (this_machine)
       text += fmt::format("            {}\n", pages_text(topology::node_pages(node.os_index)));
@@ -181,7 +173,7 @@ void add_placements(std::string& text, const Machine& machine, const std::vector
         machine.cpu_quota > 0 ? fmt::format(" by the CPU quota of {:.4g}", machine.cpu_quota) : "");
 }
 
-void show(const Options& options) {
+void show_topology(const Options& options) {
   check_writable(options.json_path);
   const Machine machine =
       options.xml.empty() ? topology::discover(topology::Cards::found) : topology::from_xml(options.xml);
@@ -216,7 +208,7 @@ void add_topology(CLI::App& app) {
       command->add_option("--json", options->json_path, "write all of it to this file as JSON; - is stdout")
           ->type_name("FILE"),
       Form::text);
-  command->callback([options] { show(*options); });
+  command->callback([options] { show_topology(*options); });
 }
 
 }  // namespace edgewire::cli

@@ -37,10 +37,10 @@ void add_transports(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("transports", "list the transport backends and whether they are usable here");
   const auto json = std::make_shared<std::string>();
-  add_json_option(*command, *json, "list");
+  add_report_options(*command, *json, "list");
   command->callback([json] {
     if (!json->empty()) write_whole(*json, as_json());
-    if (*json != "-") write_whole("-", as_table());
+    if (*json != "-") show(as_table());
   });
 }
 

@@ -9,6 +9,7 @@
 #include "base/digit_sort.h"
 #include "base/error.h"
 #include "base/mapped_file.h"
+#include "base/units.h"
 #include "graph/sections.h"
 
 namespace edgewire::graph {
@@ -57,8 +58,8 @@ void require_edges(const BuildOptions& options, std::uint64_t edges_read) {
 void note_size(const BuildOptions& options, std::uint64_t vertices, std::uint64_t edges,
                std::uint64_t file_bytes) {
   if (!options.keep_ids || !options.note || !are_sparse(vertices, edges)) return;
-  options.note(fmt::format("--keep-ids: {} vertices for {} edges take {:.1f} MB", vertices, edges,
-                           static_cast<double>(file_bytes) / 1e6));
+  options.note(fmt::format("--keep-ids: {} vertices for {} edges take {}", vertices, edges,
+                           readable_bytes(file_bytes)));
 }
 
 std::uint32_t flags_of(const BuildOptions& options, const WeightFacts& weights) {

@@ -20,6 +20,7 @@
 
 #include "base/control_group.h"
 #include "base/error.h"
+#include "base/quiet.h"
 #include "launch/bootstrap.h"
 #include "launch/frames.h"
 #include "launch/interfaces.h"
@@ -132,9 +133,9 @@ class LauncherWatch {
         if (stops_within(kStepMs)) return;
       bootstrap->abort(cause);
       if (stops_within(kSayMs)) return;
-      note(fmt::format("rank {}: {}", bootstrap->rank(), bootstrap->health().message()));
+      say_failure(fmt::format("rank {}: {}", bootstrap->rank(), bootstrap->health().message()));
     } else {
-      note(fmt::format("{} before the job had started", cause));
+      say_failure(fmt::format("{} before the job had started", cause));
     }
     std::quick_exit(1);  // the main thread is somewhere where it does not look
   }

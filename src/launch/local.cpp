@@ -21,6 +21,7 @@
 
 #include "base/control_group.h"
 #include "base/error.h"
+#include "base/quiet.h"
 #include "base/seconds.h"
 #include "base/usage.h"
 #include "launch/bootstrap.h"
@@ -185,8 +186,8 @@ class Family {
   void name_late_ones() {
     for (const Child& c : children_)
       if (c.running)
-        note(fmt::format("rank {} has not ended {:.3g} s after the others{}, so it is killed",
-                         &c - children_.data(), grace_.count(), c.stopped ? " (it is stopped)" : ""));
+        say_failure(fmt::format("rank {} has not ended {:.3g} s after the others{}, so it is killed",
+                                &c - children_.data(), grace_.count(), c.stopped ? " (it is stopped)" : ""));
     fail(1);
   }
   /// Takes one change of a child; false when there is none.
@@ -205,7 +206,7 @@ class Family {
     if (!child->running && (ended_well || !may_be_lost) && deadline_ == Clock::time_point::max())
       give_time();  // they end together
     if (WIFSIGNALED(state) && !child->given_up) {
-      note(deaths_.line(static_cast<std::size_t>(child - children_.begin()), WTERMSIG(state)));
+      say_failure(deaths_.line(static_cast<std::size_t>(child - children_.begin()), WTERMSIG(state)));
       if (!may_be_lost) fail(1);
     }
     return true;
@@ -263,7 +264,7 @@ int run_child(const LaunchOptions& options, int rank, const LocalHosts* hosts, c
   } catch (const std::exception& error) {
     const std::string line = line_of(error);
     if (said != nullptr) said->early = true;  // its end, by which others see it, comes later
-    if (say_once(line)) note(fmt::format("rank {}: {}", rank, line));
+    if (say_once(line)) say_failure(fmt::format("rank {}: {}", rank, line));
     return 1;
   }
 }
@@ -313,7 +314,7 @@ int run_body(Bootstrap& bootstrap, const std::function<void(Bootstrap&)>& body) 
   }
   std::fflush(stdout);
   const std::string& said_line = cause == line ? line : heard;
-  note(bootstrap.size() == 1 ? said_line : fmt::format("rank {}: {}", bootstrap.rank(), said_line));
+  say_failure(bootstrap.size() == 1 ? said_line : fmt::format("rank {}: {}", bootstrap.rank(), said_line));
   return status;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/units.h"
 #include "report/html.h"
 
 namespace edgewire {
@@ -31,9 +32,9 @@ std::string bytes_chart(const Bound& bound) {
   for (const BoundRow& row : bound.rows) {
     const auto payload = static_cast<double>(row.payload_bytes), wire = static_cast<double>(row.wire_bytes);
     bars_of(chart, row)
-        .push_back({series_of(chart, row), payload, payload, payload, wire,
-                    fmt::format("{:.4g} MB", payload / 1e6),
-                    fmt::format("{:.4g} MB, with all headers {:.4g} MB", payload / 1e6, wire / 1e6)});
+        .push_back({series_of(chart, row), payload, payload, payload, wire, readable_bytes(row.payload_bytes),
+                    fmt::format("{}, with all headers {}", readable_bytes(row.payload_bytes),
+                                readable_bytes(row.wire_bytes))});
   }
   return to_figure(chart);
 }
@@ -43,7 +44,7 @@ std::string seconds_chart(const Bound& bound, std::size_t rate, const std::strin
   chart.title = fmt::format("Time of the most loaded link at {}", name);
   for (const BoundRow& row : bound.rows) {
     const double seconds = row.seconds_at[rate];
-    const std::string text = fmt::format("{:.4g} ms", seconds * 1e3);
+    const std::string text = readable_seconds(seconds);
     bars_of(chart, row).push_back({series_of(chart, row), seconds, seconds, seconds, -1, text, text});
   }
   return to_figure(chart);

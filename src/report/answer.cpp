@@ -2,20 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "report/json_text.h"
 
 namespace edgewire::report {
 
 namespace {
 
-constexpr std::size_t kFirst = 5;
+constexpr std::size_t kMostOfPath = 20;  ///< vertices of a path on the first screen
 
-/// Returns whole numbers with all digits, and others with so many.
-std::string text_of(const Number& number, int digits) {
+/// Returns whole numbers with all digits, and others with nine.
+std::string text_of(const Number& number) {
   if (const auto* whole = std::get_if<std::uint64_t>(&number)) return fmt::format("{}", *whole);
-  return fmt::format("{:.{}g}", std::get<double>(number), digits);
+  return fmt::format("{:.9g}", std::get<double>(number));
 }
 
 }  // namespace
@@ -44,28 +42,26 @@ void to_json(Json& json, const Answer& answer) {
   add_field(json, "path_length", answer.path->length);
 }
 
-std::string Answer::first_lines() const {
-  std::string lines = text.empty() ? "" : text + "\n";
-  if (!top || top->empty()) return lines;
-  lines += order + ":";
-  for (std::size_t i = 0; i < std::min(kFirst, top->size()); ++i)
-    lines += fmt::format("{} {} ({})", i == 0 ? "" : ",", (*top)[i].vertex.text, text_of((*top)[i].value, 6));
-  return lines + "\n";
-}
-
-std::string Answer::last_lines(const std::string& of) const {
+std::string Answer::lists(bool whole, const std::string& of) const {
   std::string lines;
-  if (top && listed && !top->empty()) {
+  if (top && !top->empty()) {
     lines += fmt::format("{}{}:\n", order, of);
-    for (const Top& one : *top) lines += fmt::format("{}\t{}\n", one.vertex.text, text_of(one.value, 9));
+    for (const Top& one : *top) lines += fmt::format("{}\t{}\n", one.vertex.text, text_of(one.value));
   }
   if (!path) return lines;
-  if (path->vertices.empty())
+  const auto& vertices = path->vertices;
+  if (vertices.empty())
     return lines + fmt::format("no path from {} to {}\n", path->source.text, path->target.text);
   lines += fmt::format("path from {} to {}, length {}: ", path->source.text, path->target.text,
                        std::visit([](auto number) { return fmt::format("{}", number); }, path->length));
-  for (std::size_t i = 0; i < path->vertices.size(); ++i)
-    lines += (i == 0 ? "" : " -> ") + path->vertices[i].text;
+  const bool cut = !whole && vertices.size() > kMostOfPath;
+  for (std::size_t i = 0; i < vertices.size(); ++i) {
+    if (cut && i == kMostOfPath / 2) {
+      i = vertices.size() - kMostOfPath / 2;
+      lines += fmt::format(" -> ({} more, which --verbose shows)", vertices.size() - kMostOfPath);
+    }
+    lines += (i == 0 ? "" : " -> ") + vertices[i].text;
+  }
   return lines + "\n";
 }
 

@@ -35,21 +35,19 @@ struct Path {
 struct Answer {
   using Value = std::variant<std::uint64_t, double, VertexName>;
 
-  std::string text;  ///< a line for people, without its end; may be empty
+  std::string text;  ///< figures in a line for people, without its end; may be empty
   std::vector<std::pair<std::string, Value>> fields;
   std::string order;  ///< order of `top`, in a word: "highest"
-  /// The vertices that come first in this order. `listed`: --top has asked for a line of each.
+  /// The vertices that come first in this order. `listed`: --top has asked for them.
   std::optional<std::vector<Top>> top;
   bool listed = false;
   std::optional<Path> path;
 
   /// Returns whether the kernel has said anything.
   bool empty() const noexcept { return text.empty() && fields.empty() && !top && !path; }
-  /// Returns what stands in front of a report: a line or two, or nothing. It shows the first five of `top`.
-  std::string first_lines() const;
-  /// Returns what stands at the end of a report: `top` where it is listed, and the path; or nothing. `of`:
-  /// the name of the run, where there are several.
-  std::string last_lines(const std::string& of = "") const;
+  /// Returns a line for each vertex of `top`, and the path. `of`: the name of the run, where there are
+  /// several. `whole`: also all vertices of a long path.
+  std::string lists(bool whole, const std::string& of = "") const;
 };
 
 void to_json(nlohmann::ordered_json& json, const VertexName& name);

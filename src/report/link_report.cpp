@@ -2,8 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <array>
-
+#include "base/units.h"
 #include "report/json_text.h"
 
 namespace edgewire::report {
@@ -42,14 +41,6 @@ std::string LinkReport::to_text() const {
                         refused_frames);
   }
   return text;
-}
-
-std::string readable_bytes(std::uint64_t bytes) {
-  constexpr std::array kUnits{"B", "kB", "MB", "GB", "TB"};
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; value >= 1000 && unit + 1 < kUnits.size(); ++unit) value /= 1000;
-  return fmt::format("{:.4g} {}", value, kUnits[unit]);
 }
 
 }  // namespace edgewire::report

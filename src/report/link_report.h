@@ -35,7 +35,4 @@ struct LinkReport {
   std::string to_text() const;
 };
 
-/// Returns a text such as "3.2 MB".
-std::string readable_bytes(std::uint64_t bytes);
-
 }  // namespace edgewire::report

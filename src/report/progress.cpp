@@ -13,7 +13,9 @@
 #include <memory>
 #include <utility>
 
+#include "base/quiet.h"
 #include "base/seconds.h"
+#include "base/units.h"
 
 namespace edgewire::report {
 namespace {
@@ -44,9 +46,8 @@ bool is_terminal() {
 std::string amount(const Step& step) {
   const std::string_view unit = step.unit;
   if (unit == "bytes")
-    return step.total == 0 ? fmt::format("{:.1f} MB", static_cast<double>(step.done) / 1e6)
-                           : fmt::format("{:.1f} of {:.1f} MB", static_cast<double>(step.done) / 1e6,
-                                         static_cast<double>(step.total) / 1e6);
+    return step.total == 0 ? readable_bytes(step.done)
+                           : fmt::format("{} of {}", readable_bytes(step.done), readable_bytes(step.total));
   return fmt::format("{}{}{}{}", step.done, step.total == 0 ? "" : fmt::format(" of {}", step.total),
                      unit.empty() ? "" : " ", unit);
 }
@@ -125,7 +126,7 @@ void ProgressLine::draw(const Step& told, std::uint64_t now_ns) {
 }
 
 Progress progress_on_terminal(bool enabled) {
-  if (!enabled || !is_terminal()) return {};
+  if (!enabled || is_quiet() || !is_terminal()) return {};
   return [line = std::make_shared<ProgressLine>()](const Step& step) { line->show(step); };
 }
 

@@ -42,7 +42,7 @@ class ProgressLine {
 };
 
 /// Returns a Progress that shows steps in a ProgressLine, which ends with the last copy of the result. It is
-/// empty unless `enabled` (for one process of a job) and stderr is a terminal.
+/// empty unless `enabled` (for one process of a job) and stderr is a terminal, and where --quiet was said.
 Progress progress_on_terminal(bool enabled = true);
 
 /// Returns a text such as "5 s", "3 min 20 s", "2 h 5 min".

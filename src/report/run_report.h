@@ -114,7 +114,8 @@ struct RunReport : JobReport {
   struct Convergence {
     double change = 0;       ///< change of all values in the last iteration, in sum
     bool converged = false;  ///< whether values change by less than the tolerance that was asked for
-    std::string text;        ///< the same for people: lines
+    std::string text;        ///< the same for people: a line
+    std::string outlook{};   ///< what more iterations would change: a line, or empty
   };
   using Option = std::variant<bool, std::int64_t, double, std::string>;
 
@@ -162,16 +163,30 @@ struct RunReport : JobReport {
   double edges_per_second() const;
   /// Returns the fields of the design's section 8, and ownership, layout, tile_bytes, verify.
   std::string to_json() const;
-  /// Returns a few lines for stdout, ending with a newline.
-  std::string to_text() const;
+  /// Returns lines for stdout. They begin with the answer, the time and the bytes, which fit a screen.
+  /// `verbose`: with all that is known beside these.
+  std::string to_text(bool verbose = true) const;
 
  private:
   nlohmann::ordered_json memory_json() const;
-  std::string describe_memory() const;
-  std::string describe_disk() const;
-  std::string describe_supersteps() const;
-  std::string describe_runs() const;
+  /// Returns the sum of all supersteps.
+  Work work() const;
+  /// Return how many times what had to be sent the records are, and the payload.
+  double record_ratio() const;
+  double payload_ratio() const;
+  std::string describe_answer(bool verbose) const;
+  std::string describe_runs(bool verbose) const;
+  std::string describe_time() const;
+  std::string describe_sent() const;
   std::string describe_least() const;
+  std::string describe_disk() const;
+  std::string describe_checks() const;
+  std::string describe_places() const;
+  std::string describe_supersteps() const;
+  std::string describe_choices() const;
+  std::string describe_memory() const;
+  std::string describe_disk_reads() const;
+  std::string describe_limits() const;
 };
 
 }  // namespace edgewire::report

@@ -25,7 +25,7 @@ struct AnsweredRun {
 };
 
 /// A kernel that lists some vertices unasked lists so many.
-inline constexpr std::uint64_t kTop = 5;
+inline constexpr std::uint64_t kTop = 10;
 
 report::VertexName name_of(const graph::VertexNames& names, std::uint64_t vertex);
 

@@ -68,7 +68,7 @@ class RankKernel : public DenseKernel {
 /// Says how near the ranks are to those that iterations without end would give.
 report::RunReport::Convergence RankKernel::convergence(int done, int resumed_at,
                                                        const std::string& wire) const {
-  report::RunReport::Convergence result{change_, ending_ == kernels::Ending::tolerance, {}};
+  report::RunReport::Convergence result{change_, ending_ == kernels::Ending::tolerance, {}, {}};
   if (done == resumed_at) {
     result.text = resumed_at == 0
                       ? "no iteration was computed\n"
@@ -91,7 +91,7 @@ report::RunReport::Convergence RankKernel::convergence(int done, int resumed_at,
     result.text += fmt::format("tolerance {:g} NOT reached in {} iterations\n", asked_.tolerance, done);
   if (asked_.damping < 1) {
     // An iteration brings any two sets of ranks nearer to each other by the factor `damping`, in sum.
-    result.text += fmt::format(
+    result.outlook = fmt::format(
         "more iterations would change the ranks by at most {:.3g} in sum; single ranks may change by a "
         "larger part of their value\n",
         change_ * asked_.damping / (1 - asked_.damping));

@@ -6,6 +6,7 @@ import pytest
 
 from frontier import KERNELS, asked
 from processes import most_anonymous_bytes
+from units import readable_bytes
 
 SOURCE = 7
 
@@ -76,7 +77,7 @@ def test_a_graph_that_is_not_there_yet(edgewire):
     rows = json.loads(edgewire.ok(*asked_for, "--json", "-"))["rows"]
     assert [row["processes"] for row in rows] == [512, 1024]
     assert rows[1]["edges_each"] == 125_000_000 and 4 * 125_000_000 < rows[1]["memory_bytes"] < rows[0]["memory_bytes"]
-    assert f"{rows[1]['memory_bytes'] / 1e6:.1f}" in edgewire.ok(*asked_for)
+    assert f" {readable_bytes(rows[1]['memory_bytes'])}\n" in edgewire.ok(*asked_for)
     both = json.loads(edgewire.ok(*asked_for, "--undirected", "--json", "-"))["rows"]
     assert both[1]["edges_each"] == 250_000_000
 

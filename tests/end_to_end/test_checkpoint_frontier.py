@@ -59,7 +59,7 @@ def test_labels_are_the_same_after_a_resumed_run(edgewire, run, path, tmp_path, 
     run("cdlp", "-p", before, "--iterations", 9, "--checkpoint", folder, "--every", 2)
     assert done_in(folder) == 8
     assert run("cdlp", "-p", after, "--iterations", 25, "--resume", folder) == whole
-    said = edgewire.ok("cdlp", path, "-p", after, "-w", 1, "--iterations", 25, "--resume", folder, "--checkpoint", folder, "--every", 3)
+    said = edgewire.ok("cdlp", path, "-p", after, "-w", 1, "--iterations", 25, "--resume", folder, "--checkpoint", folder, "--every", 3, "-v")
     assert said.startswith(f"continues after iteration 8 from the checkpoint in {folder}\n")
     assert "\n17 supersteps after the 8 iterations of the checkpoint in " in said and "    1  iteration 9: " in said
     assert done_in(folder) == 24

@@ -15,6 +15,7 @@ import rights
 import viewer
 from job import check_schema
 from processes import LIMIT_S, PATIENCE_S, children, wait_for
+from units import readable_bytes
 
 needs_hosts = pytest.mark.skipif(bool(rights.no_hosts()), reason=rights.no_hosts())
 
@@ -303,7 +304,7 @@ def test_ownerships_side_by_side(edgewire, graph, tmp_path, nothing_remains):
     tables = [[["".join(cell.itertext()) for cell in line] for line in table.iter("tr")] for table in page.iter("table")]
     assert len(tables) == 3  # for each number of processes, and all runs
     for processes, table in zip((2, 3), tables):
-        sent = {(row["strategy"], row["ownership"]): f", {row['payload_bytes'] / 1e6:.2f} MB, " for row in rows if row["processes"] == processes}
+        sent = {(row["strategy"], row["ownership"]): f", {readable_bytes(row['payload_bytes'])}, " for row in rows if row["processes"] == processes}
         assert table[0] == ["strategy", "hash", "hilbert", parts.replace("{}", str(processes))]
         assert [line[0] for line in table[1:]] == ["edge", "slots"] and table[1][2] == "-"
         for line in table[1:]:

@@ -277,7 +277,7 @@ def test_several_lanes_large_frames_and_half_the_bytes(network, graph):
 @pytest.mark.parametrize("more, path", [([], "plain Ethernet"), (["--dpdk-udp", "auto"], "UDP without checksums")])
 def test_hosts_of_their_own(edgewire, graph, more, path):
     text = edgewire.ok("pagerank", graph, "-p", 3, "-w", 1, "--local-hosts", "--peer-timeout", PATIENCE_S, "--transport", "dpdk",
-                       "--dpdk-port", "net_af_packet0,iface=eth0", "--verify", *more)
+                       "--dpdk-port", "net_af_packet0,iface=eth0", "--verify", "--verbose", *more)
     assert f"payload leaves in place; {path}; one queue; sent again" in text
 
 
@@ -296,7 +296,7 @@ ip link set lo up
 cd "$3"
 printf '127.0.0.1:7691\n127.0.0.1:7692\n' >hosts
 (umask 077; head -c 32 /dev/urandom >secret)
-job() { "$EDGEWIRE" pagerank "$4" --hosts hosts --secret-file secret -w 2 --transport dpdk --verify --start-timeout 60 \\
+job() { "$EDGEWIRE" pagerank "$4" --hosts hosts --secret-file secret -w 2 --transport dpdk --verify --verbose --start-timeout 60 \\
   --peer-timeout 60 --dpdk-port "net_memif0,id=0,socket=edgewire,role=$1" --rank $2; }
 waits() { [ $1 = 0 ] && grep -q ':1E0B 00000000:0000 0A' /proc/net/tcp || awk '/^Tcp: [0-9]/ { exit $6 == 0 }' /proc/net/snmp; }
 job $1 $2 "$3" "$4" &

@@ -180,7 +180,7 @@ def test_auto_says_which_option_keeps_edges_in_memory(edgewire, path, option):
         lines = [line for line in result.stderr.splitlines() if "edges stay in memory, as " in line]
         assert len(lines) == said
         if said:
-            assert re.search(rf"edges stay in memory, as {option} needs it: in memory a process would need about \d+ MB, ", lines[0])
+            assert re.search(rf"edges stay in memory, as {option} needs it: in memory a process would need about [\d.]+ [kMG]B, ", lines[0])
 
 
 def test_options_that_do_not_go_together(edgewire, path, tmp_path):
@@ -194,6 +194,6 @@ def test_options_that_do_not_go_together(edgewire, path, tmp_path):
 
 def test_the_report_names_the_disk_as_a_bound(edgewire, path):
     for edges in ("this run wrote ", "found, an earlier run wrote them\n"):
-        text = edgewire.ok("pagerank", path, "--edges", "disk", "-w", 1)
+        text = edgewire.ok("pagerank", path, "--edges", "disk", "-w", 1, "--verbose")
         assert f"\nedges on disk: {edges}" in text
     assert "edges from disk: " in text and "time on the disk at that rate: " in text and "limited by " in text

@@ -162,7 +162,7 @@ def test_sparse_ids_that_are_kept_are_announced(edgewire, tmp_path, options):
     path.write_text("0 1\n1 2000000\n")
     done = edgewire("convert", path, "-o", tmp_path / "g.ew", "--keep-ids", *options)
     assert done.returncode == 0
-    assert causes(done.stderr.splitlines()) == ["edgewire: --keep-ids: 2000001 vertices for 2 edges take 16.0 MB"]
+    assert causes(done.stderr.splitlines()) == ["edgewire: --keep-ids: 2000001 vertices for 2 edges take 16.01 MB"]
     assert (tmp_path / "g.ew").stat().st_size > 16_000_000
     done = edgewire("convert", path, "-o", tmp_path / "g.ew", *options)
     assert causes(done.stderr.splitlines()) == [] and "only vertices with edges are kept (--keep-ids keeps all)" in done.stdout

@@ -39,8 +39,8 @@ def test_a_list_holds_every_name(edgewire, graph, tmp_path, written, more):
 def test_kernels_start_at_every_name(edgewire, graph, tmp_path):
     (tmp_path / "list").write_text("".join(name + "\n" for name in NAMES))
     for command in (["bfs"], ["sssp", "--unit-weights"]):
-        said = edgewire.ok(*command, graph, "--sources", f"@{tmp_path / 'list'}", "-w", 1, "--verify")
-        assert all(f"  source {name}: " in said for name in NAMES), said
+        said = edgewire.ok(*command, graph, "--sources", f"@{tmp_path / 'list'}", "-w", 1, "--verify", "-v")
+        assert all(f"source {name}: " in said for name in NAMES), said
     scores = values(edgewire.ok("bc", graph, "--sources", f"@{tmp_path / 'list'}", "-w", 1, "-o", "-"))
     assert scores == dict.fromkeys(NAMES, 12 * 11 / 2)  # all shortest paths of the circle
 

@@ -18,7 +18,7 @@ KINDS = ["tiles", "values", "messages", "accumulators", "inbox"]
 
 def report_of(edgewire, graph, folder, *options):
     report = folder / "report.json"
-    text = edgewire.ok("pagerank", graph, "--iterations", 3, "--verify", *options, "--json", report)
+    text = edgewire.ok("pagerank", graph, "--iterations", 3, "--verify", "--verbose", *options, "--json", report)
     found = json.loads(report.read_text())
     jobs.check_report(found)
     return text, found["memory"]
@@ -133,7 +133,7 @@ def test_a_container_that_refuses_memory_policy(edgewire, kronecker, tmp_path, r
     if refused == 2 and not report_of(edgewire, kronecker(12), tmp_path)[1]["tiles"]["pages"]:
         pytest.skip("this system does not say where pages are (as in containers)")
     report = tmp_path / "report.json"
-    done = edgewire("pagerank", kronecker(12), "-p", processes, "-w", 1, "--iterations", 3, "--verify", "--json", report,
+    done = edgewire("pagerank", kronecker(12), "-p", processes, "-w", 1, "--iterations", 3, "--verbose", "--verify", "--json", report,
                         preexec_fn=refusing(*CALLS[:refused]))
     assert done.returncode == 0 and done.stderr == "", done.stderr
     lines = [line for line in done.stdout.splitlines() if "memory policy" in line]

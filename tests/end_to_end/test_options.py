@@ -7,6 +7,7 @@ import re
 import pytest
 
 from every_command import KERNELS
+from help_texts import commands
 
 # These take lists of what others take one of, or only look at the machine.
 OTHERS = {"bound", "compare"}
@@ -17,14 +18,9 @@ def options(edgewire):
     """By name: its heading and its text in each command that has it."""
     found = collections.defaultdict(dict)
 
-    def look_at(*path):
-        text = edgewire.ok(*path, "--help")
+    for path, text in commands(edgewire):
         for heading, lines in re.findall(r"^  (-.*)\n((?:        .*\n)*)", text, re.M):
             found[re.search(r"--[a-z0-9-]+", heading)[0]][" ".join(path)] = (heading, " ".join(lines.split()))
-        for name in re.findall(r"^  ([a-z-]+)$", text.partition("Subcommands:\n")[2], re.M):
-            look_at(*path, name)
-
-    look_at()
     return found
 
 

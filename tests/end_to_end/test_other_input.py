@@ -106,9 +106,9 @@ def test_a_launcher_gives_stdin_to_one_process_only(edgewire, folder):
 
 
 def test_standard_input(edgewire, text, folder):
-    command = f"'{edgewire.program}' wcc - -p 2 -w 1 < '{text}'"
+    command = f"'{edgewire.program}' wcc - -p 2 -w 1 -v < '{text}'"
     piped = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True, timeout=LIMIT_S)
-    assert piped.stdout.splitlines()[-1] == edgewire.ok("wcc", text, "-p", 2, "-w", 1).splitlines()[-1]
+    assert piped.stdout.splitlines()[-1] == edgewire.ok("wcc", text, "-p", 2, "-w", 1, "-v").splitlines()[-1]
     assert list(folder.iterdir()) == []
 
 

@@ -215,7 +215,7 @@ def test_json_on_stdout_is_nothing_but_json(edgewire, generated):
 
 def test_what_people_see(edgewire, generated):
     path, graph = generated["grid"]
-    text = edgewire.ok("pagerank", path, "-p", 2, "--verify")
+    text = edgewire.ok("pagerank", path, "-p", 2, "--verify", "--verbose")
     assert f"{graph.vertices} vertices, {len(graph.sources)} edges, 2 processes" in text
     assert "bound of this plan" in text and "passed" in text and "checksum" in text
 

@@ -95,13 +95,13 @@ def test_a_folder_of_its_own(run, tmp_path):
 
 def test_the_flag_takes_no_argument_of_its_own(edgewire, path):
     for arguments in (["--plan-cache", path], [path, "--plan-cache"]):
-        assert "plan cache: " in edgewire.ok("pagerank", *arguments)
+        assert "plan cache: " in edgewire.ok("pagerank", *arguments, "-v")
     assert path.with_name("g.ew.plan-0-of-1").exists()
 
 
 def test_in_the_working_folder(edgewire, path):
     for source in ("written", "used"):
-        assert f"plan cache: {source}\n" in edgewire.ok("pagerank", "g.ew", "--plan-cache", cwd=path.parent)
+        assert f"plan cache: {source}\n" in edgewire.ok("pagerank", "g.ew", "--plan-cache", "-v", cwd=path.parent)
 
 
 @pytest.mark.sanitize
@@ -119,7 +119,7 @@ def test_one_damaged_file_is_enough(edgewire, run, path, rank):
     assert run("-p", 3, "--plan-cache") == (plain, "written", "")
     assert run("-p", 3, "--plan-cache") == (plain, "used", "")
     file.write_bytes(b"")
-    result = edgewire("pagerank", path, "-p", 3, "--plan-cache", "--deterministic")
+    result = edgewire("pagerank", path, "-p", 3, "--plan-cache", "--deterministic", "--verbose")
     assert result.returncode == 0 and "plan cache: written\n" in result.stdout
     assert result.stderr.splitlines()[-1] == f"edgewire: warning: plan cache not used: {file}: byte 0: the file is cut short"
 

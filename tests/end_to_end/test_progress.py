@@ -20,7 +20,7 @@ def start_of(edgewire, tmp_path, what):
         inputs = [tmp_path / "in/records-00000"] * 20
         command = ["sort", *inputs, "-o", tmp_path / "out", "--memory", "8M", "-w", 1, "-p", 1]
         if what == "reading":
-            return command, rf"reading {BAR}[\d.]+ of 1048\.6 MB{LEFT}", r"while (reading, after \d+ of \d+ bytes|merging, after \d+ of \d+ records)"
+            return command, rf"reading {BAR}[\d.]+ [kMG]?B of 1\.049 GB{LEFT}", r"while (reading, after \d+ of \d+ bytes|merging, after \d+ of \d+ records)"
         return command, rf"merging {BAR}\d+ of 10485760 records{LEFT}", r"while merging, after \d+ of \d+ records"
     if what == "tasks":
         return (["tasks", "iterative", "--count", 1 << 36, "-p", 1, "-w", 1], rf"running {BAR}0 of 6 runs, [1-9]\d* tasks run",

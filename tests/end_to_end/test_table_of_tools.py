@@ -180,7 +180,7 @@ def check_checkpoint(runs):
 
 def compared(edgewire):
     """The kernels that compare knows."""
-    return re.search(r"--kernel ([a-z|]+)", edgewire.ok("compare", "--help"))[1].split("|")
+    return re.search(r"--kernel ([a-z]+\|[a-z|]+)", edgewire.ok("compare", "--help"))[1].split("|")
 
 
 def check_compare(runs):

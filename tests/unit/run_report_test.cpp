@@ -1,8 +1,12 @@
 #include "report/run_report.h"
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+
+#include "base/units.h"
 
 namespace edgewire::report {
 namespace {
@@ -46,7 +50,7 @@ TEST_CASE("an iteration that is far longer than the usual one has a line") {
   CHECK(
       text_of({0.01, 0.02, 1.5, 0.02, 0.03})
           .find(
-              "\niteration 3 took 1.5 s, the median one 0.02 s: a link, a process or a disk stood still\n") !=
+              "\niteration 3 took 1.5 s, the median one 20 ms: a link, a process or a disk stood still\n") !=
       std::string::npos);
   CHECK_FALSE(has_line({}));
   CHECK_FALSE(has_line({5}));
@@ -180,9 +184,8 @@ TEST_CASE("the vertices of highest value have numbers or labels") {
   CHECK(!nlohmann::json::parse(report.to_json()).contains("answer"));
   report.answer.order = "highest";
   report.answer.top = {{{"18446744073709551615", false}, 0.5}, {{"7", true}, 0.25}};
-  const std::string line = "highest: 18446744073709551615 (0.5), 7 (0.25)\n";
-  CHECK(report.to_text().find("\n" + line) == report.to_text().find('\n'));  // the second line
-  CHECK(report.to_text().find("highest:\n") == std::string::npos);
+  const std::string lines = "highest:\n18446744073709551615\t0.5\n7\t0.25\n";
+  CHECK(report.to_text().starts_with(lines));
   CHECK(!nlohmann::json::parse(report.to_json()).contains("top"));
   report.answer.listed = true;  // by --top
   const auto json = nlohmann::json::parse(report.to_json());
@@ -190,10 +193,11 @@ TEST_CASE("the vertices of highest value have numbers or labels") {
   CHECK(json["top"][1]["id"] == "7");
   CHECK(json["top"][1]["value"] == 0.25);
   CHECK(json["answer"]["top"] == json["top"]);
-  CHECK(report.to_text().ends_with("highest:\n18446744073709551615\t0.5\n7\t0.25\n"));
+  CHECK(report.to_text().starts_with(lines));
+  CHECK(report.to_text().rfind("highest") == 0);  // said once
 }
 
-TEST_CASE("a line shows no more than five vertices, and whole numbers keep all digits") {
+TEST_CASE("a list has a line for each vertex, and whole numbers keep all digits") {
   Answer answer;
   answer.order = "largest";
   answer.top.emplace();
@@ -201,27 +205,37 @@ TEST_CASE("a line shows no more than five vertices, and whole numbers keep all d
     answer.top->push_back(
         {{std::to_string(v), false}, std::uint64_t{4'294'967'290} - static_cast<std::uint64_t>(v)});
   answer.listed = true;
-  CHECK(answer.first_lines() ==
-        "largest: 0 (4294967290), 1 (4294967289), 2 (4294967288), 3 (4294967287), 4 (4294967286)\n");
-  CHECK(answer.last_lines().starts_with("largest:\n0\t4294967290\n1\t4294967289\n"));
-  CHECK(answer.last_lines(" from 9").starts_with("largest from 9:\n"));
+  CHECK(answer.lists(false).starts_with("largest:\n0\t4294967290\n1\t4294967289\n"));
+  CHECK(answer.lists(false).ends_with("\n6\t4294967284\n"));
+  CHECK(answer.lists(false, " from 9").starts_with("largest from 9:\n"));
   answer.top->clear();
-  CHECK(answer.first_lines().empty());
-  CHECK(answer.last_lines().empty());
+  CHECK(answer.lists(true).empty());
 }
 
-TEST_CASE("a path is the last line, and an array or null in JSON") {
+TEST_CASE("the first screen has the ends of a long path, and --verbose all of it") {
+  Answer answer;
+  answer.path.emplace();
+  for (int v = 0; v < 20; ++v) answer.path->vertices.push_back({fmt::format("v{}", v), true});
+  CHECK(answer.lists(false) == answer.lists(true));
+  for (int v = 20; v < 50; ++v) answer.path->vertices.push_back({fmt::format("v{}", v), true});
+  CHECK(answer.lists(false).find(" -> v9 -> (30 more, which --verbose shows) -> v40 -> ") !=
+        std::string::npos);
+  CHECK(answer.lists(true).find(" -> v9 -> v10 -> ") != std::string::npos);
+  CHECK(answer.lists(true).ends_with(" -> v49\n"));
+}
+
+TEST_CASE("a path is the first line, and an array or null in JSON") {
   auto report = example(0);
   report.answer.path = {{{"A", true}, {"B", true}}, {"A", true}, {"B", true}, 1.5};
-  CHECK(report.to_text().ends_with("\npath from A to B, length 1.5: A -> B\n"));
+  CHECK(report.to_text().starts_with("path from A to B, length 1.5: A -> B\n"));
   CHECK(nlohmann::json::parse(report.to_json())["answer"] ==
         nlohmann::json{{"path", {"A", "B"}}, {"path_length", 1.5}});
   report.answer.path = {{}, {"3", false}, {"4", false}, std::uint64_t{0}};
-  CHECK(report.to_text().ends_with("\nno path from 3 to 4\n"));
+  CHECK(report.to_text().starts_with("no path from 3 to 4\n"));
   CHECK(nlohmann::json::parse(report.to_json())["answer"]["path"].is_null());
   CHECK(nlohmann::json::parse(report.to_json())["answer"]["path_length"].is_null());
   report.answer.path = {{{"3", false}}, {"3", false}, {"3", false}, std::uint64_t{0}};
-  CHECK(report.to_text().ends_with("\npath from 3 to 3, length 0: 3\n"));
+  CHECK(report.to_text().starts_with("path from 3 to 3, length 0: 3\n"));
   CHECK(nlohmann::json::parse(report.to_json())["answer"]["path"] == nlohmann::json{3});
 }
 
@@ -239,7 +253,67 @@ TEST_CASE("figures of an answer are counts, numbers and vertices; a run has its 
   CHECK(json["answer"] == nlohmann::json{{"components", 2}, {"mean", 0.5}, {"largest_label", 9}});
   CHECK(json["runs"][0]["answer"] == nlohmann::json{{"reached", 3}});
   CHECK(report.to_text().find("source 5: reached 3; 0 supersteps") != std::string::npos);
-  CHECK(report.to_text().find("\n2 components\n") != std::string::npos);
+  CHECK(report.to_text().starts_with("2 components\nsource 5: reached 3"));
+}
+
+TEST_CASE("the first screen has answer, time and bytes, and --verbose what lies behind them") {
+  auto report = example(15);
+  report.answer.text = "the answer";
+  report.vertices = 7;
+  report.bound.seconds_at = {{"1G", 0.25}, {"10G", 0.000025}};
+  report.convergence.push_back({0.25, true, "changed by a quarter\n", "and by no more\n"});
+  report.layout_reason = "degree: for a reason";
+  report.profile_text = "asked for\n";
+  const std::string screen = report.to_text(false), all = report.to_text(true);
+  CHECK(screen ==
+        "the answer\n"
+        "pagerank: 7 vertices, 1000 edges, 2 processes x 1 worker, tcp, slots\n"
+        "15 iterations, 500 ms each (mean of the last ten), 2 k edges/s; total 0 s\n"
+        "iteration 1 took 100 s, the median one 500 ms: a link, a process or a disk stood still\n"
+        "sent each iteration: payload 400 B, on the wire 500 B\n"
+        "bound of this plan:  payload 400 B, on the wire 0 B\n"
+        "time on the wire at least (share of an iteration):\n"
+        "  1G 250 ms (50 %), 10G 25 us (0 %)\n"
+        "changed by a quarter\n"
+        "asked for\n");
+  for (const char* more :
+       {"\nand by no more\n", "\nlayout degree: for a reason\n", "\npeak memory", "checksum"})
+    CHECK(screen.find(more) == std::string::npos);
+  for (const char* more :
+       {"\nand by no more\n", "\nlayout degree: for a reason\n", "peak memory", "\nchecksum "})
+    CHECK(all.find(more) != std::string::npos);
+  CHECK(all.starts_with(screen.substr(0, screen.find("asked for"))));
+}
+
+TEST_CASE("the first screen shows ten of many runs, and what they found") {
+  auto report = example(0);
+  report.has_supersteps = true;
+  for (int r = 0; r < 64; ++r) {
+    report.runs.push_back({});
+    report.runs.back().source = std::to_string(r);
+    report.runs.back().answer.text = "reached 3";
+  }
+  const std::string screen = report.to_text(false);
+  CHECK(screen.starts_with("source 0: reached 3\nsource 1: reached 3\n"));
+  CHECK(screen.find("\nsource 9: reached 3\nand 54 more; --json has them all\n") != std::string::npos);
+  CHECK(std::ranges::count(screen, '\n') <= 24);
+  CHECK(report.to_text(true).find("\nsource 19: reached 3; 0 supersteps, ") != std::string::npos);
+}
+
+TEST_CASE("amounts have the unit that shows them") {
+  CHECK(readable_seconds(0) == "0 s");
+  CHECK(readable_seconds(1.5e-9) == "1.5 ns");
+  CHECK(readable_seconds(0.00001234) == "12.34 us");
+  CHECK(readable_seconds(0.9999999) == "1000 ms");
+  CHECK(readable_seconds(1) == "1 s");
+  CHECK(readable_seconds(86400) == "86400 s");
+  CHECK(readable_bytes(0) == "0 B");
+  CHECK(readable_bytes(999) == "999 B");
+  CHECK(readable_bytes(4100) == "4.1 kB");
+  CHECK(readable_bytes(12'345'678'901'234'567) == "12346 TB");
+  CHECK(readable_memory(16 << 10) == "16 KiB");
+  CHECK(readable_count(0) == "0");
+  CHECK(readable_count(85'214'000) == "85.21 M");
 }
 
 TEST_CASE("what had to be sent stands beside what was sent, for each superstep or in one") {
@@ -250,9 +324,9 @@ TEST_CASE("what had to be sent stands beside what was sent, for each superstep o
   const auto has = [&](const char* words) { return report.to_text().find(words) != std::string::npos; };
   CHECK_FALSE(has("had to"));
   report.least = {100, "at least"};
-  CHECK(has(
-      "\nhad to be sent: at least 100 B (100 B): records are 1.20 times that, payload is 1.50 times that; "
-      "counted in one for all supersteps\n"));
+  CHECK(
+      has("\nhad to be sent: at least 100 B: records are 1.20 times that, payload is 1.50 times that; "
+          "counted in one for all supersteps\n"));
   auto json = nlohmann::json::parse(report.to_json());
   CHECK(json["least"] ==
         nlohmann::json{
@@ -260,11 +334,11 @@ TEST_CASE("what had to be sent stands beside what was sent, for each superstep o
   CHECK_FALSE(json["supersteps"][0].contains("least_record_bytes"));
   report.least = {100, "exact"};
   report.supersteps[0].least_record_bytes = report.supersteps[1].least_record_bytes = 50;
-  CHECK(has("\nhad to be sent: 100 B (100 B): records are 1.20 times that, payload is 1.50 times that\n"));
+  CHECK(has("\nhad to be sent: 100 B: records are 1.20 times that, payload is 1.50 times that\n"));
   CHECK(has("had to send 50 B, sent 60 B of records, payload 75 B"));
   CHECK(nlohmann::json::parse(report.to_json())["supersteps"][1]["least_record_bytes"] == 50);
   report.least = {0, "exact"};  // nothing to divide by
-  CHECK(has("\nhad to be sent: 0 B (0 B)\n"));
+  CHECK(has("\nhad to be sent: 0 B\n"));
   CHECK_FALSE(nlohmann::json::parse(report.to_json())["least"].contains("record_ratio"));
   report.least = {0, ""};
   CHECK(has("\nhad to be sent: nobody counts that "));

@@ -1,3 +1,4 @@
+#include "base/units.h"
 #include "dense/job/choices.h"
 
 #include <fmt/core.h>
@@ -53,9 +54,9 @@ Candidate judge(const PlanTask& task, const std::string& name, Rates& rates, int
   return {name, std::max(wire_s, compute_s) * (partition::owns_edges(name) ? kTwoSteps : 1),
           fmt::format(
               "{}: {} values sent, {} by one process; edges of one process up to {:.1f} % above the mean; "
-              "sending {:.6f} s, computing {:.6f} s",
+              "sending {}, computing {}",
               name, volume.values_sent_total, volume.values_sent_max, mean == 0 ? 0 : 100 * (most / mean - 1),
-              wire_s, compute_s)};
+              readable_seconds(wire_s), readable_seconds(compute_s))};
 }
 
 std::vector<std::string> candidates_of(const PlanTask& task) {

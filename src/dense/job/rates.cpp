@@ -1,3 +1,4 @@
+#include "base/units.h"
 #include "dense/job/choices.h"
 
 #include <fmt/core.h>
@@ -86,11 +87,10 @@ bool Rates::wire_limits(std::uint64_t values, std::uint64_t edges, Choices& choi
   const bool limits = most[0] > most[1];
   choices.strategy = limits ? plan::Strategy::cover : plan::Strategy::slots;
   choices.strategy_reason = fmt::format(
-      "{}: sending all sums would take {:.4f} s at the link's {:.2f} Gbit/s ({}), computing {:.4f} s at "
-      "{:.2g} "
-      "edges/s a worker ({})",
-      plan::to_name(choices.strategy), most[0], link() * 8e-9,
-      options.assumed_link_rate > 0 ? "assumed" : "measured", most[1], compute(),
+      "{}: sending all sums would take {} at the link's {:.2f} Gbit/s ({}), computing {} at {:.2g} edges/s a "
+      "worker ({})",
+      plan::to_name(choices.strategy), readable_seconds(most[0]), link() * 8e-9,
+      options.assumed_link_rate > 0 ? "assumed" : "measured", readable_seconds(most[1]), compute(),
       options.assumed_compute_rate > 0 ? "assumed" : "measured");
   return limits;
 }
