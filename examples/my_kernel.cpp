@@ -66,7 +66,7 @@ void run(launch::Bootstrap& bootstrap, const char* path, double alpha) {
 
 int main(int argc, char** argv) {
   char* end = nullptr;
-  const double alpha = argc == 3 ? std::strtod(argv[2], &end) : 0;
+  const double alpha = std::strtod(argc == 3 ? argv[2] : "", &end);
   if (!(alpha > 0) || !std::isfinite(alpha) || *end != 0 || argv[1][0] == '-') {
     std::fprintf(stderr, "usage: %s GRAPH.ew ALPHA, a number above 0 such as 0.01\n", argv[0]);
     return 2;
