@@ -100,7 +100,7 @@ namespace {
 class Saying : public VertexKernel<PlainId> {
  public:
   explicit Saying(report::Answer answer)
-      : VertexKernel("saying", Values::Form::vertex, 0), answer_(std::move(answer)) {}
+      : VertexKernel("saying", "value", Values::Form::vertex, 0), answer_(std::move(answer)) {}
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
     for (LocalNumber i{}; i < job.owned(); ++i)
       mine_.push_back(job.ownership().vertex(job.rank(), i) / 3 * 3);

@@ -50,7 +50,7 @@ TEST_CASE("lines of results name vertices and say what is unreached") {
 TEST_CASE("tables have an empty field and JSON has null where there is no value") {
   using Form = Values::Form;
   const graph::TemporaryDirectory folder;
-  graph::build(folder / "g.ew", 2, {});
+  graph::build(folder / "g.ew", 2, {}, {});
   const auto graph = graph::GraphFile::open(folder / "g.ew");
   const auto check = [&](Form form, const auto& numbers, const std::string& value) {
     using Number = typename std::decay_t<decltype(numbers)>::value_type;
