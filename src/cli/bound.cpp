@@ -122,14 +122,14 @@ void verify(const graph::GraphFile& file, int threads) {
 }
 
 perf::Bound count(const graph::GraphFile& file, const perf::BoundOptions& options) {
-  return perf::compute_bound({file.offsets(), file.targets()}, options, report::progress_on_terminal());
+  return perf::compute_bound({file.offsets(), file.targets()}, options, report::progress_on_stderr());
 }
 
 /// Computes and shows the bound of kernels that follow a frontier.
 void run_frontier_bound(const BoundArguments& arguments, const perf::BoundOptions& options,
                         const graph::GraphFile& file) {
   const auto count = kernels::count_of({arguments.kernel, arguments.source, arguments.iterations}, file);
-  const auto bounds = perf::frontier_bound(file, count, options, report::progress_on_terminal());
+  const auto bounds = perf::frontier_bound(file, count, options, report::progress_on_stderr());
   if (!arguments.json_path.empty()) write_whole(arguments.json_path, perf::to_json(bounds, options));
   if (arguments.json_path == "-") return;
   const auto from = arguments.source.empty() ? "" : fmt::format(" from {}", arguments.source);

@@ -139,7 +139,7 @@ void write_other(const ConvertSettings& settings, Format format, Clock::time_poi
   const auto written = graph::export_graph(
       graph, output,
       {format, settings.how.weights, settings.how.workers, settings.how.labels || source.named},
-      report::progress_on_terminal());
+      report::progress_on_stderr());
   const double seconds = seconds_since(start);
   const std::string called =
       written.first_id
@@ -282,7 +282,7 @@ void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings,
   Progress progress;
   if (first) {
     interrupt_line.emplace();
-    progress = process::InterruptLine::listen(report::progress_on_terminal());
+    progress = process::InterruptLine::listen(report::progress_on_stderr());
   }
   const auto summary = graph::convert_to(job, settings.input(), settings.output, reading, progress);
   progress = {};  // takes the line away
@@ -297,8 +297,7 @@ void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings,
 /// Converts in memory, in this process. Throws Error.
 void load_in_memory(const ConvertSettings& settings, Clock::time_point start) {
   report_conversion(
-      settings,
-      graph::convert(settings.input(), settings.output, settings.how, report::progress_on_terminal()),
+      settings, graph::convert(settings.input(), settings.output, settings.how, report::progress_on_stderr()),
       {workers_or_default(settings.how.workers)}, start);
 }
 

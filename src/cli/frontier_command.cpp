@@ -34,6 +34,7 @@ std::string output_path(const KernelOptions& asked, const std::vector<std::strin
                     "--source",
                     path, names[run]));
   path.replace(place, 2, names[run]);
+  asked.check_result_name(path);
   if (path == "-" && !asked.output_parts)
     throw Error(
         fmt::format("-o {}: the source - would write to stdout: put more than {{}} into the name, as in "
@@ -47,14 +48,16 @@ void write_values(frontier::FrontierJob& job, const runs::Kernel& kernel, const 
                   bool parts) {
   if (path.empty()) return;
   const auto& graph = job.graph();
+  const auto form = runs::text_form_of(path);
   if (!parts) {
-    if (job.rank() == 0) write_whole(path, runs::lines_of_all(graph, kernel.all()));
+    if (job.rank() == 0) write_whole(path, runs::text_of_all(graph, kernel.all(), form));
     return;
   }
-  write_part(job.bootstrap(), path,
-             kernel.is_whole()
-                 ? runs::lines_of_owned(job.bootstrap(), graph, job.ownership(), kernel.all())
-                 : runs::lines_of(graph, runs::owned_vertices(job.ownership(), job.rank()), kernel.own()));
+  write_part(
+      job.bootstrap(), path,
+      kernel.is_whole()
+          ? runs::text_of_owned(job.bootstrap(), graph, job.ownership(), kernel.all(), form)
+          : runs::text_of(graph, runs::owned_vertices(job.ownership(), job.rank()), kernel.own(), form));
 }
 
 /// Runs one process of the job.
@@ -72,7 +75,7 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
   std::optional<process::InterruptLine> interrupt_line;
   if (first) {
     interrupt_line.emplace("the first superstep");
-    options.tools.progress = process::InterruptLine::listen(report::progress_on_terminal());
+    options.tools.progress = process::InterruptLine::listen(report::progress_on_stderr());
   }
   options.finished = [&](frontier::FrontierJob& job, runs::Kernel&, std::size_t r) {
     write_values(job, kernel, output_path(asked, runs, r), asked.parts());

@@ -52,7 +52,7 @@ template <class Make>
 void make_graph(const GenerateSettings& settings, const Make& make) {
   const Clock::time_point start = Clock::now();
   GenerateOptions options = settings.options;
-  options.progress = report::progress_on_terminal();
+  options.progress = report::progress_on_stderr();
   print_summary(settings.output, make(options), start);
 }
 

@@ -93,7 +93,7 @@ void note_doubtful_weights(const std::string& input) {
 
 graph::GraphFile convert_to_temporary(const std::string& input, OutputFile& nameless,
                                       const graph::ConvertOptions& options, graph::BuildSummary& summary) {
-  summary = graph::convert(input, nameless, options, report::progress_on_terminal());
+  summary = graph::convert(input, nameless, options, report::progress_on_stderr());
   return graph::GraphFile::open(nameless.path_for_others(), input);
 }
 
@@ -123,7 +123,7 @@ Conversion convert_in(std::uint64_t memory_bytes, const std::string& path, graph
   options.memory_bytes = memory_bytes;
   shuffle::LoadJob job(*alone, options);
   reading.workers = options.process.workers;
-  summary = graph::convert_to(job, path, "", reading, report::progress_on_terminal());
+  summary = graph::convert_to(job, path, "", reading, report::progress_on_stderr());
   auto file = job.take_output();
   auto graph = graph::GraphFile::open(file->path_for_others(), path);
   return {std::move(file), nullptr, std::move(graph)};
@@ -191,7 +191,7 @@ OpenGraph open_graph(const std::string& path, const Reading& reading, const std:
   OpenGraph opened = open_graph(path, reading, memory_bytes);
   if (wanted == graph::Direction::out || opened.file.symmetric()) return opened;
   opened.file = graph::view(std::move(opened.file), wanted, temporary_folder(), workers_or_default(0),
-                            report::progress_on_terminal());
+                            report::progress_on_stderr());
   return opened;
 }
 

@@ -87,7 +87,7 @@ RowCounts count_all(const graph::GraphFile& file, int workers) {
         total.unsorted_rows += counts.unsorted_rows;
         total.asymmetry += counts.asymmetry;
       },
-      "counting", report::progress_on_terminal());
+      "counting", report::progress_on_stderr());
   return total;
 }
 

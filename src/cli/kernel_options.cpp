@@ -14,6 +14,8 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include "dense/plan/block_plan.h"
+#include "graph/formats.h"
+#include "graph/python_calls.h"
 #include "kernels/count.h"
 #include "process/job_folder.h"
 
@@ -138,7 +140,10 @@ void KernelOptions::add_output_options(CLI::App& command, const std::string& res
                                        const std::string& listed, std::uint64_t by_default) {
   command.option_defaults()->group("Output");
   writes(command.add_option("-o,--output", output_path,
-                            fmt::format("write {}; - is stdout; .gz and .zst are compressed", result)),
+                            fmt::format("write {}; a name in .csv makes it a table, with empty fields where "
+                                        "there is no value, and .json an array of records; - is stdout; .gz "
+                                        "and .zst are compressed",
+                                        result)),
          Form::text, [this](const std::string& path) {
            return std::vector{output_parts ? parts_of(path) : NamedFile{path}};
          });
@@ -186,7 +191,21 @@ runs::CheckpointOptions KernelOptions::checkpoint_options() const {
   return asked;
 }
 
+void KernelOptions::check_result_name(const std::string& path) const {
+  const std::string ending = graph::ending_of(path);
+  const auto graph_format = ending == ".txt" ? std::nullopt : graph::format_of_name(path);
+  const bool is_graph = graph_format.has_value() && graph_format != graph::Format::csv;
+  if (!is_graph && !graph::is_foreign_ending(ending)) return;
+  const std::string kernel = owner->get_name() == "ppr" ? "pagerank" : owner->get_name();
+  const std::string call = graph::python_writes(path, fmt::format("edgewire.{}(...).to_frame()", kernel));
+  throw UsageError(fmt::format(
+      "-o {}: results are not written as {}; use .csv (a table with a header), .json (records) or "
+      ".tsv (lines of vertex, tab and value){}",
+      path, ending, call.empty() ? "" : "; Python writes it: " + call));
+}
+
 void KernelOptions::check_outputs() const {
+  check_result_name(output_path);
   expect_stdout_for("--top", top.value_or(0) > 0);
   const bool elsewhere = is_quiet() && !(profile_path.empty() && trace_path.empty());
   expect_stdout_for("--profile", profile && !elsewhere);

@@ -67,8 +67,10 @@ struct KernelOptions : JobOptions {
   void add_checkpoint_options(CLI::App& command, const std::string& value, const std::string& step);
   /// Returns `checkpoints`, with which rank 0 says which one was taken up. These options outlive the result.
   runs::CheckpointOptions checkpoint_options() const;
-  /// Throws UsageError where output options do not go together.
+  /// Throws UsageError where output options do not go together, or the result cannot be what its name says.
   void check_outputs() const;
+  /// Throws UsageError where the name of a result promises a format that results are not written in.
+  void check_result_name(const std::string& path) const;
   /// Throws UsageError where `option` was given, which prints to stdout, and the result goes there, or
   /// --quiet was said.
   void expect_stdout_for(const char* option, bool given) const;

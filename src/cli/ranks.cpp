@@ -63,11 +63,11 @@ struct DenseSettings : KernelOptions {
 using MakeDense = std::function<std::unique_ptr<runs::DenseKernel>(const graph::GraphFile&)>;
 
 runs::Values shown(const runs::DenseFinished& done, std::span<const double> values) {
-  return {runs::Values::Form::number, values, done.kernel.digits()};
+  return {runs::Values::Form::number, values, done.kernel.digits(), done.kernel.value()};
 }
 
-/// Returns the lines of the vertices that this process owns, in the order of their local numbers.
-std::string owned_lines(const runs::DenseFinished& done) {
+/// Returns the text of the vertices that this process owns.
+std::string owned_text(const runs::DenseFinished& done, runs::TextForm form) {
   const auto& owned = done.job.owned();
   std::vector<VertexId> ids;
   std::vector<double> values;
@@ -75,13 +75,16 @@ std::string owned_lines(const runs::DenseFinished& done) {
     ids.push_back(owned.ids()[index]);
     values.push_back(done.own[index]);
   }
-  return runs::lines_of(done.job.graph(), ids, shown(done, values));
+  return runs::text_of(done.job.graph(), ids, shown(done, values), form);
 }
 
 /// Writes all that the run writes, the result only if it is right. Collective.
 void conclude(launch::Bootstrap& bootstrap, const runs::DenseFinished& done, const DenseSettings& settings) {
   const bool first = bootstrap.rank() == 0;
+  const auto form = runs::text_form_of(settings.output_path);
   if (first) {
+    for (const auto& one : done.report.convergence)
+      if (!one.unmet.empty()) note(one.unmet);
     write_profile_files(
         done.report, settings,
         fmt::format("{} of {}, strategy {}", done.report.kernel, settings.graph_path, done.report.strategy));
@@ -89,9 +92,9 @@ void conclude(launch::Bootstrap& bootstrap, const runs::DenseFinished& done, con
     if (!done.report.is_right() && settings.stdout_is_free()) show(done.report.to_text(settings.verbose));
     runs::expect_right(done.report, done.kernel);
     if (!settings.output_path.empty() && !settings.parts())
-      write_whole(settings.output_path, runs::lines_of_all(done.job.graph(), shown(done, done.all)));
+      write_whole(settings.output_path, runs::text_of_all(done.job.graph(), shown(done, done.all), form));
   }
-  if (settings.parts()) write_part(bootstrap, settings.output_path, owned_lines(done));
+  if (settings.parts()) write_part(bootstrap, settings.output_path, owned_text(done, form));
   if (first && settings.stdout_is_free()) show(done.report.to_text(settings.verbose));
 }
 
@@ -111,7 +114,7 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
   std::optional<process::InterruptLine> interrupt_line;
   if (first) {
     interrupt_line.emplace("the first iteration");
-    options.tools.progress = process::InterruptLine::listen(report::progress_on_terminal());
+    options.tools.progress = process::InterruptLine::listen(report::progress_on_stderr());
   }
   options.finished = [&](runs::DenseFinished& done) {
     done.report.graph = settings.graph_path;
@@ -273,13 +276,16 @@ void run_dense(const DenseSettings& settings, const MakeDense& make) {
 
 /// The options of pagerank and ppr.
 struct RankSettings : DenseSettings {
+  static constexpr int kMostToTolerance = 1000;  ///< iterations, as in Python
   kernels::PageRankOptions asked;
+  const CLI::Option* iterations = nullptr;
 
   /// Adds --iterations, --damping and --tolerance.
   void add_rank_options(CLI::App& command) {
     command.option_defaults()->group("Kernel");
-    add_checked(command, "--iterations", asked.iterations, "stop after this many iterations",
-                CLI::Range(0, 1000000));
+    iterations = add_checked(command, "--iterations", asked.iterations,
+                             "stop after this many iterations; with --tolerance alone after 1000",
+                             CLI::Range(0, 1000000));
     add_checked(command, "--damping", asked.damping, "let this share of a rank follow the edges",
                 between(0, 1));
     add_checked(command, "--tolerance", asked.tolerance,
@@ -288,6 +294,7 @@ struct RankSettings : DenseSettings {
   /// Returns the options as they were asked for, and whether weights are used.
   kernels::PageRankOptions options() const {
     auto result = asked;
+    if (asked.tolerance > 0 && iterations->count() == 0) result.iterations = kMostToTolerance;
     result.weighted = weighted;
     return result;
   }

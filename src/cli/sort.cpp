@@ -198,7 +198,7 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   if (first) {
     check_writable(settings.job.json_path);
     check_profile_files(settings.job);
-    options.progress = process::InterruptLine::listen(report::progress_on_terminal());
+    options.progress = process::InterruptLine::listen(report::progress_on_stderr());
   }
   LoadWatch* told = nullptr;
   options.step_done = [&told](const char* step) { told->end_step(step); };

@@ -34,6 +34,16 @@ struct Named {
   std::optional<double> value{};
 };
 
+/// Throws Error where the first line of a list is that of a result in CSV or JSON, and no vertex's name.
+void refuse_other_forms(const graph::GraphFile& graph, const std::string& path, std::string_view line) {
+  const bool is_table = line.starts_with("vertex,") && line.find_first_of(" \t") == line.npos;
+  if ((!is_table && line != "[") || graph::VertexNames(graph).find(line)) return;
+  throw Error(fmt::format(
+      "{}: line 1: this is {}, but lists of vertices and values are lines without a header, as -o "
+      "writes them to FILE.tsv",
+      path, is_table ? "a table (CSV)" : "JSON"));
+}
+
 /// Calls take(text, where, comment) for all lines of the file but blank ones, and comments where the graph
 /// has no names that look like them.
 template <class Take>
@@ -46,6 +56,7 @@ void each_line(const graph::GraphFile& graph, const std::string& path, const Tak
       std::string_view line = graph::cut_line(rest);
       ++number;
       if (line.ends_with('\r')) line.remove_suffix(1);
+      if (number == 1) refuse_other_forms(graph, path, line);
       const std::string_view text = graph::trimmed(line);
       const graph::Comment comment = graph::comment_of(text);
       if (text.empty() || (comment != graph::Comment::none && !graph.labelled())) continue;

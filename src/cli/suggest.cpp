@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "cli/help.h"
+#include "graph/python_calls.h"
 #include "kernels/count.h"
 
 namespace edgewire::cli {
@@ -202,6 +203,19 @@ std::string value_problem(const CLI::App& command, const CLI::ParseError& error)
   return message;
 }
 
+/// Returns what may be meant by a value that is none of the choices.
+std::string hint_of_choice(const WrongChoice& wrong) {
+  if (wrong.name == "--format")
+    if (const auto call = graph::python_reads("FILE." + wrong.value); !call.empty())
+      return fmt::format("Python reads it: {}", call);
+  if (wrong.name == "--to")
+    if (const auto call = graph::python_writes("FILE." + wrong.value, "edgewire.read(...).to_pandas()",
+                                               "edgewire.read(...).to_networkx()");
+        !call.empty())
+      return fmt::format("Python writes it: {}", call);
+  return did_you_mean(nearest(wrong.value, wrong.choices));
+}
+
 struct Problem {
   std::string line, hint;  ///< hint: may be empty
 
@@ -231,8 +245,7 @@ Problem problem_of(const CLI::App& app, const CLI::App& command, const std::stri
   const std::string message = error.what();
   if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr &&
       dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) {
-    const WrongChoice wrong(message);
-    return {value_problem(command, error), did_you_mean(nearest(wrong.value, wrong.choices))};
+    return {value_problem(command, error), hint_of_choice(WrongChoice(message))};
   }
   const auto words = app.remaining(true);
   const bool is_early = &command != &app && !app.remaining(false).empty();

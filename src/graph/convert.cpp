@@ -14,6 +14,7 @@
 #include "graph/first_lines.h"
 #include "graph/format.h"
 #include "graph/list_head.h"
+#include "graph/python_calls.h"
 #include "graph/readers.h"
 #include "graph/sections.h"
 #include "graph/vertex_names.h"
@@ -318,10 +319,12 @@ Format format_of_output(const std::string& path) {
   if (ending == ".tsv") return Format::tsv;
   const auto format = format_of_name(plain);
   if (format && (is_text(*format) || format == Format::sg || format == Format::wsg)) return *format;
+  const std::string call =
+      python_writes(path, "edgewire.read(...).to_pandas()", "edgewire.read(...).to_networkx()");
   throw UsageError(
-      fmt::format("{}: {} is not written; use a name that ends in .ew, .el, .wel, .csv, .tsv, .mtx, .sg, "
+      fmt::format("{}: {} is not written; {}use a name that ends in .ew, .el, .wel, .csv, .tsv, .mtx, .sg, "
                   ".wsg or .graph, or --to FORMAT",
-                  path, ending));
+                  path, ending, call.empty() ? "" : fmt::format("Python writes it: {}; else ", call)));
 }
 
 WriteSummary export_graph(const GraphFile& graph, const std::string& output, const ExportOptions& options,

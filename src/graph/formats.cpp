@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <filesystem>
 #include <utility>
 
 #include "base/error.h"
 #include "graph/edge_lines.h"
 #include "graph/first_lines.h"
 #include "graph/format.h"
+#include "graph/python_calls.h"
 #include "graph/readers.h"
 #include "graph/text_lines.h"
 #include "graph/webgraph_rows.h"
@@ -48,11 +50,12 @@ struct Content {
 };
 
 /// The first bytes of formats that are not supported, and what these are called.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kForeign = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kForeign = {
     {{"PK\x03\x04", "a zip archive"},
      {"\x93NUMPY", "a NumPy array"},
      {"\x89HDF", "HDF5"},
      {"PAR1", "Parquet"},
+     {std::string_view("ARROW1\0", 7), "Arrow"},
      {"7z\xBC\xAF", "a 7z archive"},
      {"\x04\x22\x4D\x18", "lz4"},
      {"MATLAB 5.0", "a MATLAB file"},
@@ -173,18 +176,18 @@ std::string readable() {
   return fmt::format("readable are {}, plain or as .gz .zst .xz .bz2", list);
 }
 
-/// Returns the ending of a path, as ".foo" of "x.tar.gz: x/g.foo.gz"; empty without an ending.
-std::string_view ending_of(std::string_view path) {
-  path.remove_prefix(path.rfind('/') + 1);  // npos + 1 is 0
-  for (const std::string_view packed : {".gz", ".zst", ".xz", ".bz2"}) {
-    if (path.ends_with(packed)) path.remove_suffix(packed.size());
-  }
-  const std::size_t dot = path.rfind('.');
-  return dot == path.npos ? std::string_view() : path.substr(dot);
-}
-
 [[noreturn]] void refuse(const Input& input, std::string_view what) {
   throw Error(fmt::format("{}: {}", input.path(), what));
+}
+
+/// Refuses what is not supported, as `what` says, and names what reads it. `content`: what it is called, if
+/// it is known.
+[[noreturn]] void refuse_foreign(const Input& input, const std::string& what, std::string_view content) {
+  std::error_code none;  // stdin and members of archives are no files
+  const bool is_file = std::filesystem::is_regular_file(input.path(), none);
+  const std::string call = python_reads(is_file ? input.path() : "FILE", content);
+  refuse(input, call.empty() ? fmt::format("{}; {}", what, readable())
+                             : fmt::format("{}; Python reads it: {}", what, call));
 }
 
 /// Refuses a content that `format`, which the name or an option tells, cannot have.
@@ -196,8 +199,9 @@ void check_content(Input& input, const Content& content, const FormatName& forma
                               found.words, found.option));
   }
   if (format.text && !content.foreign.empty()) {
-    refuse(input, fmt::format("{} says {}, but its content is {}; {}", who, format.option, content.foreign,
-                              readable()));
+    refuse_foreign(input,
+                   fmt::format("{} says {}, but its content is {}", who, format.option, content.foreign),
+                   content.foreign);
   }
   if (format.text && content.binary && !content.format) {
     const std::string_view before = input.peek().substr(0, content.binary_at);
@@ -242,11 +246,11 @@ Format format_of(Input& input, Format asked, bool columns, bool labels) {
   if (input.peek().empty())
     refuse(input, "the file is empty, so its content does not tell its format; use --format");
   if (!content.foreign.empty())
-    refuse(input, fmt::format("{} is not supported; {}", content.foreign, readable()));
+    refuse_foreign(input, fmt::format("{} is not supported", content.foreign), content.foreign);
   if (content.edges) return Format::snap;
   if (content.table) return Format::csv;
-  const std::string_view ending = ending_of(input.path());
-  if (!ending.empty()) refuse(input, fmt::format("{} is not supported; {}", ending, readable()));
+  const std::string ending = ending_of(input.path());
+  if (!ending.empty()) refuse_foreign(input, fmt::format("{} is not supported", ending), "");
   refuse(input, fmt::format("neither name nor content tells its format; {}; else use --format", readable()));
 }
 
@@ -276,8 +280,18 @@ const FormatName& name_of(Format format) {
                        [&](const FormatName& known) { return known.format == format; });
 }
 
+std::string ending_of(std::string_view path) {
+  std::string name(path.substr(path.rfind('/') + 1));  // npos + 1 is 0
+  std::ranges::transform(name, name.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const std::string_view packed : {".gz", ".zst", ".xz", ".bz2"})
+    if (name.ends_with(packed)) name.resize(name.size() - packed.size());
+  const std::size_t dot = name.rfind('.');
+  return dot == name.npos ? "" : name.substr(dot);
+}
+
 std::optional<Format> format_of_name(std::string_view path) {
-  const std::string_view ending = ending_of(path);
+  const std::string ending = ending_of(path);
   if (ending.empty()) return std::nullopt;
   for (const FormatName& known : kFormats) {
     std::string_view endings = known.endings;

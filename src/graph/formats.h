@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "graph/input.h"
@@ -39,6 +40,9 @@ struct FormatName {
 std::span<const FormatName> all_formats();
 const FormatName& name_of(Format format);
 
+/// Returns the ending of a path in small letters, such as ".foo" of "x.tar.gz: x/g.Foo.gz": the one before
+/// .gz, .zst, .xz or .bz2. It is empty where there is none.
+std::string ending_of(std::string_view path);
 /// Returns the format that a name tells, after .gz, .zst, .xz or .bz2 has been taken off; none for other
 /// names.
 std::optional<Format> format_of_name(std::string_view path);

@@ -64,22 +64,6 @@ auto numbers_from(std::uint64_t first_id) {
   return [first_id](std::string& text, VertexId vertex) { append_number(text, vertex + first_id); };
 }
 
-/// Appends a field as RFC 4180 has it. Blanks at its ends, and what begins a comment, are quoted as well:
-/// some readers, ours among them, take them for something else.
-void append_field(std::string& text, std::string_view field, char separator) {
-  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
-  const bool quoted = is_blank(field.front()) || is_blank(field.back()) ||
-                      comment_of(field) != Comment::none || field.find_first_of("\"\r\n") != field.npos ||
-                      field.find(separator) != field.npos;
-  if (!quoted) {
-    text += field;
-    return;
-  }
-  text += '"';
-  for (const char c : field) text.append(c == '"' ? 2 : 1, c);
-  text += '"';
-}
-
 /// Appends a name to a line whose fields are separated by blanks, and where nothing can be quoted.
 void append_plain(std::string& text, std::string_view name, const std::string& path) {
   if (name.find_first_of(" \t,\"") != name.npos || comment_of(name) != Comment::none)
@@ -186,7 +170,7 @@ WriteSummary write_table(const Export& task, char separator) {
                              : fmt::format("source{}target\n", separator));
   const std::uint64_t lost = append_named_edges(
       output, task, separator,
-      [&](std::string& text, std::string_view name) { append_field(text, name, separator); });
+      [&](std::string& text, std::string_view name) { append_name(text, name, separator); });
   return {task.graph.edges(), output.commit(), {}, lost};
 }
 

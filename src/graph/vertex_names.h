@@ -22,6 +22,7 @@
 #include "base/output_file.h"
 #include "edgewire/graph.h"
 #include "graph/builder.h"
+#include "graph/text_lines.h"
 
 namespace edgewire::graph {
 
@@ -54,6 +55,22 @@ class VertexNames {
   std::unique_ptr<MappedFile> table_;
   std::vector<std::uint64_t> starts_;  ///< byte of every 16th name
 };
+
+/// Appends a name as a field of a table, as RFC 4180 has it. Blanks at its ends, and what begins a comment,
+/// are quoted as well: some readers, ours among them, take them for something else. `Text` is a std::string
+/// or a fmt::memory_buffer.
+template <class Text>
+void append_name(Text& text, std::string_view name, char separator) {
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+  const bool quoted = is_blank(name.front()) || is_blank(name.back()) || comment_of(name) != Comment::none ||
+                      name.find_first_of("\"\r\n") != name.npos || name.find(separator) != name.npos;
+  if (quoted) text.push_back('"');
+  for (const char c : name) {
+    if (c == '"') text.push_back(c);
+    text.push_back(c);
+  }
+  if (quoted) text.push_back('"');
+}
 
 /// Writes the names of a table, in the order of the vertices, and returns their checksum.
 std::uint64_t write_labels(OutputFile& table, std::span<const std::string_view> names);

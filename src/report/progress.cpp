@@ -14,13 +14,15 @@
 #include <utility>
 
 #include "base/quiet.h"
+#include "base/error.h"
 #include "base/seconds.h"
 #include "base/units.h"
 
 namespace edgewire::report {
 namespace {
 
-constexpr std::uint64_t kDrawEvery_ns = 100'000'000;
+constexpr std::uint64_t kDrawEvery_ns = 100'000'000, kForecastEvery_ns = 3'000'000'000;
+constexpr double kLong_s = 60;
 constexpr std::size_t kBarColumns = 24;
 constexpr std::size_t kUsualColumns = 80;
 constexpr std::string_view kErase = "\r\033[K";
@@ -59,6 +61,11 @@ std::string bar(const Step& step) {
                      part * 100);
 }
 
+/// Returns the time for the rest of a step of which more was done than `first`.
+double rest_s(const Step& step, std::uint64_t first, double seconds) {
+  return seconds * static_cast<double>(step.total - step.done) / static_cast<double>(step.done - first);
+}
+
 }  // namespace
 
 std::string to_words(double seconds) {
@@ -69,7 +76,16 @@ std::string to_words(double seconds) {
   return fmt::format("{} h {} min", whole / kHour, whole % kHour / kMinute);
 }
 
-ProgressLine::ProgressLine() : enabled_(is_terminal()), next_draw_ns_(0) {}
+std::string forecast(const Step& step, std::uint64_t first, double seconds) {
+  if (step.done <= first || step.done >= step.total) return {};
+  const double rest = rest_s(step, first, seconds);
+  if (rest < kLong_s) return {};
+  return fmt::format("{}: {} after {}; the rest will take about {}", step.name, amount(step),
+                     to_words(seconds), to_words(rest));
+}
+
+ProgressLine::ProgressLine()
+    : terminal_(is_terminal()), every_ns_(terminal_ ? kDrawEvery_ns : kForecastEvery_ns), next_draw_ns_(0) {}
 
 ProgressLine::~ProgressLine() { erase(); }
 
@@ -78,7 +94,6 @@ void ProgressLine::erase() noexcept {
 }
 
 void ProgressLine::show(const Step& step) noexcept {
-  if (!enabled_) return;
   const bool is_new = name_.load(std::memory_order_relaxed) != step.name;
   const std::uint64_t now = now_ns();
   if (!is_new && now < next_draw_ns_.load(std::memory_order_relaxed)) return;
@@ -100,24 +115,33 @@ void ProgressLine::show(const Step& step) noexcept {
 void ProgressLine::begin(const Step& step, std::uint64_t now_ns) noexcept {
   if (step.name == nullptr) erase();
   name_.store(step.name, std::memory_order_relaxed);
-  next_draw_ns_.store(now_ns + kDrawEvery_ns, std::memory_order_relaxed);
+  next_draw_ns_.store(now_ns + every_ns_, std::memory_order_relaxed);
   begin_ns_ = now_ns;
   begin_done_ = step.done;
 }
 
 void ProgressLine::draw(const Step& told, std::uint64_t now_ns) {
-  next_draw_ns_.store(now_ns + kDrawEvery_ns, std::memory_order_relaxed);
+  next_draw_ns_.store(now_ns + every_ns_, std::memory_order_relaxed);
   if (told.name == nullptr) return;
-  Step step{told.name, told.total == 0 ? told.done : std::min(told.done, told.total), told.total, told.unit};
+  const Step step{told.name, told.total == 0 ? told.done : std::min(told.done, told.total), told.total,
+                  told.unit, told.details};
   const double seconds = static_cast<double>(now_ns - begin_ns_) / 1e9;
-  const std::string details = told.details ? told.details() : "";
+  if (terminal_) return draw_on_terminal(step, seconds);
+  if (told_.contains(step.name)) return;
+  const std::string line = forecast(step, begin_done_, seconds);
+  if (line.empty()) return;
+  told_.emplace(step.name);
+  note(line);
+}
+
+void ProgressLine::draw_on_terminal(const Step& step, double seconds) {
+  const std::string details = step.details ? step.details() : "";
   std::string line = fmt::format("{}{}", kErase, step.name);
   if (step.total > 0) {
     line += bar(step) + amount(step);
     if (!details.empty()) line += ", " + details;
     if (step.done > begin_done_ && step.done < step.total)
-      line += fmt::format(", {} left", to_words(seconds * static_cast<double>(step.total - step.done) /
-                                                static_cast<double>(step.done - begin_done_)));
+      line += fmt::format(", {} left", to_words(rest_s(step, begin_done_, seconds)));
   } else {
     line += fmt::format(": {}, {}", details.empty() ? amount(step) : details, to_words(seconds));
   }
@@ -125,10 +149,12 @@ void ProgressLine::draw(const Step& told, std::uint64_t now_ns) {
   drawn_ = true;
 }
 
-Progress progress_on_terminal(bool enabled) {
-  if (!enabled || is_quiet() || !is_terminal()) return {};
+Progress progress_on_stderr() {
+  if (is_quiet()) return {};
   return [line = std::make_shared<ProgressLine>()](const Step& step) { line->show(step); };
 }
+
+Progress progress_on_terminal() { return is_terminal() ? progress_on_stderr() : Progress(); }
 
 Ticker::Ticker(Progress progress, std::function<std::string()> details) : progress_(std::move(progress)) {
   step_.details = std::move(details);

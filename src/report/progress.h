@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -15,7 +16,8 @@ namespace edgewire::report {
 
 /// A line on stderr that shows the step which is under way. Where its whole is known, the line has a bar,
 /// and says how long the rest will take. Else it says for how long the step has gone on. The line is erased
-/// when a step without a name is shown, and in the end. It draws nothing where stderr is no terminal.
+/// when a step without a name is shown, and in the end. Where stderr is no terminal nothing is drawn, but a
+/// line says once for each step how long it will take, see forecast().
 class ProgressLine {
  public:
   ProgressLine();
@@ -24,26 +26,36 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   /// Shows a step. Any thread may call it, at any rate: it reads the clock, and draws at most ten times a
-  /// second. It never blocks on a terminal that is held.
+  /// second. It never blocks on a terminal that is held. Steps of one name are one step.
   void show(const Step& step) noexcept;
 
  private:
   void begin(const Step& step, std::uint64_t now_ns) noexcept;
   void draw(const Step& step, std::uint64_t now_ns);
+  void draw_on_terminal(const Step& step, double seconds);
   void erase() noexcept;
 
-  const bool enabled_;
+  const bool terminal_;
+  const std::uint64_t every_ns_;             ///< how often it is looked at whether there is something to show
   std::atomic<const char*> name_{nullptr};   ///< name of the step that is under way; guards nothing
   std::atomic<std::uint64_t> next_draw_ns_;  ///< time of the next drawing on the steady clock; guards nothing
   std::mutex mutex_;
   std::uint64_t begin_ns_ = 0;
   std::uint64_t begin_done_ = 0;  ///< how much of the step was done at begin_ns_
   bool drawn_ = false;
+  std::set<std::string, std::less<>> told_;  ///< steps of which a line has said how long they take
 };
 
 /// Returns a Progress that shows steps in a ProgressLine, which ends with the last copy of the result. It is
-/// empty unless `enabled` (for one process of a job) and stderr is a terminal, and where --quiet was said.
-Progress progress_on_terminal(bool enabled = true);
+/// empty where --quiet was said.
+Progress progress_on_stderr();
+/// Returns the same, but an empty function where stderr is no terminal.
+Progress progress_on_terminal();
+
+/// Returns what is said of a step that takes at least another minute, such as "searching: 20 of 4000 sources
+/// after 5 s; the rest will take about 16 min 35 s". It is empty for others, and where nobody knows.
+/// `first`: where the step was `seconds` ago.
+std::string forecast(const Step& step, std::uint64_t first, double seconds);
 
 /// Returns a text such as "5 s", "3 min 20 s", "2 h 5 min".
 std::string to_words(double seconds);

@@ -114,8 +114,9 @@ struct RunReport : JobReport {
   struct Convergence {
     double change = 0;       ///< change of all values in the last iteration, in sum
     bool converged = false;  ///< whether values change by less than the tolerance that was asked for
-    std::string text;        ///< the same for people: a line
+    std::string text{};      ///< the same for people: a line
     std::string outlook{};   ///< what more iterations would change: a line, or empty
+    std::string unmet{};     ///< the line that says why the tolerance was not reached; empty: it was
   };
   using Option = std::variant<bool, std::int64_t, double, std::string>;
 

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -24,7 +25,7 @@ constexpr int kDigits = 15;
 class BcKernel : public VertexKernel<double> {
  public:
   explicit BcKernel(const BcOptions& asked)
-      : VertexKernel("bc", Values::Form::number, kDigits), asked_(asked) {}
+      : VertexKernel("bc", "betweenness", Values::Form::number, kDigits), asked_(asked) {}
 
   std::string describe() const override {
     return fmt::format("bc, sources {}, parallel {}{}{}{}{}", digest(asked_.sources), how(asked_.apart),
@@ -58,6 +59,9 @@ class BcKernel : public VertexKernel<double> {
           kernels::normalized_scale(job.graph().vertices(), asked_.endpoints, asked_.samples),
           asked_.sources);
     return supersteps;
+  }
+  std::pair<std::uint64_t, std::uint64_t> searched() const override {
+    return {searched_, apart_ ? 0 : asked_.sources.size()};
   }
   std::string phase(const frontier::Superstep& one) const override {
     if (one.kind == kernels::BcBySource::kSearches) return fmt::format("searches from {} sources", one.step);
@@ -124,9 +128,11 @@ class BcKernel : public VertexKernel<double> {
   }
   std::vector<frontier::Superstep> run_levels(frontier::FrontierJob& job, Checkpoints& checkpoints) {
     kernels::Bc levels(job, options());
+    searched_ = done_;
     if (const auto resumed = checkpoints.take_resumed()) levels.resume(resumed->values<double>());
     auto supersteps = levels.run(std::span(asked_.sources).subspan(done_), [&](std::size_t more) {
-      checkpoints.step(done_ + more, std::span(levels.scores()));
+      searched_ = done_ + more;
+      checkpoints.step(searched_, std::span(levels.scores()));
     });
     mine_ = levels.scores();
     return supersteps;
@@ -157,7 +163,8 @@ class BcKernel : public VertexKernel<double> {
     return sums;
   }
   BcOptions asked_;
-  std::size_t done_ = 0;  ///< sources that a checkpoint held
+  std::size_t done_ = 0;      ///< sources that a checkpoint held
+  std::size_t searched_ = 0;  ///< sources that are done, where workers share the levels of each
   bool apart_ = false;  ///< whether workers search apart: then rank 0 has the scores of all vertices, and the
                         ///< others have none
   std::unique_ptr<kernels::BcBySource> searches_;

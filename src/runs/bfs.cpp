@@ -123,8 +123,8 @@ class BfsKernel : public Kernel {
 
  private:
   Values shown(const std::vector<std::uint32_t>& levels, const std::vector<PlainId>& parents) const {
-    if (asked_.parents) return {Values::Form::vertex, std::span<const PlainId>(parents)};
-    return {Values::Form::level, std::span<const std::uint32_t>(levels)};
+    if (asked_.parents) return shown_parents(parents);
+    return {Values::Form::level, std::span<const std::uint32_t>(levels), 0, "level"};
   }
   VertexId source() const { return asked_.sources.vertices[run_]; }
 

@@ -206,9 +206,10 @@ DenseOutcome iterate(launch::Bootstrap& bootstrap, job::DenseJob& job, DenseKern
   stage.run.iterations = kernel.iterations();
   stage.run.has_goal = kernel.has_goal();
   stage.run.progress = [&](int done) {
+    const int total = kernel.has_goal() ? 0 : kernel.iterations();  // nobody knows when it is reached
     if (options.tools.progress)
-      options.tools.progress({"iterate", static_cast<std::uint64_t>(done),
-                              static_cast<std::uint64_t>(kernel.iterations()), "iterations"});
+      options.tools.progress(
+          {"iterate", static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(total), "iterations"});
   };
   stage.run.checkpoint = stage.checkpoints->written();
   stage.run.every = options.checkpoints.every;

@@ -90,21 +90,28 @@ void verify(const Kernel& kernel, const Asked& asked, const report::Answer& answ
     throw Error(fmt::format("the answer{} is wrong: {}", of_run, fault));
 }
 
+/// What a job's listener looks at.
+struct Told {
+  perf::Profiler* profiler = nullptr;
+  std::uint64_t run = 0, runs = 0;  ///< the run that is under way, and how many there are
+};
+
 FrontierRuns run_all(frontier::FrontierJob& job, const graph::VertexNames& vertex_names, Kernel& kernel,
-                     const FrontierOptions& options, perf::Profiler* profiler) {
+                     const FrontierOptions& options, Told& told) {
   const Tools& tools = options.tools;
   const bool first = job.rank() == 0;
   const bool mine = tools.verify || tools.gather || (tools.parts && kernel.is_whole());
   const bool wanted = !job.bootstrap().allgather(mine ? "wanted" : "")[0].empty();
   const auto names = kernel.runs();
+  told.runs = names.size();
   FrontierRuns runs;
   const auto start = Clock::now();
-  const auto at_once = run_at_once(job, kernel, profiler);
+  const auto at_once = run_at_once(job, kernel, told.profiler);
   if (!at_once.empty()) runs.seconds_kernel = seconds_since(start);
   for (std::size_t r = 0; r < std::max<std::size_t>(1, names.size()); ++r) {
-    kernel.choose(r);
+    kernel.choose(told.run = r);
     if (at_once.empty())
-      run_one(job, kernel, profiler, runs);
+      run_one(job, kernel, told.profiler, runs);
     else
       runs.add(at_once[r], std::accumulate(at_once[r].begin(), at_once[r].end(), 0.0,
                                            [](double sum, const auto& step) { return sum + step.seconds; }));
@@ -131,10 +138,9 @@ disk::ReadFigures read_figures(frontier::FrontierJob& job, double seconds, doubl
 }
 
 /// Returns what the kernel needs of its job. Every superstep is told to `options` and to the profiler, if
-/// there is one.
+/// there is one. `told` outlives the job.
 frontier::Options job_options_of(const launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                                 Kernel& kernel, const FrontierOptions& options,
-                                 perf::Profiler* const& profiler) {
+                                 Kernel& kernel, const FrontierOptions& options, const Told& told) {
   auto asked = options.job;
   asked.record_bytes = kernel.record_bytes();
   asked.disks.weighted = kernel.weighted();
@@ -147,14 +153,19 @@ frontier::Options job_options_of(const launch::Bootstrap& bootstrap, const graph
   asked.listener = [&, done = std::uint64_t{0}](const frontier::Superstep& one) mutable {
     refuse_changed_files();
     ++done;
-    if (profiler != nullptr) profiler->end_step(kernel.phase(one));
+    if (told.profiler != nullptr) told.profiler->end_step(kernel.phase(one));
     const auto details = [&] {
       const std::string number =
           kernel.most_supersteps() == 0 ? fmt::format("superstep {}, ", done) : std::string();
       return fmt::format("{}{}, {} vertices, {} edges", number, kernel.phase(one), one.frontier, one.edges);
     };
-    const Progress& progress = options.tools.progress;
-    if (progress) progress({"running", done, kernel.most_supersteps(), "supersteps", std::cref(details)});
+    if (const Progress& progress = options.tools.progress) {
+      const auto [searched, sources] = told.runs > 1 ? std::pair(told.run, told.runs) : kernel.searched();
+      if (sources > 0)
+        progress({"searching", searched, sources, "sources", std::cref(details)});
+      else
+        progress({"running", done, kernel.most_supersteps(), "supersteps", std::cref(details)});
+    }
     if (options.job.listener) options.job.listener(one);
   };
   return asked;
@@ -250,7 +261,7 @@ report::RunReport run_frontier(launch::Bootstrap& bootstrap, const graph::GraphF
                                const graph::VertexNames& names, Kernel& kernel,
                                const FrontierOptions& options) {
   const Progress& progress = options.tools.progress;
-  perf::Profiler* told = nullptr;
+  Told told;
   const auto job_options = job_options_of(bootstrap, graph, kernel, options, told);
   frontier::FrontierJob job(bootstrap, graph, job_options);
   std::optional<perf::Profiler> profiler;  // looks at the job, so it goes first
@@ -261,7 +272,7 @@ report::RunReport run_frontier(launch::Bootstrap& bootstrap, const graph::GraphF
   if (options.tools.profile) {
     auto asked = *options.tools.profile;
     asked.words = {"superstep", "edges"};
-    told = &profiler.emplace(perf::profiled(bootstrap, job.process()), asked);
+    told.profiler = &profiler.emplace(perf::profiled(bootstrap, job.process()), asked);
   }
   if (progress) progress({"running"});  // from here on its time counts
   std::optional<perf::BalanceWatch> watch;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -62,6 +63,9 @@ class Kernel {
   virtual std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::FrontierJob&) { return {}; }
   /// Returns the most supersteps that a run takes; 0: nobody knows beforehand.
   virtual std::uint64_t most_supersteps() const { return 0; }
+  /// Returns from how many sources it has searched, and how many there are, where one run() searches from one
+  /// after the other; else two zeros.
+  virtual std::pair<std::uint64_t, std::uint64_t> searched() const { return {0, 0}; }
   /// Says what a superstep did, in words.
   virtual std::string phase(const frontier::Superstep& superstep) const = 0;
   /// Returns the checksum of the result's values in this process. The sum over all processes is equal for
@@ -122,8 +126,9 @@ std::uint64_t checksum_of_all(std::span<const Value> values) {
 template <class Value>
 class VertexKernel : public Kernel {
  public:
-  VertexKernel(std::string name, Values::Form form, int digits)
-      : Kernel(std::move(name)), form_(form), digits_(digits) {}
+  /// Makes a kernel whose values, of this name, results show in this form.
+  VertexKernel(std::string name, std::string_view column, Values::Form form, int digits)
+      : Kernel(std::move(name)), column_(column), form_(form), digits_(digits) {}
 
   std::uint64_t checksum(const frontier::FrontierJob& job) const override {
     return runs::checksum(job, mine_);
@@ -134,13 +139,14 @@ class VertexKernel : public Kernel {
 
  protected:
   Values shown(const std::vector<Value>& values) const {
-    return {form_, std::span<const Value>(values), digits_};
+    return {form_, std::span<const Value>(values), digits_, column_};
   }
 
   std::vector<Value> mine_;  ///< [local number]; run() sets them
   std::vector<Value> all_;   ///< [vertex], at rank 0
 
  private:
+  std::string_view column_;
   Values::Form form_;
   int digits_;
 };

@@ -22,9 +22,9 @@ namespace {
 
 class LabelKernel : public VertexKernel<PlainId> {
  public:
-  /// Makes a kernel. `one`, `several`: what a group is called.
-  LabelKernel(const char* name, const char* one, const char* several)
-      : VertexKernel(name, Values::Form::vertex, 0), one_(one), several_(several) {}
+  /// Makes a kernel. `column`: what results call a label. `one`, `several`: what a group is called.
+  LabelKernel(const char* name, const char* column, const char* one, const char* several)
+      : VertexKernel(name, column, Values::Form::vertex, 0), one_(one), several_(several) {}
 
   report::Answer answer(const AnsweredRun& run) override { return group_answer(run, mine_, one_, several_); }
   report::Answer expected_answer(const Asked& asked) const override {
@@ -40,7 +40,7 @@ class LabelKernel : public VertexKernel<PlainId> {
 template <class Method>
 class ComponentKernel : public LabelKernel {
  public:
-  explicit ComponentKernel(const char* name) : LabelKernel(name, "component", "components") {}
+  explicit ComponentKernel(const char* name) : LabelKernel(name, "component", "component", "components") {}
 
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
     Method components(job);
@@ -98,7 +98,7 @@ class SccKernel : public ComponentKernel<kernels::Scc> {
 class CdlpKernel : public LabelKernel {
  public:
   explicit CdlpKernel(const CdlpOptions& asked)
-      : LabelKernel("cdlp", "community", "communities"),
+      : LabelKernel("cdlp", "label", "community", "communities"),
         iterations_(asked.iterations),
         checkpoints_(asked.checkpoints) {}
 

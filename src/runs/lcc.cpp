@@ -18,7 +18,7 @@ namespace {
 
 class LccKernel : public VertexKernel<double> {
  public:
-  LccKernel() : VertexKernel("lcc", Values::Form::number, 17) {}
+  LccKernel() : VertexKernel("lcc", "coefficient", Values::Form::number, 17) {}
   bool follows_rows(const graph::GraphFile&) const override { return false; }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
     kernels::Lcc clustering(job);

@@ -60,15 +60,29 @@ class RankKernel : public DenseKernel {
   /// Returns how the ranks settled. `done`: iterations in all, of which `resumed_at` are those of a
   /// checkpoint. `wire`: what the report calls so.
   report::RunReport::Convergence convergence(int done, int resumed_at, const std::string& wire) const;
+  std::string unmet(int done, bool computed, const std::string& wire) const;
 
   double change_ = 0;  ///< change in the last iteration
   kernels::Ending ending_ = kernels::Ending::iterations;
 };
 
+/// Says why the tolerance was not reached. `done`: iterations in all.
+std::string RankKernel::unmet(int done, bool computed, const std::string& wire) const {
+  std::string why = fmt::format(" in {} iterations (--iterations N makes more)", done);
+  if (!computed) why = ": no iteration was computed";
+  if (ending_ == kernels::Ending::stalled)
+    why = fmt::format(": stopped after {} iterations, since the change no longer falls{}", done,
+                      wire == "f64"   ? ""
+                      : wire == "f32" ? " (--precision f64 rounds less)"
+                                      : " (--wire f32 rounds less)");
+  return fmt::format("tolerance {:g} NOT reached{}", asked_.tolerance, why);
+}
+
 /// Says how near the ranks are to those that iterations without end would give.
 report::RunReport::Convergence RankKernel::convergence(int done, int resumed_at,
                                                        const std::string& wire) const {
-  report::RunReport::Convergence result{change_, ending_ == kernels::Ending::tolerance, {}, {}};
+  report::RunReport::Convergence result{change_, ending_ == kernels::Ending::tolerance};
+  if (asked_.tolerance > 0 && !result.converged) result.unmet = unmet(done, done > resumed_at, wire);
   if (done == resumed_at) {
     result.text = resumed_at == 0
                       ? "no iteration was computed\n"
@@ -78,17 +92,10 @@ report::RunReport::Convergence RankKernel::convergence(int done, int resumed_at,
   result.text = fmt::format("the last iteration changed the ranks by {:.3g} in sum; ", change_);
   if (asked_.tolerance == 0)
     result.text += "no --tolerance was asked for\n";
-  else if (ending_ == kernels::Ending::tolerance)
+  else if (result.converged)
     result.text += fmt::format("tolerance {:g} reached after {} iterations\n", asked_.tolerance, done);
-  else if (ending_ == kernels::Ending::stalled)
-    result.text += fmt::format(
-        "tolerance {:g} NOT reached: stopped after {} iterations, since the change no longer falls{}\n",
-        asked_.tolerance, done,
-        wire == "f64"   ? ""
-        : wire == "f32" ? " (--precision f64 rounds less)"
-                        : " (--wire f32 rounds less)");
   else
-    result.text += fmt::format("tolerance {:g} NOT reached in {} iterations\n", asked_.tolerance, done);
+    result.text += result.unmet + "\n";
   if (asked_.damping < 1) {
     // An iteration brings any two sets of ranks nearer to each other by the factor `damping`, in sum.
     result.outlook = fmt::format(

@@ -37,7 +37,8 @@ class SsspKernel : public VertexKernel<Distance> {
   using Base::all_, Base::mine_;
 
  public:
-  explicit SsspKernel(const SsspOptions& asked) : Base("sssp", Values::Form::distance, 0), asked_(asked) {}
+  explicit SsspKernel(const SsspOptions& asked)
+      : Base("sssp", "distance", Values::Form::distance, 0), asked_(asked) {}
 
   std::string describe() const override {
     return fmt::format("sssp from {}, delta {}, distances {}{}{}{}", digest(asked_.sources.vertices),
@@ -87,7 +88,7 @@ class SsspKernel : public VertexKernel<Distance> {
   bool is_whole() const override { return asked_.parents; }
   Values all() const override {
     if (!asked_.parents) return Base::all();
-    return {Values::Form::vertex, std::span<const PlainId>(parents_)};
+    return shown_parents(parents_);
   }
   void gather(frontier::FrontierJob& job) override {
     if (std::exchange(gathered_, true)) return;

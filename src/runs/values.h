@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -13,8 +14,19 @@
 
 namespace edgewire::runs {
 
-/// A column of results. It does not own the values. Its lines are those of LDBC Graphalytics: NAME<TAB>VALUE
-/// for each vertex.
+/// What the text of results is.
+enum class TextForm {
+  lines,  ///< NAME<TAB>VALUE for each vertex, as LDBC Graphalytics has it
+  csv,    ///< a table with the header "vertex,COLUMN", as RFC 4180 has it, but that lines end in LF
+  json    ///< an array of a record for each vertex, {"vertex":NAME,"COLUMN":VALUE}, each on a line
+};
+
+/// Returns the form that the name of an output tells, in any capitals and before .gz or .zst: .csv and .json;
+/// others are lines.
+TextForm text_form_of(std::string_view path);
+
+/// A column of results. It does not own the values. Where there is no value, as no path leads to a vertex, a
+/// table has an empty field, JSON has null, and lines have what `form` says.
 struct Values {
   enum class Form {
     number,    ///< `digits` of it
@@ -28,19 +40,26 @@ struct Values {
   Form form = Form::number;
   Numbers numbers;
   int digits = 17;
+  std::string_view column = "value";  ///< a literal: the name of the column
 };
+
+/// Returns parents of vertices as results show them.
+inline Values shown_parents(std::span<const PlainId> parents) {
+  return {Values::Form::vertex, parents, 0, "parent"};
+}
 
 /// Returns the vertices of a process, by local number.
 std::vector<VertexId> owned_vertices(const partition::Ownership& ownership, std::uint32_t rank);
 
-/// Returns a line for each vertex of the graph, whose values these are. Throws Error as graph::VertexNames
+/// Returns the text of all vertices of the graph, whose values these are. Throws Error as graph::VertexNames
 /// does, and FileChanged where the names may be wrong, as the others do.
-std::string lines_of_all(const graph::GraphFile& graph, const Values& all);
-/// Returns a line for each of these vertices. `values`: in the same order.
-std::string lines_of(const graph::GraphFile& graph, std::span<const VertexId> vertices, const Values& values);
-/// Sends each process the values of its own vertices, and returns their lines. `all`: the values of all
+std::string text_of_all(const graph::GraphFile& graph, const Values& all, TextForm form);
+/// Returns the text of these vertices. `values`: in the same order.
+std::string text_of(const graph::GraphFile& graph, std::span<const VertexId> vertices, const Values& values,
+                    TextForm form);
+/// Sends each process the values of its own vertices, and returns their text. `all`: the values of all
 /// vertices, at rank 0; elsewhere none, of the same type. Collective; throws Error.
-std::string lines_of_owned(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                           const partition::Ownership& ownership, const Values& all);
+std::string text_of_owned(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                          const partition::Ownership& ownership, const Values& all, TextForm form);
 
 }  // namespace edgewire::runs

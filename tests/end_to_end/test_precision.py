@@ -1,6 +1,7 @@
 """How exact ranks are, when a run ends, what it says of that, and edges with weights."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -196,3 +197,58 @@ def test_a_tolerance_that_floats_cannot_reach_ends_the_run(edgewire, kronecker, 
 def test_no_iterations(edgewire, kronecker):
     report = json.loads(edgewire.ok("pagerank", kronecker[0], "--iterations", 0, "--verify", "--json", "-"))
     assert report["change"] == 0 and report["converged"] is False
+
+
+def plain(text):
+    """The lines of id, tab and value, without any others."""
+    assert all(re.fullmatch(r"\d+\t\S+", line) for line in text.splitlines()), text
+    return dict(line.split("\t") for line in text.splitlines())
+
+
+@pytest.fixture
+def path_of_100(edgewire, tmp_path):
+    """Ranks take long to come from one end to the other."""
+    (tmp_path / "path.txt").write_text("".join(f"{v} {v + 1}\n" for v in range(99)))
+    edgewire.ok("convert", tmp_path / "path.txt", "-o", tmp_path / "path.ew")
+    return tmp_path / "path.ew"
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("words", [["pagerank"], ["ppr", "--source", 1]], ids=lambda words: words[0])
+def test_a_tolerance_alone_is_reached(edgewire, path_of_100, tmp_path, words, processes):
+    """In more than the 20 iterations that there are without one."""
+    json_path = tmp_path / "report.json"
+    command = [words[0], path_of_100, *words[1:], "-p", processes, "-w", 1, "--damping", 0.95, "--precision", "f64", "--tolerance", "1e-9", "-o", "-"]
+    run = edgewire(*command, "--json", json_path)
+    report = json.loads(json_path.read_text())
+    assert (run.returncode, run.stderr) == (0, "") and plain(run.stdout)
+    assert report["converged"] and report["change"] < 1e-9 and 20 < len(report["iterations"]) < 1000
+    limited = edgewire(*command, "--iterations", 20, "--json", json_path)  # what is said does not harm what is written
+    assert limited.returncode == 0 and len(plain(limited.stdout)) == len(plain(run.stdout))
+    assert limited.stderr == "edgewire: tolerance 1e-09 NOT reached in 20 iterations (--iterations N makes more)\n"
+    assert not json.loads(json_path.read_text())["converged"]
+
+
+@pytest.mark.parametrize("output", [[], ["-o", "-"], ["-o", "ranks.csv"]], ids=" ".join)
+@pytest.mark.parametrize("options, said", [
+    ([], "in 1000 iterations (--iterations N makes more)"), (["--iterations", 7], "in 7 iterations (--iterations N makes more)"),
+    (["--iterations", 0], "no iteration was computed"), (["--iterations", 1100], "in 1100 iterations (--iterations N makes more)"),
+], ids=lambda one: " ".join(map(str, one)) if isinstance(one, list) else "")
+def test_a_tolerance_that_is_not_reached_is_said(edgewire, tmp_path, options, said, output):
+    """On a circle of two the rank goes to and fro."""
+    (tmp_path / "g.txt").write_text("0 1\n1 0\n")
+    run = edgewire("ppr", "g.txt", "--source", 0, "--damping", 0.9999, "--precision", "f64", "--tolerance", 1e-6, "-p", 2, "-w", 1, *options, *output,
+                   cwd=tmp_path)
+    lines = [line for line in run.stderr.splitlines() if "NOT" in line]
+    assert run.returncode == 0 and len(lines) == 1, run.stderr
+    assert lines[0].startswith("edgewire: tolerance 1e-06 NOT reached") and lines[0].endswith(said)
+    assert (tmp_path / "ranks.csv").exists() == ("ranks.csv" in output)
+    assert len(plain(run.stdout)) == 2 if "-" in output else "\nchecksum" in run.stdout
+
+
+def test_a_checkpoint_and_a_profile_with_a_tolerance_alone(edgewire, path_of_100, tmp_path):
+    command = ["pagerank", path_of_100, "-w", 1, "--damping", 0.95, "--precision", "f64", "--tolerance", "1e-9", "--verify"]
+    edgewire.ok(*command, "-p", 2, "--iterations", 25, "--checkpoint", tmp_path / "kept", "--every", 5)
+    report = json.loads(edgewire.ok(*command, "-p", 1, "--resume", tmp_path / "kept", "--json", "-"))
+    assert report["resumed_from"] == 25 and report["converged"]
+    assert "tolerance 1e-09 reached after" in edgewire.ok("profile", "--", *command)

@@ -91,3 +91,18 @@ def test_rows_and_the_line_share_a_terminal(edgewire):
 def test_no_terminal_no_line(edgewire, command):
     done = edgewire(*command)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("command, done", [
+    (["bc", "-w", 2], r"searching: \d+ of 65536 sources"), (["bc", "-p", 2, "-w", 1], r"searching: \d+ of 32768 sources"),
+    (["bc", "--parallel", "levels", "-w", 1], r"searching: \d+ of 65536 sources"),
+    (["bfs", "--samples", 40_000, "--parallel", "levels", "-w", 1], r"searching: \d+ of 40000 sources"),
+    (["pagerank", "--iterations", 1_000_000, "-w", 2], r"iterate: \d+ of 1000000 iterations")], ids=lambda one: " ".join(map(str, one)))
+def test_without_a_terminal_a_line_says_how_long_it_takes(edgewire, kronecker, command, done):
+    """Once, when the first sources or iterations have shown it."""
+    process = edgewire.start(command[0], kronecker(16), *command[1:])
+    line = process.stderr.readline()
+    os.killpg(process.pid, signal.SIGINT)
+    rest = process.communicate(timeout=LIMIT_S)[1]
+    assert re.fullmatch(rf"edgewire: {done} after \d+ s; the rest will take about (\d+ h )?\d+ min( \d+ s)?\n", line), line
+    assert re.fullmatch(r"edgewire: interrupted .*\n", rest)

@@ -89,9 +89,9 @@ class Runs:
         if self.command == "cdlp":  # two vertices that exchange their labels for ever
             swapping = reference.write_graph(self.folder / "two.ew", Graph(2, [0, 1], [1, 0]))
             return ["cdlp", swapping, "--iterations", 1_000_000, *shared]
-        if self.command == "lcc":
-            self.edgewire.ok("generate", "kronecker", "--scale", 20, "-o", self.folder / "large.ew")
-            return ["lcc", self.folder / "large.ew", *shared]
+        if self.command in ("lcc", "bc"):
+            self.edgewire.ok("generate", "kronecker", "--scale", 20 if self.command == "lcc" else 16, "-o", self.folder / "large.ew")
+            return [self.command, self.folder / "large.ew", *shared]
         return [*self.words(times=["--iterations", 1_000_000]), *shared]
 
     @functools.cached_property

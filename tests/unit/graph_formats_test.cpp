@@ -1,6 +1,12 @@
 #include "graph/formats.h"
 
+#include <fmt/format.h>
+
+#include <filesystem>
+
 #include "base/error.h"
+#include "graph/convert.h"
+#include "graph/python_calls.h"
 #include "graph_inputs.h"
 
 namespace edgewire::graph {
@@ -308,16 +314,60 @@ TEST_CASE("content tells the format where the name does not, and contradicts a w
   CHECK(contains(converter.error("g.graph", "1 2 3\n\x01\x02"s),
                  "line 2, column 1: binary data, but its name says metis"));
   CHECK(contains(converter.error("g.txt", "EDGEWIRE"), "--format ew reads it"));
-  CHECK(contains(converter.error("g.graphml", "<?xml"), "XML is not supported; readable are .txt"));
+  CHECK(contains(converter.error("g.xml", "<?xml"), "XML is not supported; readable are .txt"));
   CHECK(contains(converter.error("g.txt", "<graphml>"), "its content is XML; readable are"));
   CHECK(contains(converter.error("g.dot", "digraph {}"), "DOT is not supported"));
   CHECK(contains(converter.error("g.zip", "PK\x03\x04..."), "a zip archive is not supported"));
   CHECK(contains(converter.error("g.foo", "what is this"), ".foo is not supported; readable are .txt"));
   CHECK(contains(converter.error("noname", "what is this"), "neither name nor content tells its format"));
   CHECK(contains(converter.error("noname", ""), "the file is empty"));
+  CHECK(format_of_name("A.B/C.MTX.GZ") == Format::matrix_market);
   CHECK(format_of_name("x.tar.gz: x/x.mtx") == Format::matrix_market);
   CHECK(format_of_name("a.b/c.el.bz2") == Format::el);
   CHECK_FALSE(format_of_name("a.el/c").has_value());
+}
+
+TEST_CASE("what Python reads is refused with the call") {
+  const Converter converter;
+  const auto says = [&](const std::string& name, const std::string& bytes, const std::string& what,
+                        const std::string& call, const ConvertOptions& options = {}) {
+    const std::string path = converter.directory() / name;
+    const std::string graph = std::filesystem::path(path).replace_extension(".ew");
+    CHECK(converter.error(name, bytes, options) ==
+          fmt::format("{}; Python reads it: {}.save(\"{}\")", what,
+                      fmt::format(fmt::runtime(call), fmt::format("\"{}\"", path)), graph));
+  };
+  const std::string parquet = "PAR1\x15\x04\x15",
+                    table = "edgewire.Graph.from_pandas(pandas.read_parquet({}))";
+  says("g.parquet", parquet, "Parquet is not supported", "edgewire.read({})");
+  says("g.PQ", parquet, "Parquet is not supported", "edgewire.read({})");
+  says("g", parquet, "Parquet is not supported", table);  // edgewire.read() goes by the name
+  says("g.dat", parquet, "Parquet is not supported", table);
+  says("g.csv", parquet, "its name says csv, but its content is Parquet", table);
+  says("g.parquet", parquet, "--format says snap, but its content is Parquet", "edgewire.read({})",
+       {.format = Format::snap});
+  says("g.arrow", "ARROW1\0\0"s, "Arrow is not supported", "edgewire.read({})");
+  says("g.xlsx", "PK\x03\x04", "a zip archive is not supported",
+       "edgewire.Graph.from_pandas(pandas.read_excel({}))");
+  says("g.graphml", "<?xml", "XML is not supported",
+       "edgewire.Graph.from_networkx(networkx.read_graphml({}))");
+  says("g.pkl", "\x80\x04", ".pkl is not supported", "edgewire.Graph.from_pandas(pandas.read_pickle({}))");
+  CHECK(python_reads("a \"b\\.pq") == R"(edgewire.read("a \"b\\.pq").save("a \"b\\.ew"))");
+  for (const char* name : {"g.parquet.gz", "g.html", "g.foo", "parquet", "g.parquet/g"})
+    CHECK(python_reads(name) == "");
+  CHECK(contains(converter.error("g.html", "<html>"), "XML is not supported; readable are"));
+}
+
+TEST_CASE("what Python writes is refused with the call") {
+  CHECK(python_writes("r.parquet", "T", "G") == "T.to_parquet(\"r.parquet\")");
+  CHECK(python_writes("r.gexf", "T", "G") == "networkx.write_gexf(G, \"r.gexf\")");
+  for (const char* name : {"r.gexf", "r.parquet.gz", "r.mat", "r.csv"}) CHECK(python_writes(name, "T") == "");
+  CHECK(
+      contains(error_of([] { format_of_output("g.parquet"); }),
+               ".parquet is not written; Python writes it: "
+               "edgewire.read(...).to_pandas().to_parquet(\"g.parquet\"); else use a name that ends in .ew"));
+  CHECK(
+      contains(error_of([] { format_of_output("g.foo"); }), ".foo is not written; use a name that ends in"));
 }
 
 }  // namespace edgewire::graph

@@ -191,7 +191,6 @@ TEST_CASE("nobody is told without a terminal, and a file stays silent, when a ba
     std::array<int, 2> ends{};
     CHECK(pipe2(ends.data(), O_NONBLOCK) == 0);
     const int terminal = dup(STDERR_FILENO);
-    CHECK(!progress_on_terminal(false));  // nobody looks
     dup2(ends[1], STDERR_FILENO);
     CHECK(!progress_on_terminal());
     ProgressLine file;
@@ -256,6 +255,18 @@ TEST_CASE("a ticker that nobody looks at asks for nothing") {
     ticker.tell({"running", 1, 4, "runs"});
   }
   CHECK(!asked);
+}
+
+TEST_CASE("a forecast is for steps that take another minute") {
+  CHECK(forecast({"searching", 25, 4005, "sources"}, 5, 5.2) ==
+        "searching: 25 of 4005 sources after 5 s; the rest will take about 17 min 15 s");
+  CHECK(forecast({"reading", 2'000'000, 100'000'000, "bytes"}, 0, 3) ==
+        "reading: 2.0 of 100.0 MB after 3 s; the rest will take about 2 min 27 s");
+  CHECK(!forecast({"iterate", 20, 100, "iterations"}, 0, 15).empty());
+  CHECK(forecast({"iterate", 20, 100, "iterations"}, 0, 14).empty());   // 56 s
+  CHECK(forecast({"iterate", 5, 100, "iterations"}, 5, 1000).empty());  // its rate is not known
+  CHECK(forecast({"iterate", 100, 100, "iterations"}, 0, 1000).empty());
+  CHECK(forecast({"running", 5, 0, "supersteps"}, 0, 1000).empty());  // nobody knows
 }
 
 TEST_CASE("times in words") {

@@ -100,7 +100,7 @@ namespace {
 class Saying : public VertexKernel<PlainId> {
  public:
   explicit Saying(report::Answer answer)
-      : VertexKernel("saying", Values::Form::vertex, 0), answer_(std::move(answer)) {}
+      : VertexKernel("saying", "value", Values::Form::vertex, 0), answer_(std::move(answer)) {}
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
     for (LocalNumber i{}; i < job.owned(); ++i)
       mine_.push_back(job.ownership().vertex(job.rank(), i) / 3 * 3);
@@ -349,12 +349,14 @@ TEST_CASE("values that rank 0 has reach their owners") {
   transport::parallel(2, [&](int p) {
     std::vector<std::uint64_t> distances;
     if (p == 0) distances = {0, 1, 2, 3, 4, 5, std::numeric_limits<std::uint64_t>::max()};
-    lines[static_cast<std::size_t>(p)] =
-        lines_of_owned(*bootstraps[static_cast<std::size_t>(p)], built.graph, ownership,
-                       {Values::Form::distance, std::span<const std::uint64_t>(distances)});
+    lines[static_cast<std::size_t>(p)] = text_of_owned(
+        *bootstraps[static_cast<std::size_t>(p)], built.graph, ownership,
+        {Values::Form::distance, std::span<const std::uint64_t>(distances), 0, "distance"}, TextForm::csv);
   });
-  CHECK(lines[0] + lines[1] == "0\t0\n1\t1\n2\t2\n3\t3\n4\t4\n5\t5\n6\tinfinity\n");
-  CHECK(!lines[1].empty());
+  const std::string header = "vertex,distance\n";  // each part is a table
+  REQUIRE(lines[1].starts_with(header));
+  CHECK(lines[0] + lines[1].substr(header.size()) == header + "0,0\n1,1\n2,2\n3,3\n4,4\n5,5\n6,\n");
+  CHECK(lines[1] != header);
 }
 
 }  // namespace edgewire::runs
