@@ -50,9 +50,8 @@ void Reading::add_to(CLI::App& command) {
   command.add_flag(
       "--labels", labels,
       "edge lists and tables: ids are names, of any text, which results show; convert keeps them in "
-      "OUTPUT.labels, or in the .csv, .tsv, .el or .wel file that it writes. Where no id is a number they "
-      "are "
-      "names anyway");
+      "OUTPUT.labels, or in the .csv, .tsv, .el or .wel file that it writes. Ids none of which is a "
+      "number are names anyway");
   command
       .add_option("--columns", columns,
                   "tables (csv): SOURCE,TARGET[,WEIGHT], each the name of a column or its number from 1 on")

@@ -24,13 +24,6 @@ bool is_in(std::string_view line, char wanted) {
   });
 }
 
-/// Returns what separates names where --labels says that there are some.
-char separator_of_names(std::string_view line) {
-  for (const char candidate : {'\t', ',', ' ', ';', '|'})
-    if (is_in(line, candidate)) return candidate;
-  return ' ';
-}
-
 /// Decides what the first lines of one input say.
 class Look {
  public:
@@ -266,7 +259,17 @@ bool split_trimmed(std::string_view line, char separator, Line& fields) {
   return whole;
 }
 
+char separator_of_names(std::string_view line) {
+  line = trimmed(line);
+  for (const char candidate : {'\t', ','})  // also behind a double quote that is a part of a name
+    if (line.find(candidate) != line.npos) return candidate;
+  for (const char candidate : {' ', ';', '|'})
+    if (is_in(line, candidate)) return candidate;
+  return ' ';
+}
+
 char separator_of(std::string_view line) {
+  line = trimmed(line);
   if (is_in(line, '\t')) return '\t';
   char best = ' ';
   std::ptrdiff_t most = 0;

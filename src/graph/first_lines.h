@@ -22,6 +22,8 @@ bool split_trimmed(std::string_view line, char separator, Line& fields);
 /// Returns what separates the fields of a first line: a tab where it has one, else the one of ; | , that it
 /// has most of, else spaces.
 char separator_of(std::string_view line);
+/// Returns what separates names in an edge list where --labels says that there are some.
+char separator_of_names(std::string_view line);
 /// Returns the separator of a table whose first line says it for spreadsheets, such as sep=; none for other
 /// lines.
 std::optional<char> told_separator(std::string_view line);
@@ -49,7 +51,7 @@ struct FirstLines {
   bool guessed = false;  ///< nobody has said so: each id must be one that is no number
   bool header = false;   ///< where ids are names: the first line names the columns
   bool table = false;    ///< where ids are names: only the reader of tables reads it
-  char separator = ' ';  ///< where ids are names
+  char separator = 0;    ///< where ids are names; 0: no edge is among the lines that were looked at
 };
 
 /// Looks at what comes next in an edge list or a table, without moving on. Ids are names where `options` say

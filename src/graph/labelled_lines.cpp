@@ -113,9 +113,12 @@ struct LabelledShape {
 /// Returns the shape that the first line of the piece with an edge tells. It has no fields when there is no
 /// such line.
 LabelledShape shape_of(const Input& input, const Piece& piece, const FirstLines& told) {
-  Lines lines(input, piece, told.separator);
-  LabelledShape shape = {.separator = told.separator, .guessed = told.guessed};
-  if (!lines.next()) return shape;
+  LabelledShape shape = {.guessed = told.guessed};
+  Lines first(input, piece, ' ');
+  if (!first.next()) return shape;
+  shape.separator = told.separator != 0 ? told.separator : separator_of_names(first.line());
+  Lines lines(input, piece, shape.separator);
+  lines.next();
   shape.begin = static_cast<std::size_t>(lines.line().data() - piece.text.data());
   for (; !lines.at_end(); ++shape.fields) lines.field();
   return shape;
@@ -133,6 +136,7 @@ class LeftOut {
     const std::uint64_t offset =
         piece.offset + static_cast<std::uint64_t>(comment.data() - piece.text.data());
     const std::lock_guard lock(mutex_);
+    if (first_.size() == kMost && offset > first_.rbegin()->first) return;  // counting lines takes long
     first_[offset] = {std::string(end),
                       fmt::format("{}: line {}: {:.60} is left out as a comment; if it is none, put the name "
                                   "into double quotes",

@@ -59,7 +59,7 @@ class TableReader {
     for (bool first_line = true; lines.next(line); first_line = false) {
       if (first_line && (separator = told_separator(line))) continue;
       if (is_skipped(first, line)) continue;
-      columns_.separator = look_.names ? look_.separator : separator.value_or(separator_of(line));
+      columns_.separator = look_.separator != 0 ? look_.separator : separator.value_or(separator_of(line));
       const bool header = choose_columns(first, line);
       if (header) {
         lines.finish();

@@ -59,6 +59,10 @@ TEST_CASE("names come back, whatever separates them") {
 TEST_CASE("tabs and commas let names hold blanks, quotes let them hold anything") {
   const Labelled labelled;
   CHECK(labelled.edges("a b\tc, d\t1.5\n") == std::vector<NamedEdge>{{"a b", "c, d", 1.5F}});
+  CHECK(labelled.edges("5\" pipe,steel\n") == std::vector<NamedEdge>{{"5\" pipe", "steel", 0}});
+  std::string head;  // longer than what is looked at ahead
+  while (head.size() < 200'000) head += "# a comment\n";
+  CHECK(labelled.edges(head + "a b\tc d\n") == std::vector<NamedEdge>{{"a b", "c d", 0}});
   CHECK(labelled.edges("a b,c\n") == std::vector<NamedEdge>{{"a b", "c", 0}});
   CHECK(labelled.edges("\"a, \"\"b\"\"\",\"#c\",+2\n") == std::vector<NamedEdge>{{"a, \"b\"", "#c", 2}});
 }
