@@ -13,8 +13,8 @@
 #include <memory>
 #include <utility>
 
-#include "base/quiet.h"
 #include "base/error.h"
+#include "base/quiet.h"
 #include "base/seconds.h"
 #include "base/units.h"
 

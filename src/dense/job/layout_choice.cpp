@@ -127,7 +127,7 @@ double sweep_seconds(const Subject& subject, const plan::OwnedVertices& owned, t
     const auto start = Clock::now();
     pool.for_each(tiles.columns(), [&](int worker, std::uint64_t column) {
       tiles::sweep_column<tiles::WeightedSum<>>(tiles, column, x.data(),
-                                             sums[static_cast<std::size_t>(worker)].data());
+                                                sums[static_cast<std::size_t>(worker)].data());
     });
     const double seconds = seconds_since(start);
     if (sweep <= 1 || seconds < best) best = seconds;  // the first sweep only warms up
