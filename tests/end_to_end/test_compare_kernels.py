@@ -129,7 +129,7 @@ BFS = ["--kernel", "bfs"]
     ([*BFS, "--iterations", "3"], "--iterations is of --kernel pagerank, ppr, spmv and cdlp, not of bfs: leave it out"),
     (["--kernel", "ppr", "--wire", "bf16"], "--wire is of --kernel pagerank, not of ppr: leave it out"),
     ([*BFS, "--ownership", "hash,grid"], "--ownership grid: bfs needs owners of vertices: hash, ranges or a partition file"),
-    ([*BFS, "--labels", "--", "--source", "ada"], "the runs would not find the names of vertices"),
+    ([*BFS, "--labels", "--", "--source", "ada"], "g.ew: the runs would not find the names of vertices"),
     ([*BFS, "--", "--source", "5", "--processes", "3"], "--processes is an option of compare, for all runs: write it before --"),
     ([*BFS, "--", "-p3"], "-p is an option of compare, for all runs: write it before --"),
     ([*BFS, "--", "--json=x"], "--json is an option of compare, for all runs: write it before --"),

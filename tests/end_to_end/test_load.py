@@ -190,7 +190,7 @@ def test_what_is_refused(edgewire, tmp_path):
     assert "needs" in edgewire.refused("convert", tmp_path / "g.txt", *out, "--memory", "10M", status=2)
     assert "only one process can read stdin" in edgewire.refused("convert", "-", *out, "-p", 2, status=2)
     assert "--memory and -p are for .ew files" in edgewire.refused("convert", tmp_path / "g.txt", "-o", tmp_path / "g.el", "-p", 2, status=2)
-    assert "names are read in memory" in edgewire.refused("convert", tmp_path / "g.txt", *out, "--labels", "--memory", "100M")
+    assert "its ids are names, which are read in memory" in edgewire.refused("convert", tmp_path / "g.txt", *out, "--labels", "--memory", "100M")
     (tmp_path / "bad.txt").write_text("1 2\n" * 50_000 + "1 x\n" + "2 3\n" * 20_000)
     for processes in (1, 2):
         line = edgewire.refused("convert", tmp_path / "bad.txt", *out, "-p", processes, "-w", 1, "--memory", "100M")

@@ -113,7 +113,7 @@ def test_standard_input(edgewire, text, folder):
 
 
 def test_what_no_kernel_reads(edgewire, tmp_path, folder):
-    for name, content, words in (("table.csv", "who,whom\na,b\n", "say --labels, too"), ("empty", "", "the file is empty"),
+    for name, content, words in (("table.csv", "who,whom\na,b\n", "--labels --columns who,whom takes them for columns"), ("empty", "", "the file is empty"),
                                  ("damaged.ew", "0 1\n", "not an Edgewire graph"), ("bad.txt", "0 1\n0 x\n", "line 2"),
                                  ("unknown", "\x01\x02\x03", "unknown")):
         (tmp_path / name).write_text(content)

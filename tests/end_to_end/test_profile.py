@@ -185,7 +185,7 @@ def test_steps_of_a_sort(edgewire, tmp_path):
     balance = checked_balance(report, steps, has_wire=True)
     assert report["bytes_sent"] / 2 <= balance["wire_bytes"] <= sent
     assert report["seconds_cores_busy"] == balance["seconds_cores_busy"]
-    assert "MB on wire" in text and "Busy disk, wire and cores, %" in page.read_text()
+    assert "on wire" in text and "Busy disk, wire and cores, %" in page.read_text()
     assert f"limit: {found['verdict']['limit']} " in text and "(of a step and worker" in text
     assert "Steps of rank 0, ms" in page.read_text()
 

@@ -45,7 +45,7 @@ def texts(path):
 def run(edgewire, folder, path, *options, source=0):
     """(what was written, the report as text, as JSON) of a run with --verify."""
     output, report = folder / "values.tsv", folder / "report.json"
-    text = edgewire.ok("sssp", path, "--source", source, *options, "--verify", "-o", output, "--json", report)
+    text = edgewire.ok("sssp", path, "--source", source, *options, "--verify", "--verbose", "-o", output, "--json", report)
     found = json.loads(report.read_text())
     check_schema(found)
     return texts(output), text, found
