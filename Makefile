@@ -13,7 +13,7 @@ DESTDIR ?=
 
 # Sets up the build folder. One that `make demo` has set up looks for all packages again.
 set_up = { test -f $(BUILD)/build.ninja || meson setup $(BUILD) $$(tools/build-options) $(1); } && \
-	{ test ! -e $(BUILD)/for-demo || { meson setup --reconfigure $(BUILD) && rm $(BUILD)/for-demo; }; }
+	{ test ! -e $(BUILD)/for-demo || { meson configure --clearcache $(BUILD) && meson setup --reconfigure $(BUILD) && rm $(BUILD)/for-demo; }; }
 
 .PHONY: help build install uninstall demo test test-all python-test wheel build-bench bench bench-peers bench-links bench-cachegrind format lint install-packages clean
 
@@ -47,7 +47,7 @@ demo: export GRAPH := $(GRAPH)
 demo:
 	@tools/install-packages --demo
 	@test -f $(BUILD)/build.ninja || { meson setup $(BUILD) $$(tools/build-options) -Dtests=false && touch $(BUILD)/for-demo; }
-	@test -e $(BUILD)/edgewire || echo "demo: compiles the program: about $$((220 / $$(nproc) + 10)) s on $$(nproc) cores"
+	@test -e $(BUILD)/edgewire || echo "demo: compiles the program: about $$((270 / $$(nproc) + 5)) s on $$(nproc) cores"
 	@ninja -C $(BUILD) edgewire
 	@tools/demo $(BUILD)/edgewire "$$GRAPH"
 
