@@ -194,7 +194,7 @@ def test_what_is_refused(edgewire, tmp_path):
     (tmp_path / "bad.txt").write_text("1 2\n" * 50_000 + "1 x\n" + "2 3\n" * 20_000)
     for processes in (1, 2):
         line = edgewire.refused("convert", tmp_path / "bad.txt", *out, "-p", processes, "-w", 1, "--memory", "100M")
-        assert f"{tmp_path}/bad.txt: line 50001, column  expected a vertex id" in line
+        assert f"{tmp_path}/bad.txt: line 50001, column 3: expected a vertex id" in line
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.txt", "far.txt", "farther.txt", "g.txt"]
 
 
