@@ -261,7 +261,7 @@ TEST_CASE("a forecast is for steps that take another minute") {
   CHECK(forecast({"searching", 25, 4005, "sources"}, 5, 5.2) ==
         "searching: 25 of 4005 sources after 5 s; the rest will take about 17 min 15 s");
   CHECK(forecast({"reading", 2'000'000, 100'000'000, "bytes"}, 0, 3) ==
-        "reading: 2.0 of 100.0 MB after 3 s; the rest will take about 2 min 27 s");
+        "reading: 2 MB of 100 MB after 3 s; the rest will take about 2 min 27 s");
   CHECK(!forecast({"iterate", 20, 100, "iterations"}, 0, 15).empty());
   CHECK(forecast({"iterate", 20, 100, "iterations"}, 0, 14).empty());   // 56 s
   CHECK(forecast({"iterate", 5, 100, "iterations"}, 5, 1000).empty());  // its rate is not known
