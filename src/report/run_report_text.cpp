@@ -104,8 +104,8 @@ std::string RunReport::describe_sent() const {
                        exact_bytes(sum.payload_bytes_sent), readable_bytes(wire_bytes)) +
            describe_least();
   }
-  const auto line = [](const char* name, std::uint64_t payload, std::uint64_t wire) {
-    return fmt::format("{} payload {}, on the wire {}\n", name, exact_bytes(payload), readable_bytes(wire));
+  const auto line = [](const char* name, std::uint64_t payload, std::uint64_t sent) {
+    return fmt::format("{} payload {}, on the wire {}\n", name, exact_bytes(payload), readable_bytes(sent));
   };
   const auto& last = iterations.back();
   std::string text = line("sent each iteration:", last.payload_bytes_sent, last.wire_bytes_sent) +
