@@ -24,6 +24,18 @@ bool is_in(std::string_view line, char wanted) {
   });
 }
 
+/// Returns whether a field may be the name of a column of numbers: a word, but none that stands for a number
+/// which is missing.
+bool may_be_title(std::string_view field) {
+  constexpr std::array<std::string_view, 10> kMissing = {"na",   "n/a", "nan",      "null",    "nil",
+                                                         "none", "inf", "infinity", "unknown", "missing"};
+  std::string word;
+  for (const char c : field) word += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const char first = word.empty() ? '?' : word[0];
+  return ((first >= 'a' && first <= 'z') || first == '_' || static_cast<unsigned char>(first) >= 0x80) &&
+         std::ranges::find(kMissing, word) == kMissing.end();
+}
+
 /// Decides what the first lines of one input say.
 class Look {
  public:
@@ -53,6 +65,7 @@ class Look {
     FirstLines found = {.names = true, .guessed = !options_.labels, .separator = separator_};
     if (!options_.labels && !are_names()) return {};
     found.header = are_two_names(first_) && is_header();
+    found.sure = known_ || chosen_.by_name();
     found.table = found.header || told || separator_ == ';' || separator_ == '|';
     return found;
   }
@@ -152,14 +165,22 @@ class Look {
 
   /// Returns whether the first line, which has names where ids are, names the columns.
   bool is_header() {
-    if (known_ || chosen_.by_name()) return true;
-    if (options_.labels && !chosen_.columns.empty()) return false;
-    if (is_weighted(first_)) return false;
+    if (chosen_.by_name()) return true;
+    if (options_.labels && !chosen_.columns.empty() && !known_) return false;
     const Rows rows = look_at_rows();
+    if (known_) {
+      if (rows.recur || is_weighted(first_)) refuse_known();
+      return true;
+    }
     if (rows.count == 0) return false;
+    if (is_weighted(first_)) {
+      if (!rows.recur && !options_.labels) refuse();
+      return false;
+    }
     if (rows.numbers == rows.count) refuse();
     if (rows.any_figures && !rows.recur) {
       if (by_place_) refuse_words_beside(rows.first);
+      if (!rows.any_titles) refuse();
       return true;
     }
     if (rows.recur) {
@@ -176,7 +197,8 @@ class Look {
     Line first;                            ///< the first of them
     std::uint64_t count = 0, numbers = 0;  ///< numbers: both of whose ids are
     bool recur = false;                    ///< an id of the first line is one of theirs
-    bool any_figures = false;  ///< a column has numbers in all of them, but in the first line a word
+    bool any_figures = false;  ///< a column has numbers in all of them, but in the first line none
+    bool any_titles = false;   ///< and what it has there may be its name; no column of ids
   };
   Rows look_at_rows() {
     Rows rows;
@@ -192,10 +214,20 @@ class Look {
       std::erase_if(figures, [&](std::size_t i) { return !row_[i].empty() && !is_number(row_[i]); });
       for (const std::size_t i : figures) any[i] = any[i] || !row_[i].empty();
     }
-    rows.any_figures = std::ranges::any_of(figures, [&](std::size_t i) { return any[i]; });
+    std::erase_if(figures, [&](std::size_t i) { return !any[i]; });
+    rows.any_figures = !figures.empty();
+    rows.any_titles = std::ranges::any_of(
+        figures, [&](std::size_t i) { return i != source_ && i != target_ && may_be_title(first_[i]); });
     return rows;
   }
 
+  /// Refuses a pair of names that columns have, where it may be an edge all the same.
+  [[noreturn]] void refuse_known() {
+    fail(first_, fmt::format("{0:.60} and {1:.60} are names of columns, but may be an edge: --labels "
+                             "--columns {2},{3} takes them for columns; if they are an edge, move it down "
+                             "by a line",
+                             first_[source_], first_[target_], column(source_), column(target_)));
+  }
   [[noreturn]] void refuse() {
     const std::string_view source = first_[source_], target = first_[target_];
     fail(first_, fmt::format("{0:.60} and {1:.60} may be names of columns or an edge: --labels --columns "
@@ -312,9 +344,11 @@ ChosenColumns chosen_columns(std::string_view columns) {
 FirstLines first_lines(Input& input, const ConvertOptions& options) { return Look(input, options).decide(); }
 
 std::string note_of_names(const FirstLines& lines) {
-  if (!lines.guessed) return "";
-  return fmt::format("ids are names, taken as with --labels{}",
-                     lines.header ? "" : "; the first line is an edge");
+  const char* const first = !lines.header ? "the first line is an edge"
+                            : lines.sure  ? ""
+                                          : "the first line names the columns";
+  if (!lines.guessed) return lines.header ? first : "";
+  return fmt::format("ids are names, taken as with --labels{}{}", *first == 0 ? "" : "; ", first);
 }
 
 void refuse_number(const Input& input, const Piece& piece, std::string_view id, const char* at) {

@@ -50,6 +50,7 @@ struct FirstLines {
   bool names = false;    ///< ids are names
   bool guessed = false;  ///< nobody has said so: each id must be one that is no number
   bool header = false;   ///< where ids are names: the first line names the columns
+  bool sure = false;     ///< header: --columns or a pair that is known says so
   bool table = false;    ///< where ids are names: only the reader of tables reads it
   char separator = 0;    ///< where ids are names; 0: no edge is among the lines that were looked at
 };

@@ -123,7 +123,7 @@ NAMED = {
     "separator": ("t.csv", "sep=;\nSender;Receiver\nalice;bob\nbob;Éva Long\n", PLAIN, TAKEN),
     "separator alone": ("t.csv", "sep=|\nalice|bob\nbob|Éva Long\n", PLAIN, FIRST),
     "figures below a word": ("t.csv", "who,whom,score\n" + PAYMENTS, PLAIN,
-                             TAKEN + "; no column is called source or target, so edges go from who to whom; ignored: score "
+                             TAKEN + "; the first line names the columns; no column is called source or target, so edges go from who to whom; ignored: score "
                              "(--columns who,whom,score takes score for the weight)"),
     "no header": ("t.csv", PAYMENTS, PAID, FIRST),
     "names that come again": ("t.tsv", "alice\tbob\nbob\tÉva Long\n", PLAIN, FIRST),
@@ -187,6 +187,11 @@ EITHER = "may be names of columns or an edge: --labels --columns {},{} takes the
     ("t.csv", "id,who,whom\n1,ada,bob\n2,bob,ada\n", "line 2, column 3: expected a vertex id (a whole number from 0 on), as edges go from id to who: "
      "--columns SOURCE,TARGET chooses others, --labels takes ids for names"),
     ("t.csv", "user,score\nada,5\nbob,7\n", "line 2, column 1: expected a vertex id"),
+    ("t.csv", "ann,bob,NA\ndan,cy,3\neve,fay,4\n", "line 1, column 1: ann and bob " + EITHER.format("ann", "bob")),
+    ("t.txt", "ann bob -\ndan cy 3\neve fay 4\n", "line 1, column 1: ann and bob " + EITHER.format("ann", "bob")),
+    ("t.csv", "buyer,seller,2019\nAnn,Bob,5\nBob,Cy,6\n", "line 1, column 1: buyer and seller " + EITHER.format("buyer", "seller")),
+    ("t.txt", "from to 3\nto go 2\n", "line 1, column 1: from and to are names of columns, but may be an edge"),
+    ("t.txt", "from to\nto go\ngo from\n", "line 1, column 1: from and to are names of columns, but may be an edge"),
     ("t.txt", "1 2\n2 Éva\n", "line 2, column 3: expected a vertex id (a whole number); --labels reads names"),
     ("t.txt", "17 alice\n", "line 1, column 4: expected a vertex id"),
     ("t.csv", "alice,bob\ncarol,dave\n", "line 1, column 1: alice and bob " + EITHER.format("alice", "bob")),
@@ -215,6 +220,8 @@ def test_what_a_refusal_offers_works(edgewire, tmp_path):
     assert edges(unclear, "--labels", "--columns", "alice,bob") == ["carol>dave"]
     assert edges(unclear, "--labels", "--columns", "1,2") == ["alice>bob", "carol>dave"]
     assert edges("source,target\nalice,bob\nbob,17\n", "--labels") == ["alice>bob", "bob>17"]
+    (tmp_path / "t.txt").write_text("Anna Bert\nCora 7\nDirk 8\n")
+    assert refused(edgewire("convert", "t.txt", "--labels", "-o", "y.ew")).endswith(EITHER.format("Anna", "Bert"))
     assert edges("id,who,whom\n1,ada,bob\n2,bob,ada\n", "--columns", "who,whom") == ["ada>bob", "bob>ada"]
     assert WHICH in refused(edgewire("convert", "t.csv", "--labels", "-o", "y.ew"))  # edges do not go from id to who
     assert edges("alice,knows,bob\nbob,knows,alice\n", "--columns", "1,3") == ["alice>bob", "bob>alice"]

@@ -99,7 +99,7 @@ def test_each_run_and_stdout(edgewire, graph, tmp_path):
     path, names = graph
     edgewire.ok("bfs", path, "--samples", 2, "-w", 1, "-o", tmp_path / "{}.json")
     files = {file.name: from_json(file.read_text()) for file in tmp_path.iterdir()}
-    assert len(files) == 2 and all(f"{source}.json" in files for source in names.values() if files.get(f"{source}.json"))
+    assert len(files) == 2 and set(files) <= {f"{name}.json" for name in names.values()}
     assert all(column == "level" and len(values) == 4 for column, values in files.values())
     lines = "".join(f"{name}\t{value}\n" for name, value in zip(names.values(), [2, 1, 1, 0]))
     for name in ("r.tsv", "r.txt", "r", "r.csv.out"):
