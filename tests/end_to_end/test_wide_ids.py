@@ -122,7 +122,7 @@ def test_runs_the_other_program_for_its_graphs(edgewire, wide, graphs):
     both = os.pathsep.join([os.path.dirname(edgewire.program), os.path.dirname(wide.program), os.environ["PATH"]])
     for program in (edgewire, wide):
         for name in ("narrow", "wide"):
-            assert "components" in program.ok("wcc", graphs / f"{name}.ew", "-p", 2, "-w", 1, env={"PATH": both})
+            assert "component" in program.ok("wcc", graphs / f"{name}.ew", "-p", 2, "-w", 1, env={"PATH": both})
 
 
 def test_says_what_to_install_where_there_is_no_other_program(edgewire, wide, graphs, alone):

@@ -254,7 +254,7 @@ TEST_CASE("tables of two columns, whatever a row in the middle looks like") {
     for (std::uint32_t i = 0; i < 2000; ++i) half += fmt::format("{}{}{}\n", i, separator, (i * 7) % 2000);
     for (std::uint32_t i = 0; i < 4000; ++i) edges.emplace_back(i / 2, (i / 2 * 7) % 2000, 0);
     const std::string head = fmt::format("src{}dst\n", separator);
-    const auto with = [&](const std::string& row) { return head + half + row + half; };
+    const auto with = [&](const std::string& row) { return fmt::format("{}{}{}{}", head, half, row, half); };
     for (const char* const row : {"", "# a comment\n", "\n", "\r\n"}) {
       CAPTURE(row);
       CHECK(edges_of(converter("g.csv", with(row))) == edges);

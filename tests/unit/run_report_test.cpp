@@ -164,7 +164,7 @@ TEST_CASE("the disk is the limit where a run reads nearly as fast as it can") {
 
 TEST_CASE("a report says whether edges on disk were written or found") {
   auto report = example(1);
-  report.disk.emplace();
+  report.disk = RunReport::Disk{};
   report.disk->bytes_read_of_devices = {30, 40};
   const auto disk = [&] { return nlohmann::json::parse(report.to_json())["disk"]; };
   CHECK(report.to_text().find("\nedges on disk: found, an earlier run wrote them\n") != std::string::npos);
