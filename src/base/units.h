@@ -12,7 +12,7 @@ std::string readable_bytes(std::uint64_t bytes);
 std::string readable_memory(std::uint64_t bytes);
 /// Returns a text such as "12.34 ms" or "870 us".
 std::string readable_seconds(double seconds);
-/// Returns a text such as "85.21 M", behind which the name of what is counted stands.
+/// Returns a text such as "85.21 M". The caller adds the name of what is counted.
 std::string readable_count(double count);
 
 }  // namespace edgewire

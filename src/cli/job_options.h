@@ -37,7 +37,7 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string&
                         const std::string& help, const std::vector<std::string>& words);
 /// Adds -q, with which show() and note() say nothing.
 CLI::Option* add_quiet_option(CLI::App& command);
-/// Adds --json and -q, which it returns. `what`: what --json writes, such as "run report".
+/// Adds --json and -q. Returns the option -q. `what`: what --json writes, such as "run report".
 CLI::Option* add_report_options(CLI::App& command, std::string& path, const std::string& what);
 
 /// Returns what must be the same in all processes of a job, however they were started: the command, the

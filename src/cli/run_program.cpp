@@ -1,4 +1,4 @@
-// What a process of the program does from its start to its exit status.
+// This file runs the program in one process, from its command line to its exit status.
 #include "cli/run_program.h"
 
 #include <unistd.h>
@@ -35,11 +35,11 @@ void run(CLI::App& app, int argc, char** argv) {
     app.exit(asked, text);
     write_whole("-", text.str());
   }
-  write_whole("-", "");  // what was printed may not have found room
+  write_whole("-", "");  // throws if stdout could not take what was printed
 }
 
-/// What nobody can catch, such as a thread of its own without memory, ends the process with a line all the
-/// same.
+/// Ends the process with a line that names an exception which no code catches. A thread that finds no memory
+/// throws such a one.
 [[noreturn]] void end_with_a_line() {
   try {
     if (const auto thrown = std::current_exception()) std::rethrow_exception(thrown);

@@ -16,9 +16,10 @@ namespace edgewire::graph {
 
 namespace {
 
-bool is_in(std::string_view line, char wanted) {
+/// Returns how often a character is in the line outside of double quotes.
+std::ptrdiff_t count_in(std::string_view line, char wanted) {
   bool quoted = false;
-  return std::ranges::any_of(line, [&](char c) {
+  return std::ranges::count_if(line, [&](char c) {
     quoted = quoted != (c == '"');
     return c == wanted && !quoted;
   });
@@ -29,11 +30,9 @@ bool is_in(std::string_view line, char wanted) {
 bool may_be_title(std::string_view field) {
   constexpr std::array<std::string_view, 10> kMissing = {"na",   "n/a", "nan",      "null",    "nil",
                                                          "none", "inf", "infinity", "unknown", "missing"};
-  std::string word;
-  for (const char c : field) word += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  const char first = word.empty() ? '?' : word[0];
-  return ((first >= 'a' && first <= 'z') || first == '_' || static_cast<unsigned char>(first) >= 0x80) &&
-         std::ranges::find(kMissing, word) == kMissing.end();
+  const auto first = static_cast<unsigned char>(field.empty() ? '?' : field[0]);
+  constexpr unsigned char kBeyondAscii = 0x80;
+  return (std::isalpha(first) != 0 || first == '_' || first >= kBeyondAscii) && !is_one_of(field, kMissing);
 }
 
 /// Decides what the first lines of one input say.
@@ -296,22 +295,17 @@ char separator_of_names(std::string_view line) {
   for (const char candidate : {'\t', ','})  // also behind a double quote that is a part of a name
     if (line.find(candidate) != line.npos) return candidate;
   for (const char candidate : {' ', ';', '|'})
-    if (is_in(line, candidate)) return candidate;
+    if (count_in(line, candidate) > 0) return candidate;
   return ' ';
 }
 
 char separator_of(std::string_view line) {
   line = trimmed(line);
-  if (is_in(line, '\t')) return '\t';
+  if (count_in(line, '\t') > 0) return '\t';
   char best = ' ';
   std::ptrdiff_t most = 0;
   for (const char candidate : {';', '|', ','}) {
-    bool quoted = false;
-    std::ptrdiff_t count = 0;
-    for (const char c : line) {
-      if (c == '"') quoted = !quoted;
-      if (c == candidate && !quoted) ++count;
-    }
+    const std::ptrdiff_t count = count_in(line, candidate);
     if (count > most) best = candidate;
     most = std::max(most, count);
   }

@@ -1,5 +1,5 @@
-// What programs have in common that add up messages times the weights of their edges. They share the loops
-// over edges, which are compiled once.
+// The base of programs that add up messages times the weights of their edges. These programs share one
+// compiled copy of the loops over edges.
 #pragma once
 
 #include <type_traits>
