@@ -1,8 +1,9 @@
 # Steps of a run of checks, for .ci/run and tools/test-all. A run goes on after a failed step, so that one run tells all.
 # The last line is `N passed, N failed, N skipped`, the sum over all steps; the exit status is 1 when any failed.
+# Where `strict` is set, a skipped test is a failed one, unless the machine cannot have what it needs or another step runs it.
 # Source it in bash, from the root of the checkout.
-passed=0 failed=0 skipped=0 unstable=0 started=0
-took=()
+passed=0 failed=0 skipped=0 unstable=0 started=0 strict=
+took=() could_not_run=()
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 
@@ -48,9 +49,36 @@ count() {
     failed=$((failed + BASH_REMATCH[2]))
     skipped=$((skipped + BASH_REMATCH[3]))
     [ "$status" = 0 ] || [ "${BASH_REMATCH[2]}" != 0 ] || failed=$((failed + 1))
+    [ -z "$strict" ] || judge_skips "${BASH_REMATCH[3]}"
   else
     echo "FAILED  $name: exit status $status, no count of tests"
     failed=$((failed + 1))
+  fi
+}
+
+# Of so many skipped tests, those fail for which a line of the step does not say that the machine cannot have what they need (could not
+# run N: WHY), or that another step runs them (elsewhere N: WHY).
+judge_skips() {
+  local line stand=0
+  while read -r line; do
+    [[ $line =~ ^(could\ not\ run|elsewhere)\ ([0-9]+):\ (.*) ]] || continue
+    stand=$((stand + BASH_REMATCH[2]))
+    [ "${BASH_REMATCH[1]}" = elsewhere ] || could_not_run+=("${BASH_REMATCH[2]}: ${BASH_REMATCH[3]}")
+  done <"$logs/count"
+  [ "$1" -gt $stand ] || return 0
+  echo "FAILED  $name_of_step: $(($1 - stand)) tests were skipped that should have run here"
+  failed=$((failed + $1 - stand)) skipped=$((skipped - $1 + stand))
+}
+
+# Runs a piece, and notes in the ledger (tools/last-green) that it has passed: piece NAME SEED COMMAND...
+piece() {
+  local name=$1 seed=$2 before=$failed already=$passed start=$SECONDS lacks=${#could_not_run[@]} reason
+  shift 2
+  "$@"
+  if [ $failed = $before ] && [ $passed -gt $already ]; then
+    local words=()
+    for reason in "${could_not_run[@]:$lacks}"; do words+=(--could-not-run "$reason"); done
+    tools/last-green --write "$name" --passed $((passed - already)) --seconds $((SECONDS - start)) --seed "$seed" "${words[@]}"
   fi
 }
 
@@ -74,6 +102,7 @@ finish() {
   printf '\n== times (%d s in all)\n' "$SECONDS"
   printf '%s\n' "${took[@]}"
   [ $unstable = 0 ] || echo "$unstable unstable: a test that passes only when it is repeated is mended before anything new is begun"
+  [ ${#could_not_run[@]} = 0 ] || printf 'this machine cannot run %s\n' "${could_not_run[@]}"
   printf '%d passed, %d failed, %d skipped\n' $passed $failed $skipped
   [ $failed = 0 ]
   exit
