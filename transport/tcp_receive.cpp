@@ -190,10 +190,12 @@ void Tcp::note_lost(Link& link) noexcept {
 }
 
 /// Reports which peer was lost, a moment after it happened. If that peer only ended because another one had
-/// failed, the bootstrap names the first one in the meantime.
+/// failed, the bootstrap names the first one in the meantime. A connection that has timed out has no such
+/// cause, and the other end, which only sees a reset, is to hear of the timeout first.
 void Tcp::report_lost() noexcept {
   Link* link = lost_.load(std::memory_order_acquire);
-  if (link == nullptr || Clock::now() - lost_at_ < kExplainLimit) return;
+  if (link == nullptr) return;
+  if (link->in.error != ETIMEDOUT && Clock::now() - lost_at_ < kExplainLimit) return;
   std::string cause = link->in.error == 0 ? "connection closed" : reason(link->in.error);
   const std::string advice = link->in.error == ETIMEDOUT ? mtu_advice(link->socket, link->address) : "";
   if (!advice.empty())

@@ -30,11 +30,11 @@ std::string Delivery::why_stuck(const FileDescriptor& stream) const {
 std::string Delivery::why_silent(const FileDescriptor& stream, std::chrono::duration<double> silence) const {
   const auto sent = transport::sending(stream);
   if (!sent.known) return " (stopped, or its link down?)";
-  if (sent.answered_s_ago > silence.count() / 2)
-    return ", and its host does not answer (is it or its link down?)";
+  const bool answers = sent.answered_s_ago <= silence.count() / 2;
   const std::string advice = transport::mtu_advice(stream, address_);
-  return ", though its host answers (stopped?" +
-         (advice.empty() ? "" : fmt::format(" Or the way drops its large packets: {}", advice)) + ")";
+  return fmt::format(", {} ({}{})", answers ? "though its host answers" : "and its host does not answer",
+                     answers ? "stopped?" : "is it or its link down?",
+                     advice.empty() ? "" : fmt::format(" Or the way drops large packets: {}", advice));
 }
 
 }  // namespace edgewire::launch

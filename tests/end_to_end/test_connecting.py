@@ -235,11 +235,12 @@ def test_why_rank_0_cannot_be_reached(edgewire, net_hosts, net_options, path, ro
 
 @pytest.fixture
 def dropping(net_hosts):
-    """dropping(sender): the sender's MTU is 9000, and so is what the other host says that it takes, but its link takes 1500.
+    """dropping(sender, takes): the sender's MTU is 9000, and so is what the other host says that it takes, but its link takes less.
     Gives the end of the line that names it."""
-    def make(sender):
+    def make(sender, takes=1500):
         there = f"10.9.0.{2 - sender}"
         net_hosts[sender].do("ip link set eth0 mtu 9000 gso_max_segs 1")
+        net_hosts[1 - sender].do(f"ip link set eth0 mtu {takes}")
         net_hosts[1 - sender].do(f"ip route change 10.9.0.0/24 dev eth0 advmss 8960 src {there}")
         return f"MTU 9000 here; ping -M do -s 8972 {there} tells)"
     return make
@@ -249,7 +250,7 @@ def dropping(net_hosts):
 @pytest.mark.links
 @pytest.mark.parametrize("sender", [0, 1])
 def test_a_way_that_drops_large_packets_of_values(running, edgewire, net_hosts, net_options, dropping, tmp_path, sender):
-    cause = dropping(sender)
+    cause = dropping(sender, takes=4000)  # messages of control are smaller
     edgewire.ok("generate", "kronecker", "--scale", 14, "-o", tmp_path / "g.ew")
     options = changed(net_options("10.9.0.1", "10.9.0.2"), peer_timeout=3)
     ranks = [running(["pagerank", tmp_path / "g.ew", *options, "-w", 1, "--transport", "tcp", "--rank", rank], net_hosts[rank].through)
@@ -261,7 +262,8 @@ def test_a_way_that_drops_large_packets_of_values(running, edgewire, net_hosts, 
 @pytest.mark.slow
 @pytest.mark.links
 def test_a_way_that_drops_large_packets_of_control(running, net_hosts, net_options, dropping, path):
-    """Messages of rank 0 to all others are larger than a packet, those to it are not."""
+    """Messages of rank 0 to all others are larger than a packet, those to it are not. These may be lost, too: a system that only acknowledges
+    by the large packets that it sends again makes the other one hold back what is small."""
     cause = dropping(0)
     options = net_options(*["10.9.0.1"] * 6, "10.9.0.2")
     options[1].write_text("".join(f"10.9.0.1:{7471 + rank}\n" for rank in range(6)) + "10.9.0.2:7471\n")
@@ -269,8 +271,8 @@ def test_a_way_that_drops_large_packets_of_control(running, net_hosts, net_optio
     ranks = [running(["pagerank", path, *options, "-w", 1, "--rank", rank], net_hosts[rank == 6].through) for rank in range(7)]
     lines = [lines_of(rank) for rank in ranks]
     assert all(len(one) == 1 for one in lines), lines
-    assert lines[0][0] == ("edgewire: rank 0: rank 6 (10.9.0.2) does not get what is sent to it, though its small messages arrive: the way "
-                           "there drops large packets (" + cause), lines
+    assert re.fullmatch(r"edgewire: rank 0: rank 6 \(10.9.0.2\) (does not get what is sent to it, though its small messages arrive: the way there "
+                        r"drops large packets \(|has been silent for \d.\d s, .*\? Or the way drops large packets: )" + re.escape(cause), lines[0][0]), lines
     assert "rank 0 (10.9.0.1)" in lines[6][0], lines
 
 
