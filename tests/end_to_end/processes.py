@@ -103,8 +103,8 @@ def start_seconds():
 
 
 def causes(lines):
-    """What a process says of its end, without warnings."""
-    return [line for line in lines if "edgewire: warning: " not in line]
+    """What a process says of its end, without warnings and without how long its rest would have taken."""
+    return [line for line in lines if "edgewire: warning: " not in line and "; the rest will take about " not in line]
 
 
 # What commands that move records say of how far they have come.
