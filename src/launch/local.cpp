@@ -143,7 +143,8 @@ class Family {
         kill_all(SIGCONT);
       }
       while (reap(WNOHANG)) continue;
-      const bool late = Clock::now() > deadline_;
+      if (!all_wait_for_first()) moved_ = Clock::now();
+      const bool late = Clock::now() > deadline_ || Clock::now() > moved_ + grace_;
       const bool lost = tolerates_losses_ && !children_[0].running && status_ == 0;  // all that still run
       if (late && status_ == 0 && !lost) name_late_ones();
       if (late || ((lost || status_ != 0) && all_stopped())) kill_all(SIGKILL);
@@ -166,6 +167,8 @@ class Family {
     return std::all_of(children_.begin(), children_.end(),
                        [](const Child& c) { return !c.running || c.stopped; });
   }
+  /// Losses do not end the job, and nobody is left but a first process that is stopped.
+  bool all_wait_for_first() const { return tolerates_losses_ && children_[0].stopped && running() == 1; }
   void kill_all(int number) {
     for (Child& c : children_) {
       if (!c.running) continue;
@@ -220,6 +223,7 @@ class Family {
   sigset_t before_{};
   int status_ = 0;
   Clock::time_point deadline_ = Clock::time_point::max();  ///< for those that still run
+  Clock::time_point moved_ = Clock::now();                 ///< when somebody was last seen who could go on
 };
 
 /// The streams between rank 0 and all others, made before forking: of [p] the first end is for rank 0, the
