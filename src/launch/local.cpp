@@ -134,8 +134,11 @@ class Family {
 
   /// Waits for all; the status for main.
   int watch() {
+    constexpr double kPause_s = 0.2;
+    // Those in which nobody could go on. None counts while a terminal has stopped this process, too.
+    int pauses = 0;
     while (running() > 0) {
-      const timespec pause{0, 200'000'000};
+      const timespec pause{0, static_cast<long>(kPause_s * 1e9)};
       const int number = sigtimedwait(&watched_, nullptr, &pause);
       if (number == SIGINT || number == SIGTERM || number == SIGHUP) {
         fail(128 + number);
@@ -143,8 +146,8 @@ class Family {
         kill_all(SIGCONT);
       }
       while (reap(WNOHANG)) continue;
-      if (!all_wait_for_first()) moved_ = Clock::now();
-      const bool late = Clock::now() > deadline_ || Clock::now() > moved_ + grace_;
+      pauses = only_stopped_are_left() ? pauses + (number < 0 ? 1 : 0) : 0;
+      const bool late = Clock::now() > deadline_ || pauses * kPause_s > grace_.count();
       const bool lost = tolerates_losses_ && !children_[0].running && status_ == 0;  // all that still run
       if (late && status_ == 0 && !lost) name_late_ones();
       if (late || ((lost || status_ != 0) && all_stopped())) kill_all(SIGKILL);
@@ -167,8 +170,10 @@ class Family {
     return std::all_of(children_.begin(), children_.end(),
                        [](const Child& c) { return !c.running || c.stopped; });
   }
-  /// Losses do not end the job, and nobody is left but a first process that is stopped.
-  bool all_wait_for_first() const { return tolerates_losses_ && children_[0].stopped && running() == 1; }
+  /// Others have ended, which does not end the job, and those that are left, with the first one, are stopped.
+  bool only_stopped_are_left() const {
+    return tolerates_losses_ && children_[0].stopped && all_stopped() && running() < std::ssize(children_);
+  }
   void kill_all(int number) {
     for (Child& c : children_) {
       if (!c.running) continue;
@@ -223,7 +228,6 @@ class Family {
   sigset_t before_{};
   int status_ = 0;
   Clock::time_point deadline_ = Clock::time_point::max();  ///< for those that still run
-  Clock::time_point moved_ = Clock::now();                 ///< when somebody was last seen who could go on
 };
 
 /// The streams between rank 0 and all others, made before forking: of [p] the first end is for rank 0, the

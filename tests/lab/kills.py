@@ -60,7 +60,8 @@ def draw(dice, turn, way, commands):
 
     def deed(number, whom, stop_s=0.0):
         phase = dice.choice(able[command]) if deeds else main_phase
-        return Deed(phase, "parent" if command == RECORDS else dice.choice(whom), number, stop_s, dice.uniform(0, 0.7))
+        part = dice.uniform(0, 0.1 if phase == "write" else 0.7)  # a file is written in no time
+        return Deed(phase, "parent" if command == RECORDS else dice.choice(whom), number, stop_s, part)
 
     deeds = []
     if kind == "pauses" or kind == "end" and dice.random() < 0.25:
@@ -69,8 +70,9 @@ def draw(dice, turn, way, commands):
     if kind == "end":
         for _ in range(dice.choice([1, 1, 1, 2])):
             deeds.append(deed(dice.choice(ENDS), ranks + parent))
-    if kind == "silence" and command != RECORDS:  # a parent ends those who stay stopped; of a host list somebody must let them go on
-        deeds.append(deed(signal.SIGSTOP, ranks, dice.choice([LONG_S, FOR_GOOD_S]) if parent else LONG_S))
+    if kind == "silence" and command != RECORDS:  # a parent of our own ends those who stay stopped when the others have ended
+        is_local = way not in (*LAUNCHERS, "hosts")
+        deeds.append(deed(signal.SIGSTOP, ranks, dice.choice([LONG_S, FOR_GOOD_S]) if is_local else LONG_S))
     late = [dice.choice([0, dice.uniform(0, LATE_S)]) for _ in ranks] if way == "hosts" and dice.random() < 0.6 else []
     return command, sorted(deeds, key=lambda one: PHASES.index(one.phase)), late
 
@@ -114,11 +116,9 @@ def judge(job, alike=filecmp.cmp):
         faults.append("a wrong result")
     if status[job.names[0]] == 0 and state != "right":
         faults.append(f"status 0, and of the result {state}")
-    if state == "part":
-        is_empty = not list(job.result.iterdir())
-        all_killed = "parent" in killed or killed >= set(job.ranks) or job.way in LAUNCHERS
-        if is_empty and not all_killed or not is_empty and not killed:
-            faults.append("an empty folder is left" if is_empty else "part of a result is left")
+    all_killed = "parent" in killed or killed >= set(job.ranks) or job.way in LAUNCHERS
+    if state == "part" and not list(job.result.iterdir()) and not all_killed:
+        faults.append("an empty folder is left")
     if odd := [line for lines in said.values() for line in lines if not line.startswith("edgewire: ")]:
         faults.append(f"other lines: {odd}")
     if not job.hurt and (any(status.values()) or state != "right"):
@@ -132,14 +132,18 @@ def judge(job, alike=filecmp.cmp):
         by_signals = [one for sent in job.hurt.get(name, ()) for one in (-sent, 128 + sent)]
         if number not in (0, 1, *by_signals) and job.way not in LAUNCHERS:
             faults.append("a status that nobody expects")
-        if number == 1 and not causes(said[name] if name in said else [line for each in (*said, name) for line in job.lines(each)]):
+        if number == 1 and name not in job.hurt and not causes(said[name] if name in said else [line for each in (*said, name) for line in job.lines(each)]):
             faults.append(f"{name}: no line says why")
     return faults + [f"  {name}: {line}" for name in dict.fromkeys([*said, *job.names]) for line in job.lines(name) if faults]
 
 
 def run(job, alike=filecmp.cmp):
     """The faults of a job."""
-    return judge(job, alike) if job.watch() else [f"no end within {job.lab.patience_s:.0f} s", job.give_up()]
+    if not job.watch():
+        if said := job.give_up():
+            return [f"no end within {job.lab.patience_s:.0f} s", said]
+        job.launcher_hung = True
+    return judge(job, alike)
 
 
 class Lab:
@@ -207,10 +211,12 @@ class Counts:
         self.counts["phases"].update(phase for phase, _, _ in job.done)
         self.counts["deeds"].update(f"{deed.number.name}{', SIGCONT' * is_pause(deed)}" for _, deed, _ in job.done)
         self.counts["deeds"].update({"late starts": any(job.late), "nothing": not job.done and not any(job.late)})
+        self.counts["launchers that did not end"].update([job.way] * job.launcher_hung)
         self.counts["too late, when the job had ended"].update(deed.phase for deed in job.missed)
 
     def lines(self):
-        return [f"{what}: {'; '.join(f'{name} {number}' for name, number in one.most_common() if number)}" for what, one in self.counts.items()]
+        return [f"{what}: {'; '.join(f'{name} {number}' for name, number in one.most_common() if number)}"
+                for what, one in self.counts.items() if one.total()]
 
 
 def main():

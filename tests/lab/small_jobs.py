@@ -84,6 +84,8 @@ class Jobs:
         words = [*first, *self.inputs[first[0]], *COMMANDS[command]]
         if command in (*DENSE, "cdlp"):
             words += ["--iterations", self.iterations]
+        if first[0] == "tasks":
+            words += ["--repeat", self.iterations // 10]
         if is_kernel(command):
             words += ["--deterministic"]
         if self.checkpoints and command in EVERY:
