@@ -134,8 +134,11 @@ class Family {
 
   /// Waits for all; the status for main.
   int watch() {
+    constexpr double kPause_s = 0.2;
+    // Those in which nobody could go on. None counts while a terminal has stopped this process, too.
+    int pauses = 0;
     while (running() > 0) {
-      const timespec pause{0, 200'000'000};
+      const timespec pause{0, static_cast<long>(kPause_s * 1e9)};
       const int number = sigtimedwait(&watched_, nullptr, &pause);
       if (number == SIGINT || number == SIGTERM || number == SIGHUP) {
         fail(128 + number);
@@ -143,7 +146,8 @@ class Family {
         kill_all(SIGCONT);
       }
       while (reap(WNOHANG)) continue;
-      const bool late = Clock::now() > deadline_;
+      pauses = only_stopped_are_left() ? pauses + (number < 0 ? 1 : 0) : 0;
+      const bool late = Clock::now() > deadline_ || pauses * kPause_s > grace_.count();
       const bool lost = tolerates_losses_ && !children_[0].running && status_ == 0;  // all that still run
       if (late && status_ == 0 && !lost) name_late_ones();
       if (late || ((lost || status_ != 0) && all_stopped())) kill_all(SIGKILL);
@@ -165,6 +169,10 @@ class Family {
   bool all_stopped() const {
     return std::all_of(children_.begin(), children_.end(),
                        [](const Child& c) { return !c.running || c.stopped; });
+  }
+  /// Others have ended, which does not end the job, and those that are left, with the first one, are stopped.
+  bool only_stopped_are_left() const {
+    return tolerates_losses_ && children_[0].stopped && all_stopped() && running() < std::ssize(children_);
   }
   void kill_all(int number) {
     for (Child& c : children_) {

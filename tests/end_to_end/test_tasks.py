@@ -213,12 +213,13 @@ def test_one_process_says_that_a_signal_ends_the_job(edgewire, command, number):
                                      r"with \d+ tasks run here")
 
 
-def lose_a_process(edgewire, ranks, victim, blow, *command):
-    """What a job with --retry ends with: a process is lost when all work."""
-    with edgewire.start("tasks", *command, "-p", ranks, "-w", 1, "--peer-timeout", peer_timeout(blow), "--retry") as process:
+def lose_a_process(edgewire, ranks, victim, blow, *command, timeout_s=None):
+    """What a job with --retry ends with: a process, or several, are lost when all work."""
+    with edgewire.start("tasks", *command, "-p", ranks, "-w", 1, "--peer-timeout", timeout_s or peer_timeout(blow), "--retry") as process:
         pids = wait_for(lambda: len(found := children(process.pid)) == ranks and found, "all processes")
         wait_for(lambda: all(cpu_seconds(pid) > start_seconds() + 0.1 for pid in pids), "tasks that run")
-        os.kill(pids[victim], blow)
+        for one in [victim] if isinstance(victim, int) else victim:
+            os.kill(pids[one], blow)
         try:
             _, stderr = process.communicate(timeout=LIMIT_S)
         finally:
@@ -255,6 +256,13 @@ def test_what_other_processes_know_is_not_computed_again(edgewire, tmp_path, ran
 def test_the_loss_of_rank_0_ends_a_job_with_retry(edgewire):
     status, stderr = lose_a_process(edgewire, 3, 0, signal.SIGKILL, "iterative", "--count", 1 << 39)
     assert status == 1 and "rank 0 was ended by signal 9" in stderr
+
+
+@pytest.mark.parametrize("victims", [[0], [0, 1]], ids=str)
+def test_rank_0_of_a_job_with_retry_is_stopped_for_good(edgewire, victims):
+    """The others give it up and end; then only the parent can end it. Whether they notice early makes no difference."""
+    status, stderr = lose_a_process(edgewire, 3, victims, signal.SIGSTOP, "iterative", "--count", 1 << 39, timeout_s=1)
+    assert status == 1 and "rank 0 has not ended 3 s after the others (it is stopped), so it is killed" in stderr, stderr
 
 
 def test_all_others_may_be_lost(edgewire, tmp_path):

@@ -1,108 +1,87 @@
 #!/usr/bin/python3
 """Runs jobs of two hosts over a switch that changes frames: corruptions.py SEED [--runs N].
 
-Each job must end right, or with a line that says why; no result file is ever wrong. Kernel, transport, kind of damage and share
-of damaged frames follow from the seed and the number of the run.
+Each job must end right, or with a line that says why; no result is ever wrong. Command, transport, kind of damage, share of damaged
+frames, and what else happens to frames follow from the seed and the number of the run.
 """
 
 import argparse
 import collections
 import concurrent.futures
-import filecmp
-import os
 import pathlib
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
 
+from small_jobs import COMMANDS, RECORDS, ROOT, Jobs, keep_result_line, result_name, state_of
 from switch import Switch, address
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PATIENCE_S = 90
-KERNELS = {
-    "pagerank": ["--iterations", "10", "--deterministic"], "bfs": ["--source", "1"], "sssp": ["--source", "1"], "wcc": [],
-    "scc": [], "cdlp": ["--iterations", "3"], "lcc": [], "sort": ["--record", "100", "--key", "0:8", "--partitions", "4"]}
+ALONE = [RECORDS, "convert", "sort --memory 6M"]  # what has no hosts, and what makes no difference to a link
 DAMAGE = ["flip behind the card", "flip on the way", "swap"]
+TRAFFIC = {"": {}, ", lost": {"loss": 0.01}, ", doubled and late": {"duplicate": 0.03, "reorder": 0.05}}  # and their faults of other kinds
 
 
-def same(one, other):
-    """Whether two files, or all files of two folders, have the same bytes."""
-    if one.is_file():
-        return filecmp.cmp(one, other, shallow=False)
-    names = sorted(os.listdir(one))
-    return names == sorted(os.listdir(other)) and all(filecmp.cmp(one / name, other / name, shallow=False) for name in names)
+def words_of_link(jobs, transport):
+    words = ["--hosts", jobs.folder / "hosts", "--secret-file", jobs.folder / "secret", "-w", "1", "--peer-timeout", "4",
+             "--start-timeout", "15", "--transport", transport]
+    return words + (["--dpdk-port", "net_af_packet0,iface=eth0"] if transport == "dpdk" else [])
 
 
-class Jobs:
-    """Inputs, and the results of runs without a network to compare with."""
-
-    def __init__(self, program, folder, kernels):
-        self.program, self.folder = program, folder
-        graph, records = folder / "g.ew", folder / "records"
-        self.ok("generate", "kronecker", "--scale", "11", "--weights", "--undirected", "--simple", "-o", graph)
-        self.inputs = {kernel: [graph] for kernel in kernels}
-        if "sort" in kernels:
-            self.ok("generate", "records", "--bytes", "200k", "--keys", "65536", "--files", "2", "-o", records)
-            self.inputs["sort"] = sorted(records.iterdir())
-        for kernel in kernels:
-            self.ok(*self.command(kernel), "-p", "2", "-w", "1", "--transport", "shm", "-o", folder / kernel)
-        (folder / "hosts").write_text(f"{address(0)}\n{address(1)}\n")
-        secret = folder / "secret"
-        secret.touch(mode=0o600)
-        secret.write_text("a secret of the lab\n")
-
-    def ok(self, *words):
-        subprocess.run([self.program, *words], check=True, stdout=subprocess.DEVNULL)
-
-    def command(self, kernel):
-        return [kernel, *self.inputs[kernel], *KERNELS[kernel]]
-
-    def over(self, switch, kernel, transport, output):
-        """Runs a job; gives (exit status, lines on stderr) of both ranks. None stands for one that does not end."""
-        words = [*self.command(kernel), "--hosts", self.folder / "hosts", "--secret-file", self.folder / "secret", "-w", "1",
-                 "--peer-timeout", "2", "--start-timeout", "10", "--transport", transport, "-o", output]
-        if transport == "dpdk":
-            words += ["--dpdk-port", "net_af_packet0,iface=eth0"]
-        ranks = [subprocess.Popen([*switch.on(rank), self.program, *map(str, words), "--rank", str(rank)],
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for rank in (0, 1)]
-        ends = []
-        for rank in ranks:
-            try:
-                said = rank.communicate(timeout=PATIENCE_S)[1]
-                ends.append((rank.returncode, said.splitlines()))
-            except subprocess.TimeoutExpired:
-                rank.kill()
-                ends.append((None, rank.communicate()[1].splitlines()))
-        return ends
+def over(switch, jobs, words, folder):
+    """Runs a job; gives (exit status, lines on stderr) of both ranks, None for one that does not end, and stdout of rank 0."""
+    ranks = []
+    for rank in (0, 1):
+        with open(folder / f"said.{rank}", "w") as said, open(folder / f"stderr.{rank}", "w") as stderr:
+            ranks.append(subprocess.Popen([*switch.on(rank), jobs.program, *map(str, words), "--rank", str(rank)], stdin=subprocess.DEVNULL,
+                                          stdout=said, stderr=stderr))
+    ends = []
+    for rank, process in enumerate(ranks):
+        try:
+            status = process.wait(timeout=PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            status = None
+        ends.append((status, (folder / f"stderr.{rank}").read_text(errors="replace").splitlines()))
+    return ends, (folder / "said.0").read_text()
 
 
-def one_run(jobs, seed, run, transports):
-    """What was done, what came of it (right, ended or wrong), and the faults that were found."""
+def one_run(jobs, seed, run, transports, commands):
+    """What was done, the command, the transport, what came of it (right, ended or wrong), changed frames, and the faults that were found."""
     dice = random.Random(f"{seed} {run}")
-    kernel, damage = dice.choice(list(jobs.inputs)), dice.choice(DAMAGE)
+    command, damage, traffic = dice.choice(commands), dice.choice(DAMAGE), dice.choice([*3 * [""], *TRAFFIC])
     transport, share = dice.choice(transports), dice.choice([0.003, 0.02, 0.1])
-    output = jobs.folder / f"result {run}"
-    faults = []
-    with Switch(dice.randrange(2**32), behind_checks=int("behind" in damage), **{damage.split()[0]: share}) as switch:
-        ends = jobs.over(switch, kernel, transport, output)
+    retry = ["--retry"] * (command.startswith("tasks") and transport == "tcp" and dice.random() < 0.5)
+    folder = jobs.folder / f"run {run}"
+    (folder / "out").mkdir(parents=True)
+    result, faults = folder / "out" / result_name(command), []
+    with Switch(dice.randrange(2**32), behind_checks=int("behind" in damage), **{damage.split()[0]: share}, **TRAFFIC[traffic]) as switch:
+        ends, said = over(switch, jobs, [*jobs.words(command, result), *words_of_link(jobs, transport), *retry], folder)
         counts = switch.close()
     for rank, (status, lines) in enumerate(ends):
         if status not in (0, 1):
             faults.append(f"rank {rank}: " + (f"status {status}" if status is not None else f"no end within {PATIENCE_S} s"))
         if status == 1 and not any(line.startswith("edgewire: ") for line in lines):
             faults.append(f"rank {rank}: no line says why")
-    right = ends[0][0] == 0
-    if right and not output.exists():
-        faults.append("status 0 and no result")
-    if output.exists() and (right or output.is_file()) and not same(jobs.folder / kernel, output):
-        faults.append("a wrong result")  # a job that fails in its last step may leave one, but a right one
+    if command.startswith("tasks"):
+        keep_result_line(said, result)
+    right, state = ends[0][0] == 0, state_of(result, jobs.expected(command, 2))
+    if right and state != "right":
+        faults.append(f"status 0, and of the result {state}")
+    if state in ("wrong", "part"):  # a job that fails in its last step may leave a result, but a right one
+        faults.append(f"what is left of a result is {state}")
+    if left := [path.name for path in (folder / "out").iterdir() if path != result]:
+        faults.append(f"files are left: {left}")
     faults += [f"  rank {rank}: {line}" for rank, (_, lines) in enumerate(ends) for line in lines if faults]
-    subprocess.run(["rm", "-rf", output], check=True)
+    shutil.rmtree(folder)
     changed = counts.get("flip", 0) + counts.get("swap", 0)
-    why = next((line for _, lines in ends for line in lines if "edgewire: " in line and "warning" not in line), "")
-    done = f"{kernel}, {transport}, {damage}, {changed} of {counts.get('frames', 0)} frames: " + ("right" if right else why)
-    return done, "wrong" if faults else "right" if right else "ended", changed, faults
+    why = next((lines[-1] for _, lines in ends if lines), "")
+    done = (f"{' '.join([command, *retry])}, {transport}, {damage}{traffic}, {changed} of {counts.get('frames', 0)} frames: "
+            + ("right" if right else why))
+    return done, command, transport, "wrong" if faults else "right" if right else "ended", changed, faults
 
 
 def main():
@@ -110,22 +89,31 @@ def main():
     parser.add_argument("seed", type=int)
     parser.add_argument("--runs", type=int, default=20, metavar="N")
     parser.add_argument("--first", type=int, default=0, metavar="I", help="begin with this run")
-    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="runs at a time")
-    parser.add_argument("--kernels", default=",".join(KERNELS), help="such as pagerank,bfs")
+    parser.add_argument("--jobs", type=int, default=3, metavar="N", help="runs at a time")
+    parser.add_argument("--commands", default=",".join(command for command in COMMANDS if command not in ALONE), help="such as pagerank,bfs")
     parser.add_argument("--transports", default="tcp,tcp,tcp,dpdk", help="to draw from")
     parser.add_argument("--program", default=ROOT / "build/edgewire", metavar="FILE")
     options = parser.parse_args()
-    came = collections.Counter()
+    came, commands, transports = (collections.Counter() for _ in range(3))
     with tempfile.TemporaryDirectory() as temporary:
-        jobs = Jobs(options.program, pathlib.Path(temporary), options.kernels.split(","))
+        folder = pathlib.Path(temporary)
+        jobs = Jobs(options.program, folder, 11, 10, "200k")
+        (folder / "hosts").write_text(f"{address(0)}\n{address(1)}\n")
+        (folder / "secret").touch(mode=0o600)
+        (folder / "secret").write_text("a secret of the lab\n")
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             runs = range(options.first, options.first + options.runs)
-            for run, (done, end, changed, faults) in zip(runs, pool.map(
-                    lambda run: one_run(jobs, options.seed, run, options.transports.split(",")), runs)):
+            for run, (done, command, transport, end, changed, faults) in zip(runs, pool.map(
+                    lambda run: one_run(jobs, options.seed, run, options.transports.split(","), options.commands.split(",")), runs)):
                 came.update({end: 1, "changed": changed, "touched": changed > 0})
+                commands[command] += 1
+                transports[transport] += 1
                 print(f"{run}: {done}" + "".join(f"\n  {fault}" for fault in faults), flush=True)
-    print(f"{options.runs} runs, {came['right']} right, {came['ended']} ended with a line, {came['wrong']} violations; "
-          f"{came['changed']} frames were changed in {came['touched']} runs")
+    for what, counted in (("transports", transports), ("commands", commands)):
+        print(f"{what}: {'; '.join(f'{name} {number}' for name, number in counted.most_common())}")
+    print(f"{came['changed']} frames were changed in {came['touched']} runs; {came['right']} runs right, {came['ended']} ended with a line")
+    print(f"seed {options.seed}: {options.runs} runs, {came['wrong']} violations\n"
+          f"{options.runs - came['wrong']} passed, {came['wrong']} failed, 0 skipped")
     return 1 if came["wrong"] else 0
 
 
