@@ -205,7 +205,7 @@ TEST_CASE("odd command lines") {
               .seeds = seeds,
               .adapt = name_no_other_folders,
               .twice = false,
-              .inputs = 40});
+              .inputs = 20});
 }
 
 }  // namespace

@@ -169,7 +169,8 @@ void convert_all(const std::string& corpus, const std::string& name, std::vector
   fuzz::feed({.name = corpus,
               .read = [&](const fuzz::Input& input) { return conversions.read(input); },
               .seeds = seeds,
-              .ways = conversions.ways()});
+              .ways = conversions.ways(),
+              .inputs = 60});
   conversions.check_files();
 }
 void unpack_all(const std::string& corpus, const std::string& name, const std::vector<std::string>& seeds) {
