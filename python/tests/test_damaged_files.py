@@ -125,3 +125,14 @@ def test_damaged_files(kind, tmp_path):
                 assert outcome(path, seed) == first
             except Exception as error:
                 raise AssertionError(f"EDGEWIRE_FUZZ_SEED={seed}, {len(content)} bytes") from error
+
+
+def test_names_that_are_no_utf8(tmp_path):
+    path = tmp_path / "g.tsv"
+    path.write_bytes(b"\xffa\tb\nb\t\xc3\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert sorted(ew.read(path, labels=True).labels) == ["b", "\ufffd", "\ufffda"]
+    path.write_bytes(b"src\tdst\n1\t\xff2\n")
+    with pytest.raises(ew.Error, match="g.tsv: line 2, column 3: .*\ufffd2"):
+        ew.read(path, "src", "dst")
