@@ -159,13 +159,21 @@ std::string left_out(const Matrix& matrix) {
 
 namespace {
 
+/// Returns a count that a report has. As std::uint64_t alone, a negative number or a fraction would become
+/// one, too. Throws Error.
+std::uint64_t count_in(const nlohmann::json& report, const char* name) {
+  const auto& number = report.at(name);
+  if (number.is_number_unsigned()) return number;
+  throw Error(fmt::format("a run report cannot be read: {} is no whole number from 0 on", name));
+}
+
 /// Adds what a kernel that follows a frontier reports.
 void add_supersteps(RunFigures& run, const nlohmann::json& report) {
   run.seconds = report.at("seconds_kernel");
   for (const auto& step : report.at("supersteps")) {
-    run.record_bytes += step.at("record_bytes").get<std::uint64_t>();
-    run.payload_bytes += step.at("payload_bytes_sent").get<std::uint64_t>();
-    run.wire_bytes += step.at("wire_bytes_sent").get<std::uint64_t>();
+    run.record_bytes += count_in(step, "record_bytes");
+    run.payload_bytes += count_in(step, "payload_bytes_sent");
+    run.wire_bytes += count_in(step, "wire_bytes_sent");
   }
   const auto& options = report.at("options");
   if (options.contains("source")) run.source = options.at("source");
@@ -178,8 +186,8 @@ RunFigures figures_from(std::string_view text) {
     const auto json = nlohmann::json::parse(text);
     RunFigures run;
     run.seconds_total = json.at("seconds_total");
-    run.vertices = json.at("vertices");
-    run.edges = json.at("edges");
+    run.vertices = count_in(json, "vertices");
+    run.edges = count_in(json, "edges");
     run.ownership = json.at("ownership");
     run.encoding = json.at("wire");
     if (json.contains("supersteps")) {
@@ -194,8 +202,8 @@ RunFigures figures_from(std::string_view text) {
       run.seconds += iterations[i].at("seconds").get<double>() / static_cast<double>(measured);
     run.iterations = static_cast<int>(iterations.size());
     run.bound_seconds_1g = json.at("bound").at("seconds_at").at("1G");
-    run.payload_bytes = iterations.back().at("payload_bytes_sent");
-    run.wire_bytes = iterations.back().at("wire_bytes_sent");
+    run.payload_bytes = count_in(iterations.back(), "payload_bytes_sent");
+    run.wire_bytes = count_in(iterations.back(), "wire_bytes_sent");
     return run;
   } catch (const nlohmann::json::exception& error) {
     throw Error(fmt::format("a run report cannot be read: {}", error.what()));

@@ -9,12 +9,28 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "python/apart.h"
 
 namespace edgewire::python {
 
 namespace nb = nanobind;
 using namespace nb::literals;
+
+/// Returns the text as Python has it. Bytes that are no UTF-8, as names in files may have them, become
+/// U+FFFD, as in results that are JSON.
+inline nb::str text_of(std::string_view text) {
+  return nb::steal<nb::str>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+}
+inline nb::list texts_of(const std::vector<std::string>& texts) {
+  nb::list all;
+  for (const std::string& text : texts) all.append(text_of(text));
+  return all;
+}
 
 /// Does run_apart() without the interpreter's lock, which the caller holds. Meanwhile Python handles its
 /// signals, and `show`, unless it is None, is called with the name, done, total and unit of the step that is

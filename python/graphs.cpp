@@ -58,16 +58,16 @@ void convert_arrays_of(const Array& sources, const Array& targets, const std::op
 }
 
 /// Returns what the user should know of the input.
-std::vector<std::string> convert_apart(const std::string& input, const std::string& output,
-                                       ConvertOptions options, const nb::object& show) {
-  return run_unlocked(
+nb::list convert_apart(const std::string& input, const std::string& output, ConvertOptions options,
+                       const nb::object& show) {
+  return texts_of(run_unlocked(
       [&](const Progress& progress) {
         options.progress = progress;
         options.note = note_apart;
         convert(input, output, options);
         return 0;
       },
-      show);
+      show));
 }
 
 /// Returns the elements as numbers of as many bytes, in an array that Python cannot write and that keeps
@@ -175,7 +175,7 @@ void bind_graph(nb::module_& m) {
   m.def("names_of", [](const GraphFile& graph) {
     std::vector<VertexId> ids;
     for (VertexId v{}; v < graph.vertices(); ++v) ids.push_back(v);
-    return names_of(graph, ids);
+    return texts_of(names_of(graph, ids));
   });
   m.def("original_ids", [](const GraphFile& graph) {
     auto ids = std::make_unique<std::vector<std::uint64_t>>();

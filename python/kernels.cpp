@@ -41,7 +41,7 @@ class SharedText {
   }
   /// Brings the text of rank 0 to all. Collective.
   void bring_to_all(launch::Bootstrap& bootstrap) { put(bootstrap.allgather(memory_.as<char>().data())[0]); }
-  nb::str take() const { return nb::str(memory_.as<char>().data()); }
+  nb::str take() const { return text_of(memory_.as<char>().data()); }
 
  private:
   static constexpr std::size_t kMostBytes = std::size_t{64} << 20;  // takes memory only where it is written

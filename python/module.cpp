@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <exception>
 #include <optional>
 #include <utility>
 
@@ -58,6 +59,21 @@ void note_end() {
   if (calls > 0) nb::set_leak_warnings(false);  // calls that do not come back keep their arguments
 }
 
+/// Adds a kind of errors, whose text may quote a file in which not all is UTF-8.
+template <class Kind>
+nb::object add_error(nb::module_& m, const char* name, nb::handle base) {
+  const nb::exception<Kind> type(m, name, base);
+  const auto translate = [](const std::exception_ptr& thrown, void* raised) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const Kind& error) {
+      PyErr_SetObject(static_cast<PyObject*>(raised), text_of(error.what()).ptr());
+    }
+  };
+  nb::register_exception_translator(translate, type.ptr());
+  return type;
+}
+
 }  // namespace
 
 std::vector<std::string> run_unlocked(const std::function<int(const Progress&)>& work,
@@ -76,8 +92,8 @@ std::vector<std::string> run_unlocked(const std::function<int(const Progress&)>&
 NB_MODULE(_edgewire, m) {
   using namespace edgewire;
   m.attr("__version__") = EDGEWIRE_VERSION;
-  const auto error = python::nb::exception<Error>(m, "Error");
-  python::nb::exception<UsageError>(m, "UsageError", error.ptr());
+  const auto error = python::add_error<Error>(m, "Error", PyExc_Exception);
+  python::add_error<UsageError>(m, "UsageError", error);
   python::bind_graph(m);
   python::bind_kernels(m);
   python::nb::module_::import_("atexit").attr("register")(python::nb::cpp_function(&python::note_end));

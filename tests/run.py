@@ -59,6 +59,7 @@ def read_options():
     parser.add_argument("--whole", action="store_true", help="all cases of matrix tests, not a sample")
     parser.add_argument("--seed", type=int, default=SEED, metavar="N", help=f"draws the sample (default: {SEED})")
     parser.add_argument("--fuzz-seconds", type=int, default=0, metavar="N", help="how long each fuzz test runs (default: a moment)")
+    parser.add_argument("--fuzz-seed", type=int, metavar="N", help="where fuzz tests begin that run for so long (default: anywhere)")
     parser.add_argument("--at-once", type=int, default=os.cpu_count() + 1, metavar="N",
                         help="test programs and pytest workers side by side (default: one more than cores, since some wait)")
     parser.add_argument("--verbose", action="store_true", help="name each skipped test")
@@ -76,7 +77,7 @@ def main():
         tally.fail("build", f"{build}/edgewire is not there: build first (make build)")
     else:
         if options.only != "end-to-end":
-            unit.run_all(build, tally, options.units, options.at_once, options.fuzz_seconds)
+            unit.run_all(build, tally, options.units, options.at_once, options.fuzz_seconds, options.fuzz_seed)
         if options.only != "unit":
             settings = {"EDGEWIRE_TEST_SEED": "" if options.whole else str(options.seed)}
             if options.wide:

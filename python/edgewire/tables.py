@@ -32,7 +32,7 @@ def read_table(path, src, dst, weight, **options):
         return (from_names if any(str(kind) in TEXTS for kind in types[:2]) else from_numbers)(batches, types, options)
     except Error as error:
         raise type(error)(f"{path}: {error}") from None
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:  # the last: names of columns, or strings, that are no UTF-8
         line = first_line(error).rstrip(".")
         raise Error(f"{path}: {line}{': rename one of them' if 'duplicate field names' in line else ''}") from None
 

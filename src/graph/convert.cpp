@@ -256,10 +256,10 @@ BuildSummary convert(const std::string& input, OutputFile& output, const Convert
   refuse_same_file(input, options, output.path());
   if (is_in_parts(input, options)) return copy_parts(input, output, options, progress);
   Input file(input);
-  const Plan plan = plan_for(file, options);
-  BuildOptions build = build_options(file.path(), options);
-  build.workers = workers_or_default(options.workers);
   try {
+    const Plan plan = plan_for(file, options);
+    BuildOptions build = build_options(file.path(), options);
+    build.workers = workers_or_default(options.workers);
     if (plan.format == Format::ew) {
       if (!options.more.empty()) throw UsageError("several inputs: an .ew file is read alone");
       if (file.streamed())

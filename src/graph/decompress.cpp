@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/units.h"
 #include "base/vector_registers.h"
 
 #ifdef EDGEWIRE_ZSTD
@@ -95,8 +96,11 @@ class Decoder : public ByteStream {
   /// Returns whether zeros may follow a member, as on tapes and block devices.
   virtual bool may_be_padded() const { return false; }
 
+  [[noreturn]] void refuse(std::size_t used, std::string_view what) const {
+    raw_.fail(raw_.used() + used, fmt::format("the {} data {}", format_, what));
+  }
   [[noreturn, maybe_unused]] void damaged(std::size_t used, const char* why) const {
-    raw_.fail(raw_.used() + used, fmt::format("the {} data is damaged ({})", format_, why));
+    refuse(used, fmt::format("is damaged ({})", why));
   }
 
  private:
@@ -191,8 +195,10 @@ class XzReader final : public Decoder {
     stream_.avail_out = room;
     const lzma_ret result = lzma_code(&stream_, in.empty() ? LZMA_FINISH : LZMA_RUN);
     const Step step = {in.size() - stream_.avail_in, room - stream_.avail_out, result == LZMA_STREAM_END};
-    if (result == LZMA_MEM_ERROR) throw std::bad_alloc();
-    if (result == LZMA_MEMLIMIT_ERROR) damaged(step.used, "it needs more than 2 GB of memory");
+    if (result == LZMA_MEM_ERROR || result == LZMA_MEMLIMIT_ERROR)
+      refuse(step.used,
+             fmt::format("needs {} of memory to be unpacked, and {}", readable_bytes(lzma_memusage(&stream_)),
+                         result == LZMA_MEM_ERROR ? "there is less" : "2 GB are the most that it may take"));
     if (result != LZMA_OK && result != LZMA_STREAM_END && result != LZMA_BUF_ERROR) {
       damaged(step.used, result == LZMA_OPTIONS_ERROR ? "unknown options" : "incorrect data check");
     }

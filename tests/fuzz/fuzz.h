@@ -1,80 +1,36 @@
-// A seeded mutator for tests that feed damaged input to a reader, and the seeds of tests. A run without
-// EDGEWIRE_FUZZ_SECONDS takes the same inputs every time; with it, it goes on for so long with others.
+// How tests feed damaged input to a reader: the files of its corpus as they are, and then inputs that are
+// made of them. A run without EDGEWIRE_FUZZ_SECONDS takes the same inputs every time; with it, it goes on for
+// so long with others.
 #pragma once
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <random>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "mutator.h"
+
+/// Sanitizers call `last` before they end the process.
+extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*last)());  // NOLINT: their name
 
 namespace edgewire::fuzz {
-
-class Mutator {
- public:
-  explicit Mutator(std::uint64_t seed) : random_(seed) {}
-
-  /// One of the seeds with one to four changes.
-  std::string operator()(const std::vector<std::string>& seeds) {
-    std::string text = seeds[below(seeds.size())];
-    for (std::size_t left = 1 + below(4); left > 0; --left) change(text, seeds);
-    return text;
-  }
-
- private:
-  std::size_t below(std::size_t end) {
-    return std::uniform_int_distribution<std::size_t>(0, end - 1)(random_);
-  }
-
-  void change(std::string& text, const std::vector<std::string>& seeds) {
-    using namespace std::string_view_literals;
-    static constexpr std::array<std::string_view, 24> kTokens = {
-        "0",          "-1",    "18446744073709551616",
-        "4294967296", "1e400", "nan",
-        "-",          ".",     "1.5",
-        "999999",     " ",     "\t",
-        "\n",         "\r",    "\"",
-        ",",          "#",     "%",
-        "/",          ";",     "p ",
-        "e ",         "\0"sv,  "\xff"};
-    const std::size_t at = below(text.size() + 1), rest = text.size() - at;
-    switch (below(7)) {
-      case 0:  // a bit
-        if (rest > 0) text[at] = static_cast<char>(text[at] ^ 1 << below(8));
-        break;
-      case 1:  // a byte
-        if (rest > 0) text[at] = static_cast<char>(below(256));
-        break;
-      case 2:
-        text.insert(at, kTokens[below(kTokens.size())]);
-        break;
-      case 3:  // less
-        text.erase(at, 1 + below(16));
-        break;
-      case 4:  // the same twice
-        text.insert(at, text.substr(below(text.size() + 1), below(64)));
-        break;
-      case 5:  // an end that is missing
-        text.resize(at);
-        break;
-      default: {  // a piece of another input
-        const std::string& other = seeds[below(seeds.size())];
-        text.replace(at, std::min(rest, below(32)), other.substr(below(other.size() + 1), below(32)));
-      }
-    }
-  }
-
-  std::mt19937_64 random_;
-};
 
 /// Calls work(seed) for so many seeds, the same ones every time; or, with EDGEWIRE_FUZZ_SECONDS, for others
 /// as well, on and on. Returns how many there were.
@@ -91,24 +47,117 @@ inline std::uint64_t for_each_seed(std::uint64_t least, const std::function<void
   return number;
 }
 
-/// Feeds mutations of the seeds to read(), which takes them or throws an Error of one line. `adapt` may
-/// change an input, for instance where it asks for more memory than a test should take.
-inline void feed(
-    const std::vector<std::string>& seeds, const std::function<void(const std::string&)>& read,
-    const std::function<void(std::string&)>& adapt = [](std::string&) {}) {
-  constexpr std::uint64_t kInputs = 150;
-  for_each_seed(kInputs, [&](std::uint64_t seed) {
-    std::string input = Mutator(seed)(seeds);
-    adapt(input);
-    INFO("seed " << seed << ", " << input.size() << " bytes");
-    try {
-      read(input);
-    } catch (const Error& error) {
-      const std::string_view line = error.what();
-      CHECK(!line.empty());
-      CHECK(line.find('\n') == line.npos);
+/// What a reader gets.
+struct Input {
+  std::string bytes;
+  std::uint64_t turn = 0;  ///< chooses the options with which it is read
+  bool again = false;      ///< the same bytes and turn once more
+};
+
+/// What is tried.
+struct Reader {
+  std::string name;  ///< of its folder in tests/data/corpus, if it has one
+  /// Reads the input, or throws an Error of one line. Returns in words what was read: twice the same.
+  std::function<std::string(const Input&)> read;
+  std::vector<std::string> seeds = {};  ///< inputs beside those of the corpus
+  std::uint64_t ways = 1;               ///< in which inputs are read: turn % ways says in which one
+  /// May change an input, for instance to give it the checksums that belong to it.
+  std::function<void(std::string&)> adapt = {};
+  bool twice = true;           ///< the input is read a second time
+  std::uint64_t inputs = 150;  ///< of a run without EDGEWIRE_FUZZ_SECONDS
+};
+
+/// The files of a reader, in the order of their names.
+inline std::vector<std::filesystem::path> corpus(const std::string& reader) {
+  const char* const data = std::getenv("EDGEWIRE_TEST_DATA");
+  REQUIRE_MESSAGE(data != nullptr, "EDGEWIRE_TEST_DATA is the folder tests/data");
+  std::vector<std::filesystem::path> files;
+  if (const auto folder = std::filesystem::path(data) / "corpus" / reader; std::filesystem::exists(folder))
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) files.push_back(entry.path());
+  std::ranges::sort(files);
+  return files;
+}
+
+namespace detail {
+
+constexpr unsigned kMostSeconds = 120;  // for one input, on a busy machine
+
+/// The line that names the input which is read, should the process end.
+inline std::string& last_line() {
+  static std::string line;
+  return line;
+}
+inline void say_last_line() {
+  const std::string& line = last_line();
+  if (write(STDERR_FILENO, line.data(), line.size()) < 0) return;
+}
+inline void end_hung(int) {
+  static constexpr std::string_view kWhy = "an input is read for too long\n";
+  if (write(STDERR_FILENO, kWhy.data(), kWhy.size()) >= 0) say_last_line();
+  abort();
+}
+
+/// While it lives, an input that crashes the process, or is read for too long, is named.
+class Watch {
+ public:
+  explicit Watch(const std::string& line) {
+    last_line() = line + "\n";
+    if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(say_last_line);
+    std::signal(SIGALRM, end_hung);
+    alarm(kMostSeconds);
+  }
+  ~Watch() { alarm(0); }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+};
+
+/// Returns what the reader says of the input. A refusal has one line, and is none for want of memory: no
+/// input here needs much.
+inline std::string outcome(const Reader& reader, const Input& input) {
+  try {
+    return reader.read(input);
+  } catch (const Error& error) {
+    const std::string line = error.what();
+    CHECK(!line.empty());
+    CHECK(line.find('\n') == line.npos);
+    CHECK(line.find("not enough memory") == line.npos);
+    return "refused: " + line.substr(0, line.find(" MB of memory, "));  // what is available changes
+  }
+}
+
+inline void take(const Reader& reader, Input input, const std::string& what) {
+  INFO(what);
+  const Watch watch(what);
+  const std::string first = outcome(reader, input);
+  input.again = true;
+  if (reader.twice) CHECK(outcome(reader, input) == first);
+}
+
+}  // namespace detail
+
+/// Feeds the reader. A failure names the seed; EDGEWIRE_FUZZ_SAVE names a file that then gets the input of
+/// the first seed.
+inline void feed(const Reader& reader) {
+  std::vector<std::string> seeds = reader.seeds;
+  for (const auto& path : corpus(reader.name)) {
+    std::ifstream file(path, std::ios::binary);
+    seeds.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    for (std::uint64_t way = 0; way < reader.ways; ++way) {
+      const std::uint64_t turn = way + reader.ways * (seeds.size() + way);
+      detail::take(reader, {seeds.back(), turn}, path.string() + ", turn " + std::to_string(turn));
     }
+  }
+  REQUIRE(!seeds.empty());
+  const char* save = std::getenv("EDGEWIRE_FUZZ_SAVE");
+  const auto inputs = for_each_seed(reader.inputs, [&](std::uint64_t seed) {
+    std::string bytes = Mutator(seed)(seeds);
+    if (reader.adapt) reader.adapt(bytes);
+    if (save != nullptr) std::ofstream(std::exchange(save, nullptr), std::ios::binary) << bytes;
+    const auto size = std::to_string(bytes.size());
+    detail::take(reader, {std::move(bytes), seed},
+                 reader.name + ": EDGEWIRE_FUZZ_SEED=" + std::to_string(seed) + ", " + size + " bytes");
   });
+  if (inputs > reader.inputs) MESSAGE(inputs << " inputs");
 }
 
 }  // namespace edgewire::fuzz

@@ -40,32 +40,37 @@ class PrivateFile {
 
 TEST_CASE("damaged host lists") {
   PrivateFile file;
-  fuzz::feed(
-      {"127.0.0.1:5000\n127.0.0.1\n# a comment\nnode2 # another\n", "[::1]:7000\nfe80::1\n[fe80::2]\n"},
-      [&](const std::string& bytes) {
-        for (const Host& host : read_hosts(file.with(bytes), 7000)) {
-          CHECK(!host.address.empty());
-          CHECK(host.port > 0);
-        }
-      });
+  fuzz::feed({.name = "hosts", .read = [&](const fuzz::Input& input) {
+                std::string hosts;
+                for (const Host& host : read_hosts(file.with(input.bytes), 7000)) {
+                  CHECK(!host.address.empty());
+                  CHECK(host.port > 0);
+                  hosts += host.address + " " + std::to_string(host.port) + "\n";
+                }
+                return hosts;
+              }});
 }
 
 TEST_CASE("damaged secret files") {
   PrivateFile file;
-  fuzz::feed({"0123456789abcdef\n", std::string(100, 's')}, [&](const std::string& bytes) {
-    const std::string secret = load_secret(file.with(bytes));
-    CHECK(secret.size() == 32);
-  });
+  fuzz::feed({.name = "secret", .read = [&](const fuzz::Input& input) {
+                const std::string secret = load_secret(file.with(input.bytes));
+                CHECK(secret.size() == 32);
+                return secret;
+              }});
 }
 
 TEST_CASE("damaged strings of the bootstrap") {
-  fuzz::feed(
-      {pack(std::vector<std::string>{"one", "", "three"}), pack(std::vector<std::string>{"", "2", ""})},
-      [&](const std::string& bytes) {
-        std::size_t all = 0;
-        for (const std::string& item : unpack(bytes, 3)) all += item.size();
-        CHECK(all + 24 <= bytes.size());
-      });
+  fuzz::feed({.name = "strings",
+              .read =
+                  [](const fuzz::Input& input) {
+                    std::string all;
+                    for (const std::string& item : unpack(input.bytes, 3)) all += item;
+                    CHECK(all.size() + 24 <= input.bytes.size());
+                    return all;
+                  },
+              .seeds = {pack(std::vector<std::string>{"one", "", "three"}),
+                        pack(std::vector<std::string>{"", "2", ""})}});
 }
 
 struct Ends {
@@ -110,14 +115,16 @@ TEST_CASE("damaged messages of the bootstrap") {
   std::string stream;
   for (const std::string& payload : sent) stream += *frame(FrameKind::Data, 3, payload);
   CHECK(payloads_of(stream) == sent);
-  fuzz::feed(
-      {stream, *frame(FrameKind::Abort, 1, "no memory") + *frame(FrameKind::Finish, 0)},
-      [&](const std::string& bytes) {
-        std::size_t all = 0;
-        for (const std::string& payload : payloads_of(bytes)) all += payload.size();
-        CHECK(all <= bytes.size());
-      },
-      seal_header);
+  fuzz::feed({.name = "messages",
+              .read =
+                  [](const fuzz::Input& input) {
+                    std::string all;
+                    for (const std::string& payload : payloads_of(input.bytes)) all += payload;
+                    CHECK(all.size() <= input.bytes.size());
+                    return all;
+                  },
+              .seeds = {stream, *frame(FrameKind::Abort, 1, "no memory") + *frame(FrameKind::Finish, 0)},
+              .adapt = seal_header});
 }
 
 /// Whether a side that gets these bytes ends, without having believed them.
@@ -138,14 +145,19 @@ TEST_CASE("damaged handshakes") {
     hello.append(reinterpret_cast<const char*>(&number), sizeof number);
   hello += std::string(32, 'c');
   const std::string proof(32, 'p');
-  fuzz::feed({hello + proof, hello, proof + proof + "V", "N"}, [&](const std::string& bytes) {
-    Ends to_accept(bytes), to_connect(bytes);
-    auto accepts = Handshake::accept(std::move(to_accept.there), secret, transport::Purpose::Launch, 0);
-    CHECK(ends_refused(accepts));
-    auto connects =
-        Handshake::connect(std::move(to_connect.there), secret, {transport::Purpose::Launch, 1, 0});
-    CHECK(ends_refused(connects));
-  });
+  fuzz::feed({.name = "handshake",
+              .read =
+                  [&](const fuzz::Input& input) {
+                    Ends to_accept(input.bytes), to_connect(input.bytes);
+                    auto accepts =
+                        Handshake::accept(std::move(to_accept.there), secret, transport::Purpose::Launch, 0);
+                    CHECK(ends_refused(accepts));
+                    auto connects = Handshake::connect(std::move(to_connect.there), secret,
+                                                       {transport::Purpose::Launch, 1, 0});
+                    CHECK(ends_refused(connects));
+                    return std::string();
+                  },
+              .seeds = {hello + proof, hello, proof + proof + "V", "N"}});
 }
 
 }  // namespace

@@ -150,18 +150,24 @@ TEST_CASE("damaged plans with right checksums") {
     for (std::size_t s = 0; s < sections.size(); ++s)
       seeds.push_back(std::string{static_cast<char>(kind), static_cast<char>(s)} + sections[s]);
   }
-  fuzz::feed(seeds, [&](const std::string& input) {
-    if (input.size() < 2) return;
-    TwoRanks& ranks = *all[static_cast<unsigned char>(input[0]) % all.size()];
-    PlanParts parts(ranks.whole[0]);
-    const std::size_t section = static_cast<unsigned char>(input[1]) % parts.sections.size();
-    CAPTURE(section);
-    parts.sections[section] = input.substr(2);
-    parts.write(ranks.file(0));
-    write_file(ranks.file(1), ranks.whole[1]);
-    const auto found = ranks.run();
-    if (ranks.source != PlanSource::used) CHECK(found == ranks.ranks);
-  });
+  fuzz::feed({.name = "plan",
+              .read =
+                  [&](const fuzz::Input& input) {
+                    if (input.bytes.size() < 2) return "nothing";
+                    TwoRanks& ranks = *all[static_cast<unsigned char>(input.bytes[0]) % all.size()];
+                    PlanParts parts(ranks.whole[0]);
+                    const std::size_t section =
+                        static_cast<unsigned char>(input.bytes[1]) % parts.sections.size();
+                    CAPTURE(section);
+                    parts.sections[section] = input.bytes.substr(2);
+                    parts.write(ranks.file(0));
+                    write_file(ranks.file(1), ranks.whole[1]);
+                    const auto found = ranks.run();
+                    if (ranks.source != PlanSource::used) CHECK(found == ranks.ranks);
+                    return "taken";
+                  },
+              .seeds = seeds,
+              .twice = false});
 }
 
 }  // namespace

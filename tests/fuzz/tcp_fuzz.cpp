@@ -159,29 +159,29 @@ TEST_CASE("frames that are not damaged arrive") {
 TEST_CASE("damaged frames") {
   // Whatever is left of a payload takes these; then they are no header.
   const std::string end(kPart + 4096, 'e');
-  for (const bool integrity : {true, false}) {
-    CAPTURE(integrity);
-    fuzz::feed(
-        {join({kSmall, kSignal}), join({kSignal, kLarge, kSmall}), join({kSmall, kSmall, kGoodbye}), kSignal},
-        [&](const std::string& bytes) {
-          Receiver receiver(integrity);
-          receiver.take(bytes + end);
-          receiver.until([] { return false; });
-          CHECK(receiver.health().peer() == 1);
-          const auto region = receiver.region();
-          const auto outside = [](std::byte byte) { return byte != std::byte{0}; };
-          CHECK(std::none_of(region.begin(), region.begin() + kBefore, outside));
-          CHECK(std::none_of(region.begin() + kBefore + kPart, region.end(), outside));
-          throw Error(receiver.health().message());
-        },
-        [](std::string& bytes) {
-          std::mt19937 random(crc32c(std::as_bytes(std::span(bytes))));
-          if (random() % 8 == 0) return;
-          seal(bytes, [&](FrameHeader& header) {
-            if (random() % 2 == 0) damage(header, random);
-          });
-        });
-  }
+  fuzz::feed({.name = "frames",
+              .read = [&](const fuzz::Input& input) -> std::string {
+                Receiver receiver(input.turn % 2 == 0);
+                receiver.take(input.bytes + end);
+                receiver.until([] { return false; });
+                CHECK(receiver.health().peer() == 1);
+                const auto region = receiver.region();
+                const auto outside = [](std::byte byte) { return byte != std::byte{0}; };
+                CHECK(std::none_of(region.begin(), region.begin() + kBefore, outside));
+                CHECK(std::none_of(region.begin() + kBefore + kPart, region.end(), outside));
+                throw Error(receiver.health().message());
+              },
+              .seeds = {join({kSmall, kSignal}), join({kSignal, kLarge, kSmall}),
+                        join({kSmall, kSmall, kGoodbye}), kSignal},
+              .adapt =
+                  [](std::string& bytes) {
+                    std::mt19937 random(crc32c(std::as_bytes(std::span(bytes))));
+                    if (random() % 8 == 0) return;
+                    seal(bytes, [&](FrameHeader& header) {
+                      if (random() % 2 == 0) damage(header, random);
+                    });
+                  },
+              .twice = false});
 }
 
 }  // namespace

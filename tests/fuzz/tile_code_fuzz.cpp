@@ -33,13 +33,18 @@ TEST_CASE("damaged codes of tiles") {
   for (const unsigned flags : {0U, 1U, unsigned{kFloatWeights}, 1U | kDoubleWeights})
     for (const std::uint32_t seed : {1U, 2U})
       seeds.push_back(code_of_some_tile(static_cast<std::uint16_t>(flags), seed));
-  fuzz::feed(seeds, [](const std::string& input) {
-    std::vector<std::byte> code(input.size());  // whose end a sanitizer knows
-    std::ranges::transform(input, code.begin(), [](char byte) { return static_cast<std::byte>(byte); });
-    std::vector<std::uint16_t> words(decoded_words(code));
-    CHECK(words.size() <= 256 * code.size());
-    if (decode_tiles(code, words)) are_tiles(words, 5000, 4000);
-  });
+  fuzz::feed({.name = "tile code",
+              .read =
+                  [](const fuzz::Input& input) {
+                    std::vector<std::byte> code(input.bytes.size());  // whose end a sanitizer knows
+                    std::ranges::transform(input.bytes, code.begin(),
+                                           [](char byte) { return static_cast<std::byte>(byte); });
+                    std::vector<std::uint16_t> words(decoded_words(code));
+                    CHECK(words.size() <= 256 * code.size());
+                    if (!decode_tiles(code, words)) return "no tiles";
+                    return are_tiles(words, 5000, 4000) ? "tiles" : "words";
+                  },
+              .seeds = seeds});
 }
 
 }  // namespace

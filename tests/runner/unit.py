@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -9,12 +10,13 @@ import tempfile
 import time
 import xml.etree.ElementTree as ET
 
-from runner.commands import ALONE, ROOT, clean_environment, how_it_ended, run, tail
+from runner.commands import ALONE, ROOT, SANITIZERS, clean_environment, how_it_ended, run, tail
 from runner.outcomes import is_crash, print_file
 
 LIMIT_S = 900
+FUZZ_MEMORY = "allocator_may_return_null=1:max_allocation_size_mb=512:hard_rss_limit_mb=3072"  # no damaged input needs more
 # Programs whose assertions are about values alone: one that fails is a wrong value, and is not repeated.
-VALUES = {"answers_fuzz", "checkpoint", "checkpoint_fuzz", "cli", "dense_kernels", "engine", "frontier", "graph", "graph_fuzz", "launch_fuzz", "plan",
+VALUES = {"answers_fuzz", "checkpoint", "checkpoint_fuzz", "cli", "cli_fuzz", "dense_kernels", "engine", "frontier", "graph", "graph_fuzz", "launch_fuzz", "plan",
           "plan_cache", "plan_fuzz", "report", "shuffle", "tcp_fuzz", "tile", "verify"}
 
 
@@ -24,6 +26,12 @@ def listed(build):
     if told.returncode == 0 and (tests := json.loads(told.stdout)):
         return [(test["name"], test["cmd"], test["env"]) for test in tests]
     return [(path.name.removesuffix("_test"), [str(path)], {}) for path in sorted((build / "tests/unit").glob("*_test"))]
+
+
+def names_of_cases(command):
+    """The test cases of a program."""
+    told = subprocess.run([*command, "-ltc", "-r=xml"], capture_output=True, text=True)
+    return [case.get("name") for case in ET.fromstring(told.stdout).iter("TestCase")]
 
 
 def parse_cases(path):
@@ -72,14 +80,15 @@ def is_wrong_value(program, case):
 class Program:
     """One run of a test program."""
 
-    def __init__(self, name, command, environment, only=None):
+    def __init__(self, name, command, environment, only=None, limit_s=LIMIT_S):
         self.name = name
+        self.title = f"{name}: {only}" if only else name
         filters = [] if only is None else ["-tc=" + only.replace("\\", "\\\\").replace(",", "\\,")]
         start = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
             results = f"{folder}/results.xml"
             self.command = [*command, *filters]
-            self.code, self.output = run([*ALONE, *self.command, "-r=xml", f"-o={results}"], LIMIT_S, cwd=ROOT,
+            self.code, self.output = run([*ALONE, *self.command, "-r=xml", f"-o={results}"], limit_s, cwd=ROOT,
                                          env=clean_environment(**environment, XDG_RUNTIME_DIR=folder))
             self.cases = [case for case in parse_cases(results) if not case.get("skipped") or only is None]
         self.seconds = time.monotonic() - start
@@ -121,26 +130,34 @@ def report(program, tally, later):
             tally.passed += 1
     if text := program.crash():
         if isinstance(program.code, int):
-            tally.fail(program.name, text)
+            tally.fail(program.title, text)
         else:
             later.append((program.name, None, text))
-    print_file(program.name, outcomes, program.seconds)
+    print_file(program.title, outcomes, program.seconds)
 
 
-def run_all(build, tally, wanted, side_by_side, fuzz_seconds):
-    """Runs the programs (`wanted`: their names; none: all), several at a time, then once more what failed by chance."""
-    more = {"EDGEWIRE_FUZZ_SECONDS": str(fuzz_seconds)} if fuzz_seconds else {}
+def fuzz_environment(seconds, seed):
+    """For programs that are fed with damaged input for so long, beginning with this seed."""
+    options = ":".join((os.environ.get("ASAN_OPTIONS", SANITIZERS["ASAN_OPTIONS"]), FUZZ_MEMORY))
+    return {"EDGEWIRE_FUZZ_SECONDS": str(seconds), **({"EDGEWIRE_FUZZ_SEED": str(seed)} if seed is not None else {}), "ASAN_OPTIONS": options}
+
+
+def run_all(build, tally, wanted, side_by_side, fuzz_seconds=0, fuzz_seed=None):
+    """Runs the programs (`wanted`: their names; none: all), several at a time, then once more what failed by chance. With
+    `fuzz_seconds` each test case runs alone, and those that are fed with damaged input go on for so long."""
+    more = fuzz_environment(fuzz_seconds, fuzz_seed) if fuzz_seconds else {}
     tests = {name: (command, {**environment, **more}) for name, command, environment in listed(build)
              if not wanted or name in wanted}
     if not tests or set(wanted) - set(tests):
         tally.fail("unit tests", f"{build} has no {', '.join(sorted(set(wanted) - set(tests))) or 'unit tests'}: is it built?")
     later = []
+    runs = [(name, only) for name in tests for only in (names_of_cases(tests[name][0]) if fuzz_seconds else [None])]
     with concurrent.futures.ThreadPoolExecutor(side_by_side) as pool:
-        running = [pool.submit(Program, name, *test) for name, test in tests.items()]
+        running = [pool.submit(Program, name, *tests[name], only, LIMIT_S + fuzz_seconds) for name, only in runs]
         for done in concurrent.futures.as_completed(running):
             report(done.result(), tally, later)
     for name, case, text in later:
-        again = Program(name, *tests[name], only=case)
+        again = Program(name, *tests[name], only=case, limit_s=LIMIT_S + fuzz_seconds)
         known = [one for one in again.cases if case is None or one.get("name") == case]
         tally.settle(f"{name}: {case or 'the whole program'}", text,
                      not again.crash() and bool(known) and all(map(again.passes, known)))
