@@ -18,7 +18,10 @@ import tempfile
 from small_jobs import COMMANDS, RECORDS, ROOT, Jobs, keep_result_line, result_name, state_of
 from switch import Switch, address
 
-PATIENCE_S = 90
+sys.path.insert(0, str(ROOT / "tests"))
+from runner.commands import stacks  # noqa: E402
+
+PATIENCE_S = 300
 ALONE = [RECORDS, "convert", "sort --memory 6M"]  # what has no hosts, and what makes no difference to a link
 DAMAGE = ["flip behind the card", "flip on the way", "swap"]
 TRAFFIC = {"": {}, ", lost": {"loss": 0.01}, ", doubled and late": {"duplicate": 0.03, "reorder": 0.05}}  # and their faults of other kinds
@@ -42,6 +45,7 @@ def over(switch, jobs, words, folder):
         try:
             status = process.wait(timeout=PATIENCE_S)
         except subprocess.TimeoutExpired:
+            print(stacks([process.pid]), flush=True)
             process.kill()
             process.wait()
             status = None
@@ -105,7 +109,7 @@ def main():
             runs = range(options.first, options.first + options.runs)
             for run, (done, command, transport, end, changed, faults) in zip(runs, pool.map(
                     lambda run: one_run(jobs, options.seed, run, options.transports.split(","), options.commands.split(",")), runs)):
-                came.update({end: 1, "changed": changed, "touched": changed > 0})
+                came.update({end: 1, "changed": changed, "touched": int(changed > 0)})
                 commands[command] += 1
                 transports[transport] += 1
                 print(f"{run}: {done}" + "".join(f"\n  {fault}" for fault in faults), flush=True)

@@ -39,28 +39,30 @@ KINDS = {"nothing": 1, "pauses": 5, "end": 12, "silence": 3}  # of runs, and the
 LONG_S = 1.5 * SHORT_PEER_TIMEOUT_S
 
 
-def cannot_start(way):
+def cannot_start(program, way):
     """Why this machine has no jobs of this way; empty where it has."""
     needed = {"mpirun": ["mpirun"], "srun": ["srun", "slurmctld", "slurmd", "munged", "ip", "nsenter"]}.get(way, [])
     if missing := [name for name in needed if not shutil.which(name)]:
         return f"not installed: {', '.join(missing)}"
-    if way == "verbs" and not list(pathlib.Path("/sys/class/infiniband").glob("*")):
-        return "there is no RDMA device"
+    for line in subprocess.run([program, "transports"], capture_output=True, text=True, check=True).stdout.splitlines():
+        if line.split()[:2] == [way, "no"]:
+            return line.partition(": ")[2]
     return no_hosts() if way in ("local-hosts", "dpdk", "srun") else ""
 
 
 def draw(dice, turn, way, commands):
     """A command, the deeds of a run, and by how much each process of a host list starts late. Phases take turns: the command is one
     that has the phase."""
-    able = {command: phases_of(command.removesuffix(RETRY)) for command in commands_of(way) if command.removesuffix(RETRY) in commands}
+    able = {command: phases_of(command) for command in commands_of(way) if command.removesuffix(RETRY) in commands}
     phases = sorted(set().union(*able.values()), key=PHASES.index)
     main_phase = phases[turn % len(phases)]
-    command, kind = dice.choice([one for one, phases in able.items() if main_phase in phases]), dice.choices(list(KINDS), KINDS.values())[0]
+    command = dice.choice([one for one, phases in able.items() if main_phase in phases for _ in range(3 if one == RECORDS else 1)])
+    kind = dice.choices(list(KINDS), KINDS.values())[0]
     ranks, parent = list(range(WAYS[way][0])), [] if way == "hosts" else ["parent"]
 
     def deed(number, whom, stop_s=0.0):
         phase = dice.choice(able[command]) if deeds else main_phase
-        part = dice.uniform(0, 0.1 if phase == "write" else 0.7)  # a file is written in no time
+        part = dice.uniform(0, 0.1 if phase == "write" else 0.6)  # a file is written in no time
         return Deed(phase, "parent" if command == RECORDS else dice.choice(whom), number, stop_s, part)
 
     deeds = []
@@ -79,7 +81,7 @@ def draw(dice, turn, way, commands):
 
 def what_is_left(job):
     """Processes, locks, files and shared memory that must not be there any more."""
-    faults, deadline = [], time.monotonic() + job.lab.patience_s
+    faults, deadline = [], time.monotonic() + job.lab.patience()
     while (pids := job.left_processes()) and time.monotonic() < deadline:
         time.sleep(0.01)
     faults += [f"process {pid} is left" for pid in pids]
@@ -102,7 +104,7 @@ def outlives_losses(job):
     """Whether a job that tries again has lost others than its first process, and in its tasks only."""
     deeds = [(phase, deed) for phase, deed, _ in job.done if not is_pause(deed)]
     return job.command.endswith(RETRY) and bool(deeds) and all(
-        phase == "tasks" and deed.whom not in (0, "parent") and deed.number in (signal.SIGKILL, signal.SIGSTOP) for phase, deed in deeds)
+        phase == "retry" and deed.whom not in (0, "parent") and deed.number in (signal.SIGKILL, signal.SIGSTOP) for phase, deed in deeds)
 
 
 def judge(job, alike=filecmp.cmp):
@@ -141,7 +143,7 @@ def run(job, alike=filecmp.cmp):
     """The faults of a job."""
     if not job.watch():
         if said := job.give_up():
-            return [f"no end within {job.lab.patience_s:.0f} s", said]
+            return [f"no end within {job.lab.patience():.0f} s", said]
         job.launcher_hung = True
     return judge(job, alike)
 
@@ -153,6 +155,10 @@ class Lab:
         self.jobs, self.folder, self.patience_s, self.slurm = jobs, folder, patience_s, folder / "slurm"
         self.lock, self.locks, self.lengths = threading.Lock(), {}, {}
         self.environment = {**os.environ, "EDGEWIRE_LAB": f"ew{os.getpid()}k", "EDGEWIRE_LAB_NET": str(os.getpid() % 200)}
+
+    def patience(self):
+        """Seconds for a job to end after the last thing that was done, on a machine as busy as now: tasks wait for each other thousands of times."""
+        return self.patience_s * max(1, os.getloadavg()[0] / (4 * os.cpu_count()))
 
     @contextlib.contextmanager
     def cluster(self):
@@ -180,7 +186,7 @@ def one_run(lab, seed, number, ways, commands):
     """What was done, in words; the job; and what was wrong with its end."""
     dice, way = random.Random(f"{seed} {number}"), ways[number % len(ways)]
     command, deeds, late = draw(dice, number // len(ways), way, commands)
-    lab.length(way, command.removesuffix(RETRY), "start")
+    lab.length(way, command, "start")
     job = WatchedJob(lab, way, command, lab.folder / f"run {number}", deeds, late)
     faults = run(job)
     said = [f"starts after {', '.join(f'{one:.2f}' for one in late)} s"] * bool(late) + [what for _, _, what in job.done]
@@ -227,7 +233,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=3, metavar="N", help="runs at a time")
     parser.add_argument("--ways", default=",".join(way for way in WAYS if way != "verbs"), help="to draw from: how jobs are started")
     parser.add_argument("--commands", default=",".join(COMMANDS), help="to draw from")
-    parser.add_argument("--patience", type=float, default=PATIENCE_S, metavar="S", help="for the end of a job, after the last thing that was done")
+    parser.add_argument("--patience", type=float, default=PATIENCE_S, metavar="S", help="for the end of a job, after the last thing that was done (more on a busy machine)")
     parser.add_argument("--program", default=ROOT / "build/edgewire", metavar="FILE")
     options = parser.parse_args()
     os.environ["PATH"] += ":/usr/sbin:/sbin"
@@ -238,7 +244,7 @@ def main():
     if unknown := [*(set(ways) - set(WAYS)), *(set(commands) - set(COMMANDS))]:
         parser.error(f"unknown: {', '.join(unknown)}; there are the ways {', '.join(WAYS)} and the commands {', '.join(COMMANDS)}")
     for way in ways:
-        if why := cannot_start(way):
+        if why := cannot_start(options.program, way):
             parser.error(f"{way}: {why}: leave it out with --ways")
     counts, violations = Counts(), 0
 

@@ -85,7 +85,7 @@ class Jobs:
         if command in (*DENSE, "cdlp"):
             words += ["--iterations", self.iterations]
         if first[0] == "tasks":
-            words += ["--repeat", self.iterations // 10]
+            words += ["--repeat", max(1, self.iterations // 20)]
         if is_kernel(command):
             words += ["--deterministic"]
         if self.checkpoints and command in EVERY:

@@ -19,6 +19,7 @@ LAB = ROOT / "tests/lab"
 PEER_TIMEOUT_S, SHORT_PEER_TIMEOUT_S = 10, 2.5  # the latter where a process is stopped for longer
 PAUSE_S = 2  # at most: the process goes on before the peer timeout
 FOR_GOOD_S = 1e9
+TO_PREPARE_S = 0.04  # of CPU time, for tasks
 DPDK = ["--local-hosts", "--transport", "dpdk", "--dpdk-port", "net_af_packet0,iface=eth0"]
 # How many processes, and the options for that.
 WAYS = {"shm": (3, ["-p", "3", "--transport", "shm"]), "tcp": (3, ["-p", "3", "--transport", "tcp"]), "hosts": (3, []),
@@ -26,7 +27,8 @@ WAYS = {"shm": (3, ["-p", "3", "--transport", "shm"]), "tcp": (3, ["-p", "3", "-
         "verbs": (2, ["-p", "2", "--transport", "verbs"])}
 LAUNCHERS = ["mpirun", "srun"]
 RETRY = " --retry"  # of commands of tasks, where the way allows it
-PHASES = ["start", "plan", "read", "iterate", "checkpoint", "tasks", "spill", "merge", "write"]
+# "retry" are tasks that outlive a loss.
+PHASES = ["start", "plan", "read", "iterate", "checkpoint", "tasks", "retry", "spill", "merge", "write"]
 
 # Something that is done to a process when `part` of a phase has passed: a signal, and SIGCONT after stop_s.
 Deed = collections.namedtuple("Deed", "phase whom number stop_s part")
@@ -36,9 +38,16 @@ def is_pause(deed):
     return 0 < deed.stop_s <= PAUSE_S
 
 
+def cpu_s(pid):
+    """CPU time of the first thread of a process, which is its only worker; 0 when it is gone."""
+    with contextlib.suppress(OSError, IndexError):
+        return int(pathlib.Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
+    return 0.0
+
+
 def phases_of(command):
     if command.startswith("tasks"):
-        return ["start", "tasks"]
+        return ["start", "retry" if command.endswith(RETRY) else "tasks"]
     if is_kernel(command):
         return ["start", *["plan"] * (command in DENSE), "iterate", *["checkpoint"] * (command in EVERY), "write"]
     return {RECORDS: ["write"], "sort --memory 6M": ["start", "read", "spill", "merge"]}.get(command, ["start", "read", "write"])
@@ -63,7 +72,7 @@ class WatchedJob:
         self.late = list(late) or [0] * self.count
         self.waiting = list(self.names)  # to be started
         self.processes, self.ranks, self.hurt = {}, {}, collections.defaultdict(set)
-        self.connected, self.sights = set(), {}  # ranks that know their peers; when each phase was first and last seen
+        self.connected, self.sights = {}, {}  # ranks that know their peers, and the CPU time until then; when each phase was first and last seen
         self.done, self.missed, self.waking = [], [], []  # what was done in which phase; what came too late; who is to go on, and when
         self.launcher_hung = False
         self.begin = self.last = time.monotonic()
@@ -100,7 +109,7 @@ class WatchedJob:
                            "EDGEWIRE_LAB_RUN": str(self.folder)}
             with open(self.folder / f"said.{name}", "w") as said, open(self.folder / f"stderr.{name}", "w") as stderr:
                 # Whoever watches has the first call on the cores.
-                self.processes[name] = subprocess.Popen(["nice", "-n", "5", *self.words(name)], stdin=subprocess.DEVNULL, stdout=said, stderr=stderr,
+                self.processes[name] = subprocess.Popen(["nice", "-n", "3", *self.words(name)], stdin=subprocess.DEVNULL, stdout=said, stderr=stderr,
                                                         cwd=self.folder, start_new_session=True, env=environment)
             self.last = time.monotonic()
 
@@ -129,16 +138,20 @@ class WatchedJob:
                         held.add(name)
         signs = ["/memfd:nohuge"] if self.way == "dpdk" else ["/memfd:edgewire", "/dev/infiniband", f"{self.folder}/run/"]
         if any(link.startswith(tuple(signs)) for link in links) or self.way != "dpdk" and sum("[eventpoll]" in link for link in links) > 1:
-            self.connected.add(rank)
+            self.connected.setdefault(rank, cpu_s(pid))
         return held
+
+    def work_has_begun(self):
+        """Whether all have used so much CPU time since they knew each other that the first run of tasks has begun: nothing outlives a loss before."""
+        return all(cpu_s(self.ranks[rank]) > before_s + TO_PREPARE_S for rank, before_s in self.connected.items())
 
     def phase(self):
         """What the processes do, by the files that they hold."""
-        phases, pids = phases_of(self.first), {"parent": self.pid_of("parent")} if self.command == RECORDS else self.ranks
+        phases, pids = phases_of(self.command), {"parent": self.pid_of("parent")} if self.command == RECORDS else self.ranks
         held = set().union(*(self.held_by(rank, pid) for rank, pid in pids.items()))
         if "out" in held or self.result.is_file():  # it is written, or was just now
             phase = phases[-1]
-        elif len(self.connected) < self.count:
+        elif len(self.connected) < self.count or phases[-1] == "retry" and not self.work_has_begun():
             phase = phases[0]
         elif "state" in held:
             phase = "checkpoint"
@@ -156,7 +169,7 @@ class WatchedJob:
         # A job iterates and writes checkpoints in turns.
         if PHASES.index(phase) > PHASES.index(deed.phase) and (phase, deed.phase) != ("checkpoint", "iterate"):
             return True
-        return phase == deed.phase and now >= self.sights[phase][0] + deed.part * self.lab.length(self.way, self.first, phase)
+        return phase == deed.phase and now >= self.sights[phase][0] + deed.part * self.lab.length(self.way, self.command, phase)
 
     def do(self, deed, phase):
         pid, number = self.pid_of(deed.whom), deed.number
@@ -197,7 +210,7 @@ class WatchedJob:
                 phase = self.phase()
                 if deeds and self.is_time_for(deeds[0], phase, time.monotonic()):
                     self.do(deeds.pop(0), phase)
-            if time.monotonic() > self.last + self.lab.patience_s and not self.waking:
+            if time.monotonic() > self.last + self.lab.patience() and not self.waking:
                 return False
             is_short = deeds and deeds[0].phase in ("write", "checkpoint") and len(self.connected) == self.count
             time.sleep(0.0002 if is_short else 0.001 if deeds or learns else 0.01)
