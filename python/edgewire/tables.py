@@ -25,7 +25,7 @@ def read_table(path, src, dst, weight, **options):
         places, said = checked_columns(rows.schema, src, dst, weight)
         columns = [rows.schema.names[place] for place in places]
         if said is not None:
-            batches = rows.to_batches(columns=[rows.schema.names[said]], batch_size=BATCH_ROWS)
+            batches = batches_of(rows, [rows.schema.names[said]])
             warn_of_types((pair for batch in batches for pair in said_in(batch.column(0))), options)
         types = [plain_type(rows.schema.field(place).type) for place in places]
         batches = checked_batches(rows, columns)
@@ -35,6 +35,13 @@ def read_table(path, src, dst, weight, **options):
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:  # the last: names of columns, or strings, that are no UTF-8
         line = first_line(error).rstrip(".")
         raise Error(f"{path}: {line}{': rename one of them' if 'duplicate field names' in line else ''}") from None
+
+
+def batches_of(rows, columns):
+    """The columns in batches, of which nothing leads out of the file: pyarrow reads what a damaged Arrow file says, and crashes where it is used."""
+    for batch in rows.to_batches(columns=columns, batch_size=BATCH_ROWS, use_threads=False):
+        batch.validate(full=True)
+        yield batch
 
 
 def plain_type(kind):
@@ -74,7 +81,7 @@ def said_in(column):
 def checked_batches(rows, columns):
     """The columns of each batch, without nulls."""
     before = 0
-    for batch in rows.to_batches(columns=columns, batch_size=BATCH_ROWS, use_threads=False):
+    for batch in batches_of(rows, columns):
         arrays = []
         for name in columns:
             column = decoded(batch.column(name))
