@@ -72,14 +72,14 @@ def is_wrong_value(program, case):
 class Program:
     """One run of a test program."""
 
-    def __init__(self, name, command, environment, only=None):
+    def __init__(self, name, command, environment, only=None, limit_s=LIMIT_S):
         self.name = name
         filters = [] if only is None else ["-tc=" + only.replace("\\", "\\\\").replace(",", "\\,")]
         start = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
             results = f"{folder}/results.xml"
             self.command = [*command, *filters]
-            self.code, self.output = run([*ALONE, *self.command, "-r=xml", f"-o={results}"], LIMIT_S, cwd=ROOT,
+            self.code, self.output = run([*ALONE, *self.command, "-r=xml", f"-o={results}"], limit_s, cwd=ROOT,
                                          env=clean_environment(**environment, XDG_RUNTIME_DIR=folder))
             self.cases = [case for case in parse_cases(results) if not case.get("skipped") or only is None]
         self.seconds = time.monotonic() - start
