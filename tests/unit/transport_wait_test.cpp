@@ -104,6 +104,31 @@ TEST_CASE("waiting ends when something arrives, for all threads that wait, while
   }
 }
 
+// One thread watches for all, here for a moment only.
+TEST_CASE("waiting ends when something arrives, though the thread that watched has gone" *
+          doctest::test_suite("schedules")) {
+  const auto turns = static_cast<std::uint64_t>(rounds(100));
+  for (const Subject& subject : subjects()) {
+    CAPTURE(subject.label());
+    const Job job = make_job(subject, 2, 64);
+    for (std::uint64_t round = 1; round <= turns; ++round) {
+      Waiting waiting(1);
+      std::atomic<bool> gone{false};
+      REQUIRE_NOTHROW(parallel(3, [&](int i) {
+        if (i == 0) return wait_for_signal(*job[1], round, waiting, 0);
+        if (i == 1) {
+          job[1]->progress();
+          job[1]->transport->wait(1ms);
+          gone = true;
+        } else {
+          while (!gone) std::this_thread::yield();
+          signal_until_back(*job[0], round, waiting);
+        }
+      }));
+    }
+  }
+}
+
 TEST_CASE("waiting ends at the timeout when nothing comes") {
   for (const Subject& subject : subjects()) {
     if (subject.seed != 0) continue;

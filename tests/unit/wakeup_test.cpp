@@ -107,7 +107,7 @@ TEST_CASE("one thread at a time watches, and a ring wakes it" * doctest::test_su
         alarm.end();
         wakeup.wake_sleepers();  // one of them may watch now
       } else {
-        wakeup.sleep(seen, kLongWait);
+        wakeup.sleep_if(seen, kLongWait, [&] { return alarm.is_watched(); });
       }
       require(std::chrono::steady_clock::now() - start < kLongWait / 2, "a thread that waits was not woken");
     }
