@@ -16,7 +16,7 @@ import re
 import subprocess
 import sys
 
-from runner import end_to_end, unit
+from runner import end_to_end, schedules, unit
 from runner.commands import ROOT, clean_environment, program_of, run, run_together_if_need_be, tail
 from runner.outcomes import Tally
 
@@ -57,9 +57,11 @@ def read_options():
     parser.add_argument("--marker", default="", metavar="EXPRESSION", help="only end-to-end tests with these markers of pytest")
     parser.add_argument("--all", action="store_true", help="slow end-to-end tests, too, unless --marker chooses")
     parser.add_argument("--whole", action="store_true", help="all cases of matrix tests, not a sample")
-    parser.add_argument("--seed", type=int, default=SEED, metavar="N", help=f"draws the sample (default: {SEED})")
+    parser.add_argument("--seed", type=int, default=SEED, metavar="N", help=f"draws the sample, or the first schedule (default: {SEED})")
     parser.add_argument("--fuzz-seconds", type=int, default=0, metavar="N", help="how long each fuzz test runs (default: a moment)")
     parser.add_argument("--fuzz-seed", type=int, metavar="N", help="where fuzz tests begin that run for so long (default: anywhere)")
+    parser.add_argument("--schedules", type=int, default=0, metavar="N",
+                        help="only the unit test cases in which threads share something, each under N schedules, from --seed on")
     parser.add_argument("--at-once", type=int, default=os.cpu_count() + 1, metavar="N",
                         help="test programs and pytest workers side by side (default: one more than cores, since some wait)")
     parser.add_argument("--verbose", action="store_true", help="name each skipped test")
@@ -73,7 +75,9 @@ def main():
     build = (ROOT / options.build).resolve()
     tally = Tally(options.verbose)
     run_together_if_need_be()
-    if program_of(build) is None:
+    if options.schedules:
+        schedules.run_all(build, tally, options.units, options.at_once, options.seed, options.schedules)
+    elif program_of(build) is None:
         tally.fail("build", f"{build}/edgewire is not there: build first (make build)")
     else:
         if options.only != "end-to-end":

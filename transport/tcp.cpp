@@ -72,7 +72,7 @@ bool Tcp::wait(std::chrono::microseconds timeout) noexcept {
   if (lost_.load(std::memory_order_relaxed) != nullptr) timeout = std::min(timeout, kLostPause);
   if (!looked || settings_.health->failed()) return poll();
   if (!alarm_.begin()) {
-    wakeup_.sleep(seen, timeout);
+    wakeup_.sleep_if(seen, timeout, [&] { return alarm_.is_watched(); });
     return poll();
   }
   if (wakeup_.generation() == seen && look(timeout)) alarm_.silence();

@@ -42,9 +42,16 @@ class Wakeup {
   }
 
   void sleep(std::uint32_t seen, std::chrono::nanoseconds timeout) noexcept {
+    sleep_if(seen, timeout, [] { return true; });
+  }
+
+  /// Does the same if holds() says so when this thread already counts as a sleeper. Whoever ends what it asks
+  /// for, and then calls wake_sleepers(), wakes this thread, or this thread sees that and does not sleep.
+  template <class Holds>
+  void sleep_if(std::uint32_t seen, std::chrono::nanoseconds timeout, const Holds& holds) noexcept {
     const timespec limit{timeout.count() / 1'000'000'000, timeout.count() % 1'000'000'000};
-    waiters_.fetch_add(1);  // pairs with load in announce()
-    futex(FUTEX_WAIT, seen, &limit);
+    waiters_.fetch_add(1);  // pairs with load in announce() and wake_sleepers()
+    if (holds()) futex(FUTEX_WAIT, seen, &limit);
     waiters_.fetch_sub(1, std::memory_order_relaxed);
   }
 
@@ -82,12 +89,15 @@ class Alarm {
 
   /// Begins to watch. Returns false if another thread watches.
   bool begin() noexcept { return !watching_.test_and_set(); }
+  /// Wakeup::wake_sleepers() follows: one of those that sleep while another thread watches may watch now.
   void end() noexcept { watching_.clear(); }
+  /// Returns whether a thread watches. Sequentially consistent, for Wakeup::sleep_if().
+  bool is_watched() const noexcept { return watching_.test(); }
 
   /// Wakes the thread that watches. Call it after Wakeup::announce(), so that a thread that begins to watch
   /// now sees the new generation.
   void ring() noexcept {
-    if (!watching_.test()) return;  // pairs with test_and_set in begin()
+    if (!is_watched()) return;  // pairs with test_and_set in begin()
     const std::uint64_t one = 1;
     [[maybe_unused]] const ssize_t ignored = ::write(event_.get(), &one, sizeof one);
   }

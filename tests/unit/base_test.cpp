@@ -40,7 +40,7 @@ TEST_CASE("some numbers of a set are set at once, within a word or over two") {
   CHECK(bits.members() == std::vector<std::uint32_t>{0, 2, 62, 63, 64, 65, 128, 199});
 }
 
-TEST_CASE("of several threads that set a bit one has set it") {
+TEST_CASE("of several threads that set a bit one has set it" * doctest::test_suite("schedules")) {
   constexpr std::uint32_t kSize = 1000;
   Bits bits(kSize);
   SharedBits shared(kSize, true);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "machines.h"
+#include "schedule.h"
 
 namespace edgewire::topology {
 namespace {
@@ -209,11 +210,11 @@ TEST_CASE("a quota bounds the workers that are pinned") {
   CHECK(claim_places(machine, 1, 1, true, folder).poll_cpus == Cpus{1});
 }
 
-TEST_CASE("jobs that start at the same time all find room") {
+TEST_CASE("jobs that start at the same time all find room" * doctest::test_suite("schedules")) {
   const Folder folder;
   constexpr int kJobs = 8;
   const Machine machine = with_cores({kJobs, kJobs});
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < rounds(20); ++round) {
     int begin[2], end[2], said[2];
     REQUIRE(pipe(begin) == 0);
     REQUIRE(pipe(end) == 0);

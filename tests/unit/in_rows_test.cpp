@@ -9,7 +9,7 @@
 
 namespace edgewire::frontier {
 
-TEST_CASE("in-rows have the sources of all edges to the owned vertices") {
+TEST_CASE("in-rows have the sources of all edges to the owned vertices" * doctest::test_suite("schedules")) {
   // More vertices than a worker takes at once; loops and an edge that occurs twice; vertex 7 has edges from
   // all.
   constexpr std::uint32_t kVertices = 9000;

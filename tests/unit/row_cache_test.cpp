@@ -16,6 +16,7 @@
 #include "bootstraps.h"
 #include "graph_test.h"
 #include "process/local_process.h"
+#include "schedule.h"
 
 namespace edgewire::frontier {
 
@@ -162,16 +163,18 @@ TEST_CASE_FIXTURE(RowCacheFixture, "pages whose rows were all followed make room
 }
 
 TEST_CASE_FIXTURE(RowCacheFixture,
-                  "threads that share a cache find every row that none of them had followed") {
+                  "threads that share a cache find every row that none of them had followed" *
+                      doctest::test_suite("schedules")) {
+  constexpr std::uint64_t kPages = 20;  // of all pages, and room for fewer
   RowCache cache(*rows_, 5 * kPageBytes);
   std::vector<std::vector<VertexId>> rows;
-  for (std::uint64_t page = 0; page < pages(); ++page) rows.push_back(on(page));
+  for (std::uint64_t page = 0; page < kPages; ++page) rows.push_back(on(page));
   std::atomic<int> wrong{0}, hits{0};
   const auto work = [&](std::uint32_t seed) {
     std::mt19937 random(seed);
     Bytes found{};
-    for (int turn = 0; turn < 3000; ++turn) {
-      const std::uint64_t page = random() % 20;
+    for (int turn = 0; turn < rounds(3000); ++turn) {
+      const std::uint64_t page = random() % kPages;
       found.fill({});
       const auto kept = cache.find(page, found.data());
       if (kept == RowCache::Found::nothing) {

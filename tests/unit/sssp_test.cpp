@@ -237,7 +237,8 @@ TEST_CASE("whole distances are of whole weights, or of none") {
   }
 }
 
-TEST_CASE("parents are the smallest ones on a path of the fewest edges, and lead to the source") {
+TEST_CASE("parents are the smallest ones on a path of the fewest edges, and lead to the source" *
+          doctest::test_suite("schedules")) {
   const graph::TemporaryDirectory folder;
   // A circle of weight 0 between 1, 2 and 3; 5 is reached over 4 or 1; 6 over the circle or directly.
   const auto graph = graph::make_weighted(folder / "g.ew", 8,

@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "schedule.h"
 #include "task_runs.h"
 #include "tasks/memo.h"
 
@@ -38,14 +39,16 @@ struct Fibonacci {
   }
 };
 
-TEST_CASE("tasks that spawn and wait give the same result in any number of workers and processes") {
+TEST_CASE("tasks that spawn and wait give the same result in any number of workers and processes" *
+          doctest::test_suite("schedules")) {
   const Fibonacci tasks;
+  const Number n = is_scheduled() ? 10 : 16;
   for (const Cut& cut : kCuts) {
-    const auto outcome = run(cut, tasks.registry, tasks.id, to_bytes(Number{16}), 3);
-    CHECK(number_of(outcome.results[0]) == 987);
+    const auto outcome = run(cut, tasks.registry, tasks.id, to_bytes(n), 3);
+    CHECK(number_of(outcome.results[0]) == (n == 10 ? 55 : 987));
     Number ended = 0;
     for (const auto& figures : outcome.figures) ended += figures.tasks;
-    CHECK(ended == 3193);  // 2 * fibonacci(17) - 1
+    CHECK(ended == (n == 10 ? 177 : 3193));  // 2 * fibonacci(n + 1) - 1
   }
 }
 
@@ -73,7 +76,8 @@ TEST_CASE("a task runs in the process that it is meant for, with its arguments a
   for (const Cut& cut : kCuts) CHECK(result_of(cut, registry, root) == "right");
 }
 
-TEST_CASE("the result of a task that spawns its tail is that of the last task") {
+TEST_CASE("the result of a task that spawns its tail is that of the last task" *
+          doctest::test_suite("schedules")) {
   Registry registry;
   FunctionId count = 0;
   count = registry.add("count", [&count](Context& task) -> Task {
@@ -86,7 +90,8 @@ TEST_CASE("the result of a task that spawns its tail is that of the last task") 
     CHECK(number_of(result_of(cut, registry, count, to_bytes(Sum{Number{300}, Number{0}}))) == 45'150);
 }
 
-TEST_CASE("a suspended task leaves its worker to others, and many wait for one result") {
+TEST_CASE("a suspended task leaves its worker to others, and many wait for one result" *
+          doctest::test_suite("schedules")) {
   Registry registry;
   const auto gate = registry.add("gate", [](Context&) -> Task { co_return "open"; });
   const auto wait =
@@ -104,7 +109,8 @@ TEST_CASE("a suspended task leaves its worker to others, and many wait for one r
   CHECK(run({1, 1, "shm"}, registry, root).figures[0].suspensions >= 100);
 }
 
-TEST_CASE("workers and processes that have nothing to do take tasks of others") {
+TEST_CASE("workers and processes that have nothing to do take tasks of others" *
+          doctest::test_suite("schedules")) {
   Registry registry;
   std::mutex mutex;
   std::set<std::thread::id> threads;
@@ -124,7 +130,7 @@ TEST_CASE("workers and processes that have nothing to do take tasks of others") 
   });
   const auto root = registry.add("root", [&](Context& task) -> Task {
     std::vector<Ref> all;
-    for (int i = 0; i < 200; ++i) all.push_back(task.spawn(busy));
+    for (int i = 0; i < rounds(200); ++i) all.push_back(task.spawn(busy));
     for (const Ref& ref : all) co_await task.take(ref);
     co_return "";
   });
@@ -156,7 +162,8 @@ TEST_CASE("a task goes to the process that owns most of its references") {
   CHECK(number_of(result_of({2, 1, "shm"}, registry, root)) == 1);
 }
 
-TEST_CASE("a task that throws ends the job with its name, process and message") {
+TEST_CASE("a task that throws ends the job with its name, process and message" *
+          doctest::test_suite("schedules")) {
   Registry registry;
   const auto broken = registry.add("broken", [](Context& task) -> Task {
     if (task.processes() > 0) throw Error("the disk is on fire");
@@ -189,7 +196,7 @@ void check_fails(const Cut& cut, const Registry& registry, FunctionId root, cons
   }
 }
 
-TEST_CASE("tasks that wait for each other are an error") {
+TEST_CASE("tasks that wait for each other are an error" * doctest::test_suite("schedules")) {
   Registry registry;
   const auto child =
       registry.add("child", [](Context& task) -> Task { co_return co_await task.get(task.refs()[0]); });
@@ -342,7 +349,7 @@ TEST_CASE("a memo keeps results until they are forgotten, but none that have ref
   CHECK(!memo.find(one));
 }
 
-TEST_CASE("references of a result come along with its bytes") {
+TEST_CASE("references of a result come along with its bytes" * doctest::test_suite("schedules")) {
   Registry registry;
   const auto text =
       registry.add("text", [](Context& task) -> Task { co_return std::string(task.arguments()); });
@@ -362,7 +369,7 @@ TEST_CASE("references of a result come along with its bytes") {
   check_fails({2, 1, "shm"}, registry, three, "the first task returns references");
 }
 
-TEST_CASE("a job that may be tried again gives the same results") {
+TEST_CASE("a job that may be tried again gives the same results" * doctest::test_suite("schedules")) {
   const Fibonacci tasks;
   for (const Cut& cut : kCuts) {
     auto members = launch::bootstraps(cut.processes);

@@ -26,7 +26,8 @@ std::vector<Candidate<double>> of_all(int processes, std::uint64_t count, const 
   return found;
 }
 
-TEST_CASE("equal values are in the order of their vertices, also across processes") {
+TEST_CASE("equal values are in the order of their vertices, also across processes" *
+          doctest::test_suite("schedules")) {
   const std::vector<double> values{1, 3, 3, 0.5, 3, 1, -2};
   for (const int processes : {1, 2, 3}) {
     CAPTURE(processes);

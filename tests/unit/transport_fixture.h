@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "schedule.h"
 #include "transport/transport.h"
 #include "transport_faults.h"
 
@@ -105,17 +106,17 @@ inline std::vector<Subject> ways_of_verbs() {
   return {{"verbs", 0, sends, " without immediates"}, {"verbs", 0, thread, " with a thread"}};
 }
 
-/// All of these and the mixture, bare and with faults.
+/// All of these and the mixture, bare and, but for schedules, with faults.
 inline std::vector<Subject> subjects() {
   if (std::getenv("EDGEWIRE_TEST_VERBS_RAILS") != nullptr) return ways_of_verbs();
   std::vector<Subject> all;
-  for (const std::string& backend : usable()) {
-    all.push_back({backend, 0});
-    for (const std::uint64_t seed : {1U, 2U}) all.push_back({backend, seed});
-  }
+  std::vector<std::uint64_t> seeds{0};
+  if (!is_scheduled()) seeds = {0, 1, 2};
+  for (const std::string& backend : usable())
+    for (const std::uint64_t seed : seeds) all.push_back({backend, seed});
   const char* only = std::getenv("EDGEWIRE_TEST_BACKEND");
   if (only == nullptr)
-    for (const std::uint64_t seed : {0U, 1U, 2U}) all.push_back({"shm+tcp", seed});
+    for (const std::uint64_t seed : seeds) all.push_back({"shm+tcp", seed});
   if (only != nullptr && only == std::string("verbs")) {
     all.push_back({"shm+verbs", 0});
     for (Subject& way : ways_of_verbs()) all.push_back(std::move(way));

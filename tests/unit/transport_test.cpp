@@ -79,7 +79,7 @@ TEST_CASE("a signal comes after all earlier writes, in both parities") {
   }
 }
 
-TEST_CASE("lanes of several threads do not disturb each other") {
+TEST_CASE("lanes of several threads do not disturb each other" * doctest::test_suite("schedules")) {
   for (const Subject& subject : subjects()) {
     CAPTURE(subject.label());
     constexpr std::size_t kBytes = 5'003;

@@ -2,10 +2,11 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <fstream>
+#include <vector>
 
+#include "schedule.h"
 #include "transport_fixture.h"
 
 namespace edgewire::transport {
@@ -18,8 +19,10 @@ constexpr auto kForEver = 60s;  ///< no event takes so long, however busy the ma
 
 /// Threads that wait for something, as others see them.
 struct Waiting {
-  std::array<std::atomic<pid_t>, 3> threads{};  ///< set before the first wait
+  std::vector<std::atomic<pid_t>> threads;  ///< set before the first wait
   std::atomic<int> back{0};
+
+  explicit Waiting(std::size_t count) : threads(count) {}
 
   bool all_are_back() const { return back == static_cast<int>(threads.size()); }
   /// Until all of them sleep: then the event finds them where they are to be woken.
@@ -68,11 +71,12 @@ void signal_until_back(const Endpoint& me, std::uint64_t count, const Waiting& w
   }
 }
 
-TEST_CASE("waiting ends when something arrives, for all threads that wait") {
+TEST_CASE("waiting ends when something arrives, for all threads that wait" *
+          doctest::test_suite("schedules")) {
   for (const Subject& subject : subjects()) {
     CAPTURE(subject.label());
     const Job job = make_job(subject, 2, 64);
-    Waiting waiting;
+    Waiting waiting(3);
     REQUIRE_NOTHROW(parallel(4, [&](int i) {
       if (i < 3) return wait_for_signal(*job[1], 1, waiting, static_cast<std::size_t>(i));
       waiting.until_asleep();
@@ -82,18 +86,44 @@ TEST_CASE("waiting ends when something arrives, for all threads that wait") {
 }
 
 // Who polls may take the event that was to wake another thread.
-TEST_CASE("waiting ends when something arrives, for all threads that wait, while another one polls") {
-  constexpr std::uint64_t kRounds = 50;
+TEST_CASE("waiting ends when something arrives, for all threads that wait, while another one polls" *
+          doctest::test_suite("schedules")) {
+  const auto turns = static_cast<std::uint64_t>(rounds(50));
   for (const Subject& subject : subjects()) {
     CAPTURE(subject.label());
     const Job job = make_job(subject, 2, 64);
-    for (std::uint64_t round = 1; round <= kRounds; ++round) {
-      Waiting waiting;
+    for (std::uint64_t round = 1; round <= turns; ++round) {
+      Waiting waiting(3);
       REQUIRE_NOTHROW(parallel(5, [&](int i) {
         if (i < 3) return wait_for_signal(*job[1], round, waiting, static_cast<std::size_t>(i));
         if (i == 4) return signal_until_back(*job[0], round, waiting);
         for (const auto end = Clock::now() + 2 * kForEver; !waiting.all_are_back() && Clock::now() < end;)
           job[1]->progress();
+      }));
+    }
+  }
+}
+
+// One thread watches for all, here for a moment only.
+TEST_CASE("waiting ends when something arrives, though the thread that watched has gone" *
+          doctest::test_suite("schedules")) {
+  const auto turns = static_cast<std::uint64_t>(rounds(100));
+  for (const Subject& subject : subjects()) {
+    CAPTURE(subject.label());
+    const Job job = make_job(subject, 2, 64);
+    for (std::uint64_t round = 1; round <= turns; ++round) {
+      Waiting waiting(1);
+      std::atomic<bool> gone{false};
+      REQUIRE_NOTHROW(parallel(3, [&](int i) {
+        if (i == 0) return wait_for_signal(*job[1], round, waiting, 0);
+        if (i == 1) {
+          job[1]->progress();
+          job[1]->transport->wait(1ms);
+          gone = true;
+        } else {
+          while (!gone) std::this_thread::yield();
+          signal_until_back(*job[0], round, waiting);
+        }
       }));
     }
   }
@@ -116,12 +146,13 @@ TEST_CASE("waiting ends at the timeout when nothing comes") {
   }
 }
 
-TEST_CASE("one thread waits on two transports in turn") {
+TEST_CASE("one thread waits on two transports in turn" * doctest::test_suite("schedules")) {
   const Job shm = make_job({"shm", 0}, 2, 64);
   const Job tcp = make_job({"tcp", 0}, 2, 64);
+  const auto turns = static_cast<std::uint64_t>(rounds(200));
   parallel(2, [&](int i) {
     const auto rank = static_cast<std::size_t>(i);
-    for (std::uint64_t round = 1; round <= 200; ++round)
+    for (std::uint64_t round = 1; round <= turns; ++round)
       for (const Job* job : {&shm, &tcp}) {
         (*job)[rank]->signal(0, 1 - i, 0, round);
         (*job)[rank]->transport->ring_doorbell(0);

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "phase_listener.h"
+#include "schedule.h"
 #include "topology/machine.h"
 #include "topology/worker_pool.h"
 
@@ -19,12 +20,13 @@ namespace {
 /// Workers as `run` would place them, so that those beyond the cores of the machine wait by blocking.
 topology::Placement places(int workers) { return topology::place(topology::discover(), 0, 1, workers); }
 
-TEST_CASE("run calls every worker once, and what they wrote is seen after it") {
+TEST_CASE("run calls every worker once, and what they wrote is seen after it" *
+          doctest::test_suite("schedules")) {
   for (int workers = 1; workers <= 8; ++workers) {
     WorkerPool pool(places(workers));
     REQUIRE(pool.workers() == workers);
     std::vector<int> calls(static_cast<std::size_t>(workers));
-    for (int round = 1; round <= 200; ++round) {
+    for (int round = 1; round <= rounds(200); ++round) {
       pool.run([&](int worker) { ++calls[static_cast<std::size_t>(worker)]; });
       for (const int count : calls) REQUIRE(count == round);
     }
@@ -73,12 +75,12 @@ TEST_CASE("workers run on their cores, and the caller gets its own back") {
   CHECK(CPU_EQUAL(&before, &after));
 }
 
-TEST_CASE("for_each hands out every index once") {
+TEST_CASE("for_each hands out every index once" * doctest::test_suite("schedules")) {
   for (const int workers : {1, 2, 5, 8}) {
     WorkerPool pool(places(workers));
-    for (const std::uint64_t count : {0U, 1U, 3U, 10'000U}) {
-      std::vector<std::atomic<int>> seen(count);
-      pool.for_each(count, [&](int worker, std::uint64_t index) {
+    for (const int count : {0, 1, 3, rounds(10'000)}) {
+      std::vector<std::atomic<int>> seen(static_cast<std::size_t>(count));
+      pool.for_each(static_cast<std::uint64_t>(count), [&](int worker, std::uint64_t index) {
         if (worker >= 0 && worker < workers) seen[index].fetch_add(1, std::memory_order_relaxed);
       });
       for (const auto& one : seen) REQUIRE(one.load() == 1);
@@ -86,14 +88,15 @@ TEST_CASE("for_each hands out every index once") {
   }
 }
 
-TEST_CASE("nobody passes a barrier before all have come, and the last one's work comes first") {
+TEST_CASE("nobody passes a barrier before all have come, and the last one's work comes first" *
+          doctest::test_suite("schedules")) {
   for (const int workers : {1, 2, 3, 8}) {
     WorkerPool pool(places(workers));
     std::vector<int> values(static_cast<std::size_t>(workers));
     std::atomic<int> faults{0};
     int sum = 0;
     pool.run([&](int worker) {
-      for (int round = 1; round <= 300; ++round) {
+      for (int round = 1; round <= rounds(300); ++round) {
         values[static_cast<std::size_t>(worker)] = round;
         pool.barrier([&] { sum = std::accumulate(values.begin(), values.end(), 0); });
         if (sum != round * workers) faults.fetch_add(1);
@@ -104,9 +107,10 @@ TEST_CASE("nobody passes a barrier before all have come, and the last one's work
   }
 }
 
-TEST_CASE("the exception of the lowest worker comes out, and the pool goes on") {
+TEST_CASE("the exception of the lowest worker comes out, and the pool goes on" *
+          doctest::test_suite("schedules")) {
   WorkerPool pool(places(4));
-  for (int round = 0; round < 50; ++round) {
+  for (int round = 0; round < rounds(50); ++round) {
     CHECK_THROWS_WITH_AS(pool.run([](int worker) {
       if (worker % 2 == 1) throw Error("worker " + std::to_string(worker));
     }),
@@ -117,7 +121,7 @@ TEST_CASE("the exception of the lowest worker comes out, and the pool goes on") 
   }
 }
 
-TEST_CASE("an exception frees the workers that wait in a barrier") {
+TEST_CASE("an exception frees the workers that wait in a barrier" * doctest::test_suite("schedules")) {
   for (const int workers : {2, 4}) {
     WorkerPool pool(places(workers));
     for (int thrower = 0; thrower < workers; ++thrower) {
@@ -137,7 +141,8 @@ TEST_CASE("an exception frees the workers that wait in a barrier") {
   }
 }
 
-TEST_CASE("an observer is told when workers work, and when they wait for each other") {
+TEST_CASE("an observer is told when workers work, and when they wait for each other" *
+          doctest::test_suite("schedules")) {
   for (const int workers : {1, 2, 4}) {
     CAPTURE(workers);
     WorkerPool pool(places(workers));
@@ -190,7 +195,7 @@ TEST_CASE("what runs unpinned, and the threads that it starts, may use all CPUs 
   CHECK_THROWS_WITH_AS(pool.run_unpinned([] { throw Error("full"); }), "full", Error);
 }
 
-TEST_CASE("for_each stops handing out after an exception") {
+TEST_CASE("for_each stops handing out after an exception" * doctest::test_suite("schedules")) {
   WorkerPool pool(places(2));
   std::atomic<std::uint64_t> calls{0};
   CHECK_THROWS_AS(pool.for_each(1'000'000'000'000ULL,

@@ -252,7 +252,7 @@ bool Dpdk::wait(std::chrono::microseconds timeout) noexcept {
   std::uint32_t seen = 0;
   if (!last_look_.recall(seen) || settings_.health->failed()) return poll();
   if (watching_.test_and_set()) {
-    wakeup_.sleep(seen, timeout);
+    wakeup_.sleep_if(seen, timeout, [&] { return watching_.test(); });
     return poll();
   }
   const Nanoseconds end = now_ns() + std::chrono::nanoseconds(timeout).count();

@@ -126,8 +126,9 @@ bool Verbs::poll() noexcept {
 bool Verbs::wait(std::chrono::microseconds timeout) noexcept {
   std::uint32_t seen = 0;
   if (!last_look_.recall(seen) || settings_.health->failed()) return poll();
-  if (has_thread_.load(std::memory_order_relaxed) || !alarm_.begin()) {
-    wakeup_.sleep(seen, timeout);
+  const bool has_thread = has_thread_.load(std::memory_order_relaxed);
+  if (has_thread || !alarm_.begin()) {
+    wakeup_.sleep_if(seen, timeout, [&] { return has_thread || alarm_.is_watched(); });
     return poll();
   }
   watch(seen, timeout);
