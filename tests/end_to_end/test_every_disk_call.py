@@ -16,9 +16,9 @@ from processes import PATIENCE_S
 from system_calls import refusing
 from test_bad_input import cause_of
 
-SEED = os.environ.get("EDGEWIRE_TEST_SEED")  # none: all calls are spoilt, each at some of the times that it is made
+SEED = os.environ.get("EDGEWIRE_TEST_SEED")  # none: all calls are spoilt, each at one to three of the times that it is made
 WHOLE_SEED = "1"
-FEW, MOST = 3, 3  # faults of a case by a seed; times that a call is spoilt where all are
+FEW = 3  # faults of a case by a seed
 BEFORE = "what was there before\n"
 
 
@@ -64,11 +64,11 @@ CASES = {
     "checkpoint, resumed": Case(STATE + " --iterations 9 --resume state", (GRAPH, STATE + " --iterations 5"), "ranks.tsv", "", "state", "state"),
     "plan cache, written": Case(RANKS + " -p 2 --plan-cache=plans", (GRAPH, "run mkdir plans"), "ranks.tsv", "", "plans", "plans"),
     "plan cache, read": Case(RANKS + " -p 2 --plan-cache=plans", (GRAPH, "run mkdir plans", RANKS + " -p 2 --plan-cache=plans"), "ranks.tsv", "", "plans", "plans"),
-    "tiles, written": Case(TILES + " -p 2", LARGER, "ranks.tsv", "", "disk", "disk"),
-    "tiles, read": Case(TILES, (*LARGER, TILES), "ranks.tsv", "", "disk", "disk"),
-    "tiles, read without io_uring": Case(TILES, (*LARGER, TILES), "ranks.tsv", "", "disk", "disk", refused=NO_RING),
-    "rows, written": Case(ROWS + " -p 2", LARGER, "ranks.tsv", "", "disk", "disk"),
-    "rows, read": Case(ROWS, (*LARGER, ROWS), "ranks.tsv", "", "disk", "disk"),
+    "tiles, written": Case(TILES + " -p 2", LARGER, "ranks.tsv", "", "(disk|g.ew.edges-.*)", "(disk|g.ew.edges-.*)"),
+    "tiles, read": Case(TILES, (*LARGER, TILES), "ranks.tsv", "", "(disk|g.ew.edges-.*)", "(disk|g.ew.edges-.*)"),
+    "tiles, read without io_uring": Case(TILES, (*LARGER, TILES), "ranks.tsv", "", "(disk|g.ew.edges-.*)", "(disk|g.ew.edges-.*)", refused=NO_RING),
+    "rows, written": Case(ROWS + " -p 2", LARGER, "ranks.tsv", "", "(disk|g.ew.edges-.*)", "(disk|g.ew.edges-.*)"),
+    "rows, read": Case(ROWS, (*LARGER, ROWS), "ranks.tsv", "", "(disk|g.ew.edges-.*)", "(disk|g.ew.edges-.*)"),
     "results": Case("pagerank g.ew --deterministic -w 1 -o out.csv --json report.json", (GRAPH,), "out.csv report.json", "out.csv", varies="report.json"),
     "results in parts": Case("pagerank g.ew --deterministic -w 1 -p 2 -o out.json --output-parts", (GRAPH,), "out.json.0001-of-0002"),
     "profile": Case("profile -o page.html --trace trace.json -- pagerank g.ew -w 1 -p 2", (GRAPH,), "page.html", varies="(page.html|trace.json)"),
@@ -86,6 +86,7 @@ FATAL = {**dict.fromkeys(READS, (errno.EIO,)), **dict.fromkeys(WRITES, (errno.EN
          "linkat": (errno.ENOSPC, errno.EIO, errno.EPERM), "rename": (errno.ENOSPC, errno.EIO), "mkdir": (errno.ENOSPC, errno.EDQUOT),
          "close": (errno.EIO,), "getdents64": (errno.EIO,), "fchmod": (errno.EIO,), "fsync": (errno.EIO,), "fdatasync": (errno.EIO,),
          **dict.fromkeys("fstat newfstatat statx access readlink unlink rmdir".split(), (errno.EIO,))}
+THRICE = (*READS, *WRITES, "fallocate", "linkat", "mmap")  # at the first time, the last and another, where all calls are spoilt
 LASTING = {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EIO: READS + WRITES}
 
 
@@ -136,13 +137,13 @@ class Sweep:
         return self.edgewire(*self.case.run.split(), cwd=self.folder, env=self.case.environment, timeout=PATIENCE_S, **options)
 
     def faults(self, table):
-        """Each of them at some of the times that its call is made; few by the seed."""
+        """Each of them at one to three of the times that its call is made; few by the seed."""
         found = []
         chance = random.Random(f"{SEED or WHOLE_SEED} {self.case.run}")
         for call in sorted(self.calls, key=str):
             count = self.calls[call]
             for how in table.get(call.name, ()):
-                times = {1, count, *chance.sample(range(1, count + 1), min(count, MOST - 2))}
+                times = {chance.randint(1, count)} | ({1, count} if call.name in THRICE else set())
                 found += [Fault(call, number, how, chance.choice([(), LASTING.get(how, ())])) for number in sorted(times)]
         return chance.sample(found, min(FEW, len(found))) if SEED else found
 
@@ -166,7 +167,7 @@ class Sweep:
         for name in varies:
             if name.endswith(".json"):
                 json.loads(left[name])
-        return f"it succeeds with another {wrong}" if wrong else self.trouble_of_next()
+        return f"it succeeds with another {wrong}" if wrong else ""
 
     def trouble_of_line(self, fault, stderr):
         try:
@@ -188,6 +189,8 @@ class Sweep:
         if fault.how == CUT:
             kept |= {fault.call.file}  # by us
         # Where there are several results, each of them may be there.
+        if fault.call.name == "rename" and ".labels" in self.case.older:
+            kept |= set(self.case.older.split())  # the first of two has its name already
         wrong = [name for name in set(left) | set(self.before) if name not in kept and left.get(name, "") != self.before.get(name, "")
                  and not (name in self.case.apart.split() and left.get(name, "") == self.right[name])]
         if wrong or any("#" in name for name in kept & set(left)):
@@ -229,9 +232,9 @@ def sweep(edgewire, tmp_path_factory):
 @pytest.mark.parametrize("case", CASES)
 def test_a_call_that_is_spoilt(sweep, case, table):
     runs = sweep(case)
-    wrong = {}
+    wrong = []
     for fault in runs.faults(table):
         if trouble := runs.trouble(fault, table is LATE):
-            print(f"\n{fault}: {trouble}", flush=True)
-            wrong[str(fault)] = trouble
-    assert not wrong, f"seed {SEED or WHOLE_SEED}:\n" + "\n".join(f"{fault}: {trouble}" for fault, trouble in wrong.items())
+            print(f"seed {SEED or WHOLE_SEED}: {fault}: {trouble}")
+            wrong.append(fault)
+    assert not wrong, f"{len(wrong)} faults end badly, see stdout"

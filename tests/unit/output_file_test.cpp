@@ -136,7 +136,7 @@ TEST_CASE("a link that another user has put into a folder for others is refused"
   }
 }
 
-/// Lets linkat fail with EPERM in this process, as container engines do. False: it cannot.
+/// Lets a system call fail with an error in this process, as container engines do. False: it cannot.
 bool refuse(long call, std::uint32_t error) {
   std::vector<sock_filter> steps{{BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
                                  {BPF_JMP | BPF_JEQ | BPF_K, 1, 0, static_cast<std::uint32_t>(call)},
