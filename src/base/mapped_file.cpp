@@ -21,6 +21,7 @@
 
 #include "base/checksum.h"
 #include "base/error.h"
+#include "base/file_calls.h"
 
 namespace edgewire {
 
@@ -186,7 +187,7 @@ MappedFile::MappedFile(const std::string& path, const std::string& name) : path_
     throw Error(fmt::format("{}: cannot read: {}", path_, why));
   };
   // Nonblocking, so that a pipe without a writer does not hang.
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int descriptor = uninterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
   if (descriptor < 0) refuse(reason(errno));
   struct stat status {};
   int cause = fstat(descriptor, &status) == 0 ? 0 : errno;

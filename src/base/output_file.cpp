@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file_calls.h"
 
 namespace edgewire {
 
@@ -118,21 +119,6 @@ class Walk {
 
 }  // namespace
 
-void write_at(int descriptor, const std::string& path, const void* data, std::uint64_t bytes,
-              std::uint64_t offset) {
-  const char* from = static_cast<const char*>(data);
-  while (bytes > 0) {
-    const ssize_t written = pwrite(descriptor, from, bytes, static_cast<off_t>(offset));
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0)
-      throw Error(
-          fmt::format("{}: byte {}: cannot write: {}", path, offset, reason(written == 0 ? ENOSPC : errno)));
-    from += written;
-    offset += static_cast<std::uint64_t>(written);
-    bytes -= static_cast<std::uint64_t>(written);
-  }
-}
-
 void OutputFile::fail(int cause) const { refuse(path_, reason(cause)); }
 
 OutputFile::OutputFile(std::string path, std::optional<std::uint32_t> mode)
@@ -160,7 +146,9 @@ std::unique_ptr<OutputFile> OutputFile::nameless(const std::string& folder) {
 void OutputFile::open_file(std::uint32_t mode) {
   // It will get its name through /proc.
   const bool can_be_named = access("/proc/self/fd", X_OK) == 0;
-  if (can_be_named) descriptor_ = open(folder_of(target_).c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, mode);
+  if (can_be_named)
+    descriptor_ =
+        uninterrupted([&] { return open(folder_of(target_).c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, mode); });
   if (!can_be_named || (descriptor_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)))
     open_aside(mode);
   if (descriptor_ < 0) fail(errno);
@@ -169,7 +157,8 @@ void OutputFile::open_file(std::uint32_t mode) {
 /// Opens a file that has a name.
 void OutputFile::open_aside(std::uint32_t mode) {
   aside_.emplace(name_aside(target_));
-  descriptor_ = open(aside_->path().c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+  descriptor_ = uninterrupted(
+      [&] { return open(aside_->path().c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode); });
 }
 
 OutputFile::~OutputFile() {
@@ -177,7 +166,7 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::reserve(std::uint64_t bytes) {
-  if (fallocate(descriptor_, 0, 0, static_cast<off_t>(bytes)) == 0) return;
+  if (uninterrupted([&] { return fallocate(descriptor_, 0, 0, static_cast<off_t>(bytes)); }) == 0) return;
   if (errno == ENOSPC || errno == EFBIG || errno == EDQUOT) fail(errno);
 }
 
@@ -214,7 +203,8 @@ void OutputFile::copy_aside() {
     open_aside(status.st_mode & kPermissions);
     if (descriptor_ < 0) fail(errno);
     for (std::uint64_t at = 0;;) {
-      const ssize_t bytes = pread(unnamed, block.data(), block.size(), static_cast<off_t>(at));
+      const ssize_t bytes =
+          uninterrupted([&] { return pread(unnamed, block.data(), block.size(), static_cast<off_t>(at)); });
       if (bytes < 0) fail(errno);
       if (bytes == 0) break;
       write(block.data(), static_cast<std::uint64_t>(bytes), at);
@@ -237,19 +227,47 @@ void OutputFile::take_over() const noexcept {
   static_cast<void>(status);  // the file is whole also as this user's
 }
 
-void OutputFile::commit() {
-  if (nameless_) return;
-  if (!aside_ && !link_to(target_)) link_aside();
+/// Gives the file, which has a name, what it takes over, and closes it.
+void OutputFile::finish() {
   take_over();
-  const int closed = close(std::exchange(descriptor_, -1));
-  if (closed == 0 && (!aside_ || std::rename(aside_->path().c_str(), target_.c_str()) == 0)) {
-    if (aside_) aside_->forget();
-    return;
-  }
-  const int cause = errno;
+  const int cause = close_written(std::exchange(descriptor_, -1));
+  if (cause == 0) return;
   if (!aside_) unlink(target_.c_str());
   aside_.reset();
   fail(cause);
+}
+
+void OutputFile::prepare() {
+  if (nameless_) return;
+  if (!aside_) link_aside();
+  finish();
+}
+
+void OutputFile::commit() {
+  if (nameless_) return;
+  if (descriptor_ >= 0) {
+    if (!aside_ && !link_to(target_)) link_aside();
+    finish();
+  }
+  if (!aside_) return;
+  if (std::rename(aside_->path().c_str(), target_.c_str()) != 0) {
+    const int cause = errno;
+    aside_.reset();
+    fail(cause);
+  }
+  aside_->forget();
+}
+
+void OutputFile::commit_all(std::span<const std::unique_ptr<OutputFile>> files) {
+  for (const auto& file : files)
+    if (file->old_) file->prepare();
+  std::size_t named = 0;
+  try {
+    for (; named < files.size(); ++named) files[named]->commit();
+  } catch (...) {
+    for (const auto& file : files.first(named)) file->remove_named();
+    throw;
+  }
 }
 
 void OutputFile::remove_named() const noexcept { unlink(target_.c_str()); }

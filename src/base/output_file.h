@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include <sys/stat.h>
@@ -40,7 +41,13 @@ class OutputFile {
   void reserve(std::uint64_t bytes);
   /// Writes bytes at an offset. It is thread safe.
   void write(const void* data, std::uint64_t bytes, std::uint64_t offset);
+  /// Does all of commit() that may find the disk full, and closes the file, so that only the name is left to
+  /// be given: where several files belong together, none replaces an older one before all can.
+  void prepare();
   void commit();
+  /// Commits all of them. Where it fails, none has a name, and what was there before stays unless the system
+  /// refuses the very names.
+  static void commit_all(std::span<const std::unique_ptr<OutputFile>> files);
   /// Removes the file that has the name: the one that was there before commit(), or what commit() has named.
   void remove_named() const noexcept;
 
@@ -53,6 +60,7 @@ class OutputFile {
   void link_aside();
   void copy_aside();
   void take_over() const noexcept;
+  void finish();
   [[noreturn]] void fail(int cause) const;
   std::string path_;                    ///< as it was asked for
   std::string target_;                  ///< links followed
@@ -68,10 +76,6 @@ class OutputFile {
 /// folder that group or others can write to, sticky or not: whoever prepared it would choose what is written
 /// over. It follows links of root in folders that lead to the file.
 std::string output_target(const std::string& path);
-
-/// Writes to a descriptor; thread safe. Throws Error with the path, the byte and the system's reason.
-void write_at(int descriptor, const std::string& path, const void* data, std::uint64_t bytes,
-              std::uint64_t offset);
 
 /// Returns a name in the folder of `path` that nobody else uses or can foresee.
 std::string name_aside(const std::string& path);

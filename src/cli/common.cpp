@@ -151,6 +151,7 @@ void write_part(launch::Bootstrap& bootstrap, const std::string& path, const std
     file.emplace(part);
     const std::string content = graph::packed(path, text);
     file->write(content.data(), content.size(), 0);
+    file->prepare();
   });
   // If a process is killed from here on, a part is missing; parts of two runs are never mixed.
   file->remove_named();

@@ -138,11 +138,13 @@ bool is_named_by(const FolderUse& folder, const std::string& name) {
 /// Returns the links in a folder that the program would write through.
 std::vector<Use> links_in(const FolderUse& folder) {
   std::vector<Use> links;
-  std::error_code not_there;
-  for (const auto& entry : fs::directory_iterator(location(folder.folder.path), not_there))
-    if (folder.folder.written && entry.is_symlink(not_there) &&
-        is_named_by(folder, entry.path().filename().string()))
-      links.push_back({folder.folder.option, entry.path().string(), true});
+  std::error_code not_there, error;
+  for (fs::directory_iterator entry(location(folder.folder.path), not_there), end; !error && entry != end;
+       entry.increment(error))
+    if (folder.folder.written && entry->is_symlink(not_there) &&
+        is_named_by(folder, entry->path().filename().string()))
+      links.push_back({folder.folder.option, entry->path().string(), true});
+  if (error) throw Error(fmt::format("{}: cannot read: {}", folder.folder.path, reason(error.value())));
   return links;
 }
 

@@ -5,10 +5,12 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "base/file_calls.h"
+
 namespace edgewire::disk {
 
 File unnamed_file(const std::string& folder) {
-  File file(open(folder.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0600));
+  File file(uninterrupted([&] { return open(folder.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0600); }));
   if (file.descriptor() >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return file;
   std::string name = folder + "/.edgewire-XXXXXX";
   file = File(mkostemp(name.data(), O_CLOEXEC));

@@ -12,6 +12,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "base/file_calls.h"
 #include "base/median.h"
 #include "base/seconds.h"
 #include "base/usage.h"
@@ -98,7 +99,8 @@ void ReadProbe::fill(const std::string& folder) {
   const File& file = files_.emplace_back(unnamed_file(folder));
   check(file.descriptor() < 0 ? errno : 0);
   // A disk without the room says so now, not when it is full.
-  if (fallocate(file.descriptor(), 0, 0, static_cast<off_t>(bytes_)) != 0 && errno != EOPNOTSUPP)
+  const auto room = static_cast<off_t>(bytes_);
+  if (uninterrupted([&] { return fallocate(file.descriptor(), 0, 0, room); }) != 0 && errno != EOPNOTSUPP)
     check(errno);
   direct_ = bypass_page_cache(file) && direct_;
   const Blocks blocks(2, kMiB);
@@ -113,7 +115,7 @@ void ReadProbe::fill(const std::string& folder) {
     transfers[half].write(file.descriptor(), block, offset);
   }
   for (auto& transfer : transfers) check(transfer.wait());
-  check(fdatasync(file.descriptor()) != 0 ? errno : 0);
+  check(uninterrupted([&] { return fdatasync(file.descriptor()); }) != 0 ? errno : 0);
 }
 
 double ReadProbe::write_again() {
@@ -135,7 +137,7 @@ double ReadProbe::write_again() {
       transfer.write(files_[f].descriptor(), blocks[block % (4 * kUnderWay)], block * kMiB);
     }
     for (auto& transfer : transfers) check(f, transfer.wait());
-    check(f, fdatasync(files_[f].descriptor()) != 0 ? errno : 0);
+    check(f, uninterrupted([&] { return fdatasync(files_[f].descriptor()); }) != 0 ? errno : 0);
   }
   return static_cast<double>(bytes_ * files_.size()) / seconds_between(begin, Clock::now());
 }

@@ -12,6 +12,7 @@
 
 #include "base/checksum.h"
 #include "base/error.h"
+#include "base/file_calls.h"
 #include "base/mapped_file.h"
 #include "disk/queue.h"
 
@@ -81,7 +82,7 @@ void SegmentFiles::open(const std::string& path, std::uint64_t generation) {
     throw Error(fmt::format("{}: byte {}: {}", path, offset, what));
   };
   // The open is nonblocking, so that a pipe without a writer does not hang.
-  File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  File file(uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
   struct stat status {};
   if (file.descriptor() < 0 || fstat(file.descriptor(), &status) != 0)
     throw Error(fmt::format("{}: cannot read: {}", path, reason(errno)));
@@ -91,8 +92,8 @@ void SegmentFiles::open(const std::string& path, std::uint64_t generation) {
     throw Error(fmt::format("{}: somebody else may have written it", path));
   const auto bytes = static_cast<std::uint64_t>(status.st_size);
   SegmentFileHeader header;
-  if (pread(file.descriptor(), &header, sizeof header, 0) != sizeof header)
-    refuse(bytes, "the file is cut short");
+  if (bytes < sizeof header) refuse(bytes, "the file is cut short");
+  read_at(file.descriptor(), path, &header, sizeof header, 0);
   if (header.magic != SegmentFileHeader::kMagic) refuse(0, "not a file of segments");
   if (header.generation != generation || header.file != files_.size() || header.files != paths_.size())
     refuse(offsetof(SegmentFileHeader, file), "the file is of another plan");

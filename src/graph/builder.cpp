@@ -327,7 +327,8 @@ void Builder::copy_edges(std::uint32_t section, std::uint64_t first, std::uint64
 }
 
 BuildSummary Builder::write(OutputFile& output, std::span<const std::uint64_t> original_ids,
-                            std::uint32_t flags, const Progress& progress) {
+                            std::uint32_t flags, const Progress& progress,
+                            const std::function<void(std::uint64_t)>& before_naming) {
   std::uint64_t added = 0;
   for (const Worker& worker : workers_)
     for (const Stream& stream : worker.streams)
@@ -361,6 +362,10 @@ BuildSummary Builder::write(OutputFile& output, std::span<const std::uint64_t> o
   };
   write_sections(output, header, options_.workers, fill, "writing", progress);
   refuse_changed_files();  // that edges were read from
+  if (before_naming) {
+    output.prepare();
+    before_naming(header.checksum);
+  }
   output.commit();
   return {
       vertices_, header.edges,   added - header.edges,           file_bytes(header), header.checksum, false,

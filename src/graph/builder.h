@@ -181,9 +181,9 @@ class Builder {
 
   /// Writes and commits the file. `original_ids` is empty or holds one for each vertex. `flags` are added to
   /// those that follow from the options (Flag in format.h): what the caller knows of the graph. It is called
-  /// once.
+  /// once. `before_naming`: is told the checksum of the graph when only the name is left to be given.
   BuildSummary write(OutputFile& output, std::span<const std::uint64_t> original_ids, std::uint32_t flags,
-                     const Progress& progress);
+                     const Progress& progress, const std::function<void(std::uint64_t)>& before_naming = {});
 
  private:
   static constexpr int kIdBits = 8 * sizeof(PlainId);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/file_calls.h"
 #include "graph/format.h"
 #include "graph/graph_parts.h"
 
@@ -248,8 +249,7 @@ bool is_folder(const std::string& path) {
 bool is_ours(const std::string& path) {
   if (path.ends_with(".ew") || !std::filesystem::is_regular_file(path)) return true;
   std::array<char, kMagic.size()> start{};
-  std::ifstream file(path, std::ios::binary);
-  file.read(start.data(), start.size());
+  read_start(path, start.data(), start.size());
   return start == kMagic;
 }
 

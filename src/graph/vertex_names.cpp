@@ -160,9 +160,12 @@ BuildSummary write_labelled(Builder& builder, OutputFile& output, OutputFile* ta
   std::optional<OutputFile> beside;
   OutputFile& labels = table != nullptr ? *table : beside.emplace(labels_path(output.path()));
   const std::uint64_t checksum = write_labels(labels, names);
-  const BuildSummary summary = builder.write(output, {}, flags | kLabels, progress);
+  const BuildSummary summary =
+      builder.write(output, {}, flags | kLabels, progress, [&](std::uint64_t graph_checksum) {
+        write_labels_header(labels, names.size(), graph_checksum, checksum);
+        labels.prepare();
+      });
   try {
-    write_labels_header(labels, names.size(), summary.checksum, checksum);
     labels.commit();
   } catch (...) {
     output.remove_named();  // without its table it is of no use

@@ -75,7 +75,7 @@ void generate_records(const std::string& folder, const RecordsWanted& wanted) {
       files.back()->write(memory.data(), count * wanted.record_bytes, (first - begin) * wanted.record_bytes);
     }
   }
-  for (auto& file : files) file->commit();
+  OutputFile::commit_all(files);
   made.keep();
 }
 

@@ -4,8 +4,8 @@
 
 #include "base/checksum.h"
 #include "base/error.h"
+#include "base/file_calls.h"
 #include "base/output_file.h"
-#include "shuffle/record_input.h"
 
 namespace edgewire::shuffle {
 
@@ -23,7 +23,7 @@ void GraphSections::complete_checksums() {
   for (std::uint64_t block = 0; block < known.size(); ++block) {
     if (known[block] != 0) continue;
     const auto [offset, size] = place_of(block);
-    read_exactly(descriptor, path, bytes.data(), size, offset);
+    read_at(descriptor, path, bytes.data(), size, offset);
     checksums[block] = checksum(bytes.data(), size);
     known[block] = 1;
   }

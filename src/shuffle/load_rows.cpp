@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "base/file_calls.h"
 #include "base/mapped_file.h"
 #include "edgewire/graph.h"
 #include "graph/builder.h"
@@ -93,7 +94,7 @@ void LoadJob::open_file(std::uint32_t flags) {
   }
   path = bootstrap_.allgather(path)[0];
   if (rank() == 0) return;
-  shared_ = disk::File(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  shared_ = disk::File(uninterrupted([&] { return open(path.c_str(), O_RDWR | O_CLOEXEC); }));
   if (shared_.descriptor() < 0)
     throw Error(fmt::format("{}: cannot write: {}", options_.output, reason(errno)));
   sections_.descriptor = shared_.descriptor();

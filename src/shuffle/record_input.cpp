@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/error.h"
+#include "base/file_calls.h"
 #include "base/options.h"
 #include "shuffle/record.h"
 
@@ -22,26 +23,13 @@ void check(const RecordShape& shape) {
                                  shape.key_bytes, shape.bytes));
 }
 
-void read_exactly(int descriptor, const std::string& path, void* to, std::size_t bytes,
-                  std::uint64_t offset) {
-  auto* at = static_cast<char*>(to);
-  while (bytes > 0) {
-    const ssize_t count = pread(descriptor, at, bytes, static_cast<off_t>(offset));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw Error(fmt::format("{}: byte {}: cannot read: {}", path, offset, reason(errno)));
-    if (count == 0) throw Error(fmt::format("{}: byte {}: the file has become shorter", path, offset));
-    at += count;
-    offset += static_cast<std::uint64_t>(count);
-    bytes -= static_cast<std::size_t>(count);
-  }
-}
-
 RecordInput::RecordInput(const std::vector<std::string>& paths, std::size_t record_bytes)
     : record_bytes_(record_bytes) {
   std::uint64_t begin = 0;
   for (const auto& path : paths) {
-    disk::File file(
-        open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe nobody writes must not wait
+    disk::File file(uninterrupted([&] {
+      return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe nobody writes must not wait
+    }));
     struct stat status {};
     if (file.descriptor() < 0 || fstat(file.descriptor(), &status) != 0)
       throw Error(fmt::format("{}: cannot read: {}", path, reason(errno)));
@@ -62,8 +50,8 @@ void RecordInput::read(std::uint64_t first, std::uint64_t count, std::byte* to) 
   auto one = std::ranges::upper_bound(files_, first, {}, &One::end);
   for (; count > 0; ++one) {
     const std::uint64_t some = std::min(count, one->end - first);
-    read_exactly(one->file.descriptor(), one->path, to, some * record_bytes_,
-                 (first - one->begin) * record_bytes_);
+    read_at(one->file.descriptor(), one->path, to, some * record_bytes_,
+            (first - one->begin) * record_bytes_);
     to += some * record_bytes_;
     first += some;
     count -= some;

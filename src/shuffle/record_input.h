@@ -11,9 +11,6 @@
 
 namespace edgewire::shuffle {
 
-/// Reads so many bytes at `offset`. Throws Error with path and byte, also where the file ends before.
-void read_exactly(int descriptor, const std::string& path, void* to, std::size_t bytes, std::uint64_t offset);
-
 /// Several files as one row of records. Thread safe after construction.
 class RecordInput {
  public:

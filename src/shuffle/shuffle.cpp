@@ -7,12 +7,11 @@ namespace edgewire::shuffle {
 
 void commit_parts(launch::Bootstrap& bootstrap, std::span<const std::unique_ptr<OutputFile>> parts,
                   OutputFolder& folder) {
-  std::size_t named = 0;
+  OutputFile::commit_all(parts);
   try {
-    for (; named < parts.size(); ++named) parts[named]->commit();
     bootstrap.allgather("named");
   } catch (...) {
-    for (const auto& part : parts.first(named)) part->remove_named();
+    for (const auto& part : parts) part->remove_named();
     throw;
   }
   folder.keep();

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstddef>
 #include <filesystem>
@@ -18,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file_calls.h"
 #include "graph_test.h"
 
 namespace edgewire::graph {
@@ -134,12 +136,12 @@ TEST_CASE("a link that another user has put into a folder for others is refused"
   }
 }
 
-/// Lets linkat fail with EPERM in this process, as container engines do. False: it cannot.
-bool refuse_links() {
+/// Lets a system call fail with an error in this process, as container engines do. False: it cannot.
+bool refuse(long call, std::uint32_t error) {
   std::vector<sock_filter> steps{{BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
-                                 {BPF_JMP | BPF_JEQ | BPF_K, 1, 0, SYS_linkat},
+                                 {BPF_JMP | BPF_JEQ | BPF_K, 1, 0, static_cast<std::uint32_t>(call)},
                                  {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW},
-                                 {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | EPERM}};
+                                 {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | error}};
   sock_fprog program{static_cast<unsigned short>(steps.size()), steps.data()};
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
          prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
@@ -151,7 +153,7 @@ TEST_CASE("a file gets its name also where names cannot be given to files withou
   write_file(folder / "older", "older");
   fs::permissions(folder / "older", fs::perms(0600));
   const int status = status_of_child([&] {
-    if (!refuse_links()) return 77;
+    if (!refuse(SYS_linkat, EPERM)) return 77;
     write_output(folder / "older", text);
     write_output(folder / "new", text);
     return 0;
@@ -161,6 +163,45 @@ TEST_CASE("a file gets its name also where names cannot be given to files withou
   for (const char* const name : {"older", "new"}) CHECK(read_file(folder / name) == text);
   CHECK((status_of(folder / "older").st_mode & 0777) == 0600);
   CHECK(folder.files() == 2);
+}
+
+TEST_CASE("a call that a signal interrupts is made again, and a close is not") {
+  int calls = 0;
+  const auto interrupted_twice = [&] {
+    errno = EINTR;
+    return ++calls < 3 ? -1 : 7;
+  };
+  CHECK(uninterrupted(interrupted_twice) == 7);
+  CHECK(calls == 3);
+  CHECK(close_written(-1) == EBADF);
+  const TemporaryDirectory folder;
+  const int status = status_of_child([&] {
+    if (!refuse(SYS_close, EINTR)) return 77;
+    write_output(folder / "new", "text");
+    return 0;
+  });
+  if (status == 77 << 8) return;  // this system has no filters
+  CHECK(status == 0);
+  CHECK(read_file(folder / "new") == "text");
+}
+
+TEST_CASE("of files that belong together none replaces an older one before all can") {
+  const TemporaryDirectory folder;
+  for (const bool older : {true, false}) {
+    fs::create_directory(folder / "gone");
+    if (older) write_file(folder / "first", "older");
+    if (older) write_file(folder / "gone/second", "older");
+    std::vector<std::unique_ptr<OutputFile>> files;
+    for (const char* const name : {"first", "gone/second"})
+      files.push_back(std::make_unique<OutputFile>(folder / name));
+    fs::remove_all(folder / "gone");
+    CHECK(error_of([&] { OutputFile::commit_all(files); }) ==
+          folder / "gone/second" + ": cannot write: No such file or directory");
+    files.clear();
+    CHECK(folder.files() == (older ? 1 : 0));
+    if (older) CHECK(read_file(folder / "first") == "older");
+    fs::remove(folder / "first");
+  }
 }
 
 TEST_CASE("a name for a while goes with its owner, and with a signal") {

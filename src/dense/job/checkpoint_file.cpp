@@ -15,6 +15,7 @@
 
 #include "base/checksum.h"
 #include "base/error.h"
+#include "base/file_calls.h"
 #include "base/mapped_file.h"
 
 namespace edgewire::job {
@@ -37,7 +38,7 @@ class Output {
   /// `again`: the file is there, and what it holds is not needed any more. Else nothing may be there.
   Output(const std::string& path, bool again) : path_(path) {
     const int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (again ? 0 : O_CREAT | O_EXCL);
-    descriptor_ = open(path.c_str(), flags, 0666);
+    descriptor_ = uninterrupted([&] { return open(path.c_str(), flags, 0666); });
     if (descriptor_ < 0) fail(path, errno);
     fcntl(descriptor_, F_SETFL, O_DIRECT);  // where the file system can
   }
@@ -61,10 +62,10 @@ class Output {
     struct stat status {};
     if (fstat(descriptor_, &status) != 0) fail(path_, errno);
     if (static_cast<std::size_t>(status.st_size) != bytes &&
-        ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0)
+        uninterrupted([&] { return ftruncate(descriptor_, static_cast<off_t>(bytes)); }) != 0)
       fail(path_, errno);
-    if (close(std::exchange(descriptor_, -1)) == 0) return;
-    const int cause = errno;
+    const int cause = close_written(std::exchange(descriptor_, -1));
+    if (cause == 0) return;
     unlink(path_.c_str());
     fail(path_, cause);
   }

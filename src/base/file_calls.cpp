@@ -1,0 +1,67 @@
+#include "base/file_calls.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+namespace edgewire {
+
+int close_written(int descriptor) noexcept { return close(descriptor) == 0 || errno == EINTR ? 0 : errno; }
+
+void write_at(int descriptor, const std::string& path, const void* data, std::uint64_t bytes,
+              std::uint64_t offset) {
+  const char* from = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t written =
+        uninterrupted([&] { return pwrite(descriptor, from, bytes, static_cast<off_t>(offset)); });
+    if (written <= 0)
+      throw Error(
+          fmt::format("{}: byte {}: cannot write: {}", path, offset, reason(written == 0 ? ENOSPC : errno)));
+    from += written;
+    offset += static_cast<std::uint64_t>(written);
+    bytes -= static_cast<std::uint64_t>(written);
+  }
+}
+
+namespace {
+
+/// Reads up to the end of the file, and returns how many bytes there are.
+std::uint64_t read_some(int descriptor, const std::string& path, void* to, std::uint64_t bytes,
+                        std::uint64_t offset) {
+  std::uint64_t done = 0;
+  while (done < bytes) {
+    const ssize_t count = uninterrupted([&] {
+      return pread(descriptor, static_cast<char*>(to) + done, bytes - done,
+                   static_cast<off_t>(offset + done));
+    });
+    if (count < 0)
+      throw Error(fmt::format("{}: byte {}: cannot read: {}", path, offset + done, reason(errno)));
+    if (count == 0) break;
+    done += static_cast<std::uint64_t>(count);
+  }
+  return done;
+}
+
+}  // namespace
+
+void read_at(int descriptor, const std::string& path, void* to, std::uint64_t bytes, std::uint64_t offset) {
+  const std::uint64_t done = read_some(descriptor, path, to, bytes, offset);
+  if (done < bytes) throw Error(fmt::format("{}: byte {}: the file has become shorter", path, offset + done));
+}
+
+std::uint64_t read_start(const std::string& path, void* to, std::uint64_t bytes) {
+  const int descriptor = uninterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
+  if (descriptor < 0) throw Error(fmt::format("{}: cannot read: {}", path, reason(errno)));
+  try {
+    const std::uint64_t done = read_some(descriptor, path, to, bytes, 0);
+    close(descriptor);
+    return done;
+  } catch (...) {
+    close(descriptor);
+    throw;
+  }
+}
+
+}  // namespace edgewire
