@@ -19,6 +19,7 @@
 
 #ifdef EDGEWIRE_ZSTD
 #include <zstd.h>
+#include <zstd_errors.h>
 #endif
 #ifdef EDGEWIRE_LZMA
 #include <lzma.h>
@@ -168,6 +169,8 @@ class ZstdReader final : public Decoder {
     ZSTD_outBuffer out = {to, room, 0};
     ZSTD_inBuffer in = {from.data(), from.size(), 0};
     const std::size_t result = ZSTD_decompressStream(stream_, &out, &in);
+    if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)
+      refuse(in.pos, "needs more memory to be unpacked than there is");
     if (ZSTD_isError(result) != 0) damaged(in.pos, ZSTD_getErrorName(result));
     return {in.pos, out.pos, result == 0};
   }
