@@ -27,7 +27,7 @@ import time
 import traceback
 
 from small_jobs import COMMANDS, EVERY, RECORDS, ROOT, Jobs, keep_result_line, same_values, state_of
-from watched_job import FOR_GOOD_S, LAB, LAUNCHERS, PAUSE_S, PHASES, RETRY, SHORT_PEER_TIMEOUT_S, WAYS, Deed, WatchedJob, commands_of, is_pause, phases_of
+from watched_job import FOR_GOOD_S, LAB, LAUNCHERS, PAUSE_S, PHASES, RETRY, WAYS, Deed, WatchedJob, commands_of, is_pause, peer_timeout_s, phases_of
 
 from processes import causes  # watched_job knows where it is
 from rights import no_hosts
@@ -36,7 +36,6 @@ LATE_S = 3  # at most
 PATIENCE_S = 90
 ENDS = [*3 * [signal.SIGKILL], signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
 KINDS = {"nothing": 1, "pauses": 5, "end": 12, "silence": 3}  # of runs, and their shares
-LONG_S = 1.5 * SHORT_PEER_TIMEOUT_S
 
 
 def cannot_start(program, way):
@@ -73,8 +72,8 @@ def draw(dice, turn, way, commands):
         for _ in range(dice.choice([1, 1, 1, 2])):
             deeds.append(deed(dice.choice(ENDS), ranks + parent))
     if kind == "silence" and command != RECORDS:  # a parent of our own ends those who stay stopped when the others have ended
-        is_local = way not in (*LAUNCHERS, "hosts")
-        deeds.append(deed(signal.SIGSTOP, ranks, dice.choice([LONG_S, FOR_GOOD_S]) if is_local else LONG_S))
+        is_local, long_s = way not in (*LAUNCHERS, "hosts"), 1.5 * peer_timeout_s(way, is_short=True)
+        deeds.append(deed(signal.SIGSTOP, ranks, dice.choice([long_s, FOR_GOOD_S]) if is_local else long_s))
     late = [dice.choice([0, dice.uniform(0, LATE_S)]) for _ in ranks] if way == "hosts" and dice.random() < 0.6 else []
     return command, sorted(deeds, key=lambda one: PHASES.index(one.phase)), late
 

@@ -19,7 +19,7 @@ COMMANDS = {
     "wcc": [], "scc": [], "cdlp": [], "lcc": [], "bc": ["--sources", "1,2,3"],
     "sort": ["--record", "100", "--key", "0:8", "--partitions", "3"], "sort --memory 6M": ["--record", "100", "--key", "0:8", "--partitions", "3"],
     "convert": ["--to", "ew"], "convert --parts": ["--to", "ew"], RECORDS: ["--files", "3"],
-    "tasks number-inc": ["--count", "300"], "tasks iterative-j": ["--count", "300"], "tasks smith-waterman": ["--length", "2000"]}
+    "tasks number-inc": ["--count", "300"], "tasks iterative-j": ["--count", "300"], "tasks smith-waterman": ["--length", "4000"]}
 
 
 def is_kernel(command):
@@ -85,7 +85,7 @@ class Jobs:
         if command in (*DENSE, "cdlp"):
             words += ["--iterations", self.iterations]
         if first[0] == "tasks":
-            words += ["--repeat", max(1, self.iterations // 20)]
+            words += ["--repeat", self.iterations // 10]
         if is_kernel(command):
             words += ["--deterministic"]
         if self.checkpoints and command in EVERY:

@@ -17,9 +17,10 @@ from runner.commands import descendants, stacks  # noqa: E402
 
 LAB = ROOT / "tests/lab"
 PEER_TIMEOUT_S, SHORT_PEER_TIMEOUT_S = 10, 2.5  # the latter where a process is stopped for longer
+EMULATED = 5  # times as long is a timeout in a virtual machine whose processors are emulated
 PAUSE_S = 2  # at most: the process goes on before the peer timeout
 FOR_GOOD_S = 1e9
-TO_PREPARE_S = 0.04  # of CPU time, for tasks
+TO_PREPARE_S = 0.02  # of CPU time, for tasks
 DPDK = ["--local-hosts", "--transport", "dpdk", "--dpdk-port", "net_af_packet0,iface=eth0"]
 # How many processes, and the options for that.
 WAYS = {"shm": (3, ["-p", "3", "--transport", "shm"]), "tcp": (3, ["-p", "3", "--transport", "tcp"]), "hosts": (3, []),
@@ -32,6 +33,10 @@ PHASES = ["start", "plan", "read", "iterate", "checkpoint", "tasks", "retry", "s
 
 # Something that is done to a process when `part` of a phase has passed: a signal, and SIGCONT after stop_s.
 Deed = collections.namedtuple("Deed", "phase whom number stop_s part")
+
+
+def peer_timeout_s(way, is_short=False):
+    return (SHORT_PEER_TIMEOUT_S if is_short else PEER_TIMEOUT_S) * (EMULATED if way == "verbs" else 1)
 
 
 def is_pause(deed):
@@ -90,9 +95,8 @@ class WatchedJob:
         words = self.lab.jobs.words(self.first, f"out/{self.result.name}")
         if self.command == RECORDS:
             return [self.lab.jobs.program, *words]
-        silence = any(one.stop_s > PAUSE_S for one in self.deeds)
-        words += [*WAYS[self.way][1], "-w", "1", "--start-timeout", "30", *self.more,
-                  "--peer-timeout", str(SHORT_PEER_TIMEOUT_S if silence else PEER_TIMEOUT_S)]
+        timeout_s = peer_timeout_s(self.way, is_short=any(one.stop_s > PAUSE_S for one in self.deeds))
+        words += [*WAYS[self.way][1], "-w", "1", "--start-timeout", "30", "--peer-timeout", str(timeout_s), *self.more]
         words += ["--plan-cache=cache"] * (self.command in DENSE) + ["--temp", "temp"] * self.command.startswith("sort")
         words += ["--retry"] * self.command.endswith(RETRY)
         if self.way == "hosts":
