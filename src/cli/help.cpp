@@ -40,9 +40,9 @@ std::string path_of(const CLI::App& command) {
 }
 
 std::vector<OptionGroup> groups_of(const CLI::App& command) {
-  std::vector<OptionGroup> groups{{"Most used", {}}, {"Arguments", {}}};
-  auto& first = groups[0].options;
+  std::vector<const CLI::Option*> first;
   for (const std::string& name : most_used(path_of(command))) first.push_back(command.get_option(name));
+  std::vector<OptionGroup> groups{{"Most used", first}, {"Arguments", {}}};
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_group().empty() || std::ranges::find(first, option) != first.end()) continue;
     const std::string& name = option->get_positional() ? groups[1].name : option->get_group();
