@@ -1,5 +1,6 @@
 // Command lines of all commands with odd words. The program ends by itself or by SIGTERM; its exit status is
 // 0, 1 or 2, and a line says why it is not 0. It leaves nothing in folders that nobody named.
+#include <fmt/core.h>
 #include <fmt/format.h>
 #include <grp.h>
 #include <sys/resource.h>
@@ -181,7 +182,7 @@ std::vector<std::string> lines_of(const CLI::App& command) {
     if (option->get_positional() || option->get_name().empty()) continue;
     std::string words = option->get_name() + "\n";
     if (option->get_type_size() > 0) words += value_for(*option, turn++) + "\n";
-    lines.push_back(start + before + words);
+    lines.push_back(fmt::format("{}{}{}", start, before, words));
     before = std::move(words);
   }
   for (const CLI::App* const below : visible_commands(command))
