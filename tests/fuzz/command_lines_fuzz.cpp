@@ -1,6 +1,5 @@
 // Command lines of all commands with odd words. The program ends by itself or by SIGTERM; its exit status is
 // 0, 1 or 2, and a line says why it is not 0. It leaves nothing in folders that nobody named.
-#include <fmt/core.h>
 #include <fmt/format.h>
 #include <grp.h>
 #include <sys/resource.h>
