@@ -4,6 +4,8 @@ import os
 import pathlib
 import subprocess
 
+import pytest
+
 from processes import LIMIT_S
 
 KILLS = pathlib.Path(__file__).resolve().parent.parent / "lab/kills.py"
@@ -14,6 +16,7 @@ def kills(*options, program=os.environ["EDGEWIRE"]):
     return subprocess.run([KILLS, seed, "--program", program, *options], capture_output=True, text=True, timeout=LIMIT_S)
 
 
+@pytest.mark.slow
 def test_some_runs():
     done = kills("--runs", "6", "--ways", "shm,tcp,hosts")
     assert done.returncode == 0, done.stdout + done.stderr
