@@ -54,7 +54,7 @@ TEST_CASE("damaged host lists") {
 TEST_CASE("damaged secret files") {
   PrivateFile file;
   fuzz::feed({.name = "secret", .read = [&](const fuzz::Input& input) {
-                const std::string secret = load_secret(file.with(input.bytes));
+                std::string secret = load_secret(file.with(input.bytes));
                 CHECK(secret.size() == 32);
                 return secret;
               }});
