@@ -232,7 +232,7 @@ std::string place_of(const std::string& path) {
   fs::path at = location(path);
   for (; stat(at.c_str(), &status) != 0; at = at.parent_path()) {
     if (!at.has_relative_path()) return path;
-    if (at.has_filename()) rest = "/" + at.filename().string() + rest;
+    if (at.has_filename()) rest = fmt::format("/{}{}", at.filename().string(), rest);
   }
   return fmt::format("{}:{}{}", status.st_dev, status.st_ino, rest);
 }

@@ -17,9 +17,6 @@
 #include "transport_fixture.h"
 
 namespace edgewire::kernels {
-
-using namespace frontier;
-
 namespace {
 
 constexpr std::size_t kBin = Bins<std::uint64_t>::kOffers, kMost = Bins<std::uint64_t>::kMostWaiting;
