@@ -1,4 +1,4 @@
-// System calls about files, with what a caller of them must not forget.
+// System calls on files. They go on after a signal, and an error names the file and the byte.
 #pragma once
 
 #include <cerrno>
@@ -8,7 +8,8 @@
 
 namespace edgewire {
 
-/// Makes a system call, again as long as a signal interrupts it, and returns its result: below 0 with errno.
+/// Repeats a system call as long as signals interrupt it. Returns its result, which is below 0 with errno set
+/// where it fails.
 template <class Call>
 auto uninterrupted(const Call& call) {
   auto result = call();
@@ -16,8 +17,8 @@ auto uninterrupted(const Call& call) {
   return result;
 }
 
-/// Closes a descriptor. Returns 0, or the system's error number where what was written may be lost. One whose
-/// close a signal interrupts is closed all the same (close(2)).
+/// Closes a descriptor. Returns 0, or the system's error number where written bytes may be lost. A signal
+/// that interrupts close(2) is no error: the descriptor is closed all the same.
 int close_written(int descriptor) noexcept;
 
 /// Writes to a descriptor; thread safe. Throws Error with the path, the byte and the system's reason.

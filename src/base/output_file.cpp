@@ -227,7 +227,8 @@ void OutputFile::take_over() const noexcept {
   static_cast<void>(status);  // the file is whole also as this user's
 }
 
-/// Gives the file, which has a name, what it takes over, and closes it.
+/// Gives the file the owner and the permissions of the one that it replaces, and closes it. The file has a
+/// name already.
 void OutputFile::finish() {
   take_over();
   const int cause = close_written(std::exchange(descriptor_, -1));

@@ -135,7 +135,8 @@ class Family {
   /// Waits for all; the status for main.
   int watch() {
     constexpr double kPause_s = 0.2;
-    // Those in which nobody could go on. None counts while a terminal has stopped this process, too.
+    // The number of pauses in a row in which all processes that are left were stopped. A pause does not count
+    // while a terminal has stopped this process, too.
     int pauses = 0;
     while (running() > 0) {
       const timespec pause{0, static_cast<long>(kPause_s * 1e9)};
@@ -170,7 +171,8 @@ class Family {
     return std::all_of(children_.begin(), children_.end(),
                        [](const Child& c) { return !c.running || c.stopped; });
   }
-  /// Others have ended, which does not end the job, and those that are left, with the first one, are stopped.
+  /// Returns whether the first process and all others that are left are stopped, and some have ended in a job
+  /// that goes on without them.
   bool only_stopped_are_left() const {
     return tolerates_losses_ && children_[0].stopped && all_stopped() && running() < std::ssize(children_);
   }

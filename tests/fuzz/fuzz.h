@@ -47,14 +47,14 @@ inline std::uint64_t for_each_seed(std::uint64_t least, const std::function<void
   return number;
 }
 
-/// What a reader gets.
+/// The input of one call of a reader.
 struct Input {
   std::string bytes;
   std::uint64_t turn = 0;  ///< chooses the options with which it is read
   bool again = false;      ///< the same bytes and turn once more
 };
 
-/// What is tried.
+/// A reader under test, and how its inputs are made.
 struct Reader {
   std::string name;  ///< of its folder in tests/data/corpus, if it has one
   /// Reads the input, or throws an Error of one line. Returns in words what was read: twice the same.
@@ -121,7 +121,8 @@ inline std::string outcome(const Reader& reader, const Input& input) {
     CHECK(!line.empty());
     CHECK(line.find('\n') == line.npos);
     CHECK(line.find("not enough memory") == line.npos);
-    return "refused: " + line.substr(0, line.find(" MB of memory, "));  // what is available changes
+    return "refused: " +
+           line.substr(0, line.find(" MB of memory, "));  // the memory that is free differs from run to run
   }
 }
 
