@@ -218,7 +218,7 @@ def test_udp_passes_a_router(edgewire, graph):
     setup = in_network(2)
     setup[4] = setup[4].replace('exec "$@"', ROUTER)
     text = Edgewire(edgewire.program, setup).ok(
-        "pagerank", graph, "-p", 2, "-w", 1, "--peer-timeout", PATIENCE_S, "--transport", "dpdk", "--dpdk-port", ports(2), "--verify",
+        "pagerank", graph, "-v", "-p", 2, "-w", 1, "--peer-timeout", PATIENCE_S, "--transport", "dpdk", "--dpdk-port", ports(2), "--verify",
         "--dpdk-udp", "10.77.1.2/24@02:00:00:00:00:00;10.77.2.2/24@02:00:00:00:00:01")
     assert "payload leaves in place; UDP without checksums; one queue; sent again" in text
 
