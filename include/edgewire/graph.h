@@ -117,7 +117,7 @@ GraphFile view(GraphFile graph, Direction direction, const std::string& folder =
 void expect_weights(const GraphFile& graph, std::string_view otherwise = {});
 
 /// Returns how many bits a vertex id has in this file, or in the first part of this folder: 32 or 64. It
-/// returns nothing where it is no graph file of ours, or its header is damaged. Throws Error where a folder
+/// returns nothing where it is no graph file of ours, or its header is damaged. Throws Error where it
 /// cannot be read.
 std::optional<int> id_bits_of(const std::string& path);
 

@@ -25,11 +25,8 @@ void write_at(int descriptor, const std::string& path, const void* data, std::ui
   }
 }
 
-namespace {
-
-/// Reads up to the end of the file, and returns how many bytes there are.
-std::uint64_t read_some(int descriptor, const std::string& path, void* to, std::uint64_t bytes,
-                        std::uint64_t offset) {
+std::uint64_t read_up_to(int descriptor, const std::string& path, void* to, std::uint64_t bytes,
+                         std::uint64_t offset) {
   std::uint64_t done = 0;
   while (done < bytes) {
     const ssize_t count = uninterrupted([&] {
@@ -44,10 +41,8 @@ std::uint64_t read_some(int descriptor, const std::string& path, void* to, std::
   return done;
 }
 
-}  // namespace
-
 void read_at(int descriptor, const std::string& path, void* to, std::uint64_t bytes, std::uint64_t offset) {
-  const std::uint64_t done = read_some(descriptor, path, to, bytes, offset);
+  const std::uint64_t done = read_up_to(descriptor, path, to, bytes, offset);
   if (done < bytes) throw Error(fmt::format("{}: byte {}: the file has become shorter", path, offset + done));
 }
 
@@ -55,13 +50,25 @@ std::uint64_t read_start(const std::string& path, void* to, std::uint64_t bytes)
   const int descriptor = uninterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
   if (descriptor < 0) throw Error(fmt::format("{}: cannot read: {}", path, reason(errno)));
   try {
-    const std::uint64_t done = read_some(descriptor, path, to, bytes, 0);
+    const std::uint64_t done = read_up_to(descriptor, path, to, bytes, 0);
     close(descriptor);
     return done;
   } catch (...) {
     close(descriptor);
     throw;
   }
+}
+
+std::vector<std::filesystem::directory_entry> entries_of(const std::filesystem::path& folder,
+                                                         std::error_code& error) {
+  std::vector<std::filesystem::directory_entry> entries;
+  do {
+    entries.clear();
+    for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error))
+      entries.push_back(*entry);
+  } while (error == std::errc::interrupted);
+  return entries;
 }
 
 }  // namespace edgewire

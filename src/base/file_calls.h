@@ -4,16 +4,26 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
+#include <system_error>
+#include <type_traits>
+#include <vector>
 
 namespace edgewire {
 
-/// Repeats a system call as long as signals interrupt it. Returns its result, which is below 0 with errno set
-/// where it fails.
+/// Repeats a system call as long as signals interrupt it. Returns its result: below 0, or a null pointer, with
+/// errno set where it fails.
 template <class Call>
 auto uninterrupted(const Call& call) {
+  const auto failed = [](auto result) {
+    if constexpr (std::is_pointer_v<decltype(result)>)
+      return result == nullptr;
+    else
+      return result < 0;
+  };
   auto result = call();
-  while (result < 0 && errno == EINTR) result = call();
+  while (failed(result) && errno == EINTR) result = call();
   return result;
 }
 
@@ -29,8 +39,16 @@ void write_at(int descriptor, const std::string& path, const void* data, std::ui
 /// that the file has become shorter.
 void read_at(int descriptor, const std::string& path, void* to, std::uint64_t bytes, std::uint64_t offset);
 
+/// Does the same up to the end of the file at the most, and returns how many bytes it has read.
+std::uint64_t read_up_to(int descriptor, const std::string& path, void* to, std::uint64_t bytes,
+                         std::uint64_t offset);
+
 /// Reads the first bytes of a regular file, and returns how many there are. Throws Error with the path and
 /// the system's reason.
 std::uint64_t read_start(const std::string& path, void* to, std::uint64_t bytes);
+
+/// Returns what is in a folder, in no order, as far as `error` is none.
+std::vector<std::filesystem::directory_entry> entries_of(const std::filesystem::path& folder,
+                                                         std::error_code& error);
 
 }  // namespace edgewire

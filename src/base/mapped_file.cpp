@@ -22,6 +22,7 @@
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/file_calls.h"
+#include "base/output_folder.h"
 
 namespace edgewire {
 
@@ -65,6 +66,7 @@ std::mutex ranges_mutex;  // the handler goes without
 constexpr std::array kFaults = {SIGBUS, SIGSEGV, SIGFPE, SIGABRT};
 std::array<struct sigaction, kFaults.size()> old_actions{};
 static_assert(std::atomic<std::uintptr_t>::is_always_lock_free);
+std::atomic<SaidOfEnd*> shared_end = nullptr;
 
 constexpr std::string_view kChanged =
     ": the file was written while it was used, so this run is given up; run again, and replace a file "
@@ -94,10 +96,15 @@ bool tells(const Range& range) {
   return teller == nullptr || teller->compare_exchange_strong(none, getpid()) || none == getpid();
 }
 
-/// Ends the process with a line. It makes only calls that are safe in a signal handler.
-[[noreturn]] void end_with(std::initializer_list<std::string_view> texts) {
-  static std::atomic_flag said;
-  while (said.test_and_set()) pause();  // another thread ends the process
+/// Ends the process with a line, unless another one has said it. It makes only calls that are safe in a
+/// signal handler.
+[[noreturn]] void end_with(const Range& range, std::initializer_list<std::string_view> texts) {
+  static std::atomic_flag ending;
+  while (ending.test_and_set()) pause();  // another thread ends the process
+  SaidOfEnd* const job = shared_end.load();
+  if (job != nullptr) job->early = true;
+  TemporaryName::remove_all();
+  if (!tells(range) || (job != nullptr && job->cause.exchange(true))) _exit(1);
   static std::array<char, PATH_MAX + 300> line;
   std::size_t size = 0;
   for (const std::string_view text : texts) size += text.copy(line.data() + size, line.size() - size);
@@ -108,12 +115,11 @@ bool tells(const Range& range) {
 /// Ends the process when the system found no page for an address: the file has become shorter, or cannot be
 /// read there.
 [[noreturn]] void end_by_lost_page(const Range& range, std::uint64_t byte) {
-  if (!tells(range)) _exit(1);
   std::array<char, 20> digits;
   const auto after = std::to_chars(digits.data(), digits.data() + digits.size(), byte).ptr;
-  end_with({"edgewire: ", range.path.load(), ": byte ",
-            std::string_view(digits.data(), static_cast<std::size_t>(after - digits.data())),
-            ": cannot read: the file was cut short, or its disk failed, while it was used\n"});
+  end_with(range, {"edgewire: ", range.path.load(), ": byte ",
+                   std::string_view(digits.data(), static_cast<std::size_t>(after - digits.data())),
+                   ": cannot read: the file was cut short, or its disk failed, while it was used\n"});
 }
 
 /// Ends the process after a crash. What was read from a file that has changed may be why.
@@ -125,10 +131,8 @@ void end_by_fault(int number, siginfo_t* info, void*) {
       for (const Addresses& place : range.places)
         if (place.holds(address)) end_by_lost_page(range, address - place.begin + place.offset);
   for (const Range& range : ranges)
-    if (range.path.load() != nullptr && has_changed(range)) {
-      if (!tells(range)) _exit(1);
-      end_with({"edgewire: ", range.path.load(), kChanged, "\n"});
-    }
+    if (range.path.load() != nullptr && has_changed(range))
+      end_with(range, {"edgewire: ", range.path.load(), kChanged, "\n"});
   for (std::size_t i = 0; i < kFaults.size(); ++i)
     if (kFaults[i] == number) sigaction(number, &old_actions[i], nullptr);  // for the next time, at once
   if (sent) std::raise(number);
@@ -174,6 +178,8 @@ void forget(std::size_t range) {
 }
 
 }  // namespace
+
+void share_end(SaidOfEnd* said) noexcept { shared_end = said; }
 
 void refuse_changed_files() {
   const std::lock_guard lock(ranges_mutex);

@@ -1,6 +1,7 @@
 // A regular file mapped read only.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -56,6 +57,19 @@ class MappedFile {
   int descriptor_ = -1;    ///< open as long as it is mapped, so that changes show
   std::size_t range_ = 0;  ///< its number among all that are mapped
 };
+
+/// What the processes of a job have said of its end, in memory that they share.
+struct SaidOfEnd {
+  /// A process has ended, and said why, before others could hear it: they need not say that it was lost.
+  std::atomic<bool> early = false;
+  /// A process has said why the job fails. Another one may find a fault of the same kind at the same time,
+  /// such as a weight at another edge: one is enough.
+  std::atomic<bool> cause = false;
+};
+
+/// From now on this process and those that it forks heed and note it when a mapped file ends them, as they
+/// cannot tell their peers then. Null: nothing is shared. It must outlive them.
+void share_end(SaidOfEnd* said) noexcept;
 
 /// Throws FileChanged if a file that is mapped was written since: its size or the time of its last change is
 /// another one, or its first page is. Call it before you publish anything that files were read for. It costs

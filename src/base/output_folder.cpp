@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <mutex>
 #include <utility>
 
@@ -108,10 +109,12 @@ bool OutputFolder::make() {
   return makes;
 }
 
-/// Watches the folder by a path that is right from any working folder.
+/// Watches the folder by a path that is right from any working folder. It does not ask the disk, which may
+/// fail.
 void OutputFolder::watch(const std::string& made) {
-  const std::unique_ptr<char, decltype(&std::free)> real(realpath(made.c_str(), nullptr), &std::free);
-  if (real != nullptr) made_.push_back(std::make_unique<TemporaryName>(real.get()));
+  std::error_code none;
+  const auto path = std::filesystem::absolute(made, none);
+  made_.push_back(std::make_unique<TemporaryName>(none ? made : path.string()));
 }
 
 void OutputFolder::adopt() {

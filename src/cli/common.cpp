@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file_calls.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
 #include "base/quiet.h"
@@ -79,7 +80,7 @@ void write_whole(const std::string& path, const std::string& plain) {
     return file.commit();
   }
   if (path == "-") return topology::write_stdout(text);
-  std::FILE* file = std::fopen(output_target(path).c_str(), "we");
+  std::FILE* file = uninterrupted([&] { return std::fopen(output_target(path).c_str(), "we"); });
   if (file == nullptr) fail(path, errno);
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   const int cause = errno;

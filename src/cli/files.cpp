@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file_calls.h"
 #include "cli/common.h"
 #include "graph/compress.h"
 #include "graph/vertex_names.h"
@@ -138,13 +139,15 @@ bool is_named_by(const FolderUse& folder, const std::string& name) {
 /// Returns the links in a folder that the program would write through.
 std::vector<Use> links_in(const FolderUse& folder) {
   std::vector<Use> links;
-  std::error_code not_there, error;
-  for (fs::directory_iterator entry(location(folder.folder.path), not_there), end; !error && entry != end;
-       entry.increment(error))
-    if (folder.folder.written && entry->is_symlink(not_there) &&
-        is_named_by(folder, entry->path().filename().string()))
-      links.push_back({folder.folder.option, entry->path().string(), true});
-  if (error) throw Error(fmt::format("{}: cannot read: {}", folder.folder.path, reason(error.value())));
+  std::error_code none, error;
+  if (!folder.folder.written) return links;
+  for (const auto& entry : entries_of(location(folder.folder.path), error))
+    if (entry.is_symlink(none) && is_named_by(folder, entry.path().filename().string()))
+      links.push_back({folder.folder.option, entry.path().string(), true});
+  const auto unknown = {std::errc::no_such_file_or_directory, std::errc::not_a_directory,
+                        std::errc::permission_denied};  // writing says what is wrong, if anything
+  if (error && std::find(unknown.begin(), unknown.end(), error) == unknown.end())
+    throw Error(fmt::format("{}: cannot read: {}", folder.folder.path, reason(error.value())));
   return links;
 }
 

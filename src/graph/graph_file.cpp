@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
 #include "base/error.h"
@@ -233,10 +232,8 @@ std::optional<int> id_bits_of(const std::string& path) {
   }
   if (std::error_code none; !std::filesystem::is_regular_file(looked_at, none)) return {};
   Header header{};
-  std::ifstream file(looked_at, std::ios::binary);
-  file.read(reinterpret_cast<char*>(&header), sizeof header);
-  if (!file || header.magic != kMagic || (header.version != kVersion && !is_part(header)) ||
-      header_checksum(header) != header.checksum)
+  if (read_start(looked_at, &header, sizeof header) < sizeof header || header.magic != kMagic ||
+      (header.version != kVersion && !is_part(header)) || header_checksum(header) != header.checksum)
     return {};
   return (header.flags & kWideIds) != 0 ? 64 : 32;
 }
@@ -247,7 +244,8 @@ bool is_folder(const std::string& path) {
 }
 
 bool is_ours(const std::string& path) {
-  if (path.ends_with(".ew") || !std::filesystem::is_regular_file(path)) return true;
+  std::error_code none;
+  if (path.ends_with(".ew") || !std::filesystem::is_regular_file(path, none)) return true;
   std::array<char, kMagic.size()> start{};
   read_start(path, start.data(), start.size());
   return start == kMagic;

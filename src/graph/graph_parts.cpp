@@ -12,6 +12,7 @@
 
 #include "base/checksum.h"
 #include "base/error.h"
+#include "base/file_calls.h"
 #include "edgewire/detail/cpu_level.h"
 
 namespace edgewire::graph {
@@ -55,9 +56,8 @@ PlainId largest_of(std::span<const PlainId> values) {
 std::vector<std::string> part_names(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code error;
-  std::filesystem::directory_iterator entry(folder, error);
-  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
-    if (const std::string name = entry->path().filename(); part_of_name(name)) names.push_back(name);
+  for (const auto& entry : entries_of(folder, error))
+    if (const std::string name = entry.path().filename(); part_of_name(name)) names.push_back(name);
   if (error) throw Error(fmt::format("{}: cannot read: {}", folder, reason(error.value())));
   std::ranges::sort(names, {}, [](const std::string& name) { return part_of_name(name)->number; });
   return names;

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <system_error>
 #include <utility>
 
 #include "base/error.h"
+#include "base/file_calls.h"
 #include "graph/format.h"
 #include "graph/text_lines.h"
 
@@ -60,14 +60,14 @@ char next_character(std::string_view& text) {
 
 /// Returns the text of a file that must be small; none where there is none.
 std::optional<std::string> small_text(const std::string& path) {
-  constexpr std::streamsize kMost = 1 << 20;
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
+  constexpr std::size_t kMost = 1 << 20;
+  std::error_code cause;
+  const auto status = std::filesystem::status(path, cause);
+  if (status.type() == std::filesystem::file_type::none)
+    throw Error(fmt::format("{}: cannot read: {}", path, reason(cause.value())));
+  if (!std::filesystem::is_regular_file(status)) return std::nullopt;
   std::string text(kMost, '\0');
-  file.read(text.data(), kMost);
-  text.resize(static_cast<std::size_t>(file.gcount()));
+  text.resize(read_start(path, text.data(), text.size()));
   return text;
 }
 

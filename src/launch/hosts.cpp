@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/file_calls.h"
 #include "launch/bootstrap.h"
 #include "launch/interfaces.h"
 #include "launch/rendezvous.h"
@@ -32,7 +33,8 @@ struct SmallFile {
 
   explicit SmallFile(const std::string& path) {
     constexpr off_t kMostBytes = 1 << 20;
-    const transport::FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    const transport::FileDescriptor file(
+        uninterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
     if (!file || fstat(file.get(), &status) != 0) throw Error(fmt::format("{}: {}", path, reason(errno)));
     if (S_ISDIR(status.st_mode)) throw Error(fmt::format("{}: is a directory", path));
     if (!S_ISREG(status.st_mode)) throw Error(fmt::format("{}: is not a regular file", path));
@@ -40,9 +42,7 @@ struct SmallFile {
       throw Error(fmt::format("{}: has {} bytes; {} are enough for any list or secret", path, status.st_size,
                               kMostBytes));
     text.resize(static_cast<std::size_t>(status.st_size));
-    const ssize_t got = read(file.get(), text.data(), text.size());
-    if (got < 0) throw Error(fmt::format("{}: {}", path, reason(errno)));
-    text.resize(static_cast<std::size_t>(got));
+    read_at(file.get(), path, text.data(), text.size(), 0);
   }
 };
 

@@ -21,6 +21,7 @@
 
 #include "base/control_group.h"
 #include "base/error.h"
+#include "base/mapped_file.h"
 #include "base/quiet.h"
 #include "base/seconds.h"
 #include "base/usage.h"
@@ -37,14 +38,9 @@ using transport::FileDescriptor;
 
 /// The lines that processes of a local job have printed, shared by all of them. If all find the same fault,
 /// such as a missing file, it is printed once.
-struct SaidLines {
+struct SaidLines : SaidOfEnd {
   /// The hashes of lines.
   std::atomic<std::size_t> hashes[64] = {};
-  /// A process has ended, and said why, before others could hear it: they need not say that it was lost.
-  std::atomic<bool> early = false;
-  /// A process has said why the job fails. Another one may find a fault of the same kind at the same time,
-  /// such as a weight at another edge: one is enough.
-  std::atomic<bool> cause = false;
   bool goes_on = false;  ///< the job, when a process fails, so that a later fault is another one
 };
 SaidLines* said = nullptr;
@@ -335,6 +331,7 @@ int run_local(const LaunchOptions& options, const std::function<void(Bootstrap&)
   void* page = mmap(nullptr, sizeof(SaidLines), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   said = page == MAP_FAILED ? nullptr : new (page) SaidLines;
   if (said != nullptr) said->goes_on = options.tolerates_losses;
+  share_end(options.tolerates_losses ? nullptr : said);
   std::fflush(nullptr);
   std::cout.flush();
 
@@ -350,6 +347,7 @@ int run_local(const LaunchOptions& options, const std::function<void(Bootstrap&)
   }
   streams.clear();
   const int status = family.watch();
+  share_end(nullptr);
   if (said != nullptr) munmap(page, sizeof(SaidLines));
   said = nullptr;
   return status;

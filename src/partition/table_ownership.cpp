@@ -123,6 +123,7 @@ void read_parts(const std::string& path, std::uint64_t vertices, TableOwnership:
                                                                     : "it is not a regular file"));
   }
   std::ifstream in(path);
+  while (!in && errno == EINTR) in.open(path);
   if (!in) throw Error(fmt::format("{}: cannot read the partition file: {}", path, reason(errno)));
   std::string line;
   while (std::getline(in, line)) {
@@ -139,7 +140,8 @@ void read_parts(const std::string& path, std::uint64_t vertices, TableOwnership:
     }
     table.add(part);
   }
-  if (in.bad() || table.added() != vertices)
+  if (in.bad()) throw Error(fmt::format("{}: cannot read the partition file: {}", path, reason(errno)));
+  if (table.added() != vertices)
     throw Error(fmt::format("{}: {} lines for {} vertices", path, table.added(), vertices));
 }
 

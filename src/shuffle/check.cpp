@@ -2,17 +2,22 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <memory>
 #include <string_view>
+
+#include <fcntl.h>
 
 #include "base/checksum.h"
 #include "base/error.h"
+#include "base/file_calls.h"
+#include "disk/file.h"
 
 namespace edgewire::shuffle {
 
 namespace {
+
+constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 
 /// Compares the keys first, then all bytes.
 bool comes_before(std::string_view a, std::string_view b, const RecordShape& shape) {
@@ -25,25 +30,28 @@ bool comes_before(std::string_view a, std::string_view b, const RecordShape& sha
 
 PartProof prove_part(const std::string& path, const RecordShape& shape, const std::string& called) {
   const std::string& name = called.empty() ? path : called;
-  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "re"), &std::fclose);
-  if (!file) throw Error(fmt::format("{}: cannot read: {}", name, reason(errno)));
+  const disk::File file(uninterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
+  if (file.descriptor() < 0) throw Error(fmt::format("{}: cannot read: {}", name, reason(errno)));
   PartProof proof;
-  std::string record(shape.bytes, '\0');
-  for (;;) {
-    const std::size_t bytes = std::fread(record.data(), 1, record.size(), file.get());
-    if (std::ferror(file.get()) != 0) throw Error(fmt::format("{}: cannot read: {}", name, reason(errno)));
-    if (bytes == 0) return proof;
-    const std::uint64_t at = proof.records * shape.bytes;
-    if (bytes < record.size())
-      throw Error(fmt::format("{}: byte {}: the part ends within a record", name, at));
-    if (proof.records == 0)
-      proof.first = record;
-    else if (comes_before(record, proof.last, shape))
-      throw Error(fmt::format("{}: byte {}: the record belongs before the one ahead of it", name, at));
-    proof.last = record;
-    proof.checksum += checksum(record.data(), record.size());
-    ++proof.records;
-  }
+  std::string block(std::max<std::size_t>(kReadBytes / shape.bytes, 1) * shape.bytes, '\0');
+  std::uint64_t bytes = 0;
+  do {
+    bytes = read_up_to(file.descriptor(), name, block.data(), block.size(), proof.records * shape.bytes);
+    for (std::string_view rest(block.data(), bytes); !rest.empty(); rest.remove_prefix(shape.bytes)) {
+      const std::uint64_t at = proof.records * shape.bytes;
+      if (rest.size() < shape.bytes)
+        throw Error(fmt::format("{}: byte {}: the part ends within a record", name, at));
+      const std::string_view record = rest.substr(0, shape.bytes);
+      if (proof.records == 0)
+        proof.first = record;
+      else if (comes_before(record, proof.last, shape))
+        throw Error(fmt::format("{}: byte {}: the record belongs before the one ahead of it", name, at));
+      proof.last = record;
+      proof.checksum += checksum(record.data(), record.size());
+      ++proof.records;
+    }
+  } while (bytes == block.size());
+  return proof;
 }
 
 std::string fault_of(const std::vector<PartProof>& parts, const RecordShape& shape, std::uint64_t records,

@@ -61,8 +61,9 @@ void RecordInput::read(std::uint64_t first, std::uint64_t count, std::byte* to) 
 void RecordInput::refuse_changed() const {
   for (const One& one : files_) {
     struct stat now {};
-    const bool known = fstat(one.file.descriptor(), &now) == 0;
-    if (!known || static_cast<std::uint64_t>(now.st_size) != (one.end - one.begin) * record_bytes_ ||
+    if (fstat(one.file.descriptor(), &now) != 0)
+      throw Error(fmt::format("{}: cannot read: {}", one.path, reason(errno)));
+    if (static_cast<std::uint64_t>(now.st_size) != (one.end - one.begin) * record_bytes_ ||
         now.st_mtim.tv_sec != one.written.tv_sec || now.st_mtim.tv_nsec != one.written.tv_nsec)
       throw Error(fmt::format("{}: the file was written while it was read; run again", one.path));
   }

@@ -11,6 +11,7 @@
 
 #include "base/checksum.h"
 #include "base/error.h"
+#include "base/file_calls.h"
 #include "base/options.h"
 #include "base/seconds.h"
 #include "channel/record_stream.h"
@@ -32,9 +33,8 @@ constexpr std::uint64_t kOtherFiles = 100;  // files that are open beside inputs
 bool holds_parts(const std::string& folder) {
   std::error_code error;
   bool found = false;
-  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename();
+  for (const auto& entry : entries_of(folder, error)) {
+    const std::string name = entry.path().filename();
     found = found || (name.starts_with("part-") && name.find("-of-") != name.npos);
   }
   if (error && error != std::errc::no_such_file_or_directory)
@@ -115,7 +115,10 @@ void SortJob::refuse_folders() const {
                             options_.output));
   struct stat status {};
   if (options_.temp == options_.output) return;
-  if (stat(options_.temp.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
+  const int cause = stat(options_.temp.c_str(), &status) == 0 ? 0 : errno;
+  if (cause != 0 && cause != ENOENT)
+    throw Error(fmt::format("{}: cannot make files there (--temp): {}", options_.temp, reason(cause)));
+  if (cause != 0 || !S_ISDIR(status.st_mode))
     throw Error(fmt::format("{}: no such folder (--temp)", options_.temp));
 }
 

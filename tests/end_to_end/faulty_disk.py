@@ -207,7 +207,8 @@ class FaultyDisk:
         if not self.spoils(Call(name, without_chance(path[len(self.folder) + 1:]))):
             return None
         if self.fault.how == CUT:
-            os.truncate(path, os.path.getsize(path) // 2)
+            opened = f"/proc/{tracee.thread}/fd/{arguments[BY_DESCRIPTOR[name]]}"  # also of a file without a name
+            os.truncate(opened, os.path.getsize(opened) // 2)
         elif self.fault.how == SHORT:
             return shortened(tracee, name, *arguments[:4])
         return None if self.fault.how == CUT else (0, self.fault.how)

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/mapped_file.h"
 #include "growing_timeout.h"
 #include "launch/bootstrap.h"
 #include "launch/local.h"
@@ -325,6 +326,30 @@ TEST_CASE("of several causes one is said") {
   CAPTURE(text);
   CHECK(std::count(text.begin(), text.end(), '\n') == 1);
   CHECK(contains(text, " is wrong\n"));
+}
+
+TEST_CASE("a mapped file that is cut short ends a job with one line, however many processes read it") {
+  constexpr std::size_t kBytes = 1 << 20;
+  for (const int readers : {1, 3}) {
+    CAPTURE(readers);
+    std::FILE* const file = std::tmpfile();
+    REQUIRE(ftruncate(fileno(file), kBytes) == 0);
+    StderrCapture capture;
+    const int status = run(local(3), [&](Bootstrap& bootstrap) {
+      const MappedFile mapped(fmt::format("/proc/self/fd/{}", fileno(file)), "g.ew");
+      bootstrap.allgather("");
+      if (bootstrap.rank() == 1) EXPECT(ftruncate(fileno(file), 1) == 0);
+      bootstrap.allgather("");
+      const bool reads = readers == 3 || bootstrap.rank() == 1;
+      if (reads) EXPECT(mapped.data()[kBytes / 2] == 'x');  // a byte that is gone
+      bootstrap.allgather("");
+    });
+    std::fclose(file);
+    CHECK(status == 1);
+    CHECK(capture.text() ==
+          "edgewire: g.ew: byte 524288: cannot read: the file was cut short, or its disk "
+          "failed, while it was used\n");
+  }
 }
 
 TEST_CASE("a process that fails as another one did says so where no one else can") {

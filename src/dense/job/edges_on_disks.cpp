@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "base/checksum.h"
+#include "base/file_calls.h"
 #include "dense/job/dense_plan.h"
 #include "dense/job/plan_cache.h"
 #include "dense/tiles/build_tiles.h"
@@ -48,12 +49,12 @@ void remove_old_files(const PlanTask& task, const fs::path& folder) {
   };
   std::map<std::string, Files> found;  // by name, without what says which device's it is
   std::error_code none;                // what others remove meanwhile is no fault
-  for (fs::directory_iterator file(folder, none), end; !none && file != end; file.increment(none)) {
-    const std::string name = file->path().filename();
+  for (const auto& file : entries_of(folder, none)) {
+    const std::string name = file.path().filename();
     if (!is_of_others(name)) continue;
     auto& [written, paths] = found[name.substr(0, mine.size())];
-    written = std::max(written, file->last_write_time(none));
-    paths.push_back(file->path());
+    written = std::max(written, file.last_write_time(none));
+    paths.push_back(file.path());
   }
   std::vector<Files> others;
   for (auto& one : found) others.push_back(std::move(one.second));
