@@ -163,15 +163,14 @@ std::string partition_file(const std::string& how) {
 
 std::string fact_of(const std::string& how) {
   const std::string path = partition_file(how);
-  std::error_code none;
-  if (path.empty() || !std::filesystem::is_regular_file(path, none)) return how;
-  try {
-    const MappedFile file(path);
-    return fmt::format("{}a partition file with checksum {:016x}", path == how ? "" : "auto,",
-                       checksum(file.data(), file.bytes()));
-  } catch (const Error&) {
-    return how;
-  }
+  std::error_code cause;
+  const auto status = std::filesystem::status(path, cause);
+  if (!path.empty() && status.type() == std::filesystem::file_type::none)
+    throw Error(fmt::format("{}: cannot read the partition file: {}", path, reason(cause.value())));
+  if (!std::filesystem::is_regular_file(status)) return how;
+  const MappedFile file(path);
+  return fmt::format("{}a partition file with checksum {:016x}", path == how ? "" : "auto,",
+                     checksum(file.data(), file.bytes()));
 }
 
 }  // namespace edgewire::partition

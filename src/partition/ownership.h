@@ -189,7 +189,8 @@ bool owns_edges(std::string_view ownership) noexcept;
 /// Returns FILE of "FILE" and "auto,FILE", or an empty string where `how` names a kind of ownership.
 std::string partition_file(const std::string& how);
 /// Returns what must be the same in all processes of "hash", "ranges", FILE, "auto,FILE" and so on: of a file
-/// its content, whatever its path is. A file that cannot be read stands for itself.
+/// its content, whatever its path is. One that is not there stands for itself. Throws Error where it cannot
+/// be read.
 std::string fact_of(const std::string& how);
 
 }  // namespace edgewire::partition

@@ -205,7 +205,7 @@ class Sweep:
         named = ["here", *(word for word in re.split(r"[ /=]", self.case.run) if re.search(r"[./]|out|disk|plans|state|in|temp|hosts|secret|owners", word))]
         named += self.case.environment.values()
         if fault.call.file and "#" not in fault.call.file:
-            named = [fault.call.file, *(named if fault.lasting else [])]
+            named = [fault.call.file, *([*named, *self.before] if fault.lasting else [])]  # what comes next may be of another file
         if not any(name in cause for name in named):
             return f"it does not name {named}: {cause}"
         why = "" if fault.how == CUT else os.strerror(fault.how)  # a file that is cut is found damaged in many ways
