@@ -1,5 +1,5 @@
 """The backend of NetworkX against NetworkX itself, on random graphs of all its kinds. (docs/python-networkx.md says how NetworkX's own
-tests run with it.)"""
+tests run with it.) EDGEWIRE_GRAPHS says how many graphs of each kind and shape are drawn."""
 
 import collections
 import inspect
@@ -21,7 +21,7 @@ from edgewire.nx_graph import Graph, convert_from_nx, convert_to_nx  # noqa: E40
 from edgewire.nx_limits import version  # noqa: E402
 
 VERSION = version()
-
+GRAPHS = int(os.environ.get("EDGEWIRE_GRAPHS", 1))
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # NetworkX notes each use of a graph that was converted before
 
@@ -48,7 +48,7 @@ WEIGHTS = {"whole": lambda draw: draw.randint(1, 9), "tenths": lambda draw: draw
 
 
 def graphs(kinds, weight=None):
-    for (kind, (nodes, edges)), seed in itertools.product(itertools.product(kinds, SHAPES), range(2)):
+    for (kind, (nodes, edges)), seed in itertools.product(itertools.product(kinds, SHAPES), range(GRAPHS)):
         yield random_graph(kind, nodes, edges, seed, weight)
 
 

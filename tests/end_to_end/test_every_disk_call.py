@@ -202,7 +202,7 @@ class Sweep:
             cause = without_chance(cause_of(stderr))
         except AssertionError:
             return f"it says {stderr}"
-        named = ["here", *(word for word in re.split(r"[ /=]", self.case.run) if re.search(r"[./]|out|disk|plans|state|in|temp|hosts|secret|owners", word))]
+        named = ["here", ".: ", *(word for word in re.split(r"[ /=]", self.case.run) if re.search(r"[./]|out|disk|plans|state|in|temp|hosts|secret|owners", word))]
         named += self.case.environment.values()
         if fault.call.file and "#" not in fault.call.file:
             named = [fault.call.file, *([*named, *self.before] if fault.lasting else [])]  # what comes next may be of another file

@@ -83,6 +83,7 @@ def test_two_processes_with_two_workers(edgewire, made_graph, tmp_path, kernel, 
                   source=int(graph.sources[0]))
 
 
+@pytest.mark.matrix(1 / 3)
 @pytest.mark.parametrize("name", ["kronecker", "kronecker both ways"])
 @pytest.mark.parametrize("ownership", ["hash", "ranges", "file"])
 def test_triangles_over_many_processes(edgewire, made_graph, tmp_path, name, ownership):

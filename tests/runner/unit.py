@@ -16,8 +16,8 @@ from runner.outcomes import is_crash, print_file
 LIMIT_S = 900
 FUZZ_MEMORY = "allocator_may_return_null=1:max_allocation_size_mb=512:hard_rss_limit_mb=3072"  # no damaged input needs more
 # Programs whose assertions are about values alone: one that fails is a wrong value, and is not repeated.
-VALUES = {"answers_fuzz", "checkpoint", "checkpoint_fuzz", "cli", "cli_fuzz", "dense_kernels", "engine", "frontier", "graph", "graph_fuzz", "launch_fuzz", "plan",
-          "plan_cache", "plan_fuzz", "report", "shuffle", "tcp_fuzz", "tile", "verify"}
+VALUES = {"answers_fuzz", "checkpoint", "checkpoint_fuzz", "cli", "cli_fuzz", "dense_kernels", "edge_lists", "engine", "frontier", "graph", "graph_fuzz", "launch_fuzz",
+          "plan", "plan_cache", "plan_fuzz", "report", "shuffle", "tcp_fuzz", "tile", "verify"}
 
 
 def listed(build):
