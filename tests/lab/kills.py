@@ -127,7 +127,8 @@ def judge(job, alike=filecmp.cmp):
     alive = {name: number for name, number in status.items() if name not in job.hurt}
     if outlives_losses(job) and (any(alive.values()) or state != "right"):
         faults.append("tasks do not outlive a loss")
-    if len({number == 0 for number in alive.values()}) > 1:
+    taking_leave = state == "right" and job.names[0] in job.hurt  # the first process lets the others go, one after the other
+    if len({number == 0 for number in alive.values()}) > 1 and not taking_leave:
         faults.append("of those to which nothing happened, some say that all is well")
     for name, number in status.items():
         by_signals = [one for sent in job.hurt.get(name, ()) for one in (-sent, 128 + sent)]
