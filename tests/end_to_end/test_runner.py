@@ -229,3 +229,14 @@ def test_unit_tests_are_repeated_unless_a_value_is_wrong(tmp_path, monkeypatch, 
     tally, later = outcomes.Tally(), []
     unit.report(unit.Program(name, [str(program)], {}), tally, later)
     assert (len(later), tally.failed) == (repeated, 1 - repeated)
+
+
+@pytest.mark.parametrize("text, crash", [
+    ("==9==ERROR: AddressSanitizer: heap-use-after-free on address", True),
+    ("WARNING: ThreadSanitizer: data race (pid=9)", True),
+    ("graph/codec.cpp:7:9: runtime error: shift exponent 70 is too large", True),
+    ("==9==WARNING: AddressSanitizer failed to allocate 0x60000000 bytes", False),
+    ("edgewire: 3 of 4 vertices", False),
+])
+def test_what_is_a_crash(text, crash):
+    assert outcomes.is_crash(text) == crash
