@@ -317,7 +317,7 @@ def test_what_stdout_has(edgewire, tmp_path, command):
     """With -o - only values, with --json - only JSON; a list for people has no place beside them."""
     graph = weighted(both_ways(parts()))
     path = reference.write_graph(tmp_path / "g.ew", graph)
-    kernel, *options = command
+    kernel, *options = *command, "--deterministic"
     report = tmp_path / "report.json"
     for processes in (1, 2):
         found = edgewire.ok(kernel, path, *options, "-p", processes, "-o", "-", "--json", report, "--top", 2)

@@ -12,7 +12,7 @@ KILLS = pathlib.Path(__file__).resolve().parent.parent / "lab/kills.py"
 
 
 def kills(*options, program=os.environ["EDGEWIRE"]):
-    seed = os.environ.get("EDGEWIRE_TEST_SEED", "1")
+    seed = os.environ.get("EDGEWIRE_TEST_SEED") or "1"
     return subprocess.run([KILLS, seed, "--program", program, *options], capture_output=True, text=True, timeout=LIMIT_S)
 
 

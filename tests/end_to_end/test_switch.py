@@ -125,7 +125,7 @@ def test_frames_that_are_changed(transport, runs):
     """Some of the runs that `corruptions.py` makes by the thousand."""
     if reason := missing(transport):
         pytest.skip(reason)
-    seed = os.environ.get("EDGEWIRE_TEST_SEED", "1")
+    seed = os.environ.get("EDGEWIRE_TEST_SEED") or "1"
     done = subprocess.run([LAB / "corruptions.py", seed, "--runs", str(runs), "--transports", transport, "--program",
                            os.path.abspath(os.environ["EDGEWIRE"])], capture_output=True, text=True, timeout=LIMIT_S)
     assert done.returncode == 0, done.stdout + done.stderr
