@@ -12,8 +12,8 @@
 
 namespace edgewire {
 
-/// Repeats a system call as long as signals interrupt it. Returns its result: below 0, or a null pointer, with
-/// errno set where it fails.
+/// Repeats a system call as long as signals interrupt it. Returns its result: below 0, or a null pointer,
+/// with errno set where it fails.
 template <class Call>
 auto uninterrupted(const Call& call) {
   const auto failed = [](auto result) {
