@@ -135,7 +135,7 @@ OutputFolder::~OutputFolder() {
 std::string temporary_folder() {
   const char* const named = std::getenv("TMPDIR");
   const bool is_named = named != nullptr && *named != '\0';
-  const std::string folder = is_named ? named : "/tmp";
+  std::string folder = is_named ? named : "/tmp";
   struct stat status {};
   int cause = stat(folder.c_str(), &status) == 0 ? 0 : errno;
   if (cause == 0 && !S_ISDIR(status.st_mode)) cause = ENOTDIR;
