@@ -49,7 +49,7 @@ void Inbox::take_powers() {
   if (!plan::is_rounded(exchange_.encoding())) return;
   exchange_.wait_until([this] { return awaited_scalars(0) < 0; });
   for (const IncomingStream& stream : exchange_.incoming()) {
-    if (!stream.mirrors || stream.peer == exchange_.rank()) continue;
+    if (!stream.mirrors || stream.slots() == 0 || stream.peer == exchange_.rank()) continue;
     std::vector<std::int16_t> powers(stream.slots());
     const std::byte* const inbox =
         exchange_.region().data() + stream.offset + exchange_.parity_shift_from(stream.peer, 0);
