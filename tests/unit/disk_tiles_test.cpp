@@ -95,13 +95,21 @@ TEST_CASE("an observer is told how long a worker waits for tiles") {
   auto [files, segments] = writer.finish();
   DiskTiles disks(std::move(files), std::move(segments), health);
   topology::PhaseListener listener(2);
-  for (const bool watched : {false, true}) {
-    disks.plan_reads({{0}, {1}}, kVertices, {kWidth, kWidth}, 1 << 20);
-    if (watched) disks.watch(&listener);
+  const auto waited_ns = [&] {
     CHECK_FALSE(disks.part(1, 1, 0).empty());
     CHECK(listener.aside_ns[0] == std::array<std::uint64_t, topology::kPhases>{});
-    CHECK((listener.aside_ns[1][static_cast<std::size_t>(topology::Phase::wait)] > 0) == watched);
+    return listener.aside_ns[1][static_cast<std::size_t>(topology::Phase::wait)];
+  };
+  disks.plan_reads({{0}, {1}}, kVertices, {kWidth, kWidth}, 1 << 20);
+  CHECK(waited_ns() == 0);
+  disks.plan_reads({{0}, {1}}, kVertices, {kWidth, kWidth}, 1 << 20);
+  std::uint64_t told = 0;
+  {
+    const DiskTiles::Watching watching(disks, &listener);
+    told = waited_ns();
   }
+  CHECK(told > 0);
+  CHECK(waited_ns() == told);
 }
 
 TEST_CASE("faulty codes with right checksums end the job, and name the file") {

@@ -2,6 +2,8 @@
 
 #include <malloc.h>
 
+#include <optional>
+
 #include "base/error.h"
 #include "base/seconds.h"
 #include "topology/placement.h"
@@ -54,7 +56,8 @@ engine::IterationResult DenseJob::iterate(engine::Loops& loops, engine::Iteratio
   options.column_nodes = plan_.columns.nodes;
   options.column_workers = plan_.column_workers;
   options.worker_nodes = plan_.columns.worker_nodes;
-  if (plan_.tiles.disks) plan_.tiles.disks->watch(options.observer);
+  std::optional<DiskTiles::Watching> watching;
+  if (plan_.tiles.disks) watching.emplace(*plan_.tiles.disks, options.observer);
   setup_messages_ =
       bootstrap_.messages_sent() + process_.handshake_messages() + plan_.exchange.setup_messages();
   auto result = engine::iterate(process_.pool(), plan_.exchange, plan_.columns.bounds, plan_.owned.indexes(),

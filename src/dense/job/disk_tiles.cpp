@@ -72,7 +72,7 @@ std::span<const std::uint16_t> DiskTiles::read(Worker& worker, std::size_t colum
   return words;
 }
 
-void DiskTiles::watch(topology::Observer* observer) noexcept {
+void DiskTiles::tell(topology::Observer* observer) noexcept {
   for (std::size_t w = 0; w < workers_.size(); ++w) workers_[w]->reader.watch(observer, static_cast<int>(w));
 }
 

@@ -79,9 +79,21 @@ class DiskTiles final : public tiles::ColumnReader {
   void plan_reads(const std::vector<std::vector<std::size_t>>& columns, std::uint64_t sources,
                   std::vector<std::uint32_t> widths, std::size_t memory_bytes);
   std::span<const std::uint16_t> part(int worker, std::size_t column, std::size_t number) noexcept override;
-  /// Tells the observer from here on how long workers wait for disks. Call it after plan_reads(). If it is
-  /// null, nobody is told.
-  void watch(topology::Observer* observer) noexcept;
+  /// Tells the observer how long workers wait for disks, as long as the returned object lives. Call it after
+  /// plan_reads(). If it is null, nobody is told. Tiles and observer outlive the object. Reads that are under
+  /// way when it goes tell nobody.
+  class Watching {
+   public:
+    Watching(DiskTiles& tiles, topology::Observer* observer) noexcept : tiles_(tiles) {
+      tiles_.tell(observer);
+    }
+    ~Watching() { tiles_.tell(nullptr); }
+    Watching(const Watching&) = delete;
+    Watching& operator=(const Watching&) = delete;
+
+   private:
+    DiskTiles& tiles_;
+  };
   /// Ends reads that are under way. Nothing can be read afterwards.
   void stop_reads();
 
@@ -93,6 +105,7 @@ class DiskTiles final : public tiles::ColumnReader {
     std::vector<std::uint16_t> words{};  ///< the tiles of the segment that was read last, and what is behind
   };
   std::span<const std::uint16_t> read(Worker& worker, std::size_t column) const;
+  void tell(topology::Observer* observer) noexcept;
 
   disk::SegmentFiles files_;
   TileSegments where_;
