@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "edgewire/graph.h"
 #include "graph/vertex_names.h"
+#include "options/options.h"
 
 namespace edgewire::kernels {
 
@@ -165,10 +166,9 @@ void expect_positive_weights(frontier::FrontierJob& job) {
         std::vector<VertexId> room;
         const auto targets = job.ids_of(local, room);
         throw Error(fmt::format(
-            "{}: edge {} -> {} has weight {}; weighted bc needs weights above 0: change it, or leave out "
-            "--weighted",
+            "{}: edge {} -> {} has weight {}; weighted bc needs weights above 0: change it, or leave out {}",
             job.graph().path(), names(row.vertex),
-            names(targets[static_cast<std::size_t>(wrong - weights.begin())]), *wrong));
+            names(targets[static_cast<std::size_t>(wrong - weights.begin())]), *wrong, opt::weighted));
       });
     }
   });

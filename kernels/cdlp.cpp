@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "edgewire/graph.h"
+#include "options/options.h"
 
 namespace edgewire::kernels {
 
@@ -84,7 +85,7 @@ void Cdlp::resume(std::uint64_t rounds, std::vector<PlainId> labels) {
 
 std::vector<frontier::Superstep> Cdlp::run(std::uint64_t rounds,
                                            const std::function<void(std::uint64_t)>& after_round) {
-  if (rounds == 0) throw UsageError("iterations: 0 are not enough");
+  if (rounds == 0) throw UsageError(fmt::format("{} must be at least 1", opt::iterations));
   frontier::SuperstepLog log(job_);
   bool changed = true;
   for (std::uint64_t done = done_; changed && done < rounds;) {

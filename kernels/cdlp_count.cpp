@@ -9,6 +9,7 @@
 #include "frontier/records.h"
 #include "kernels/count.h"
 #include "kernels/plain_neighbours.h"
+#include "options/options.h"
 
 namespace edgewire::kernels {
 
@@ -92,7 +93,7 @@ class CdlpCount {
 }  // namespace
 
 FrontierCount count_labels(const graph::GraphFile& graph, std::uint64_t iterations) {
-  if (iterations == 0) throw UsageError("iterations: 0 are not enough");
+  if (iterations == 0) throw UsageError(fmt::format("{} must be at least 1", opt::iterations));
   return {"cdlp", Exactness::exact, sizeof(frontier::Record), CdlpCount(graph, iterations)};
 }
 

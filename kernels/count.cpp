@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "graph/vertex_names.h"
+#include "options/options.h"
 
 namespace edgewire::kernels {
 
@@ -45,10 +46,11 @@ void check_frontier_ownerships(std::string_view kernel, const std::vector<std::s
   for (const auto& one : ownerships) {
     if (one == "auto")
       throw UsageError(
-          "--ownership auto counts what pagerank would send: name hash, ranges or a partition file");
+          fmt::format("{} counts what pagerank would send: name hash, ranges or a partition file",
+                      opt::ownership("auto")));
     if (partition::owns_edges(one))
-      throw UsageError(fmt::format(
-          "--ownership {}: {} needs owners of vertices: hash, ranges or a partition file", one, kernel));
+      throw UsageError(fmt::format("{}: {} needs owners of vertices: hash, ranges or a partition file",
+                                   opt::ownership(one), kernel));
   }
 }
 
@@ -59,7 +61,7 @@ FrontierCount count_of(const CountedRun& run, const graph::GraphFile& graph) {
   if (run.kernel == "cdlp") return count_labels(graph, run.iterations);
   if (!has_source(run.kernel)) throw UsageError(fmt::format("there is no count of {}", run.kernel));
   const auto source = graph::VertexNames(graph).find(run.source);
-  if (!source) throw Error(fmt::format("--source {}: {} has no such vertex", run.source, graph.path()));
+  if (!source) throw Error(fmt::format("{}: {} has no such vertex", opt::source(run.source), graph.path()));
   if (run.kernel == "bc") return count_betweenness(graph, *source);
   if (run.kernel == "bfs") return count_breadth_first(graph, *source);
   return count_shortest_paths(graph, *source);

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/options.h"
 #include "base/release.h"
 #include "edgewire/detail/cpu_level.h"
+#include "options/options.h"
 
 namespace edgewire::kernels {
 

@@ -6,17 +6,17 @@
 #include <functional>
 #include <limits>
 
-#include "base/options.h"
 #include "kernels/pagerank.h"
 #include "kernels/ppr.h"
 #include "kernels/spmv.h"
+#include "options/options.h"
 
 namespace edgewire::kernels {
 
 void check(const PageRankOptions& options, bool weighted) {
-  check_range("iterations", options.iterations, 0, std::numeric_limits<int>::max());
-  check_range("damping", options.damping, 0, 1);
-  check_range("tolerance", options.tolerance, 0, 1e9);
+  check_range(opt::iterations, options.iterations, 0, std::numeric_limits<int>::max());
+  check_range(opt::damping, options.damping, 0, 1);
+  check_range(opt::tolerance, options.tolerance, 0, 1e9);
   if (options.weighted == weighted) return;
   throw UsageError(weighted
                        ? "PageRankOptions::weighted is false, but the job's edges have their weights: set "

@@ -5,11 +5,11 @@
 #include <functional>
 #include <utility>
 
-#include "base/options.h"
 #include "edgewire/graph.h"
 #include "graph/vertex_names.h"
 #include "kernels/delta_stepping.h"
 #include "launch/packing.h"
+#include "options/options.h"
 
 namespace edgewire::kernels {
 
@@ -60,7 +60,7 @@ double sum_of_all(frontier::FrontierJob& job) {
 template <class Distance>
 Sssp<Distance>::Sssp(frontier::FrontierJob& job, double asked, bool unit) : delta(asked), unit_weights(unit) {
   job.expect_weights(weighted());
-  if (asked != 0) check_range("delta", asked, 1e-300, 1e300);
+  if (asked != 0) check_range(opt::delta, asked, 1e-300, 1e300);
   if (kWhole && !unit && !graph::is_whole(job.graph().weights().type()))
     throw Error(fmt::format("{}: weights are {}, not whole numbers: let distances be floating point",
                             job.graph().path(), graph::name_of(job.graph().weights().type())));
@@ -77,7 +77,8 @@ void Sssp<Distance>::refuse(const graph::GraphFile& graph, VertexId vertex) cons
                           : sizeof(Distance) == 4 ? "f32"
                                                   : "f64",
                           static_cast<double>(too_long()),
-                          sizeof(Distance) == 8 && !kWhole ? "divide the weights" : "say --precision f64"));
+                          sizeof(Distance) == 8 && !kWhole ? "divide the weights"
+                                                           : fmt::format("say {}", opt::precision("f64"))));
 }
 
 /// Searches breadth-first over the edges that explain distances: edges of weight 0, and those that are too

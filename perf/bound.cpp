@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/options.h"
 #include "dense/plan/edge_partition.h"
+#include "options/options.h"
 #include "partition/ownership.h"
 #include "perf/dense_memory.h"
 #include "transport/handshake.h"
@@ -191,12 +191,12 @@ void check(const BoundOptions& options) {
   some(!options.strategies.empty(), "strategies");
   some(!options.encodings.empty(), "encodings");
   for (const int processes : options.processes)
-    check_range("processes", processes, 1, static_cast<int>(partition::kMaxProcesses));
+    check_range(opt::processes, processes, 1, static_cast<int>(partition::kMaxProcesses));
   check_ownerships(options.ownerships, options.processes, false);
-  check_range("workers", options.workers, 1, kMaxWorkers);
-  check_range("threads", options.threads, 1, kMaxWorkers);
+  check_range(opt::workers, options.workers, 1, kMaxWorkers);
+  check_range(opt::threads, options.threads, 1, kMaxWorkers);
   check_range("framing", options.framing, std::size_t{0}, plan::kFramings.size() - 1);
-  check_range("memory_bytes", options.memory_bytes, std::uint64_t{1}, ~std::uint64_t{0});
+  check_range(opt::memory, options.memory_bytes, std::uint64_t{1}, ~std::uint64_t{0});
   for (const auto& [name, bits] : options.rates)
     check_range("rates", bits, std::uint64_t{1}, std::uint64_t{1'000'000'000'000'000});
   if (!options.model) return;
@@ -236,7 +236,7 @@ void check_ownerships(std::span<const std::string> ownerships, std::span<const i
   const auto offered = may_be_auto ? all : all.first(all.size() - 1);
   for (const std::string& one : ownerships) {
     if (one == "auto" && !may_be_auto)
-      throw UsageError("--ownership auto: each one is counted: name them, as in hash,ranges");
+      throw options::wrong(opt::ownership("auto"), "each one is counted: name them, as in hash,ranges");
     for (const int p : processes) partition::check_ownership_name(partition_path(one, p), offered);
   }
 }

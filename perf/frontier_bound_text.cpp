@@ -6,6 +6,7 @@
 #include "perf/frontier_bound.h"
 #include "report/json_text.h"
 #include "report/table.h"
+#include "options/options.h"
 
 namespace edgewire::perf {
 
@@ -25,7 +26,7 @@ std::string superstep_table(const std::vector<FrontierBound>& bounds) {
   }
   std::string text = to_text(table);
   if (steps.size() > kSuperstepsShown)
-    text += fmt::format("and {} more; --json has them all\n", steps.size() - kSuperstepsShown);
+    text += fmt::format("and {} more; {} has them all\n", steps.size() - kSuperstepsShown, opt::json);
   return text;
 }
 

@@ -13,6 +13,7 @@
 #include "launch/packing.h"
 #include "process/barrier.h"
 #include "transport/transport.h"
+#include "options/options.h"
 
 namespace edgewire::perf {
 
@@ -267,24 +268,24 @@ NetbenchRow Bench::measure(NetbenchTest test, std::size_t bytes) {
 
 void NetbenchOptions::check() const {
   const auto refuse = [](const std::string& cause) { throw UsageError(cause); };
-  if (tests.empty()) refuse("--test: there is none");
-  if (sizes.empty()) refuse("--sizes: there are none");
+  if (tests.empty()) refuse(fmt::format("{}: there is none", opt::test));
+  if (sizes.empty()) refuse(fmt::format("{}: there are none", opt::sizes));
   const int lanes = process.workers;
   if (lanes < 1 || lanes > kMaxLanes)
-    refuse(fmt::format("--lanes: {} is not from 1 to {}", lanes, kMaxLanes));
+    refuse(fmt::format("{} is not from 1 to {}", opt::lanes(lanes), kMaxLanes));
   for (const std::size_t bytes : sizes) {
-    if (bytes < 1) refuse("--sizes: 0 bytes cannot be measured");
+    if (bytes < 1) refuse(fmt::format("{}: 0 bytes cannot be measured", opt::sizes));
     if (bytes > kMaxNetbenchBytes / static_cast<std::size_t>(lanes))
-      refuse(fmt::format("--sizes: {} bytes in each of {} lanes are more than {}", bytes, lanes,
+      refuse(fmt::format("{}: {} bytes in each of {} lanes are more than {}", opt::sizes, bytes, lanes,
                          kMaxNetbenchBytes));
   }
-  if (count == 0 && !(seconds > 0)) refuse("--seconds: must be more than 0");
+  if (count == 0 && !(seconds > 0)) refuse(fmt::format("{} must be more than 0", opt::seconds));
 }
 
 void check_two_processes(const launch::Bootstrap& bootstrap) {
   if (bootstrap.size() != 2)
     throw UsageError(
-        fmt::format("--processes: netbench measures between 2 processes, not {}", bootstrap.size()));
+        fmt::format("{}: netbench measures between 2 processes, not {}", opt::processes, bootstrap.size()));
 }
 
 std::vector<NetbenchRow> netbench(launch::Bootstrap& bootstrap, const NetbenchOptions& options,

@@ -37,25 +37,6 @@ struct Told {
   std::atomic<std::uint64_t> done{0}, total{0};
 };
 
-/// What messages of the command line say, and what they say here.
-constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-    {"Say --columns SOURCE,TARGET[,WEIGHT], by name or by number, such as",
-     "Say src= and dst=, by name or by number from 1 on, such as"},
-    {"Are ids names? Then say --labels, too", "Are ids names? Then say labels=True, too"},
-    {"taken as with --labels", "taken as with labels=True"},
-    {"--columns SOURCE,TARGET chooses others, --labels", "src= and dst= choose others, labels=True"},
-    {"--labels --columns", "labels=True, --columns"},
-    {"--labels takes all ids", "labels=True takes all ids"},
-    {"--labels reads names", "labels=True reads names"},
-    {"--undirected stores", "undirected=True stores"},
-    {"`dense` keeps those that occur", "from_edges() keeps those that occur"},
-    {"; --allow-empty makes a graph of it all the same", ""},
-    {"; --no-weights reads no weights", ""},
-    {", or --to FORMAT", ""},
-    {", or --launcher none for runs of their own", ""},
-    {"; name one as `format`", ", such as .ew, .el or .csv"},
-    {"--precision f64", "wire=\"f64\""}};
-
 constexpr char kNote = '\x1E';  // begins a line that is no error
 
 /// A process that was started here. It has ended when this is gone.
@@ -116,18 +97,17 @@ class Child {
     if (ended < 0) status_ = 1 << 8;  // somebody else has waited for it, and knows its status
     if (ended != 0) pid_ = 0;
   }
-  /// Returns the lines that are notes, in words of Python, or the others.
+  /// Returns the lines that are notes, or the others.
   std::vector<std::string> lines(bool notes) const {
     std::vector<std::string> found;
     for (std::string_view rest = text_; !rest.empty();) {
       const std::string_view line = rest.substr(0, rest.find('\n'));
-      if (line.starts_with(kNote) == notes)
-        found.push_back(in_words_of_python(std::string(line.substr(notes ? 1 : 0))));
+      if (line.starts_with(kNote) == notes) found.emplace_back(line.substr(notes ? 1 : 0));
       rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     }
     return found;
   }
-  /// Returns the first line of errors without what a program puts before it, in words of Python.
+  /// Returns the first line of errors without what a program puts before it.
   std::string first_line() const {
     const auto errors = lines(false);
     std::string line = errors.empty() ? "" : errors[0];
@@ -181,46 +161,9 @@ int run_in_child(const std::function<int(const Progress&)>& work, Told& told) {
   }
 }
 
-/// Returns the arguments for columns that --columns calls so: src='a', dst='b' for a,b.
-std::string arguments_for(std::string_view columns) {
-  std::string said;
-  for (const char* const argument : {"src=", ", dst=", ", weight="}) {
-    const std::string_view column = columns.substr(0, columns.find(','));
-    if (column.empty()) break;
-    const bool number = column.find_first_not_of("0123456789") == column.npos;
-    said.append(argument).append(number ? "" : "'").append(column).append(number ? "" : "'");
-    columns.remove_prefix(std::min(column.size() + 1, columns.size()));
-  }
-  return said;
-}
-
 }  // namespace
 
 void note_apart(const std::string& line) { std::fprintf(stderr, "%c%s\n", kNote, line.c_str()); }
-
-std::string in_words_of_python(std::string line) {
-  for (const auto& [said, better] : kWords)
-    for (std::size_t at = 0; (at = line.find(said)) != line.npos;) line.replace(at, said.size(), better);
-  constexpr std::string_view kColumns = "--columns ";
-  for (std::size_t at = 0; (at = line.find(kColumns, at)) != line.npos; ++at) {
-    const std::size_t first = at + kColumns.size();
-    std::size_t end = first;
-    while (end < line.size() &&
-           (std::isalnum(static_cast<unsigned char>(line[end])) != 0 || line[end] == '_' || line[end] == ','))
-      ++end;
-    const std::string columns = line.substr(first, end - first);
-    if (columns.find(',') != columns.npos) line.replace(at, end - at, arguments_for(columns));
-  }
-  const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
-  for (std::size_t at = 0; (at = line.find("--", at)) != line.npos; ++at) {
-    if (!small(line[at + 2]) || (at > 0 && line[at - 1] != ' ') || line.substr(0, at).ends_with("run "))
-      continue;  // no option, or one of srun or mpirun
-    line.erase(at, 2);
-    for (std::size_t c = at; small(line[c]) || (line[c] == '-' && small(line[c + 1])); ++c)
-      if (line[c] == '-') line[c] = '_';
-  }
-  return line;
-}
 
 SharedMemory::SharedMemory(std::size_t bytes)
     : data_(mmap(nullptr, bytes + 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1,

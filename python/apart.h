@@ -50,14 +50,11 @@ using Wait = std::function<void(const ToldStep& step)>;
 /// Tells, within `work` of run_apart(), what the user should know: a line that is no error.
 void note_apart(const std::string& line);
 
-/// Returns the line with the names of arguments in place of options: peer_timeout for --peer-timeout.
-std::string in_words_of_python(std::string line);
-
 /// Runs `work` in a process of its own until it returns, and calls `wait` about 20 times a second meanwhile.
 /// `work` gets the function that it tells of its progress, and returns an exit status, as launch::run() does;
 /// lines that it writes to stderr are its errors. Throws UsageError for status 2, else Error for all but 0,
 /// with the first of these lines; and what `wait` throws, once the process has ended. Returns what
-/// note_apart() was told, in words of Python.
+/// note_apart() was told.
 std::vector<std::string> run_apart(const std::function<int(const Progress& progress)>& work,
                                    const Wait& wait);
 

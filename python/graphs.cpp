@@ -99,13 +99,9 @@ void export_apart(const graph::GraphFile& graph, const std::string& output, cons
 /// Returns the places of source, target and weight (or none) in a table with columns of these names, and a
 /// line for the user. `weight`: where the caller knows it.
 nb::tuple edge_columns_of(const std::vector<std::string>& names, std::optional<std::size_t> weight) {
-  try {
-    const std::vector<std::string_view> views(names.begin(), names.end());
-    const EdgeColumns found = find_edge_columns(views, true, weight);
-    return nb::make_tuple(found.source, found.target, found.weight, in_words_of_python(found.note));
-  } catch (const Error& error) {
-    throw Error(in_words_of_python(error.what()));
-  }
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const EdgeColumns found = find_edge_columns(views, true, weight);
+  return nb::make_tuple(found.source, found.target, found.weight, found.note);
 }
 
 void bind_conversion(nb::module_& m) {
@@ -130,9 +126,7 @@ void bind_conversion(nb::module_& m) {
       .def_rw("workers", &EdgeOptions::workers);
   m.def("convert", &convert_apart, "input"_a, "output"_a, "options"_a, "show"_a.none());
   m.def("edge_columns", &edge_columns_of, "names"_a, "weight"_a.none());
-  m.def("note_of_types", [](std::uint64_t undirected, std::uint64_t rows) {
-    return in_words_of_python(note_of_types(undirected, rows));
-  });
+  m.def("note_of_types", &note_of_types);
   m.def("convert_arrays", &convert_arrays_of, "sources"_a, "targets"_a, "weights"_a.none(), "output"_a,
         "options"_a, "show"_a.none(), "apart"_a);
 }

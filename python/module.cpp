@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "edgewire/error.h"
+#include "options/option.h"
 #include "python/bindings.h"
 
 namespace edgewire::python {
@@ -92,6 +93,7 @@ std::vector<std::string> run_unlocked(const std::function<int(const Progress&)>&
 NB_MODULE(_edgewire, m) {
   using namespace edgewire;
   m.attr("__version__") = EDGEWIRE_VERSION;
+  options::speak(options::Face::python);
   const auto error = python::add_error<Error>(m, "Error", PyExc_Exception);
   python::add_error<UsageError>(m, "UsageError", error);
   python::bind_graph(m);

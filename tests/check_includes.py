@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 NOTE_LINES = 400
 LIMIT_LINES = 500
 
-# Room -> rooms of ours that its files may include, besides itself, base and edgewire. edgewire is the room of public
+# Room -> rooms of ours that its files may include, besides itself, base, options and edgewire. edgewire is the room of public
 # headers (include/edgewire), which are installed and include nothing else of ours. Rooms that are not named here
 # (src/main.cpp, tests) may include anything.
 MACHINE = {"topology"}
@@ -23,6 +23,7 @@ DENSE = DENSE_ENGINE | {"dense/engine", "dense/job", "disk"}
 KERNELS = PARTITION | {"dense/job", "dense/plan", "frontier"}
 PERF = DENSE | {"shuffle", "frontier", "tasks", "kernels", "report"}
 MAY_INCLUDE = {
+    "options": set(),
     "base": set(),
     "topology": set(),
     "graph": MACHINE,
@@ -50,8 +51,9 @@ MAY_INCLUDE = {
 }
 MAY_INCLUDE["perf/bench"] = set(MAY_INCLUDE)
 for room, others in MAY_INCLUDE.items():
-    MAY_INCLUDE[room] = others | {"base", "edgewire"}
+    MAY_INCLUDE[room] = others | {"base", "options", "edgewire"}
 MAY_INCLUDE["edgewire"] = set()
+MAY_INCLUDE["options"] = {"edgewire"}
 
 # Include pattern -> the only files that may have it. Tests may look at anything.
 VENDORS = {
@@ -63,6 +65,10 @@ VENDORS = {
     r"liburing": r"src/disk/",
     r"perfmon/": r"perf/event_codes",
 }
+
+# Rooms whose messages name options as values (src/options), and the files that hold words of other programs, or command lines of this one.
+NAME_OPTIONS = set(MAY_INCLUDE) - {"cli", "options", "perf/bench"}
+COMMAND_LINES = r"perf/compare|perf/peers/|transport/dpdk/(eal|library)\.cpp|src/launch/launcher\.cpp"
 
 
 def sources():
@@ -82,11 +88,14 @@ def folder_of(path):
 
 
 def check(files):
-    includes, vendors, long_files, notes = [], [], [], []
+    includes, vendors, words, long_files, notes = [], [], [], [], []
     for name in files:
         lines = (ROOT / name).read_text(errors="replace").splitlines()
         folder = folder_of(name)
         for number, line in enumerate(lines, 1):
+            text = re.sub(r"^\s*//.*", "", line)
+            if folder in NAME_OPTIONS and re.search(r'"[^"]*--[a-z]', text) and not re.match(COMMAND_LINES, name):
+                words.append(f"{name}:{number}: an option is named as a value (src/options/options.h), not as on the command line")
             found = re.match(r'\s*#\s*include\s*(["<])([^">]+)', line)
             if not found:
                 continue
@@ -109,7 +118,7 @@ def check(files):
     unbuilt = [f"{name} is not in tests/unit/meson.build" for name in files
                if re.match("tests/unit/.*_test.cpp$", name) and name.split("/")[-1] not in built]
     marked = subprocess.run(["git", "grep", "-nE", "^(<<<<<<<|>>>>>>>) "], cwd=ROOT, capture_output=True, text=True)
-    return {"no merge conflict is left": marked.stdout.splitlines(), "who includes whom": includes, "vendor headers stay home": vendors, "no long files": long_files,
+    return {"no merge conflict is left": marked.stdout.splitlines(), "who includes whom": includes, "options are named as values": words, "vendor headers stay home": vendors, "no long files": long_files,
             "every unit test is built": unbuilt}, notes
 
 

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "base/error.h"
-#include "base/options.h"
+#include "options/options.h"
 #include "topology/shell.h"
 #include "transport/shm.h"
 #include "transport/tcp.h"
@@ -61,9 +61,9 @@ constexpr std::array kEntries{
     kDpdkEntry};
 
 void check(const VerbsChoice& choice) {
-  check_range("traffic class of verbs", choice.traffic_class, 0, 255);
+  check_range(opt::verbs_traffic_class, choice.traffic_class, 0, 255);
   if (choice.memory != "auto" && choice.memory != "pinned" && choice.memory != "on-demand")
-    throw UsageError(fmt::format("memory of verbs: '{}' is not auto, pinned or on-demand", choice.memory));
+    throw UsageError(fmt::format("{} is not auto, pinned or on-demand", opt::verbs_memory(choice.memory)));
 }
 
 /// Each lane has a connection to each peer, and rank 0 a stream to all.

@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "options/options.h"
 #include "topology/page_nodes.h"
 #include "transport/backend.h"
 #include "transport/file_descriptor.h"
@@ -147,7 +148,8 @@ class Shm final : public BackendBase {
         throw Error(fmt::format("rank {} did not offer shared memory", p));
       std::memcpy(&blob, blobs[p].data(), sizeof blob);
       const auto refuse = [&](const std::string& cause) {
-        return Error(fmt::format("cannot share memory with rank {}: {} (use --transport tcp)", p, cause));
+        return Error(
+            fmt::format("cannot share memory with rank {}: {} (use {})", p, cause, opt::transport("tcp")));
       };
       std::string cause;
       bool limit = false;

@@ -58,7 +58,8 @@ class MappedFile {
   std::size_t range_ = 0;  ///< its number among all that are mapped
 };
 
-/// What the processes of a job have said of its end, in memory that they share.
+/// The flags by which the processes of a job tell each other that one of them has said how the job ends. They
+/// are in memory that all of them share.
 struct SaidOfEnd {
   /// A process has ended, and said why, before others could hear it: they need not say that it was lost.
   std::atomic<bool> early = false;

@@ -18,6 +18,7 @@
 #include "cli/program.h"
 #include "cli/suggest.h"
 #include "edgewire/detail/cpu_level.h"
+#include "options/option.h"
 #include "topology/shell.h"
 
 namespace edgewire::cli {
@@ -62,6 +63,7 @@ void leave_plugins_out() {
 
 int run_program(int argc, char** argv) {
   std::set_terminate(end_with_a_line);
+  options::speak(options::Face::command_line);
   leave_plugins_out();
   Program app{
       "Kernels on a graph that is spread over processes, such as PageRank, and how close a run comes to what "

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "disk/read_probe.h"
+#include "options/options.h"
 
 namespace edgewire::disk {
 
@@ -26,9 +27,9 @@ MemoryBudget::MemoryBudget(std::uint64_t memory_bytes, const VertexBytes& bytes,
   const std::uint64_t needed = bytes.owned * vertices.owned + bytes.other * vertices.other;
   if (needed > memory_bytes)
     throw Error(fmt::format(
-        "--memory {} does not suffice: a process needs at least {} for its {} vertices{}; give at least "
-        "that, or more processes",
-        to_text(memory_bytes), to_text(needed), vertices.owned,
+        "{} does not suffice: a process needs at least {} for its {} vertices{}; give at least that, or more "
+        "processes",
+        opt::memory(to_text(memory_bytes)), to_text(needed), vertices.owned,
         vertices.other == 0 ? ""
                             : fmt::format(" and the {} of others that its edges lead to", vertices.other)));
   rest_ = memory_bytes - needed;

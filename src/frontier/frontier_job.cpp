@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "launch/agreement.h"
+#include "options/options.h"
 #include "partition/row_shares.h"
 #include "process/barrier.h"
 
@@ -35,9 +36,9 @@ void check(const Options& options, const graph::GraphFile& graph) {
   partition::check_ownership_name(options.ownership, partition::kVertexOwnershipNames);
   if (partition::owns_edges(options.ownership))
     throw UsageError(
-        fmt::format("--ownership {}: processes would own edges, which pagerank, ppr and spmv can do: name "
-                    "hash, ranges or a partition file",
-                    options.ownership));
+        fmt::format("{}: processes would own edges, which pagerank, ppr and spmv can do: name hash, ranges "
+                    "or a partition file",
+                    opt::ownership(options.ownership)));
   if (options.record_bytes != sizeof(Record) && options.record_bytes != sizeof(WideRecord) &&
       options.record_bytes != sizeof(ShortRecord))
     throw UsageError(fmt::format("record_bytes: {} are no Record ({}), ShortRecord ({}) or WideRecord ({})",

@@ -12,6 +12,7 @@
 #include "disk/segment_file.h"
 #include "edgewire/graph.h"
 #include "frontier/row_code.h"
+#include "options/options.h"
 
 namespace edgewire::frontier {
 
@@ -121,8 +122,8 @@ class RowWriter {
     }
     const std::size_t bytes = piece.codes.size() - before;
     if (bytes > std::numeric_limits<std::uint32_t>::max())
-      throw Error(fmt::format("{}: vertex {} has too many edges for --edges disk", rows_.rows.graph().path(),
-                              PlainId{one.vertex}));
+      throw Error(fmt::format("{}: vertex {} has too many edges for {}", rows_.rows.graph().path(),
+                              PlainId{one.vertex}, opt::edges("disk")));
     return static_cast<std::uint32_t>(bytes);
   }
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "launch/packing.h"
+#include "options/options.h"
 
 namespace edgewire::frontier {
 
@@ -35,10 +36,11 @@ Searches::Searches(FrontierJob& job, Make make)
       free_(places_.size()) {
   job.expect_tasks();
   if (job.graph().vertices() > kMostOfAProcess)
-    throw Error(fmt::format(
-        "{}: each process would search all {} vertices alone, and {} are the most: search with all processes "
-        "together (--parallel levels), which weighted and --deterministic bc cannot",
-        job.graph().path(), job.graph().vertices(), kMostOfAProcess));
+    throw Error(
+        fmt::format("{}: each process would search all {} vertices alone, and {} are the most: search with "
+                    "all processes together ({}), which weighted and {} bc cannot",
+                    job.graph().path(), job.graph().vertices(), kMostOfAProcess, opt::parallel("levels"),
+                    opt::deterministic));
   if (kIds64)
     rows_.emplace(partition::Ownership::hash(job.graph().vertices(), 1).count(0), nullptr, job.pool(),
                   [&job](LocalNumber v) {

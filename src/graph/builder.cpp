@@ -11,6 +11,7 @@
 #include "base/mapped_file.h"
 #include "base/units.h"
 #include "graph/sections.h"
+#include "options/options.h"
 
 namespace edgewire::graph {
 
@@ -51,14 +52,14 @@ struct WeightedKeys {
 
 void require_edges(const BuildOptions& options, std::uint64_t edges_read) {
   if (edges_read == 0 && !options.must_hold_edges.empty())
-    throw Error(fmt::format("{}: it holds no edge; --allow-empty makes a graph of it all the same",
-                            options.must_hold_edges));
+    throw Error(fmt::format("{}: it holds no edge{}", options.must_hold_edges,
+                            opt::allow_empty.hint("; {} makes a graph of it all the same")));
 }
 
 void note_size(const BuildOptions& options, std::uint64_t vertices, std::uint64_t edges,
                std::uint64_t file_bytes) {
   if (!options.keep_ids || !options.note || !are_sparse(vertices, edges)) return;
-  options.note(fmt::format("--keep-ids: {} vertices for {} edges take {}", vertices, edges,
+  options.note(fmt::format("{}: {} vertices for {} edges take {}", opt::keep_ids, vertices, edges,
                            readable_bytes(file_bytes)));
 }
 

@@ -19,6 +19,7 @@
 #include "graph/sections.h"
 #include "graph/vertex_names.h"
 #include "graph/writers.h"
+#include "options/options.h"
 
 namespace edgewire::graph {
 
@@ -55,8 +56,8 @@ void check_several(Format format, const ConvertOptions& wanted, std::deque<Input
         "several inputs: only edge lists of numbers (snap, el, wel, u32pairs) are read from several files");
   for (Input& other : others)
     if (choose_format(other, wanted.format, false, false) != format)
-      throw Error(fmt::format("{}: it is not in the format of the first input; --format says which it is",
-                              other.path()));
+      throw Error(fmt::format("{}: it is not in the format of the first input; {} says which it is",
+                              other.path(), opt::format));
 }
 
 BuildSummary read(Format format, const Conversion& conversion) {
@@ -154,13 +155,14 @@ Plan plan_for(Input& file, const ConvertOptions& options) {
     if (plan.first.names) plan.format = plan.first.table || (tables && !first) ? Format::csv : Format::snap;
   }
   if (!options.vertices.empty() && plan.format != Format::snap) {
-    throw UsageError("--vertices: only edge lists (snap) leave vertices without edges out");
+    throw UsageError(
+        fmt::format("{}: only edge lists (snap) leave vertices without edges out", opt::vertices));
   }
   if (options.labels && plan.format != Format::snap && plan.format != Format::csv)
-    throw UsageError("--labels: only edge lists (snap) and tables have names for ids");
+    throw UsageError(fmt::format("{}: only edge lists (snap) and tables have names for ids", opt::labels));
   if (plan.wanted.labels && options.keep_ids)
     throw UsageError(
-        fmt::format("--keep-ids: ids of {} are names, which have no numbers to keep", file.path()));
+        fmt::format("{}: ids of {} are names, which have no numbers to keep", opt::keep_ids, file.path()));
   return plan;
 }
 
@@ -222,8 +224,8 @@ BuildSummary copy_parts(const std::string& folder, OutputFile& output, const Con
                         const Progress& progress) {
   if (!options.more.empty()) throw UsageError("several inputs: a graph in parts is read alone");
   if (!options.vertices.empty() || options.labels || !options.columns.empty())
-    throw UsageError(fmt::format(
-        "{}: a graph in parts (.ew) is read as it is: leave --vertices, --labels and --columns out", folder));
+    throw UsageError(fmt::format("{}: a graph in parts (.ew) is read as it is: leave {}, {} and {} out",
+                                 folder, opt::vertices, opt::labels, opt::columns));
   const GraphFile graph = GraphFile::open(folder);
   BuildOptions build = build_options(folder, options);
   build.workers = workers_or_default(options.workers);
@@ -276,16 +278,17 @@ BuildSummary convert(const std::string& input, OutputFile& output, const Convert
 BuildSummary convert_to(EdgeSink& edges, const std::string& input, const std::string& output,
                         const ConvertOptions& options, const Progress& progress) {
   if (is_in_parts(input, options))
-    throw Error(fmt::format(
-        "{}: a graph in parts is copied in little memory anyway: leave --memory, -p and --parts out", input));
+    throw Error(fmt::format("{}: a graph in parts is copied in little memory anyway: leave {}, -p and {} out",
+                            input, opt::memory, opt::parts));
   Input file(input);
   const Plan plan = plan_for(file, options);
   refuse_same_file(input, options, output);
   if (in_memory(plan))
-    throw Error(fmt::format("{}: {} read in memory: leave --memory, -p and --parts out", file.path(),
+    throw Error(fmt::format("{}: {} read in memory: leave {}, -p and {} out", file.path(),
                             plan.wanted.labels          ? "its ids are names, which are"
                             : plan.format == Format::ew ? "an .ew file is"
-                                                        : "METIS is"));
+                                                        : "METIS is",
+                            opt::memory, opt::parts));
   return read(plan, file, edges, nullptr, build_options(file.path(), options), progress);
 }
 
@@ -321,10 +324,11 @@ Format format_of_output(const std::string& path) {
   if (format && (is_text(*format) || format == Format::sg || format == Format::wsg)) return *format;
   const std::string call =
       python_writes(path, "edgewire.read(...).to_pandas()", "edgewire.read(...).to_networkx()");
-  throw UsageError(
-      fmt::format("{}: {} is not written; {}use a name that ends in .ew, .el, .wel, .csv, .tsv, .mtx, .sg, "
-                  ".wsg or .graph, or --to FORMAT",
-                  path, ending, call.empty() ? "" : fmt::format("Python writes it: {}; else ", call)));
+  throw UsageError(fmt::format(
+      "{}: {} is not written; {}use a name that ends in .ew, .el, .wel, .csv, .tsv, .mtx, .sg, .wsg or "
+      ".graph{}",
+      path, ending, call.empty() ? "" : fmt::format("Python writes it: {}; else ", call),
+      opt::to.hint(", or {}", "FORMAT")));
 }
 
 WriteSummary export_graph(const GraphFile& graph, const std::string& output, const ExportOptions& options,
@@ -335,8 +339,9 @@ WriteSummary export_graph(const GraphFile& graph, const std::string& output, con
     throw Error(fmt::format("{}: input and output are the same file", output));
   const bool weights = options.weights && graph.weighted() && has_weights(options.format);
   if (!weights && (options.format == Format::wel || options.format == Format::wsg)) {
-    throw Error(fmt::format("{}: .wel and .wsg hold weights, but {}; write .el or .sg", output,
-                            graph.weighted() ? "--no-weights drops them" : "the graph has none"));
+    throw Error(
+        fmt::format("{}: .wel and .wsg hold weights, but {}; write .el or .sg", output,
+                    graph.weighted() ? fmt::format("{} drops them", opt::no_weights) : "the graph has none"));
   }
   const Export task = {graph, output, weights, options.names, workers_or_default(options.workers), progress};
   try {

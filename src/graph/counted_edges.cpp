@@ -16,6 +16,7 @@
 #include "graph/format.h"
 #include "graph/readers.h"
 #include "graph/text_lines.h"
+#include "options/options.h"
 
 namespace edgewire::graph {
 
@@ -116,9 +117,9 @@ void read_banner(const Input& input, const Piece& piece, std::string_view line, 
   if (layout != "coordinate") refuse("layout", layout);
   const bool complex = field == "complex";
   if (complex && weights) {
-    input.fail_line(
-        piece, line.data(),
-        "weights are real numbers, but this matrix is complex; --no-weights reads its entries alone");
+    input.fail_line(piece, line.data(),
+                    "weights are real numbers, but this matrix is complex" +
+                        opt::no_weights.hint("; {} reads its entries alone"));
   }
   constexpr std::array<std::string_view, 5> kFields = {"pattern", "real", "double", "integer",
                                                        "unsigned-integer"};

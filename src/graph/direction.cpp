@@ -8,6 +8,7 @@
 #include "base/output_folder.h"
 #include "graph/convert.h"
 #include "graph/format.h"
+#include "options/options.h"
 
 namespace edgewire::graph {
 
@@ -44,10 +45,11 @@ GraphFile view(GraphFile graph, Direction direction, const std::string& folder, 
                const Progress& progress) {
   if (direction == Direction::out || graph.symmetric()) return graph;
   if (graph.labelled()) {
-    throw Error(fmt::format("{}: a graph with names is only followed along its edges; {}", graph.path(),
-                            direction == Direction::both
-                                ? "`edgewire convert --undirected` makes one with edges both ways"
-                                : "for the other way convert a file with source and target exchanged"));
+    throw Error(
+        fmt::format("{}: a graph with names is only followed along its edges; {}", graph.path(),
+                    direction == Direction::both
+                        ? options::conversion_with(opt::undirected.said()) + " makes one with edges both ways"
+                        : "for the other way convert a file with source and target exchanged"));
   }
   graph.expect_all_rows();
   const auto output = OutputFile::nameless(folder.empty() ? temporary_folder() : folder);

@@ -10,6 +10,7 @@
 
 #include "graph/format.h"
 #include "graph/text_lines.h"
+#include "options/options.h"
 
 namespace edgewire::graph {
 
@@ -266,7 +267,7 @@ class EdgeParser {
     }
     if (*begin == '-') fail(begin, "a vertex id is negative");
     const bool named = shape_.named && is_name({begin, skip_field(begin, end_)});
-    fail(begin, named ? "expected a vertex id (a whole number); --labels reads names"
+    fail(begin, named ? fmt::format("expected a vertex id (a whole number); {} reads names", opt::labels)
                       : "expected a vertex id (a whole number)");
   }
 

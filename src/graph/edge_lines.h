@@ -22,14 +22,14 @@ namespace edgewire::graph {
 struct LineShape {
   std::uint64_t min_id = 0;
   std::uint64_t max_id = ~std::uint64_t{0};
-  std::uint64_t origin = 0;    ///< min_id or 0: ids are given less this
-  int fields = 0;              ///< fields that each line must have, the mark included; 0 for any number
-  bool weighted = false;       ///< the third field is a weight, or has one in braces: {'weight': 4}
-  bool named = false;          ///< the remedy for ids that are no numbers is --labels
-  bool vertex = false;         ///< a line is a vertex alone, read as an edge from it to itself
-  char mark = 0;               ///< each edge begins with this field, each comment with c (DIMACS); 0: none
-  bool zero_loops = false;     ///< an edge from a vertex to itself is refused unless it weighs 0
-  std::string_view hint = {};  ///< added to messages about a wrong number of fields
+  std::uint64_t origin = 0;  ///< min_id or 0: ids are given less this
+  int fields = 0;            ///< fields that each line must have, the mark included; 0 for any number
+  bool weighted = false;     ///< the third field is a weight, or has one in braces: {'weight': 4}
+  bool named = false;        ///< the remedy for ids that are no numbers is --labels
+  bool vertex = false;       ///< a line is a vertex alone, read as an edge from it to itself
+  char mark = 0;             ///< each edge begins with this field, each comment with c (DIMACS); 0: none
+  bool zero_loops = false;   ///< an edge from a vertex to itself is refused unless it weighs 0
+  std::string hint = {};     ///< added to messages about a wrong number of fields
   RoundedWeights* rounded = nullptr;  ///< is told of weights that are; may be null
 };
 

@@ -13,12 +13,14 @@
 #include "graph/list_head.h"
 #include "graph/readers.h"
 #include "graph/text_lines.h"
+#include "options/options.h"
 
 namespace edgewire::graph {
 
 namespace {
 
-constexpr std::string_view kMetisHint = " (METIS graphs are read with --format metis)";
+/// Says how METIS graphs are read.
+std::string metis_hint() { return fmt::format(" (METIS graphs are read with {})", opt::format("metis")); }
 
 BuildSummary read_lines(Conversion& conversion, LineShape shape, const Piece& first,
                         GraphShape::Numbering numbering) {
@@ -104,12 +106,12 @@ BuildSummary read_snap(Conversion conversion) {
   shape.weighted = conversion.options.weighted &&
                    (third == ThirdField::weight || (edge.weighted && third == ThirdField::unsaid));
   if (shape.weighted && third == ThirdField::unsaid && edge.fields > 3 && !timed) {
-    conversion.input.fail_line(first, edge.at,
-                               fmt::format("{} fields; an edge list has SOURCE TARGET [WEIGHT]. --columns "
-                                           "says which to read, such as --columns 1,2",
-                                           edge.fields));
+    conversion.input.fail_line(
+        first, edge.at,
+        fmt::format("{} fields; an edge list has SOURCE TARGET [WEIGHT]. {} says which to read, such as {}",
+                    edge.fields, opt::columns, opt::columns("1,2")));
   }
-  shape.hint = kMetisHint;
+  shape.hint = metis_hint();
   WeightColumn& column = conversion.options.column;
   if (shape.weighted && timed && third == ThirdField::unsaid && conversion.options.note &&
       conversion.edges.rank() == 0)
@@ -130,7 +132,7 @@ BuildSummary read_gap_text(Conversion conversion, bool weighted) {
   shape.max_id = kMaxVertices - 1;
   shape.weighted = weighted && conversion.options.weighted;
   shape.fields = weighted ? 3 : 2;
-  shape.hint = kMetisHint;
+  shape.hint = metis_hint();
   return read_lines(conversion, shape, {}, GraphShape::Numbering::given);
 }
 

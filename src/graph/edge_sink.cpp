@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/ranked_bits.h"
 #include "graph/format.h"
+#include "options/options.h"
 
 namespace edgewire::graph {
 
@@ -204,8 +205,8 @@ BuildSummary MemorySink::write_chunks(const Progress& progress) {
     numbering = Numbering::dense;
   }
   if (numbering == Numbering::given && max_id >= kMaxVertices) {
-    throw Error(fmt::format("{}: vertex id {} is larger than the {} that is supported with --keep-ids{}",
-                            shape_.name, max_id, kMaxVertices - 1, kMoreVertices));
+    throw Error(fmt::format("{}: vertex id {} is larger than the {} that is supported with {}{}", shape_.name,
+                            max_id, kMaxVertices - 1, opt::keep_ids, kMoreVertices));
   }
   std::uint64_t vertices =
       chunks.empty() ? 0 : max_id + 1;  // 0 when max_id is 2^64 - 1: only used when given

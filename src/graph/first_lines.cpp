@@ -11,6 +11,7 @@
 #include "edgewire/convert.h"
 #include "graph/readers.h"
 #include "graph/text_lines.h"
+#include "options/options.h"
 
 namespace edgewire::graph {
 
@@ -128,7 +129,7 @@ class Look {
   /// Throws Error where fields beside the ends are words, too: which are the ends?
   void refuse_words_beside(const Line& row) const {
     for (const std::size_t i : others())
-      if (!row[i].empty() && !is_number(row[i])) fail(row, kWhichColumns);
+      if (!row[i].empty() && !is_number(row[i])) fail(row, which_columns());
   }
 
   /// Returns whether the only line is an edge. Throws Error where it may be a header as well.
@@ -222,17 +223,21 @@ class Look {
 
   /// Refuses a pair of names that columns have, where it may be an edge all the same.
   [[noreturn]] void refuse_known() {
-    fail(first_, fmt::format("{0:.60} and {1:.60} are names of columns, but may be an edge: --labels "
-                             "--columns {2},{3} takes them for columns; if they are an edge, move it down "
-                             "by a line",
-                             first_[source_], first_[target_], column(source_), column(target_)));
+    fail(first_,
+         fmt::format("{:.60} and {:.60} are names of columns, but may be an edge: {} takes them for columns; "
+                     "if they are an edge, move it down by a line",
+                     first_[source_], first_[target_], taken_for_columns(column(source_), column(target_))));
   }
   [[noreturn]] void refuse() {
-    const std::string_view source = first_[source_], target = first_[target_];
-    fail(first_, fmt::format("{0:.60} and {1:.60} may be names of columns or an edge: --labels --columns "
-                             "{2:.60},{3:.60} takes "
-                             "them for columns, --labels --columns {4},{5} for an edge",
-                             source, target, column(source_), column(target_), source_ + 1, target_ + 1));
+    fail(first_,
+         fmt::format("{:.60} and {:.60} may be names of columns or an edge: {:.160} takes them for columns, "
+                     "{} for an edge",
+                     first_[source_], first_[target_], taken_for_columns(column(source_), column(target_)),
+                     taken_for_columns(source_ + 1, target_ + 1)));
+  }
+  /// Returns the options by which these columns hold names.
+  static std::string taken_for_columns(const auto& source, const auto& target) {
+    return options::together(opt::labels.said(), opt::columns(fmt::format("{},{}", source, target)));
   }
   /// Returns what --columns calls a column by its name.
   std::string column(std::size_t place) const {
@@ -331,7 +336,8 @@ ChosenColumns chosen_columns(std::string_view columns) {
   ChosenColumns chosen;
   if (columns.empty()) return chosen;
   if (!split_trimmed(columns, ',', chosen.columns) || chosen.columns.size() < 2 || chosen.columns.size() > 3)
-    throw UsageError(fmt::format("--columns: '{}' is not SOURCE,TARGET or SOURCE,TARGET,WEIGHT", columns));
+    throw UsageError(
+        fmt::format("{}: '{}' is not SOURCE,TARGET or SOURCE,TARGET,WEIGHT", opt::columns, columns));
   return chosen;
 }
 
@@ -342,13 +348,13 @@ std::string note_of_names(const FirstLines& lines) {
                             : lines.sure  ? ""
                                           : "the first line names the columns";
   if (!lines.guessed) return lines.header ? first : "";
-  return fmt::format("ids are names, taken as with --labels{}{}", *first == 0 ? "" : "; ", first);
+  return fmt::format("ids are names, taken as with {}{}{}", opt::labels, *first == 0 ? "" : "; ", first);
 }
 
 void refuse_number(const Input& input, const Piece& piece, std::string_view id, const char* at) {
-  input.fail_line(
-      piece, at,
-      fmt::format("{:.60} is a number, but other ids are names: --labels takes all ids for names", id));
+  input.fail_line(piece, at,
+                  fmt::format("{:.60} is a number, but other ids are names: {} takes all ids for names", id,
+                              opt::labels));
 }
 
 }  // namespace edgewire::graph

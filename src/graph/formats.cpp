@@ -16,6 +16,7 @@
 #include "graph/readers.h"
 #include "graph/text_lines.h"
 #include "graph/webgraph_rows.h"
+#include "options/options.h"
 
 namespace edgewire::graph {
 
@@ -192,11 +193,11 @@ std::string readable() {
 
 /// Refuses a content that `format`, which the name or an option tells, cannot have.
 void check_content(Input& input, const Content& content, const FormatName& format, bool asked) {
-  const std::string_view who = asked ? "--format" : "its name";
+  const std::string who = asked ? opt::format.said() : "its name";
   if (content.format && *content.format != format.format) {
     const FormatName& found = name_of(*content.format);
-    refuse(input, fmt::format("{} says {}, but its content is {}; --format {} reads it", who, format.option,
-                              found.words, found.option));
+    refuse(input, fmt::format("{} says {}, but its content is {}; {} reads it", who, format.option,
+                              found.words, opt::format(found.option)));
   }
   if (format.text && !content.foreign.empty()) {
     refuse_foreign(input,
@@ -214,9 +215,8 @@ void check_content(Input& input, const Content& content, const FormatName& forma
                               format.option));
   }
   if (!format.text && content.text && format.format != Format::ew && format.format != Format::webgraph) {
-    refuse(input,
-           fmt::format("{} says {}, which is binary, but its content is text; --format snap reads edge lists",
-                       who, format.option));
+    refuse(input, fmt::format("{} says {}, which is binary, but its content is text; {} reads edge lists",
+                              who, format.option, opt::format("snap")));
   }
 }
 
@@ -231,8 +231,8 @@ Format format_of(Input& input, Format asked, bool columns, bool labels) {
     const Format format = told.value_or(content.format.value_or(Format::csv));
     const bool named_list = format == Format::snap && asked == Format::automatic;
     if (format == Format::csv || named_list) return Format::csv;
-    throw UsageError(fmt::format("--columns: {} has no columns to choose; tables have (--format csv)",
-                                 name_of(format).words));
+    throw UsageError(fmt::format("{}: {} has no columns to choose; tables have ({})", opt::columns,
+                                 name_of(format).words, opt::format("csv")));
   }
   if (asked != Format::automatic && !labels) return asked;
   if (told == Format::snap || told == Format::csv) {
@@ -244,14 +244,16 @@ Format format_of(Input& input, Format asked, bool columns, bool labels) {
     return Format::snap;
   if (content.format) return *content.format;
   if (input.peek().empty())
-    refuse(input, "the file is empty, so its content does not tell its format; use --format");
+    refuse(input,
+           fmt::format("the file is empty, so its content does not tell its format; use {}", opt::format));
   if (!content.foreign.empty())
     refuse_foreign(input, fmt::format("{} is not supported", content.foreign), content.foreign);
   if (content.edges) return Format::snap;
   if (content.table) return Format::csv;
   const std::string ending = ending_of(input.path());
   if (!ending.empty()) refuse_foreign(input, fmt::format("{} is not supported", ending), "");
-  refuse(input, fmt::format("neither name nor content tells its format; {}; else use --format", readable()));
+  refuse(input,
+         fmt::format("neither name nor content tells its format; {}; else use {}", readable(), opt::format));
 }
 
 /// Refuses line ends of old Macs, which would make one line of all.
@@ -266,9 +268,9 @@ void refuse_metis(Input& input, Format format) {
   if (format != Format::snap && format != Format::csv && format != Format::el && format != Format::wel)
     return;
   if (const auto graph = metis_graph_in(input, input.peek().size() < Input::kPeekBytes))
-    refuse(input, fmt::format("it is to be read as {}, but is a METIS graph of {} vertices and {} edges; "
-                              "--format metis reads it (if its lines are edges, begin with a line '# edges')",
-                              name_of(format).words, graph->vertices, graph->edges));
+    refuse(input, fmt::format("it is to be read as {}, but is a METIS graph of {} vertices and {} edges; {} "
+                              "reads it (if its lines are edges, begin with a line '# edges')",
+                              name_of(format).words, graph->vertices, graph->edges, opt::format("metis")));
 }
 
 }  // namespace

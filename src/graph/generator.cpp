@@ -7,9 +7,9 @@
 
 #include "base/control_group.h"
 #include "base/error.h"
-#include "base/options.h"
 #include "base/random.h"
 #include "graph/format.h"
+#include "options/options.h"
 
 namespace edgewire::graph {
 
@@ -47,7 +47,7 @@ BuildSummary generate(const std::string& path, std::uint64_t vertices, std::uint
 }
 
 BuildOptions build_options(const GenerateOptions& options) {
-  check_range("workers", options.workers, 0, kMaxWorkers);
+  check_range(opt::workers, options.workers, 0, kMaxWorkers);
   return {options.weighted, options.simple, options.undirected, workers_or_default(options.workers)};
 }
 
@@ -110,7 +110,7 @@ BuildSummary generate_edges(const std::string& path, std::uint64_t vertices, std
 
 BuildSummary generate_kronecker(const std::string& path, int scale, std::uint64_t edge_factor,
                                 const GenerateOptions& options) {
-  check_range("scale", scale, 0, kIds64 ? 47 : 31);
+  check_range(opt::scale, scale, 0, kIds64 ? 47 : 31);
   const std::uint64_t vertices = std::uint64_t{1} << scale;
   const Permutation permute(vertices, options.seed);
   return generate_edges(path, vertices, edge_factor, options, [&](IndexedRandom random) {

@@ -11,6 +11,7 @@
 #include "base/file_calls.h"
 #include "graph/format.h"
 #include "graph/graph_parts.h"
+#include "options/options.h"
 
 namespace edgewire::graph {
 
@@ -217,10 +218,10 @@ void expect_weights(const GraphFile& graph, std::string_view otherwise) {
                             graph.path(), otherwise.empty() ? "" : ", or ", otherwise));
   if (!graph.weights_doubtful()) return;
   throw Error(
-      fmt::format("{}: its weights were a third column that looks like a time, not like a weight; `edgewire "
-                  "convert` takes it as a weight with --columns 1,2,3, and "
-                  "leaves it out with --no-weights",
-                  graph.path()));
+      fmt::format("{}: its weights were a third column that looks like a time, not like a weight; {} takes "
+                  "it as a weight{}",
+                  graph.path(), options::conversion_with(opt::columns("1,2,3")),
+                  opt::no_weights.hint(", and leaves it out with {}")));
 }
 
 std::optional<int> id_bits_of(const std::string& path) {
@@ -258,9 +259,9 @@ double Row::weight_sum(bool floats) const {
     for (std::size_t e = 0; e < all.size(); ++e) {
       const auto weight = static_cast<double>(all[e]);
       if (weight < 0) {
-        throw Error(
-            fmt::format("{}: edge {} -> {} has weight {}; --weighted needs weights that are not negative",
-                        graph.path(), graph.original_id(vertex), graph.original_id(targets()[e]), weight));
+        throw Error(fmt::format("{}: edge {} -> {} has weight {}; {} needs weights that are not negative",
+                                graph.path(), graph.original_id(vertex), graph.original_id(targets()[e]),
+                                weight, opt::weighted));
       }
       sum += weight;
     }
@@ -271,8 +272,9 @@ double Row::weight_sum(bool floats) const {
   if (sum == 0 || fits(floats ? kMostOfFloats : kMostOfDoubles)) return sum;
   throw Error(fmt::format(
       "{}: the weights of vertex {} sum to {:g}: {}", graph.path(), graph.original_id(vertex), sum,
-      fits(kMostOfDoubles) ? "--precision f64 takes such sums (without --wire)"
-                           : "--weighted takes sums from 1e-290 to 1e290, so scale the weights"));
+      fits(kMostOfDoubles)
+          ? fmt::format("{} takes such sums (without {})", opt::precision("f64"), opt::wire)
+          : fmt::format("{} takes sums from 1e-290 to 1e290, so scale the weights", opt::weighted)));
 }
 
 }  // namespace edgewire::graph

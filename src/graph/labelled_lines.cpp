@@ -15,6 +15,7 @@
 #include "graph/list_head.h"
 #include "graph/text_lines.h"
 #include "graph/vertex_names.h"
+#include "options/options.h"
 
 namespace edgewire::graph {
 
@@ -196,9 +197,8 @@ void parse_labelled_lines(const Input& input, const Piece& piece, const Labelled
       if (fields == 2 && shape.weighted) edges.weights.add(weights.read(text));
     }
     if (shape.weighted && !shape.chosen && fields > 3) {
-      lines.fail(begin, fmt::format("{} fields; an edge list has SOURCE TARGET [WEIGHT]; --no-weights reads "
-                                    "the first two fields of each line",
-                                    fields));
+      lines.fail(begin, fmt::format("{} fields; an edge list has SOURCE TARGET [WEIGHT]{}", fields,
+                                    opt::no_weights.hint("; {} reads the first two fields of each line")));
     }
     if (fields != shape.fields)
       lines.fail(begin, fmt::format("{} fields, but the first edge has {}", fields, shape.fields));

@@ -13,6 +13,7 @@
 #include "base/mixing.h"
 #include "graph/first_lines.h"
 #include "graph/text_lines.h"
+#include "options/options.h"
 
 namespace edgewire::graph {
 
@@ -112,16 +113,14 @@ ListHead head_of(std::span<Input* const> inputs) {
 HeadedSink::HeadedSink(EdgeSink& sink, const ListHead& head, const ConvertOptions& options)
     : sink_(sink), head_(head), options_(options) {
   if (head.edges == Edges::bipartite && !options.vertices.empty())
-    throw UsageError(fmt::format(
-        "--vertices: {} is bipartite ({}), so an id alone does not say on which side it is: leave "
-        "--vertices out",
-        head.path, head.line));
+    throw UsageError(
+        fmt::format("{}: {} is bipartite ({}), so an id alone does not say on which side it is: leave {} out",
+                    opt::vertices, head.path, head.line, opt::vertices));
   const ChosenColumns chosen = chosen_columns(options.columns);
   if (head.edges == Edges::bipartite && !chosen.columns.empty() && !chosen.are_first_ends())
-    throw UsageError(
-        fmt::format("--columns: {} is bipartite ({}), with its left in column 1 and its right in "
-                    "column 2: choose these",
-                    head.path, head.line));
+    throw UsageError(fmt::format(
+        "{}: {} is bipartite ({}), with its left in column 1 and its right in column 2: choose these",
+        opt::columns, head.path, head.line));
 }
 
 void HeadedSink::check_bipartite(std::span<const std::uint64_t> ids) const {
@@ -182,9 +181,9 @@ void HeadedSink::look_at(const std::vector<LabelledPart>& parts, const std::vect
   for (std::size_t name = 0; head_.edges == Edges::bipartite && name < names.size(); ++name)
     if (left.test(name) && right.test(name))
       throw Error(
-          fmt::format("{}: it is bipartite ({}), but {} is on both sides; without --labels numbers on the "
-                      "right are other vertices than those on the left",
-                      head_.path, head_.line, names[name]));
+          fmt::format("{}: it is bipartite ({}), but {} is on both sides; without {} numbers on the right "
+                      "are other vertices than those on the left",
+                      head_.path, head_.line, names[name], opt::labels));
 }
 
 void HeadedSink::tell(bool labelled) const {
@@ -204,8 +203,9 @@ void HeadedSink::tell(bool labelled) const {
                         head_.left + 1);
   const bool one_way = !options_.undirected && (bipartite || asymmetry_ != 0);
   if (one_way)
-    line += fmt::format("; edges are stored {}; `edgewire convert --undirected` stores them both ways",
-                        bipartite ? "from left to right" : "one way, as they stand");
+    line += fmt::format("; edges are stored {}; {} stores them both ways",
+                        bipartite ? "from left to right" : "one way, as they stand",
+                        options::conversion_with(opt::undirected.said()));
   if (numbered || one_way) options_.note(line);
 }
 

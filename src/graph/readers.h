@@ -96,9 +96,7 @@ BuildSummary read_u32_pairs(Conversion conversion);
 BuildSummary read_webgraph(Conversion conversion);
 
 /// Says that names do not tell the ends of edges.
-inline constexpr const char* kWhichColumns =
-    "which columns hold the edges? Say --columns SOURCE,TARGET[,WEIGHT], by name or by number, such as "
-    "--columns 1,2";
+std::string which_columns();
 /// Returns the place of the column with this number, from 1 on, or that is called so: in the same letters,
 /// else whatever letters are capitals. Throws Error for none or several.
 std::size_t find_column(std::span<const std::string_view> names, std::string_view wanted);

@@ -15,6 +15,7 @@
 #include "graph/first_lines.h"
 #include "graph/readers.h"
 #include "graph/text_lines.h"
+#include "options/options.h"
 
 namespace edgewire::graph {
 
@@ -22,7 +23,8 @@ namespace {
 
 constexpr std::size_t kNone = ~std::size_t{0};
 constexpr std::array<std::string_view, 1> kUndirected = {"undirected"};
-constexpr const char* kAreNames = ". Are ids names? Then say --labels, too";
+/// Says what to do where ids are names.
+std::string are_names() { return fmt::format(". Are ids names? Then say {}, too", opt::labels); }
 
 /// Says which fields of each line are read.
 struct Columns {
@@ -194,14 +196,12 @@ class TableReader {
     }
     if (error != std::errc() || after != end) {
       const std::string what = "expected a vertex id (a whole number from 0 on)";
-      input_.fail_line(
-          piece, field.data(),
-          is_data(field) ? what
-          : by_place_.empty()
-              ? what + kAreNames
-              : fmt::format("{}, as edges go {}: --columns SOURCE,TARGET chooses others, --labels "
-                            "takes ids for names",
-                            what, by_place_));
+      input_.fail_line(piece, field.data(),
+                       is_data(field) ? what
+                       : by_place_.empty()
+                           ? what + are_names()
+                           : fmt::format("{}, as edges go {}: {} chooses others, {} takes ids for names",
+                                         what, by_place_, opt::columns("SOURCE,TARGET"), opt::labels));
     }
     return value;
   }
@@ -242,7 +242,7 @@ class TableReader {
     } catch (const Error& error) {
       const std::string said = error.what();
       input_.fail_line(piece, line.data(),
-                       said.ends_with(kWhichColumns) && !look_.names ? said + kAreNames : said);
+                       said.ends_with(which_columns()) && !look_.names ? said + are_names() : said);
     }
     if (header) columns_.type = type_column(first).value_or(kNone);
     if (!conversion_.options.weighted) columns_.weight = kNone;
@@ -254,10 +254,10 @@ class TableReader {
 
   /// Chooses columns by the header, as all tables are read.
   void known_columns(const Line& first, bool header) {
-    if (!header) throw Error(kWhichColumns);
+    if (!header) throw Error(which_columns());
     const EdgeColumns found = find_edge_columns(first, conversion_.options.weighted);
     if (found.by_place && (is_data(first[found.source]) || is_data(first[found.target])))
-      throw Error(kWhichColumns);
+      throw Error(which_columns());
     columns_.source = found.source;
     columns_.target = found.target;
     columns_.weight = found.weight.value_or(kNone);
@@ -273,7 +273,7 @@ class TableReader {
     columns_.target = find_column(first, chosen.columns[1]);
     if (chosen.has_weight()) columns_.weight = find_column(first, chosen.columns[2]);
     if (columns_.source == columns_.target)
-      throw UsageError("--columns: source and target are the same column");
+      throw UsageError(fmt::format("{}: source and target are the same column", opt::columns));
     if (look_.names) return look_.header;
     return chosen.by_name() || !is_whole(first[columns_.source]) || !is_whole(first[columns_.target]);
   }

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "edgewire/convert.h"
 #include "graph/readers.h"
+#include "options/options.h"
 
 namespace edgewire {
 
@@ -109,10 +110,9 @@ bool is_remark(std::string_view name) {
 
 [[noreturn]] void refuse_ambiguous(Names names, const Places& places, std::string_view what,
                                    const std::string& example) {
-  throw Error(fmt::format(
-      "columns {} ({}) and {} ({}) may both be the {}: choose by number, such as "
-      "--columns {}",
-      places[0] + 1, shown(names, places[0]), places[1] + 1, shown(names, places[1]), what, example));
+  throw Error(fmt::format("columns {} ({}) and {} ({}) may both be the {}: choose by number, such as {}",
+                          places[0] + 1, shown(names, places[0]), places[1] + 1, shown(names, places[1]),
+                          what, opt::columns(example)));
 }
 
 /// Returns the line on what was chosen; empty where names tell all of it.
@@ -133,8 +133,10 @@ std::string note_of(Names names, const EdgeColumns& chosen, bool weights) {
     note += (i == 0 ? "; ignored: " : ", ") + shown(names, ignored[i]);
   if (ignored.size() > kMostNamed) note += ", ...";
   if (may_weigh)
-    note += fmt::format(" (--columns {},{},{} takes {} for the weight)", called(names, chosen.source),
-                        called(names, chosen.target), called(names, *candidate), shown(names, *candidate));
+    note += fmt::format(" ({} takes {} for the weight)",
+                        opt::columns(fmt::format("{},{},{}", called(names, chosen.source),
+                                                 called(names, chosen.target), called(names, *candidate))),
+                        shown(names, *candidate));
   return note;
 }
 
@@ -155,9 +157,9 @@ EdgeColumns find_edge_columns(std::span<const std::string_view> names, bool weig
     const std::size_t one = source ? sources[0] : targets[0];
     throw Error(fmt::format("column {} ({}) tells the {} of edges, but no name tells their {}: {}", one + 1,
                             shown(names, one), source ? "source" : "target", source ? "target" : "source",
-                            graph::kWhichColumns));
+                            graph::which_columns()));
   }
-  if (chosen.by_place && ends.size() < 2) throw Error(graph::kWhichColumns);
+  if (chosen.by_place && ends.size() < 2) throw Error(graph::which_columns());
   chosen.source = chosen.by_place ? ends[0] : sources[0];
   chosen.target = chosen.by_place ? ends[1] : targets[0];
   const std::string example = fmt::format("{},{}", chosen.source + 1, chosen.target + 1);
@@ -171,17 +173,22 @@ EdgeColumns find_edge_columns(std::span<const std::string_view> names, bool weig
 
 std::string note_of_types(std::uint64_t undirected, std::uint64_t rows) {
   if (undirected == 0) return "";
-  return undirected == rows
-             ? "all edges are Undirected by their column Type, but each is stored one way, as it "
-               "stands there: --undirected stores each both ways"
-             : fmt::format(
-                   "{} of {} edges are Undirected by their column Type, but each is "
-                   "stored one way, as it stands there: --undirected stores all of "
-                   "them both ways",
-                   undirected, rows);
+  return undirected == rows ? fmt::format(
+                                  "all edges are Undirected by their column Type, but each is stored one "
+                                  "way, as it stands there: {} stores each both ways",
+                                  opt::undirected)
+                            : fmt::format(
+                                  "{} of {} edges are Undirected by their column Type, but each is stored "
+                                  "one way, as it stands there: {} stores all of them both ways",
+                                  undirected, rows, opt::undirected);
 }
 
 namespace graph {
+
+std::string which_columns() {
+  return fmt::format("which columns hold the edges? Say {}, by name or by number, such as {}",
+                     opt::columns("SOURCE,TARGET[,WEIGHT]"), opt::columns("1,2"));
+}
 
 std::size_t find_column(std::span<const std::string_view> names, std::string_view wanted) {
   std::size_t number = 0;
@@ -193,12 +200,12 @@ std::size_t find_column(std::span<const std::string_view> names, std::string_vie
   if (places.empty() && !is_place) places = places_of(names, std::array{wanted});
   if (places.size() == 1) return places[0];
   if (places.size() > 1)
-    throw Error(fmt::format("--columns: columns {} and {} are both called {}: choose them by number",
+    throw Error(fmt::format("{}: columns {} and {} are both called {}: choose them by number", opt::columns,
                             places[0] + 1, places[1] + 1, wanted));
   std::string all;
   for (std::size_t i = 0; i < std::min(names.size(), kMostNamed); ++i)
     all.append(i == 0 ? "" : ", ").append(names[i]);
-  throw Error(fmt::format("--columns: this line has no column {}; its columns are {}", wanted, all));
+  throw Error(fmt::format("{}: this line has no column {}; its columns are {}", opt::columns, wanted, all));
 }
 
 std::optional<std::size_t> type_column(std::span<const std::string_view> names) {

@@ -19,6 +19,7 @@
 #include "graph/text_lines.h"
 #include "graph/vertex_names.h"
 #include "graph/writers.h"
+#include "options/options.h"
 
 namespace edgewire::graph {
 
@@ -127,10 +128,11 @@ void check_undirected(const Export& task, const RowBlocks& blocks) {
           const bool duplicate = index > graph.offsets()[row] && target == graph.targets()[index - 1];
           if (target == row || duplicate) ++loops_and_duplicates;
           if (task.weights && !(weight.is_whole() && weight.bits() >= 1 && weight.bits() <= kMostWeight)) {
-            throw Error(
-                fmt::format("{}: METIS takes weights that are whole numbers from 1 to 2147483647, but "
-                            "the edge from vertex {} to {} weighs {}; --no-weights leaves weights out",
-                            task.output, row + 1, target + std::uint64_t{1}, to_text(weight)));
+            throw Error(fmt::format(
+                "{}: METIS takes weights that are whole numbers from 1 to 2147483647, but the edge from "
+                "vertex {} to {} weighs {}{}",
+                task.output, row + 1, target + std::uint64_t{1}, to_text(weight),
+                opt::no_weights.hint("; {} leaves weights out")));
           }
         });
         asymmetry.fetch_add(difference, std::memory_order_relaxed);
@@ -143,8 +145,8 @@ void check_undirected(const Export& task, const RowBlocks& blocks) {
   if (wrong == nullptr) return;
   throw Error(
       fmt::format("{}: METIS takes undirected graphs without self loops and duplicate edges, but this graph "
-                  "{}; convert it with --undirected --simple",
-                  task.output, wrong));
+                  "{}; convert it with {} {}",
+                  task.output, wrong, opt::undirected, opt::simple));
 }
 
 }  // namespace

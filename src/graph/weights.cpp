@@ -9,6 +9,7 @@
 
 #include "graph/text_lines.h"
 #include "graph/weight_text.h"
+#include "options/options.h"
 
 namespace edgewire::graph {
 
@@ -191,7 +192,7 @@ Weight WeightReader::read(std::string_view field, std::string_view text) {
   if (error == std::errc() && value_end != end && (*value_end == 'D' || *value_end == 'd'))
     return read(field, with_e(std::string(text)));
   const auto refuse = [&](const char* what) {
-    input_.fail_line(piece_, field.data(), fmt::format("{}; --no-weights reads no weights", what));
+    input_.fail_line(piece_, field.data(), what + opt::no_weights.hint("; {} reads no weights"));
   };
   if (error == std::errc::invalid_argument || value_end != end) refuse("expected a weight (a number)");
   const bool vanished = value == 0 && !significant_digits(text).empty();

@@ -19,6 +19,7 @@
 #include "launch/bootstrap.h"
 #include "launch/interfaces.h"
 #include "launch/rendezvous.h"
+#include "options/options.h"
 #include "transport/sockets.h"
 
 namespace edgewire::launch {
@@ -117,7 +118,8 @@ std::string load_secret(const std::string& path) {
   }
   const char* hex = std::getenv("EDGEWIRE_SECRET");
   if (hex == nullptr)
-    throw UsageError("a host list needs a secret: --secret-file, EDGEWIRE_SECRET_FILE or EDGEWIRE_SECRET");
+    throw UsageError(fmt::format("a host list needs a secret: {}, EDGEWIRE_SECRET_FILE or EDGEWIRE_SECRET",
+                                 opt::secret_file));
   std::size_t length = 0;
   if (sodium_hex2bin(bytes, secret.size(), hex, std::strlen(hex), nullptr, &length, nullptr) != 0 ||
       length != secret.size() || std::strlen(hex) != 2 * secret.size())
@@ -128,12 +130,12 @@ std::string load_secret(const std::string& path) {
 std::unique_ptr<Bootstrap> join_hosts(const LaunchOptions& options) {
   const std::vector<Host> hosts = read_hosts(options.hosts_file, options.port);
   const auto size = static_cast<int>(hosts.size());
-  if (options.rank < 0) throw UsageError("a host list needs --rank or EDGEWIRE_RANK");
+  if (options.rank < 0) throw UsageError(fmt::format("a host list needs {} or EDGEWIRE_RANK", opt::rank));
   if (options.rank >= size)
-    throw UsageError(fmt::format("--rank must be below {}, the number of hosts in {}, not {}", size,
+    throw UsageError(fmt::format("{} must be below {}, the number of hosts in {}, not {}", opt::rank, size,
                                  options.hosts_file, options.rank));
   if (options.processes > 1 && options.processes != size)
-    throw UsageError(fmt::format("--processes {} contradicts {}, which lists {} hosts", options.processes,
+    throw UsageError(fmt::format("{} contradicts {}, which lists {} hosts", opt::processes(options.processes),
                                  options.hosts_file, size));
   Rendezvous job{
       options.rank, load_secret(options.secret_file), options.start_timeout_s, {}, options.peer_timeout_s};

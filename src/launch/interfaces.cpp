@@ -15,6 +15,7 @@
 #include <span>
 
 #include "base/error.h"
+#include "options/options.h"
 
 namespace edgewire::launch {
 namespace {
@@ -59,7 +60,7 @@ bool belongs(const Interface& interface, const std::string& wanted) {
   const auto [at, error] = std::from_chars(wanted.data() + slash + 1, end, bits);
   const std::string network = wanted.substr(0, slash);
   if (error != std::errc{} || at != end || bits < 0 || bits > static_cast<int>(8 * parse(network).size()))
-    throw UsageError(fmt::format("--interface: not a network: '{}'", wanted));
+    throw UsageError(fmt::format("{}: not a network: '{}'", opt::interface, wanted));
   return same_network(interface.address, network, bits);
 }
 
@@ -82,7 +83,7 @@ std::vector<Interface> interfaces(const std::string& wanted) {
     std::vector<Interface> several = interfaces(wanted.substr(0, comma));
     const std::string rest = wanted.substr(comma + 1);
     if (wanted.front() == ',' || rest.empty())
-      throw UsageError(fmt::format("--interface: '{}' has an empty item", wanted));
+      throw UsageError(fmt::format("{}: '{}' has an empty item", opt::interface, wanted));
     for (Interface& one : interfaces(rest)) several.push_back(std::move(one));
     return several;
   }
@@ -103,10 +104,9 @@ std::vector<Interface> interfaces(const std::string& wanted) {
   }
   std::vector<Interface>& chosen = found[0].empty() ? found[1] : found[0];
   if (chosen.empty())
-    throw Error(
-        wanted.empty()
-            ? "no network interface with an address that other hosts can reach"
-            : fmt::format("--interface {}: no interface of this host that is up and has an address", wanted));
+    throw Error(wanted.empty() ? "no network interface with an address that other hosts can reach"
+                               : fmt::format("{}: no interface of this host that is up and has an address",
+                                             opt::interface(wanted)));
   return chosen;
 }
 

@@ -7,13 +7,13 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "base/options.h"
 #include "base/usage.h"
 #include "launch/agreement.h"
 #include "launch/bootstrap.h"
 #include "launch/hosts.h"
 #include "launch/launcher.h"
 #include "launch/local.h"
+#include "options/options.h"
 #include "topology/machine.h"
 #include "topology/shell.h"
 
@@ -49,20 +49,22 @@ LaunchOptions with_environment(LaunchOptions options) {
 void check(const LaunchOptions& options, int asked_rank) {
   if (options.processes < 1 || options.processes > kMaxProcesses)
     throw UsageError(
-        fmt::format("--processes must be from 1 to {}, not {}", kMaxProcesses, options.processes));
-  check_range("--peer-timeout", options.peer_timeout_s, kLeastTimeoutS, kMostTimeoutS);
-  check_range("--start-timeout", options.start_timeout_s, kLeastTimeoutS, kMostTimeoutS);
+        fmt::format("{} must be from 1 to {}, not {}", opt::processes, kMaxProcesses, options.processes));
+  check_range(opt::peer_timeout, options.peer_timeout_s, kLeastTimeoutS, kMostTimeoutS);
+  check_range(opt::start_timeout, options.start_timeout_s, kLeastTimeoutS, kMostTimeoutS);
   if (options.launcher != "auto" && options.launcher != "none")
-    throw UsageError(fmt::format("--launcher: '{}' is not auto or none", options.launcher));
+    throw UsageError(fmt::format("{}: '{}' is not auto or none", opt::launcher, options.launcher));
   if (options.port < 1 || options.port > 65535)
-    throw UsageError(fmt::format("--port must be from 1 to 65535, not {}", options.port));
+    throw UsageError(fmt::format("{} must be from 1 to 65535, not {}", opt::port, options.port));
   if (asked_rank >= 0 && options.hosts_file.empty())
-    throw UsageError(
-        fmt::format("--rank {} is a line of a host list, and there is none: name it by --hosts", asked_rank));
+    throw UsageError(fmt::format("{} is a line of a host list, and there is none: name it by {}",
+                                 opt::rank(asked_rank), opt::hosts));
   if (options.local_hosts && !options.hosts_file.empty())
-    throw UsageError("--local-hosts and a host list: the processes run either here or there");
+    throw UsageError(
+        fmt::format("{} and a host list: the processes run either here or there", opt::local_hosts));
   if (options.link_bits_per_s > 0 && !options.local_hosts)
-    throw UsageError("--rate shapes the links of --local-hosts, which is not given");
+    throw UsageError(
+        fmt::format("{} shapes the links of {}, which is not given", opt::rate, opt::local_hosts));
 }
 
 }  // namespace

@@ -27,6 +27,7 @@
 #include "launch/local.h"
 #include "launch/pmix_rendezvous.h"
 #include "launch/rendezvous.h"
+#include "options/options.h"
 #include "topology/shell.h"
 #include "transport/sealed.h"
 #include "transport/sockets.h"
@@ -247,8 +248,8 @@ std::string own_address(const Member& self, const std::vector<FileDescriptor>& s
   const std::string who = launcher.size > 1
                               ? fmt::format("{} started {} processes, but they", launcher.name, launcher.size)
                               : fmt::format("{} started this process, but it and the others", launcher.name);
-  throw Error(fmt::format("{} cannot find each other: {}; {}, or --launcher none for runs of their own", who,
-                          cause, launcher.remedy));
+  throw Error(fmt::format("{} cannot find each other: {}; {}{}", who, cause, launcher.remedy,
+                          opt::launcher.hint(", or {} for runs of their own", "none")));
 }
 
 std::unique_ptr<Bootstrap> join(const LaunchOptions& options, const Launcher& launcher) {
@@ -305,9 +306,8 @@ int run_launched(const LaunchOptions& options, const Launcher& launcher,
   if (!launcher.pmix) refuse(launcher, "PMIx is not offered");
   const auto check_alone = [&](int size) {
     if (options.processes > 1 && size > 1)
-      throw UsageError(
-          fmt::format("--processes {} beside {}, which started {} processes: leave it out, or start one",
-                      options.processes, launcher.name, size));
+      throw UsageError(fmt::format("{} beside {}, which started {} processes: leave it out, or start one",
+                                   opt::processes(options.processes), launcher.name, size));
   };
   check_alone(launcher.size);
   auto watch = std::make_unique<LauncherWatch>();

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "launch/program.h"
+#include "options/options.h"
 
 namespace edgewire::launch {
 namespace {
@@ -21,7 +22,9 @@ using transport::FileDescriptor;
 
 constexpr std::uint64_t kLeastBurstBytes = 2 * 1514;  ///< TCP sends two frames together at least
 
-void fail(const char* what) { throw Error(fmt::format("--local-hosts: cannot {}: {}", what, reason(errno))); }
+void fail(const char* what) {
+  throw Error(fmt::format("{}: cannot {}: {}", opt::local_hosts, what, reason(errno)));
+}
 
 FileDescriptor namespace_here() {
   FileDescriptor here(open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC));
@@ -33,8 +36,9 @@ void enter_new_namespace() {
   if (unshare(CLONE_NEWNET) == 0) return;
   if (errno == EPERM) {
     throw Error(
-        "--local-hosts needs root (CAP_SYS_ADMIN and CAP_NET_ADMIN): run it with sudo, or without it over "
-        "127.0.0.1, unshaped (--transport tcp)");
+        fmt::format("{} needs root (CAP_SYS_ADMIN and CAP_NET_ADMIN): run it with sudo, or without it over "
+                    "127.0.0.1, unshaped ({})",
+                    opt::local_hosts, opt::transport("tcp")));
   }
   fail("make a network namespace");
 }
@@ -49,11 +53,12 @@ ProgramEnd run_tool(const std::vector<std::string>& words, double stop_timeout_s
   try {
     return run_program(words, input, stop_timeout_s);
   } catch (const ProgramStopped& error) {
-    throw Error(fmt::format("--local-hosts: {}", error.what()));
+    throw Error(fmt::format("{}: {}", opt::local_hosts, error.what()));
   } catch (const Error& error) {
     const std::string line = error.what();
     const bool missing = line.ends_with(reason(ENOENT));
-    throw Error(fmt::format("--local-hosts: {}{}", line, missing ? " (apt-get install iproute2)" : ""));
+    throw Error(
+        fmt::format("{}: {}{}", opt::local_hosts, line, missing ? " (apt-get install iproute2)" : ""));
   }
 }
 
@@ -64,7 +69,7 @@ void configure(const char* program, const std::string& commands, double stop_tim
   if (end.status == 0) return;
   // The first line says why, the next one which command it was.
   const std::string line = end.diagnostics.substr(0, end.diagnostics.find('\n'));
-  throw Error(fmt::format("--local-hosts: {}: {}", program, line.empty() ? end.last_words() : line));
+  throw Error(fmt::format("{}: {}: {}", opt::local_hosts, program, line.empty() ? end.last_words() : line));
 }
 
 /// Takes the congestion control that Linux takes unless it is set otherwise, so that local hosts are alike on
@@ -118,8 +123,8 @@ std::string shaping(const std::string& device, std::uint64_t bits_per_s) {
 
 LocalHosts::LocalHosts(int hosts, std::uint64_t link_bits_per_s, double stop_timeout_s) {
   if (hosts < 2 || hosts > kMaxLocalHosts)
-    throw UsageError(
-        fmt::format("--local-hosts needs --processes from 2 to {}, not {}", kMaxLocalHosts, hosts));
+    throw UsageError(fmt::format("{} needs {} from 2 to {}, not {}", opt::local_hosts, opt::processes,
+                                 kMaxLocalHosts, hosts));
   home_ = namespace_here();
   try {
     for (int i = 0; i < hosts; ++i) {

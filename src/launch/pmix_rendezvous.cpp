@@ -1,4 +1,5 @@
 #include "launch/pmix_rendezvous.h"
+#include "options/options.h"
 
 #ifdef EDGEWIRE_WITH_PMIX
 
@@ -155,10 +156,9 @@ PmixJob rendezvous_over_pmix(double timeout_s, std::uint64_t round,
   if (met.wait_for(std::chrono::duration<double>(timeout_s)) == std::future_status::timeout) {
     thread.detach();
     if (*others_are_missing)
-      throw Error(
-          fmt::format("not all processes have connected within {} s: one is stopped, or starts slowly "
-                      "(--start-timeout waits longer)",
-                      timeout_s));
+      throw Error(fmt::format(
+          "not all processes have connected within {} s: one is stopped, or starts slowly ({} waits longer)",
+          timeout_s, opt::start_timeout));
     throw PmixError(fmt::format("PMIx: no answer from the launcher within {} s", timeout_s));
   }
   thread.join();

@@ -11,7 +11,6 @@
 
 #include "base/control_group.h"
 #include "base/error.h"
-#include "base/options.h"
 #include "base/output_file.h"
 #include "base/parallel.h"
 #include "graph/convert.h"
@@ -19,6 +18,7 @@
 #include "graph/format.h"
 #include "graph/generator.h"
 #include "graph/vertex_names.h"
+#include "options/options.h"
 
 namespace edgewire {
 
@@ -31,7 +31,7 @@ GraphSummary summary_of(const graph::BuildSummary& built) {
 /// Throws UsageError where there is no name, or a number of workers that makes no sense.
 void check(std::string_view what, const std::string& path, int workers) {
   if (path.empty()) throw UsageError(fmt::format("{}: it names no file", what));
-  check_range("workers", workers, 0, kMaxWorkers);
+  check_range(opt::workers, workers, 0, kMaxWorkers);
 }
 
 /// Returns the format of a word, where it is one of `formats` or auto.
@@ -41,7 +41,7 @@ graph::Format format_from(const std::string& word, std::span<const graph::Format
     if (one.option == word) return one.format;
     all += fmt::format(", {}", one.option);
   }
-  if (word != "auto") throw UsageError(fmt::format("format: {} is none of {}", word, all));
+  if (word != "auto") throw UsageError(fmt::format("{} is none of {}", opt::format(word), all));
   return graph::Format::automatic;
 }
 
@@ -259,7 +259,8 @@ void export_graph(const graph::GraphFile& graph, const std::string& output, cons
   if (chosen == graph::Format::automatic) chosen = graph::format_of_output(output);
   if (chosen == graph::Format::ew)
     throw UsageError(
-        fmt::format("{}: its name tells no format that is written; name one as `format`", output));
+        fmt::format("{}: its name tells no format that is written; {}", output,
+                    options::in_words_of_face("name one as `format`", "", "it may end in .ew, .el or .csv")));
   graph::check_packing(output, chosen);
   graph::export_graph(graph, output, {chosen, weights, workers});
 }

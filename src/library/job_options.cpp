@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "dense/plan/volume.h"
+#include "options/options.h"
 #include "partition/row_loader.h"
 
 namespace edgewire {
@@ -22,13 +23,13 @@ using Words = std::array<std::pair<std::string_view, Value>, Count>;
 
 /// Returns the value that a word stands for. Throws UsageError with all words where it is none of them.
 template <class Value, std::size_t Count>
-Value value_of(std::string_view option, const std::string& word, const Words<Value, Count>& words) {
+Value value_of(const options::Option& option, const std::string& word, const Words<Value, Count>& words) {
   std::string all;
   for (const auto& [name, value] : words) {
     if (word == name) return value;
     all += fmt::format("{}{}", all.empty() ? "" : ", ", name);
   }
-  throw UsageError(fmt::format("{}: {} is none of {}", option, word, all));
+  throw UsageError(fmt::format("{} is none of {}", option(word), all));
 }
 
 constexpr Words<plan::Layout, 3> kLayouts{
@@ -41,11 +42,12 @@ constexpr std::array<std::string_view, 6> kTransports{"shm", "tcp", "shm+tcp", "
 
 void check_transport(const std::string& word) {
   if (std::ranges::find(kTransports, word) == kTransports.end())
-    throw UsageError(fmt::format("transport: {} is none of {}", word, fmt::join(kTransports, ", ")));
+    throw UsageError(fmt::format("{} is none of {}", opt::transport(word), fmt::join(kTransports, ", ")));
 }
 
 void check_disks(const std::vector<std::string>& disks) {
-  if (std::ranges::find(disks, "") != disks.end()) throw UsageError("disks: one of them has no name");
+  if (std::ranges::find(disks, "") != disks.end())
+    throw UsageError(fmt::format("{}: one of them has no name", opt::devices));
 }
 
 }  // namespace
@@ -73,9 +75,9 @@ job::DenseOptions dense_options(const JobOptions& options) {
   dense.weighted = options.weighted;
   dense.ownership = options.ownership;
   dense.rows = partition::row_reading_from(options.rows);
-  dense.layout = value_of("layout", options.layout, kLayouts);
+  dense.layout = value_of(opt::layout, options.layout, kLayouts);
   dense.choose_layout = options.layout == "auto";
-  dense.order = {value_of("order", options.order, kOrders), options.order == "auto"};
+  dense.order = {value_of(opt::order, options.order, kOrders), options.order == "auto"};
   dense.plan_cache = options.plan_cache;
   dense.devices = options.disks;
   dense.memory_bytes = options.memory_bytes;

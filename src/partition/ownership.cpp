@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/search.h"
+#include "options/options.h"
 #include "partition/column_addresses.h"
 
 namespace edgewire::partition {
@@ -125,33 +126,35 @@ Ownership Ownership::create(const std::string& how, std::span<const std::uint64_
   if (owns_edges(how)) return even_ranges(offsets, processes);
   check_ownership_name(how, kVertexOwnershipNames);
   if (partition_file(how) != how)
-    throw UsageError(fmt::format(
-        "--ownership {}: it is not chosen here: name hash, ranges, hilbert, grid or a partition file", how));
+    throw UsageError(
+        fmt::format("{}: it is not chosen here: name hash, ranges, hilbert, grid or a partition file",
+                    opt::ownership(how)));
   return from_file(how, offsets.size() - 1, processes);
 }
 
 void check_ownership_name(const std::string& how, std::span<const std::string_view> offered) {
   if (how.empty())
-    throw UsageError("--ownership: it is empty; name hash, ranges, hilbert, grid, auto or a partition file");
+    throw UsageError(fmt::format(
+        "{}: it is empty; name hash, ranges, hilbert, grid, auto or a partition file", opt::ownership));
   const std::string path = partition_file(how);
   if (path.empty()) {
     if (!how.starts_with(kAuto)) return;
     throw UsageError(fmt::format(
-        "--ownership {}: behind auto stands a partition file, as in auto,parts.txt or auto,./hash", how));
+        "{}: behind auto stands a partition file, as in auto,parts.txt or auto,./hash", opt::ownership(how)));
   }
   std::error_code none;
   const bool is_missing = std::filesystem::status(path, none).type() == std::filesystem::file_type::not_found;
   if (path.find('/') != std::string::npos || !is_missing) return;
   if (path != how)
-    throw UsageError(fmt::format(
-        "--ownership {}: there is no file {} here; one elsewhere is named with its path", how, path));
+    throw UsageError(fmt::format("{}: there is no file {} here; one elsewhere is named with its path",
+                                 opt::ownership(how), path));
   const std::vector<std::string> names(offered.begin(), offered.end());
   std::string list;
   for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
   const std::string meant = nearest(how, names);
   throw UsageError(fmt::format(
-      "--ownership {}: none of {}, and no file here{} (a partition file is named with its path, as ./{})",
-      how, list, meant.empty() ? "" : fmt::format("; did you mean {}?", meant), how));
+      "{}: none of {}, and no file here{} (a partition file is named with its path, as ./{})",
+      opt::ownership(how), list, meant.empty() ? "" : fmt::format("; did you mean {}?", meant), how));
 }
 
 bool owns_edges(std::string_view ownership) noexcept { return ownership == "hilbert" || ownership == "grid"; }

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "channel/record_stream.h"
 #include "launch/packing.h"
+#include "options/options.h"
 #include "partition/row_shares.h"
 #include "process/barrier.h"
 
@@ -144,10 +145,8 @@ class RowLoader {
         [&](VertexId v, const auto& take) {
           const std::uint64_t degree = offsets[v + std::size_t{1}] - offsets[v];
           if (degree > std::numeric_limits<std::uint32_t>::max())
-            throw Error(
-                fmt::format("{}: vertex {} has {} edges, more than travel to another process: use "
-                            "--ownership ranges",
-                            graph_.path(), PlainId{v}, degree));
+            throw Error(fmt::format("{}: vertex {} has {} edges, more than travel to another process: use {}",
+                                    graph_.path(), PlainId{v}, degree, opt::ownership("ranges")));
           const auto word = static_cast<std::uint32_t>(degree);
           take(std::as_bytes(std::span(&word, 1)));
         });
@@ -280,7 +279,7 @@ Ownership make_ownership(launch::Bootstrap& bootstrap, const graph::GraphFile& g
 RowReading row_reading_from(const std::string& name) {
   for (const auto one : {RowReading::automatic, RowReading::own, RowReading::shares})
     if (name == to_name(one)) return one;
-  throw UsageError(fmt::format("--rows {}: it is none of auto, own, shares", name));
+  throw UsageError(fmt::format("{} is none of auto, own, shares", opt::rows(name)));
 }
 
 const char* to_name(RowReading reading) noexcept {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/options.h"
 #include "launch/packing.h"
+#include "options/options.h"
 #include "process/link_probe.h"
 #include "topology/core_claim.h"
 #include "topology/placement.h"
@@ -177,8 +177,8 @@ transport::Settings link_settings(launch::Bootstrap& bootstrap, const ProcessOpt
 }  // namespace
 
 void check(const ProcessOptions& options) {
-  check_range("workers", options.workers, 1, kMaxWorkers);
-  check_range("peer_timeout_s", options.peer_timeout_s, kLeastTimeoutS, kMostTimeoutS);
+  check_range(opt::workers, options.workers, 1, kMaxWorkers);
+  check_range(opt::peer_timeout, options.peer_timeout_s, kLeastTimeoutS, kMostTimeoutS);
 }
 
 LocalProcess::LocalProcess(launch::Bootstrap& bootstrap, const ProcessOptions& options, int kinds,

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "options/options.h"
 #include "report/json_text.h"
 
 namespace edgewire::report {
@@ -58,7 +59,7 @@ std::string Answer::lists(bool whole, const std::string& of) const {
   for (std::size_t i = 0; i < vertices.size(); ++i) {
     if (cut && i == kMostOfPath / 2) {
       i = vertices.size() - kMostOfPath / 2;
-      lines += fmt::format(" -> ({} more, which --verbose shows)", vertices.size() - kMostOfPath);
+      lines += fmt::format(" -> ({} more, which {} shows)", vertices.size() - kMostOfPath, opt::verbose);
     }
     lines += (i == 0 ? "" : " -> ") + vertices[i].text;
   }

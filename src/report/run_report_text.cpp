@@ -5,6 +5,7 @@
 
 #include "base/median.h"
 #include "base/units.h"
+#include "options/options.h"
 #include "report/run_report.h"
 
 namespace edgewire::report {
@@ -63,7 +64,8 @@ std::string RunReport::describe_runs(bool verbose) const {
                           readable_seconds(one.seconds));
     text += '\n';
   }
-  if (runs.size() > shown) text += fmt::format("and {} more; --json has them all\n", runs.size() - shown);
+  if (runs.size() > shown)
+    text += fmt::format("and {} more; {} has them all\n", runs.size() - shown, opt::json);
   return text;
 }
 
@@ -197,7 +199,7 @@ std::string RunReport::describe_supersteps() const {
                         processes > 1 ? sent_by(one) : "", readable_seconds(one.seconds));
   }
   if (supersteps.size() > kShown)
-    text += fmt::format("and {} more; --json has them all\n", supersteps.size() - kShown);
+    text += fmt::format("and {} more; {} has them all\n", supersteps.size() - kShown, opt::json);
   return text;
 }
 

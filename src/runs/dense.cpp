@@ -9,6 +9,7 @@
 #include "dense/plan/block_plan.h"
 #include "dense/plan/volume.h"
 #include "launch/packing.h"
+#include "options/options.h"
 #include "perf/balance.h"
 #include "perf/job_profile.h"
 #include "report/json_text.h"
@@ -309,13 +310,12 @@ void expect_right(const report::RunReport& report, const DenseKernel& kernel) {
           "the result differs from the reference: the {} of vertex {} by {:.3g} times what rounding can do; "
           "in sum by {:.2g} (limit {:.2g})",
           kernel.value(), check.vertex, check.limit_share, check.sum_error, check.limit));
-    throw Error(
-        fmt::format("--verify can say nothing of this result: rounding may change it by {:.2g} times its "
-                    "values in sum; {}",
-                    check.limit,
-                    report.wire_error_bound > 0 ? "--wire f32 rounds less"
-                    : kernel.doubles()          ? "fewer --iterations or larger values are needed"
-                                                : "--precision f64 rounds less"));
+    throw Error(fmt::format(
+        "{} can say nothing of this result: rounding may change it by {:.2g} times its values in sum; {}",
+        opt::verify, check.limit,
+        report.wire_error_bound > 0 ? fmt::format("{} rounds less", opt::wire("f32"))
+        : kernel.doubles()          ? fmt::format("fewer {} or larger values are needed", opt::iterations)
+                                    : fmt::format("{} rounds less", opt::precision("f64"))));
   }
 }
 

@@ -9,6 +9,7 @@
 #include "kernels/pagerank.h"
 #include "kernels/ppr.h"
 #include "kernels/runs.h"
+#include "options/options.h"
 #include "runs/dense.h"
 #include "runs/digest.h"
 
@@ -68,13 +69,13 @@ class RankKernel : public DenseKernel {
 
 /// Says why the tolerance was not reached. `done`: iterations in all.
 std::string RankKernel::unmet(int done, bool computed, const std::string& wire) const {
-  std::string why = fmt::format(" in {} iterations (--iterations N makes more)", done);
+  std::string why = fmt::format(" in {} iterations ({} makes more)", done, opt::iterations("N"));
   if (!computed) why = ": no iteration was computed";
   if (ending_ == kernels::Ending::stalled)
     why = fmt::format(": stopped after {} iterations, since the change no longer falls{}", done,
                       wire == "f64"   ? ""
-                      : wire == "f32" ? " (--precision f64 rounds less)"
-                                      : " (--wire f32 rounds less)");
+                      : wire == "f32" ? fmt::format(" ({} rounds less)", opt::precision("f64"))
+                                      : fmt::format(" ({} rounds less)", opt::wire("f32")));
   return fmt::format("tolerance {:g} NOT reached{}", asked_.tolerance, why);
 }
 
@@ -91,7 +92,7 @@ report::RunReport::Convergence RankKernel::convergence(int done, int resumed_at,
   }
   result.text = fmt::format("the last iteration changed the ranks by {:.3g} in sum; ", change_);
   if (asked_.tolerance == 0)
-    result.text += "no --tolerance was asked for\n";
+    result.text += fmt::format("no {} was asked for\n", opt::tolerance);
   else if (result.converged)
     result.text += fmt::format("tolerance {:g} reached after {} iterations\n", asked_.tolerance, done);
   else

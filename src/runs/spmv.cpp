@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "kernels/runs.h"
+#include "options/options.h"
 #include "runs/dense.h"
 #include "runs/digest.h"
 
@@ -69,12 +70,12 @@ class SpmvKernel final : public DenseKernel {
     typename kernels::Spmv<Offered>::Totals last;
     DenseOutcome outcome = run_program(stage, program, last);
     if (last.too_large == 0) return outcome;
-    throw Error(fmt::format("{}: after {} iterations {} of {} values are too large for {}: {}",
-                            stage.job.graph().path(), asked_.iterations, last.too_large,
-                            stage.job.graph().vertices(), precision(),
-                            !doubles()              ? "--precision f64 takes more"
-                            : asked_.iterations > 1 ? "ask for fewer --iterations or smaller values in --x"
-                                                    : "smaller values in --x or smaller weights are needed"));
+    throw Error(fmt::format(
+        "{}: after {} iterations {} of {} values are too large for {}: {}", stage.job.graph().path(),
+        asked_.iterations, last.too_large, stage.job.graph().vertices(), precision(),
+        !doubles()              ? fmt::format("{} takes more", opt::precision("f64"))
+        : asked_.iterations > 1 ? fmt::format("ask for fewer {} or smaller values in {}", opt::iterations, opt::x)
+                                : fmt::format("smaller values in {} or smaller weights are needed", opt::x)));
   }
 
   SpmvOptions asked_;

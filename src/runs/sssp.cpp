@@ -10,6 +10,7 @@
 #include "kernels/delta_stepping.h"
 #include "kernels/path.h"
 #include "kernels/sssp.h"
+#include "options/options.h"
 #include "perf/frontier_memory.h"
 #include "runs/digest.h"
 #include "runs/kernels.h"
@@ -104,10 +105,10 @@ class SsspKernel : public VertexKernel<Distance> {
     checked_.bound = std::max(checked_.bound, found.bound);
     checked_.unchecked += found.unchecked;
     if (found.fault.empty() && !found.conclusive)
-      throw Error(
-          fmt::format("--verify can say nothing of this result: along {} edges {} may round by more than the "
-                      "distance; --precision {} rounds less",
-                      found.edges, kType<Distance>, sizeof(Distance) == 4 ? "f64" : "auto"));
+      throw Error(fmt::format(
+          "{} can say nothing of this result: along {} edges {} may round by more than the distance; {} "
+          "rounds less",
+          opt::verify, found.edges, kType<Distance>, opt::precision(sizeof(Distance) == 4 ? "f64" : "auto")));
     return found.fault;
   }
   report::Answer expected_answer(const Asked& asked) const override {
@@ -151,7 +152,7 @@ class SsspKernel : public VertexKernel<Distance> {
 std::unique_ptr<Kernel> make_sssp(const graph::GraphFile& graph, const SsspOptions& options) {
   using Precision = SsspOptions::Precision;
   check(options.sources);
-  if (!options.unit_weights) graph::expect_weights(graph, "say --unit-weights");
+  if (!options.unit_weights) graph::expect_weights(graph, fmt::format("say {}", opt::unit_weights));
   const bool whole = options.unit_weights || graph::is_whole(graph.weights().type());
   if (options.precision == Precision::f32) return std::make_unique<SsspKernel<float>>(options);
   if (options.precision == Precision::f64 || !whole) return std::make_unique<SsspKernel<double>>(options);

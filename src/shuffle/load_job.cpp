@@ -8,6 +8,7 @@
 #include "channel/record_stream.h"
 #include "launch/agreement.h"
 #include "launch/packing.h"
+#include "options/options.h"
 #include "process/barrier.h"
 #include "process/job_folder.h"
 #include "shuffle/edge_record.h"
@@ -60,8 +61,9 @@ LoadJob::LoadJob(launch::Bootstrap& bootstrap, const LoadOptions& options)
   const auto& nodes = bootstrap.nodes();
   if (!options.parts && std::ranges::any_of(nodes, [&](int node) { return node != nodes[0]; }))
     throw UsageError(
-        "convert writes one file, so all its processes must be on one host (-p); --parts writes a file for "
-        "each process");
+        fmt::format("convert writes one file, so all its processes must be on one host (-p); {} writes a "
+                    "file for each process",
+                    opt::parts));
   if (!options.parts) return;
   folder_ = process::make_folder(bootstrap, options_.output);
   refuse_parts();
@@ -114,22 +116,22 @@ std::uint64_t LoadJob::edges_written() const noexcept {
 void LoadJob::check_bits(std::uint64_t largest) const {
   if (largest < id_limit(options_.memory_bytes)) return;
   if (largest >= kAllIds)
-    throw Error(
-        fmt::format("{}: vertex id {} is larger than the {} that are converted in little memory: leave "
-                    "--memory and -p out",
-                    shape_.name, largest, kAllIds - 1));
+    throw Error(fmt::format(
+        "{}: vertex id {} is larger than the {} that are converted in little memory: leave {} and -p out",
+        shape_.name, largest, kAllIds - 1, opt::memory));
   throw Error(
-      fmt::format("{}: vertex id {} needs --memory {}M at least: a bit for each id takes a quarter of it, "
-                  "unless --keep-ids makes all ids vertices",
-                  shape_.name, largest, (largest + 1) / 2 / (1 << 20) + 1));
+      fmt::format("{}: vertex id {} needs {} at least: a bit for each id takes a quarter of it, unless {} "
+                  "makes all ids vertices",
+                  shape_.name, largest, opt::memory(fmt::format("{}M", (largest + 1) / 2 / (1 << 20) + 1)),
+                  opt::keep_ids));
 }
 
 void LoadJob::take_ids(Worker& worker, std::span<const std::uint64_t> ids) {
   if (ids.empty()) return;
   const std::uint64_t largest = *std::ranges::max_element(ids);
   if (!ids_ && largest >= graph::kMaxVertices)
-    throw Error(fmt::format("{}: vertex id {} is larger than the {} that is supported with --keep-ids{}",
-                            shape_.name, largest, graph::kMaxVertices - 1, graph::kMoreVertices));
+    throw Error(fmt::format("{}: vertex id {} is larger than the {} that is supported with {}{}", shape_.name,
+                            largest, graph::kMaxVertices - 1, opt::keep_ids, graph::kMoreVertices));
   if (ids_) check_bits(largest);
   worker.end_id = std::max(worker.end_id, largest + 1);
   if (ids_)

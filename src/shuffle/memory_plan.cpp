@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "options/options.h"
 #include "shuffle/merge.h"
 #include "shuffle/run.h"
 
@@ -63,10 +64,9 @@ MemoryPlan plan_memory(const MemoryNeeds& needs, std::uint64_t memory_bytes) {
       std::max(kLeastRecords * RecordBuffer::bytes_a_record(needs.shape), 2 * workers * least_chunk);
   const std::uint64_t least = std::max(sampling + fixed, fixed + workers * (kAllBlocks + least_share));
   if (memory_bytes < least)
-    throw UsageError(
-        fmt::format("--memory: a process of {} workers needs {} bytes at least to sort records of {} bytes "
-                    "into {} partitions",
-                    needs.workers, least, needs.shape.bytes, needs.partitions));
+    throw UsageError(fmt::format(
+        "{}: a process of {} workers needs {} bytes at least to sort records of {} bytes into {} partitions",
+        opt::sort_memory, needs.workers, least, needs.shape.bytes, needs.partitions));
   plan.merge_bytes = (memory_bytes - fixed) / workers - kAllBlocks;
   plan.buffer_records = plan.merge_bytes / RecordBuffer::bytes_a_record(needs.shape);
   plan.fan_in = std::max<std::uint64_t>(2 * workers, plan.merge_bytes / kChunkBytes);

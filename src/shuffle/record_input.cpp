@@ -10,17 +10,18 @@
 
 #include "base/error.h"
 #include "base/file_calls.h"
-#include "base/options.h"
+#include "options/options.h"
 #include "shuffle/record.h"
 
 namespace edgewire::shuffle {
 
 void check(const RecordShape& shape) {
-  check_range("bytes of a record", shape.bytes, std::size_t{1}, std::size_t{4096});
+  check_range(opt::record, shape.bytes, std::size_t{1}, std::size_t{4096});
   if (shape.key_bytes == 0 || shape.key_offset >= shape.bytes ||
       shape.key_bytes > shape.bytes - shape.key_offset)
-    throw UsageError(fmt::format("--key {}:{}: no such bytes in records of {} (--record)", shape.key_offset,
-                                 shape.key_bytes, shape.bytes));
+    throw UsageError(fmt::format("{}: no such bytes in records of {} ({})",
+                                 opt::key(fmt::format("{}:{}", shape.key_offset, shape.key_bytes)),
+                                 shape.bytes, opt::record));
 }
 
 RecordInput::RecordInput(const std::vector<std::string>& paths, std::size_t record_bytes)
@@ -38,8 +39,8 @@ RecordInput::RecordInput(const std::vector<std::string>& paths, std::size_t reco
                               S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file"));
     const auto bytes = static_cast<std::uint64_t>(status.st_size);
     if (bytes % record_bytes != 0)
-      throw Error(fmt::format("{}: {} bytes are no whole number of records of {} bytes (--record)", path,
-                              bytes, record_bytes));
+      throw Error(fmt::format("{}: {} bytes are no whole number of records of {} bytes ({})", path, bytes,
+                              record_bytes, opt::record));
     posix_fadvise(file.descriptor(), 0, 0, POSIX_FADV_SEQUENTIAL);
     files_.push_back({path, std::move(file), begin, begin + bytes / record_bytes, status.st_mtim});
     begin = files_.back().end;

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/search.h"
+#include "options/options.h"
 #include "shuffle/merge.h"
 
 namespace edgewire::shuffle {
@@ -17,8 +18,8 @@ namespace edgewire::shuffle {
 namespace {
 
 [[noreturn]] void fail_run(const std::string& folder, int cause) {
-  throw Error(
-      fmt::format("{}: cannot write a sorted run: {} (--temp names another folder)", folder, reason(cause)));
+  throw Error(fmt::format("{}: cannot write a sorted run: {} ({} names another folder)", folder,
+                          reason(cause), opt::temp));
 }
 
 }  // namespace
@@ -27,7 +28,7 @@ RecordBuffer::RecordBuffer(const RecordShape& shape, std::size_t capacity, int n
     : shape_(shape),
       in_place_(shape.sorts_in_place()),
       capacity_(capacity),
-      records_(capacity * shape.bytes, node, "records to sort (--memory)") {
+      records_(capacity * shape.bytes, node, fmt::format("records to sort ({})", opt::sort_memory).c_str()) {
   if (!in_place_) entries_.reserve(capacity);
 }
 

@@ -12,11 +12,11 @@
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/file_calls.h"
-#include "base/options.h"
 #include "base/seconds.h"
 #include "channel/record_stream.h"
 #include "launch/agreement.h"
 #include "launch/packing.h"
+#include "options/options.h"
 #include "process/barrier.h"
 #include "process/job_folder.h"
 #include "shuffle/blocked_time.h"
@@ -48,7 +48,7 @@ const SortOptions& check(const SortOptions& options) {
   constexpr std::uint32_t kMostPartitions = 1 << 16;
   process::check(options.process);
   check(options.shape);
-  check_range("partitions", options.partitions, 1U, kMostPartitions);
+  check_range(opt::partitions, options.partitions, 1U, kMostPartitions);
   if (options.inputs.empty()) throw UsageError("inputs: there are none");
   if (options.output.empty()) throw UsageError("output: it names no folder");
   return options;
@@ -106,7 +106,7 @@ SortJob::SortJob(launch::Bootstrap& bootstrap, const SortOptions& options)
   const std::uint64_t most_parts = (options.partitions + size - 1) / size;  // so that all say the same
   // All parts are open until the last one is written.
   topology::require_open_files(options.inputs.size() + workers_.size() + most_parts + kOtherFiles,
-                               ", or ask for fewer --partitions");
+                               fmt::format(", or ask for fewer {}", opt::partitions));
 }
 
 void SortJob::refuse_folders() const {
@@ -117,9 +117,9 @@ void SortJob::refuse_folders() const {
   if (options_.temp == options_.output) return;
   const int cause = stat(options_.temp.c_str(), &status) == 0 ? 0 : errno;
   if (cause != 0 && cause != ENOENT)
-    throw Error(fmt::format("{}: cannot make files there (--temp): {}", options_.temp, reason(cause)));
+    throw Error(fmt::format("{}: cannot make files there ({}): {}", options_.temp, opt::temp, reason(cause)));
   if (cause != 0 || !S_ISDIR(status.st_mode))
-    throw Error(fmt::format("{}: no such folder (--temp)", options_.temp));
+    throw Error(fmt::format("{}: no such folder ({})", options_.temp, opt::temp));
 }
 
 void SortJob::run() {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "launch/agreement.h"
+#include "options/options.h"
 #include "process/barrier.h"
 #include "tasks/worker.h"
 
@@ -46,9 +47,9 @@ TaskJob::TaskJob(launch::Bootstrap& bootstrap, const Registry& registry,
       process_(*own_process_) {
   const auto transport = process_.link().name();
   if (retry && transport != "shm" && transport != "tcp" && transport != "shm+tcp")
-    throw UsageError(fmt::format(
-        "--retry works over shm, tcp and shm+tcp, not over {}: choose another --transport, or leave it out",
-        transport));
+    throw UsageError(
+        fmt::format("{} works over shm, tcp and shm+tcp, not over {}: choose another {}, or leave it out",
+                    opt::retry, transport, opt::transport));
   connect(fmt::format("{}{}{}", input, options.integrity ? "" : "; integrity off", retry ? "; retry" : ""));
   if (retry) bootstrap.health().tolerate_losses(bootstrap.size());
 }

@@ -270,7 +270,7 @@ TEST_CASE("a folder that is no graph in parts is refused") {
         (parted.directory / "none") + ": cannot read: No such file or directory");
 }
 
-TEST_CASE("a flipped bit of a part is noticed, in its data and in what fills pages") {
+TEST_CASE("a flipped bit of a part is noticed, in its data and in its padding") {
   const TemporaryDirectory directory;
   build(directory / "whole.ew", 5, {{0, 1, 1}, {0, 4, 2}, {1, 2, 3}, {3, 0, 4}, {4, 4, 5}},
         {.weighted = true}, {2, 3, 5, 7, 11});

@@ -17,6 +17,7 @@
 #include "edgewire/tasks.h"
 #include "graph_test.h"
 #include "library_test.h"
+#include "spoken.h"
 
 namespace edgewire {
 
@@ -184,11 +185,12 @@ TEST_CASE("arrays that are no graph are refused, and leave no file") {
   refused(ids, ids, {}, {.vertices = 3, .dense = true}, "leave `vertices` and `names` out");
   refused(ids, ids, {}, {.names = {"x"}}, "1 names for 2 vertices");
   refused(ids, ids, {}, {.names = {"x", ""}}, "the name of vertex 1 is empty");
-  refused(ids, ids, {}, {.workers = -1}, "workers: -1");
+  refused(ids, ids, {}, {.workers = -1}, "--workers -1");
   CHECK(folder.files() == 0);
 }
 
 TEST_CASE("conversions refuse what makes no sense, and leave no file") {
+  const options::Spoken face(options::Face::cpp);
   const graph::TemporaryDirectory folder;
   write_file(folder / "in.txt", "1 2\n");
   const auto refused = [&](const std::string& input, const std::string& output, const ConvertOptions& options,
@@ -198,8 +200,9 @@ TEST_CASE("conversions refuse what makes no sense, and leave no file") {
     CHECK(contains(line, part));
     CHECK(!contains(line, "\n"));
   };
-  refused(folder / "in.txt", folder / "g.ew", {.format = "xyz"}, "format: xyz is none of auto, snap");
-  refused(folder / "in.txt", folder / "g.ew", {.workers = -1}, "workers: -1");
+  refused(folder / "in.txt", folder / "g.ew", {.format = "xyz"},
+          "ConvertOptions::format = xyz is none of auto, snap");
+  refused(folder / "in.txt", folder / "g.ew", {.workers = -1}, "workers = -1");
   refused(folder / "in.txt", "", {}, "output: it names no file");
   refused("", folder / "g.ew", {}, "input: it names no file");
   refused(folder / "none", folder / "g.ew", {}, "cannot read");
@@ -212,7 +215,7 @@ TEST_CASE("conversions refuse what makes no sense, and leave no file") {
     CHECK_THROWS_AS(export_graph(graph, output, format), UsageError);
     CHECK(contains(error_of([&] { export_graph(graph, output, format); }), part));
   };
-  not_written(folder / "out", "dimacs", "format: dimacs is none of auto, el");
+  not_written(folder / "out", "dimacs", "format = dimacs is none of auto, el");
   not_written(folder / "out", "auto", "tells no format");
   not_written(folder / "out.xyz", "auto", ".xyz is not written");
   not_written("", "el", "output");
@@ -231,7 +234,7 @@ TEST_CASE("generators make graphs that repeat") {
   CHECK(c.weighted());
   CHECK(c.simple());
   CHECK(c.symmetric());
-  CHECK(contains(error_of([&] { generate_kronecker(folder / "d.ew", 32); }), "scale: 32"));
+  CHECK(contains(error_of([&] { generate_kronecker(folder / "d.ew", 32); }), "--scale 32"));
   CHECK(contains(error_of([&] { generate_uniform("", 3); }), "output"));
 }
 
@@ -263,6 +266,7 @@ TEST_CASE("records are sorted by two processes as std::sort does") {
 }
 
 TEST_CASE("a sort refuses what makes no sense") {
+  const options::Spoken face(options::Face::cpp);
   const graph::TemporaryDirectory folder;
   write_file(folder / "in", std::string(64, 'x'));
   const auto alone = launch::alone();
@@ -279,13 +283,13 @@ TEST_CASE("a sort refuses what makes no sense") {
   refused([&](auto& o) { o.inputs = {folder / "none"}; }, "cannot read");
   refused([](auto& o) { o.output = ""; }, "output");
   refused([&](auto& o) { o.output = folder / "in"; }, "it is not a folder");
-  refused([](auto& o) { o.key_bytes = 0; }, "--key");
-  refused([](auto& o) { o.key_offset = 32; }, "--key");
-  refused([](auto& o) { o.record_bytes = 0; }, "0 is not from 1");
+  refused([](auto& o) { o.key_bytes = 0; }, "SortOptions::key_offset");
+  refused([](auto& o) { o.key_offset = 32; }, "SortOptions::key_offset");
+  refused([](auto& o) { o.record_bytes = 0; }, "SortOptions::record_bytes = 0 is not from 1");
   refused([](auto& o) { o.record_bytes = 60; }, "no whole number of records");
-  refused([](auto& o) { o.partitions = 0; }, "partitions: 0");
-  refused([](auto& o) { o.memory_bytes = 1; }, "--memory");
-  CHECK(contains(error_of([&] { sort(*alone, right, {.workers = 0}); }), "workers: 0"));
+  refused([](auto& o) { o.partitions = 0; }, "partitions = 0");
+  refused([](auto& o) { o.memory_bytes = 1; }, "SortOptions::memory_bytes");
+  CHECK(contains(error_of([&] { sort(*alone, right, {.workers = 0}); }), "workers = 0"));
   CHECK(sort(*alone, right).records == 2);
 }
 
@@ -318,7 +322,7 @@ TEST_CASE("one job of tasks runs several times, and says what it did") {
   CHECK(contains(error_of([&] { job.run(7); }), "there is no function 7"));
   CHECK(contains(error_of([&] { job.run(fibonacci, "abc"); }), "it has 3 bytes where 4 are expected"));
   CHECK(contains(error_of([&] { const TaskJob wrong(*alone, registry, {.transport = "xyz"}); }),
-                 "transport: xyz"));
+                 "--transport xyz"));
 }
 
 }  // namespace edgewire

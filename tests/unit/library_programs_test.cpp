@@ -191,7 +191,7 @@ TEST_CASE("programs refuse values of other vertices, and iterations that make no
   CHECK(graph::contains(graph::error_of([&] { run.resume(5'000'000'000, enough, nullptr); }), "5000000000"));
   CHECK(graph::contains(graph::error_of([&] { job::gather_values<double>(*job, few); }),
                         "60 vertices, and 59 values"));
-  CHECK(graph::contains(graph::error_of([&] { run.iterate({.iterations = -1}); }), "iterations: -1"));
+  CHECK(graph::contains(graph::error_of([&] { run.iterate({.iterations = -1}); }), "--iterations -1"));
   CHECK_THROWS_AS(run.iterate({.iterations = -1}), UsageError);
   const auto wide = job::make_dense_job(*alone, built.graph, {.wire = "f64"});
   job::DenseRun narrow(*wide, program);

@@ -42,12 +42,12 @@ TEST_CASE("options of a dense job") {
   const auto alone = launch::alone();
   try_all<DenseOptions>(
       {},
-      {{[](auto& o) { o.process.workers = 0; }, "workers: 0 is not from 1"},
+      {{[](auto& o) { o.process.workers = 0; }, "--workers 0 is not from 1"},
        {[](auto& o) { o.process.workers = -1; }, "workers"},
        {[](auto& o) { o.process.workers = 1 << 20; }, "workers"},
-       {[](auto& o) { o.process.peer_timeout_s = 0; }, "peer_timeout_s"},
-       {[](auto& o) { o.process.peer_timeout_s = kNan; }, "peer_timeout_s: nan"},
-       {[](auto& o) { o.process.peer_timeout_s = kInfinity; }, "peer_timeout_s: inf"},
+       {[](auto& o) { o.process.peer_timeout_s = 0; }, "--peer-timeout"},
+       {[](auto& o) { o.process.peer_timeout_s = kNan; }, "--peer-timeout nan"},
+       {[](auto& o) { o.process.peer_timeout_s = kInfinity; }, "--peer-timeout inf"},
        {[](auto& o) { o.assumed_compute_rate = -1; }, "assumed_compute_rate"},
        {[](auto& o) { o.assumed_link_rate = kNan; }, "assumed_link_rate"},
        {[](auto& o) { o.process.transport = "rdma"; }, "no transport 'rdma'"},
@@ -64,8 +64,8 @@ TEST_CASE("options of a dense job") {
           o.strategy = plan::Strategy::edge;
         },
         "slots or cover"},
-       {[](auto& o) { o.memory_bytes = 1; }, "memory_bytes"},
-       {[](auto& o) { o.devices = {"/tmp"}; }, "plan_cache is empty"},
+       {[](auto& o) { o.memory_bytes = 1; }, "--memory 1"},
+       {[](auto& o) { o.devices = {"/tmp"}; }, "--plan-cache, which is empty"},
        {[](auto& o) {
           o.devices = {"/tmp"};
           o.strategy = plan::Strategy::cover;
@@ -115,7 +115,7 @@ TEST_CASE("options of the kernels with iterations") {
   const kernels::PageRank<float> program({}, 4);
   try_all<job::RunOptions>(
       {},
-      {{[](auto& o) { o.iterations = -1; }, "iterations: -1"}, {[](auto& o) { o.every = 0; }, "every: 0"}},
+      {{[](auto& o) { o.iterations = -1; }, "--iterations -1"}, {[](auto& o) { o.every = 0; }, "--every 0"}},
       [&](const auto& options) { start(file.graph, program, false, options); });
   const auto alone = launch::alone();
   job::DenseJob job(*alone, file.graph, {});
@@ -132,7 +132,7 @@ TEST_CASE("options of kernels that follow a frontier") {
   try_all<frontier::Options>(
       {},
       {{[](auto& o) { o.process.workers = 0; }, "workers"},
-       {[](auto& o) { o.process.peer_timeout_s = kNan; }, "peer_timeout_s"},
+       {[](auto& o) { o.process.peer_timeout_s = kNan; }, "--peer-timeout"},
        {[](auto& o) { o.ownership = ""; }, "ownership"},
        {[](auto& o) { o.ownership = "grid"; }, "--ownership grid"},
        {[](auto& o) { o.record_bytes = 5; }, "record_bytes"},
@@ -175,7 +175,7 @@ TEST_CASE("options of a sort, of a load and of records") {
   try_all<shuffle::SortOptions>(
       right,
       {{[](auto& o) { o.process.workers = 0; }, "workers"},
-       {[](auto& o) { o.shape.bytes = 0; }, "bytes of a record"},
+       {[](auto& o) { o.shape.bytes = 0; }, "--record"},
        {[](auto& o) { o.shape.key_bytes = 0; }, "no such bytes"},
        {[](auto& o) { o.shape.key_offset = ~std::size_t{0}; }, "no such bytes"},
        {[](auto& o) { o.partitions = 0; }, "partitions"},
@@ -192,7 +192,7 @@ TEST_CASE("options of a sort, of a load and of records") {
       {{[](auto& o) { o.process.workers = 0; }, "workers"}, {[](auto& o) { o.temp = ""; }, "temp"}},
       [&](const auto& options) { const shuffle::LoadJob job(*alone, options); });
   try_all<shuffle::RecordsWanted>({.records = 3},
-                                  {{[](auto& o) { o.record_bytes = 0; }, "record_bytes"},
+                                  {{[](auto& o) { o.record_bytes = 0; }, "--record"},
                                    {[](auto& o) { o.keys = 0; }, "keys"},
                                    {[](auto& o) { o.files = 0; }, "files"}},
                                   [&](const auto& wanted) {
@@ -253,7 +253,7 @@ TEST_CASE("options of a bound") {
                          {[](auto& o) { o.workers = 0; }, "workers"},
                          {[](auto& o) { o.threads = 0; }, "threads"},
                          {[](auto& o) { o.framing = 99; }, "framing"},
-                         {[](auto& o) { o.memory_bytes = 0; }, "memory_bytes"},
+                         {[](auto& o) { o.memory_bytes = 0; }, "--memory 0"},
                          {[](auto& o) { o.rates[0].second = 0; }, "rates"},
                          {[](auto& o) { o.model->edges_per_core_s = kNan; }, "edges_per_core_s"},
                          {[](auto& o) { o.model->cores = 0; }, "cores"},

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "transport/file_descriptor.h"
+#include "options/options.h"
 
 namespace edgewire::transport::dpdk {
 namespace {
@@ -196,11 +197,11 @@ void start_environment(const PortOptions& options, std::uint32_t frame_bytes) {
   }).join();
   if (result >= 0) return;
   const std::string said = take_complaint();
-  throw Trouble(fmt::format("DPDK does not start: {} (--dpdk-args '{}')",
+  throw Trouble(fmt::format("DPDK does not start: {} ({})",
                             !complaint.empty() ? complaint
                             : !said.empty()    ? said
                                                : rte_strerror(error),
-                            options.args));
+                            opt::dpdk_args(fmt::format("'{}'", options.args))));
 }
 
 }  // namespace edgewire::transport::dpdk

@@ -19,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "options/options.h"
 #include "transport/dpdk/eal.h"
 #include "transport/dpdk/frame_port.h"
 #include "transport/dpdk/interface.h"
@@ -315,9 +316,8 @@ class EalPort final : public FramePort {
     if (pool == nullptr) {
       take_complaint();
       throw Trouble(
-          fmt::format("no memory for {} buffers of {} bytes: {} (more with --dpdk-args '-m MEGABYTES', or "
-                      "huge pages)",
-                      count, room, rte_strerror(rte_errno)));
+          fmt::format("no memory for {} buffers of {} bytes: {} (more with {} '-m MEGABYTES', or huge pages)",
+                      count, room, rte_strerror(rte_errno), opt::dpdk_args));
     }
     return pool;
   }
@@ -386,11 +386,13 @@ class EalPort final : public FramePort {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) FramePort* edgewire_dpdk_open_port(
-    const PortOptions& options, const char* version, std::string& trouble) {
+extern "C" __attribute__((visibility("default"))) FramePort* edgewire_dpdk_open_port(const PortOptions& asked,
+                                                                                     const char* version,
+                                                                                     std::string& trouble) {
   try {
     if (std::string_view(version) != EDGEWIRE_VERSION) throw Trouble("the plug-in is of another version");
-    return new EalPort(options);
+    options::speak(asked.face);
+    return new EalPort(asked);
   } catch (const std::exception& error) {
     trouble = error.what();
     return nullptr;

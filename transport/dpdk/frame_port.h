@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 
+#include "options/option.h"
 #include "transport/dpdk/frame.h"
 #include "transport/transport.h"
 
@@ -64,6 +65,8 @@ struct PortOptions {
   std::string args;  ///< more for the EAL, divided by blanks
   bool udp = false;  ///< frames are in IPv4 and UDP
   int lanes = 1;     ///< each gets a queue where the port has so many
+  /// The face in whose words the plug-in speaks, which has a copy of the room of options.
+  options::Face face = options::spoken();
 };
 
 /// Returns the value of `name=` among a virtual device's arguments; empty when it is not there.

@@ -10,6 +10,7 @@
 #include <charconv>
 
 #include "base/error.h"
+#include "options/options.h"
 #include "transport/dpdk/frame_port.h"
 #include "transport/dpdk/interface.h"
 
@@ -52,9 +53,9 @@ IpChoice ip_choice(const std::string& text, const std::string& port) {
   if (!choice.used) return choice;
   const auto refuse = [&] {
     return UsageError(
-        fmt::format("--dpdk-udp takes ADDRESS[/PREFIX][@GATEWAY], as 10.0.0.1/24@52:54:00:12:34:56, or auto "
-                    "in place of the address, not '{}'",
-                    text));
+        fmt::format("{} takes ADDRESS[/PREFIX][@GATEWAY], as 10.0.0.1/24@52:54:00:12:34:56, or auto in place "
+                    "of the address, not '{}'",
+                    opt::dpdk_udp, text));
   };
   const std::size_t at = text.find('@');
   choice.has_gateway = at != text.npos;
@@ -64,7 +65,7 @@ IpChoice ip_choice(const std::string& text, const std::string& port) {
     const std::string interface = argument(port, "iface");
     IpAddress mask{};
     if (!ask(interface, SIOCGIFADDR, choice.address) || !ask(interface, SIOCGIFNETMASK, mask))
-      throw Error(fmt::format("--dpdk-udp auto: {} has no IPv4 address", port));
+      throw Error(fmt::format("{}: {} has no IPv4 address", opt::dpdk_udp("auto"), port));
     choice.prefix = std::popcount(number_of(mask));
     return choice;
   }

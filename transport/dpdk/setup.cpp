@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "edgewire/detail/memory.h"
+#include "options/options.h"
 #include "transport/dpdk/dpdk.h"
 #include "transport/sealed.h"
 
@@ -44,9 +45,9 @@ Dpdk::Dpdk(const Settings& settings, std::shared_ptr<Station> station)
       own_ip_(ip_choice(settings.dpdk.udp, settings.dpdk.port)) {
   if (station_ == nullptr && settings.dpdk.port.empty())
     throw UsageError(
-        "--transport dpdk needs --dpdk-port: a PCI address as dpdk-devbind.py lists it, or a virtual device "
-        "such as "
-        "net_af_packet0,iface=eth0");
+        fmt::format("{} needs {}: a PCI address as dpdk-devbind.py lists it, or a virtual device such as "
+                    "net_af_packet0,iface=eth0",
+                    opt::transport("dpdk"), opt::dpdk_port));
   if (own_ip_.used) kernel_socket_ = quiet_kernel(own_ip_.address);
   if (station_ == nullptr) station_ = Station::at(settings.dpdk, settings.lanes);
   if (station_->facts().mtu < kLeastMtu)
@@ -134,7 +135,7 @@ void Dpdk::connect(std::span<const std::string> blobs) {
         offer.size != settings_.size || offer.lanes != settings_.lanes)
       throw refuse("it is another version, or another rank, or has another number of workers");
     if ((offer.udp != 0) != own_ip_.used)
-      throw refuse("one of the two has --dpdk-udp, the other one has not");
+      throw refuse(fmt::format("one of the two has {}, the other one has not", opt::dpdk_udp));
     link->envelope = envelope_to(offer.mac, offer.ip);
     std::memcpy(&link->remote_number,
                 text.data() + sizeof offer + static_cast<std::size_t>(settings_.rank) * sizeof(std::uint32_t),

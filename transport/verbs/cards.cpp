@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "options/options.h"
 #include "transport/verbs/device.h"
 #include "transport/verbs/make_verbs.h"
 
@@ -46,8 +47,8 @@ std::string network_of(const Device& device) {
   std::memcpy(&address, device.gid.raw + 12, sizeof address);
   std::string network = device.has_ipv4() ? network_of(address) : "";
   if (network.empty())
-    throw Error(
-        fmt::format("{} has no IPv4 address here (--transport verbs takes it all the same)", device.label()));
+    throw Error(fmt::format("{} has no IPv4 address here ({} takes it all the same)", device.label(),
+                            opt::transport("verbs")));
   return device.is_iwarp ? "iWARP:" + network : network;  // which does not reach RoCE
 }
 
@@ -80,7 +81,7 @@ std::vector<Card> verbs_cards(const VerbsChoice& wanted, std::span<const std::st
       for (Device& device : verbs::open_all_devices(settings))
         if (device.has_address(address)) devices.push_back(std::move(device));
     }
-    if (devices.empty()) throw Error("no RDMA device has an address of --interface");
+    if (devices.empty()) throw Error(fmt::format("no RDMA device has an address of {}", opt::interface));
   }
   verbs::try_memory(devices[0], wanted.memory);
   std::vector<Card> cards;

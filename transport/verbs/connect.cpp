@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "options/options.h"
 #include "transport/sealed.h"
 #include "transport/verbs/verbs.h"
 
@@ -125,8 +126,8 @@ void Verbs::connect(std::span<const std::string> blobs) {
     if (std::memcmp(offer.magic, Offer{}.magic, sizeof offer.magic) != 0 || offer.rank != static_cast<int>(p))
       throw refuse("it is another version, or another rank");
     if (offer.rails != static_cast<std::int32_t>(rails_.size()))
-      throw refuse(fmt::format("it uses {} RDMA devices, this process {} (--verbs-device)", offer.rails,
-                               rails_.size()));
+      throw refuse(fmt::format("it uses {} RDMA devices, this process {} ({})", offer.rails, rails_.size(),
+                               opt::verbs_device));
     if (offer.size != settings_.size || offer.lanes != settings_.lanes ||
         offers[p].size() != rails_end + links_.size() * sizeof(LinkAddress))
       throw refuse("it has other numbers of processes or workers");
@@ -134,10 +135,10 @@ void Verbs::connect(std::span<const std::string> blobs) {
       const Device& device = rails_[r].device;
       const auto rail = rail_offer(offers[p], r);
       if ((rail.ethernet != 0) != device.is_ethernet())
-        throw refuse(
-            fmt::format("one has Ethernet, the other InfiniBand ({} here; --verbs-device)", device.label()));
+        throw refuse(fmt::format("one has Ethernet, the other InfiniBand ({} here; {})", device.label(),
+                                 opt::verbs_device));
       if ((rail.cm_port != 0) != device.is_iwarp)
-        throw refuse(fmt::format("only one has iWARP ({} here; --verbs-device)", device.label()));
+        throw refuse(fmt::format("only one has iWARP ({} here; {})", device.label(), opt::verbs_device));
       mtu = std::min(mtu, rail.mtu);
     }
   }
@@ -175,9 +176,8 @@ void Verbs::bring_up(Link& link, const LinkAddress& address, const RailOffer& of
   const auto change = [&](ibv_qp_attr& attributes, int mask, const char* what) {
     if (const int error = library().modify_qp(link.qp.get(), &attributes, mask); error != 0)
       throw Error(
-          fmt::format("rank {} cannot be {} over {}: {} (--verbs-device NAME:PORT:GID_INDEX chooses another "
-                      "address)",
-                      link.peer, what, device.label(), std::strerror(error)));
+          fmt::format("rank {} cannot be {} over {}: {} ({} NAME:PORT:GID_INDEX chooses another address)",
+                      link.peer, what, device.label(), std::strerror(error), opt::verbs_device));
   };
   ibv_qp_attr receive{};
   receive.qp_state = IBV_QPS_RTR;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "options/options.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
 #include "transport/verbs/cm.h"
@@ -27,7 +28,7 @@ struct Wish {
 };
 
 UsageError wrong_device(const std::string& text) {
-  return UsageError(fmt::format("--verbs-device is NAME[:PORT[:GID_INDEX]], not '{}'", text));
+  return UsageError(fmt::format("{} is NAME[:PORT[:GID_INDEX]], not '{}'", opt::verbs_device, text));
 }
 
 Wish parse_wish(const std::string& text) {
@@ -249,7 +250,7 @@ std::vector<Device> open_devices(const Settings& settings) {
     opened.push_back(Search(settings, wish).nearest());
     const std::string label = opened.back().label();
     if (std::ranges::count(opened, label, &Device::label) > 1)
-      throw UsageError(fmt::format("--verbs-device names {} twice", label));
+      throw UsageError(fmt::format("{} names {} twice", opt::verbs_device, label));
   }
   return opened;
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "edgewire/detail/memory.h"
+#include "options/options.h"
 #include "transport/verbs/device.h"
 
 namespace edgewire::transport::verbs {
@@ -31,7 +32,7 @@ Registered register_memory(const Device& device, ibv_pd& pd, void* data, std::si
   access |= IBV_ACCESS_RELAXED_ORDERING;
   const auto ways = ways_to_register(wanted, device.can_page);
   if (ways.empty())
-    throw Error(fmt::format("{} has no on-demand paging (--verbs-memory pinned)", device.name));
+    throw Error(fmt::format("{} has no on-demand paging ({})", device.name, opt::verbs_memory("pinned")));
   int cause = 0;
   for (const Registration way : ways) {
     const auto more = way == Registration::on_demand ? static_cast<unsigned>(IBV_ACCESS_ON_DEMAND) : 0U;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "options/options.h"
 #include "topology/placement.h"
 #include "transport/verbs/verbs.h"
 
@@ -78,7 +79,8 @@ void Verbs::take_arrival(Link& link, const ibv_wc& completion, std::size_t place
       return fail(-1, fmt::format("{} puts what it receives in the wrong place{}", device_of(link).label(),
                                   rails_[link.rail].arrivals.way == Registration::pinned
                                       ? ""
-                                      : " of memory that it pages on demand (use --verbs-memory pinned)"));
+                                      : fmt::format(" of memory that it pages on demand (use {})",
+                                                    opt::verbs_memory("pinned"))));
     return take_message(link, immediate, count);
   }
   const volatile SentMessage& sent = link.arrivals->messages[place];

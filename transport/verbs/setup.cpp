@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "base/error.h"
+#include "options/options.h"
 #include "topology/page_nodes.h"
 #include "transport/verbs/make_verbs.h"
 #include "transport/verbs/verbs.h"
@@ -25,7 +26,7 @@ Owned<ibv_comp_channel> make_channel(const Device& device) {
 std::vector<Rail> make_rails(const Settings& settings) {
   auto devices = open_devices(settings);
   if (devices.size() > kMaxRails)
-    throw UsageError(fmt::format("--verbs-device names more than {} devices", kMaxRails));
+    throw UsageError(fmt::format("{} names more than {} devices", opt::verbs_device, kMaxRails));
   std::vector<Rail> rails;
   for (Device& device : devices) {
     auto domain = make_domain(device);
@@ -34,8 +35,8 @@ std::vector<Rail> make_rails(const Settings& settings) {
     const Device& first = rails.front().device;
     const Device& last = rails.back().device;
     if (last.is_ethernet() != first.is_ethernet() || last.is_iwarp != first.is_iwarp)
-      throw Error(fmt::format("{} is {}, {} is {}: they cannot be used together (--verbs-device)",
-                              first.label(), first.kind, last.label(), last.kind));
+      throw Error(fmt::format("{} is {}, {} is {}: they cannot be used together ({})", first.label(),
+                              first.kind, last.label(), last.kind, opt::verbs_device));
   }
   return rails;
 }

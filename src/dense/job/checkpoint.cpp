@@ -14,6 +14,7 @@
 #include "base/mapped_file.h"
 #include "base/output_file.h"
 #include "launch/agreement.h"
+#include "options/options.h"
 
 namespace edgewire::job {
 namespace {
@@ -92,7 +93,7 @@ Checkpoint::Checkpoint(Checkpointed of, std::string folder, const std::string& r
   if (first) output_target(manifest_path(folder_));  // may refuse
   if (first && std::filesystem::exists(manifest_path(folder_)) &&
       !(std::filesystem::exists(resumed) && std::filesystem::equivalent(resumed, folder_)))
-    throw Error(fmt::format("{}: there is a checkpoint already (--resume continues it)", folder_));
+    throw Error(fmt::format("{}: there is a checkpoint already ({} continues it)", folder_, opt::resume));
   run_ = launch::new_generation(of_.bootstrap);
 }
 

@@ -3,8 +3,8 @@
 
 #include <fmt/core.h>
 
-#include "base/options.h"
 #include "dense/plan/block_plan.h"
+#include "options/options.h"
 
 namespace edgewire::job {
 
@@ -15,28 +15,30 @@ void check_ownership(const DenseOptions& options) {
   partition::check_ownership_name(options.ownership);
   if (!partition::owns_edges(options.ownership)) return;
   if (!options.choose_strategy && !plan::goes_with(options.strategy, options.ownership)) {
-    throw UsageError(fmt::format(
-        "--strategy {}: with --ownership {} processes own edges and send mirrors and partial sums, which is "
-        "--strategy {}",
-        plan::to_name(options.strategy), options.ownership, plan::strategies_for(options.ownership)));
+    throw UsageError(
+        fmt::format("{}: with {} processes own edges and send mirrors and partial sums, which is {}",
+                    opt::strategy(plan::to_name(options.strategy)), opt::ownership(options.ownership),
+                    opt::strategy(plan::strategies_for(options.ownership))));
   }
   if (!options.devices.empty())
-    throw UsageError(fmt::format(
-        "--ownership {} needs --edges memory; with edges on disk take hash or ranges", options.ownership));
+    throw UsageError(fmt::format("{} needs {}; with edges on disk take hash or ranges",
+                                 opt::ownership(options.ownership), opt::edges("memory")));
 }
 
 void check_disks(const DenseOptions& options) {
   constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20;
   if (options.memory_bytes > 0)
-    check_range("memory_bytes", options.memory_bytes, kLeastBytes, std::uint64_t{1} << 60);
+    check_range(opt::memory, options.memory_bytes, kLeastBytes, std::uint64_t{1} << 60);
   if (options.devices.empty()) return;
   if (options.strategy == plan::Strategy::cover && !options.choose_strategy)
-    throw UsageError("--strategy cover needs --edges memory; with edges on disk take slots");
+    throw UsageError(fmt::format("{} needs {}; with edges on disk take slots", opt::strategy("cover"),
+                                 opt::edges("memory")));
   if (!options.order.choose && options.order.order != tiles::Order::strips)
-    throw UsageError(fmt::format("--order {} needs --edges memory; with edges on disk take strips",
-                                 to_name(options.order.order)));
+    throw UsageError(fmt::format("{} needs {}; with edges on disk take strips",
+                                 opt::order(to_name(options.order.order)), opt::edges("memory")));
   if (options.plan_cache.empty())
-    throw UsageError("disks: edges on disks need a plan cache, and plan_cache is empty");
+    throw UsageError(
+        fmt::format("{}: edges on disks need {}, which is empty", opt::devices, opt::plan_cache));
 }
 
 }  // namespace
@@ -49,12 +51,13 @@ void check(const DenseOptions& options, const graph::GraphFile& graph) {
   check_ownership(options);
   check_disks(options);
   if (!options.choose_strategy && !plan::go_together(options.strategy, options.encoding))
-    throw UsageError(fmt::format("--wire {} needs --strategy slots or cover, not {}",
-                                 plan::to_name(options.encoding), plan::to_name(options.strategy)));
+    throw UsageError(fmt::format("{} needs {} or cover, not {}", opt::wire(plan::to_name(options.encoding)),
+                                 opt::strategy("slots"), plan::to_name(options.strategy)));
   if (!options.weighted) return;
-  graph::expect_weights(graph, "leave out --weighted");
+  graph::expect_weights(graph, fmt::format("leave out {}", opt::weighted));
   if (!options.order.choose && options.order.order == tiles::Order::bins)
-    throw UsageError("--order bins: bins hold no weights of edges; take strips or hilbert");
+    throw UsageError(
+        fmt::format("{}: bins hold no weights of edges; take strips or hilbert", opt::order("bins")));
 }
 
 }  // namespace edgewire::job

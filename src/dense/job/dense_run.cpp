@@ -3,10 +3,10 @@
 #include <limits>
 #include <vector>
 
-#include "base/options.h"
 #include "dense/job/checkpoint.h"
 #include "dense/job/dense_job.h"
 #include "edgewire/program.h"
+#include "options/options.h"
 #include "partition/gather_values.h"
 
 namespace edgewire::job {
@@ -48,8 +48,8 @@ void release_rows(DenseJob& job) { job.release_rows(); }
 std::vector<engine::IterationRecord> run_loops(DenseJob& job, engine::Loops& loops, const RunOptions& options,
                                                int done, const exchange::Totals& start,
                                                std::span<const double> values, exchange::Totals& last) {
-  check_range("iterations", options.iterations, done, std::numeric_limits<int>::max());
-  check_range("every", options.every, 1, std::numeric_limits<int>::max());
+  check_range(opt::iterations, options.iterations, done, std::numeric_limits<int>::max());
+  check_range(opt::every, options.every, 1, std::numeric_limits<int>::max());
   engine::IterationOptions inner;
   inner.iterations = options.iterations - done;
   inner.has_goal = options.has_goal;

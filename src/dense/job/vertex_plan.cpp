@@ -7,6 +7,7 @@
 #include "dense/plan/count.h"
 #include "dense/tiles/build_tiles.h"
 #include "launch/packing.h"
+#include "options/options.h"
 #include "partition/row_loader.h"
 
 namespace edgewire::job {
@@ -94,13 +95,14 @@ plan::OwnedVertices order_vertices(const PlanTask& task, const partition::OwnedR
   const bool anyhow = task.options.devices.empty() || memory_holds_rows(task);
   if (task.options.choose_layout && !anyhow) {
     choices.layout = plan::Layout::given;
-    choices.layout_reason =
-        "given: --memory did not hold the graph when its edges were written, so rows were read in order";
+    choices.layout_reason = fmt::format(
+        "given: {} did not hold the graph when its edges were written, so rows were read in order",
+        opt::memory);
   } else if (choices.layout == plan::Layout::degree && !anyhow) {
-    choices.layout_reason =
-        "degree: --memory does not hold the graph, whose rows are then read from all over the file; --layout "
-        "given "
-        "reads them in order";
+    choices.layout_reason = fmt::format(
+        "degree: {} does not hold the graph, whose rows are then read from all over the file; {} reads them "
+        "in order",
+        opt::memory, opt::layout("given"));
   }
   if (!task.options.choose_layout || !anyhow)
     return {rows, ownership, task.bootstrap.rank(), choices.layout, for_each};

@@ -1,0 +1,102 @@
+// The options folder knows the options of Edgewire by all their names. Any folder may include it: messages
+// name an option as a value, and this folder says it in the words of whoever reads the message.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "edgewire/error.h"
+
+namespace edgewire::options {
+
+/// The interfaces of Edgewire. Each has words of its own for options.
+enum class Face { cpp, command_line, python };
+
+/// From now on messages of this process, and of those that it forks, are in the words of `face`. Without it
+/// they are in those of C++.
+void speak(Face face) noexcept;
+Face spoken() noexcept;
+
+/// Returns the text for the face that is spoken.
+std::string_view in_words_of_face(std::string_view cpp, std::string_view command_line,
+                                  std::string_view python) noexcept;
+
+/// Returns the arguments for "SOURCE,TARGET[,WEIGHT]", each the name of a column or its number: "src='a',
+/// dst=2".
+std::string columns_in_python(std::string_view columns);
+
+/// An option of a job, a kernel or a command.
+struct Option {
+  std::string_view name;         ///< on the command line, without its dashes: "peer-timeout"
+  std::string_view cpp = {};     ///< the member of a public struct: "JobOptions::wire"; empty: there is none
+  std::string_view python = {};  ///< the argument: "peer_timeout"; empty: there is none
+  bool flag = false;             ///< on or off: "labels=True"
+  /// Returns its value as arguments of Python; null: it is one, of this value.
+  std::string (*in_python)(std::string_view value) = nullptr;
+
+  /// Returns whether the face that is spoken has this option.
+  bool is_known() const noexcept;
+  /// Returns its name: "--wire", "JobOptions::wire" or "wire=". An option that the face does not have is
+  /// called as on the command line.
+  std::string said() const;
+  /// Returns its name with a value: "--wire f64", "JobOptions::wire = f64" or "wire='f64'".
+  std::string with(std::string_view value) const;
+  template <class Value>
+  std::string operator()(const Value& value) const {
+    return with(fmt::format("{}", value));
+  }
+  /// Returns the text with "{}" for the option, with its value if there is one; or an empty text where the
+  /// face does not have it. It is for remedies.
+  std::string hint(std::string_view text, std::string_view value = {}) const;
+};
+
+/// Returns options that are given together, in the way of the face.
+std::string together(const std::string& one, const std::string& other);
+
+/// Returns how a graph is converted with this option: "`edgewire convert --undirected`", "convert() with
+/// ConvertOptions::undirected" or "read() with undirected=True".
+std::string conversion_with(const std::string& option);
+
+/// Returns the error of an option that makes no sense: "NAME: PROBLEM; REMEDY". `option`: its name, with the
+/// value or without.
+UsageError wrong(std::string_view option, std::string_view problem, std::string_view remedy = {});
+inline UsageError wrong(const Option& option, std::string_view problem, std::string_view remedy = {}) {
+  return wrong(option.said(), problem, remedy);
+}
+
+}  // namespace edgewire::options
+
+namespace edgewire {
+
+/// Throws UsageError that names what has the value, and the range, unless least <= value <= most. NaN is in
+/// no range.
+template <class T>
+void check_range(std::string_view what, T value, std::type_identity_t<T> least,
+                 std::type_identity_t<T> most) {
+  if (value >= least && value <= most) return;
+  throw UsageError(fmt::format("{}: {} is not from {} to {}", what, value, least, most));
+}
+template <class T>
+void check_range(const options::Option& option, T value, std::type_identity_t<T> least,
+                 std::type_identity_t<T> most) {
+  if (value >= least && value <= most) return;
+  throw UsageError(fmt::format("{} is not from {} to {}", option(value), least, most));
+}
+
+inline constexpr int kMaxWorkers = 1 << 14;  ///< of a process: far more than any machine has cores
+/// The bounds of time limits for waiting, in seconds. Shorter ones are over before a message can come.
+inline constexpr double kLeastTimeoutS = 0.001, kMostTimeoutS = 1e6;
+
+}  // namespace edgewire
+
+template <>
+struct fmt::formatter<edgewire::options::Option> {
+  constexpr auto parse(format_parse_context& context) const { return context.begin(); }
+  template <class Context>
+  auto format(const edgewire::options::Option& option, Context& context) const {
+    return fmt::format_to(context.out(), "{}", option.said());
+  }
+};
