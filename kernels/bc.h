@@ -23,17 +23,10 @@
 #include <span>
 #include <vector>
 
+#include "edgewire/kernel_options.h"
 #include "frontier/frontier_job.h"
 
 namespace edgewire::kernels {
-
-struct BcOptions {
-  /// With this, all sums are added in the same order in every run; a worker that is done waits.
-  /// BcBySource alone knows this.
-  bool in_order = false;
-  bool weighted = false;   ///< shortest paths have the least sum of weights, else the fewest edges
-  bool endpoints = false;  ///< a path lies on its first and its last vertex, too
-};
 
 /// Searches from several sources add to these sums.
 struct BcSums {

@@ -47,12 +47,12 @@ void stop(frontier::FrontierJob& job, const frontier::Searches& searches, Clock:
 }  // namespace
 
 bool BcBySource::chosen(const frontier::SearchPlan& plan, const BcOptions& options) {
-  return options.in_order || options.weighted || frontier::Searches::apart(plan, kBytesOfAVertex);
+  return options.deterministic || options.weighted || frontier::Searches::apart(plan, kBytesOfAVertex);
 }
 
 /// Adds up as a tree: process p takes the sums of processes 2p + 1 and 2p + 2, and so on.
 BcBySource::BcBySource(frontier::FrontierJob& job, const BcOptions& options)
-    : job_(job), in_order_(options.in_order), searches_(job, [options](frontier::FrontierJob& alone) {
+    : job_(job), in_order_(options.deterministic), searches_(job, [options](frontier::FrontierJob& alone) {
         return std::make_unique<BcSearcher>(alone, options);
       }) {
   if (options.weighted) expect_positive_weights(job);

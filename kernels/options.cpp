@@ -14,7 +14,7 @@
 namespace edgewire::kernels {
 
 void check(const PageRankOptions& options, bool weighted) {
-  check_range(opt::iterations, options.iterations, 0, std::numeric_limits<int>::max());
+  check_range(opt::iterations, options.most_iterations(), 0, std::numeric_limits<int>::max());
   check_range(opt::damping, options.damping, 0, 1);
   check_range(opt::tolerance, options.tolerance, 0, 1e9);
   if (options.weighted == weighted) return;

@@ -11,21 +11,10 @@
 #include "base/error.h"
 #include "edgewire/detail/weighted_sum.h"
 #include "edgewire/graph.h"
+#include "edgewire/kernel_options.h"
 #include "kernels/convergence.h"
 
 namespace edgewire::kernels {
-
-struct PageRankOptions {
-  int iterations = 20;
-  double damping = 0.85;
-  double tolerance = 0;  ///< stop when the ranks have changed by less in sum; 0: never
-  /// With this, ranks are as in McSherry's posts of 2015: start 0, new rank = 1 - damping + damping * sum, no
-  /// dangling mass.
-  bool form_2015 = false;
-  /// A vertex shares its rank among its edges in proportion to their weights, none of which is negative. A
-  /// vertex whose weights sum to 0 is dangling. Otherwise the shares are equal.
-  bool weighted = false;
-};
 
 /// Throws UsageError when an option makes no sense, or is not for a job whose edges have weights (`weighted`,
 /// see job::DenseOptions) or none.

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/units.h"
+#include "options/options.h"
 #include "perf/frontier_bound.h"
 #include "report/json_text.h"
 #include "report/table.h"
-#include "options/options.h"
 
 namespace edgewire::perf {
 

@@ -11,9 +11,9 @@
 #include "base/usage.h"
 #include "launch/agreement.h"
 #include "launch/packing.h"
+#include "options/options.h"
 #include "process/barrier.h"
 #include "transport/transport.h"
-#include "options/options.h"
 
 namespace edgewire::perf {
 

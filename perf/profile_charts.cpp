@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "base/units.h"
+#include "options/options.h"
 #include "report/drawing.h"
 #include "report/html.h"
-#include "options/options.h"
 
 namespace edgewire::perf {
 
@@ -161,7 +161,9 @@ std::string samples_figure(const Profile& profile, std::size_t rank, const std::
   Drawing figure(fmt::format("{} of rank {}, {}", title, rank, unit));
   if (samples.at_ns.size() == 1) {  // no curve, and no time axis
     double y = kTop + 12;
-    figure.text(0, y, fmt::format("Short run: there is one sample.{}", opt::sample_interval.hint(" Try {}.", "0.01")));
+    figure.text(
+        0, y,
+        fmt::format("Short run: there is one sample.{}", opt::sample_interval.hint(" Try {}.", "0.01")));
     for (const auto* series : shown)
       figure.text(
           0, y += kLine,

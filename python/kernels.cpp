@@ -153,7 +153,6 @@ void bind_job(nb::module_& m) {
       .def_rw("transport", &Job::transport)
       .def_rw("peer_timeout", &Job::peer_timeout_s)
       .def_rw("ownership", &Job::ownership)
-      .def_rw("weighted", &Job::weighted)
       .def_rw("strategy", &Job::strategy)
       .def_rw("wire", &Job::wire)
       .def_rw("layout", &Job::layout)
@@ -179,7 +178,15 @@ void bind_kernels(nb::module_& m) {
       .def_rw("iterations", &PageRankOptions::iterations)
       .def_rw("damping", &PageRankOptions::damping)
       .def_rw("tolerance", &PageRankOptions::tolerance)
-      .def_rw("shares", &PageRankOptions::shares);
+      .def_rw("weighted", &PageRankOptions::weighted);
+  nb::class_<BfsOptions>(m, "BfsOptions")
+      .def(nb::init<>())
+      .def_rw("parents", &BfsOptions::parents)
+      .def_rw("deterministic", &BfsOptions::deterministic);
+  nb::class_<SsspOptions>(m, "SsspOptions")
+      .def(nb::init<>())
+      .def_rw("delta", &SsspOptions::delta)
+      .def_rw("unit_weights", &SsspOptions::unit_weights);
   nb::class_<BcOptions>(m, "BcOptions")
       .def(nb::init<>())
       .def_rw("weighted", &BcOptions::weighted)
@@ -191,26 +198,25 @@ void bind_kernels(nb::module_& m) {
       return pagerank(bootstrap, graph, asked, options);
     });
   });
-  m.def("ppr", [](const GraphFile& graph, const std::vector<PlainId>& sources, const PageRankOptions& asked,
-                  const Job& job) {
+  m.def("ppr", [](const GraphFile& graph, const std::vector<PlainId>& sources,
+                  const std::vector<double>& shares, const PageRankOptions& asked, const Job& job) {
     return run_kernel<double>(graph, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
-      return ppr(bootstrap, graph, sources_of(sources), asked, options);
+      return ppr(bootstrap, graph, {sources_of(sources), shares}, asked, options);
     });
   });
   m.def("spmv", [](const GraphFile& graph, const std::vector<double>& x, int iterations, const Job& job) {
     return run_kernel<double>(graph, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
-      return spmv(bootstrap, graph, x, iterations, options);
+      return spmv(bootstrap, graph, x, {iterations}, options);
     });
   });
-  m.def("bfs", [](const GraphFile& graph, PlainId source, bool parents, const Job& job) {
+  m.def("bfs", [](const GraphFile& graph, PlainId source, const BfsOptions& asked, const Job& job) {
     return run_kernel<std::int64_t>(graph, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
-      return bfs(bootstrap, graph, VertexId(source), {.parents = parents, .deterministic = parents}, options);
+      return bfs(bootstrap, graph, VertexId(source), asked, options);
     });
   });
-  m.def("sssp", [](const GraphFile& graph, PlainId source, double delta, bool unit_weights, const Job& job) {
+  m.def("sssp", [](const GraphFile& graph, PlainId source, const SsspOptions& asked, const Job& job) {
     return run_kernel<double>(graph, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
-      return sssp(bootstrap, graph, VertexId(source), {.delta = delta, .unit_weights = unit_weights},
-                  options);
+      return sssp(bootstrap, graph, VertexId(source), asked, options);
     });
   });
   m.def("bc", [](const GraphFile& graph, const std::vector<PlainId>& sources, const BcOptions& asked,
@@ -231,7 +237,7 @@ void bind_kernels(nb::module_& m) {
   });
   m.def("cdlp", [](const GraphFile& graph, std::uint32_t iterations, const Job& job) {
     return run_kernel<std::int64_t>(graph, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
-      return cdlp(bootstrap, graph, iterations, options);
+      return cdlp(bootstrap, graph, {iterations}, options);
     });
   });
   m.def("lcc", [](const GraphFile& graph, const Job& job) {

@@ -39,6 +39,9 @@ struct Member {
   std::vector<std::string> hosts;  ///< of every rank, for messages; empty when all are on this host
   bool proven = false;             ///< a handshake has authenticated the streams
   std::vector<int> nodes;  ///< p and q are on one host exactly when [p] == [q]; empty: all are on one host
+  /// The network cards of this machine reach the other hosts. Those of local hosts are behind no link of
+  /// them.
+  bool cards_reach_hosts = true;
 };
 
 /// The control plane of one process of a job. All calls are collective and block. They throw Error when the
@@ -71,6 +74,7 @@ class Bootstrap {
   int local_size() const { return self_.local_size; }
   int local_leader() const { return self_.local_leader; }
   const std::vector<int>& nodes() const { return self_.nodes; }
+  bool cards_reach_hosts() const { return self_.cards_reach_hosts; }
   const std::string& address() const { return self_.address; }
   const std::vector<Interface>& wanted_interfaces() const { return self_.wanted_interfaces; }
 

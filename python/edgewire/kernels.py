@@ -6,7 +6,7 @@ import numpy as np
 
 from . import _edgewire
 from ._edgewire import Error, UsageError
-from .calls import Progress, cores, file_of, flag, number, set_options, whole
+from .calls import Progress, file_of, flag, number, set_options, whole
 from .graph import needed
 from .inputs import numbers_array, shown
 
@@ -41,9 +41,9 @@ class Result(np.ndarray):
 
 def run(column, call, graph, *asked, workers=None, processes=1, progress=None, **options):
     """Calls a function of the library in a job."""
-    job = set_options(_edgewire.Job(), {**options, "workers": workers, "processes": processes})
-    if workers is None:  # all cores, shared among the processes
-        job.workers = max(1, cores() // max(1, job.processes))
+    job = set_options(_edgewire.Job(), {**options, "processes": processes})
+    if workers is not None:
+        job.workers = whole("workers", workers, 1)
     with Progress(progress) as job._show:
         values, report, page = call(file_of(graph), *asked, job)
     return Result.of(values, json.loads(report), graph, column, page)
@@ -82,15 +82,13 @@ def pagerank(graph, damping=0.85, tolerance=0, iterations=None, personalization=
 
     tolerance: stop when ranks change by less in sum; 0: make all iterations. iterations: the most, by default 20, or 1000 with a
     tolerance. personalization: the vertices at which walks start again, all alike, or a dict of how often they do at each. weight:
-    True to share ranks in proportion to weights. job: workers (of each process; all cores), processes (1), transport ("shm", "tcp",
-    ...), strategy ("auto", "slots", "cover", ...), ownership, layout, order, wire, verify, profile, progress (None, True, False or a
+    True to share ranks in proportion to weights. job: workers (of each process; all cores), processes (1), transport ("auto", "shm",
+    "tcp", ...), strategy ("auto", "slots", "cover", ...), ownership, layout, order, wire, verify, profile, progress (None, True, False or a
     function).
     """
-    asked = set_options(_edgewire.PageRankOptions(), {
-        "damping": damping, "tolerance": tolerance,
-        "iterations": (1000 if tolerance else 20) if iterations is None else iterations})
-    if uses_weights(graph, weight):
-        job["weighted"] = True
+    asked = set_options(_edgewire.PageRankOptions(), {"damping": damping, "tolerance": tolerance, "iterations": iterations,
+                                                      "weighted": uses_weights(graph, weight)})
+    shares = []
     if personalization is None:
         return run("rank", _edgewire.pagerank, graph, asked, **job)
     if hasattr(personalization, "items"):
@@ -98,8 +96,8 @@ def pagerank(graph, damping=0.85, tolerance=0, iterations=None, personalization=
             if not isinstance(value, (int, float, np.number)) or not 0 <= value < np.inf:
                 raise UsageError(f"personalization: the value of {shown(vertex)} is {shown(value)}: it must be a number from 0 on")
         personalization = {vertex_of(graph, vertex): float(value) for vertex, value in personalization.items() if value}
-        asked.shares = [share for _, share in sorted(personalization.items())]
-    return run("rank", _edgewire.ppr, graph, vertices_of(graph, personalization), asked, **job)
+        shares = [share for _, share in sorted(personalization.items())]
+    return run("rank", _edgewire.ppr, graph, vertices_of(graph, personalization), shares, asked, **job)
 
 
 def spmv(graph, x=None, iterations=1, **job):
@@ -112,16 +110,17 @@ def spmv(graph, x=None, iterations=1, **job):
     return run("value", _edgewire.spmv, graph, values, whole("iterations", iterations, 0), **job)
 
 
-def bfs(graph, source, parents=False, **job):
+def bfs(graph, source, parents=False, deterministic=False, **job):
     """Levels: int64[vertices], the number of edges from `source`, -1 where no path leads. parents: the vertex before each one on a
-    shortest path, the smallest of several."""
-    return run("parent" if flag("parents", parents) else "level", _edgewire.bfs, graph, vertex_of(graph, source), bool(parents), **job)
+    shortest path; deterministic: the smallest of several."""
+    asked = set_options(_edgewire.BfsOptions(), {"parents": parents, "deterministic": deterministic})
+    return run("parent" if asked.parents else "level", _edgewire.bfs, graph, vertex_of(graph, source), asked, **job)
 
 
 def sssp(graph, source, delta=0, weight=True, **job):
     """Distances: float64[vertices], infinity where no path leads. weight: False to count each edge as 1."""
-    unit = not uses_weights(graph, weight)
-    return run("distance", _edgewire.sssp, graph, vertex_of(graph, source), number("delta", delta), unit, **job)
+    asked = set_options(_edgewire.SsspOptions(), {"delta": number("delta", delta), "unit_weights": not uses_weights(graph, weight)})
+    return run("distance", _edgewire.sssp, graph, vertex_of(graph, source), asked, **job)
 
 
 def bc(graph, sources=None, weight=None, normalized=False, endpoints=False, deterministic=False, **job):

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <set>
 
 #include "base/control_group.h"
 #include "base/error.h"
@@ -15,10 +14,7 @@
 #include "dense/plan/volume.h"
 #include "launch/packing.h"
 #include "perf/trace.h"
-#include "process/shared_memory.h"
-#include "topology/machine.h"
-#include "topology/placement.h"
-#include "transport/choice.h"
+#include "process/settle.h"
 
 namespace edgewire::cli {
 
@@ -72,6 +68,8 @@ CLI::Option* add_report_options(CLI::App& command, std::string& path, const std:
 }
 
 CLI::Validator memory_range() { return CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 60); }
+
+void warn_on_stderr(const std::string& line) { note("warning: " + line); }
 
 std::uint64_t usual_share(std::uint64_t available_bytes, int processes_of_host) noexcept {
   constexpr std::uint64_t kMiB = std::uint64_t{1} << 20, kUsual = 1024 * kMiB;
@@ -183,77 +181,6 @@ void add_transport_options(CLI::App& command, process::ProcessOptions& process) 
   add_dpdk_options(command, process.dpdk);
 }
 
-namespace {
-
-bool on_one_host(const launch::Bootstrap& bootstrap) {
-  const auto& nodes = bootstrap.nodes();
-  return std::ranges::all_of(nodes, [&](int node) { return node == nodes[0]; });
-}
-
-/// Chooses as choose_transport() does, where all processes of a host can share memory.
-transport::Choice choose_shared(const process::ProcessOptions& asked, const launch::Bootstrap& bootstrap,
-                                std::span<const std::string> offers) {
-  const std::string& transport = asked.transport;
-  const std::string& device = asked.verbs.device;
-  if (on_one_host(bootstrap)) return {transport == "auto" ? "shm" : transport, device};
-  const auto& nodes = bootstrap.nodes();
-  const bool one_each = std::set(nodes.begin(), nodes.end()).size() == nodes.size();
-  transport::Choice plain{transport != "auto" ? transport : one_each ? "tcp" : "shm+tcp", device};
-  std::vector<transport::CardOffer> cards;
-  for (const std::string& offer : offers) {
-    if (offer.empty()) return plain;  // there is nothing to choose, or not for all
-    cards.push_back(transport::CardOffer::unpack(offer));
-  }
-  auto choice = transport::choose_network(cards, nodes, bootstrap.rank());
-  if (transport == "auto") return choice;
-  return {transport, choice.verbs_device};  // empty: verbs itself says what is wrong
-}
-
-}  // namespace
-
-std::string card_offer(const process::ProcessOptions& asked, bool local_hosts,
-                       const launch::Bootstrap& bootstrap, int node) {
-  // The cards of this machine are not behind the links of its local hosts.
-  if (on_one_host(bootstrap) || local_hosts) return {};
-  if (asked.transport != "auto" && (asked.transport != "verbs" || !asked.verbs.device.empty())) return {};
-  std::vector<std::string> addresses;
-  for (const auto& one : bootstrap.wanted_interfaces()) addresses.push_back(one.address);
-  return transport::offer_cards(asked.verbs, addresses, node).pack();
-}
-
-void choose_transport(process::ProcessOptions& options, launch::Bootstrap& bootstrap,
-                      std::span<const std::string> offers) {
-  const bool shared_wanted = options.transport == "shm";
-  if (shared_wanted && !on_one_host(bootstrap))
-    throw UsageError("--transport shm: the processes are on several hosts");
-  const auto choice = choose_shared(options, bootstrap, offers);
-  options.transport = choice.transport;
-  options.transport_reason = choice.reason;
-  options.verbs.device = choice.verbs_device;
-  options.dpdk = options.dpdk.of(bootstrap.local_rank());
-  if (bootstrap.rank() == 0) options.warn = [](const std::string& line) { note("warning: " + line); };
-  if (bootstrap.size() == 1 || !choice.transport.starts_with("shm")) return;
-  const std::string trouble = process::shared_memory_trouble(bootstrap);
-  if (trouble.empty()) return;
-  // A limit that is met has its own remedy, and TCP needs more files.
-  const bool limited = trouble.find("(raise the limit") != trouble.npos;
-  if (shared_wanted) throw Error(trouble + (limited ? "" : " (--transport tcp or auto goes another way)"));
-  options.transport = choice.transport == "shm" ? "tcp" : choice.transport.substr(4);
-  options.transport_reason += (choice.reason.empty() ? "" : "; ") + ("no shared memory: " + trouble);
-  if (options.warn) options.warn(fmt::format("{}: --transport auto takes {}", trouble, options.transport));
-}
-
-namespace {
-
-std::string cores_text(const topology::Machine& machine) {
-  const std::size_t cores = machine.cores.size();
-  return fmt::format(
-      "{} core{}{}", cores, cores == 1 ? "" : "s",
-      machine.cpu_quota > 0 ? fmt::format(" with a CPU quota of {:.4g}", machine.cpu_quota) : "");
-}
-
-}  // namespace
-
 void JobOptions::add_to(CLI::App& command) {
   add_launch_options(command, launch);
   command.parse_complete_callback([&] {
@@ -275,28 +202,10 @@ void add_workers_option(CLI::App& command, int& workers) {
 }
 
 process::ProcessOptions JobOptions::process(launch::Bootstrap& bootstrap) const {
-  auto options = process_asked;
-  options.peer_timeout_s = launch.peer_timeout_s;
-  const auto machine = topology::discover();
-  const int cores = topology::usable_cores(machine);
-  if (process_asked.workers == 0) options.workers = std::max(1, cores / bootstrap.local_size());
-  std::vector<std::string> offers;
-  if (!bootstrap.nodes().empty()) {
-    const auto placement =
-        topology::place(machine, bootstrap.local_rank(), bootstrap.local_size(), options.workers);
-    const std::string offer =
-        card_offer(process_asked, launch.local_hosts, bootstrap, topology::first_node(placement, machine));
-    for (const std::string& others : bootstrap.allgather(fmt::format("{}\n{}", options.workers, offer))) {
-      // Hosts may have different numbers of cores.
-      if (process_asked.workers == 0) options.workers = std::min(options.workers, std::stoi(others));
-      offers.push_back(others.substr(others.find('\n') + 1));
-    }
-  }
-  choose_transport(options, bootstrap, offers);
-  if (options.warn && options.workers * bootstrap.local_size() > cores)
-    options.warn(fmt::format("{} workers on {}: they wait for each other",
-                             options.workers * bootstrap.local_size(), cores_text(machine)));
-  return options;
+  auto asked = process_asked;
+  asked.peer_timeout_s = launch.peer_timeout_s;
+  asked.warn = warn_on_stderr;
+  return process::settle(asked, bootstrap);
 }
 
 void add_profile_options(CLI::App& command, JobOptions& options) {

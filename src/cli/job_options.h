@@ -2,10 +2,12 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/output_folder.h"
@@ -35,6 +37,20 @@ CLI::Option* add_checked(CLI::App& command, const std::string& name, Value& valu
 /// Adds an option in the same way whose value is one of these words.
 CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string& value,
                         const std::string& help, const std::vector<std::string>& words);
+/// Does the same for words that stand for values. `value` is one of them.
+template <class Value>
+CLI::Option* add_choice(CLI::App& command, const std::string& name, Value& value, const std::string& help,
+                        const std::vector<std::pair<std::string, Value>>& words) {
+  std::vector<std::string> names;
+  for (const auto& [word, meaning] : words) names.push_back(word);
+  const auto usual = std::ranges::find(words, value, &std::pair<std::string, Value>::second);
+  const auto set = [&value, words](const std::string& word) {
+    value = std::ranges::find(words, word, &std::pair<std::string, Value>::first)->second;
+  };
+  return command.add_option_function<std::string>(name, set, help)
+      ->check(CLI::IsMember(names))
+      ->default_str(usual->first);
+}
 /// Adds -q, with which show() and note() say nothing.
 CLI::Option* add_quiet_option(CLI::App& command);
 /// Adds --json and -q. Returns the option -q. `what`: what --json writes, such as "run report".
@@ -50,16 +66,8 @@ void add_workers_option(CLI::App& command, int& workers);
 /// Adds the options that say what a process sends by: --transport and --integrity, and those of verbs and
 /// dpdk.
 void add_transport_options(CLI::App& command, process::ProcessOptions& process);
-/// Returns what a process tells the others in the job's first message, where its transport depends on the
-/// cards of all hosts; else an empty text. `node` is its NUMA node (operating-system number).
-std::string card_offer(const process::ProcessOptions& asked, bool local_hosts,
-                       const launch::Bootstrap& bootstrap, int node);
-/// Resolves "auto" for the hosts of this job, and chooses the cards of verbs where none are named, and the
-/// port of dpdk. `offers`: what card_offer() gave, by rank. It takes shared memory only where processes can
-/// share it. Rank 0 says warnings on stderr, also when there should be shared memory and is none. Throws
-/// Error when the transport does not reach all. Collective.
-void choose_transport(process::ProcessOptions& options, launch::Bootstrap& bootstrap,
-                      std::span<const std::string> offers);
+/// Says a warning on stderr, as ProcessOptions::warn.
+void warn_on_stderr(const std::string& line);
 
 /// Returns the memory in bytes that each process takes without --memory, in a job that keeps on disk what
 /// does not fit. It is the smallest usual_share() of all processes, but at least `least`, so that small
@@ -85,8 +93,7 @@ struct JobOptions {
   bool stdout_is_free() const { return json_path != "-" && profile_path != "-" && trace_path != "-"; }
   /// Adds all options but --json and those of profiles. A command that has --workers keeps its own.
   void add_to(CLI::App& command);
-  /// Returns the options of one process, with "auto" resolved. Rank 0 warns on stderr where workers share
-  /// cores. Throws UsageError. Collective.
+  /// Returns the options of one process as process::settle() does; rank 0 warns on stderr. Collective.
   process::ProcessOptions process(launch::Bootstrap& bootstrap) const;
 };
 

@@ -71,13 +71,13 @@ void add_lcc(CLI::App& app) {
 void add_cdlp(CLI::App& app) {
   struct CdlpSettings {
     KernelOptions job;
-    std::uint32_t iterations = 10;
+    CdlpOptions asked;
   };
   auto settings = std::make_shared<CdlpSettings>();
   CLI::App* command =
       app.add_subcommand("cdlp", "detect communities by label propagation, as LDBC Graphalytics defines it");
   const auto own = [&] {
-    add_checked(*command, "--iterations", settings->iterations, "stop after this many iterations",
+    add_checked(*command, "--iterations", settings->asked.iterations, "stop after this many iterations",
                 CLI::Range(1, 1'000'000));
   };
   add_frontier_options(
@@ -92,7 +92,7 @@ void add_cdlp(CLI::App& app) {
   settings->job.add_checkpoint_options(*command, "label", "iteration");
   command->callback([settings] {
     run_frontier(settings->job, [settings](const graph::GraphFile&) {
-      return runs::make_cdlp({settings->iterations, settings->job.checkpoint_options()});
+      return runs::make_cdlp(settings->asked, settings->job.checkpoint_options());
     });
   });
 }

@@ -14,6 +14,7 @@
 #include "cli/job_options.h"
 #include "launch/launcher.h"
 #include "process/interrupt.h"
+#include "process/settle.h"
 #include "report/progress.h"
 
 namespace edgewire::cli {
@@ -43,9 +44,8 @@ void understand(Arguments& arguments) {
 void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   perf::check_two_processes(bootstrap);
   auto options = arguments.bench;
-  const auto offers =
-      bootstrap.allgather(card_offer(options.process, arguments.launch.local_hosts, bootstrap, -1));
-  choose_transport(options.process, bootstrap, offers);
+  options.process.warn = warn_on_stderr;
+  options.process = process::settle(options.process, bootstrap);
   if (bootstrap.rank() == 0) check_writable(arguments.json_path);
   std::optional<process::InterruptLine> interrupt_line;
   std::optional<report::Ticker> ticker;

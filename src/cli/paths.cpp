@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "base/error.h"
@@ -19,12 +18,13 @@ struct PathSettings {
   KernelOptions job;
   SourceOptions sources;
   TargetOption target;
-  bool parents = false;
 };
 
 /// Adds --parallel, which says how searches share workers.
-void add_parallel_option(CLI::App& command, std::string& parallel, const std::string& help) {
-  add_choice(command, "--parallel", parallel, help, {"auto", "levels", "sources"});
+void add_parallel_option(CLI::App& command, Parallel& parallel, const std::string& help) {
+  add_choice<Parallel>(
+      command, "--parallel", parallel, help,
+      {{"auto", Parallel::automatic}, {"levels", Parallel::levels}, {"sources", Parallel::sources}});
 }
 
 /// Throws UsageError where edges may be on disks, since `option` lets each worker search by itself.
@@ -36,28 +36,22 @@ void expect_rows_in_memory(const EdgePlace& edges, const std::string& option) {
                     option));
 }
 
-/// Returns what --parallel auto, levels or sources asks for: whether each worker searches from sources of
-/// its own.
-std::optional<bool> apart_asked(const std::string& parallel) {
-  return parallel == "auto" ? std::optional<bool>() : parallel == "sources";
-}
-
 }  // namespace
 
 void add_bfs(CLI::App& app) {
   struct BfsSettings : PathSettings {
-    std::string parallel = "auto";
+    BfsOptions asked;
   };
   auto settings = std::make_shared<BfsSettings>();
   CLI::App* command =
       app.add_subcommand("bfs", "compute the level of every vertex by breadth-first search from a vertex");
   const auto own = [&] {
     settings->sources.add_to(*command);
-    command->add_flag("--parents", settings->parents,
+    command->add_flag("--parents", settings->asked.parents,
                       "write for each vertex the one before it on a shortest path, instead of its level");
     settings->target.add_to(*command);
     add_parallel_option(
-        *command, settings->parallel,
+        *command, settings->asked.parallel,
         "levels: workers share the levels of each search, one search after the other; sources: each worker "
         "searches from sources of its own, with 16 bytes for each vertex; auto: sources, if each worker has "
         "two "
@@ -74,22 +68,20 @@ void add_bfs(CLI::App& app) {
        "check levels and parents by the rules of Graph500, and exit with 1 when they are wrong",
        "vertices that are farthest, of those that are reached"});
   command->callback([settings] {
-    if (settings->parallel == "sources")
+    if (settings->asked.parallel == Parallel::sources)
       expect_rows_in_memory(settings->job.edge_place, "--parallel sources");
     settings->job.expect_stdout_for("--target", !settings->target.name.empty());
     run_frontier(settings->job, [&](const graph::GraphFile& graph) {
-      return runs::make_bfs({settings->sources.find(graph), settings->parents, settings->target.find(graph),
-                             apart_asked(settings->parallel), settings->job.deterministic});
+      settings->asked.deterministic = settings->job.deterministic;
+      return runs::make_bfs(settings->sources.find(graph), settings->asked, settings->target.find(graph));
     });
   });
 }
 
 void add_sssp(CLI::App& app) {
-  using Precision = runs::SsspOptions::Precision;
+  using Precision = SsspOptions::Precision;
   struct SsspSettings : PathSettings {
-    double delta = 0;
-    bool unit_weights = false;
-    std::string precision = "auto";
+    SsspOptions asked;
   };
   auto settings = std::make_shared<SsspSettings>();
   CLI::App* command =
@@ -98,16 +90,17 @@ void add_sssp(CLI::App& app) {
     settings->sources.add_to(*command);
     command
         ->add_option(
-            "--delta", settings->delta,
+            "--delta", settings->asked.delta,
             "the width of a bucket of distances; by default a quarter of average weight / average degree")
         ->check(between(1e-300, 1e300));
-    command->add_flag("--unit-weights", settings->unit_weights, "let each edge have weight 1");
-    add_choice(*command, "--precision", settings->precision,
-               "of distances: f64 (8 bytes), f32 (4 bytes, faster, each edge rounds more), or auto: whole "
-               "weights are added exactly, as whole numbers of 8 bytes, others as f64",
-               {"auto", "f64", "f32"});
+    command->add_flag("--unit-weights", settings->asked.unit_weights, "let each edge have weight 1");
+    add_choice<Precision>(
+        *command, "--precision", settings->asked.precision,
+        "of distances: f64 (8 bytes), f32 (4 bytes, faster, each edge rounds more), or auto: whole "
+        "weights are added exactly, as whole numbers of 8 bytes, others as f64",
+        {{"auto", Precision::automatic}, {"f64", Precision::f64}, {"f32", Precision::f32}});
     command->add_flag(
-        "--parents", settings->parents,
+        "--parents", settings->asked.parents,
         "write for each vertex the one before it on a shortest path, instead of its distance: of "
         "several the smallest on a path of the fewest edges");
     settings->target.add_to(*command);
@@ -125,11 +118,8 @@ void add_sssp(CLI::App& app) {
   command->callback([settings] {
     settings->job.expect_stdout_for("--target", !settings->target.name.empty());
     run_frontier(settings->job, [&](const graph::GraphFile& graph) {
-      const auto precision = settings->precision == "f32"   ? Precision::f32
-                             : settings->precision == "f64" ? Precision::f64
-                                                            : Precision::automatic;
-      return runs::make_sssp(graph, {settings->sources.find(graph), settings->delta, settings->unit_weights,
-                                     precision, settings->parents, settings->target.find(graph)});
+      return runs::make_sssp(graph, settings->sources.find(graph), settings->asked,
+                             settings->target.find(graph));
     });
   });
 }
@@ -139,45 +129,41 @@ namespace {
 struct BcSettings {
   KernelOptions job;
   NamedSources named;
-  std::uint64_t seed = 1;
-  std::string parallel = "auto";
-  runs::BcOptions asked;  ///< what is known before the graph
+  std::uint64_t samples = 0, seed = 1;  ///< samples: 0: none
+  BcOptions asked;
 };
 
-runs::BcOptions bc_options(const BcSettings& settings, const graph::GraphFile& graph) {
+std::unique_ptr<runs::Kernel> make_bc(const BcSettings& settings, const graph::GraphFile& graph) {
   if (settings.asked.weighted) graph::expect_weights(graph, "leave out --weighted");
   auto asked = settings.asked;
   asked.deterministic = settings.job.deterministic;
-  asked.apart = apart_asked(settings.parallel);
-  asked.checkpoints = settings.job.checkpoint_options();
+  const std::uint64_t samples = settings.samples;
+  runs::Sources sources;
   if (settings.named.given()) {
-    const auto sources = settings.named.find(graph);
-    asked.sources = sources.vertices;
-    asked.asked = sources.asked;
-    return asked;
+    sources = settings.named.find(graph);
+  } else {
+    if (samples > graph.vertices())
+      throw Error(fmt::format("--samples {}: {} has {} vertices", samples, graph.path(), graph.vertices()));
+    sources.vertices = sample(graph.vertices(), samples > 0 ? samples : graph.vertices(), settings.seed,
+                              [](VertexId) { return true; });
+    if (samples > 0) sources.asked = samples_asked(samples, settings.seed);
   }
-  if (asked.samples > graph.vertices())
-    throw Error(
-        fmt::format("--samples {}: {} has {} vertices", asked.samples, graph.path(), graph.vertices()));
-  asked.sources = sample(graph.vertices(), asked.samples > 0 ? asked.samples : graph.vertices(),
-                         settings.seed, [](VertexId) { return true; });
-  if (asked.samples > 0) asked.asked = samples_asked(asked.samples, settings.seed);
-  return asked;
+  return runs::make_bc(sources, asked, samples, settings.job.checkpoint_options());
 }
 
 /// Throws UsageError when the settings do not go together.
 void check(const BcSettings& settings) {
   std::string apart;  // what makes each worker search from sources of its own
-  if (settings.parallel == "sources") apart = "--parallel sources";
+  if (settings.asked.parallel == Parallel::sources) apart = "--parallel sources";
   if (settings.job.deterministic) apart = "--deterministic";
   if (settings.asked.weighted) apart = "--weighted";
-  if (settings.parallel == "levels" && !apart.empty())
+  if (settings.asked.parallel == Parallel::levels && !apart.empty())
     throw UsageError(fmt::format("{}: {}: leave it out", apart,
                                  settings.asked.weighted
                                      ? "--parallel levels counts edges, not weights"
                                      : "with --parallel levels the order of sums depends on timing"));
   if (!apart.empty()) expect_rows_in_memory(settings.job.edge_place, apart);
-  if (settings.asked.normalized && settings.asked.samples == 1 && !settings.asked.endpoints)
+  if (settings.asked.normalized && settings.samples == 1 && !settings.asked.endpoints)
     throw UsageError(
         "--normalized: --samples 1 says nothing of the sampled vertex itself: draw more, or add --endpoints");
 }
@@ -191,13 +177,12 @@ void add_bc(CLI::App& app) {
   const auto own = [&] {
     const auto [one, list] = settings->named.add_to(*command, "by default at all");
     auto* samples =
-        command
-            ->add_option("--samples", settings->asked.samples, "start at so many vertices, drawn by --seed")
+        command->add_option("--samples", settings->samples, "start at so many vertices, drawn by --seed")
             ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << (kIds64 ? 48 : 32)))
             ->excludes(one)
             ->excludes(list);
     add_parallel_option(
-        *command, settings->parallel,
+        *command, settings->asked.parallel,
         "levels: workers share the levels of each search; sources: each worker searches from "
         "sources of its own, with 40 bytes for each vertex, 64 where more than 1e300 paths lead "
         "to one; auto: sources, if each worker has two or more and a process needs at most 4 GiB "
@@ -233,8 +218,7 @@ void add_bc(CLI::App& app) {
   settings->job.add_checkpoint_options(*command, "score", "source");
   command->callback([settings] {
     check(*settings);
-    run_frontier(settings->job,
-                 [&](const graph::GraphFile& graph) { return runs::make_bc(bc_options(*settings, graph)); });
+    run_frontier(settings->job, [&](const graph::GraphFile& graph) { return make_bc(*settings, graph); });
   });
 }
 

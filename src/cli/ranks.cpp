@@ -276,37 +276,31 @@ void run_dense(const DenseSettings& settings, const MakeDense& make) {
 
 /// The options of pagerank and ppr.
 struct RankSettings : DenseSettings {
-  static constexpr int kMostToTolerance = 1000;  ///< iterations, as in Python
-  kernels::PageRankOptions asked;
-  const CLI::Option* iterations = nullptr;
+  PageRankOptions asked;
 
   /// Adds --iterations, --damping and --tolerance.
   void add_rank_options(CLI::App& command) {
     command.option_defaults()->group("Kernel");
-    iterations = add_checked(command, "--iterations", asked.iterations,
-                             "stop after this many iterations; with --tolerance alone after 1000",
-                             CLI::Range(0, 1000000));
+    command
+        .add_option("--iterations", asked.iterations,
+                    "stop after this many iterations; with --tolerance alone after 1000")
+        ->check(CLI::Range(0, 1000000))
+        ->default_str("20");
     add_checked(command, "--damping", asked.damping, "let this share of a rank follow the edges",
                 between(0, 1));
     add_checked(command, "--tolerance", asked.tolerance,
                 "stop when all changes of an iteration sum to less than this; 0: never", between(0, 1e9));
   }
-  /// Returns the options as they were asked for, and whether weights are used.
-  kernels::PageRankOptions options() const {
-    auto result = asked;
-    if (asked.tolerance > 0 && iterations->count() == 0) result.iterations = kMostToTolerance;
-    result.weighted = weighted;
-    return result;
-  }
 };
 
 struct SpmvSettings : DenseSettings {
-  runs::SpmvOptions asked;
+  SpmvOptions asked;
+  std::string x_path;
 };
 
 /// Returns the vector of --x, or nothing.
 std::vector<double> vector_of(const SpmvSettings& settings, const graph::GraphFile& graph) {
-  const std::string& path = settings.asked.x_path;
+  const std::string& path = settings.x_path;
   if (path.empty()) return {};
   return settings.doubles() ? named_values(graph, path, std::numeric_limits<double>::max(), "")
                             : named_values(graph, path, double{std::numeric_limits<float>::max()},
@@ -333,7 +327,8 @@ void add_pagerank(CLI::App& app) {
   add_dense_options(*command, *settings, "rank", "vertices of the highest ranks");
   command->callback([settings] {
     run_dense(*settings, [&](const graph::GraphFile& graph) {
-      return runs::make_pagerank(settings->options(), graph.vertices(), settings->doubles());
+      settings->asked.weighted = settings->weighted;
+      return runs::make_pagerank(settings->asked, graph.vertices(), settings->doubles());
     });
   });
 }
@@ -362,7 +357,8 @@ void add_ppr(CLI::App& app) {
   command->callback([settings, sources] {
     run_dense(*settings, [&](const graph::GraphFile& graph) {
       if (!sources->given()) throw UsageError("--source is required, or --sources for several vertices");
-      return runs::make_ppr(settings->options(), sources->find(graph), settings->doubles());
+      settings->asked.weighted = settings->weighted;
+      return runs::make_ppr(settings->asked, sources->find(graph), settings->doubles());
     });
   });
 }
@@ -381,7 +377,7 @@ void add_spmv(CLI::App& app) {
   command->option_defaults()->group("Kernel");
   add_checked(*command, "--iterations", settings->asked.iterations,
               "multiply so often: x becomes y, and again", CLI::Range(1, 1000000));
-  reads(command->add_option("--x", settings->asked.x_path,
+  reads(command->add_option("--x", settings->x_path,
                             "read x from this file: lines of vertex and value, others 0; by default x is 1 "
                             "everywhere"));
   add_dense_options(*command, *settings, "value", "vertices of the largest absolute values");
@@ -389,9 +385,8 @@ void add_spmv(CLI::App& app) {
   command->callback([settings] {
     run_dense(*settings, [&](const graph::GraphFile& graph) {
       settings->weighted = graph.weighted();
-      settings->asked.weighted = graph.weighted();
-      settings->asked.x = vector_of(*settings, graph);
-      return runs::make_spmv(settings->asked, settings->doubles());
+      return runs::make_spmv(settings->asked, {vector_of(*settings, graph), settings->x_path},
+                             settings->weighted, settings->doubles());
     });
   });
 }

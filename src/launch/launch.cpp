@@ -47,15 +47,12 @@ LaunchOptions with_environment(LaunchOptions options) {
 
 /// Throws UsageError. `asked_rank`: as it was given, without the environment.
 void check(const LaunchOptions& options, int asked_rank) {
-  if (options.processes < 1 || options.processes > kMaxProcesses)
-    throw UsageError(
-        fmt::format("{} must be from 1 to {}, not {}", opt::processes, kMaxProcesses, options.processes));
+  check_range(opt::processes, options.processes, 1, kMaxProcesses);
   check_range(opt::peer_timeout, options.peer_timeout_s, kLeastTimeoutS, kMostTimeoutS);
   check_range(opt::start_timeout, options.start_timeout_s, kLeastTimeoutS, kMostTimeoutS);
   if (options.launcher != "auto" && options.launcher != "none")
     throw UsageError(fmt::format("{}: '{}' is not auto or none", opt::launcher, options.launcher));
-  if (options.port < 1 || options.port > 65535)
-    throw UsageError(fmt::format("{} must be from 1 to 65535, not {}", opt::port, options.port));
+  check_range(opt::port, options.port, 1, 65535);
   if (asked_rank >= 0 && options.hosts_file.empty())
     throw UsageError(fmt::format("{} is a line of a host list, and there is none: name it by {}",
                                  opt::rank(asked_rank), opt::hosts));

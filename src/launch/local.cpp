@@ -251,6 +251,7 @@ int run_child(const LaunchOptions& options, int rank, const LocalHosts* hosts, c
   self.peer_timeout_s = options.peer_timeout_s;
   self.secret = secret;
   if (hosts != nullptr) {
+    self.cards_reach_hosts = false;
     self.address = LocalHosts::address(rank);
     for (int p = 0; p < options.processes; ++p) {
       self.hosts.push_back(LocalHosts::address(p));

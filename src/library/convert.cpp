@@ -137,7 +137,8 @@ std::uint64_t vertices_for(std::uint64_t edges, std::uint64_t largest, const Edg
   const auto all_ids = [&] {
     return options.vertices
                ? std::string("the graph")
-               : fmt::format("vertices are all ids up to {} (`dense` keeps those that occur)", largest);
+               : fmt::format("vertices are all ids up to {} ({} keeps those that occur)", largest,
+                             options::in_words_of_face("`dense`", "`dense`", "from_edges()"));
   };
   if (edges > 0 && options.vertices && largest >= *options.vertices)
     throw Error(fmt::format("id {} is no vertex of a graph of {} vertices", largest, *options.vertices));

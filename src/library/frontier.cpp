@@ -33,8 +33,10 @@ struct FrontierState::Job {
 
 namespace {
 
-frontier::Options options_of(const JobOptions& asked, const std::string& kernel, std::size_t record_bytes) {
-  frontier::Options options = frontier_options(asked);
+frontier::Options options_of(launch::Bootstrap& bootstrap, const JobOptions& asked, const std::string& kernel,
+                             std::size_t record_bytes) {
+  expect_only(asked, "a frontier job", {.graph = true, .weights = true});
+  frontier::Options options = frontier_options(bootstrap, asked);
   options.kernel =
       fmt::format("{}, records of {} bytes{}", kernel, record_bytes, asked.weighted ? ", weights" : "");
   options.record_bytes = record_bytes;
@@ -51,7 +53,7 @@ auto as_bytes(const std::function<void(const std::byte*)>& take) {
 
 FrontierState::FrontierState(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                              const std::string& kernel, std::size_t record_bytes, const JobOptions& options)
-    : job_(new Job{{bootstrap, graph, options_of(options, kernel, record_bytes)}, record_bytes}) {
+    : job_(new Job{{bootstrap, graph, options_of(bootstrap, options, kernel, record_bytes)}, record_bytes}) {
   job_->job.make_rows();
 }
 

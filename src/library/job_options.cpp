@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "dense/plan/volume.h"
 #include "options/options.h"
 #include "partition/row_loader.h"
+#include "process/settle.h"
 
 namespace edgewire {
 
@@ -38,7 +41,8 @@ constexpr Words<tiles::Order, 4> kOrders{{{"auto", tiles::Order::strips},
                                           {"strips", tiles::Order::strips},
                                           {"hilbert", tiles::Order::hilbert},
                                           {"bins", tiles::Order::bins}}};
-constexpr std::array<std::string_view, 6> kTransports{"shm", "tcp", "shm+tcp", "verbs", "shm+verbs", "dpdk"};
+constexpr std::array<std::string_view, 7> kTransports{"auto",  "shm",       "tcp", "shm+tcp",
+                                                      "verbs", "shm+verbs", "dpdk"};
 
 void check_transport(const std::string& word) {
   if (std::ranges::find(kTransports, word) == kTransports.end())
@@ -50,9 +54,40 @@ void check_disks(const std::vector<std::string>& disks) {
     throw UsageError(fmt::format("{}: one of them has no name", opt::devices));
 }
 
+/// An option, and what it was set to.
+struct Asked {
+  const options::Option* option;
+  bool is_set;
+  std::string value{};  ///< empty: it is on
+};
+
 }  // namespace
 
-process::ProcessOptions process_options(const JobOptions& options) {
+void expect_only(const JobOptions& asked, std::string_view job, const Has& has) {
+  const JobOptions usual;
+  std::vector<Asked> others;
+  const auto add = [&](bool had, std::initializer_list<Asked> options) {
+    if (!had) others.insert(others.end(), options);
+  };
+  add(has.graph, {{&opt::ownership, asked.ownership != usual.ownership, asked.ownership},
+                  {&opt::rows, asked.rows != usual.rows, asked.rows},
+                  {&opt::devices, !asked.disks.empty(), fmt::format("{}", fmt::join(asked.disks, ","))},
+                  {&opt::memory, asked.memory_bytes != 0, fmt::format("{}", asked.memory_bytes)}});
+  add(has.weights, {{&opt::edges_weighted, asked.weighted}});
+  add(has.tiles, {{&opt::strategy, asked.strategy != usual.strategy, asked.strategy},
+                  {&opt::wire, asked.wire != usual.wire, asked.wire},
+                  {&opt::layout, asked.layout != usual.layout, asked.layout},
+                  {&opt::order, asked.order != usual.order, asked.order},
+                  {&opt::plan_cache, !asked.plan_cache.empty(), asked.plan_cache}});
+  add(has.tools, {{&opt::verify, asked.verify}, {&opt::profile, asked.profile}});
+  add(has.count, {{&opt::bound, asked.bound}});
+  for (const Asked& one : others)
+    if (one.is_set)
+      throw options::wrong(one.value.empty() ? one.option->said() : one.option->with(one.value),
+                           fmt::format("{} has no such option", job), "leave it out");
+}
+
+process::ProcessOptions process_options(launch::Bootstrap& bootstrap, const JobOptions& options) {
   check_transport(options.transport);
   process::ProcessOptions process;
   process.workers = options.workers;
@@ -62,13 +97,13 @@ process::ProcessOptions process_options(const JobOptions& options) {
   process.verbs.device = options.verbs_device;
   process.dpdk.port = options.dpdk_port;
   process.dpdk.args = options.dpdk_args;
-  return process;
+  return process::settle(process, bootstrap);
 }
 
-job::DenseOptions dense_options(const JobOptions& options) {
+job::DenseOptions dense_options(launch::Bootstrap& bootstrap, const JobOptions& options) {
   check_disks(options.disks);
   job::DenseOptions dense;
-  dense.process = process_options(options);
+  dense.process = process_options(bootstrap, options);
   dense.choose_strategy = options.strategy == "auto";
   if (!dense.choose_strategy) dense.strategy = plan::strategy_from(options.strategy);
   dense.encoding = plan::encoding_from(options.wire);
@@ -85,10 +120,10 @@ job::DenseOptions dense_options(const JobOptions& options) {
   return dense;
 }
 
-frontier::Options frontier_options(const JobOptions& options) {
+frontier::Options frontier_options(launch::Bootstrap& bootstrap, const JobOptions& options) {
   check_disks(options.disks);
   frontier::Options frontier;
-  frontier.process = process_options(options);
+  frontier.process = process_options(bootstrap, options);
   frontier.ownership = options.ownership;
   frontier.rows = partition::row_reading_from(options.rows);
   frontier.disks.devices = options.disks;

@@ -2,6 +2,8 @@
 // This file makes the options of rooms from those of callers.
 #pragma once
 
+#include <string_view>
+
 #include "dense/job/dense_options.h"
 #include "edgewire/options.h"
 #include "frontier/frontier_job.h"
@@ -9,9 +11,21 @@
 
 namespace edgewire {
 
+/// The options that a job has beside those of its processes.
+struct Has {
+  bool graph = false;    ///< where its vertices and edges are
+  bool weights = false;  ///< whether it uses weights
+  bool tiles = false;
+  bool tools = false;  ///< verify and profile
+  bool count = false;  ///< bound
+};
+/// Throws UsageError that names an option which was set, and which this job does not have.
+void expect_only(const JobOptions& asked, std::string_view job, const Has& has);
+
 /// Each throws UsageError where a word is none of those that JobOptions names. The rooms check the rest.
-process::ProcessOptions process_options(const JobOptions& options);
-job::DenseOptions dense_options(const JobOptions& options);
-frontier::Options frontier_options(const JobOptions& options);
+/// Collective: processes settle what is left open, see process::settle().
+process::ProcessOptions process_options(launch::Bootstrap& bootstrap, const JobOptions& options);
+job::DenseOptions dense_options(launch::Bootstrap& bootstrap, const JobOptions& options);
+frontier::Options frontier_options(launch::Bootstrap& bootstrap, const JobOptions& options);
 
 }  // namespace edgewire

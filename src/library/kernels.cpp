@@ -2,12 +2,12 @@
 
 #include <cmath>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "kernels/pagerank.h"
 #include "kernels/ppr.h"
 #include "library/job_options.h"
 #include "runs/call.h"
@@ -57,9 +57,10 @@ Result<Value> result_of(const launch::Bootstrap& bootstrap, runs::Result<Value> 
 }
 
 Result<double> run_dense(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                         runs::DenseKernel& kernel, const JobOptions& job) {
+                         runs::DenseKernel& kernel, const JobOptions& job, bool weighted) {
   runs::DenseOptions options;
-  options.job = dense_options(job);
+  options.job = dense_options(bootstrap, job);
+  options.job.weighted = weighted;
   options.tools = tools_of(job);
   return result_of(bootstrap, runs::call(bootstrap, graph, kernel, options));
 }
@@ -67,77 +68,65 @@ Result<double> run_dense(launch::Bootstrap& bootstrap, const graph::GraphFile& g
 template <class Value>
 Result<Value> run_frontier(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                            const std::unique_ptr<runs::Kernel>& kernel, const JobOptions& job) {
+  expect_only(job, kernel->name(), {.graph = true, .tools = true, .count = true});
   runs::FrontierOptions options;
-  options.job = frontier_options(job);
+  options.job = frontier_options(bootstrap, job);
   options.tools = tools_of(job);
   return result_of(bootstrap, runs::call<Value>(bootstrap, graph, *kernel, options));
-}
-
-kernels::PageRankOptions ranks_asked(const PageRankOptions& asked, const JobOptions& job) {
-  return {.iterations = asked.iterations,
-          .damping = asked.damping,
-          .tolerance = asked.tolerance,
-          .weighted = job.weighted};
 }
 
 /// Says whether messages are doubles.
 bool doubles(const JobOptions& job) { return job.wire == "f64"; }
 
+/// Looks whether the options of a job are those of a kernel with tiles.
+void expect_tiles(const JobOptions& job, std::string_view kernel) {
+  expect_only(job, kernel, {.graph = true, .tiles = true, .tools = true});
+}
+
 }  // namespace
 
 Result<double> pagerank(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                         const PageRankOptions& asked, const JobOptions& job) {
-  if (!asked.shares.empty()) throw UsageError("PageRankOptions::shares are for ppr()");
-  const auto kernel = runs::make_pagerank(ranks_asked(asked, job), graph.vertices(), doubles(job));
-  return run_dense(bootstrap, graph, *kernel, job);
+  expect_tiles(job, "pagerank");
+  const auto kernel = runs::make_pagerank(asked, graph.vertices(), doubles(job));
+  return run_dense(bootstrap, graph, *kernel, job, asked.weighted);
 }
 
-Result<double> ppr(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                   const std::vector<VertexId>& sources, const PageRankOptions& asked,
-                   const JobOptions& job) {
+Result<double> ppr(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const PprSources& sources,
+                   const PageRankOptions& asked, const JobOptions& job) {
+  expect_tiles(job, "ppr");
+  if (asked.form_2015) throw UsageError("PageRankOptions::form_2015: ppr has no such form; leave it out");
   const auto kernel =
-      runs::make_ppr(ranks_asked(asked, job), {.vertices = sources, .shares = asked.shares}, doubles(job));
-  return run_dense(bootstrap, graph, *kernel, job);
+      runs::make_ppr(asked, {.vertices = sources.vertices, .shares = sources.shares}, doubles(job));
+  return run_dense(bootstrap, graph, *kernel, job, asked.weighted);
 }
 
 Result<double> spmv(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, std::vector<double> x,
-                    int iterations, const JobOptions& job) {
+                    const SpmvOptions& asked, const JobOptions& job) {
+  expect_tiles(job, "spmv");
   for (std::size_t v = 0; v < x.size(); ++v)
     if (!std::isfinite(x[v])) throw UsageError(fmt::format("x: the value of vertex {} is {}", v, x[v]));
-  JobOptions with_weights = job;
-  with_weights.weighted = graph.weighted();
-  const runs::SpmvOptions asked{
-      .iterations = iterations, .x = std::move(x), .weighted = with_weights.weighted};
-  return run_dense(bootstrap, graph, *runs::make_spmv(asked, doubles(job)), with_weights);
+  const auto kernel = runs::make_spmv(asked, {std::move(x)}, graph.weighted(), doubles(job));
+  return run_dense(bootstrap, graph, *kernel, job, graph.weighted());
 }
 
 Result<PlainId> bfs(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, VertexId source,
                     const BfsOptions& asked, const JobOptions& job) {
-  const auto kernel =
-      runs::make_bfs({.sources = {{source}}, .parents = asked.parents, .deterministic = asked.deterministic});
-  return run_frontier<PlainId>(bootstrap, graph, kernel, job);
+  return run_frontier<PlainId>(bootstrap, graph, runs::make_bfs({.vertices = {source}}, asked), job);
 }
 
 Result<double> sssp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, VertexId source,
                     const SsspOptions& asked, const JobOptions& job) {
-  const auto kernel = runs::make_sssp(graph, {.sources = {{source}},
-                                              .delta = asked.delta,
-                                              .unit_weights = asked.unit_weights,
-                                              .parents = asked.parents});
-  return run_frontier<double>(bootstrap, graph, kernel, job);
+  return run_frontier<double>(bootstrap, graph, runs::make_sssp(graph, {.vertices = {source}}, asked), job);
 }
 
 Result<double> bc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                   const std::vector<VertexId>& sources, const BcOptions& asked, const JobOptions& job) {
   if (!sources.empty()) kernels::check_sources(sources, graph);
-  runs::BcOptions options{.sources = sources,
-                          .deterministic = asked.deterministic,
-                          .weighted = asked.weighted,
-                          .endpoints = asked.endpoints,
-                          .normalized = asked.normalized};
+  runs::Sources from{.vertices = sources};
   if (sources.empty())
-    for (VertexId v{}; v < graph.vertices(); ++v) options.sources.push_back(v);
-  return run_frontier<double>(bootstrap, graph, runs::make_bc(options), job);
+    for (VertexId v{}; v < graph.vertices(); ++v) from.vertices.push_back(v);
+  return run_frontier<double>(bootstrap, graph, runs::make_bc(from, asked), job);
 }
 
 Result<PlainId> wcc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const JobOptions& job) {
@@ -148,9 +137,9 @@ Result<PlainId> scc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
   return run_frontier<PlainId>(bootstrap, graph, runs::make_scc(), job);
 }
 
-Result<PlainId> cdlp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, std::uint32_t iterations,
+Result<PlainId> cdlp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const CdlpOptions& asked,
                      const JobOptions& job) {
-  return run_frontier<PlainId>(bootstrap, graph, runs::make_cdlp({.iterations = iterations}), job);
+  return run_frontier<PlainId>(bootstrap, graph, runs::make_cdlp(asked), job);
 }
 
 Result<double> lcc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const JobOptions& job) {

@@ -7,7 +7,8 @@ namespace edgewire::job {
 
 std::shared_ptr<DenseJob> make_dense_job(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                                          const JobOptions& options) {
-  return std::make_shared<DenseJob>(bootstrap, graph, dense_options(options));
+  expect_only(options, "a program", {.graph = true, .weights = true, .tiles = true});
+  return std::make_shared<DenseJob>(bootstrap, graph, dense_options(bootstrap, options));
 }
 
 }  // namespace edgewire::job

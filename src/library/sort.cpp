@@ -6,8 +6,9 @@
 namespace edgewire {
 
 SortSummary sort(launch::Bootstrap& bootstrap, const SortOptions& options, const JobOptions& job) {
+  expect_only(job, "sort", {});
   shuffle::SortOptions asked;
-  asked.process = process_options(job);
+  asked.process = process_options(bootstrap, job);
   asked.inputs = options.inputs;
   asked.output = options.output;
   asked.temp = options.temp;

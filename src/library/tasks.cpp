@@ -11,9 +11,18 @@ struct TaskJob::Job {
   tasks::TaskJob job;
 };
 
+namespace {
+
+process::ProcessOptions options_of(launch::Bootstrap& bootstrap, const JobOptions& asked) {
+  expect_only(asked, "a job of tasks", {});
+  return process_options(bootstrap, asked);
+}
+
+}  // namespace
+
 TaskJob::TaskJob(launch::Bootstrap& bootstrap, const tasks::Registry& registry, const JobOptions& options,
                  bool retry)
-    : job_(new Job{{bootstrap, registry, process_options(options), {}, retry}}) {}
+    : job_(new Job{{bootstrap, registry, options_of(bootstrap, options), {}, retry}}) {}
 
 TaskJob::~TaskJob() = default;
 

@@ -11,7 +11,8 @@ std::atomic<Face> face = Face::cpp;
 
 /// Returns a value as it stands in a program: numbers as they are, and texts in quotes.
 std::string literal(std::string_view value) {
-  const bool number = !value.empty() && value.find_first_not_of("0123456789.+-e") == value.npos;
+  const bool number = value == "nan" || value == "inf" ||
+                      (!value.empty() && value.find_first_not_of("0123456789.+-e") == value.npos);
   return number ? std::string(value) : fmt::format("'{}'", value);
 }
 

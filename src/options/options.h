@@ -35,8 +35,8 @@ inline constexpr Option dpdk_args{"dpdk-args", "JobOptions::dpdk_args"};
 // Of kernels on a graph.
 inline constexpr Option ownership{"ownership", "JobOptions::ownership", "ownership"};
 inline constexpr Option rows{"rows", "JobOptions::rows"};
-inline constexpr Option weighted{
-    .name = "weighted", .cpp = "JobOptions::weighted", .python = "weight", .flag = true};
+inline constexpr Option weighted{.name = "weighted", .cpp = "weighted", .python = "weight", .flag = true};
+inline constexpr Option edges_weighted{.name = "weighted", .cpp = "JobOptions::weighted", .flag = true};
 inline constexpr Option deterministic{
     .name = "deterministic", .cpp = "deterministic", .python = "deterministic", .flag = true};
 inline constexpr Option edges{"edges"};
@@ -50,6 +50,9 @@ inline constexpr Option order{"order", "JobOptions::order", "order"};
 inline constexpr Option plan_cache{"plan-cache", "JobOptions::plan_cache"};
 inline constexpr Option verify{
     .name = "verify", .cpp = "JobOptions::verify", .python = "verify", .flag = true};
+inline constexpr Option profile{
+    .name = "profile", .cpp = "JobOptions::profile", .python = "profile", .flag = true};
+inline constexpr Option bound{.name = "bound", .cpp = "JobOptions::bound", .python = "bound", .flag = true};
 inline constexpr Option json{"json", "Report::json", "report"};
 inline constexpr Option verbose{"verbose"};
 inline constexpr Option sample_interval{"sample-interval"};

@@ -18,8 +18,9 @@ namespace edgewire::process {
 
 /// The options of one process in a job: how many workers it has, and by which link it is connected.
 struct ProcessOptions {
-  int workers = 1;                 ///< of this process; the same number in all
-  std::string transport = "shm";   ///< the same in all
+  int workers = 1;  ///< of this process, the same number in all; settle() takes 0, too
+  /// The transport, the same in all; settle() takes "auto", too.
+  std::string transport = "shm";
   std::string transport_reason{};  ///< why this one was chosen, for the report; empty: it was named
   double peer_timeout_s = 10;      ///< a peer that is silent for so long is given up
   bool integrity = true;           ///< see transport::Settings

@@ -24,11 +24,16 @@ constexpr int kDigits = 15;
 
 class BcKernel : public VertexKernel<double> {
  public:
-  explicit BcKernel(const BcOptions& asked)
-      : VertexKernel("bc", "betweenness", Values::Form::number, kDigits), asked_(asked) {}
+  BcKernel(const Sources& sources, const BcOptions& asked, std::uint64_t samples,
+           const CheckpointOptions& checkpoints)
+      : VertexKernel("bc", "betweenness", Values::Form::number, kDigits),
+        sources_(sources),
+        asked_(asked),
+        samples_(samples),
+        checkpoints_(checkpoints) {}
 
   std::string describe() const override {
-    return fmt::format("bc, sources {}, parallel {}{}{}{}{}", digest(asked_.sources), how(asked_.apart),
+    return fmt::format("bc, sources {}, parallel {}{}{}{}{}", digest(sources_.vertices), how(asked_.parallel),
                        asked_.deterministic ? ", deterministic" : "", asked_.weighted ? ", weighted" : "",
                        asked_.endpoints ? ", endpoints" : "", asked_.normalized ? ", normalized" : "");
   }
@@ -36,32 +41,31 @@ class BcKernel : public VertexKernel<double> {
   disk::VertexBytes vertex_bytes() const override { return perf::vertex_bytes("bc"); }
   std::size_t record_bytes() const override { return sizeof(frontier::WideRecord); }
   bool choose_tasks(const graph::GraphFile& graph, int processes, int workers, bool on_disks) override {
-    return apart_ = kernels::BcBySource::chosen({asked_.apart, graph.vertices(), graph.edges(),
-                                                 asked_.sources.size(), processes, workers, on_disks},
-                                                options());
+    return apart_ =
+               kernels::BcBySource::chosen({apart_asked(asked_.parallel), graph.vertices(), graph.edges(),
+                                            sources_.vertices.size(), processes, workers, on_disks},
+                                           asked_);
   }
   void prepare(frontier::FrontierJob& job, const Tools&) override {
-    if (apart_) searches_ = std::make_unique<kernels::BcBySource>(job, options());
+    if (apart_) searches_ = std::make_unique<kernels::BcBySource>(job, asked_);
   }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
-    const auto ids = asked_.checkpoints.any() ? summed(job) : std::vector<VertexId>();
+    const auto ids = checkpoints_.any() ? summed(job) : std::vector<VertexId>();
     Checkpoints checkpoints({job.bootstrap(), job.pool(), job.graph(), ids, sizeof(double), state()},
-                            asked_.checkpoints);
+                            checkpoints_);
     done_ = checkpoints.resumed_at();
-    if (done_ > asked_.sources.size())
-      throw Error(
-          fmt::format("{}: the checkpoint has more sources than there are", asked_.checkpoints.resume));
+    if (done_ > sources_.vertices.size())
+      throw Error(fmt::format("{}: the checkpoint has more sources than there are", checkpoints_.resume));
     auto supersteps = apart_ ? run_apart(checkpoints) : run_levels(job, checkpoints);
     checkpoints.finish();
     if (asked_.normalized)
-      kernels::scale_scores(
-          job, mine_, apart_,
-          kernels::normalized_scale(job.graph().vertices(), asked_.endpoints, asked_.samples),
-          asked_.sources);
+      kernels::scale_scores(job, mine_, apart_,
+                            kernels::normalized_scale(job.graph().vertices(), asked_.endpoints, samples_),
+                            sources_.vertices);
     return supersteps;
   }
   std::pair<std::uint64_t, std::uint64_t> searched() const override {
-    return {searched_, apart_ ? 0 : asked_.sources.size()};
+    return {searched_, apart_ ? 0 : sources_.vertices.size()};
   }
   std::string phase(const frontier::Superstep& one) const override {
     if (one.kind == kernels::BcBySource::kSearches) return fmt::format("searches from {} sources", one.step);
@@ -82,7 +86,7 @@ class BcKernel : public VertexKernel<double> {
     Kernel::fill(report);
     report.resumed_from = done_;
     report.resumed_unit = "sources";
-    report.options = asked_.asked;
+    report.options = sources_.asked;
     report.options.insert(
         report.options.end(),
         {{"weighted", asked_.weighted}, {"endpoints", asked_.endpoints}, {"normalized", asked_.normalized}});
@@ -90,7 +94,7 @@ class BcKernel : public VertexKernel<double> {
   RecordCounts counts(const graph::GraphFile& graph, bool /*on_disks*/) const override {
     RecordCounts counts;
     if (apart_) return counts;
-    for (const VertexId source : std::span(asked_.sources).subspan(done_))
+    for (const VertexId source : std::span(sources_.vertices).subspan(done_))
       counts.push_back(kernels::count_betweenness(graph, source));
     return counts;
   }
@@ -101,8 +105,8 @@ class BcKernel : public VertexKernel<double> {
       VertexKernel::gather(job);
   }
   std::string fault(const graph::GraphFile& graph) const override {
-    return kernels::check_bc(graph, asked_.sources, all_,
-                             {asked_.weighted, asked_.endpoints, asked_.normalized, asked_.samples});
+    return kernels::check_bc(graph, sources_.vertices, all_,
+                             {asked_.weighted, asked_.endpoints, asked_.normalized, samples_});
   }
   report::Answer expected_answer(const Asked& asked) const override {
     return expected_highest(asked, all_, kTop);
@@ -113,10 +117,9 @@ class BcKernel : public VertexKernel<double> {
   }
 
  private:
-  kernels::BcOptions options() const { return {asked_.deterministic, asked_.weighted, asked_.endpoints}; }
   /// Returns what sums depend on. How workers search is no part of it.
   std::string state() const {
-    return fmt::format("bc, sources {}{}{}", digest(asked_.sources), asked_.weighted ? ", weighted" : "",
+    return fmt::format("bc, sources {}{}{}", digest(sources_.vertices), asked_.weighted ? ", weighted" : "",
                        asked_.endpoints ? ", endpoints" : "");
   }
   /// Returns the vertices whose sums this process has after a search.
@@ -127,10 +130,10 @@ class BcKernel : public VertexKernel<double> {
     return all;
   }
   std::vector<frontier::Superstep> run_levels(frontier::FrontierJob& job, Checkpoints& checkpoints) {
-    kernels::Bc levels(job, options());
+    kernels::Bc levels(job, asked_);
     searched_ = done_;
     if (const auto resumed = checkpoints.take_resumed()) levels.resume(resumed->values<double>());
-    auto supersteps = levels.run(std::span(asked_.sources).subspan(done_), [&](std::size_t more) {
+    auto supersteps = levels.run(std::span(sources_.vertices).subspan(done_), [&](std::size_t more) {
       searched_ = done_ + more;
       checkpoints.step(searched_, std::span(levels.scores()));
     });
@@ -142,11 +145,11 @@ class BcKernel : public VertexKernel<double> {
   /// its kind.
   std::vector<frontier::Superstep> run_apart(Checkpoints& checkpoints) {
     if (const auto resumed = checkpoints.take_resumed()) searches_->resume(resumed->values<double>());
-    const auto every = static_cast<std::size_t>(asked_.checkpoints.every);
+    const auto every = static_cast<std::size_t>(checkpoints_.every);
     std::vector<frontier::Superstep> sums;
     std::size_t done = done_;
     do {
-      const auto left = std::span(asked_.sources).subspan(done);
+      const auto left = std::span(sources_.vertices).subspan(done);
       const auto some = left.first(
           checkpoints.written() == nullptr ? left.size() : std::min(left.size(), every - done % every));
       const auto more = searches_->run(some, left.size() - some.size());
@@ -158,11 +161,14 @@ class BcKernel : public VertexKernel<double> {
       }
       done += some.size();
       if (!some.empty()) checkpoints.step(done, std::span(searches_->scores()));
-    } while (done < asked_.sources.size());
+    } while (done < sources_.vertices.size());
     mine_ = searches_->scores();
     return sums;
   }
+  Sources sources_;
   BcOptions asked_;
+  std::uint64_t samples_;
+  CheckpointOptions checkpoints_;
   std::size_t done_ = 0;      ///< sources that a checkpoint held
   std::size_t searched_ = 0;  ///< sources that are done, where workers share the levels of each
   bool apart_ = false;  ///< whether workers search apart: then rank 0 has the scores of all vertices, and the
@@ -172,6 +178,9 @@ class BcKernel : public VertexKernel<double> {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_bc(const BcOptions& options) { return std::make_unique<BcKernel>(options); }
+std::unique_ptr<Kernel> make_bc(const Sources& sources, const BcOptions& asked, std::uint64_t samples,
+                                const CheckpointOptions& checkpoints) {
+  return std::make_unique<BcKernel>(sources, asked, samples, checkpoints);
+}
 
 }  // namespace edgewire::runs

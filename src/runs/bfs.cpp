@@ -21,57 +21,50 @@ namespace {
 
 using kernels::Bfs;
 
-/// Returns whether parents are looked for.
-bool needs_parents(const BfsOptions& asked) { return asked.parents || asked.target.vertex.has_value(); }
-
-Bfs::Parents asked_parents(const BfsOptions& asked) {
-  if (!needs_parents(asked)) return Bfs::Parents::none;
-  return asked.deterministic ? Bfs::Parents::smallest : Bfs::Parents::any;
-}
-
 class BfsKernel : public Kernel {
  public:
-  explicit BfsKernel(const BfsOptions& asked) : Kernel("bfs"), asked_(asked) {}
+  BfsKernel(const Sources& sources, const BfsOptions& asked, const Target& target)
+      : Kernel("bfs"), sources_(sources), asked_(asked), target_(target) {}
 
   std::string describe() const override {
-    return fmt::format("bfs from {}, parallel {}{}{}{}", digest(asked_.sources.vertices), how(asked_.apart),
+    return fmt::format("bfs from {}, parallel {}{}{}{}", digest(sources_.vertices), how(asked_.parallel),
                        asked_.parents ? ", parents" : "",
-                       asked_.target.vertex ? fmt::format(", target {}", *asked_.target.vertex) : "",
+                       target_.vertex ? fmt::format(", target {}", *target_.vertex) : "",
                        asked_.deterministic ? ", deterministic" : "");
   }
   disk::VertexBytes vertex_bytes() const override {
     auto bytes = perf::vertex_bytes("bfs");
-    if (needs_parents(asked_)) bytes.owned += sizeof(PlainId);
-    if (asked_parents(asked_) == Bfs::Parents::smallest) {  // candidates
+    if (needs_parents()) bytes.owned += sizeof(PlainId);
+    if (asked_parents() == Bfs::Parents::smallest) {  // candidates
       bytes.owned += sizeof(PlainId);
       bytes.other += sizeof(PlainId);
     }
     return bytes;
   }
-  std::vector<std::string> runs() const override { return asked_.sources.names; }
+  std::vector<std::string> runs() const override { return sources_.names; }
   bool choose_tasks(const graph::GraphFile& graph, int processes, int workers, bool on_disks) override {
     return apart_ =
-               kernels::BfsBySource::chosen({asked_.apart, graph.vertices(), graph.edges(),
-                                             asked_.sources.vertices.size(), processes, workers, on_disks},
-                                            asked_parents(asked_));
+               kernels::BfsBySource::chosen({apart_asked(asked_.parallel), graph.vertices(), graph.edges(),
+                                             sources_.vertices.size(), processes, workers, on_disks},
+                                            asked_parents());
   }
   void prepare(frontier::FrontierJob& job, const Tools& tools) override {
     if (!apart_) return;
     searches_ = std::make_unique<kernels::BfsBySource>(
         job, kernels::BfsBySourceOptions{
-                 asked_parents(asked_),
-                 {tools.top.value_or(0), asked_.target.vertex},
+                 asked_parents(),
+                 {tools.top.value_or(0), target_.vertex},
                  tools.wants_values(),
                  [](std::span<const std::uint32_t> levels) { return checksum_of_all(levels); }});
   }
   void choose(std::size_t run) override { run_ = run; }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
-    if (!search_) search_ = std::make_unique<Bfs>(job, asked_parents(asked_));
+    if (!search_) search_ = std::make_unique<Bfs>(job, asked_parents());
     return search_->run(source());
   }
   std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::FrontierJob&) override {
     if (!apart_) return {};
-    return searches_->run(asked_.sources.vertices);
+    return searches_->run(sources_.vertices);
   }
   std::string phase(const frontier::Superstep& one) const override {
     return fmt::format("level {}, {}", one.step + 1, one.kind == Bfs::kPull ? "pull" : "push");
@@ -84,9 +77,9 @@ class BfsKernel : public Kernel {
   report::Answer answer_of_all() const override;
   void fill(report::RunReport& report) const override {
     Kernel::fill(report);
-    report.options = asked_.sources.asked;
+    report.options = sources_.asked;
     report.options.emplace_back("parents", asked_.parents);
-    if (asked_.target.vertex) report.options.emplace_back("target", asked_.target.asked);
+    if (target_.vertex) report.options.emplace_back("target", target_.asked);
   }
   RecordCounts counts(const graph::GraphFile& graph, bool on_disks) const override {
     if (apart_) return {};
@@ -101,7 +94,7 @@ class BfsKernel : public Kernel {
       return;
     }
     found_.levels = frontier::gather_values(job, search_->levels());
-    if (needs_parents(asked_)) found_.parents = frontier::gather_values(job, search_->parents());
+    if (needs_parents()) found_.parents = frontier::gather_values(job, search_->parents());
   }
   std::string fault(const graph::GraphFile& graph) const override {
     std::string fault = kernels::check_bfs(graph, source(), found_.levels, found_.parents);
@@ -109,7 +102,7 @@ class BfsKernel : public Kernel {
   }
   report::Answer expected_answer(const Asked& asked) const override {
     auto answer = expected_of_levels(asked, found_.levels);
-    if (const auto target = asked_.target.vertex) {
+    if (const auto target = target_.vertex) {
       const std::uint32_t level = found_.levels[*target];
       answer.path = expected_path(asked, found_.parents, source(), *target,
                                   std::uint64_t{level == kernels::kNoLevel ? 0 : level});
@@ -122,13 +115,20 @@ class BfsKernel : public Kernel {
   }
 
  private:
+  bool needs_parents() const { return asked_.parents || target_.vertex.has_value(); }
+  Bfs::Parents asked_parents() const {
+    if (!needs_parents()) return Bfs::Parents::none;
+    return asked_.deterministic ? Bfs::Parents::smallest : Bfs::Parents::any;
+  }
   Values shown(const std::vector<std::uint32_t>& levels, const std::vector<PlainId>& parents) const {
     if (asked_.parents) return shown_parents(parents);
     return {Values::Form::level, std::span<const std::uint32_t>(levels), 0, "level"};
   }
-  VertexId source() const { return asked_.sources.vertices[run_]; }
+  VertexId source() const { return sources_.vertices[run_]; }
 
+  Sources sources_;
   BfsOptions asked_;
+  Target target_;
   std::size_t run_ = 0;
   bool apart_ = false;
   std::vector<std::uint64_t> followed_;  ///< vertices that each superstep of the run has followed, at rank 0
@@ -145,8 +145,7 @@ report::Answer BfsKernel::answer(const AnsweredRun& run) {
   const std::uint64_t count = process::count_of_rank_0(bootstrap, run.top.value_or(0));
   const auto found = kernels::join_answers(
       bootstrap,
-      apart_ ? searches_->answer(run_)
-             : kernels::answer_of(job, *search_, source(), {count, asked_.target.vertex}),
+      apart_ ? searches_->answer(run_) : kernels::answer_of(job, *search_, source(), {count, target_.vertex}),
       count);
   std::vector<std::uint64_t> mine;
   for (const auto& step : run.supersteps) mine.push_back(step.frontier);
@@ -171,8 +170,8 @@ report::Answer BfsKernel::answer(const AnsweredRun& run) {
   answer.fields = {
       {"reached", found.reached}, {"depth", found.depth}, {"traversed_edges", edges}, {"teps", rate}};
   if (count > 0) set_top(answer, "farthest", found.farthest, run.names, true);
-  if (!asked_.target.vertex) return answer;
-  answer.path = named_path(run.names, found.path, source(), *asked_.target.vertex,
+  if (!target_.vertex) return answer;
+  answer.path = named_path(run.names, found.path, source(), *target_.vertex,
                            std::uint64_t{found.path.empty() ? 0 : found.path.size() - 1});
   return answer;
 }
@@ -189,9 +188,9 @@ report::Answer BfsKernel::answer_of_all() const {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_bfs(const BfsOptions& options) {
-  check(options.sources);
-  return std::make_unique<BfsKernel>(options);
+std::unique_ptr<Kernel> make_bfs(const Sources& sources, const BfsOptions& asked, const Target& target) {
+  check(sources);
+  return std::make_unique<BfsKernel>(sources, asked, target);
 }
 
 }  // namespace edgewire::runs

@@ -46,17 +46,16 @@ void expect_right(const report::RunReport& report, const DenseKernel& kernel);
 
 /// Makes the kernel of ranks by power iteration, see kernels::PageRank. `doubles`: messages are doubles,
 /// otherwise floats; so it is for make_ppr() and make_spmv().
-std::unique_ptr<DenseKernel> make_pagerank(const kernels::PageRankOptions& options, std::uint64_t vertices,
+std::unique_ptr<DenseKernel> make_pagerank(const PageRankOptions& asked, std::uint64_t vertices,
                                            bool doubles);
 /// Makes the kernel of personalised ranks, see kernels::Ppr. `sources`: in ascending order.
-std::unique_ptr<DenseKernel> make_ppr(const kernels::PageRankOptions& options, Sources sources, bool doubles);
-struct SpmvOptions {
-  int iterations = 1;
-  std::vector<double> x{};  ///< values by vertex; empty: all are 1
-  std::string x_path{};     ///< path where x was read, for the report
-  bool weighted = false;    ///< the same as in job::DenseOptions
+std::unique_ptr<DenseKernel> make_ppr(const PageRankOptions& asked, Sources sources, bool doubles);
+/// The vector by which a matrix is multiplied.
+struct Vector {
+  std::vector<double> values{};  ///< values by vertex; empty: all are 1
+  std::string path{};            ///< path where it was read, for the report
 };
-/// Makes the kernel of y = A x, see kernels::Spmv.
-std::unique_ptr<DenseKernel> make_spmv(const SpmvOptions& options, bool doubles);
+/// Makes the kernel of y = A x, see kernels::Spmv. `weighted`: the same as in job::DenseOptions.
+std::unique_ptr<DenseKernel> make_spmv(const SpmvOptions& asked, Vector x, bool weighted, bool doubles);
 
 }  // namespace edgewire::runs

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/mixing.h"
+#include "edgewire/kernel_options.h"
 
 namespace edgewire::runs {
 
@@ -22,9 +23,13 @@ std::string digest(const std::vector<T>& numbers) {
   return fmt::format("{} {:016x}", numbers.size(), std::hash<std::string_view>()(bytes));
 }
 
-/// Returns how searches share workers, in a word: see BfsOptions::apart.
-inline const char* how(std::optional<bool> apart) noexcept {
-  return !apart ? "auto" : *apart ? "sources" : "levels";
+/// Returns how searches share workers, in a word.
+inline const char* how(Parallel parallel) noexcept {
+  return parallel == Parallel::automatic ? "auto" : parallel == Parallel::sources ? "sources" : "levels";
+}
+/// Returns whether each worker searches from sources of its own; nothing: where it pays.
+inline std::optional<bool> apart_asked(Parallel parallel) noexcept {
+  return parallel == Parallel::automatic ? std::optional<bool>() : parallel == Parallel::sources;
 }
 
 /// Returns what one vertex adds to the checksum of a result. The sum of all, modulo 2^64, is equal for equal

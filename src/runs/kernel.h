@@ -33,6 +33,7 @@ class Kernel {
   /// Makes a kernel. `name`: the name that the command has.
   explicit Kernel(std::string name) : name_(std::move(name)) {}
   virtual ~Kernel() = default;
+  const std::string& name() const noexcept { return name_; }
   /// Describes the run in words, with all that the result depends on. The text must be the same in all
   /// processes.
   virtual std::string describe() const { return name_; }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "edgewire/kernel_options.h"
 #include "runs/checkpoints.h"
 #include "runs/frontier.h"
 
@@ -34,52 +35,27 @@ struct Target {
   std::string asked{};  ///< how it was asked for, for the report
 };
 
-struct BfsOptions {
-  Sources sources;
-  bool parents = false;  ///< results show the vertex before, instead of the level
-  Target target{};       ///< show a path to it
-  /// Whether each worker searches from sources of its own; nothing: where it pays.
-  std::optional<bool> apart{};
-  bool deterministic = false;  ///< take the smallest of several parents
-};
-/// Makes breadth-first search, see kernels::Bfs. Throws UsageError as check() does.
-std::unique_ptr<Kernel> make_bfs(const BfsOptions& options);
+/// Makes breadth-first search, see kernels::Bfs, which shows a path to `target`. Throws UsageError as check()
+/// does.
+std::unique_ptr<Kernel> make_bfs(const Sources& sources, const BfsOptions& asked = {},
+                                 const Target& target = {});
 
-struct SsspOptions {
-  Sources sources;
-  double delta = 0;  ///< width of a bucket; 0: the usual one
-  bool unit_weights = false;
-  enum class Precision { automatic, f32, f64 } precision = Precision::automatic;
-  bool parents = false;  ///< results show the vertex before, instead of the distance
-  Target target{};       ///< show a path to it
-};
-/// Makes shortest paths by delta stepping, see kernels::DeltaStepping. Throws Error where the graph has no
-/// weights, and UsageError as check() does.
-std::unique_ptr<Kernel> make_sssp(const graph::GraphFile& graph, const SsspOptions& options);
+/// Makes shortest paths by delta stepping, see kernels::DeltaStepping, which show a path to `target`. Throws
+/// Error where the graph has no weights, and UsageError as check() does.
+std::unique_ptr<Kernel> make_sssp(const graph::GraphFile& graph, const Sources& sources,
+                                  const SsspOptions& asked = {}, const Target& target = {});
 
-struct BcOptions {
-  std::vector<VertexId> sources;  ///< ascending
-  std::uint64_t samples = 0;      ///< the sources are so many, drawn at random; 0: they are not
-  /// Whether each worker searches from sources of its own; nothing: where it pays.
-  std::optional<bool> apart{};
-  bool deterministic = false, weighted = false, endpoints = false, normalized = false;
-  /// How sources were asked for, for the report.
-  std::vector<std::pair<std::string, report::RunReport::Option>> asked{};
-  CheckpointOptions checkpoints{};
-};
-/// Makes betweenness centrality, see kernels::Bc.
-std::unique_ptr<Kernel> make_bc(const BcOptions& options);
+/// Makes betweenness centrality, see kernels::Bc. `sources` ascend. `samples`: the sources are so many, drawn
+/// at random; 0: they are not.
+std::unique_ptr<Kernel> make_bc(const Sources& sources, const BcOptions& asked = {},
+                                std::uint64_t samples = 0, const CheckpointOptions& checkpoints = {});
 
 /// Makes weakly connected components, see kernels::Wcc.
 std::unique_ptr<Kernel> make_wcc();
 /// Makes strongly connected components, see kernels::Scc.
 std::unique_ptr<Kernel> make_scc();
-struct CdlpOptions {
-  std::uint32_t iterations = 10;  ///< the most iterations
-  CheckpointOptions checkpoints{};
-};
 /// Makes communities by label propagation, see kernels::Cdlp.
-std::unique_ptr<Kernel> make_cdlp(const CdlpOptions& options);
+std::unique_ptr<Kernel> make_cdlp(const CdlpOptions& asked = {}, const CheckpointOptions& checkpoints = {});
 /// Makes local clustering coefficients and triangles, see kernels::Lcc.
 std::unique_ptr<Kernel> make_lcc();
 

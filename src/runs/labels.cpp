@@ -97,10 +97,10 @@ class SccKernel : public ComponentKernel<kernels::Scc> {
 
 class CdlpKernel : public LabelKernel {
  public:
-  explicit CdlpKernel(const CdlpOptions& asked)
+  CdlpKernel(const CdlpOptions& asked, const CheckpointOptions& checkpoints)
       : LabelKernel("cdlp", "label", "community", "communities"),
         iterations_(asked.iterations),
-        checkpoints_(asked.checkpoints) {}
+        checkpoints_(checkpoints) {}
 
   /// Returns whether it follows rows. Where edges have a direction it numbers the vertices at both ends
   /// itself.
@@ -151,8 +151,8 @@ std::unique_ptr<Kernel> make_wcc() { return std::make_unique<WccKernel>(); }
 
 std::unique_ptr<Kernel> make_scc() { return std::make_unique<SccKernel>(); }
 
-std::unique_ptr<Kernel> make_cdlp(const CdlpOptions& options) {
-  return std::make_unique<CdlpKernel>(options);
+std::unique_ptr<Kernel> make_cdlp(const CdlpOptions& asked, const CheckpointOptions& checkpoints) {
+  return std::make_unique<CdlpKernel>(asked, checkpoints);
 }
 
 }  // namespace edgewire::runs

@@ -19,15 +19,15 @@ namespace {
 
 class RankKernel : public DenseKernel {
  public:
-  RankKernel(std::string name, const kernels::PageRankOptions& asked, bool doubles)
+  RankKernel(std::string name, const PageRankOptions& asked, bool doubles)
       : DenseKernel(std::move(name), "rank", doubles), asked_(asked) {}
 
   std::string state() const override { return fmt::format("{}, damping {}", program(), asked_.damping); }
   std::string describe() const override {
     return fmt::format("{}, {} iterations, damping {}, tolerance {}, precision {}", program(),
-                       asked_.iterations, asked_.damping, asked_.tolerance, precision());
+                       asked_.most_iterations(), asked_.damping, asked_.tolerance, precision());
   }
-  int iterations() const override { return asked_.iterations; }
+  int iterations() const override { return asked_.most_iterations(); }
   bool has_goal() const override { return asked_.tolerance > 0; }
   double message_bound(const graph::GraphFile& graph, int iterations,
                        const kernels::Rounding& rounding) const override {
@@ -35,7 +35,7 @@ class RankKernel : public DenseKernel {
   }
   void add_to(report::RunReport& report, const DenseOutcome& outcome) const override {
     report.convergence.push_back(convergence(outcome.done(), outcome.resumed_at, report.wire));
-    report.options = {{"iterations", std::int64_t{asked_.iterations}},
+    report.options = {{"iterations", std::int64_t{asked_.most_iterations()}},
                       {"damping", asked_.damping},
                       {"tolerance", asked_.tolerance},
                       {"precision", precision()},
@@ -55,7 +55,7 @@ class RankKernel : public DenseKernel {
     return outcome;
   }
 
-  kernels::PageRankOptions asked_;
+  PageRankOptions asked_;
 
  private:
   /// Returns how the ranks settled. `done`: iterations in all, of which `resumed_at` are those of a
@@ -109,7 +109,7 @@ report::RunReport::Convergence RankKernel::convergence(int done, int resumed_at,
 
 class PageRankKernel final : public RankKernel {
  public:
-  PageRankKernel(const kernels::PageRankOptions& asked, std::uint64_t vertices, bool doubles)
+  PageRankKernel(const PageRankOptions& asked, std::uint64_t vertices, bool doubles)
       : RankKernel("pagerank", asked, doubles), vertices_(vertices) {}
 
   DenseOutcome iterate(DenseStage& stage) override {
@@ -135,7 +135,7 @@ class PageRankKernel final : public RankKernel {
 
 class PprKernel final : public RankKernel {
  public:
-  PprKernel(const kernels::PageRankOptions& asked, Sources sources, bool doubles)
+  PprKernel(const PageRankOptions& asked, Sources sources, bool doubles)
       : RankKernel("ppr", asked, doubles), sources_(std::move(sources)) {
     sources_.shares = kernels::relative_shares(std::move(sources_.shares));
   }
@@ -166,14 +166,13 @@ class PprKernel final : public RankKernel {
 
 }  // namespace
 
-std::unique_ptr<DenseKernel> make_pagerank(const kernels::PageRankOptions& options, std::uint64_t vertices,
+std::unique_ptr<DenseKernel> make_pagerank(const PageRankOptions& asked, std::uint64_t vertices,
                                            bool doubles) {
-  return std::make_unique<PageRankKernel>(options, vertices, doubles);
+  return std::make_unique<PageRankKernel>(asked, vertices, doubles);
 }
 
-std::unique_ptr<DenseKernel> make_ppr(const kernels::PageRankOptions& options, Sources sources,
-                                      bool doubles) {
-  return std::make_unique<PprKernel>(options, std::move(sources), doubles);
+std::unique_ptr<DenseKernel> make_ppr(const PageRankOptions& asked, Sources sources, bool doubles) {
+  return std::make_unique<PprKernel>(asked, std::move(sources), doubles);
 }
 
 }  // namespace edgewire::runs

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "base/error.h"
 #include "kernels/runs.h"
@@ -18,11 +19,12 @@ namespace {
 
 class SpmvKernel final : public DenseKernel {
  public:
-  SpmvKernel(const SpmvOptions& asked, bool doubles) : DenseKernel("spmv", "value", doubles), asked_(asked) {}
+  SpmvKernel(const SpmvOptions& asked, Vector x, bool weighted, bool doubles)
+      : DenseKernel("spmv", "value", doubles), asked_(asked), x_(std::move(x)), weighted_(weighted) {}
 
   std::string state() const override {
-    return fmt::format("spmv{}, x {}", asked_.weighted ? " weighted" : "",
-                       asked_.x.empty() ? "1" : digest(asked_.x));
+    return fmt::format("spmv{}, x {}", weighted_ ? " weighted" : "",
+                       x_.values.empty() ? "1" : digest(x_.values));
   }
   std::string describe() const override {
     return fmt::format("{}, {} iterations, precision {}", state(), asked_.iterations, precision());
@@ -33,7 +35,7 @@ class SpmvKernel final : public DenseKernel {
   }
   kernels::Reference reference(const graph::GraphFile& graph, int iterations,
                                const kernels::Rounding& rounding) const override {
-    return kernels::reference_spmv(graph, asked_.x, iterations, rounding);
+    return kernels::reference_spmv(graph, x_.values, iterations, rounding);
   }
   double message_bound(const graph::GraphFile&, int iterations,
                        const kernels::Rounding& rounding) const override {
@@ -58,33 +60,36 @@ class SpmvKernel final : public DenseKernel {
   }
   void add_to(report::RunReport& report, const DenseOutcome&) const override {
     report.options = {{"iterations", std::int64_t{asked_.iterations}},
-                      {"x", asked_.x_path},
+                      {"x", x_.path},
                       {"precision", precision()},
-                      {"weighted", asked_.weighted}};
+                      {"weighted", weighted_}};
   }
 
  private:
   template <class Offered>
   DenseOutcome multiply(DenseStage& stage) {
-    kernels::Spmv<Offered> program(asked_.x);
+    kernels::Spmv<Offered> program(x_.values);
     typename kernels::Spmv<Offered>::Totals last;
     DenseOutcome outcome = run_program(stage, program, last);
     if (last.too_large == 0) return outcome;
     throw Error(fmt::format(
         "{}: after {} iterations {} of {} values are too large for {}: {}", stage.job.graph().path(),
         asked_.iterations, last.too_large, stage.job.graph().vertices(), precision(),
-        !doubles()              ? fmt::format("{} takes more", opt::precision("f64"))
-        : asked_.iterations > 1 ? fmt::format("ask for fewer {} or smaller values in {}", opt::iterations, opt::x)
-                                : fmt::format("smaller values in {} or smaller weights are needed", opt::x)));
+        !doubles() ? fmt::format("{} takes more", opt::precision("f64"))
+        : asked_.iterations > 1
+            ? fmt::format("ask for fewer {} or smaller values in {}", opt::iterations, opt::x)
+            : fmt::format("smaller values in {} or smaller weights are needed", opt::x)));
   }
 
   SpmvOptions asked_;
+  Vector x_;
+  bool weighted_;
 };
 
 }  // namespace
 
-std::unique_ptr<DenseKernel> make_spmv(const SpmvOptions& options, bool doubles) {
-  return std::make_unique<SpmvKernel>(options, doubles);
+std::unique_ptr<DenseKernel> make_spmv(const SpmvOptions& asked, Vector x, bool weighted, bool doubles) {
+  return std::make_unique<SpmvKernel>(asked, std::move(x), weighted, doubles);
 }
 
 }  // namespace edgewire::runs

@@ -38,14 +38,17 @@ class SsspKernel : public VertexKernel<Distance> {
   using Base::all_, Base::mine_;
 
  public:
-  explicit SsspKernel(const SsspOptions& asked)
-      : Base("sssp", "distance", Values::Form::distance, 0), asked_(asked) {}
+  SsspKernel(const Sources& sources, const SsspOptions& asked, const Target& target)
+      : Base("sssp", "distance", Values::Form::distance, 0),
+        sources_(sources),
+        asked_(asked),
+        target_(target) {}
 
   std::string describe() const override {
-    return fmt::format("sssp from {}, delta {}, distances {}{}{}{}", digest(asked_.sources.vertices),
-                       asked_.delta, kType<Distance>, asked_.unit_weights ? ", unit weights" : "",
+    return fmt::format("sssp from {}, delta {}, distances {}{}{}{}", digest(sources_.vertices), asked_.delta,
+                       kType<Distance>, asked_.unit_weights ? ", unit weights" : "",
                        asked_.parents ? ", parents" : "",
-                       asked_.target.vertex ? fmt::format(", target {}", *asked_.target.vertex) : "");
+                       target_.vertex ? fmt::format(", target {}", *target_.vertex) : "");
   }
   std::size_t record_bytes() const override { return kernels::DeltaStepping<Distance>::kRecordBytes; }
   bool weighted() const override { return !asked_.unit_weights; }
@@ -54,8 +57,8 @@ class SsspKernel : public VertexKernel<Distance> {
   void prepare(frontier::FrontierJob& job, const Tools&) override {
     program_.emplace(job, asked_.delta, asked_.unit_weights);
   }
-  std::vector<std::string> runs() const override { return asked_.sources.names; }
-  void choose(std::size_t run) override { source_ = asked_.sources.vertices[run]; }
+  std::vector<std::string> runs() const override { return sources_.names; }
+  void choose(std::size_t run) override { source_ = sources_.vertices[run]; }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
     kernels::DeltaStepping stepping(job, *program_);
     auto supersteps = stepping.run(source_, 0);
@@ -68,20 +71,20 @@ class SsspKernel : public VertexKernel<Distance> {
   }
   report::Answer answer(const AnsweredRun& run) override {
     auto answer = distance_answer<Distance>(run, mine_, program_->unreached());
-    if (!asked_.target.vertex) return answer;
+    if (!target_.vertex) return answer;
     gather(run.job);
-    if (run.job.rank() == 0) answer.path = path_to(*asked_.target.vertex, run.names);
+    if (run.job.rank() == 0) answer.path = path_to(*target_.vertex, run.names);
     return answer;
   }
   void fill(report::RunReport& report) const override {
     Kernel::fill(report);
     report.wire = kType<Distance>;
-    report.options = asked_.sources.asked;
+    report.options = sources_.asked;
     report.options.emplace_back("delta", program_->delta);
     report.options.emplace_back("unit_weights", asked_.unit_weights);
     report.options.emplace_back("precision", to_name(asked_.precision));
     report.options.emplace_back("parents", asked_.parents);
-    if (asked_.target.vertex) report.options.emplace_back("target", asked_.target.asked);
+    if (target_.vertex) report.options.emplace_back("target", target_.asked);
   }
   RecordCounts counts(const graph::GraphFile& graph, bool /*on_disks*/) const override {
     return {kernels::count_shortest_paths(graph, source_, sizeof(Distance))};
@@ -94,7 +97,7 @@ class SsspKernel : public VertexKernel<Distance> {
   void gather(frontier::FrontierJob& job) override {
     if (std::exchange(gathered_, true)) return;
     Base::gather(job);
-    if (job.rank() > 0 || (!asked_.parents && !asked_.target.vertex)) return;
+    if (job.rank() > 0 || (!asked_.parents && !target_.vertex)) return;
     const std::span<const Distance> distances = all_;
     parents_ = kernels::find_parents(job.graph(), source_, distances, asked_.unit_weights);
   }
@@ -113,7 +116,7 @@ class SsspKernel : public VertexKernel<Distance> {
   }
   report::Answer expected_answer(const Asked& asked) const override {
     auto answer = expected_of_distances<Distance>(asked, all_, program_->unreached());
-    if (const auto target = asked_.target.vertex)
+    if (const auto target = target_.vertex)
       answer.path = expected_path(asked, parents_, source_, *target, as_number(all_[*target]));
     return answer;
   }
@@ -139,7 +142,9 @@ class SsspKernel : public VertexKernel<Distance> {
                       as_number(all_[target]));
   }
 
+  Sources sources_;
   SsspOptions asked_;
+  Target target_;
   VertexId source_{};
   std::optional<kernels::Sssp<Distance>> program_;
   bool gathered_ = false;                   ///< whether `all_` and `parents_` are those of the last run
@@ -149,14 +154,16 @@ class SsspKernel : public VertexKernel<Distance> {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_sssp(const graph::GraphFile& graph, const SsspOptions& options) {
+std::unique_ptr<Kernel> make_sssp(const graph::GraphFile& graph, const Sources& sources,
+                                  const SsspOptions& asked, const Target& target) {
   using Precision = SsspOptions::Precision;
-  check(options.sources);
-  if (!options.unit_weights) graph::expect_weights(graph, fmt::format("say {}", opt::unit_weights));
-  const bool whole = options.unit_weights || graph::is_whole(graph.weights().type());
-  if (options.precision == Precision::f32) return std::make_unique<SsspKernel<float>>(options);
-  if (options.precision == Precision::f64 || !whole) return std::make_unique<SsspKernel<double>>(options);
-  return std::make_unique<SsspKernel<std::uint64_t>>(options);
+  check(sources);
+  if (!asked.unit_weights) graph::expect_weights(graph, fmt::format("say {}", opt::unit_weights));
+  const bool whole = asked.unit_weights || graph::is_whole(graph.weights().type());
+  if (asked.precision == Precision::f32) return std::make_unique<SsspKernel<float>>(sources, asked, target);
+  if (asked.precision == Precision::f64 || !whole)
+    return std::make_unique<SsspKernel<double>>(sources, asked, target);
+  return std::make_unique<SsspKernel<std::uint64_t>>(sources, asked, target);
 }
 
 }  // namespace edgewire::runs

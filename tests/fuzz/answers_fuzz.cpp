@@ -268,17 +268,16 @@ void check_clustering(const Drawn& drawn, const Found& found) {
 void check_kernels_for_disks(const Drawn& drawn, int processes) {
   const Sources sources = drawn.named_sources();
   const auto bfs = run(drawn, processes, [&] {
-    return make_bfs(
-        {.sources = sources, .target = {drawn.target}, .apart = false, .deterministic = drawn.deterministic});
+    return make_bfs(sources, {.deterministic = drawn.deterministic, .parallel = Parallel::levels},
+                    {drawn.target});
   });
   check_searches(drawn, bfs, true);
   check_least(bfs);
   using Precision = SsspOptions::Precision;
   for (const auto& [unit, precision] : {std::pair(false, Precision::f64), {true, Precision::automatic}}) {
     const auto sssp = run(drawn, processes, [&, unit = unit, precision = precision] {
-      return make_sssp(
-          drawn.graph(),
-          {.sources = sources, .unit_weights = unit, .precision = precision, .target = {drawn.target}});
+      return make_sssp(drawn.graph(), sources, {.unit_weights = unit, .precision = precision},
+                       {drawn.target});
     });
     check_distances(drawn, sssp, unit);
     check_least(sssp);
@@ -286,7 +285,8 @@ void check_kernels_for_disks(const Drawn& drawn, int processes) {
   const auto wcc = run(drawn, processes, make_wcc);
   check_labels(wcc, "components");
   check_least(wcc);
-  const auto bc = run(drawn, processes, [&] { return make_bc({.sources = drawn.sources, .apart = false}); });
+  const auto bc =
+      run(drawn, processes, [&] { return make_bc({drawn.sources}, {.parallel = Parallel::levels}); });
   check_top(bc.report.answer, reached_in(bc.values[0]), kAsItIs);
   check_least(bc);
 }
@@ -296,11 +296,11 @@ void check_other_kernels(const Drawn& drawn, int processes) {
   const Sources sources = drawn.named_sources();
   check_searches(drawn,
                  run(drawn, processes,
-                     [&] { return make_bfs({.sources = sources, .target = {drawn.target}, .apart = true}); }),
+                     [&] { return make_bfs(sources, {.parallel = Parallel::sources}, {drawn.target}); }),
                  false);
   for (const bool weighted : {false, true}) {
     const auto bc = run(drawn, processes, [&, weighted] {
-      return make_bc({.sources = drawn.sources, .apart = true, .weighted = weighted});
+      return make_bc({drawn.sources}, {.weighted = weighted, .parallel = Parallel::sources});
     });
     check_top(bc.report.answer, reached_in(bc.values[0]), kAsItIs);
   }
@@ -322,7 +322,7 @@ void check_dense(const Drawn& drawn, int processes) {
   const auto make = [&](const std::string& name) -> std::unique_ptr<DenseKernel> {
     if (name == "pagerank") return make_pagerank({.iterations = 3}, drawn.vertices(), true);
     if (name == "ppr") return make_ppr({.iterations = 3}, {drawn.sources}, true);
-    return make_spmv({.iterations = 2, .weighted = true}, true);
+    return make_spmv({.iterations = 2}, {}, true, true);
   };
   for (const char* const name : {"pagerank", "ppr", "spmv"}) {
     const auto bootstraps = launch::bootstraps(processes);

@@ -56,14 +56,15 @@ void check_all_from_disks(const Drawn& drawn, int processes) {
   const graph::TemporaryDirectory folder;
   const std::string device = folder / "";
   check_from_disks(drawn, processes, device, [&] {
-    return make_bfs({.sources = drawn.named_sources(), .apart = false, .deterministic = drawn.deterministic});
+    return make_bfs(drawn.named_sources(),
+                    {.deterministic = drawn.deterministic, .parallel = Parallel::levels});
   });
   check_from_disks(drawn, processes, device, [&] {
-    return make_sssp(drawn.graph(), {.sources = drawn.named_sources(), .unit_weights = drawn.deterministic});
+    return make_sssp(drawn.graph(), drawn.named_sources(), {.unit_weights = drawn.deterministic});
   });
   check_from_disks(drawn, processes, device, make_wcc);
   check_from_disks(drawn, processes, device,
-                   [&] { return make_bc({.sources = drawn.sources, .apart = false}); });
+                   [&] { return make_bc({drawn.sources}, {.parallel = Parallel::levels}); });
 }
 
 }  // namespace

@@ -118,7 +118,7 @@ const std::vector<Cut> kCuts = {{},
                                 {{.processes = 2, .ownership = "ranges"}},
                                 {{.processes = 3, .workers = 2, .transport = "tcp", .hosts = true}},
                                 {{.workers = 2}, true},
-                                {{.processes = 2, .workers = 2}, true, {.in_order = true}},
+                                {{.processes = 2, .workers = 2}, true, {.deterministic = true}},
                                 {{.processes = 2}, true, {.weighted = true}}};
 
 /// Diamonds in a row, whose tops are the vertices 0, 3, 6, ...; each doubles the paths. From top 0 a single
@@ -367,7 +367,7 @@ TEST_CASE("sums in order are the same to the last bit in every run") {
   const File file(300, graph::random_edges(300, 2000, 4));
   const auto sources = all_of(300);
   for (const JobCut& job : {JobCut{.workers = 3}, JobCut{.processes = 2, .workers = 2}}) {
-    const Cut cut{job, true, {.in_order = true}};
+    const Cut cut{job, true, {.deterministic = true}};
     const Scores first = run(file.graph, sources, cut);
     for (int again = 0; again < 5; ++again) CHECK((run(file.graph, sources, cut) == first));
   }
@@ -376,7 +376,7 @@ TEST_CASE("sums in order are the same to the last bit in every run") {
 TEST_CASE("sums in order and weights are of searches apart, whatever was asked for") {
   const SearchPlan plan{.apart = false, .vertices = 10, .sources = 1};
   CHECK_FALSE(BcBySource::chosen(plan, {}));
-  CHECK(BcBySource::chosen(plan, {.in_order = true}));
+  CHECK(BcBySource::chosen(plan, {.deterministic = true}));
   CHECK(BcBySource::chosen(plan, {.weighted = true}));
   SearchPlan pays{.vertices = (std::uint64_t{4} << 30) / 80, .sources = 4, .workers = 2};
   CHECK(BcBySource::chosen(pays, {}));

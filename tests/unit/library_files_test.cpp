@@ -289,7 +289,7 @@ TEST_CASE("a sort refuses what makes no sense") {
   refused([](auto& o) { o.record_bytes = 60; }, "no whole number of records");
   refused([](auto& o) { o.partitions = 0; }, "partitions = 0");
   refused([](auto& o) { o.memory_bytes = 1; }, "SortOptions::memory_bytes");
-  CHECK(contains(error_of([&] { sort(*alone, right, {.workers = 0}); }), "workers = 0"));
+  CHECK(contains(error_of([&] { sort(*alone, right, {.workers = -1}); }), "workers = -1"));
   CHECK(sort(*alone, right).records == 2);
 }
 

@@ -15,6 +15,7 @@
 #include "edgewire/frontier.h"
 #include "edgewire/kernels.h"
 #include "edgewire/program.h"
+#include "edgewire/sort.h"
 #include "graph_test.h"
 #include "library_test.h"
 #include "spoken.h"
@@ -118,7 +119,7 @@ TEST_CASE("kernels that follow a frontier return known values and a report, with
     const auto strong = run_in_two<PlainId>([&](auto& b) { return scc(b, graph, job); });
     CHECK(strong.values == sets);
     check_report(strong.report, "scc");
-    const auto communities = run_in_two<PlainId>([&](auto& b) { return cdlp(b, graph, 10, job); });
+    const auto communities = run_in_two<PlainId>([&](auto& b) { return cdlp(b, graph, {}, job); });
     CHECK(communities.values == sets);
     check_report(communities.report, "cdlp");
   }
@@ -134,7 +135,7 @@ TEST_CASE("kernels that pass over all edges return known values, and send what b
   const auto built = graph::triangles();
   const auto& graph = built.graph;
   SUBCASE("pagerank") {
-    JobOptions job{.wire = "f64", .verify = true, .profile = true};
+    const JobOptions job{.wire = "f64", .verify = true, .profile = true};
     const auto found =
         run_in_two<double>([&](auto& b) { return pagerank(b, graph, {.iterations = 100}, job); });
     // A vertex alone has rank r = 0.15 / 7 + 0.85 * r / 7; the six others are alike.
@@ -144,8 +145,8 @@ TEST_CASE("kernels that pass over all edges return known values, and send what b
     CHECK(found.report.steps == 100);
     CHECK(graph::contains(found.report.json, "\"verify\""));
     CHECK(graph::contains(found.report.json, "\"profile\""));
-    job.weighted = true;
-    const auto weighted = run_in_two<double>([&](auto& b) { return pagerank(b, graph, {}, job); }).values;
+    const auto weighted =
+        run_in_two<double>([&](auto& b) { return pagerank(b, graph, {.weighted = true}, job); }).values;
     CHECK(weighted[0] > weighted[2]);
     const auto settled = run_in_two<double>([&](auto& b) { return pagerank(b, graph, {.tolerance = 0.01}); });
     CHECK(settled.report.steps < 20);
@@ -169,7 +170,8 @@ TEST_CASE("kernels that pass over all edges return known values, and send what b
     CHECK(graph::contains(counted.json, "\"encoding\": \"u16\""));
     for (const BoundRow& row : counted.rows) {
       CAPTURE(row.strategy);
-      const JobOptions job{.ownership = row.ownership, .strategy = row.strategy, .wire = row.wire};
+      const JobOptions job{
+          .workers = 1, .ownership = row.ownership, .strategy = row.strategy, .wire = row.wire};
       const auto found =
           run_in_two<double>([&](auto& b) { return pagerank(b, graph, {.iterations = 3}, job); });
       CHECK(found.report.payload_bytes == 3 * row.payload_bytes);
@@ -178,7 +180,8 @@ TEST_CASE("kernels that pass over all edges return known values, and send what b
     }
   }
   SUBCASE("ppr") {
-    const auto found = run_in_two<double>([&](auto& b) { return ppr(b, graph, {3}, {}, {.verify = true}); });
+    const auto found =
+        run_in_two<double>([&](auto& b) { return ppr(b, graph, {{3}}, {}, {.verify = true}); });
     CHECK(found.values[0] == 0);
     CHECK(found.values[3] > found.values[4]);
     CHECK(found.values[3] + found.values[4] + found.values[5] == doctest::Approx(1));
@@ -186,11 +189,12 @@ TEST_CASE("kernels that pass over all edges return known values, and send what b
   SUBCASE("spmv uses the weights that the graph has") {
     const JobOptions job{.verify = true};
     CHECK(run_in_two<double>([&](auto& b) {
-            return spmv(b, graph, {1, 10, 100, 0, 0, 1, 0}, 1, job);
+            return spmv(b, graph, {1, 10, 100, 0, 0, 1, 0}, {}, job);
           }).values == Numbers{250, 205, 22, 2, 2, 0, 0});
     const auto plain = graph::triangles(false);
-    CHECK(run_in_two<double>([&](auto& b) { return spmv(b, plain.graph, {}, 3, job); }).values ==
-          Numbers{8, 8, 8, 8, 8, 8, 0});
+    CHECK(run_in_two<double>([&](auto& b) {
+            return spmv(b, plain.graph, {}, {.iterations = 3}, job);
+          }).values == Numbers{8, 8, 8, 8, 8, 8, 0});
   }
 }
 
@@ -212,7 +216,7 @@ TEST_CASE("kernels refuse what makes no sense, in one line that names it") {
   CHECK(names(refuse([](auto& o) { o.rows = "xyz"; }), "rows", "xyz"));
   CHECK(names(refuse([](auto& o) { o.transport = "xyz"; }), "transport", "xyz"));
   CHECK(names(refuse([](auto& o) { o.ownership = "xyz"; }), "ownership", "xyz"));
-  CHECK(names(refuse([](auto& o) { o.workers = 0; }), "workers", "0"));
+  CHECK(names(refuse([](auto& o) { o.workers = -1; }), "workers", "-1"));
   CHECK(names(refuse([](auto& o) { o.workers = 100000; }), "workers", "100000"));
   CHECK(names(refuse([](auto& o) { o.memory_bytes = 1; }), "memory_bytes", "1"));
   CHECK(names(refuse([](auto& o) { o.disks = {"/tmp"}; }), "disks", "plan_cache"));
@@ -221,6 +225,16 @@ TEST_CASE("kernels refuse what makes no sense, in one line that names it") {
   CHECK(names(usage_of([&] { wcc(b, graph, transport); }), "transport", "xyz"));
   CHECK(names(usage_of([&] { wcc(b, graph, rows); }), "rows", "xyz"));
   CHECK(names(usage_of([&] { wcc(b, graph, grid); }), "ownership", "grid"));
+  const JobOptions tiles{.strategy = "slots"}, verify{.verify = true}, bound_too{.bound = true},
+      weighted{.weighted = true};
+  for (const auto& line :
+       {usage_of([&] { wcc(b, graph, tiles); }), usage_of([&] { bfs(b, graph, 0, {}, tiles); }),
+        usage_of([&] { pagerank(b, graph, {}, bound_too); }),
+        usage_of([&] { spmv(b, graph, {}, {}, weighted); }), usage_of([&] { sort(b, {}, verify); }),
+        usage_of([&] { sort(b, {}, tiles); })}) {
+    CAPTURE(line);
+    CHECK(names(line, "JobOptions::", "has no such option; leave it out"));
+  }
 
   for (const auto& refusal :
        std::vector<std::pair<std::string, std::string>>{{"bfs", usage_of([&] { bfs(b, graph, 7); })},
@@ -228,19 +242,19 @@ TEST_CASE("kernels refuse what makes no sense, in one line that names it") {
                                                         {"bc", usage_of([&] {
                                                            bc(b, graph, {2, 7});
                                                          })},
-                                                        {"ppr", usage_of([&] { ppr(b, graph, {7}); })}}) {
+                                                        {"ppr", usage_of([&] { ppr(b, graph, {{7}}); })}}) {
     CAPTURE(refusal.first);
     CHECK(names(refusal.second, "source", "7 is no vertex"));
   }
-  CHECK(names(usage_of([&] { ppr(b, graph, {3, 0}); }), "sources", "ascending"));
+  CHECK(names(usage_of([&] { ppr(b, graph, {{3, 0}}); }), "sources", "ascending"));
   CHECK(names(usage_of([&] { bc(b, graph, {3, 0}); }), "sources", "ascending"));
   CHECK(names(usage_of([&] { ppr(b, graph, {}); }), "sources", "none"));
   CHECK(names(usage_of([&] { spmv(b, graph, {1, 2}); }), "x has 2 values", "7"));
   CHECK(names(usage_of([&] { spmv(b, graph, Numbers(7, std::nan(""))); }), "x", "vertex 0 is nan"));
-  CHECK(names(usage_of([&] { spmv(b, graph, {}, -1); }), "iterations", "-1"));
+  CHECK(names(usage_of([&] { spmv(b, graph, {}, {.iterations = -1}); }), "iterations", "-1"));
   CHECK(names(usage_of([&] { pagerank(b, graph, {.iterations = -1}); }), "iterations", "-1"));
   CHECK(names(usage_of([&] { pagerank(b, graph, {.damping = 2}); }), "damping", "2"));
-  CHECK(names(usage_of([&] { cdlp(b, graph, 0); }), "iterations", "at least 1"));
+  CHECK(names(usage_of([&] { cdlp(b, graph, {.iterations = 0}); }), "iterations", "at least 1"));
   CHECK(names(usage_of([&] { bound(graph, {.wires = {}}); }), "wires", "none"));
   CHECK(names(usage_of([&] { bound(graph, {.strategies = {"auto"}}); }), "strategy", "auto"));
   CHECK(names(usage_of([&] { bound(graph, {.threads = -1}); }), "threads", "-1"));

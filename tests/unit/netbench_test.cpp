@@ -141,7 +141,7 @@ TEST_CASE("options that mean nothing are refused") {
   CHECK(refused([](NetbenchOptions& o) {
           o.count = 0;
           o.seconds = 0;
-        }) == "--seconds: must be more than 0");
+        }) == "--seconds must be more than 0");
 }
 
 TEST_CASE("there must be two processes") {

@@ -91,7 +91,6 @@ void start(const graph::GraphFile& graph, P program, bool weighted, const job::R
 }
 
 TEST_CASE("options of the kernels with iterations") {
-  using kernels::PageRankOptions;
   const File file(true);
   const std::vector<Wrong<PageRankOptions>> wrong{
       {[](auto& o) { o.damping = -0.1; }, "damping"},     {[](auto& o) { o.damping = 1.1; }, "damping"},

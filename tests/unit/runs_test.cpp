@@ -54,7 +54,7 @@ TEST_CASE("one call of each kernel that follows a frontier gives the values of a
 
   SUBCASE("bfs") {
     const auto found = in_two<std::uint32_t>([&](launch::Bootstrap& b) {
-      return call<std::uint32_t>(b, graph, *make_bfs({.sources = {{4}}}), options);
+      return call<std::uint32_t>(b, graph, *make_bfs({{VertexId(4)}}), options);
     });
     CHECK(found.values == Labels{kUnreached, kUnreached, kUnreached, 1, 0, 1, kUnreached});
     CHECK(found.report.kernel == "bfs");
@@ -63,14 +63,15 @@ TEST_CASE("one call of each kernel that follows a frontier gives the values of a
   }
   SUBCASE("sssp") {
     const auto found = in_two<double>([&](launch::Bootstrap& b) {
-      return call<double>(b, graph, *make_sssp(graph, {.sources = {{0}}}), options);
+      return call<double>(b, graph, *make_sssp(graph, {{VertexId(0)}}), options);
     });
     const double none = std::numeric_limits<double>::infinity();
     CHECK(found.values == Numbers{0, 4, 2, none, none, none, none});
   }
   SUBCASE("bc") {
     const auto found = in_two<double>([&](launch::Bootstrap& b) {
-      return call<double>(b, graph, *make_bc({.sources = {0, 1, 2, 3, 4, 5, 6}, .weighted = true}), options);
+      return call<double>(b, graph, *make_bc({.vertices = {0, 1, 2, 3, 4, 5, 6}}, {.weighted = true}),
+                          options);
     });
     CHECK(found.values == Numbers{0, 0, 2, 0, 0, 0, 0});
   }
@@ -210,13 +211,14 @@ TEST_CASE("reports say what had to be sent, where somebody counts it") {
   };
   SUBCASE("of each superstep") {
     const auto searches = in_two<std::uint32_t>([&](launch::Bootstrap& b) {
-      return call<std::uint32_t>(b, graph, *make_bfs({.sources = {{4, 0}, {"4", "0"}}, .apart = false}),
+      return call<std::uint32_t>(b, graph, *make_bfs({{4, 0}, {"4", "0"}}, {.parallel = Parallel::levels}),
                                  options);
     });
     exact(searches.report);
     for (const auto& run : searches.report.runs) CHECK(run.least_record_bytes == run.record_bytes);
     exact(in_two<double>([&](launch::Bootstrap& b) {
-            return call<double>(b, graph, *make_bc({.sources = {0, 1, 4}, .apart = false}), options);
+            return call<double>(b, graph, *make_bc({.vertices = {0, 1, 4}}, {.parallel = Parallel::levels}),
+                                options);
           }).report);
     exact(in_two<std::uint32_t>([&](launch::Bootstrap& b) {
             return call<std::uint32_t>(b, graph, *make_cdlp({}), options);
@@ -236,7 +238,7 @@ TEST_CASE("reports say what had to be sent, where somebody counts it") {
     using Precision = SsspOptions::Precision;
     const auto bytes = [&](Precision precision) {
       const auto found = in_two<double>([&](launch::Bootstrap& b) {
-        return call<double>(b, graph, *make_sssp(graph, {.sources = {{0}}, .precision = precision}), options);
+        return call<double>(b, graph, *make_sssp(graph, {{VertexId(0)}}, {.precision = precision}), options);
       });
       in_one(found.report, "at least");
       return found.report.least->record_bytes;
@@ -245,7 +247,8 @@ TEST_CASE("reports say what had to be sent, where somebody counts it") {
   }
   SUBCASE("of searches that are tasks nobody does") {
     const auto found = in_two<double>([&](launch::Bootstrap& b) {
-      return call<double>(b, graph, *make_bc({.sources = {0, 1, 2, 4, 5}, .apart = true}), options);
+      return call<double>(b, graph, *make_bc({.vertices = {0, 1, 2, 4, 5}}, {.parallel = Parallel::sources}),
+                          options);
     });
     REQUIRE(found.report.least.has_value());
     CHECK(found.report.least->count.empty());
@@ -264,7 +267,8 @@ TEST_CASE("runs whose length is known beforehand tell of it: sources of a proces
   };
   SUBCASE("searches apart, shared out between two processes") {
     in_two<double>([&](launch::Bootstrap& b) {
-      return call<double>(b, built.graph, *make_bc({.sources = {0, 1, 2, 4, 5}, .apart = true}), options);
+      return call<double>(b, built.graph,
+                          *make_bc({.vertices = {0, 1, 2, 4, 5}}, {.parallel = Parallel::sources}), options);
     });
     CHECK(told == std::multiset<std::string>{"searching 1 of 3 sources", "searching 2 of 3 sources",
                                              "searching 3 of 3 sources", "searching 1 of 2 sources",
@@ -281,26 +285,26 @@ TEST_CASE("runs whose length is known beforehand tell of it: sources of a proces
 TEST_CASE("searches refuse a list of sources that is empty, and names that do not fit it") {
   const auto built = graph::triangles();
   const auto refusals = [&](const Sources& sources, const std::string& line) {
-    CHECK_THROWS_WITH_AS(make_bfs({.sources = sources}), line.c_str(), UsageError);
-    CHECK_THROWS_WITH_AS(make_sssp(built.graph, {.sources = sources}), line.c_str(), UsageError);
+    CHECK_THROWS_WITH_AS(make_bfs(sources), line.c_str(), UsageError);
+    CHECK_THROWS_WITH_AS(make_sssp(built.graph, sources), line.c_str(), UsageError);
   };
   refusals({{}, {}}, "there is no source to start from: name one or more vertices");
   refusals({{}, {"a"}}, "there is no source to start from: name one or more vertices");
   refusals({{1, 2}, {}}, "there are 2 sources and 0 names: name each of them");
   refusals({{1, 2}, {"a"}}, "there are 2 sources and 1 names: name each of them");
   refusals({{1}, {"a", "b"}}, "there are 1 sources and 2 names: name each of them");
-  CHECK(make_bfs({.sources = {{1}, {}}})->runs().empty());
-  CHECK(make_bfs({.sources = {{1, 2}, {"a", "b"}}})->runs().size() == 2);
+  CHECK(make_bfs({{VertexId(1)}, {}})->runs().empty());
+  CHECK(make_bfs({{1, 2}, {"a", "b"}})->runs().size() == 2);
 }
 
 TEST_CASE("searches that are asked for parents return them instead of levels and distances") {
   const auto built = graph::triangles();
   const Labels expected{kUnreached, kUnreached, kUnreached, 4, 4, 4, kUnreached};
   CHECK(in_two<std::uint32_t>([&](launch::Bootstrap& b) {
-          return call<std::uint32_t>(b, built.graph, *make_bfs({.sources = {{4}}, .parents = true}), {});
+          return call<std::uint32_t>(b, built.graph, *make_bfs({{VertexId(4)}}, {.parents = true}), {});
         }).values == expected);
   CHECK(in_two<double>([&](launch::Bootstrap& b) {
-          return call<double>(b, built.graph, *make_sssp(built.graph, {.sources = {{4}}, .parents = true}),
+          return call<double>(b, built.graph, *make_sssp(built.graph, {{VertexId(4)}}, {.parents = true}),
                               {});
         }).values == Numbers(expected.begin(), expected.end()));
 }
@@ -327,7 +331,7 @@ TEST_CASE(
   }
   SUBCASE("ppr") {
     const auto found = in_two<double>(
-        [&](launch::Bootstrap& b) { return call(b, graph, *make_ppr({}, {{3}}, true), options); });
+        [&](launch::Bootstrap& b) { return call(b, graph, *make_ppr({}, {{VertexId(3)}}, true), options); });
     CHECK(found.values[0] == 0);
     CHECK(found.values[3] > found.values[4]);
     CHECK(found.values[3] + found.values[4] + found.values[5] == doctest::Approx(1));
@@ -335,7 +339,7 @@ TEST_CASE(
   SUBCASE("spmv with weights") {
     options.job.weighted = true;
     const auto found = in_two<double>([&](launch::Bootstrap& b) {
-      return call(b, graph, *make_spmv({.x = {1, 10, 100, 0, 0, 1, 0}, .weighted = true}, true), options);
+      return call(b, graph, *make_spmv({}, {{1, 10, 100, 0, 0, 1, 0}}, true, true), options);
     });
     CHECK(found.values == Numbers{250, 205, 22, 2, 2, 0, 0});
   }

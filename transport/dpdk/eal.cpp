@@ -22,8 +22,8 @@
 #include <utility>
 #include <vector>
 
-#include "transport/file_descriptor.h"
 #include "options/options.h"
+#include "transport/file_descriptor.h"
 
 namespace edgewire::transport::dpdk {
 namespace {

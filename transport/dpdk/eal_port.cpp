@@ -386,13 +386,12 @@ class EalPort final : public FramePort {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) FramePort* edgewire_dpdk_open_port(const PortOptions& asked,
-                                                                                     const char* version,
-                                                                                     std::string& trouble) {
+extern "C" __attribute__((visibility("default"))) FramePort* edgewire_dpdk_open_port(
+    const PortOptions& options, const char* version, std::string& trouble) {
   try {
     if (std::string_view(version) != EDGEWIRE_VERSION) throw Trouble("the plug-in is of another version");
-    options::speak(asked.face);
-    return new EalPort(asked);
+    options::speak(options.face);
+    return new EalPort(options);
   } catch (const std::exception& error) {
     trouble = error.what();
     return nullptr;
