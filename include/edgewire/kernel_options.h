@@ -1,10 +1,8 @@
-// What the kernels of this library are asked: one structure for each kernel, the same for the command line,
-// C++ and Python.
+// Options of kernels: one structure for each kernel. The command line, C++ and Python use the same ones.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 namespace edgewire {
 

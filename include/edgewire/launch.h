@@ -39,8 +39,8 @@ struct Member {
   std::vector<std::string> hosts;  ///< of every rank, for messages; empty when all are on this host
   bool proven = false;             ///< a handshake has authenticated the streams
   std::vector<int> nodes;  ///< p and q are on one host exactly when [p] == [q]; empty: all are on one host
-  /// The network cards of this machine reach the other hosts. Those of local hosts are behind no link of
-  /// them.
+  /// Whether the network cards of this machine reach the other hosts. Local hosts have links of their own,
+  /// which the cards do not reach.
   bool cards_reach_hosts = true;
 };
 

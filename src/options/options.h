@@ -1,5 +1,5 @@
-// All options that messages name, by what has them. Where several kernels or jobs have an option of the same
-// name, it is one option here if it is the same one for all of them.
+// All options that messages name, ordered by the jobs and kernels that have them. An option that several of
+// them have stands here once, where it means the same in all of them.
 #pragma once
 
 #include "options/option.h"

@@ -34,8 +34,8 @@ std::string card_offer(const ProcessOptions& asked, const launch::Bootstrap& boo
   return transport::offer_cards(asked.verbs, addresses, node).pack();
 }
 
-/// Chooses as settle() does, where all processes of a host can share memory. `offers`: what card_offer()
-/// gave, by rank.
+/// Chooses the transport as if all processes of a host could share memory. `offers`: what card_offer() gave,
+/// by rank.
 transport::Choice choose_shared(const ProcessOptions& asked, const launch::Bootstrap& bootstrap,
                                 std::span<const std::string> offers) {
   const std::string& transport = asked.transport;
