@@ -4,6 +4,7 @@
 #include <isa-l/igzip_lib.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <initializer_list>
@@ -244,17 +245,54 @@ class Bzip2Reader final : public Decoder {
 
 enum class Packing { none, gzip, zstandard, xz, bzip2 };
 
+bool begins_with(std::span<const std::uint8_t> bytes, std::initializer_list<std::uint8_t> magic) {
+  return bytes.size() >= magic.size() && std::equal(magic.begin(), magic.end(), bytes.begin());
+}
+
+/// Returns whether these are the first bytes of a gzip member (RFC 1952, section 2.3.1) as programs write it.
+/// The magic number alone is also the first of two small ids.
+bool is_gzip_header(std::span<const std::uint8_t> bytes) {
+  constexpr std::size_t kHeaderBytes = 10, kFlags = 3, kExtraFlags = 8, kSystem = 9;
+  constexpr std::uint8_t kReserved = 0xE0, kSlowest = 2, kFastest = 4, kLastSystem = 13, kUnknown = 255;
+  if (bytes.size() < kHeaderBytes) return false;
+  const std::uint8_t extra = bytes[kExtraFlags], system = bytes[kSystem];
+  return bytes[2] == 8 && (bytes[kFlags] & kReserved) == 0 &&
+         (extra == 0 || extra == kSlowest || extra == kFastest) &&
+         (system <= kLastSystem || system == kUnknown);
+}
+
+/// Returns whether a Zstandard frame with data begins here, or follows a small one that is skipped.
+bool is_zstandard_data(std::span<const std::uint8_t> bytes) {
+  constexpr std::size_t kHeaderBytes = 8;
+  if (!is_zstandard(bytes)) return false;
+  if (bytes[0] >> 4 != 5) return true;
+  std::uint32_t skipped = 0;
+  if (bytes.size() < kHeaderBytes) return false;
+  std::memcpy(&skipped, &bytes[4], sizeof skipped);
+  return bytes.size() - kHeaderBytes > skipped && is_zstandard(bytes.subspan(kHeaderBytes + skipped));
+}
+
+/// Returns whether these bytes, behind the header, begin a block of bzip2 or its end of a stream.
+bool is_bzip2_block(std::span<const std::uint8_t> bytes) {
+  constexpr std::array<std::uint8_t, 6> kBlock = {0x31, 0x41, 0x59, 0x26, 0x53, 0x59};
+  constexpr std::array<std::uint8_t, 6> kEnd = {0x17, 0x72, 0x45, 0x38, 0x50, 0x90};
+  bytes = bytes.first(std::min(bytes.size(), kBlock.size()));  // fewer where the file is cut short
+  return std::equal(bytes.begin(), bytes.end(), kBlock.begin()) ||
+         std::equal(bytes.begin(), bytes.end(), kEnd.begin());
+}
+
+/// Returns how the bytes are packed. Pairs of ids, which have no magic number, may begin with one of these:
+/// where the name does not say that the file is packed, more than the magic number must be right.
 Packing packing_of(RawBytes& raw) {
-  const auto first = raw.peek(6);
-  const auto begins_with = [&](std::initializer_list<std::uint8_t> magic) {
-    return first.size() >= magic.size() && std::equal(magic.begin(), magic.end(), first.begin());
-  };
-  if (begins_with({0x1F, 0x8B})) return Packing::gzip;
-  if (is_zstandard(first)) return Packing::zstandard;
-  if (begins_with({0xFD, '7', 'z', 'X', 'Z', 0})) return Packing::xz;
-  if (begins_with({'B', 'Z', 'h'}) && first.size() > 3 && first[3] >= '1' && first[3] <= '9') {
+  constexpr std::size_t kEnough = 4096;
+  const auto first = raw.peek(kEnough);
+  const auto named = [&](std::string_view ending) { return raw.name().ends_with(ending); };
+  if (begins_with(first, {0x1F, 0x8B}) && (named(".gz") || is_gzip_header(first))) return Packing::gzip;
+  if (named(".zst") ? is_zstandard(first) : is_zstandard_data(first)) return Packing::zstandard;
+  if (begins_with(first, {0xFD, '7', 'z', 'X', 'Z', 0})) return Packing::xz;
+  if (begins_with(first, {'B', 'Z', 'h'}) && first.size() > 3 && first[3] >= '1' && first[3] <= '9' &&
+      (named(".bz2") || is_bzip2_block(first.subspan(4))))
     return Packing::bzip2;
-  }
   return Packing::none;
 }
 

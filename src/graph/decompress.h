@@ -65,8 +65,8 @@ class ByteStream {
   virtual std::size_t read(char* to, std::size_t room) = 0;
 };
 
-/// Returns the plain bytes of `raw`, which must outlive the stream: unpacked where it begins with the magic
-/// number of a format above, whatever its name, else as they are. Throws Error for a compressed file that
+/// Returns the plain bytes of `raw`, which must outlive the stream: unpacked where it begins as a file of a
+/// format above, whatever its name, else as they are. Throws Error for a compressed file that
 /// this build cannot read.
 std::unique_ptr<ByteStream> plain_bytes(RawBytes& raw);
 
@@ -76,7 +76,7 @@ std::unique_ptr<ByteStream> more_members(RawBytes& raw, bool gzip);
 /// Returns whether a Zstandard frame begins here, one that is skipped (RFC 8878, section 3.1.2) among them.
 bool is_zstandard(std::span<const std::uint8_t> bytes);
 
-/// Returns true when `raw` begins with one of these magic numbers.
+/// Returns whether `raw` begins as a file of one of these formats.
 bool is_compressed(RawBytes& raw);
 
 /// Part of a compressed file that says how long it is, so that several can be unpacked side by side: a block

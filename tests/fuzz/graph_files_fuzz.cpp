@@ -137,16 +137,10 @@ class Conversions {
                        graph.checksum(), graph.labelled() ? read_file(output_ + ".labels") : "");
   }
 
-  /// Says whether numbers happen to begin as packed data do: such a file is unpacked, and its packed form
-  /// once.
-  static bool looks_packed(const std::string& bytes) {
-    return bytes.starts_with("\x1F\x8B") || bytes.starts_with("BZh") || bytes.starts_with("\xFD\x37zXZ") ||
-           bytes.starts_with("\x28\xB5\x2F\xFD") || bytes.substr(0, 4).ends_with("\x2A\x4D\x18");
-  }
   /// The same bytes are read likewise when they are packed. `found`: what came of them; empty: a refusal.
   void check_packed(const std::string& bytes, const ConvertOptions& way, std::uint64_t rest,
                     const std::string& found) {
-    if (rest % 4 == 0 || !plain || looks_packed(bytes)) return;
+    if (rest % 4 == 0 || !plain) return;
     const std::string packed = rest % 4 == 1   ? gzipped(bytes)
                                : rest % 4 == 2 ? bgzf(bytes, 50)
                                                : zstandard(bytes);

@@ -3,7 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/random.h"
+#include "graph/input.h"
 #include "graph_inputs.h"
 
 namespace edgewire::graph {
@@ -39,7 +41,36 @@ std::string frames(const std::string& text, std::size_t bytes) {
 }
 #endif
 
+/// Returns what is read of a file with this name and these bytes.
+std::string plain_of(const char* name, const std::string& bytes) {
+  const TemporaryDirectory folder;
+  const std::string path = folder / name;
+  write_file(path, bytes);
+  Input input(path);
+  return std::string(input.peek());
+}
+
 }  // namespace
+
+TEST_CASE("packed parts: pairs of ids that begin like packed data are read as they are") {
+  using namespace std::string_literals;
+  const std::string more = "\0\1\0\0\3\0\0\0\4\0\0\0"s;
+  for (const std::string& first : {"\x1F\x8B\0\0"s, "\x1F\x8B\x08\0"s, "BZh1"s, "\x50\x2A\x4D\x18"s}) {
+    const std::string pairs = first + more + first + more;
+    for (const char* const name : {"g.u32pairs", "g"}) {
+      CHECK(plain_of(name, pairs) == pairs);
+      CHECK(plain_of(name, first + more) == first + more);
+      for (const std::string& packed :
+           {gzipped(pairs), bgzf(pairs), zstandard(pairs), xz(pairs), bzip2(pairs)})
+        if (!packed.empty()) CHECK(plain_of(name, packed) == pairs);
+#ifdef EDGEWIRE_ZSTD
+      CHECK(plain_of(name, "\x50\x2A\x4D\x18\4\0\0\0skip"s + zstandard(pairs)) == pairs);
+#endif
+    }
+  }
+  CHECK_THROWS_WITH_AS(plain_of("g.gz", "\x1F\x8B\0\0" + more), doctest::Contains("the gzip data is damaged"),
+                       Error);
+}
 
 TEST_CASE("packed parts: blocks of BGZF of any size") {
   const Converter converter;
