@@ -193,8 +193,9 @@ void parse_labelled_lines(const Input& input, const Piece& piece, const Labelled
     edges.ids.push_back(id());
     int fields = 2;
     for (; !lines.at_end(); ++fields) {
+      const char* const at = lines.line().data();
       const std::string_view text = lines.field();
-      if (fields == 2 && shape.weighted) edges.weights.add(weights.read(text));
+      if (fields == 2 && shape.weighted) edges.weights.add(weights.read(text, at));
     }
     if (shape.weighted && !shape.chosen && fields > 3) {
       lines.fail(begin, fmt::format("{} fields; an edge list has SOURCE TARGET [WEIGHT]{}", fields,

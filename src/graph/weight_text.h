@@ -54,11 +54,14 @@ class WeightReader {
       : input_(input), piece_(piece), rounded_(rounded) {}
 
   /// Reads the weight that `field` says, which lies in the piece. Throws Error with path, line and column.
-  Weight read(std::string_view field) { return read(field, field); }
+  Weight read(std::string_view field) { return read(field, field.data()); }
+  /// Does the same where `field` may lie elsewhere, since it is not written as it is meant: with double
+  /// quotes in it. `at`: where the piece has it.
+  Weight read(std::string_view field, const char* at) { return read(field, at, field); }
 
  private:
   /// `text`: the field, or another way to write the same number.
-  Weight read(std::string_view field, std::string_view text);
+  Weight read(std::string_view field, const char* at, std::string_view text);
   void round(std::string_view field, RoundedWeights::Cause cause);
 
   const Input& input_;

@@ -178,7 +178,7 @@ WeightType WeightFacts::type() const noexcept {
   return floats ? WeightType::f32 : WeightType::f64;
 }
 
-Weight WeightReader::read(std::string_view field, std::string_view text) {
+Weight WeightReader::read(std::string_view field, const char* at, std::string_view text) {
   if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   const char* const end = text.data() + text.size();
   std::uint64_t whole = 0;
@@ -190,9 +190,9 @@ Weight WeightReader::read(std::string_view field, std::string_view text) {
   double value = 0;
   const auto [value_end, error] = std::from_chars(text.data(), end, value);
   if (error == std::errc() && value_end != end && (*value_end == 'D' || *value_end == 'd'))
-    return read(field, with_e(std::string(text)));
+    return read(field, at, with_e(std::string(text)));
   const auto refuse = [&](const char* what) {
-    input_.fail_line(piece_, field.data(), what + opt::no_weights.hint("; {} reads no weights"));
+    input_.fail_line(piece_, at, what + opt::no_weights.hint("; {} reads no weights"));
   };
   if (error == std::errc::invalid_argument || value_end != end) refuse("expected a weight (a number)");
   const bool vanished = value == 0 && !significant_digits(text).empty();

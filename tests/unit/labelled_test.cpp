@@ -111,6 +111,8 @@ TEST_CASE("lines that are no edges are refused") {
   CHECK(contains(labelled.error("a,b,\n"), "ends with a separator"));
   CHECK(contains(labelled.error("a,b\na,\"b\n"), "does not end on its line"));
   CHECK(contains(labelled.error("a,b\na,\"b\"c\n"), "text follows the double quote"));
+  CHECK(
+      contains(labelled.error("a,b,1\na,b,\"1\"\"2\"\n"), "line 2, column 5: expected a weight (a number)"));
   CHECK(contains(labelled.error("a b\nc\x01 d\n"), "line 2, column 2: binary data"));
   CHECK(contains(labelled.error("a,b\nc,d\te\n"), "a name holds a control character"));
   CHECK(contains(labelled.error("a b 1e400\n"), "beyond the range of 64-bit"));
