@@ -13,13 +13,14 @@
 #include "perf/load_simulation.h"
 #include "perf/sampler.h"
 #include "process/local_process.h"
+#include "report/section.h"
 #include "report/table.h"
 
 namespace edgewire::perf {
 
 /// How busy the resources of a job were, over all of its processes. Each figure is that of the process or
 /// machine with most of it.
-struct Balance {
+struct Balance : report::Section {
   /// What was used of the resources in some time, and the seconds in which they were busy.
   struct Used {
     double seconds = 0;
@@ -59,7 +60,9 @@ struct Balance {
       "shares of the time in which the resource was busy; bytes of its disks and its wire; of the process or "
       "host with most";
   /// Returns the section `balance` of a report.
-  nlohmann::ordered_json to_json() const;
+  nlohmann::ordered_json to_json() const override;
+  /// Returns to_line() and to_times().
+  std::string to_text() const override { return to_line() + to_times(); }
 };
 
 /// One process's part in that: it looks at the resources while its job runs. It costs some samples a second.

@@ -142,9 +142,8 @@ std::vector<Samples> gather_samples(launch::Bootstrap& bootstrap, const Samples&
 }
 
 void add_to(report::JobReport& report, Profile profile) {
-  report.profile_json = profile.to_json();
-  report.profile_text = profile.to_text();
   report.profile = std::make_shared<const Profile>(std::move(profile));
+  report.profile_section = report.profile;
 }
 
 double measure_memory_rate(topology::WorkerPool& pool) {

@@ -17,6 +17,7 @@
 #include "perf/verdict.h"
 #include "process/local_process.h"
 #include "report/job_report.h"
+#include "report/section.h"
 
 namespace edgewire::perf {
 
@@ -66,7 +67,7 @@ struct ProfileOptions {
   Words words{};
 };
 
-struct Profile {
+struct Profile : report::Section {
   Words words{};
   std::string transport;
   std::uint64_t iterations = 0;  ///< steps that were done, with those that are not kept
@@ -86,9 +87,9 @@ struct Profile {
   /// none.
   std::string counters_line() const;
   /// Returns a table and the verdict as lines, ending with a newline.
-  std::string to_text() const;
+  std::string to_text() const override;
   /// Returns the run report's section `profile`.
-  std::string to_json() const;
+  nlohmann::ordered_json to_json() const override;
   /// Returns a page with charts that needs nothing beside it. The title and the subtitle are for its head.
   std::string to_html(const std::string& title, const std::string& subtitle) const;
 };

@@ -145,7 +145,7 @@ Json json_of(const Verdict& verdict) {
 
 }  // namespace
 
-std::string Profile::to_json() const {
+Json Profile::to_json() const {
   Json json{{"schema_version", kSchemaVersion},
             {"step", words.step},
             {"items", words.items},
@@ -155,7 +155,7 @@ std::string Profile::to_json() const {
   if (!missing_counters.empty()) json["missing_counters"] = missing_counters;
   json["verdict"] = json_of(verdict);
   for (std::size_t p = 0; p < processes.size(); ++p) json["processes"].push_back(json_of(*this, p));
-  return report::json_text(json);
+  return json;
 }
 
 std::string Profile::counters_line() const {

@@ -211,8 +211,8 @@ void add_metg(CLI::App& all) {
   add_choice(*command, "--pattern", settings->pattern,
              "which tasks of the row before a task waits for: stencil, fft or random", names);
   command->add_option("--width", settings->width, "tasks of a row; by default one for each worker")
-      ->check(CLI::Range(1, 100'000));
-  add_checked(*command, "--steps", settings->steps, "rows, one after the other", CLI::Range(1, 1'000'000));
+      ->check(whole(1, 100'000));
+  add_checked(*command, "--steps", settings->steps, "rows, one after the other", whole(1, 1'000'000));
   settings->tasks.add_to(*command);
   refuse_profile_options(*command);
   command->callback([settings] {

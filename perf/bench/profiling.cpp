@@ -171,7 +171,7 @@ void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   mine.calls = static_cast<double>(switched.calls()) / static_cast<double>(silent) / options.process.workers;
   const double gather_from_s = seconds(CLOCK_MONOTONIC);
   const auto profile = profiler.gather(perf::facts_of(bootstrap, job, {}, 1));
-  if (bootstrap.rank() == 0) (void)(profile.to_json() + profile.to_text());
+  if (bootstrap.rank() == 0) (void)(report::json_text(profile.to_json()) + profile.to_text());
   mine.gather_s = seconds(CLOCK_MONOTONIC) - gather_from_s;
 
   const auto all_borders = bootstrap.gather(launch::pack(switched.borders()));

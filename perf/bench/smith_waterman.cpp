@@ -116,13 +116,13 @@ void add_smith_waterman(CLI::App& all) {
                 "two FASTA files, of which the first sequences are aligned; by default two are generated")
             ->expected(2));
   add_checked(*command, "--length", settings->length, "letters of a generated sequence",
-              CLI::Range(std::size_t{1}, bench::kMostLetters));
+              whole(std::size_t{1}, bench::kMostLetters));
   command->add_option("--seed", settings->seed, "the same seed generates the same sequences")
       ->capture_default_str();
   command->add_option("--blocks", settings->blocks, "cut the matrix into ROWSxCOLUMNS blocks")
       ->capture_default_str();
   const auto score = [&](const char* name, std::int32_t& value, const char* help) {
-    add_checked(*command, name, value, help, CLI::Range(0, 1000));
+    add_checked(*command, name, value, help, whole(0, 1000));
   };
   score("--match", settings->scoring.match, "score of two equal letters");
   score("--mismatch", settings->scoring.mismatch, "cost of two different letters");

@@ -235,7 +235,7 @@ void add_bound(CLI::App& app) {
                   "pagerank, ppr, spmv: bytes of an iteration; the others: of a run, by superstep");
   command->add_option("--source", a.source, "of bfs, sssp and bc: start at this vertex, by its id or label");
   add_checked(*command, "--iterations", a.iterations, "of cdlp: stop after this many iterations",
-              CLI::Range(1, 1'000'000));
+              whole(1, 1'000'000));
   command->add_option("-p,--processes", a.processes, "numbers of processes, up to 4096")
       ->capture_default_str();
   command->add_option("-w,--workers", a.workers, "workers (threads) in each process")->capture_default_str();

@@ -220,7 +220,7 @@ void LoadArguments::add_to(CLI::App& command) {
   command
       .add_option("--load", load,
                   "how long `sort` or `convert --memory` takes at least, of the given files or of --bytes")
-      ->check(CLI::IsMember({"sort", "convert"}));
+      ->check(one_of({"sort", "convert"}));
   command.add_option("--bytes", bytes, "what if: bytes of input, as 1T")->transform(sizes());
   command.add_option(
       "--edges", edges,
@@ -235,10 +235,10 @@ void LoadArguments::add_to(CLI::App& command) {
       .add_option("--largest-share", largest_share,
                   "the records of the process with most of them, as a multiple of the mean, such as 1.2; a "
                   "plain edge list tells it")
-      ->check(CLI::Range(1.0, 1e6));
-  add_checked(command, "--record", record, "sort: bytes of a record", CLI::Range(1, 4096));
+      ->check(between(1, 1e6));
+  add_checked(command, "--record", record, "sort: bytes of a record", whole(1, 4096));
   command.add_option("--partitions", partitions, "sort: parts; by default one for each worker")
-      ->check(CLI::Range(1, 65536));
+      ->check(whole(1, 65536));
   command.add_option("--disk-read-rate", disk_read_rate,
                      "bytes/s of a machine's disk, as 1G; measured if not given");
   command.add_option("--disk-write-rate", disk_write_rate, "the same for writing");

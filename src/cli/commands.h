@@ -1,13 +1,53 @@
 // The cli folder is the front. It has one file for each subcommand, or one for several that share most. Each
-// is a thin layer over the libraries below it.
+// is a thin layer over the libraries below it. This file lists the commands, and what help, man pages and
+// messages say of them beside their options.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace edgewire::cli {
 
-/// Each function adds one subcommand whose callback does the work. Callbacks throw Error or UsageError, or
-/// CLI::RuntimeError to end with a given exit status.
+struct Example {
+  std::string line;  ///< line for a shell, which begins with the command; the first one is the simplest
+  std::string meaning;
+};
+
+enum class Kind { plain, profiled, kernel };  ///< kernels can be profiled, too
+
+struct Command {
+  std::string path;  ///< "pagerank" or "tasks metg"; "" is the program
+  /// Adds the command, whose callback does the work; null where the command above it does that. Callbacks
+  /// throw Error or UsageError, or CLI::RuntimeError to end with a given exit status.
+  void (*add)(CLI::App&) = nullptr;
+  Kind kind = Kind::plain;
+  std::string_view most_used{};    ///< options that most users need; a command with few options has no list
+  std::string_view other_names{};  ///< what users of other programs call it
+  /// They can be run in one folder that has edges.txt and names.tsv, those of generate and convert first.
+  std::vector<Example> examples{};
+};
+
+/// Returns all commands, in the order in which help lists their options.
+const std::vector<Command>& commands();
+/// Adds all of them.
+void add_commands(CLI::App& app);
+
+/// Returns the examples of the command at this path. `below`: also those of the commands below it.
+std::vector<Example> examples_of(const std::string& path, bool below);
+
+/// Returns the names of the options that most users of a command need.
+std::vector<std::string> most_used(const std::string& path);
+
+/// Commands that belong together, for the help of the program.
+struct Family {
+  std::string_view commands, purpose;
+};
+std::span<const Family> families();
+
+// Each function adds one of them.
 void add_generate(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_info(CLI::App& app);

@@ -263,9 +263,9 @@ void add_compare(CLI::App& app) {
   command->add_option("--layout", a.layout, "of pagerank, ppr and spmv: order of a process's vertices")
       ->capture_default_str();
   command->add_option("--wire", a.encoding, "of pagerank: how values travel")->capture_default_str();
-  add_checked(*command, "--repeat", a.repeat, "runs of each", CLI::Range(1, 1000));
+  add_checked(*command, "--repeat", a.repeat, "runs of each", whole(1, 1000));
   add_checked(*command, "--iterations", a.iterations, "of each run of pagerank, ppr, spmv and cdlp",
-              CLI::Range(1, 1000000));
+              whole(1, 1000000));
   reads(command
             ->add_option("--hosts", a.hosts_path,
                          "run on the hosts of this list: line i is address[:port] of rank i")

@@ -18,6 +18,7 @@
 #include "cli/files.h"
 #include "cli/graph_files.h"
 #include "cli/load_watch.h"
+#include "graph/python_calls.h"
 #include "graph/vertex_names.h"
 #include "launch/packing.h"
 #include "perf/job_profile.h"
@@ -186,7 +187,7 @@ void report_conversion(const ConvertSettings& settings, const graph::BuildSummar
   if (settings.job.stdout_is_free() && moved.job) {
     show(moved.balance.to_line());
     if (moved.job->processes > 1) show(moved.job->link.to_text());
-    show(moved.job->profile_text);
+    show(moved.job->profile_text());
   }
   if (moved.job) write_profile_files(*moved.job, settings.job, "Load to " + settings.output);
   if (path.empty()) return;
@@ -321,6 +322,8 @@ void add_convert(CLI::App& app) {
       {"wel", Format::wel},           {"csv", Format::csv}, {"tsv", Format::tsv},
       {"mtx", Format::matrix_market}, {"sg", Format::sg},   {"wsg", Format::wsg},
       {"graph", Format::metis}};
+  std::vector<std::string> written;
+  for (const auto& [name, format] : kWritten) written.push_back(name);
   auto settings = std::make_shared<ConvertSettings>();
   CLI::App* command = app.add_subcommand(
       "convert", "turn a graph in another format into a graph file (.ew), or the other way round");
@@ -340,7 +343,11 @@ void add_convert(CLI::App& app) {
          Form::graph, graph_and_labels);
   add_checked(*command, "--to", settings->to,
               "the format to write, whatever the name: ew, el, wel, csv, tsv, mtx, sg, wsg, graph",
-              CLI::IsMember(kWritten));
+              one_of(written, [](const std::string& word) {
+                const auto call = graph::python_writes("FILE." + word, "edgewire.read(...).to_pandas()",
+                                                       "edgewire.read(...).to_networkx()");
+                return call.empty() ? call : "Python writes it: " + call;
+              }));
   how.add_to(*command);
   command->add_flag_callback(
       "--no-weights", [&how] { how.weights = false; }, "drop weights");

@@ -110,7 +110,7 @@ void add_diskbench(CLI::App& app) {
       ->default_str("4k,64k,256k,1M");
   command->add_option("--depths", options->depths, "reads that are under way at a time")
       ->delimiter(',')
-      ->check(CLI::Range(1, 1024))
+      ->check(whole(1, 1024))
       ->default_str("1,4,16,64");
   add_choice(*command, "--order", options->order, "random places, or sequential from front to end",
              {"random", "sequential"});

@@ -76,11 +76,15 @@ Uses uses_of(const CLI::App& command) {
     if (known == registered().end()) continue;
     auto values = option->results();
     if (const char* const variable = known->second.variable; values.empty() && variable != nullptr)
-      if (const char* const value = std::getenv(variable)) values.emplace_back(value);
-    for (const std::string& value : values)
+      if (const char* const value = std::getenv(variable); value != nullptr && *value != '\0')
+        values.emplace_back(value);
+    for (const std::string& value : values) {
+      // Such a value comes from "$graph" in a script, where the variable has none.
+      if (value.empty()) throw UsageError(short_name(*option) + ": the name is empty");
       for (NamedFile& named : known->second.files(value))
         if (!named.path.empty())
           uses.add(short_name(*option), std::move(named), known->second.form.has_value());
+    }
   }
   return uses;
 }

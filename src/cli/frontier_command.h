@@ -1,10 +1,9 @@
-// This file has what the commands of all frontier kernels share: options, the processes, output.
+// This file has what the commands of all kernels share that follow a frontier: their options.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 
 #include "cli/kernel_options.h"
@@ -22,9 +21,5 @@ struct FrontierWords {
 /// Adds the graph, then `own` (the kernel's options), processes and output.
 void add_frontier_options(CLI::App& command, KernelOptions& options, const std::function<void()>& own,
                           const FrontierWords& words);
-/// Runs the job and returns when all processes have ended. `make`: looks at what was asked for and makes the
-/// kernel, which all processes inherit; so what is wrong is said once. Throws Error or UsageError.
-void run_frontier(const KernelOptions& options,
-                  const std::function<std::unique_ptr<runs::Kernel>(const graph::GraphFile&)>& make);
 
 }  // namespace edgewire::cli

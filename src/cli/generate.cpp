@@ -28,12 +28,12 @@ struct GenerateSettings {
 /// allows it says so.
 CLI::Validator scale_range() {
   constexpr int kMost = kIds64 ? 47 : 31, kMostOfAll = 47;
-  const CLI::Range range(0, kMost), all(0, kMostOfAll);
+  const CLI::Validator range = whole(0, kMost), all = whole(0, kMostOfAll);
   const auto check = [range, all](std::string& value) {
     const std::string wrong = range(value);
     return !wrong.empty() && all(value).empty() ? wrong + std::string(graph::kMoreVertices) : wrong;
   };
-  return {check, range.get_description()};
+  return {check, ""};
 }
 
 CLI::App* add_kind(CLI::App& generate, const std::shared_ptr<GenerateSettings>& settings, const char* name,
@@ -100,12 +100,10 @@ void add_records(CLI::App& generate) {
   command->add_option("--bytes", settings->bytes, "of all files, such as 4G; rounded down to whole records")
       ->required()
       ->transform(sizes());
-  add_checked(*command, "--record", settings->records.record_bytes, "bytes of a record",
-              CLI::Range(32, 4096));
+  add_checked(*command, "--record", settings->records.record_bytes, "bytes of a record", whole(32, 4096));
   add_checked(*command, "--keys", settings->records.keys, "different keys",
-              CLI::Range(std::uint64_t{1}, std::uint64_t{2'821'109'907'456}));
-  add_checked(*command, "--files", settings->records.files, "cut them into so many files",
-              CLI::Range(1, 10000));
+              whole(std::uint64_t{1}, std::uint64_t{2'821'109'907'456}));
+  add_checked(*command, "--files", settings->records.files, "cut them into so many files", whole(1, 10000));
   add_choice(*command, "--order", settings->order, "of the keys in the files",
              {"random", "sorted", "reversed"});
   command->add_option("--seed", settings->records.seed, "the same seed gives the same files")

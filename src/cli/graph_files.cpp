@@ -15,6 +15,7 @@
 #include "cli/files.h"
 #include "cli/job_options.h"
 #include "graph/formats.h"
+#include "graph/python_calls.h"
 #include "launch/bootstrap.h"
 #include "launch/launcher.h"
 #include "report/progress.h"
@@ -45,7 +46,11 @@ void Reading::add_to(CLI::App& command) {
           "the format of the input: auto (from name and content), snap (edge list: SOURCE TARGET "
           "[WEIGHT]), csv (table), mtx (Matrix Market), metis, dimacs (.gr), el, wel, sg, wsg (GAP), "
           "u32pairs (little endian), webgraph (BVGraph), ew")
-      ->check(CLI::IsMember(names))
+      ->check(one_of(names,
+                     [](const std::string& word) {
+                       const auto call = graph::python_reads("FILE." + word);
+                       return call.empty() ? call : "Python reads it: " + call;
+                     }))
       ->default_str("auto");
   command.add_flag(
       "--labels", labels,

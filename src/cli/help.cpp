@@ -9,7 +9,6 @@
 #include "base/version.h"
 #include "cli/commands.h"
 #include "cli/common.h"
-#include "cli/examples.h"
 #include "cli/suggest.h"
 #include "edgewire/detail/cpu_level.h"
 

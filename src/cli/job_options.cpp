@@ -1,6 +1,6 @@
 #include "cli/job_options.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -9,9 +9,11 @@
 #include "base/control_group.h"
 #include "base/error.h"
 #include "base/mapped_file.h"
+#include "base/nearest.h"
 #include "base/quiet.h"
 #include "cli/common.h"
 #include "cli/files.h"
+#include "cli/suggest.h"
 #include "dense/plan/volume.h"
 #include "launch/packing.h"
 #include "perf/trace.h"
@@ -28,6 +30,19 @@ CLI::Validator between(double least, double most) {
                        : fmt::format("{} is not a number from {} to {}", text, least, most);
           },
           fmt::format("{} to {}", least, most)};
+}
+
+CLI::Validator one_of(std::vector<std::string> words,
+                      std::function<std::string(const std::string& word)> hint) {
+  const std::string description = fmt::format("{{{}}}", fmt::join(words, ","));
+  return {[words = std::move(words), hint = std::move(hint)](const std::string& word) {
+            if (std::ranges::find(words, word) != words.end()) return std::string();
+            std::string meant = hint ? hint(word) : "";
+            if (meant.empty()) meant = did_you_mean(nearest(word, words));
+            return fmt::format("{} is not one of {}{}", word, list_of(words),
+                               meant.empty() ? "" : "; " + meant);
+          },
+          description};
 }
 
 CLI::Validator sizes() {
@@ -53,7 +68,7 @@ CLI::Validator sizes() {
 
 CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string& value,
                         const std::string& help, const std::vector<std::string>& words) {
-  return add_checked(command, name, value, help, CLI::IsMember(words));
+  return add_checked(command, name, value, help, one_of(words));
 }
 
 CLI::Option* add_quiet_option(CLI::App& command) {
@@ -68,7 +83,7 @@ CLI::Option* add_report_options(CLI::App& command, std::string& path, const std:
   return add_quiet_option(command);
 }
 
-CLI::Validator memory_range() { return CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 60); }
+CLI::Validator memory_range() { return whole(std::uint64_t{1}, std::uint64_t{1} << 60); }
 
 void warn_on_stderr(const std::string& line) { note("warning: " + line); }
 
@@ -105,7 +120,7 @@ void add_launch_options(CLI::App& command, launch::LaunchOptions& launch) {
                            "read the secret that the processes of a host list share from this file"),
         itself, "EDGEWIRE_SECRET_FILE");
   command.add_option("--port", launch.port, "use this TCP port where the host list names none")
-      ->check(CLI::Range(1, 65535));
+      ->check(whole(1, 65535));
   add_checked(command, "--peer-timeout", launch.peer_timeout_s,
               "give up a process that has been silent for this many seconds", between(0.1, 86400));
   add_checked(command, "--start-timeout", launch.start_timeout_s,
@@ -130,7 +145,7 @@ void add_verbs_options(CLI::App& command, transport::VerbsChoice& verbs) {
       .add_option(
           "--verbs-traffic-class", verbs.traffic_class,
           "mark RoCE packets with this traffic class (DSCP times 4), by which switches choose a queue")
-      ->check(CLI::Range(0, 255));
+      ->check(whole(0, 255));
   add_choice(command, "--verbs-memory", verbs.memory,
              "pin memory for the card, or let the card page it in (on-demand); auto pins, and pages in where "
              "pinning fails",
@@ -140,7 +155,7 @@ void add_verbs_options(CLI::App& command, transport::VerbsChoice& verbs) {
           "--verbs-progress", [&verbs](const std::string& who) { verbs.progress_thread = who == "thread"; },
           "who takes completions: the workers while they wait, or a thread of its own, on a spare core where "
           "there is one")
-      ->check(CLI::IsMember({"worker", "thread"}))
+      ->check(one_of({"worker", "thread"}))
       ->default_str("worker");
   command.add_flag("!--verbs-no-immediates", verbs.immediates)->group("");  // for tests
 }
@@ -176,7 +191,7 @@ void add_transport_options(CLI::App& command, process::ProcessOptions& process) 
           "check all that arrives over TCP by a CRC-32C, and end the run when bytes were changed on their "
           "way; "
           "off saves some time. Messages that control the run are always checked")
-      ->check(CLI::IsMember({"on", "off"}))
+      ->check(one_of({"on", "off"}))
       ->default_str("on");
   add_verbs_options(command, process.verbs);
   add_dpdk_options(command, process.dpdk);
@@ -199,7 +214,7 @@ void add_workers_option(CLI::App& command, int& workers) {
       .add_option("-w,--workers", workers,
                   "this many workers (threads) in each process; by default one for each core, shared out "
                   "among the processes of a host")
-      ->check(CLI::Range(1, 1024));
+      ->check(whole(1, 1024));
 }
 
 process::ProcessOptions JobOptions::process(launch::Bootstrap& bootstrap) const {

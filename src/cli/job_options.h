@@ -1,6 +1,8 @@
 // This file has the options that all jobs share.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
@@ -19,8 +21,23 @@
 
 namespace edgewire::cli {
 
-/// Checks a range as CLI::Range does, but "nan" is in no range.
+/// Checks that a number is in a range. "nan" is in no range.
 CLI::Validator between(double least, double most);
+/// Checks the same of a whole number.
+template <class Integer>
+CLI::Validator whole(Integer least, Integer most) {
+  return {[least, most](const std::string& text) {
+            Integer value{};
+            return CLI::detail::lexical_cast(text, value) && value >= least && value <= most
+                       ? std::string()
+                       : fmt::format("{} is not a whole number from {} to {}", text, least, most);
+          },
+          ""};
+}
+/// Checks that a value is one of these words. `hint`: what may be meant by another one, or an empty text;
+/// without it the nearest word is.
+CLI::Validator one_of(std::vector<std::string> words,
+                      std::function<std::string(const std::string& word)> hint = {});
 
 /// Makes bytes of a number and a unit, such as 512M or 4GiB (k, M, G, T, P: powers of 1024). CLI::AsSizeValue
 /// takes -1 for a very large number.
@@ -48,7 +65,7 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name, Value& value
     value = std::ranges::find(words, word, &std::pair<std::string, Value>::first)->second;
   };
   return command.add_option_function<std::string>(name, set, help)
-      ->check(CLI::IsMember(names))
+      ->check(one_of(names))
       ->default_str(usual->first);
 }
 /// Adds -q, with which show() and note() say nothing.

@@ -14,10 +14,10 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include "dense/plan/block_plan.h"
+#include "frontier/frontier_job.h"
 #include "graph/formats.h"
 #include "graph/python_calls.h"
 #include "kernels/count.h"
-#include "process/job_folder.h"
 
 namespace edgewire::cli {
 
@@ -74,7 +74,7 @@ void EdgePlace::add_to(CLI::App& command, launch::LaunchOptions& launch) {
                   "of a process, such as 2G: what auto goes by, and what a process with edges on disk takes "
                   "at most, beside 64M; by default what is free")
       ->transform(sizes())
-      ->check(CLI::Range(std::uint64_t{1} << 20, std::uint64_t{1} << 60));
+      ->check(whole(std::uint64_t{1} << 20, std::uint64_t{1} << 60));
 }
 
 void EdgePlace::check() const {
@@ -104,20 +104,15 @@ bool EdgePlace::on_disks(double bytes_in_memory, launch::Bootstrap& bootstrap,
   return disk && option.empty();
 }
 
-void EdgePlace::apply_to_tiles(job::DenseOptions& options, launch::Bootstrap& bootstrap,
-                               const graph::GraphFile& graph) const {
-  if (!on_disks(kNeedOfTiles.of(graph, options.weighted), bootstrap, needs_memory(options))) return;
+void EdgePlace::apply_to(job::DenseOptions& options, launch::Bootstrap& bootstrap,
+                         const graph::GraphFile& graph, const runs::Kernel& kernel) const {
+  const bool tiles = kernel.has_tiles(), weighted = kernel.weighted() && graph.weighted();
+  const Needs& needs = tiles ? kNeedOfTiles : kNeedOfRows;
+  if (!on_disks(needs.of(graph, weighted), bootstrap, tiles ? needs_memory(options) : "")) return;
   options.choose_strategy = false;  // of slots and cover
   options.memory_bytes = memory_bytes;
   if (options.plan_cache.empty()) options.plan_cache = folder_of(graph.path());
   options.devices = devices.empty() ? std::vector{options.plan_cache} : devices;
-}
-
-frontier::RowDisks EdgePlace::rows(bool weighted, launch::Bootstrap& bootstrap,
-                                   const graph::GraphFile& graph) const {
-  weighted = weighted && graph.weighted();
-  if (!on_disks(kNeedOfRows.of(graph, weighted), bootstrap)) return {{}, 0, weighted};
-  return {devices.empty() ? std::vector{folder_of(graph.path())} : devices, memory_bytes, weighted};
 }
 
 void KernelOptions::add_to(CLI::App& command) {
@@ -161,7 +156,7 @@ void KernelOptions::add_output_options(CLI::App& command, const std::string& res
                   fmt::format("list the K {}; by default {}", listed,
                               by_default == 0 ? "none" : fmt::format("{}", by_default)))
       ->type_name("K")
-      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << (kIds64 ? 48 : 32)));
+      ->check(whole(std::uint64_t{0}, std::uint64_t{1} << (kIds64 ? 48 : 32)));
   command.add_flag("--verify", verify, check);
 }
 
@@ -174,7 +169,7 @@ void KernelOptions::add_checkpoint_options(CLI::App& command, const std::string&
       fmt::format("keep the {}s in this folder, which all hosts see, whole or not at all", value));
   writes(written, Form::folder, inside(checkpoint_names()));
   add_checked(command, "--every", checkpoints.every,
-              fmt::format("write a checkpoint every so many {}s", step), CLI::Range(1, 1000000))
+              fmt::format("write a checkpoint every so many {}s", step), whole(1, 1000000))
       ->needs(written);
   reads(command.add_option("--resume", checkpoints.resume,
                            "go on from the checkpoint in this folder, also with another number of processes"),
@@ -204,7 +199,7 @@ void KernelOptions::check_result_name(const std::string& path) const {
       path, ending, call.empty() ? "" : "; Python writes it: " + call));
 }
 
-void KernelOptions::check_outputs() const {
+void KernelOptions::check() const {
   check_result_name(output_path);
   expect_stdout_for("--top", top.value_or(0) > 0);
   const bool elsewhere = is_quiet() && !(profile_path.empty() && trace_path.empty());
@@ -212,6 +207,25 @@ void KernelOptions::check_outputs() const {
   const std::string name = std::filesystem::path(output_path).filename().string();
   if (output_parts && (name.empty() || name == "-" || name == "." || name == ".."))
     throw UsageError("--output-parts needs -o with the name that the parts begin with");
+  edge_place.check();
+}
+
+void KernelOptions::check_job(const graph::GraphFile& graph, const runs::Kernel& /*kernel*/) const {
+  if (ownership == "auto" || ownership.starts_with("auto,"))
+    throw UsageError(
+        "--ownership auto counts what pagerank would send: name hash, ranges or a partition file");
+  frontier::Options known;
+  known.ownership = ownership;
+  frontier::check(known, graph);
+}
+
+job::DenseOptions KernelOptions::job(launch::Bootstrap& bootstrap) const {
+  job::DenseOptions options;
+  options.process = process(bootstrap);
+  options.ownership = ownership;
+  options.rows = partition::row_reading_from(rows);
+  options.link_bits_per_s = launch.link_bits_per_s;
+  return options;
 }
 
 void KernelOptions::expect_stdout_for(const char* option, bool given) const {
@@ -235,25 +249,6 @@ runs::Tools KernelOptions::tools() const {
   return tools;
 }
 
-void run_keeping(const KernelOptions& options, const std::function<void(launch::Bootstrap&)>& process) {
-  constexpr auto kParents = OutputFolder::Parents::are_made;
-  const std::string& checkpoints = options.checkpoints.folder;
-  if (checkpoints.empty()) return run_job(options.launch, process);
-  run_job_into(checkpoints, kParents, options.launch, [&](launch::Bootstrap& bootstrap) {
-    const auto folder = process::make_folder(bootstrap, checkpoints, kParents);
-    process(bootstrap);
-  });
-}
-
-void check_outputs_writable(launch::Bootstrap& bootstrap, const KernelOptions& options,
-                            const std::string& output) {
-  if (options.parts()) check_part_writable(bootstrap, output);
-  if (bootstrap.rank() != 0) return;
-  if (!options.parts()) check_writable(output);
-  check_writable(options.json_path);
-  check_profile_files(options);
-}
-
 namespace {
 
 /// Says what is wrong with a name that another part of this program knows; else returns an empty text.
@@ -273,7 +268,7 @@ void add_kernel_name(CLI::App& command, std::string& kernel, const std::string& 
   names.insert(names.end(), kernels::kFrontierKernels.begin(), kernels::kFrontierKernels.end());
   command.add_option("--kernel", kernel, help)
       ->check(other_command)
-      ->check(CLI::IsMember(names))
+      ->check(one_of(names))
       ->capture_default_str();
 }
 

@@ -4,18 +4,17 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/graph_files.h"
 #include "cli/job_options.h"
-#include "dense/job/dense_job.h"
+#include "dense/job/dense_options.h"
 #include "edgewire/graph.h"
 #include "edgewire/launch.h"
-#include "frontier/row_pages.h"
-#include "runs/checkpoints.h"
-#include "runs/tools.h"
+#include "runs/kernel.h"
 
 namespace edgewire::cli {
 
@@ -28,20 +27,25 @@ struct EdgePlace {
   void add_to(CLI::App& command, launch::LaunchOptions& launch);
   /// Throws UsageError when options do not go together.
   void check() const;
-  /// Sets where tiles are. Rank 0 says on stderr what auto takes, where memory does not suffice. Collective.
-  void apply_to_tiles(job::DenseOptions& options, launch::Bootstrap& bootstrap,
-                      const graph::GraphFile& graph) const;
-  /// Returns the same for rows, which have their weights if `weighted`.
-  frontier::RowDisks rows(bool weighted, launch::Bootstrap& bootstrap, const graph::GraphFile& graph) const;
+  /// Sets where tiles or rows are. Rank 0 says on stderr what auto takes, where memory does not suffice.
+  /// Collective.
+  void apply_to(job::DenseOptions& options, launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                const runs::Kernel& kernel) const;
 
  private:
-  bool on_disks(double bytes_in_memory, launch::Bootstrap& bootstrap, const std::string& option = {}) const;
+  bool on_disks(double bytes_in_memory, launch::Bootstrap& bootstrap, const std::string& option) const;
 };
 
 struct KernelOptions : JobOptions {
+  KernelOptions() = default;
+  virtual ~KernelOptions() = default;
+  KernelOptions(const KernelOptions&) = delete;
+  KernelOptions& operator=(const KernelOptions&) = delete;
+
   const CLI::App* owner = nullptr;  ///< the command that has these options, if it may run several times
   std::string graph_path;
   Reading reading;
+  std::string direction = "out";  ///< only dense kernels have another one
   std::string ownership = "hash";
   std::string rows = "auto";
   EdgePlace edge_place{};
@@ -67,8 +71,15 @@ struct KernelOptions : JobOptions {
   void add_checkpoint_options(CLI::App& command, const std::string& value, const std::string& step);
   /// Returns `checkpoints`, with which rank 0 says which one was taken up. These options outlive the result.
   runs::CheckpointOptions checkpoint_options() const;
-  /// Throws UsageError where output options do not go together, or the result cannot be what its name says.
-  void check_outputs() const;
+  /// Throws UsageError where options do not go together, or the result cannot be what its name says. It is
+  /// called before the graph is opened.
+  virtual void check() const;
+  /// Throws what the job says of those options that are known before the processes start: one message instead
+  /// of one from each process.
+  virtual void check_job(const graph::GraphFile& graph, const runs::Kernel& kernel) const;
+  /// Returns the options of the job for one process, with "auto" resolved, but not where edges are. Throws
+  /// UsageError. Collective.
+  virtual job::DenseOptions job(launch::Bootstrap& bootstrap) const;
   /// Throws UsageError where the name of a result promises a format that results are not written in.
   void check_result_name(const std::string& path) const;
   /// Throws UsageError where `option` was given, which prints to stdout, and the result goes there, or
@@ -82,14 +93,10 @@ struct KernelOptions : JobOptions {
   runs::Tools tools() const;
 };
 
-/// Runs the job as run_job() does. It makes the folder of checkpoints before; the folder goes again where
-/// the job leaves it empty. Throws Error.
-void run_keeping(const KernelOptions& options, const std::function<void(launch::Bootstrap&)>& process);
-
-/// Checks all that a run writes, as check_writable() does. `output`: the result of the run; or empty.
-/// Collective.
-void check_outputs_writable(launch::Bootstrap& bootstrap, const KernelOptions& options,
-                            const std::string& output);
+/// Runs the job and returns when all processes have ended. `make`: looks at what was asked for and makes the
+/// kernel, which all processes inherit; so what is wrong is said once. Throws Error or UsageError.
+void run_kernel(const KernelOptions& options,
+                const std::function<std::unique_ptr<runs::Kernel>(const graph::GraphFile&)>& make);
 
 /// Adds the name of a kernel on a graph, "pagerank" by default. A user who names another command is told
 /// what counts or measures that one.

@@ -22,7 +22,7 @@ void add_kernel(CLI::App& app, const char* name, const char* description, const 
   };
   add_frontier_options(*command, *options, own, words);
   command->callback(
-      [options, make] { run_frontier(*options, [make](const graph::GraphFile&) { return make(); }); });
+      [options, make] { run_kernel(*options, [make](const graph::GraphFile&) { return make(); }); });
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ void add_cdlp(CLI::App& app) {
       app.add_subcommand("cdlp", "detect communities by label propagation, as LDBC Graphalytics defines it");
   const auto own = [&] {
     add_checked(*command, "--iterations", settings->asked.iterations, "stop after this many iterations",
-                CLI::Range(1, 1'000'000));
+                whole(1, 1'000'000));
   };
   add_frontier_options(
       *command, settings->job, own,
@@ -91,9 +91,8 @@ void add_cdlp(CLI::App& app) {
        "largest communities, by label and number of vertices"});
   settings->job.add_checkpoint_options(*command, "label", "iteration");
   command->callback([settings] {
-    run_frontier(settings->job, [settings](const graph::GraphFile&) {
-      return runs::make_cdlp(settings->asked, settings->job.checkpoint_options());
-    });
+    run_kernel(settings->job,
+               [settings](const graph::GraphFile&) { return runs::make_cdlp(settings->asked); });
   });
 }
 

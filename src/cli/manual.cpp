@@ -6,7 +6,7 @@
 #include <sstream>
 #include <vector>
 
-#include "cli/examples.h"
+#include "cli/commands.h"
 #include "cli/help.h"
 
 namespace edgewire::cli {

@@ -94,7 +94,7 @@ void add_netbench(CLI::App& app) {
   auto* seconds =
       add_checked(*command, "--seconds", bench.seconds, "of each measurement", between(0.001, 3600));
   command->add_option("--count", bench.count, "messages of each measurement and lane, instead of --seconds")
-      ->check(CLI::Range(1, 1'000'000'000))
+      ->check(whole(1, 1'000'000'000))
       ->excludes(seconds);
   command
       ->add_option("--lanes", bench.process.workers, "sending threads; over TCP each has its own connection")

@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/frontier_command.h"
 #include "cli/sources.h"
+#include "runs/answers.h"
 
 namespace edgewire::cli {
 
@@ -71,7 +72,7 @@ void add_bfs(CLI::App& app) {
     if (settings->asked.parallel == Parallel::sources)
       expect_rows_in_memory(settings->job.edge_place, "--parallel sources");
     settings->job.expect_stdout_for("--target", !settings->target.name.empty());
-    run_frontier(settings->job, [&](const graph::GraphFile& graph) {
+    run_kernel(settings->job, [&](const graph::GraphFile& graph) {
       settings->asked.deterministic = settings->job.deterministic;
       return runs::make_bfs(settings->sources.find(graph), settings->asked, settings->target.find(graph));
     });
@@ -117,7 +118,7 @@ void add_sssp(CLI::App& app) {
        "vertices that are farthest, of those that are reached"});
   command->callback([settings] {
     settings->job.expect_stdout_for("--target", !settings->target.name.empty());
-    run_frontier(settings->job, [&](const graph::GraphFile& graph) {
+    run_kernel(settings->job, [&](const graph::GraphFile& graph) {
       return runs::make_sssp(graph, settings->sources.find(graph), settings->asked,
                              settings->target.find(graph));
     });
@@ -148,7 +149,7 @@ std::unique_ptr<runs::Kernel> make_bc(const BcSettings& settings, const graph::G
                               [](VertexId) { return true; });
     if (samples > 0) sources.asked = samples_asked(samples, settings.seed);
   }
-  return runs::make_bc(sources, asked, samples, settings.job.checkpoint_options());
+  return runs::make_bc(sources, asked, samples);
 }
 
 /// Throws UsageError when the settings do not go together.
@@ -178,7 +179,7 @@ void add_bc(CLI::App& app) {
     const auto [one, list] = settings->named.add_to(*command, "by default at all");
     auto* samples =
         command->add_option("--samples", settings->samples, "start at so many vertices, drawn by --seed")
-            ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << (kIds64 ? 48 : 32)))
+            ->check(whole(std::uint64_t{1}, std::uint64_t{1} << (kIds64 ? 48 : 32)))
             ->excludes(one)
             ->excludes(list);
     add_parallel_option(
@@ -218,7 +219,7 @@ void add_bc(CLI::App& app) {
   settings->job.add_checkpoint_options(*command, "score", "source");
   command->callback([settings] {
     check(*settings);
-    run_frontier(settings->job, [&](const graph::GraphFile& graph) { return make_bc(*settings, graph); });
+    run_kernel(settings->job, [&](const graph::GraphFile& graph) { return make_bc(*settings, graph); });
   });
 }
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,17 +17,6 @@ namespace edgewire::cli {
 
 namespace {
 
-/// A command that can be profiled.
-struct Profiled {
-  const char* name;
-  void (*add)(CLI::App&);
-};
-constexpr std::array kProfiled{
-    Profiled{"pagerank", add_pagerank}, Profiled{"ppr", add_ppr},   Profiled{"spmv", add_spmv},
-    Profiled{"bfs", add_bfs},           Profiled{"sssp", add_sssp}, Profiled{"wcc", add_wcc},
-    Profiled{"scc", add_scc},           Profiled{"bc", add_bc},     Profiled{"cdlp", add_cdlp},
-    Profiled{"lcc", add_lcc},           Profiled{"sort", add_sort}, Profiled{"convert", add_convert},
-    Profiled{"tasks", add_tasks}};
 constexpr const char* kExample = "edgewire profile -o page.html -- pagerank GRAPH ...";
 
 struct ProfileArguments {
@@ -36,9 +25,17 @@ struct ProfileArguments {
   bool quiet = false;
 };
 
+/// Returns the commands that can be profiled.
+std::vector<Command> profiled() {
+  std::vector<Command> found;
+  std::ranges::copy_if(commands(), std::back_inserter(found),
+                       [](const Command& one) { return one.kind != Kind::plain; });
+  return found;
+}
+
 std::vector<std::string> profiled_names() {
   std::vector<std::string> names;
-  for (const Profiled& one : kProfiled) names.emplace_back(one.name);
+  for (const Command& one : profiled()) names.push_back(one.path);
   return names;
 }
 
@@ -77,7 +74,7 @@ void run(const std::vector<std::string>& words) {
   Program app("the run to be profiled");
   app.formatter(std::make_shared<Help>());
   app.require_subcommand(1);
-  for (const Profiled& one : kProfiled) one.add(app);
+  for (const Command& one : profiled()) one.add(app);
   add_version(app);
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));

@@ -26,7 +26,4 @@ class Program : public CLI::App {
   }
 };
 
-/// Adds all subcommands.
-void add_commands(CLI::App& app);
-
 }  // namespace edgewire::cli

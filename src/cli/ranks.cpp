@@ -2,25 +2,19 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <functional>
 #include <limits>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/common.h"
 #include "cli/files.h"
 #include "cli/kernel_options.h"
 #include "cli/sources.h"
 #include "dense/plan/block_plan.h"
-#include "graph/vertex_names.h"
-#include "process/interrupt.h"
-#include "report/progress.h"
-#include "runs/dense.h"
+#include "runs/answers.h"
+#include "runs/kernels.h"
 
 namespace edgewire::cli {
 
@@ -33,23 +27,19 @@ struct DenseSettings : KernelOptions {
   double compute_rate = 0;
   std::string encoding = "f32";
   std::string precision = "f32";
-  bool weighted = false;
-  std::string direction = "out";
   std::string layout = "auto", order = "auto";
   std::string plan_cache;  ///< folder, or kBesideGraph; empty: none
 
   /// Adds the graph, and the options of the job.
   void add_to(CLI::App& command);
   bool doubles() const { return precision == "f64"; }
-  /// Returns the options for one process, with "auto" resolved. Throws UsageError. Collective.
-  job::DenseOptions dense(launch::Bootstrap& bootstrap) const;
-  /// Throws what job::check() says of the options that are known before the processes start: one message
-  /// instead of one from each process.
-  void check(const graph::GraphFile& graph) const;
+  void check() const override;
+  void check_job(const graph::GraphFile& graph, const runs::Kernel& kernel) const override;
+  job::DenseOptions job(launch::Bootstrap& bootstrap) const override;
 
  private:
-  /// Returns the options that are known before the processes start, but not where plan and edges are.
-  job::DenseOptions known() const;
+  /// Sets the options that are known before the processes start, but not where plan and edges are.
+  void set_known(job::DenseOptions& options) const;
   /// Returns the folder of the plan cache; empty: there is none.
   std::string plan_folder() const;
   /// Returns how --wire and --precision let values travel. Throws UsageError.
@@ -57,73 +47,6 @@ struct DenseSettings : KernelOptions {
   /// Returns the order of tiles that --order asks for.
   job::OrderOptions tile_order() const;
 };
-
-/// This looks at what was asked for and makes the kernel, which all processes inherit; so what is wrong is
-/// said once. Throws Error or UsageError.
-using MakeDense = std::function<std::unique_ptr<runs::DenseKernel>(const graph::GraphFile&)>;
-
-runs::Values shown(const runs::DenseFinished& done, std::span<const double> values) {
-  return {runs::Values::Form::number, values, done.kernel.digits(), done.kernel.value()};
-}
-
-/// Returns the text of the vertices that this process owns.
-std::string owned_text(const runs::DenseFinished& done, runs::TextForm form) {
-  const auto& owned = done.job.owned();
-  std::vector<VertexId> ids;
-  std::vector<double> values;
-  for (const OwnedIndex index : owned.indexes()) {
-    ids.push_back(owned.ids()[index]);
-    values.push_back(done.own[index]);
-  }
-  return runs::text_of(done.job.graph(), ids, shown(done, values), form);
-}
-
-/// Writes all that the run writes, the result only if it is right. Collective.
-void conclude(launch::Bootstrap& bootstrap, const runs::DenseFinished& done, const DenseSettings& settings) {
-  const bool first = bootstrap.rank() == 0;
-  const auto form = runs::text_form_of(settings.output_path);
-  if (first) {
-    for (const auto& one : done.report.convergence)
-      if (!one.unmet.empty()) note(one.unmet);
-    write_profile_files(
-        done.report, settings,
-        fmt::format("{} of {}, strategy {}", done.report.kernel, settings.graph_path, done.report.strategy));
-    if (!settings.json_path.empty()) write_whole(settings.json_path, done.report.to_json());
-    if (!done.report.is_right() && settings.stdout_is_free()) show(done.report.to_text(settings.verbose));
-    runs::expect_right(done.report, done.kernel);
-    if (!settings.output_path.empty() && !settings.parts())
-      write_whole(settings.output_path, runs::text_of_all(done.job.graph(), shown(done, done.all), form));
-  }
-  if (settings.parts()) write_part(bootstrap, settings.output_path, owned_text(done, form));
-  if (first && settings.stdout_is_free()) show(done.report.to_text(settings.verbose));
-}
-
-/// Runs one process of the job.
-void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const graph::VertexNames& names,
-                 const DenseSettings& settings, runs::DenseKernel& kernel) {
-  runs::DenseOptions options;
-  options.tools = settings.tools();
-  options.job = settings.dense(bootstrap);
-  settings.edge_place.apply_to_tiles(options.job, bootstrap, opened.file);
-  options.checkpoints = settings.checkpoint_options();
-  const bool first = bootstrap.rank() == 0;
-  check_outputs_writable(bootstrap, settings, settings.output_path);
-  if (first && opened.file.weighted() && !options.job.weighted)
-    note(fmt::format("{} has weights, which are ignored{}", opened.file.path(),
-                     opened.file.weights_doubtful() ? "" : ": --weighted uses them"));
-  std::optional<process::InterruptLine> interrupt_line;
-  if (first) {
-    interrupt_line.emplace("the first iteration");
-    options.tools.progress = process::InterruptLine::listen(report::progress_on_stderr());
-  }
-  options.finished = [&](runs::DenseFinished& done) {
-    done.report.graph = settings.graph_path;
-    done.report.seconds_convert = opened.seconds_convert;
-    done.report.options.emplace_back("direction", settings.direction);
-    conclude(bootstrap, done, settings);
-  };
-  runs::run_dense(bootstrap, opened.file, names, kernel, options);
-}
 
 void DenseSettings::add_to(CLI::App& command) {
   KernelOptions::add_to(command);
@@ -142,7 +65,6 @@ void DenseSettings::add_to(CLI::App& command) {
              {"f32", "bf16", "f16", "u16"});
   add_choice(command, "--precision", precision, "of messages along edges: f32 (4 bytes) or f64 (8 bytes)",
              {"f32", "f64"});
-  command.add_flag("--weighted", weighted, "use the weights of the edges; by default all count the same");
   add_choice(
       command, "--direction", direction,
       "let values go along edges from source to target (out), against them (in), or both ways, where a "
@@ -191,8 +113,16 @@ plan::Encoding DenseSettings::sent_as() const {
   return plan::encoding_from(precision == "f64" ? precision : encoding);
 }
 
-void DenseSettings::check(const graph::GraphFile& graph) const {
-  job::DenseOptions options = known();
+void DenseSettings::check() const {
+  KernelOptions::check();
+  if (encoding != "f32" && checkpoints.any())
+    throw UsageError("--checkpoint and --resume need --wire f32: others carry rounding errors along");
+}
+
+void DenseSettings::check_job(const graph::GraphFile& graph, const runs::Kernel& kernel) const {
+  job::DenseOptions options;
+  set_known(options);
+  options.weighted = kernel.weighted();
   options.plan_cache = plan_cache;
   if (edge_place.edges == "disk") {
     options.devices.emplace_back(".");
@@ -216,29 +146,23 @@ std::string DenseSettings::plan_folder() const {
   return folder.empty() ? "." : folder;
 }
 
-job::DenseOptions DenseSettings::known() const {
-  job::DenseOptions options;
+void DenseSettings::set_known(job::DenseOptions& options) const {
   options.choose_strategy = strategy == "auto";
   if (!options.choose_strategy) options.strategy = plan::strategy_from(strategy);
   options.encoding = sent_as();
-  options.weighted = weighted;
-  options.ownership = ownership;
+  options.ownership = ownership == "range" ? "ranges" : ownership;
   options.order = tile_order();
-  return options;
 }
 
-job::DenseOptions DenseSettings::dense(launch::Bootstrap& bootstrap) const {
-  job::DenseOptions options = known();
-  options.process = process(bootstrap);
+job::DenseOptions DenseSettings::job(launch::Bootstrap& bootstrap) const {
+  job::DenseOptions options = KernelOptions::job(bootstrap);
+  set_known(options);
   options.assumed_compute_rate = compute_rate;
   if (deterministic) {
     options.assumed_link_rate = 10e9 / 8;
     if (compute_rate == 0) options.assumed_compute_rate = 1e9;
   }
-  if (ownership == "range") options.ownership = "ranges";
-  options.rows = partition::row_reading_from(rows);
   options.plan_cache = plan_folder();
-  options.link_bits_per_s = launch.link_bits_per_s;
   options.layout = layout == "given" ? plan::Layout::given : plan::Layout::degree;
   options.choose_layout = layout == "auto" && !deterministic;
   return options;
@@ -257,39 +181,24 @@ void add_dense_options(CLI::App& command, DenseSettings& settings, const std::st
   settings.add_checkpoint_options(command, value, "iteration");
 }
 
-/// Runs the job and returns when all processes have ended.
-void run_dense(const DenseSettings& settings, const MakeDense& make) {
-  settings.check_outputs();
-  if (settings.encoding != "f32" && settings.checkpoints.any())
-    throw UsageError("--checkpoint and --resume need --wire f32: others carry rounding errors along");
-  settings.edge_place.check();
-  // The graph is opened here for one message instead of one from each process, which inherits the mapping.
-  const auto opened =
-      open_graph(settings.graph_path, settings.reading, settings.direction, settings.edge_place.memory_bytes);
-  const graph::VertexNames names(opened.file);  // inherited, too
-  const auto kernel = make(opened.file);
-  settings.check(opened.file);
-  run_keeping(settings, [&](launch::Bootstrap& bootstrap) {
-    run_process(bootstrap, opened, names, settings, *kernel);
-  });
-}
-
 /// The options of pagerank and ppr.
 struct RankSettings : DenseSettings {
   PageRankOptions asked;
 
-  /// Adds --iterations, --damping and --tolerance.
+  /// Adds --iterations, --damping, --tolerance and --weighted.
   void add_rank_options(CLI::App& command) {
     command.option_defaults()->group("Kernel");
     command
         .add_option("--iterations", asked.iterations,
                     "stop after this many iterations; with --tolerance alone after 1000")
-        ->check(CLI::Range(0, 1000000))
+        ->check(whole(0, 1000000))
         ->default_str("20");
     add_checked(command, "--damping", asked.damping, "let this share of a rank follow the edges",
                 between(0, 1));
     add_checked(command, "--tolerance", asked.tolerance,
                 "stop when all changes of an iteration sum to less than this; 0: never", between(0, 1e9));
+    command.add_flag("--weighted", asked.weighted,
+                     "use the weights of the edges; by default all count the same");
   }
 };
 
@@ -326,8 +235,7 @@ void add_pagerank(CLI::App& app) {
       "without out-edges have is dropped");
   add_dense_options(*command, *settings, "rank", "vertices of the highest ranks");
   command->callback([settings] {
-    run_dense(*settings, [&](const graph::GraphFile& graph) {
-      settings->asked.weighted = settings->weighted;
+    run_kernel(*settings, [&](const graph::GraphFile& graph) {
       return runs::make_pagerank(settings->asked, graph.vertices(), settings->doubles());
     });
   });
@@ -355,9 +263,8 @@ void add_ppr(CLI::App& app) {
   add_dense_options(*command, *settings, "rank", "vertices of the highest ranks");
   command->remove_option(command->get_option("--wire"));  // ranks may be too small for 16 bits
   command->callback([settings, sources] {
-    run_dense(*settings, [&](const graph::GraphFile& graph) {
+    run_kernel(*settings, [&](const graph::GraphFile& graph) {
       if (!sources->given()) throw UsageError("--source is required, or --sources for several vertices");
-      settings->asked.weighted = settings->weighted;
       return runs::make_ppr(settings->asked, sources->find(graph), settings->doubles());
     });
   });
@@ -376,17 +283,16 @@ void add_spmv(CLI::App& app) {
       "M^T x, and --direction in is M x, which SciPy calls M @ x.");
   command->option_defaults()->group("Kernel");
   add_checked(*command, "--iterations", settings->asked.iterations,
-              "multiply so often: x becomes y, and again", CLI::Range(1, 1000000));
+              "multiply so often: x becomes y, and again", whole(1, 1000000));
   reads(command->add_option("--x", settings->x_path,
                             "read x from this file: lines of vertex and value, others 0; by default x is 1 "
                             "everywhere"));
   add_dense_options(*command, *settings, "value", "vertices of the largest absolute values");
-  for (const char* name : {"--wire", "--weighted"}) command->remove_option(command->get_option(name));
+  command->remove_option(command->get_option("--wire"));
   command->callback([settings] {
-    run_dense(*settings, [&](const graph::GraphFile& graph) {
-      settings->weighted = graph.weighted();
+    run_kernel(*settings, [&](const graph::GraphFile& graph) {
       return runs::make_spmv(settings->asked, {vector_of(*settings, graph), settings->x_path},
-                             settings->weighted, settings->doubles());
+                             graph.weighted(), settings->doubles());
     });
   });
 }

@@ -7,12 +7,12 @@
 #include <cstdlib>
 #include <exception>
 #include <memory>
-#include <span>
 #include <sstream>
 #include <string>
 
 #include "base/error.h"
 #include "base/quiet.h"
+#include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/help.h"
 #include "cli/program.h"
@@ -29,7 +29,6 @@ namespace {
 void run(CLI::App& app, int argc, char** argv) {
   topology::cpu_level();  // refuses a wrong EDGEWIRE_CPU before anything starts
   try {
-    cli::check_names(std::span(argv, static_cast<std::size_t>(argc)));
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version
     std::ostringstream text;

@@ -131,7 +131,7 @@ std::string SortReport::to_text(std::uint32_t partitions) const {
   if (seconds_verify)
     text += fmt::format("verified: in order, and all records of the input, in {}\n",
                         readable_seconds(*seconds_verify));
-  return text + fmt::format("checksum {:016x}\n", checksum) + profile_text;
+  return text + fmt::format("checksum {:016x}\n", checksum) + profile_text();
 }
 
 /// Returns the report at rank 0. `seconds`: times of this process. Collective.
@@ -238,14 +238,14 @@ void add_options(CLI::App& command, SortSettings& settings) {
                          "write the parts to this folder: part-00000-of-00080, ...")
              ->required(),
          Form::folder, inside({"part-*-of-*"}));
-  add_checked(command, "--record", settings.record, "bytes of a record", CLI::Range(1, 4096));
+  add_checked(command, "--record", settings.record, "bytes of a record", whole(1, 4096));
   command.add_option("--key", settings.key, "where the key lies in a record: OFFSET:LENGTH, in bytes")
       ->capture_default_str();
   command
       .add_option("--partitions", settings.partitions,
                   "cut the sorted sequence into so many parts of about equal size; by default one for each "
                   "worker")
-      ->check(CLI::Range(1, 65536));
+      ->check(whole(1, 65536));
   command
       .add_option(
           "--memory", settings.memory,

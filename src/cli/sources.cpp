@@ -303,7 +303,7 @@ void SourceOptions::add_to(CLI::App& command) {
   auto* drawn = command
                     .add_option("--samples", samples,
                                 "start at so many vertices that have edges, drawn by --seed; a run from each")
-                    ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << (kIds64 ? 48 : 32)))
+                    ->check(whole(std::uint64_t{1}, std::uint64_t{1} << (kIds64 ? 48 : 32)))
                     ->excludes(single)
                     ->excludes(several);
   command.add_option("--seed", seed, "the same seed draws the same samples")

@@ -6,12 +6,11 @@
 #include <array>
 #include <cstring>
 #include <utility>
+#include <vector>
 
-#include "base/error.h"
 #include "base/nearest.h"
+#include "cli/commands.h"
 #include "cli/help.h"
-#include "graph/python_calls.h"
-#include "kernels/count.h"
 
 namespace edgewire::cli {
 namespace {
@@ -24,23 +23,6 @@ std::vector<std::string> option_names(const CLI::App& command) {
   }
   return names;
 }
-
-/// What stands in "NAME: VALUE not in {a,b,c}", as CLI::IsMember says it; without choices where a message
-/// says something else.
-struct WrongChoice {
-  std::string name, value;
-  std::vector<std::string> choices{};
-
-  explicit WrongChoice(const std::string& message) {
-    constexpr std::string_view kBefore = ": ", kMiddle = " not in {";
-    const auto start = message.find(kBefore), middle = message.find(kMiddle);
-    if (start == message.npos || middle == message.npos || middle < start || !message.ends_with('}')) return;
-    name = message.substr(0, start);
-    value = message.substr(start + kBefore.size(), middle - start - kBefore.size());
-    const auto list = middle + kMiddle.size();
-    choices = CLI::detail::split(message.substr(list, message.size() - 1 - list), ',');
-  }
-};
 
 constexpr std::array kOtherOptions{
     OtherNames{"--processes", "-n -np --np --ranks --nprocs"},
@@ -62,13 +44,6 @@ constexpr std::array kOtherOptions{
     OtherNames{"--direction", "--transpose --reverse"},
     OtherNames{"--ownership", "--partition"},
 };
-constexpr std::array kOtherCommands{
-    OtherNames{"wcc", "cc components"}, OtherNames{"sssp", "dijkstra shortest-paths"},
-    OtherNames{"bc", "betweenness"},    OtherNames{"lcc", "triangles tc"},
-    OtherNames{"pagerank", "pr"},       OtherNames{"cdlp", "communities label-propagation"},
-    OtherNames{"convert", "import"},    OtherNames{"info", "stats"},
-};
-
 /// Returns what we call `word`; else an empty text.
 std::string our_name(std::span<const OtherNames> names, const std::string& word) {
   for (const auto& [ours, theirs] : names)
@@ -76,12 +51,10 @@ std::string our_name(std::span<const OtherNames> names, const std::string& word)
       return std::string(ours);
   return {};
 }
-
-std::string list_of(const std::vector<std::string>& names, const char* last = " or ") {
-  std::string list;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    list += (i == 0 ? "" : i + 1 == names.size() ? last : ", ") + names[i];
-  return list;
+std::string our_command(const std::string& word) {
+  std::vector<OtherNames> names;
+  for (const Command& one : commands()) names.push_back({one.path, one.other_names});
+  return our_name(names, word);
 }
 
 /// Adds the commands below `command` that have an option of this name.
@@ -109,10 +82,6 @@ std::string owners_of(const CLI::App& app, const std::string& option) {
   return fmt::format("{} is an option of {}", option, list_of(owners, " and "));
 }
 
-std::string did_you_mean(const std::string& name) {
-  return name.empty() ? "" : fmt::format("did you mean {}?", name);
-}
-
 /// Returns what is said to somebody who has given `command` an option that it does not have.
 std::string hint_of_option(const std::string& word, const CLI::App& command, const CLI::App& app) {
   const auto names = option_names(command);
@@ -126,11 +95,10 @@ std::string hint_of_option(const std::string& word, const CLI::App& command, con
   std::string owners = owners_of(app, word);
   if (owners.empty() && !ours.empty()) owners = owners_of(app, ours);
   if (owners.empty()) return did_you_mean(near);
-  const auto of_kernel = [&](const char* kernel) {
-    return app.get_subcommand(kernel)->get_option_no_throw(word) != nullptr;
+  const auto of_kernel = [&](const Command& one) {
+    return one.kind == Kind::kernel && app.get_subcommand(one.path)->get_option_no_throw(word) != nullptr;
   };
-  if (command.get_name() == "compare" && (std::ranges::any_of(kernels::kDenseKernels, of_kernel) ||
-                                          std::ranges::any_of(kernels::kFrontierKernels, of_kernel)))
+  if (command.get_name() == "compare" && std::ranges::any_of(commands(), of_kernel))
     owners += ": those of kernels stand behind --";
   return owners;
 }
@@ -178,21 +146,13 @@ std::string value_problem(const CLI::App& command, const CLI::ParseError& error)
   std::string message = error.what();
   if (std::string line = count_problem(message); !line.empty()) return line;
   if (std::string line = pair_problem(error); !line.empty()) return line;
-  constexpr std::string_view kConversion = "Could not convert: ", kRange = " not in range ",
-                             kValue = ": Value ";
+  constexpr std::string_view kConversion = "Could not convert: ";
   if (message.starts_with(kConversion)) {
     const std::string rest = message.substr(kConversion.size());
     const auto equals = rest.find(" = ");
     if (equals != rest.npos)
       return fmt::format("{}: cannot understand '{}'", rest.substr(0, equals), rest.substr(equals + 3));
   }
-  const auto value = message.find(kValue), range = message.find(kRange);
-  if (value != message.npos && range != message.npos && value < range)
-    return fmt::format("{}: {} is not a whole number from {}", message.substr(0, value),
-                       message.substr(value + kValue.size(), range - value - kValue.size()),
-                       message.substr(range + kRange.size()));
-  if (const WrongChoice wrong(message); !wrong.choices.empty())
-    return fmt::format("{}: {} is not one of {}", wrong.name, wrong.value, list_of(wrong.choices));
   const auto colon = message.find(": ");
   if (message.ends_with(" missing") && colon != message.npos) {
     const std::string name = message.substr(0, colon);
@@ -201,19 +161,6 @@ std::string value_problem(const CLI::App& command, const CLI::ParseError& error)
     return fmt::format("{} needs a value{}", name, values.empty() ? "" : ": " + list_of(values));
   }
   return message;
-}
-
-/// Returns what may be meant by a value that is none of the choices.
-std::string hint_of_choice(const WrongChoice& wrong) {
-  if (wrong.name == "--format")
-    if (const auto call = graph::python_reads("FILE." + wrong.value); !call.empty())
-      return fmt::format("Python reads it: {}", call);
-  if (wrong.name == "--to")
-    if (const auto call = graph::python_writes("FILE." + wrong.value, "edgewire.read(...).to_pandas()",
-                                               "edgewire.read(...).to_networkx()");
-        !call.empty())
-      return fmt::format("Python writes it: {}", call);
-  return did_you_mean(nearest(wrong.value, wrong.choices));
 }
 
 struct Problem {
@@ -232,7 +179,7 @@ Problem missing_command(const CLI::App& command, const std::string& path, const 
     return {path.empty() ? "a command is missing" : fmt::format("{}: say what: {}", path, list_of(names)),
             ""};
   if (path.empty() && word == "version") return {"there is no command 'version'", did_you_mean("--version")};
-  const std::string ours = path.empty() ? our_name(kOtherCommands, word) : std::string();
+  const std::string ours = path.empty() ? our_command(word) : std::string();
   return {path.empty() ? fmt::format("there is no command '{}'", word)
                        : fmt::format("{}: there is no '{}', but {}", path, word, list_of(names)),
           did_you_mean(ours.empty() ? nearest(word, names) : ours)};
@@ -245,7 +192,7 @@ Problem problem_of(const CLI::App& app, const CLI::App& command, const std::stri
   const std::string message = error.what();
   if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr &&
       dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) {
-    return {value_problem(command, error), hint_of_choice(WrongChoice(message))};
+    return {value_problem(command, error), ""};
   }
   const auto words = app.remaining(true);
   const bool is_early = &command != &app && !app.remaining(false).empty();
@@ -270,8 +217,18 @@ Problem problem_of(const CLI::App& app, const CLI::App& command, const std::stri
 
 }  // namespace
 
+std::string list_of(const std::vector<std::string>& names, const char* last) {
+  std::string list;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    list += (i == 0 ? "" : i + 1 == names.size() ? last : ", ") + names[i];
+  return list;
+}
+
+std::string did_you_mean(const std::string& name) {
+  return name.empty() ? "" : fmt::format("did you mean {}?", name);
+}
+
 std::span<const OtherNames> other_options() { return kOtherOptions; }
-std::span<const OtherNames> other_commands() { return kOtherCommands; }
 
 std::string no_such_command(const CLI::App& command, const std::string& path, const std::string& word) {
   return missing_command(command, path, word).text(path);
@@ -285,23 +242,6 @@ std::string usage_line(const CLI::App& app, const CLI::ParseError& error) {
     path += (path.empty() ? "" : " ") + command->get_name();
   }
   return problem_of(app, *command, path, error).text(path);
-}
-
-void check_names(std::span<char* const> words) {
-  constexpr std::array<std::string_view, 11> kNames{"--secret-file", "-o",       "--output", "--json",
-                                                    "--csv",         "--trace",  "--hosts",  "--profile-page",
-                                                    "--checkpoint",  "--resume", "--temp"};
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string_view word = words[i];
-    // Such a word comes from "$graph" in a script, where the variable has no value.
-    if (word.empty() && i > 0 && *words[i - 1] != '-')
-      throw UsageError("the name of a file or folder is empty");
-    for (const std::string_view name : kNames) {
-      const bool is_empty = word == name && i + 1 < words.size() && *words[i + 1] == '\0';
-      if (is_empty || (word.size() == name.size() + 1 && word.starts_with(name) && word.ends_with('=')))
-        throw UsageError(fmt::format("{}: the name is empty", name));
-    }
-  }
 }
 
 }  // namespace edgewire::cli

@@ -4,15 +4,20 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace edgewire::cli {
 
-/// What we call an option or a command, and what users of other programs say, with blanks between the words.
+/// What we call an option, and what users of other programs say, with blanks between the words.
 struct OtherNames {
   std::string_view ours, theirs;
 };
 std::span<const OtherNames> other_options();
-std::span<const OtherNames> other_commands();
+
+/// Returns "a, b or c". `last`: what stands before the last name.
+std::string list_of(const std::vector<std::string>& names, const char* last = " or ");
+/// Returns "did you mean NAME?", or an empty text for none.
+std::string did_you_mean(const std::string& name);
 
 /// Says that `command`, at `path` ("" is the program), has no subcommand `word`, in one line, and what was
 /// meant.
@@ -20,8 +25,5 @@ std::string no_such_command(const CLI::App& command, const std::string& path, co
 
 /// Says what is wrong with a command line that CLI11 cannot parse, in one line, and what was probably meant.
 std::string usage_line(const CLI::App& app, const CLI::ParseError& error);
-
-/// Throws UsageError when an option that names a file or folder has an empty name.
-void check_names(std::span<char* const> words);
 
 }  // namespace edgewire::cli

@@ -90,7 +90,7 @@ std::string TaskReport::to_text(const TaskProgram& program) const {
   for (const int process : lost)
     text += fmt::format("process {} was lost: the others have run its tasks ({} results were kept)\n",
                         process, sum.results_kept);
-  return text + profile_text;
+  return text + profile_text();
 }
 
 /// Gathers at rank 0 what all processes say. Collective. `kept`: the results that this process kept.
@@ -167,7 +167,7 @@ void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskPro
 
 void TaskOptions::add_to(CLI::App& command) {
   add_checked(command, "--repeat", repeat, "run the tasks this many times, and report the median",
-              CLI::Range(1, 1'000'000));
+              whole(1, 1'000'000));
   job.add_to(command);
   command.option_defaults()->group("Output");
   add_report_options(command, job.json_path, "run report");

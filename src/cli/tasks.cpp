@@ -55,9 +55,9 @@ void add_shape(CLI::App& all, const char* name, Shape shape, const char* descrip
   settings->size.shape = shape;
   CLI::App* command = all.add_subcommand(name, description);
   add_checked(*command, "--count", settings->size.count, "how often",
-              CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
+              whole(std::uint64_t{1}, std::uint64_t{1} << 40));
   if (shape == Shape::iterative || shape == Shape::iterative_j)
-    add_checked(*command, "--width", settings->size.width, "tasks of a round", CLI::Range(1, 1'000'000));
+    add_checked(*command, "--width", settings->size.width, "tasks of a round", whole(1, 1'000'000));
   settings->tasks.add_to(*command);
   add_run_options(*command, settings->tasks);
   command->callback([settings, name] {

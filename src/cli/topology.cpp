@@ -200,7 +200,7 @@ void add_topology(CLI::App& app) {
   auto* command = app.add_subcommand(
       "topology", "show the machine, and where workers, their memory and network cards would go");
   add_checked(*command, "-p,--processes", options->processes, "place this many processes on this machine",
-              CLI::Range(1, 4096));
+              whole(1, 4096));
   add_workers_option(*command, options->workers);
   reads(command->add_option("--xml", options->xml, "another machine, from a file that lstopo wrote")
             ->type_name("FILE"));

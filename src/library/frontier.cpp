@@ -10,6 +10,7 @@
 #include "frontier/records.h"
 #include "library/job_options.h"
 #include "partition/gather_values.h"
+#include "runs/frontier_kernel.h"
 
 namespace edgewire::detail {
 
@@ -36,7 +37,7 @@ namespace {
 frontier::Options options_of(launch::Bootstrap& bootstrap, const JobOptions& asked, const std::string& kernel,
                              std::size_t record_bytes) {
   expect_only(asked, "a frontier job", {.graph = true, .weights = true});
-  frontier::Options options = frontier_options(bootstrap, asked);
+  frontier::Options options = runs::frontier_options(job_options(bootstrap, asked));
   options.kernel =
       fmt::format("{}, records of {} bytes{}", kernel, record_bytes, asked.weighted ? ", weights" : "");
   options.record_bytes = record_bytes;

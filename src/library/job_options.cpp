@@ -100,36 +100,24 @@ process::ProcessOptions process_options(launch::Bootstrap& bootstrap, const JobO
   return process::settle(process, bootstrap);
 }
 
-job::DenseOptions dense_options(launch::Bootstrap& bootstrap, const JobOptions& options) {
+job::DenseOptions job_options(launch::Bootstrap& bootstrap, const JobOptions& options) {
   check_disks(options.disks);
-  job::DenseOptions dense;
-  dense.process = process_options(bootstrap, options);
-  dense.choose_strategy = options.strategy == "auto";
-  if (!dense.choose_strategy) dense.strategy = plan::strategy_from(options.strategy);
-  dense.encoding = plan::encoding_from(options.wire);
-  dense.weighted = options.weighted;
-  dense.ownership = options.ownership;
-  dense.rows = partition::row_reading_from(options.rows);
-  dense.layout = value_of(opt::layout, options.layout, kLayouts);
-  dense.choose_layout = options.layout == "auto";
-  dense.order = {value_of(opt::order, options.order, kOrders), options.order == "auto"};
-  dense.plan_cache = options.plan_cache;
-  dense.devices = options.disks;
-  dense.memory_bytes = options.memory_bytes;
-  dense.progress = options.progress;
-  return dense;
-}
-
-frontier::Options frontier_options(launch::Bootstrap& bootstrap, const JobOptions& options) {
-  check_disks(options.disks);
-  frontier::Options frontier;
-  frontier.process = process_options(bootstrap, options);
-  frontier.ownership = options.ownership;
-  frontier.rows = partition::row_reading_from(options.rows);
-  frontier.disks.devices = options.disks;
-  frontier.disks.memory_bytes = options.memory_bytes;
-  frontier.progress = options.progress;
-  return frontier;
+  job::DenseOptions job;
+  job.process = process_options(bootstrap, options);
+  job.choose_strategy = options.strategy == "auto";
+  if (!job.choose_strategy) job.strategy = plan::strategy_from(options.strategy);
+  job.encoding = plan::encoding_from(options.wire);
+  job.weighted = options.weighted;
+  job.ownership = options.ownership;
+  job.rows = partition::row_reading_from(options.rows);
+  job.layout = value_of(opt::layout, options.layout, kLayouts);
+  job.choose_layout = options.layout == "auto";
+  job.order = {value_of(opt::order, options.order, kOrders), options.order == "auto"};
+  job.plan_cache = options.plan_cache;
+  job.devices = options.disks;
+  job.memory_bytes = options.memory_bytes;
+  job.progress = options.progress;
+  return job;
 }
 
 }  // namespace edgewire

@@ -6,7 +6,7 @@
 
 #include "dense/job/dense_options.h"
 #include "edgewire/options.h"
-#include "frontier/frontier_job.h"
+#include "launch/bootstrap.h"
 #include "process/local_process.h"
 
 namespace edgewire {
@@ -25,7 +25,6 @@ void expect_only(const JobOptions& asked, std::string_view job, const Has& has);
 /// Each throws UsageError where a word is none of those that JobOptions names. The rooms check the rest.
 /// Collective: processes settle what is left open, see process::settle().
 process::ProcessOptions process_options(launch::Bootstrap& bootstrap, const JobOptions& options);
-job::DenseOptions dense_options(launch::Bootstrap& bootstrap, const JobOptions& options);
-frontier::Options frontier_options(launch::Bootstrap& bootstrap, const JobOptions& options);
+job::DenseOptions job_options(launch::Bootstrap& bootstrap, const JobOptions& options);
 
 }  // namespace edgewire

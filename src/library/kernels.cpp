@@ -11,7 +11,6 @@
 #include "kernels/ppr.h"
 #include "library/job_options.h"
 #include "runs/call.h"
-#include "runs/dense.h"
 #include "runs/kernels.h"
 
 namespace edgewire {
@@ -51,73 +50,50 @@ runs::Tools tools_of(const JobOptions& job) {
   return tools;
 }
 
+/// Runs the kernel. Throws UsageError where the job has options that the kernel has not.
 template <class Value>
-Result<Value> result_of(const launch::Bootstrap& bootstrap, runs::Result<Value> run) {
-  return {std::move(run.values), report_of(bootstrap, run.report)};
+Result<Value> run(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                  const std::unique_ptr<runs::Kernel>& kernel, const JobOptions& job) {
+  const bool tiles = kernel->has_tiles();
+  expect_only(job, kernel->name(), {.graph = true, .tiles = tiles, .tools = true, .count = !tiles});
+  auto found = runs::call<Value>(bootstrap, graph, *kernel,
+                                 {.job = job_options(bootstrap, job), .tools = tools_of(job)});
+  return {std::move(found.values), report_of(bootstrap, found.report)};
 }
 
-Result<double> run_dense(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                         runs::DenseKernel& kernel, const JobOptions& job, bool weighted) {
-  runs::DenseOptions options;
-  options.job = dense_options(bootstrap, job);
-  options.job.weighted = weighted;
-  options.tools = tools_of(job);
-  return result_of(bootstrap, runs::call(bootstrap, graph, kernel, options));
-}
-
-template <class Value>
-Result<Value> run_frontier(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                           const std::unique_ptr<runs::Kernel>& kernel, const JobOptions& job) {
-  expect_only(job, kernel->name(), {.graph = true, .tools = true, .count = true});
-  runs::FrontierOptions options;
-  options.job = frontier_options(bootstrap, job);
-  options.tools = tools_of(job);
-  return result_of(bootstrap, runs::call<Value>(bootstrap, graph, *kernel, options));
-}
-
-/// Says whether messages are doubles.
+/// Returns whether messages are doubles.
 bool doubles(const JobOptions& job) { return job.wire == "f64"; }
-
-/// Looks whether the options of a job are those of a kernel with tiles.
-void expect_tiles(const JobOptions& job, std::string_view kernel) {
-  expect_only(job, kernel, {.graph = true, .tiles = true, .tools = true});
-}
 
 }  // namespace
 
 Result<double> pagerank(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                         const PageRankOptions& asked, const JobOptions& job) {
-  expect_tiles(job, "pagerank");
-  const auto kernel = runs::make_pagerank(asked, graph.vertices(), doubles(job));
-  return run_dense(bootstrap, graph, *kernel, job, asked.weighted);
+  return run<double>(bootstrap, graph, runs::make_pagerank(asked, graph.vertices(), doubles(job)), job);
 }
 
 Result<double> ppr(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const PprSources& sources,
                    const PageRankOptions& asked, const JobOptions& job) {
-  expect_tiles(job, "ppr");
   if (asked.form_2015) throw UsageError("PageRankOptions::form_2015: ppr has no such form; leave it out");
-  const auto kernel =
-      runs::make_ppr(asked, {.vertices = sources.vertices, .shares = sources.shares}, doubles(job));
-  return run_dense(bootstrap, graph, *kernel, job, asked.weighted);
+  runs::Sources from{.vertices = sources.vertices, .shares = sources.shares};
+  return run<double>(bootstrap, graph, runs::make_ppr(asked, std::move(from), doubles(job)), job);
 }
 
 Result<double> spmv(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, std::vector<double> x,
                     const SpmvOptions& asked, const JobOptions& job) {
-  expect_tiles(job, "spmv");
   for (std::size_t v = 0; v < x.size(); ++v)
     if (!std::isfinite(x[v])) throw UsageError(fmt::format("x: the value of vertex {} is {}", v, x[v]));
-  const auto kernel = runs::make_spmv(asked, {std::move(x)}, graph.weighted(), doubles(job));
-  return run_dense(bootstrap, graph, *kernel, job, graph.weighted());
+  return run<double>(bootstrap, graph, runs::make_spmv(asked, {std::move(x)}, graph.weighted(), doubles(job)),
+                     job);
 }
 
 Result<PlainId> bfs(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, VertexId source,
                     const BfsOptions& asked, const JobOptions& job) {
-  return run_frontier<PlainId>(bootstrap, graph, runs::make_bfs({.vertices = {source}}, asked), job);
+  return run<PlainId>(bootstrap, graph, runs::make_bfs({.vertices = {source}}, asked), job);
 }
 
 Result<double> sssp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, VertexId source,
                     const SsspOptions& asked, const JobOptions& job) {
-  return run_frontier<double>(bootstrap, graph, runs::make_sssp(graph, {.vertices = {source}}, asked), job);
+  return run<double>(bootstrap, graph, runs::make_sssp(graph, {.vertices = {source}}, asked), job);
 }
 
 Result<double> bc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
@@ -126,24 +102,24 @@ Result<double> bc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
   runs::Sources from{.vertices = sources};
   if (sources.empty())
     for (VertexId v{}; v < graph.vertices(); ++v) from.vertices.push_back(v);
-  return run_frontier<double>(bootstrap, graph, runs::make_bc(from, asked), job);
+  return run<double>(bootstrap, graph, runs::make_bc(from, asked), job);
 }
 
 Result<PlainId> wcc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const JobOptions& job) {
-  return run_frontier<PlainId>(bootstrap, graph, runs::make_wcc(), job);
+  return run<PlainId>(bootstrap, graph, runs::make_wcc(), job);
 }
 
 Result<PlainId> scc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const JobOptions& job) {
-  return run_frontier<PlainId>(bootstrap, graph, runs::make_scc(), job);
+  return run<PlainId>(bootstrap, graph, runs::make_scc(), job);
 }
 
 Result<PlainId> cdlp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const CdlpOptions& asked,
                      const JobOptions& job) {
-  return run_frontier<PlainId>(bootstrap, graph, runs::make_cdlp(asked), job);
+  return run<PlainId>(bootstrap, graph, runs::make_cdlp(asked), job);
 }
 
 Result<double> lcc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const JobOptions& job) {
-  return run_frontier<double>(bootstrap, graph, runs::make_lcc(), job);
+  return run<double>(bootstrap, graph, runs::make_lcc(), job);
 }
 
 }  // namespace edgewire

@@ -22,7 +22,7 @@ void JobReport::add_place(nlohmann::ordered_json& json) const {
 }
 
 void JobReport::add_end(nlohmann::ordered_json& json) const {
-  if (!profile_json.empty()) json["profile"] = Json::parse(profile_json);
+  if (profile_section) json["profile"] = profile_section->to_json();
   json["version"] = EDGEWIRE_VERSION;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "report/link_report.h"
+#include "report/section.h"
 
 namespace edgewire::perf {
 struct Profile;
@@ -26,13 +27,14 @@ struct JobReport {
   std::uint64_t peak_rss_bytes = 0;  ///< peak of the largest process
   std::uint64_t checksum = 0;        ///< equal for equal results, whatever the order of vertices or records
 
-  // These are set for a run that was profiled: perf::add_to() sets all three.
-  std::string profile_json;  ///< section `profile`, or empty
-  std::string profile_text;
-  std::shared_ptr<const perf::Profile> profile;  ///< profile for a page and a trace, or null
+  // These are set for a run that was profiled, by perf::add_to(); else they are null.
+  std::shared_ptr<const perf::Profile> profile;    ///< profile for a page and a trace
+  std::shared_ptr<const Section> profile_section;  ///< the same for JSON and text
 
   /// Returns a text such as "2 processes x 4 workers, tcp".
   std::string describe() const;
+  /// Returns the lines of the profile, or nothing.
+  std::string profile_text() const { return profile_section ? profile_section->to_text() : ""; }
   /// Adds processes, workers and transport, which stand at the head of a report.
   void add_head(nlohmann::ordered_json& json) const;
   /// Adds the peak of memory, the placement and the link.

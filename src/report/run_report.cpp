@@ -45,7 +45,7 @@ static void to_json(Json& json, const RunReport::Disk& disk) {
   EDGEWIRE_ADD_FIELDS(json, disk, direct, stored_bytes, bytes_read, bytes_read_of_devices, seconds,
                       seconds_busy, limit_bytes_per_second, block_bytes, depth);
   json["limited_by"] = disk.limited_by();
-  if (!disk.balance_json.empty()) json["balance"] = Json::parse(disk.balance_json);
+  if (disk.balance) json["balance"] = disk.balance->to_json();
 }
 
 void RunReport::Work::add(const Work& superstep) {

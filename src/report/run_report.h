@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -78,8 +79,8 @@ struct RunReport : JobReport {
     std::uint64_t depth = 0;        ///< reads that each process had under way then
     double seconds_cores = 0;       ///< time in which the busiest process's cores computed
     double seconds_wire = 0;        ///< time that what a process sent, or received, takes at the line rate
-    std::string balance_json{};     ///< how busy disks, wire and cores were, over time: perf::Balance
-    std::string balance_text{};     ///< the same for people: lines
+    /// How busy disks, wire and cores were, over time: perf::Balance.
+    std::shared_ptr<const Section> balance{};
 
     /// Returns the bytes read in a second, as a part of the limit.
     double share_of_limit() const;
@@ -106,6 +107,7 @@ struct RunReport : JobReport {
     std::string vertex{};           ///< name of the vertex with the largest limit_share
     std::string rules{};            ///< what the limits follow from
     bool passed = false;
+    std::string fault{};          ///< what is wrong, for messages; empty: it has passed
     bool conclusive = true;       ///< whether the limit is below 1; else nothing passes
     std::uint64_t unchecked = 0;  ///< vertices with a normal value whose own limit is not below it
   };

@@ -230,7 +230,7 @@ std::string RunReport::describe_disk_reads() const {
         "were read {:.2f} times\n",
         readable_seconds(bytes / disk->limit_bytes_per_second), disk->block_bytes >> 10, disk->depth,
         edges == 0 ? 0 : stored / static_cast<double>(edges), stored > 0 ? bytes / stored : 0);
-  return text + disk->balance_text;
+  return text + (disk->balance ? disk->balance->to_text() : "");
 }
 
 std::string RunReport::describe_memory() const {
@@ -266,19 +266,13 @@ std::string RunReport::describe_memory() const {
 std::string RunReport::to_text(bool verbose) const {
   constexpr bool kAlways = true, kVerbose = false;
   const std::pair<bool, std::string> parts[] = {
-      {kAlways, describe_answer(verbose)},
-      {kAlways, describe_time()},
-      {kAlways, describe_sent()},
-      {kAlways, describe_disk()},
-      {kAlways, describe_checks()},
-      {kVerbose, describe_limits()},
-      {kVerbose, describe_places()},
-      {kVerbose, describe_choices()},
-      {kVerbose, describe_supersteps()},
-      {kVerbose, describe_memory()},
-      {kVerbose, describe_disk_reads()},
-      {kVerbose, fmt::format("checksum {:016x}\n", checksum)},
-      {kAlways, profile_text},
+      {kAlways, describe_answer(verbose)}, {kAlways, describe_time()},
+      {kAlways, describe_sent()},          {kAlways, describe_disk()},
+      {kAlways, describe_checks()},        {kVerbose, describe_limits()},
+      {kVerbose, describe_places()},       {kVerbose, describe_choices()},
+      {kVerbose, describe_supersteps()},   {kVerbose, describe_memory()},
+      {kVerbose, describe_disk_reads()},   {kVerbose, fmt::format("checksum {:016x}\n", checksum)},
+      {kAlways, profile_text()},
   };
   std::string text;
   for (const auto& [always, part] : parts)

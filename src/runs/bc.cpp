@@ -14,6 +14,7 @@
 #include "kernels/check.h"
 #include "perf/frontier_memory.h"
 #include "runs/digest.h"
+#include "runs/frontier_kernel.h"
 #include "runs/kernels.h"
 
 namespace edgewire::runs {
@@ -24,13 +25,11 @@ constexpr int kDigits = 15;
 
 class BcKernel : public VertexKernel<double> {
  public:
-  BcKernel(const Sources& sources, const BcOptions& asked, std::uint64_t samples,
-           const CheckpointOptions& checkpoints)
+  BcKernel(const Sources& sources, const BcOptions& asked, std::uint64_t samples)
       : VertexKernel("bc", "betweenness", Values::Form::number, kDigits),
         sources_(sources),
         asked_(asked),
-        samples_(samples),
-        checkpoints_(checkpoints) {}
+        samples_(samples) {}
 
   std::string describe() const override {
     return fmt::format("bc, sources {}, parallel {}{}{}{}{}", digest(sources_.vertices), how(asked_.parallel),
@@ -46,10 +45,10 @@ class BcKernel : public VertexKernel<double> {
                                             sources_.vertices.size(), processes, workers, on_disks},
                                            asked_);
   }
-  void prepare(frontier::FrontierJob& job, const Tools&) override {
+  void prepare(frontier::FrontierJob& job, const RunOptions&) override {
     if (apart_) searches_ = std::make_unique<kernels::BcBySource>(job, asked_);
   }
-  std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
+  std::vector<frontier::Superstep> supersteps(frontier::FrontierJob& job) override {
     const auto ids = checkpoints_.any() ? summed(job) : std::vector<VertexId>();
     Checkpoints checkpoints({job.bootstrap(), job.pool(), job.graph(), ids, sizeof(double), state()},
                             checkpoints_);
@@ -83,7 +82,7 @@ class BcKernel : public VertexKernel<double> {
     return answer;
   }
   void fill(report::RunReport& report) const override {
-    Kernel::fill(report);
+    FrontierKernel::fill(report);
     report.resumed_from = done_;
     report.resumed_unit = "sources";
     report.options = sources_.asked;
@@ -168,7 +167,6 @@ class BcKernel : public VertexKernel<double> {
   Sources sources_;
   BcOptions asked_;
   std::uint64_t samples_;
-  CheckpointOptions checkpoints_;
   std::size_t done_ = 0;      ///< sources that a checkpoint held
   std::size_t searched_ = 0;  ///< sources that are done, where workers share the levels of each
   bool apart_ = false;  ///< whether workers search apart: then rank 0 has the scores of all vertices, and the
@@ -178,9 +176,8 @@ class BcKernel : public VertexKernel<double> {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_bc(const Sources& sources, const BcOptions& asked, std::uint64_t samples,
-                                const CheckpointOptions& checkpoints) {
-  return std::make_unique<BcKernel>(sources, asked, samples, checkpoints);
+std::unique_ptr<Kernel> make_bc(const Sources& sources, const BcOptions& asked, std::uint64_t samples) {
+  return std::make_unique<BcKernel>(sources, asked, samples);
 }
 
 }  // namespace edgewire::runs

@@ -13,6 +13,7 @@
 #include "launch/packing.h"
 #include "perf/frontier_memory.h"
 #include "runs/digest.h"
+#include "runs/frontier_kernel.h"
 #include "runs/kernels.h"
 
 namespace edgewire::runs {
@@ -21,10 +22,10 @@ namespace {
 
 using kernels::Bfs;
 
-class BfsKernel : public Kernel {
+class BfsKernel : public FrontierKernel {
  public:
   BfsKernel(const Sources& sources, const BfsOptions& asked, const Target& target)
-      : Kernel("bfs"), sources_(sources), asked_(asked), target_(target) {}
+      : FrontierKernel("bfs"), sources_(sources), asked_(asked), target_(target) {}
 
   std::string describe() const override {
     return fmt::format("bfs from {}, parallel {}{}{}{}", digest(sources_.vertices), how(asked_.parallel),
@@ -48,17 +49,17 @@ class BfsKernel : public Kernel {
                                              sources_.vertices.size(), processes, workers, on_disks},
                                             asked_parents());
   }
-  void prepare(frontier::FrontierJob& job, const Tools& tools) override {
+  void prepare(frontier::FrontierJob& job, const RunOptions& options) override {
     if (!apart_) return;
     searches_ = std::make_unique<kernels::BfsBySource>(
         job, kernels::BfsBySourceOptions{
                  asked_parents(),
-                 {tools.top.value_or(0), target_.vertex},
-                 tools.wants_values(),
+                 {options.tools.top.value_or(0), target_.vertex},
+                 options.tools.wants_values(),
                  [](std::span<const std::uint32_t> levels) { return checksum_of_all(levels); }});
   }
   void choose(std::size_t run) override { run_ = run; }
-  std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
+  std::vector<frontier::Superstep> supersteps(frontier::FrontierJob& job) override {
     if (!search_) search_ = std::make_unique<Bfs>(job, asked_parents());
     return search_->run(source());
   }
@@ -76,7 +77,7 @@ class BfsKernel : public Kernel {
   report::Answer answer(const AnsweredRun& run) override;
   report::Answer answer_of_all() const override;
   void fill(report::RunReport& report) const override {
-    Kernel::fill(report);
+    FrontierKernel::fill(report);
     report.options = sources_.asked;
     report.options.emplace_back("parents", asked_.parents);
     if (target_.vertex) report.options.emplace_back("target", target_.asked);

@@ -1,10 +1,14 @@
 // One call from a kernel to the values of all vertices.
 #pragma once
 
+#include <limits>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
-#include "runs/dense.h"
-#include "runs/frontier.h"
+#include "runs/kernel.h"
 
 namespace edgewire::runs {
 
@@ -14,14 +18,40 @@ struct Result {
   report::RunReport report;   ///< complete at rank 0
 };
 
-/// Runs a kernel that passes over all edges. Throws Error, also where the result differs from the reference.
-/// Collective.
-Result<double> call(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, DenseKernel& kernel,
-                    DenseOptions options);
-/// Does the same for a kernel that follows a frontier. Its values, of the first run, become `Value`, PlainId
-/// or double; a whole distance that no path has becomes infinity.
+/// Returns the values as `Value`, PlainId or double. A whole distance that no path has becomes infinity.
+template <class Value>
+std::vector<Value> values_as(const Values& values) {
+  std::vector<Value> all;
+  std::visit(
+      [&]<class Number>(std::span<const Number> numbers) {
+        all.reserve(numbers.size());
+        for (const Number number : numbers)
+          all.push_back(std::is_floating_point_v<Value> && std::is_same_v<Number, std::uint64_t> &&
+                                values.form == Values::Form::distance &&
+                                number == std::numeric_limits<Number>::max()
+                            ? std::numeric_limits<Value>::infinity()
+                            : static_cast<Value>(number));
+      },
+      values.numbers);
+  return all;
+}
+
+/// Runs a kernel. Returns the values of its first run. Throws Error, also where the result differs from the
+/// reference. Collective.
 template <class Value>
 Result<Value> call(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, Kernel& kernel,
-                   FrontierOptions options);
+                   RunOptions options) {
+  Result<Value> result;
+  options.tools.gather = true;
+  options.finished = [&](const Finished& done) {
+    if (done.run > 0) return;
+    if constexpr (std::is_same_v<Value, double>)
+      if (done.memory != nullptr) return result.values.swap(*done.memory);
+    result.values = values_as<Value>(done.all);
+  };
+  result.report = kernel.run(bootstrap, graph, graph::VertexNames(graph), options);
+  expect_right(result.report);
+  return result;
+}
 
 }  // namespace edgewire::runs

@@ -1,4 +1,4 @@
-#include "runs/dense.h"
+#include "runs/dense_kernel.h"
 
 #include <algorithm>
 #include <array>
@@ -13,6 +13,7 @@
 #include "perf/balance.h"
 #include "perf/job_profile.h"
 #include "report/json_text.h"
+#include "runs/digest.h"
 #include "runs/job_report.h"
 
 namespace edgewire::runs {
@@ -147,26 +148,45 @@ kernels::Rounding rounding_of(const job::DenseJob& job, const DenseKernel& kerne
           partition::owns_edges(job.choices().ownership) ? 2 : 1};
 }
 
-/// Verifies the result at rank 0.
-report::RunReport::Verification verify(const DenseKernel& kernel, const graph::GraphFile& graph,
-                                       const graph::VertexNames& names, const kernels::Rounding& rounding,
-                                       int iterations, std::span<const double> values) {
-  const auto expected = kernel.reference(graph, iterations, rounding);
+/// Says what is wrong with a result that differs from the reference, or of which nothing can be said.
+std::string fault_of(const DenseKernel& kernel, const report::RunReport::Verification& check,
+                     double wire_error_bound) {
+  if (!(check.limit_share <= 1))
+    return fmt::format(
+        "the result differs from the reference: the {} of vertex {} by {:.3g} times what rounding can do; in "
+        "sum by {:.2g} (limit {:.2g})",
+        kernel.value(), check.vertex, check.limit_share, check.sum_error, check.limit);
+  return fmt::format(
+      "{} can say nothing of this result: rounding may change it by {:.2g} times its values in sum; {}",
+      opt::verify, check.limit,
+      wire_error_bound > 0 ? fmt::format("{} rounds less", opt::wire("f32"))
+      : kernel.doubles()   ? fmt::format("fewer {} or larger values are needed", opt::iterations)
+                           : fmt::format("{} rounds less", opt::precision("f64")));
+}
+
+/// Verifies values and answer at rank 0. Throws Error where the answer is wrong.
+void verify(report::RunReport& report, const DenseKernel& kernel, const Asked& asked,
+            const kernels::Rounding& rounding, int iterations, std::span<const double> values) {
+  const auto fault = answer_fault(report.answer, kernel.expected_answer(asked, values));
+  if (!fault.empty()) throw Error("the answer is wrong: " + fault);
+  const auto expected = kernel.reference(asked.graph, iterations, rounding);
   const auto found = kernels::compare(expected, values, rounding);
   const std::string wire = !plan::is_rounded(rounding.wire)
                                ? ""
                                : fmt::format(", {} between processes", plan::to_name(rounding.wire));
-  return {.max_relative_error = found.largest_error,
-          .sum_error = found.sum_error,
-          .limit = found.sum_limit,
-          .vertex_limit = found.largest_limit,
-          .limit_share = found.limit_share,
-          .vertex = values.empty() ? "" : names(found.farthest),
-          .rules = fmt::format("{} iterations, messages of {}{}, sums of up to {} doubles", iterations,
-                               kernel.precision(), wire, std::max<std::uint64_t>(expected.longest_sum, 1)),
-          .passed = found.passed(),
-          .conclusive = found.conclusive,
-          .unchecked = found.unchecked};
+  auto& check = report.verification.emplace_back(report::RunReport::Verification{
+      .max_relative_error = found.largest_error,
+      .sum_error = found.sum_error,
+      .limit = found.sum_limit,
+      .vertex_limit = found.largest_limit,
+      .limit_share = found.limit_share,
+      .vertex = values.empty() ? "" : asked.names(found.farthest),
+      .rules = fmt::format("{} iterations, messages of {}{}, sums of up to {} doubles", iterations,
+                           kernel.precision(), wire, std::max<std::uint64_t>(expected.longest_sum, 1)),
+      .passed = found.passed(),
+      .conclusive = found.conclusive,
+      .unchecked = found.unchecked});
+  if (!check.passed) check.fault = fault_of(kernel, check, report.wire_error_bound);
 }
 
 /// Returns the sum over the values of the owned vertices.
@@ -178,9 +198,9 @@ std::uint64_t checksum(const job::DenseJob& job, std::span<const double> values)
 }
 
 /// Adds what the kernel says to the report. Collective.
-void describe(report::RunReport& report, const DenseKernel& kernel, const DenseStage& stage,
-              const DenseOutcome& outcome, const kernels::Rounding& rounding,
-              const graph::VertexNames& names) {
+void add_kernel(report::RunReport& report, const DenseKernel& kernel, const DenseStage& stage,
+                const DenseOutcome& outcome, const kernels::Rounding& rounding,
+                const graph::VertexNames& names) {
   report.kernel = kernel.name();
   report.graph = stage.job.graph().path();
   report.resumed_from = static_cast<std::uint64_t>(outcome.resumed_at);
@@ -191,15 +211,15 @@ void describe(report::RunReport& report, const DenseKernel& kernel, const DenseS
 }
 
 std::optional<perf::Profiler> make_profiler(launch::Bootstrap& bootstrap, job::DenseJob& job,
-                                            const DenseKernel& kernel, const DenseOptions& options) {
+                                            const DenseKernel& kernel, const RunOptions& options) {
   if (!options.tools.profile) return {};
   auto asked = *options.tools.profile;
   asked.iterations = kernel.iterations();
   return std::optional<perf::Profiler>(std::in_place, perf::profiled(bootstrap, job.process()), asked);
 }
 
-DenseOutcome iterate(launch::Bootstrap& bootstrap, job::DenseJob& job, DenseKernel& kernel,
-                     const DenseOptions& options, DenseStage& stage) {
+DenseOutcome run_iterations(launch::Bootstrap& bootstrap, job::DenseJob& job, DenseKernel& kernel,
+                            const RunOptions& options, DenseStage& stage) {
   stage.checkpoints.emplace(
       job::Checkpointed{bootstrap, job.pool(), job.graph(), job.owned().ids(), sizeof(double),
                         fmt::format("{}, wire {}", kernel.state(), plan::to_name(options.job.encoding))},
@@ -246,27 +266,22 @@ void DenseKernel::set_top(report::Answer& answer, const char* word, process::Ord
     runs::set_top(answer, word, top, names, stage.tools.top.has_value());
 }
 
-report::RunReport run_dense(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                            const graph::VertexNames& names, DenseKernel& kernel,
-                            const DenseOptions& options) {
+report::RunReport DenseKernel::run(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                                   const graph::VertexNames& names, const RunOptions& options) {
   const Tools& tools = options.tools;
-  const bool first = bootstrap.rank() == 0;
-  auto job_options = options.job;
-  job_options.kernel =
-      kernel.describe() + (tools.profile ? ", profiled" : "") + (tools.parts ? ", output in parts" : "");
-  job_options.progress = tools.progress;
-  job::DenseJob job(bootstrap, graph, job_options);
+  const auto asked = job_options(options);
+  job::DenseJob job(bootstrap, graph, asked);
   refuse_changed_files();
-  if (const std::string& note = job.cache_use().note; !note.empty() && options.job.process.warn)
-    options.job.process.warn(note);
-  auto profiler = make_profiler(bootstrap, job, kernel, options);
+  if (const std::string& note = job.cache_use().note; !note.empty() && asked.process.warn)
+    asked.process.warn(note);
+  auto profiler = make_profiler(bootstrap, job, *this, options);
   DenseStage stage{bootstrap, job, tools};
   stage.run.observer = profiler ? profiler->observer() : nullptr;
   std::optional<perf::BalanceWatch> watch;
   if (const auto* const disks = job.disk_tiles())
     watch.emplace(bootstrap, job.process(), disks->files().paths(),
-                  static_cast<double>(options.job.link_bits_per_s));
-  const DenseOutcome outcome = iterate(bootstrap, job, kernel, options, stage);
+                  static_cast<double>(asked.link_bits_per_s));
+  const DenseOutcome outcome = run_iterations(bootstrap, job, *this, options, stage);
   if (watch) watch->end_step("iterations");
   const double busy_s = watch ? watch->disk_s() : 0;
   if (tools.progress) tools.progress({});
@@ -277,46 +292,41 @@ report::RunReport run_dense(launch::Bootstrap& bootstrap, const graph::GraphFile
     for (const auto& one : outcome.iterations) disk.seconds += one.seconds;
     disk.seconds_busy = std::min(busy_s, disk.seconds);  // the disk may have been busy before
   }
-  DenseFinished done{
-      job,
-      kernel,
-      outcome.values,
-      {},
-      gather_report(job, options.job, outcome.iterations, seconds_total, checksum(job, outcome.values))};
-  if (watch) done.report.disk = gather_disk(bootstrap, job.disk_tiles()->files(), disk, *watch);
-  const auto rounding = rounding_of(job, kernel, options.job.encoding);
-  describe(done.report, kernel, stage, outcome, rounding, names);
+  auto report = gather_report(job, asked, outcome.iterations, seconds_total, checksum(job, outcome.values));
+  if (watch) report.disk = gather_disk(bootstrap, job.disk_tiles()->files(), disk, *watch);
+  const auto rounding = rounding_of(job, *this, asked.encoding);
+  add_kernel(report, *this, stage, outcome, rounding, names);
   if (profiler) {
     auto profile = profiler->gather(perf::facts_of(bootstrap, job, disk, outcome.iterations.size()));
-    if (first) perf::add_to(done.report, std::move(profile));
+    if (bootstrap.rank() == 0) perf::add_to(report, std::move(profile));
   }
-  if (!bootstrap.allgather(tools.verify || tools.gather ? "wanted" : "")[0].empty())
-    done.all = job::gather_values(job, outcome.values);
-  if (first && tools.verify) {
-    const auto fault =
-        answer_fault(done.report.answer, kernel.expected_answer({graph, names, tools.top}, done.all));
-    if (!fault.empty()) throw Error("the answer is wrong: " + fault);
-    done.report.verification.push_back(verify(kernel, graph, names, rounding, outcome.done(), done.all));
+  std::vector<double> all;
+  bool right = true;  // as far as anybody looks
+  if (!bootstrap.allgather(tools.verify || tools.gather ? "wanted" : "")[0].empty()) {
+    all = job::gather_values(job, outcome.values);
+    if (bootstrap.rank() == 0 && tools.verify)
+      verify(report, *this, {graph, names, tools.top}, rounding, outcome.done(), all);
+    right = bootstrap.allgather(report.is_right() ? "" : "wrong")[0].empty();
   }
-  if (options.finished) options.finished(done);
-  return std::move(done.report);
+  const auto shown = [&](std::span<const double> values) {
+    return Values{Values::Form::number, values, digits(), value()};
+  };
+  const auto text_of_owned = [&](TextForm form) {
+    std::vector<VertexId> ids;
+    std::vector<double> values;
+    for (const OwnedIndex index : job.owned().indexes()) {
+      ids.push_back(job.owned().ids()[index]);
+      values.push_back(outcome.values[index]);
+    }
+    return text_of(graph, ids, shown(values), form);
+  };
+  if (right && options.finished) options.finished({0, shown(all), text_of_owned, &all});
+  return report;
 }
 
-void expect_right(const report::RunReport& report, const DenseKernel& kernel) {
-  for (const auto& check : report.verification) {
-    if (check.passed) continue;
-    if (!(check.limit_share <= 1))
-      throw Error(fmt::format(
-          "the result differs from the reference: the {} of vertex {} by {:.3g} times what rounding can do; "
-          "in sum by {:.2g} (limit {:.2g})",
-          kernel.value(), check.vertex, check.limit_share, check.sum_error, check.limit));
-    throw Error(fmt::format(
-        "{} can say nothing of this result: rounding may change it by {:.2g} times its values in sum; {}",
-        opt::verify, check.limit,
-        report.wire_error_bound > 0 ? fmt::format("{} rounds less", opt::wire("f32"))
-        : kernel.doubles()          ? fmt::format("fewer {} or larger values are needed", opt::iterations)
-                                    : fmt::format("{} rounds less", opt::precision("f64"))));
-  }
+void expect_right(const report::RunReport& report) {
+  for (const auto& check : report.verification)
+    if (!check.passed) throw Error(check.fault);
 }
 
 }  // namespace edgewire::runs

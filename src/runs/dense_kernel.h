@@ -1,22 +1,19 @@
-// This file says what a kernel that passes over all edges is for the runs folder.
+// This file says what a kernel that passes over all edges has to say, and runs it.
 #pragma once
 
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "dense/job/dense_job.h"
 #include "edgewire/program.h"
-#include "graph/vertex_names.h"
 #include "kernels/reference.h"
-#include "launch/bootstrap.h"
-#include "report/run_report.h"
 #include "runs/answer_check.h"
 #include "runs/answers.h"
-#include "runs/checkpoints.h"
-#include "runs/tools.h"
+#include "runs/kernel.h"
 
 namespace edgewire::runs {
 
@@ -41,25 +38,22 @@ struct DenseStage {
 
 /// A kernel whose values are doubles. There is one object for each process of the job. What is virtual sets
 /// the kernel apart; those functions that take the stage are collective.
-class DenseKernel {
+class DenseKernel : public Kernel {
  public:
   /// Makes a kernel. `value`: what messages call the value of a vertex. `doubles`: messages are doubles,
   /// otherwise floats.
-  DenseKernel(std::string name, std::string value, bool doubles)
-      : name_(std::move(name)), value_(std::move(value)), doubles_(doubles) {}
-  virtual ~DenseKernel() = default;
-  DenseKernel(const DenseKernel&) = delete;
-  DenseKernel& operator=(const DenseKernel&) = delete;
+  DenseKernel(std::string name, std::string_view value, bool doubles)
+      : Kernel(std::move(name)), value_(value), doubles_(doubles) {}
+  bool has_tiles() const final { return true; }
+  report::RunReport run(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                        const graph::VertexNames& names, const RunOptions& options) final;
 
-  const std::string& name() const noexcept { return name_; }
-  const std::string& value() const noexcept { return value_; }
+  std::string_view value() const noexcept { return value_; }
   bool doubles() const noexcept { return doubles_; }
   const char* precision() const noexcept { return doubles_ ? "f64" : "f32"; }
   /// Returns the digits that tell any two values of the precision apart.
   int digits() const noexcept { return doubles_ ? 17 : 9; }
 
-  /// Describes what is computed, with all options of the kernel; the text is the same in all processes.
-  virtual std::string describe() const = 0;
   /// Returns what values depend on beside graph, wire and number of iterations; it is for checkpoints.
   virtual std::string state() const = 0;
   virtual int iterations() const = 0;
@@ -103,7 +97,7 @@ class DenseKernel {
   }
 
  private:
-  std::string name_, value_;
+  std::string_view value_;
   bool doubles_;
 };
 

@@ -1,4 +1,4 @@
-#include "runs/frontier.h"
+#include "runs/frontier_kernel.h"
 
 #include <algorithm>
 #include <map>
@@ -30,7 +30,7 @@ struct LeastRecords {
 /// Counts for the run that was last; returns nothing where nobody counts it. One process does that, by
 /// itself, in sequence and by other code than the kernel's (kernels/count.h): time and memory are those of
 /// `edgewire bound`.
-std::optional<LeastRecords> count_records(const Kernel& kernel, const frontier::FrontierJob& job) {
+std::optional<LeastRecords> count_records(const FrontierKernel& kernel, const frontier::FrontierJob& job) {
   const auto counts = kernel.counts(job.graph(), job.on_disks());
   if (counts.empty()) return {};
   LeastRecords least;
@@ -63,17 +63,18 @@ struct FrontierRuns {
   }
 };
 
-void run_one(frontier::FrontierJob& job, Kernel& kernel, perf::Profiler* profiler, FrontierRuns& runs) {
+void run_one(frontier::FrontierJob& job, FrontierKernel& kernel, perf::Profiler* profiler,
+             FrontierRuns& runs) {
   process::barrier(job.bootstrap(), job.link());  // no run waits for the end of the one before
   const perf::ProfiledRun profiled(profiler);
   const auto start = Clock::now();
-  const auto supersteps = kernel.run(job);
+  const auto supersteps = kernel.supersteps(job);
   runs.add(supersteps, seconds_since(start));
   runs.seconds_kernel += runs.seconds.back();
 }
 
 /// Does all runs at once, if the kernel can; they are one superstep for a profile.
-std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::FrontierJob& job, Kernel& kernel,
+std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::FrontierJob& job, FrontierKernel& kernel,
                                                           perf::Profiler* profiler) {
   const perf::ProfiledRun profiled(profiler);
   auto steps = kernel.run_at_once(job);
@@ -82,7 +83,8 @@ std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::FrontierJob&
 }
 
 /// Verifies the result at rank 0, after gather(), and what the run has answered.
-void verify(const Kernel& kernel, const Asked& asked, const report::Answer& answer, const std::string& name) {
+void verify(const FrontierKernel& kernel, const Asked& asked, const report::Answer& answer,
+            const std::string& name) {
   const std::string of_run = name.empty() ? "" : " of run " + name;
   if (const auto fault = kernel.fault(asked.graph); !fault.empty())
     throw Error(fmt::format("the result{} is wrong: {}", of_run, fault));
@@ -96,8 +98,18 @@ struct Told {
   std::uint64_t run = 0, runs = 0;  ///< the run that is under way, and how many there are
 };
 
-FrontierRuns run_all(frontier::FrontierJob& job, const graph::VertexNames& vertex_names, Kernel& kernel,
-                     const FrontierOptions& options, Told& told) {
+/// Says what is there when a run is over.
+Finished finished(frontier::FrontierJob& job, const FrontierKernel& kernel, std::size_t run) {
+  return {run, kernel.all(), [&](TextForm form) {
+            return kernel.is_whole()
+                       ? text_of_owned(job.bootstrap(), job.graph(), job.ownership(), kernel.all(), form)
+                       : text_of(job.graph(), owned_vertices(job.ownership(), job.rank()), kernel.own(),
+                                 form);
+          }};
+}
+
+FrontierRuns run_all(frontier::FrontierJob& job, const graph::VertexNames& vertex_names,
+                     FrontierKernel& kernel, const RunOptions& options, Told& told) {
   const Tools& tools = options.tools;
   const bool first = job.rank() == 0;
   const bool mine = tools.verify || tools.gather || (tools.parts && kernel.is_whole());
@@ -123,7 +135,7 @@ FrontierRuns run_all(frontier::FrontierJob& job, const graph::VertexNames& verte
     if (first && tools.verify)
       verify(kernel, {job.graph(), vertex_names, tools.top}, runs.answers.back(),
              names.empty() ? "" : names[r]);
-    if (options.finished) options.finished(job, kernel, r);
+    if (options.finished) options.finished(finished(job, kernel, r));
   }
   return runs;
 }
@@ -137,19 +149,16 @@ disk::ReadFigures read_figures(frontier::FrontierJob& job, double seconds, doubl
   return figures;
 }
 
-/// Returns what the kernel needs of its job. Every superstep is told to `options` and to the profiler, if
+/// Returns what the kernel needs of its job. Every superstep is told to the tools and to the profiler, if
 /// there is one. `told` outlives the job.
-frontier::Options job_options_of(const launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                                 Kernel& kernel, const FrontierOptions& options, const Told& told) {
-  auto asked = options.job;
-  asked.record_bytes = kernel.record_bytes();
-  asked.disks.weighted = kernel.weighted();
+frontier::Options options_of(const launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                             FrontierKernel& kernel, const job::DenseOptions& job, const Tools& tools,
+                             const Told& told) {
+  auto asked = frontier_options(job);
   asked.disks.kernel = kernel.vertex_bytes();
-  asked.kernel = kernel.describe() + (options.tools.profile ? ", profiled" : "") +
-                 (options.tools.parts ? ", output in parts" : "");
+  asked.record_bytes = kernel.record_bytes();
   asked.for_tasks =
       kernel.choose_tasks(graph, bootstrap.size(), asked.process.workers, !asked.disks.devices.empty());
-  asked.progress = options.tools.progress;
   asked.listener = [&, done = std::uint64_t{0}](const frontier::Superstep& one) mutable {
     refuse_changed_files();
     ++done;
@@ -159,14 +168,13 @@ frontier::Options job_options_of(const launch::Bootstrap& bootstrap, const graph
           kernel.most_supersteps() == 0 ? fmt::format("superstep {}, ", done) : std::string();
       return fmt::format("{}{}, {} vertices, {} edges", number, kernel.phase(one), one.frontier, one.edges);
     };
-    if (const Progress& progress = options.tools.progress) {
+    if (const Progress& progress = tools.progress) {
       const auto [searched, sources] = told.runs > 1 ? std::pair(told.run, told.runs) : kernel.searched();
       if (sources > 0)
         progress({"searching", searched, sources, "sources", std::cref(details)});
       else
         progress({"running", done, kernel.most_supersteps(), "supersteps", std::cref(details)});
     }
-    if (options.job.listener) options.job.listener(one);
   };
   return asked;
 }
@@ -217,8 +225,9 @@ void sum_up(report::RunReport& report, const std::vector<std::string>& names, co
 }
 
 /// Returns the report of all processes at rank 0. Collective.
-report::RunReport gather_report(frontier::FrontierJob& job, const Kernel& kernel, const FrontierRuns& runs,
-                                double seconds_total, const std::string& transport_reason) {
+report::RunReport gather_report(frontier::FrontierJob& job, const FrontierKernel& kernel,
+                                const FrontierRuns& runs, double seconds_total,
+                                const std::string& transport_reason) {
   const auto& supersteps = runs.supersteps;
   auto& bootstrap = job.bootstrap();
   report::RunReport report;
@@ -257,41 +266,52 @@ report::RunReport gather_report(frontier::FrontierJob& job, const Kernel& kernel
 
 }  // namespace
 
-report::RunReport run_frontier(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                               const graph::VertexNames& names, Kernel& kernel,
-                               const FrontierOptions& options) {
+frontier::Options frontier_options(const job::DenseOptions& job) {
+  frontier::Options asked;
+  asked.process = job.process;
+  asked.ownership = job.ownership;
+  asked.rows = job.rows;
+  asked.disks = {job.devices, job.memory_bytes, job.weighted, {}};
+  asked.kernel = job.kernel;
+  asked.progress = job.progress;
+  return asked;
+}
+
+report::RunReport FrontierKernel::run(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                                      const graph::VertexNames& names, const RunOptions& options) {
   const Progress& progress = options.tools.progress;
+  checkpoints_ = options.checkpoints;
   Told told;
-  const auto job_options = job_options_of(bootstrap, graph, kernel, options, told);
-  frontier::FrontierJob job(bootstrap, graph, job_options);
+  const auto asked = options_of(bootstrap, graph, *this, job_options(options), options.tools, told);
+  frontier::FrontierJob job(bootstrap, graph, asked);
   std::optional<perf::Profiler> profiler;  // looks at the job, so it goes first
-  kernel.prepare(job, options.tools);
-  if (kernel.follows_rows(graph)) job.make_rows();
+  prepare(job, options);
+  if (follows_rows(graph)) job.make_rows();
   refuse_changed_files();
   const double seconds_before = seconds_since(options.tools.start);
   if (options.tools.profile) {
-    auto asked = *options.tools.profile;
-    asked.words = {"superstep", "edges"};
-    told.profiler = &profiler.emplace(perf::profiled(bootstrap, job.process()), asked);
+    auto profile = *options.tools.profile;
+    profile.words = {"superstep", "edges"};
+    told.profiler = &profiler.emplace(perf::profiled(bootstrap, job.process()), profile);
   }
   if (progress) progress({"running"});  // from here on its time counts
   std::optional<perf::BalanceWatch> watch;
   if (job.on_disks()) watch.emplace(bootstrap, job.process(), job.pages()->files().paths(), 0);
-  const auto runs = run_all(job, names, kernel, options, told);
+  const auto runs = run_all(job, names, *this, options, told);
   if (watch) watch->end_step("runs");
   const double busy_s = watch ? watch->disk_s() : 0;
   if (progress) progress({});
   const auto disk = read_figures(job, runs.seconds_kernel, busy_s);
-  auto report = gather_report(job, kernel, runs, seconds_before + runs.seconds_kernel,
+  auto report = gather_report(job, *this, runs, seconds_before + runs.seconds_kernel,
                               options.job.process.transport_reason);
   if (watch) report.disk = gather_disk(bootstrap, job.pages()->files(), disk, *watch);
   report.graph = graph.path();
   report.ownership = options.job.ownership;
   if (profiler) {
-    auto profile = profiler->gather(perf::facts_of(job, runs.supersteps, disk, job_options.for_tasks));
+    auto profile = profiler->gather(perf::facts_of(job, runs.supersteps, disk, asked.for_tasks));
     if (job.rank() == 0) perf::add_to(report, std::move(profile));
   }
-  if (options.tools.verify) report.checks = {kernel.rules(), "the answer is what the values say"};
+  if (options.tools.verify) report.checks = {rules(), "the answer is what the values say"};
   return report;
 }
 

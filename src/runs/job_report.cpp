@@ -66,8 +66,7 @@ report::RunReport::Disk gather_disk(launch::Bootstrap& bootstrap, const disk::Se
   disk.seconds_busy = balance.all.disk_s;
   disk.seconds_cores = balance.all.cores_s;
   disk.seconds_wire = balance.all.wire_s;
-  disk.balance_json = balance.to_json().dump();
-  disk.balance_text = balance.to_line() + balance.to_times();
+  disk.balance = std::make_shared<const perf::Balance>(balance);
   bool limit_known = true;
   const auto all = bootstrap.gather(launch::pack(std::vector{mine}));
   const auto by_device = bootstrap.gather(launch::pack(files.bytes_read()));

@@ -1,155 +1,79 @@
-// This file says what a kernel that follows a frontier is for the runs folder.
+// This file says what a kernel is for those who run it: one object in each process of a job, whichever
+// engine runs it. Dense kernels pass over all edges in each iteration (dense_kernel.h). The others follow the
+// edges of a frontier (frontier_kernel.h).
 #pragma once
 
-#include <cstdint>
-#include <span>
+#include <cstddef>
+#include <functional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "frontier/frontier_job.h"
-#include "frontier/superstep.h"
-#include "kernels/count.h"
-#include "partition/gather_values.h"
+#include "dense/job/dense_options.h"
+#include "edgewire/graph.h"
+#include "graph/vertex_names.h"
+#include "launch/bootstrap.h"
 #include "report/run_report.h"
-#include "runs/answer_check.h"
-#include "runs/answers.h"
-#include "runs/digest.h"
+#include "runs/checkpoints.h"
 #include "runs/tools.h"
 #include "runs/values.h"
 
 namespace edgewire::runs {
 
-/// These objects count what a run must send.
-using RecordCounts = std::vector<kernels::FrontierCount>;
+/// A run that is over, before its memory goes. Nothing is known to be wrong with its result.
+struct Finished {
+  std::size_t run = 0;  ///< counted from 0
+  Values all{};         ///< values of all vertices, at rank 0, where the tools ask for them
+  /// Returns the text of the vertices that this process owns. Collective.
+  std::function<std::string(TextForm)> text_of_owned;
+  std::vector<double>* memory = nullptr;  ///< memory of `all`, which may be taken; or null
+};
 
-/// What is a kernel's own. There is one object in each process of the job. run_frontier() first calls
-/// describe() to prepare(), once each. Then it calls run_at_once(), and for each run choose(), run() unless
-/// all are done, and what is asked of a result. At the end it calls answer_of_all(), fill() and rules().
-/// Functions that take the job are collective. All may throw Error.
+struct RunOptions {
+  /// The options of the job. Kernels that follow a frontier use those of processes, ownership, rows and
+  /// disks. The kernel sets `weighted` and `kernel`, and the tools `progress`.
+  job::DenseOptions job{};
+  Tools tools{};
+  CheckpointOptions checkpoints{};
+  /// This is called in all processes after each run whose result is not found to be wrong.
+  std::function<void(const Finished&)> finished{};
+};
+
+/// What all kernels have.
 class Kernel {
  public:
   /// Makes a kernel. `name`: the name that the command has.
   explicit Kernel(std::string name) : name_(std::move(name)) {}
   virtual ~Kernel() = default;
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
+
   const std::string& name() const noexcept { return name_; }
-  /// Describes the run in words, with all that the result depends on. The text must be the same in all
+  /// Describes what is computed, with all that the result depends on. The text must be the same in all
   /// processes.
   virtual std::string describe() const { return name_; }
-  /// Returns the bytes of each record that processes send: a frontier::Record or a WideRecord.
-  virtual std::size_t record_bytes() const { return sizeof(frontier::Record); }
   /// Returns whether it uses weights.
   virtual bool weighted() const { return false; }
-  /// Returns what it keeps of a vertex where rows are on disks; nothing where they cannot be there.
-  virtual disk::VertexBytes vertex_bytes() const { return {}; }
-  /// Returns whether it follows FrontierJob::rows(), which are then made before its time counts.
-  virtual bool follows_rows(const graph::GraphFile&) const { return true; }
-  /// Chooses whether it leaves its work to tasks, see frontier::Options::for_tasks, and returns that. It is
-  /// the same in all processes.
-  virtual bool choose_tasks(const graph::GraphFile&, int /*processes*/, int /*workers*/, bool /*on_disks*/) {
-    return false;
-  }
-  /// Finds what must be known before, and is no part of the kernel's time.
-  virtual void prepare(frontier::FrontierJob&, const Tools&) {}
+  /// Returns whether it is a dense kernel, whose edges become tiles.
+  virtual bool has_tiles() const = 0;
   /// Returns a name for each run, such as its source, where the kernel runs several times. Empty: it runs
   /// once, and the run has no name.
   virtual std::vector<std::string> runs() const { return {}; }
-  /// Precedes run `run`, counted from 0, and what is asked of its result.
-  virtual void choose(std::size_t /*run*/) {}
-  virtual std::vector<frontier::Superstep> run(frontier::FrontierJob& job) = 0;
-  /// Does all runs together, before the first choose(), and returns the supersteps of each, as many in all
-  /// processes. Empty: the kernel does not do this, and run() follows each choose(). Supersteps are not told
-  /// to the job's listener: all of them together are one.
-  virtual std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::FrontierJob&) { return {}; }
-  /// Returns the most supersteps that a run takes; 0: nobody knows beforehand.
-  virtual std::uint64_t most_supersteps() const { return 0; }
-  /// Returns from how many sources it has searched, and how many there are, where one run() searches from one
-  /// after the other; else two zeros.
-  virtual std::pair<std::uint64_t, std::uint64_t> searched() const { return {0, 0}; }
-  /// Says what a superstep did, in words.
-  virtual std::string phase(const frontier::Superstep& superstep) const = 0;
-  /// Returns the checksum of the result's values in this process. The sum over all processes is equal for
-  /// equal results.
-  virtual std::uint64_t checksum(const frontier::FrontierJob& job) const = 0;
-  /// Returns what people ask first of the run, complete at rank 0. Its time counts nowhere. Collective.
-  virtual report::Answer answer(const AnsweredRun& run) = 0;
-  /// Returns what holds of all runs together, or nothing. It is called at rank 0, after the answers of
-  /// several runs.
-  virtual report::Answer answer_of_all() const { return {}; }
-  /// Returns counts of what it had to send, by other code, one for each part of the run. It is called after
-  /// run(). `on_disks`: rows were there. Empty: nobody counts such a run.
-  virtual RecordCounts counts(const graph::GraphFile&, bool /*on_disks*/) const { return {}; }
-  /// Sets the names of kernel and wire form, and the options that were asked for, in the report.
-  virtual void fill(report::RunReport& report) const {
-    report.kernel = name_;
-    report.wire = "records";
-  }
-  /// Returns whether rank 0 alone has the values that results show, after gather(). It is called after
-  /// choose_tasks().
-  virtual bool is_whole() const { return false; }
-  /// Returns the values of the owned vertices, by local number. It is not called where is_whole().
-  virtual Values own() const = 0;
-  /// Brings the values of all vertices to rank 0.
-  virtual void gather(frontier::FrontierJob& job) = 0;
-  /// Returns the values of all vertices at rank 0, after gather(); in other processes it returns none, in
-  /// the same form.
-  virtual Values all() const = 0;
-  /// Returns "" for a right result, or what is wrong with it. It is called at rank 0, after gather().
-  virtual std::string fault(const graph::GraphFile& graph) const = 0;
-  /// Returns the answer as the values say it, without what depends on time: see answer_check.h. It is called
-  /// at rank 0, for a result without fault.
-  virtual report::Answer expected_answer(const Asked& asked) const = 0;
-  /// Returns what holds of a result without fault.
-  virtual std::string rules() const = 0;
+  /// Runs as often as it says, from the graph to the report, which is complete at rank 0. Collective. Throws
+  /// Error, also where a result is wrong that was to be verified; but a dense kernel then says so in the
+  /// report, see expect_right().
+  virtual report::RunReport run(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                                const graph::VertexNames& names, const RunOptions& options) = 0;
+
+ protected:
+  /// Returns the options of the job with what the kernel and the tools say.
+  job::DenseOptions job_options(const RunOptions& options) const;
 
  private:
   std::string name_;
 };
 
-/// Returns the checksum of the values of this process, by local number.
-template <class Value>
-std::uint64_t checksum(const frontier::FrontierJob& job, const std::vector<Value>& values) {
-  std::uint64_t sum = 0;
-  for (LocalNumber i{}; i < values.size(); ++i)
-    sum += runs::checksum_of(job.ownership().vertex(job.rank(), i), values[i]);
-  return sum;
-}
-/// Returns the same of the values of all vertices, which one process has.
-template <class Value>
-std::uint64_t checksum_of_all(std::span<const Value> values) {
-  std::uint64_t sum = 0;
-  for (VertexId v{}; v < values.size(); ++v) sum += runs::checksum_of(v, values[v]);
-  return sum;
-}
-
-/// What kernels have in common that find a value for each vertex, each process those that it owns.
-template <class Value>
-class VertexKernel : public Kernel {
- public:
-  /// Makes a kernel whose values, of this name, results show in this form.
-  VertexKernel(std::string name, std::string_view column, Values::Form form, int digits)
-      : Kernel(std::move(name)), column_(column), form_(form), digits_(digits) {}
-
-  std::uint64_t checksum(const frontier::FrontierJob& job) const override {
-    return runs::checksum(job, mine_);
-  }
-  Values own() const override { return shown(mine_); }
-  void gather(frontier::FrontierJob& job) override { all_ = frontier::gather_values(job, mine_); }
-  Values all() const override { return shown(all_); }
-
- protected:
-  Values shown(const std::vector<Value>& values) const {
-    return {form_, std::span<const Value>(values), digits_, column_};
-  }
-
-  std::vector<Value> mine_;  ///< [local number]; run() sets them
-  std::vector<Value> all_;   ///< [vertex], at rank 0
-
- private:
-  std::string_view column_;
-  Values::Form form_;
-  int digits_;
-};
+/// Throws Error where the report of a run says that the result differs from the reference.
+void expect_right(const report::RunReport& report);
 
 }  // namespace edgewire::runs

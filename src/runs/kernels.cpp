@@ -6,6 +6,15 @@
 
 namespace edgewire::runs {
 
+job::DenseOptions Kernel::job_options(const RunOptions& options) const {
+  auto job = options.job;
+  job.weighted = weighted();
+  job.kernel = describe() + (options.tools.profile ? ", profiled" : "") +
+               (options.tools.parts ? ", output in parts" : "");
+  job.progress = options.tools.progress;
+  return job;
+}
+
 void check(const Sources& sources) {
   if (sources.vertices.empty())
     throw UsageError("there is no source to start from: name one or more vertices");

@@ -1,4 +1,4 @@
-// This file has all kernels that follow a frontier: what each is asked, and one call that runs it.
+// This file has all kernels: what each is asked, and one call that makes it.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,11 @@
 #include <vector>
 
 #include "edgewire/kernel_options.h"
-#include "runs/checkpoints.h"
-#include "runs/frontier.h"
+#include "runs/kernel.h"
 
 namespace edgewire::runs {
 
-// Each make_...() makes a process's kernel for run_frontier(), which keeps a copy of its options.
+// Each make_...() makes a process's kernel, which keeps a copy of its options.
 
 /// The vertices where paths start. One vertex needs no name, several have one each.
 struct Sources {
@@ -48,15 +47,28 @@ std::unique_ptr<Kernel> make_sssp(const graph::GraphFile& graph, const Sources& 
 /// Makes betweenness centrality, see kernels::Bc. `sources` ascend. `samples`: the sources are so many, drawn
 /// at random; 0: they are not.
 std::unique_ptr<Kernel> make_bc(const Sources& sources, const BcOptions& asked = {},
-                                std::uint64_t samples = 0, const CheckpointOptions& checkpoints = {});
+                                std::uint64_t samples = 0);
 
 /// Makes weakly connected components, see kernels::Wcc.
 std::unique_ptr<Kernel> make_wcc();
 /// Makes strongly connected components, see kernels::Scc.
 std::unique_ptr<Kernel> make_scc();
 /// Makes communities by label propagation, see kernels::Cdlp.
-std::unique_ptr<Kernel> make_cdlp(const CdlpOptions& asked = {}, const CheckpointOptions& checkpoints = {});
+std::unique_ptr<Kernel> make_cdlp(const CdlpOptions& asked = {});
 /// Makes local clustering coefficients and triangles, see kernels::Lcc.
 std::unique_ptr<Kernel> make_lcc();
+
+/// Makes ranks by power iteration, see kernels::PageRank. `doubles`: messages are doubles, otherwise floats;
+/// so it is for make_ppr() and make_spmv().
+std::unique_ptr<Kernel> make_pagerank(const PageRankOptions& asked, std::uint64_t vertices, bool doubles);
+/// Makes personalised ranks, see kernels::Ppr. `sources`: in ascending order.
+std::unique_ptr<Kernel> make_ppr(const PageRankOptions& asked, Sources sources, bool doubles);
+/// The vector by which a matrix is multiplied.
+struct Vector {
+  std::vector<double> values{};  ///< values by vertex; empty: all are 1
+  std::string path{};            ///< path where it was read, for the report
+};
+/// Makes y = A x, see kernels::Spmv. `weighted`: edges have their weights.
+std::unique_ptr<Kernel> make_spmv(const SpmvOptions& asked, Vector x, bool weighted, bool doubles);
 
 }  // namespace edgewire::runs

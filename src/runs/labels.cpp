@@ -14,6 +14,7 @@
 #include "kernels/scc.h"
 #include "kernels/wcc.h"
 #include "perf/frontier_memory.h"
+#include "runs/frontier_kernel.h"
 #include "runs/kernels.h"
 
 namespace edgewire::runs {
@@ -42,7 +43,7 @@ class ComponentKernel : public LabelKernel {
  public:
   explicit ComponentKernel(const char* name) : LabelKernel(name, "component", "component", "components") {}
 
-  std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
+  std::vector<frontier::Superstep> supersteps(frontier::FrontierJob& job) override {
     Method components(job);
     auto supersteps = components.run();
     mine_ = components.labels();
@@ -97,16 +98,14 @@ class SccKernel : public ComponentKernel<kernels::Scc> {
 
 class CdlpKernel : public LabelKernel {
  public:
-  CdlpKernel(const CdlpOptions& asked, const CheckpointOptions& checkpoints)
-      : LabelKernel("cdlp", "label", "community", "communities"),
-        iterations_(asked.iterations),
-        checkpoints_(checkpoints) {}
+  explicit CdlpKernel(const CdlpOptions& asked)
+      : LabelKernel("cdlp", "label", "community", "communities"), iterations_(asked.iterations) {}
 
   /// Returns whether it follows rows. Where edges have a direction it numbers the vertices at both ends
   /// itself.
   bool follows_rows(const graph::GraphFile& graph) const override { return graph.symmetric(); }
   std::string describe() const override { return fmt::format("cdlp, {} iterations", iterations_); }
-  std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
+  std::vector<frontier::Superstep> supersteps(frontier::FrontierJob& job) override {
     kernels::Cdlp propagation(job);
     const auto ids =
         checkpoints_.any() ? owned_vertices(job.ownership(), job.rank()) : std::vector<VertexId>();
@@ -126,7 +125,7 @@ class CdlpKernel : public LabelKernel {
     return fmt::format("iteration {}", resumed_at_ + one.step + 1);
   }
   void fill(report::RunReport& report) const override {
-    Kernel::fill(report);
+    FrontierKernel::fill(report);
     report.options = {{"iterations", std::int64_t{iterations_}}};
     report.resumed_from = resumed_at_;
   }
@@ -141,7 +140,6 @@ class CdlpKernel : public LabelKernel {
 
  private:
   std::uint32_t iterations_;
-  CheckpointOptions checkpoints_;
   std::uint64_t resumed_at_ = 0;  ///< iterations that a checkpoint held
 };
 
@@ -151,8 +149,6 @@ std::unique_ptr<Kernel> make_wcc() { return std::make_unique<WccKernel>(); }
 
 std::unique_ptr<Kernel> make_scc() { return std::make_unique<SccKernel>(); }
 
-std::unique_ptr<Kernel> make_cdlp(const CdlpOptions& asked, const CheckpointOptions& checkpoints) {
-  return std::make_unique<CdlpKernel>(asked, checkpoints);
-}
+std::unique_ptr<Kernel> make_cdlp(const CdlpOptions& asked) { return std::make_unique<CdlpKernel>(asked); }
 
 }  // namespace edgewire::runs

@@ -10,6 +10,7 @@
 #include "kernels/lcc.h"
 #include "kernels/plain_neighbours.h"
 #include "launch/packing.h"
+#include "runs/frontier_kernel.h"
 #include "runs/kernels.h"
 
 namespace edgewire::runs {
@@ -20,7 +21,7 @@ class LccKernel : public VertexKernel<double> {
  public:
   LccKernel() : VertexKernel("lcc", "coefficient", Values::Form::number, 17) {}
   bool follows_rows(const graph::GraphFile&) const override { return false; }
-  std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
+  std::vector<frontier::Superstep> supersteps(frontier::FrontierJob& job) override {
     kernels::Lcc clustering(job);
     auto supersteps = clustering.run();
     mine_ = clustering.coefficients();
@@ -48,7 +49,7 @@ class LccKernel : public VertexKernel<double> {
     return answer;
   }
   void fill(report::RunReport& report) const override {
-    Kernel::fill(report);
+    FrontierKernel::fill(report);
     report.triangles = triangles_;
   }
   RecordCounts counts(const graph::GraphFile& graph, bool /*on_disks*/) const override {

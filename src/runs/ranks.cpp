@@ -10,8 +10,9 @@
 #include "kernels/ppr.h"
 #include "kernels/runs.h"
 #include "options/options.h"
-#include "runs/dense.h"
+#include "runs/dense_kernel.h"
 #include "runs/digest.h"
+#include "runs/kernels.h"
 
 namespace edgewire::runs {
 
@@ -19,14 +20,15 @@ namespace {
 
 class RankKernel : public DenseKernel {
  public:
-  RankKernel(std::string name, const PageRankOptions& asked, bool doubles)
-      : DenseKernel(std::move(name), "rank", doubles), asked_(asked) {}
+  RankKernel(const char* name, const PageRankOptions& asked, bool doubles)
+      : DenseKernel(name, "rank", doubles), asked_(asked) {}
 
   std::string state() const override { return fmt::format("{}, damping {}", program(), asked_.damping); }
   std::string describe() const override {
     return fmt::format("{}, {} iterations, damping {}, tolerance {}, precision {}", program(),
                        asked_.most_iterations(), asked_.damping, asked_.tolerance, precision());
   }
+  bool weighted() const override { return asked_.weighted; }
   int iterations() const override { return asked_.most_iterations(); }
   bool has_goal() const override { return asked_.tolerance > 0; }
   double message_bound(const graph::GraphFile& graph, int iterations,
@@ -166,12 +168,11 @@ class PprKernel final : public RankKernel {
 
 }  // namespace
 
-std::unique_ptr<DenseKernel> make_pagerank(const PageRankOptions& asked, std::uint64_t vertices,
-                                           bool doubles) {
+std::unique_ptr<Kernel> make_pagerank(const PageRankOptions& asked, std::uint64_t vertices, bool doubles) {
   return std::make_unique<PageRankKernel>(asked, vertices, doubles);
 }
 
-std::unique_ptr<DenseKernel> make_ppr(const PageRankOptions& asked, Sources sources, bool doubles) {
+std::unique_ptr<Kernel> make_ppr(const PageRankOptions& asked, Sources sources, bool doubles) {
   return std::make_unique<PprKernel>(asked, std::move(sources), doubles);
 }
 

@@ -10,8 +10,9 @@
 #include "base/error.h"
 #include "kernels/runs.h"
 #include "options/options.h"
-#include "runs/dense.h"
+#include "runs/dense_kernel.h"
 #include "runs/digest.h"
+#include "runs/kernels.h"
 
 namespace edgewire::runs {
 
@@ -29,6 +30,7 @@ class SpmvKernel final : public DenseKernel {
   std::string describe() const override {
     return fmt::format("{}, {} iterations, precision {}", state(), asked_.iterations, precision());
   }
+  bool weighted() const override { return weighted_; }
   int iterations() const override { return asked_.iterations; }
   DenseOutcome iterate(DenseStage& stage) override {
     return doubles() ? multiply<double>(stage) : multiply<float>(stage);
@@ -88,7 +90,7 @@ class SpmvKernel final : public DenseKernel {
 
 }  // namespace
 
-std::unique_ptr<DenseKernel> make_spmv(const SpmvOptions& asked, Vector x, bool weighted, bool doubles) {
+std::unique_ptr<Kernel> make_spmv(const SpmvOptions& asked, Vector x, bool weighted, bool doubles) {
   return std::make_unique<SpmvKernel>(asked, std::move(x), weighted, doubles);
 }
 

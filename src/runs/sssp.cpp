@@ -13,6 +13,7 @@
 #include "options/options.h"
 #include "perf/frontier_memory.h"
 #include "runs/digest.h"
+#include "runs/frontier_kernel.h"
 #include "runs/kernels.h"
 
 namespace edgewire::runs {
@@ -54,12 +55,12 @@ class SsspKernel : public VertexKernel<Distance> {
   bool weighted() const override { return !asked_.unit_weights; }
   disk::VertexBytes vertex_bytes() const override { return perf::vertex_bytes("sssp"); }
   /// Chooses delta, and checks the weights.
-  void prepare(frontier::FrontierJob& job, const Tools&) override {
+  void prepare(frontier::FrontierJob& job, const RunOptions&) override {
     program_.emplace(job, asked_.delta, asked_.unit_weights);
   }
   std::vector<std::string> runs() const override { return sources_.names; }
   void choose(std::size_t run) override { source_ = sources_.vertices[run]; }
-  std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
+  std::vector<frontier::Superstep> supersteps(frontier::FrontierJob& job) override {
     kernels::DeltaStepping stepping(job, *program_);
     auto supersteps = stepping.run(source_, 0);
     mine_ = stepping.distances();
@@ -77,7 +78,7 @@ class SsspKernel : public VertexKernel<Distance> {
     return answer;
   }
   void fill(report::RunReport& report) const override {
-    Kernel::fill(report);
+    FrontierKernel::fill(report);
     report.wire = kType<Distance>;
     report.options = sources_.asked;
     report.options.emplace_back("delta", program_->delta);

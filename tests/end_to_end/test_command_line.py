@@ -119,11 +119,12 @@ def test_nothing_is_near(edgewire, arguments):
 
 
 def test_empty_names(edgewire):
-    for words in (["-o", ""], ["--json", ""], ["--output="], ["--resume", ""], ["--secret-file", ""]):
+    for words in (["-o", ""], ["--json", ""], ["--resume", ""], ["--secret-file", ""]):
         assert "the name is empty" in edgewire.refused("pagerank", "g.ew", *words, status=2)
     assert "--temp: the name is empty" in edgewire.refused("sort", "records", "-o", "out", "--temp", "", status=2)
+    assert "--output needs a value" in edgewire.refused("pagerank", "g.ew", "--output=", status=2)
     for words in (["pagerank", ""], ["bound", ""], ["sort", "", "-o", "out"], ["diskbench", ""], ["cdlp", "", "-p", 2]):
-        assert edgewire.refused(*words, status=2) == "the name of a file or folder is empty"
+        assert ": the name is empty" in edgewire.refused(*words, status=2)
 
 
 def test_the_help_fits_a_terminal(edgewire):

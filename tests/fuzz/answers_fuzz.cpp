@@ -56,17 +56,15 @@ Found run(const Drawn& drawn, int processes, const Make& make) {
   const auto bootstraps = launch::bootstraps(processes);
   Found found;
   transport::parallel(processes, [&](int p) {
-    FrontierOptions options;
+    RunOptions options;
     options.job.process.workers = processes < 3 ? 2 : 1;
     options.job.ownership = drawn.ownership;
     options.tools = {.top = kTopOfAll, .verify = true, .bound = true, .gather = true};
     if (p == 0)
-      options.finished = [&](frontier::FrontierJob&, Kernel& kernel, std::size_t) {
-        found.values.push_back(numbers_of(kernel.all()));
-      };
+      options.finished = [&](const Finished& done) { found.values.push_back(numbers_of(done.all)); };
     const auto kernel = make();
-    auto report = run_frontier(*bootstraps[static_cast<std::size_t>(p)], drawn.graph(),
-                               graph::VertexNames(drawn.graph()), *kernel, options);
+    auto report = kernel->run(*bootstraps[static_cast<std::size_t>(p)], drawn.graph(),
+                              graph::VertexNames(drawn.graph()), options);
     if (p == 0) found.report = std::move(report);
   });
   return found;
@@ -319,7 +317,7 @@ void check_other_kernels(const Drawn& drawn, int processes) {
 }
 
 void check_dense(const Drawn& drawn, int processes) {
-  const auto make = [&](const std::string& name) -> std::unique_ptr<DenseKernel> {
+  const auto make = [&](const std::string& name) -> std::unique_ptr<Kernel> {
     if (name == "pagerank") return make_pagerank({.iterations = 3}, drawn.vertices(), true);
     if (name == "ppr") return make_ppr({.iterations = 3}, {drawn.sources}, true);
     return make_spmv({.iterations = 2}, {}, true, true);
@@ -328,15 +326,14 @@ void check_dense(const Drawn& drawn, int processes) {
     const auto bootstraps = launch::bootstraps(processes);
     Result<double> found;
     transport::parallel(processes, [&](int p) {
-      DenseOptions options;
+      RunOptions options;
       options.job.strategy = drawn.deterministic ? plan::Strategy::cover : plan::Strategy::slots;
       options.job.encoding = plan::Encoding::f64;
       options.job.ownership = drawn.ownership;
-      options.job.weighted = std::string(name) == "spmv";
       options.job.assumed_compute_rate = options.job.assumed_link_rate = 1e9;
       options.tools = {.top = kTopOfAll, .verify = true};
       const auto kernel = make(name);
-      auto result = call(*bootstraps[static_cast<std::size_t>(p)], drawn.graph(), *kernel, options);
+      auto result = call<double>(*bootstraps[static_cast<std::size_t>(p)], drawn.graph(), *kernel, options);
       if (p == 0) found = std::move(result);
     });
     check_top(found.report.answer, reached_in(found.values), [](double value) { return std::fabs(value); });

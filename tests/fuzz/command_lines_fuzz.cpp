@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "../unit/graph_test.h"
+#include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/program.h"
 #include "fuzz.h"

@@ -4,6 +4,7 @@
 
 #include "drawn_graph.h"
 #include "kernels/count.h"
+#include "runs/frontier_kernel.h"
 
 namespace edgewire::runs {
 
@@ -17,24 +18,25 @@ void check_from_disks(const Drawn& drawn, int processes, const std::string& devi
   std::map<std::string, std::uint64_t> sent, least;  // [phase]: bytes
   bool exact = false;
   transport::parallel(processes, [&](int p) {
-    const auto kernel = make();
+    const auto made = make();
+    auto& kernel = dynamic_cast<FrontierKernel&>(*made);
     frontier::Options options;
     options.process.workers = processes < 3 ? 2 : 1;
     options.ownership = drawn.ownership;
-    options.record_bytes = kernel->record_bytes();
-    options.disks = {.devices = {device}, .weighted = kernel->weighted(), .kernel = kernel->vertex_bytes()};
-    options.kernel = kernel->describe();
-    kernel->choose_tasks(drawn.graph(), processes, options.process.workers, true);
+    options.record_bytes = kernel.record_bytes();
+    options.disks = {.devices = {device}, .weighted = kernel.weighted(), .kernel = kernel.vertex_bytes()};
+    options.kernel = kernel.describe();
+    kernel.choose_tasks(drawn.graph(), processes, options.process.workers, true);
     frontier::FrontierJob job(*bootstraps[static_cast<std::size_t>(p)], drawn.graph(), options);
-    kernel->prepare(job, {});
+    kernel.prepare(job, {});
     job.make_rows();
-    kernel->choose(0);
-    for (const auto& step : kernel->run(job)) {
+    kernel.choose(0);
+    for (const auto& step : kernel.supersteps(job)) {
       const std::uint64_t bytes = job.sum_of_all(step.sent.record_bytes);
-      if (p == 0) sent[kernel->phase(step)] += bytes;
+      if (p == 0) sent[kernel.phase(step)] += bytes;
     }
     if (p > 0) return;
-    for (const auto& count : kernel->counts(drawn.graph(), true)) {
+    for (const auto& count : kernel.counts(drawn.graph(), true)) {
       exact = count.exactness == kernels::Exactness::exact;
       for (const auto& step : count.count(job.ownership()))
         least[step.phase] += step.load.records() * count.record_bytes;

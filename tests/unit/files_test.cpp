@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "cli/commands.h"
 #include "cli/program.h"
 
 namespace edgewire::cli {

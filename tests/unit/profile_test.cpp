@@ -36,7 +36,7 @@ Profile counted() {
 
 TEST_CASE("derived figures come from counts, scaled, of computing") {
   const auto profile = counted();
-  const auto json = nlohmann::json::parse(profile.to_json());
+  const auto json = nlohmann::json(profile.to_json());
   const auto& process = json["processes"][0];
   for (const auto& worker : process["worker"]) {
     const auto& compute = worker["counted"]["compute"];
@@ -91,7 +91,7 @@ TEST_CASE("cores that a hypervisor took away are told once for each machine") {
   CHECK(text.find("rank 0: the hypervisor took 0.25 cores") != std::string::npos);
   CHECK(text.find("rank 1: the hypervisor") == std::string::npos);
   CHECK(text.find("rank 2: the hypervisor") == std::string::npos);
-  const auto json = nlohmann::json::parse(profile.to_json());
+  const auto json = nlohmann::json(profile.to_json());
   CHECK(json["processes"][0]["stolen_cores"] == 0.25);
   CHECK(json["processes"][2]["stolen_cores"].get<double>() == doctest::Approx(0.015));
 }
@@ -133,7 +133,7 @@ TEST_CASE("the first iteration warms up, but no superstep does") {
   profile.load = load_of(profile);
   CHECK(profile.load.seconds == doctest::Approx(2e-3));
   profile.verdict = judge(profile.load);
-  const auto json = nlohmann::json::parse(profile.to_json());
+  const auto json = nlohmann::json(profile.to_json());
   CHECK(json["step"] == "superstep");
   CHECK(json["items"] == "edges");
   CHECK(json["processes"][0]["iterations"][9]["what"] == "relax");
@@ -147,7 +147,7 @@ TEST_CASE("the first iteration warms up, but no superstep does") {
 TEST_CASE("a figure whose events are not counted is left out") {
   auto profile = counted();
   for (auto& worker : profile.processes[0].workers) worker.counts[0][Event::llc_misses] = {};
-  const auto process = nlohmann::json::parse(profile.to_json())["processes"][0];
+  const auto process = nlohmann::json(profile.to_json())["processes"][0];
   CHECK(!process.contains("bytes_from_memory_per_edge"));
   CHECK(!process["worker"][0]["counted"]["compute"].contains("instructions_per_llc_miss"));
   CHECK(

@@ -263,7 +263,11 @@ TEST_CASE("the first screen has answer, time and bytes, and --verbose what lies 
   report.bound.seconds_at = {{"1G", 0.25}, {"10G", 0.000025}};
   report.convergence.push_back({0.25, true, "changed by a quarter\n", "and by no more\n"});
   report.layout_reason = "degree: for a reason";
-  report.profile_text = "asked for\n";
+  struct Asked : Section {
+    nlohmann::ordered_json to_json() const override { return {}; }
+    std::string to_text() const override { return "asked for\n"; }
+  };
+  report.profile_section = std::make_shared<const Asked>();
   const std::string screen = report.to_text(false), all = report.to_text(true);
   CHECK(screen ==
         "the answer\n"

@@ -13,7 +13,7 @@
 #include "bootstraps.h"
 #include "graph_test.h"
 #include "runs/call.h"
-#include "runs/dense.h"
+#include "runs/frontier_kernel.h"
 #include "runs/kernels.h"
 #include "transport_fixture.h"
 #include "triangles.h"
@@ -49,7 +49,7 @@ constexpr std::uint32_t kUnreached = 0xffffffff;
 TEST_CASE("one call of each kernel that follows a frontier gives the values of all vertices and a report") {
   const auto built = graph::triangles();
   const auto& graph = built.graph;
-  FrontierOptions options;
+  RunOptions options;
   options.tools.verify = true;
 
   SUBCASE("bfs") {
@@ -102,7 +102,7 @@ class Saying : public VertexKernel<PlainId> {
  public:
   explicit Saying(report::Answer answer)
       : VertexKernel("saying", "value", Values::Form::vertex, 0), answer_(std::move(answer)) {}
-  std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
+  std::vector<frontier::Superstep> supersteps(frontier::FrontierJob& job) override {
     for (LocalNumber i{}; i < job.owned(); ++i)
       mine_.push_back(job.ownership().vertex(job.rank(), i) / 3 * 3);
     job.wait_for_all();
@@ -132,13 +132,13 @@ TEST_CASE("an answer that is not what the values say is refused where it is to b
                   {"largest_label", report::VertexName{"0"}}};
   right.top = {{{"0"}, three}, {{"3"}, three}};
   const auto refusal = [&](const report::Answer& answer, bool verify = true) {
-    FrontierOptions options;
+    RunOptions options;
     options.tools.top = 2;
     options.tools.verify = verify;
     Saying kernel(answer);
     const auto alone = launch::alone();
     try {
-      run_frontier(*alone, built.graph, graph::VertexNames(built.graph), kernel, options);
+      kernel.run(*alone, built.graph, graph::VertexNames(built.graph), options);
     } catch (const Error& error) {
       return std::string(error.what());
     }
@@ -190,7 +190,7 @@ TEST_CASE("paths and sums of answers are compared with those of the values") {
 TEST_CASE("reports say what had to be sent, where somebody counts it") {
   const auto built = graph::triangles();
   const auto& graph = built.graph;
-  FrontierOptions options;
+  RunOptions options;
   options.tools.bound = true;
   const auto sent = [](const report::RunReport& report) {
     std::uint64_t bytes = 0;
@@ -259,7 +259,7 @@ TEST_CASE("runs whose length is known beforehand tell of it: sources of a proces
   const auto built = graph::triangles();
   std::mutex mutex;
   std::multiset<std::string> told;
-  FrontierOptions options;
+  RunOptions options;
   options.tools.progress = [&](const Step& step) {
     const std::scoped_lock lock(mutex);
     if (step.name != nullptr && step.total > 0)
@@ -313,13 +313,13 @@ TEST_CASE(
     "one call of each kernel that passes over all edges gives the values of all vertices and a report") {
   const auto built = graph::triangles();
   const auto& graph = built.graph;
-  DenseOptions options;
+  RunOptions options;
   options.tools.verify = true;
   options.job.encoding = plan::Encoding::f64;
 
   SUBCASE("pagerank") {
     const auto found = in_two<double>([&](launch::Bootstrap& b) {
-      return call(b, graph, *make_pagerank({.iterations = 100}, 7, true), options);
+      return call<double>(b, graph, *make_pagerank({.iterations = 100}, 7, true), options);
     });
     REQUIRE(found.values.size() == 7);
     // A vertex alone has rank r = 0.15 / 7 + 0.85 * r / 7; the six others are alike.
@@ -330,16 +330,16 @@ TEST_CASE(
     CHECK(found.report.is_right());
   }
   SUBCASE("ppr") {
-    const auto found = in_two<double>(
-        [&](launch::Bootstrap& b) { return call(b, graph, *make_ppr({}, {{VertexId(3)}}, true), options); });
+    const auto found = in_two<double>([&](launch::Bootstrap& b) {
+      return call<double>(b, graph, *make_ppr({}, {{VertexId(3)}}, true), options);
+    });
     CHECK(found.values[0] == 0);
     CHECK(found.values[3] > found.values[4]);
     CHECK(found.values[3] + found.values[4] + found.values[5] == doctest::Approx(1));
   }
   SUBCASE("spmv with weights") {
-    options.job.weighted = true;
     const auto found = in_two<double>([&](launch::Bootstrap& b) {
-      return call(b, graph, *make_spmv({}, {{1, 10, 100, 0, 0, 1, 0}}, true, true), options);
+      return call<double>(b, graph, *make_spmv({}, {{1, 10, 100, 0, 0, 1, 0}}, true, true), options);
     });
     CHECK(found.values == Numbers{250, 205, 22, 2, 2, 0, 0});
   }

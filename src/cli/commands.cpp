@@ -1,0 +1,254 @@
+#include "cli/commands.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <sstream>
+
+#include "cli/files.h"
+#include "cli/help.h"
+
+namespace edgewire::cli {
+
+namespace {
+
+constexpr std::string_view kOfTasks = "--count --processes --workers --repeat --json";
+/// Kernels have these in common, behind their own.
+constexpr std::string_view kOfKernels = " --output --top --processes --labels --verbose";
+
+constexpr std::array kFamilies{
+    Family{"generate, convert, info", "make a graph, turn files into one, say what it holds"},
+    Family{"pagerank, ppr", "ranks of all vertices, also as seen from some of them"},
+    Family{"bfs, sssp", "how far vertices are from one, by edges or by weights"},
+    Family{"wcc, scc, cdlp", "connected components (weakly, strongly), communities"},
+    Family{"bc, lcc", "betweenness centrality; clustering, triangles"},
+    Family{"spmv", "the matrix of the graph times a vector"},
+    Family{"sort, tasks", "sort records; what tasks cost that start others"},
+    Family{"bound, compare", "what must be sent at least; runs beside that"},
+    Family{"profile", "where the time of a run went"},
+    Family{"topology, transports", "this machine, and what it can send by"},
+    Family{"netbench, diskbench", "how fast links and disks are"},
+    Family{"help", "explain a command, as COMMAND --help does"},
+};
+
+}  // namespace
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> all = {
+      {.path = "",
+       .examples = {{"edgewire generate kronecker --scale 16 --weights -o g.ew",
+                     "Make a graph to try things with."},
+                    {"edgewire pagerank g.ew -p 2", "Rank its vertices by two processes."},
+                    {"edgewire help pagerank", "Explain a command."}}},
+      {.path = "topology",
+       .add = add_topology,
+       .examples = {{"edgewire topology", "The cores, memory and network cards of this machine."},
+                    {"edgewire topology -p 2", "Where the workers of two processes would be."}}},
+      {.path = "generate", .add = add_generate},
+      {.path = "generate kronecker",
+       .most_used = "--output --scale --edge-factor --weights --undirected --seed",
+       .examples = {{"edgewire generate kronecker --scale 16 --weights -o g.ew",
+                     "A graph as Graph500 has them, with 2^16 vertices and random weights."}}},
+      {.path = "generate uniform",
+       .most_used = "--output --vertices --edge-factor --weights --undirected --seed",
+       .examples = {{"edgewire generate uniform --vertices 5000 -o uniform.ew",
+                     "5000 vertices, with 16 edges each to any vertices."}}},
+      {.path = "generate grid",
+       .most_used = "--output --rows --columns --weights --seed",
+       .examples = {{"edgewire generate grid --rows 300 --columns 200 -o grid.ew",
+                     "A grid, in which each cell is joined to its neighbours."}}},
+      {.path = "generate records",
+       .examples = {{"edgewire generate records --bytes 4M --files 2 -o records", "Files to sort."}}},
+      {.path = "pagerank",
+       .add = add_pagerank,
+       .kind = Kind::kernel,
+       .most_used = "--tolerance --iterations --damping",
+       .other_names = "pr",
+       .examples = {{"edgewire pagerank g.ew", "The ten vertices of the highest ranks."},
+                    {"edgewire pagerank g.ew -p 2 --tolerance 1e-6 -o ranks.tsv",
+                     "Iterate until ranks hardly change, by two processes, and write all ranks."},
+                    {"edgewire pagerank names.tsv --labels -o -",
+                     "Ranks of a list of edges with names, on standard output."}}},
+      {.path = "bfs",
+       .add = add_bfs,
+       .kind = Kind::kernel,
+       .most_used = "--source --samples --target",
+       .examples = {{"edgewire bfs g.ew --source 1",
+                     "How many vertices can be reached from a vertex, and how far."},
+                    {"edgewire bfs g.ew --source 1 --target 5", "A shortest path to one of them."},
+                    {"edgewire bfs g.ew --samples 64 --json report.json",
+                     "Search from 64 vertices, as Graph500 does."}}},
+      {.path = "sssp",
+       .add = add_sssp,
+       .kind = Kind::kernel,
+       .most_used = "--source --target --unit-weights",
+       .other_names = "dijkstra shortest-paths",
+       .examples = {{"edgewire sssp g.ew --source 1 -o distances.tsv",
+                     "Shortest distances by the weights of the graph."},
+                    {"edgewire sssp edges.txt --unit-weights --source 1 --target 3",
+                     "Where a graph has no weights: the path of the fewest edges."}}},
+      {.path = "ppr",
+       .add = add_ppr,
+       .kind = Kind::kernel,
+       .most_used = "--source --sources --tolerance",
+       .examples = {{"edgewire ppr g.ew --source 17", "The ten vertices that are nearest to one."},
+                    {"edgewire ppr g.ew --sources 17,42 --weighted -o ranks.tsv",
+                     "As seen from two vertices, by weights; write all ranks."}}},
+      {.path = "spmv",
+       .add = add_spmv,
+       .kind = Kind::kernel,
+       .most_used = "--x --iterations --direction",
+       .examples = {{"edgewire spmv g.ew -o y.tsv", "Multiply by a vector of ones."},
+                    {"edgewire spmv g.ew --iterations 3 --verify", "Three times, and verify the result."}}},
+      {.path = "wcc",
+       .add = add_wcc,
+       .kind = Kind::kernel,
+       .other_names = "cc components",
+       .examples = {{"edgewire wcc g.ew", "How many components there are, and how large the largest one is."},
+                    {"edgewire wcc g.ew -o components.tsv --top 3",
+                     "Write the component of each vertex, and show the three largest."}}},
+      {.path = "scc",
+       .add = add_scc,
+       .kind = Kind::kernel,
+       .examples = {{"edgewire scc g.ew", "How many components there are, and how large the largest one is."},
+                    {"edgewire scc g.ew -o components.tsv --top 3",
+                     "Write the component of each vertex, and show the three largest."}}},
+      {.path = "bc",
+       .add = add_bc,
+       .kind = Kind::kernel,
+       .most_used = "--samples --sources --normalized",
+       .other_names = "betweenness",
+       .examples = {{"edgewire bc g.ew --samples 16 --normalized",
+                     "An estimate from 16 sources: the ten highest scores."},
+                    {"edgewire bc grid.ew --sources 1,2,3 -o scores.tsv",
+                     "Only the paths that start at three vertices."}}},
+      {.path = "cdlp",
+       .add = add_cdlp,
+       .kind = Kind::kernel,
+       .most_used = "--iterations",
+       .other_names = "communities label-propagation",
+       .examples = {{"edgewire cdlp g.ew",
+                     "How many communities there are, and how large the largest one is."},
+                    {"edgewire cdlp g.ew --iterations 5 -o communities.tsv",
+                     "Write the community of each vertex after five iterations."}}},
+      {.path = "lcc",
+       .add = add_lcc,
+       .kind = Kind::kernel,
+       .other_names = "triangles tc",
+       .examples = {{"edgewire lcc g.ew", "The mean coefficient, and the number of triangles."},
+                    {"edgewire lcc g.ew -o coefficients.tsv --top 5",
+                     "Write the coefficients, and show the five highest."}}},
+      {.path = "sort",
+       .add = add_sort,
+       .kind = Kind::profiled,
+       .most_used = "--output --record --key --partitions --memory --processes --verify",
+       .examples = {{"edgewire sort records/* -o sorted", "Sort files of records into parts."},
+                    {"edgewire sort records/* -o four --partitions 4 --verify",
+                     "Into four parts, and verify them."}}},
+      {.path = "tasks", .add = add_tasks, .kind = Kind::profiled},
+      {.path = "tasks number-inc",
+       .most_used = kOfTasks,
+       .examples = {{"edgewire tasks number-inc -p 2 -w 1", "What a task costs between two processes."}}},
+      {.path = "tasks yield",
+       .most_used = kOfTasks,
+       .examples = {{"edgewire tasks yield -p 2 -w 1", "What it costs to go on in another process."}}},
+      {.path = "tasks suspend",
+       .most_used = kOfTasks,
+       .examples = {{"edgewire tasks suspend -p 2 -w 1",
+                     "What it costs to wait for a task in another process."}}},
+      {.path = "tasks iterative",
+       .most_used = kOfTasks,
+       .examples = {{"edgewire tasks iterative --width 20", "20 tasks a round."}}},
+      {.path = "tasks iterative-j",
+       .most_used = kOfTasks,
+       .examples = {{"edgewire tasks iterative-j --width 20", "20 tasks a round, and one that joins."}}},
+      {.path = "tasks smith-waterman",
+       .most_used = "--length --sequences --verify --processes --workers --json",
+       .examples = {{"edgewire tasks smith-waterman --length 600 --verify", "Align two sequences."}}},
+      {.path = "tasks metg",
+       .most_used = "--pattern --width --steps --processes --workers --json",
+       .examples = {{"edgewire tasks metg --width 4 --steps 20 --repeat 1",
+                     "The shortest tasks that are worth it."}}},
+      {.path = "profile",
+       .add = add_profile,
+       .examples = {{"edgewire profile -- pagerank g.ew", "Where the time of a run went."},
+                    {"edgewire profile -o page.html -- pagerank g.ew -p 2",
+                     "The same on a page with charts."}}},
+      {.path = "convert",
+       .add = add_convert,
+       .kind = Kind::profiled,
+       .most_used = "--output --labels --columns --undirected --simple --memory",
+       .other_names = "import",
+       .examples = {{"edgewire convert edges.txt -o edges.ew",
+                     "A list of edges, a pair of numbers on each line."},
+                    {"edgewire convert names.tsv --labels -o names.ew",
+                     "The same with names instead of numbers, which results show."},
+                    {"edgewire convert edges.ew -o edges.csv.gz",
+                     "To another format: a compressed table, with names where the graph has some."}}},
+      {.path = "info",
+       .add = add_info,
+       .other_names = "stats",
+       .examples = {{"edgewire info g.ew", "What a graph holds."},
+                    {"edgewire info edges.txt --verify",
+                     "A file in another format, and whether it is in order."}}},
+      {.path = "bound",
+       .add = add_bound,
+       .most_used = "--kernel --source --processes --workers --rate --ownership --strategy --json",
+       .examples = {{"edgewire bound g.ew -p 2", "What PageRank must send at least between two processes."},
+                    {"edgewire bound g.ew -p 2,4 -w 2 --rate 10G",
+                     "And how long 10 Gbit/s take for it, also with four processes."},
+                    {"edgewire bound g.ew -p 4 --kernel bfs --source 1",
+                     "The same for a search, by superstep."}}},
+      {.path = "compare",
+       .add = add_compare,
+       .most_used = "--kernel --processes --workers --rate --strategy --repeat --output --json",
+       .examples = {{"edgewire compare g.ew -p 2 --rate 1G --repeat 1 -o page.html",
+                     "Strategies over a shaped link of this machine (as root)."},
+                    {"edgewire compare g.ew --kernel bfs -p 2 --repeat 1 -- --source 1",
+                     "Another kernel over two links; its own options stand behind --."}}},
+      {.path = "transports",
+       .add = add_transports,
+       .examples = {{"edgewire transports", "What can be used here."}}},
+      {.path = "netbench",
+       .add = add_netbench,
+       .most_used = "--transport --test --sizes --seconds --hosts --rank --json",
+       .examples = {{"edgewire netbench --transport tcp --test latency --sizes 8,4k",
+                     "How long messages take over TCP."}}},
+      {.path = "diskbench",
+       .add = add_diskbench,
+       .examples = {{"edgewire diskbench . --size 4M --seconds 0.01",
+                     "How fast the disk of this folder reads."}}},
+      {.path = "help",
+       .add = add_help,
+       .examples = {{"edgewire help tasks metg", "Explain a program of tasks."}}},
+      {.path = "manual", .add = add_manual},
+  };
+  return all;
+}
+
+void add_commands(CLI::App& app) {
+  forget_file_options();
+  for (const Command& one : commands())
+    if (one.add != nullptr) one.add(app);
+  add_version(app);
+}
+
+std::vector<Example> examples_of(const std::string& path, bool below) {
+  std::vector<Example> found;
+  for (const Command& one : commands())
+    if (one.path == path || (below && one.path.starts_with(path + " ")))
+      found.insert(found.end(), one.examples.begin(), one.examples.end());
+  return found;
+}
+
+std::vector<std::string> most_used(const std::string& path) {
+  const auto found = std::ranges::find(commands(), path, &Command::path);
+  if (found == commands().end()) return {};
+  std::istringstream words(std::string(found->most_used) +
+                           std::string(found->kind == Kind::kernel ? kOfKernels : ""));
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
+std::span<const Family> families() { return kFamilies; }
+
+}  // namespace edgewire::cli
