@@ -18,7 +18,6 @@
 #include "cli/files.h"
 #include "cli/graph_files.h"
 #include "cli/load_watch.h"
-#include "graph/python_calls.h"
 #include "graph/vertex_names.h"
 #include "launch/packing.h"
 #include "perf/job_profile.h"
@@ -343,11 +342,7 @@ void add_convert(CLI::App& app) {
          Form::graph, graph_and_labels);
   add_checked(*command, "--to", settings->to,
               "the format to write, whatever the name: ew, el, wel, csv, tsv, mtx, sg, wsg, graph",
-              one_of(written, [](const std::string& word) {
-                const auto call = graph::python_writes("FILE." + word, "edgewire.read(...).to_pandas()",
-                                                       "edgewire.read(...).to_networkx()");
-                return call.empty() ? call : "Python writes it: " + call;
-              }));
+              one_of(written, call_that_writes));
   how.add_to(*command);
   command->add_flag_callback(
       "--no-weights", [&how] { how.weights = false; }, "drop weights");

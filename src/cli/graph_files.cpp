@@ -30,6 +30,12 @@ void add_graph_output(CLI::App& command, std::string& path, bool& simple, bool& 
   add_workers_option(command, workers);
 }
 
+std::string call_that_writes(const std::string& format) {
+  const auto call = graph::python_writes("FILE." + format, "edgewire.read(...).to_pandas()",
+                                         "edgewire.read(...).to_networkx()");
+  return call.empty() ? call : "Python writes it: " + call;
+}
+
 Reading::Reading() { note = edgewire::note; }
 
 void Reading::add_to(CLI::App& command) {

@@ -20,6 +20,9 @@ namespace edgewire::cli {
 /// Adds the options of every subcommand that writes a graph: to which path, and how.
 void add_graph_output(CLI::App& command, std::string& path, bool& simple, bool& undirected, int& workers);
 
+/// Returns what Python writes such a format by, as a hint for one_of(); or an empty text.
+std::string call_that_writes(const std::string& format);
+
 /// Prints one line for people on stdout.
 void print_summary(const std::string& path, const graph::BuildSummary& summary, Clock::time_point start);
 
