@@ -44,8 +44,8 @@ class Input {
   /// Returns what messages call it.
   const std::string& path() const noexcept { return path_; }
   /// Returns whether the input is compressed, in an archive or from standard input: the plain file's size
-  /// shows only at its end.
-  bool streamed() const noexcept { return stream_ != nullptr || parts_.has_value(); }
+  /// shows only at its end. Thread safe: behind parts there comes a stream later, so that is not looked at.
+  bool streamed() const noexcept { return parts_.has_value() || stream_ != nullptr; }
   std::uint64_t file_bytes() const noexcept { return raw_.mapped().size(); }
 
   /// Returns what comes next, up to kPeekBytes, without moving on; fewer only at the end. Valid until

@@ -1,6 +1,7 @@
 #include "graph/builder.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -237,7 +238,7 @@ TEST_CASE("work is done by threads that are ready, and inside it by others") {
     run_workers(1, [&](int) { used[2] = std::this_thread::get_id(); });
     CHECK(used[2] == ready[0]);
   }
-  int without = 0;
+  std::atomic<int> without{0};
   run_workers(3, [&](int worker) { without += worker == 2 ? 1 : 0; });
   CHECK(without == 1);
 }
