@@ -250,13 +250,17 @@ bool begins_with(std::span<const std::uint8_t> bytes, std::initializer_list<std:
 }
 
 /// Returns whether these are the first bytes of a gzip member (RFC 1952, section 2.3.1) as programs write it.
-/// The magic number alone is also the first of two small ids.
+/// The magic number alone is also the first of two small ids. A file that is cut short within its header has
+/// only the first of these bytes.
 bool is_gzip_header(std::span<const std::uint8_t> bytes) {
-  constexpr std::size_t kHeaderBytes = 10, kFlags = 3, kExtraFlags = 8, kSystem = 9;
-  constexpr std::uint8_t kReserved = 0xE0, kSlowest = 2, kFastest = 4, kLastSystem = 13, kUnknown = 255;
-  if (bytes.size() < kHeaderBytes) return false;
-  const std::uint8_t extra = bytes[kExtraFlags], system = bytes[kSystem];
-  return bytes[2] == 8 && (bytes[kFlags] & kReserved) == 0 &&
+  constexpr std::size_t kMethod = 2, kFlags = 3, kExtraFlags = 8, kSystem = 9;
+  constexpr std::uint8_t kDeflate = 8, kReserved = 0xE0, kSlowest = 2, kFastest = 4, kLastSystem = 13,
+                         kUnknown = 255;
+  const auto byte = [&](std::size_t place, std::uint8_t usual) {
+    return place < bytes.size() ? bytes[place] : usual;
+  };
+  const std::uint8_t extra = byte(kExtraFlags, 0), system = byte(kSystem, 0);
+  return byte(kMethod, kDeflate) == kDeflate && (byte(kFlags, 0) & kReserved) == 0 &&
          (extra == 0 || extra == kSlowest || extra == kFastest) &&
          (system <= kLastSystem || system == kUnknown);
 }
