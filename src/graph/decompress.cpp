@@ -287,10 +287,8 @@ bool is_bzip2_block(std::span<const std::uint8_t> bytes) {
 
 /// Returns how the bytes are packed. Pairs of ids, which have no magic number, may begin with one of these:
 /// where the name does not say that the file is packed, more than the magic number must be right.
-Packing packing_of(RawBytes& raw) {
-  constexpr std::size_t kEnough = 4096;
-  const auto first = raw.peek(kEnough);
-  const auto named = [&](std::string_view ending) { return raw.name().ends_with(ending); };
+Packing packing_of(std::span<const std::uint8_t> first, std::string_view name) {
+  const auto named = [&](std::string_view ending) { return name.ends_with(ending); };
   if (begins_with(first, {0x1F, 0x8B}) && (named(".gz") || is_gzip_header(first))) return Packing::gzip;
   if (named(".zst") ? is_zstandard(first) : is_zstandard_data(first)) return Packing::zstandard;
   if (begins_with(first, {0xFD, '7', 'z', 'X', 'Z', 0})) return Packing::xz;
@@ -300,6 +298,11 @@ Packing packing_of(RawBytes& raw) {
   return Packing::none;
 }
 
+Packing packing_of(RawBytes& raw) {
+  constexpr std::size_t kEnough = 4096;
+  return packing_of(raw.peek(kEnough), raw.name());
+}
+
 }  // namespace
 
 bool is_zstandard(std::span<const std::uint8_t> bytes) {
@@ -307,6 +310,10 @@ bool is_zstandard(std::span<const std::uint8_t> bytes) {
   const bool frame = bytes[0] == 0x28 && bytes[1] == 0xB5 && bytes[2] == 0x2F && bytes[3] == 0xFD;
   const bool skipped = bytes[0] >> 4 == 5 && bytes[1] == 0x2A && bytes[2] == 0x4D && bytes[3] == 0x18;
   return frame || skipped;
+}
+
+bool begins_as_packed(std::string_view text) {
+  return packing_of({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "") != Packing::none;
 }
 
 bool is_compressed(RawBytes& raw) { return packing_of(raw) != Packing::none; }

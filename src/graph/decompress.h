@@ -76,6 +76,8 @@ std::unique_ptr<ByteStream> more_members(RawBytes& raw, bool gzip);
 /// Returns whether a Zstandard frame begins here, one that is skipped (RFC 8878, section 3.1.2) among them.
 bool is_zstandard(std::span<const std::uint8_t> bytes);
 
+/// Returns whether a file that begins so, and whose name does not say it, is taken for a packed one.
+bool begins_as_packed(std::string_view text);
 /// Returns whether `raw` begins as a file of one of these formats.
 bool is_compressed(RawBytes& raw);
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "graph/decompress.h"
 #include "graph/edge_lines.h"
 #include "graph/first_lines.h"
 #include "graph/format.h"
@@ -314,6 +315,16 @@ std::optional<Format> format_of_file(std::string_view path) {
 void skip_byte_order_mark(Input& input) {
   if (const WideText wide = wide_text(input.peek()); !wide.encoding.empty()) refuse_wide(input, wide);
   if (input.peek().starts_with(kByteOrderMark)) input.skip(kByteOrderMark.size());
+}
+
+std::string mistaken_for(std::string_view start) {
+  if (start.starts_with(kByteOrderMark)) return "text with a byte order mark";
+  if (const WideText wide = wide_text(start); !wide.encoding.empty())
+    return fmt::format("text in {}", wide.encoding);
+  if (begins_as_packed(start)) return "packed data";
+  const Content content = content_of(start);
+  if (content.format) return std::string(name_of(*content.format).words);
+  return std::string(content.table ? name_of(Format::csv).words : content.foreign);
 }
 
 Format choose_format(Input& input, Format asked, bool columns, bool labels) {

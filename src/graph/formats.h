@@ -55,6 +55,9 @@ inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 /// Moves behind the mark, where the text has it. Throws Error for text in UTF-16 and UTF-32.
 void skip_byte_order_mark(Input& input);
 
+/// Returns what a text that begins so is taken for by those who read it as an edge list; empty: for one.
+std::string mistaken_for(std::string_view start);
+
 /// Returns the format to read `input` as: `asked`, or for Format::automatic the one that its name and its
 /// content tell. Throws Error, with the file and what would work, when the content contradicts `asked` or the
 /// name, and when the format is unknown or not supported. With `columns` (--columns) it is a table, with

@@ -75,6 +75,25 @@ void append_plain(std::string& text, std::string_view name, const std::string& p
   text += name;
 }
 
+/// Throws Error where the beginning of the list, which has names, would make readers take it for something
+/// else.
+void check_beginning(const Export& task) {
+  constexpr std::size_t kEnough = 4096;
+  const VertexNames names(task.graph);
+  if (!names.labelled()) return;
+  std::string start;
+  const RowBlocks blocks(task.graph);
+  for (std::uint64_t block = 0; block < blocks.count() && start.size() < kEnough; ++block)
+    blocks.visit(block, [&](PlainId row, std::uint64_t index) {
+      if (start.size() >= kEnough) return;
+      start += fmt::format("{} {}\n", names.label(VertexId(row)), names.label(task.graph.targets()[index]));
+    });
+  if (const std::string other = mistaken_for(start); !other.empty())
+    throw Error(
+        fmt::format("{}: an edge list that begins with '{}' is taken for {} by readers: write .csv or .tsv",
+                    task.output == "-" ? "stdout" : task.output, start.substr(0, start.find('\n')), other));
+}
+
 /// Appends a line for each edge, with what results call its vertices. append_name(text, name) appends a name
 /// from the table of names. Returns how many vertices have no edge.
 template <class AppendName>
@@ -155,6 +174,7 @@ WriteSummary write_gap_text(const Export& task) {
   TextOutput output(task.output);
   WriteSummary summary{task.graph.edges()};
   if (task.names) {
+    check_beginning(task);
     summary.lost_vertices = append_named_edges(
         output, task, ' ',
         [&](std::string& text, std::string_view name) { append_plain(text, name, task.output); });
