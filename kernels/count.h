@@ -2,7 +2,6 @@
 // counted by a sequential run of the method.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <numeric>
@@ -78,28 +77,6 @@ FrontierCount count_strong_components(const graph::GraphFile& graph);
 FrontierCount count_triangles(const graph::GraphFile& graph);
 /// Counts for cdlp, exactly.
 FrontierCount count_labels(const graph::GraphFile& graph, std::uint64_t iterations);
-
-/// A run that can be counted.
-struct CountedRun {
-  std::string kernel;
-  std::string source;             ///< source of bfs, sssp and bc: an id or a label
-  std::uint64_t iterations = 10;  ///< iterations of cdlp
-};
-/// Returns the count of a run. Throws UsageError for a kernel without one, and Error where the graph has no
-/// such source.
-FrontierCount count_of(const CountedRun& run, const graph::GraphFile& graph);
-
-/// The kernels that send the values of a plan in each iteration.
-inline constexpr std::array kDenseKernels{"pagerank", "ppr", "spmv"};
-/// The kernels that follow a frontier, and send records.
-inline constexpr std::array kFrontierKernels{"bfs", "sssp", "wcc", "scc", "bc", "cdlp", "lcc"};
-/// Returns whether the kernel is one of kDenseKernels.
-bool is_dense(std::string_view kernel);
-/// Returns whether the kernel is bfs, sssp or bc, which start at a vertex.
-bool has_source(std::string_view kernel);
-/// Throws UsageError where processes own edges, or would choose: a kernel that follows a frontier needs
-/// owners of vertices.
-void check_frontier_ownerships(std::string_view kernel, const std::vector<std::string>& ownerships);
 
 /// Knows who owns which vertex, and which vertices of others a process has named: it names each one once.
 /// Processes come one after the other.

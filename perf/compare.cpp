@@ -355,7 +355,8 @@ void count_rows(Comparison& comparison, const graph::GraphFile& graph, const std
 
 void add_frontier_bounds(Comparison& comparison, const graph::GraphFile& graph, const std::string& source) {
   const std::string other = uncounted(comparison.kernel_options);
-  comparison.has_bounds = other.empty() && (source.empty() != kernels::has_source(comparison.kernel));
+  comparison.has_bounds =
+      other.empty() && (source.empty() != kernels::descriptor_of(comparison.kernel).has_source);
   if (!comparison.has_bounds) {
     comparison.notes.push_back(fmt::format("no wire limit: edgewire bound counts what {} sends without {}",
                                            comparison.kernel, other.empty() ? "several sources" : other));

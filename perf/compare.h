@@ -9,7 +9,7 @@
 #include "dense/plan/count.h"
 #include "dense/plan/volume.h"
 #include "edgewire/graph.h"
-#include "kernels/count.h"
+#include "kernels/descriptor.h"
 #include "perf/core_watch.h"
 #include "perf/model.h"
 
@@ -141,7 +141,7 @@ struct Comparison {
   std::vector<std::string> notes;  ///< what a reader must know
   LostCores lost;                  ///< cores of this machine that others had while the runs went on
 
-  bool dense() const { return kernels::is_dense(kernel); }
+  bool dense() const { return kernels::descriptor_of(kernel).dense; }
   /// Returns the kernel and its options, as they are typed.
   std::string kernel_words() const;
   /// Returns whether others had so much of the cores that no conclusion holds: more than a twentieth.

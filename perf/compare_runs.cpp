@@ -18,7 +18,7 @@ namespace {
 
 /// Returns the options that compare sets.
 std::vector<std::string> own_words(const Cell& cell, const CompareSettings& settings, int iterations) {
-  const bool dense = kernels::is_dense(settings.kernel);
+  const bool dense = kernels::descriptor_of(settings.kernel).dense;
   std::vector<std::string> words{"/proc/self/exe",
                                  settings.kernel,
                                  settings.graph_path,
@@ -62,7 +62,7 @@ CompareRuns::CompareRuns(const CompareSettings& settings, const Matrix& matrix, 
       runs_(cells_.size()),
       iterations_(cells_.size(), settings.iterations) {
   if (std::ranges::find(matrix.processes, 1) == matrix.processes.end())
-    note(kernels::is_dense(settings.kernel) && !matrix.loopback
+    note(kernels::descriptor_of(settings.kernel).dense && !matrix.loopback
              ? "one process was added: predictions take the compute rate from it"
              : "one process was added: it is what several are compared with");
   if (matrix.loopback)
@@ -124,7 +124,7 @@ bool CompareRuns::run_cell(int round, std::size_t c) {
   }
   if (!is_quiet())
     say(fmt::format("{}: {}{}\n", turn, readable_seconds(run.seconds),
-                    kernels::is_dense(settings_.kernel) ? " an iteration" : ""));
+                    kernels::descriptor_of(settings_.kernel).dense ? " an iteration" : ""));
   runs_[c].push_back(std::move(run));
   return true;
 }
@@ -162,7 +162,7 @@ void CompareRuns::explain_local_hosts(int cores) {
       "caches; what a network card would do for TCP, their cores do{}",
       cores, cores == 1 ? "" : "s",
       most > cores ? fmt::format("; with up to {} workers they compute in turns", most) : ""));
-  if (kernels::is_dense(settings_.kernel)) return;
+  if (kernels::descriptor_of(settings_.kernel).dense) return;
   note(
       "a shaped link that was idle passes what it carries in 1.6 ms at once, in each superstep: a run that "
       "sends little in each shows less of the rate than a network card would");

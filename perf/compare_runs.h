@@ -26,7 +26,7 @@ struct CompareSettings {
   std::string rank{}, secret_path{}, port{};
 
   bool local() const { return hosts_path.empty(); }
-  bool has_iterations() const { return kernels::is_dense(kernel) || kernel == "cdlp"; }
+  bool has_iterations() const { return kernels::descriptor_of(kernel).has_iterations; }
 };
 
 /// A run has failed. What it said is on stderr already.

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "base/error.h"
 #include "edgewire/graph.h"
 #include "graph/format.h"
-#include "kernels/count.h"
 
 namespace edgewire::perf {
 
@@ -22,47 +20,10 @@ constexpr std::uint64_t kFrontierProgram = 3'100'000;
 /// The vertices of one owner whose boundary vertices are found together, and the bytes for them (Boundary).
 constexpr std::uint64_t kBlockVertices = 64, kBlockBytes = 16;
 
-/// The bytes for one of each.
-struct Bytes {
-  std::uint64_t owned = 0, boundary = 0, told = 0, edge = 0, in_edge = 0;
+using kernels::ShareBytes;
 
-  Bytes operator+(const Bytes& more) const {
-    return {owned + more.owned, boundary + more.boundary, told + more.told, edge + more.edge,
-            in_edge + more.in_edge};
-  }
-};
-
-/// The bytes of an id.
-constexpr std::uint64_t kId = sizeof(PlainId);
-
-constexpr Bytes kBoundary{.boundary = 4, .told = 4};
-constexpr Bytes kKnownRows{.owned = 8, .edge = 4};
-/// bfs has levels, and the two lists of a frontier.
-constexpr Bytes kBreadthFirst{.owned = 8};
-/// sssp has the lowest distance that is known, and for a boundary vertex also the one that was sent; values
-/// of the result, and lists.
-constexpr Bytes kShortestPaths{.owned = 20, .boundary = 16};
-/// wcc has the forest and the labels.
-constexpr Bytes kComponents{.owned = 4 + kId, .boundary = 4};
-/// bc has paths and shares of all, sums, scores, those of the result, and the order in which vertices were
-/// reached. It also has who has asked for them, twice while a level is put together.
-constexpr Bytes kBetweenness{.owned = 44, .boundary = 24, .told = 24};
-/// cdlp has labels of all, the next ones, and those of the result.
-constexpr Bytes kLabels{.owned = 3 * kId, .boundary = kId};
-/// InRows has the sources of in-edges by vertex, which become rows of known vertices.
-constexpr Bytes kInRows{.owned = 8, .in_edge = kId};
-/// scc has labels, those of the result, counts of edges both ways, and RestRows without edges. It also has
-/// sides of all vertices, and which vertices of others have edges that are kept.
-constexpr Bytes kStrong{.owned = 32 + 3 * kId, .boundary = 5 + kId};
-/// lcc has heads and numbers of oriented rows, for each known vertex. Later it has credits, cells of a
-/// worker, ids of BoundaryRows, and the rows that are to come and go.
-constexpr Bytes kOriented{.owned = 24, .boundary = 24},
-    kIntersected{.owned = 12 + kId, .boundary = 20 + kId, .told = 12};
-
-std::uint64_t of(const Bytes& bytes, const ProcessShare& share) {
-  return bytes.owned * share.owned + bytes.boundary * share.boundary + bytes.told * share.told +
-         bytes.edge * share.edges + bytes.in_edge * share.in_edges;
-}
+constexpr ShareBytes kBoundary{.boundary = 4, .told = 4};
+constexpr ShareBytes kKnownRows{.owned = 8, .edge = 4};
 
 std::uint64_t blocks(const GraphShares& graph, const ProcessShare& share) {
   return kBlockBytes *
@@ -76,51 +37,18 @@ ProcessShare both_ways(ProcessShare share) {
   return share;
 }
 
-/// Returns the bytes of rows of lcc that travel at a time, out and in. In symmetric graphs it adds bits of
-/// hubs, as many as the rows that are there.
-std::uint64_t travelling_rows(const GraphShares& graph, const ProcessShare& share) {
-  constexpr std::uint64_t kLeastBatch = 1 << 18, kMostBatch = 1 << 22, kWord = sizeof(PlainId),
-                          kBitsOfHub = 4, kMostBits = 64 << 20;
-  const std::uint64_t processes = graph.processes.size();
-  const std::uint64_t entries = graph.symmetric ? share.edges / 2 : share.edges;
-  const std::uint64_t batch =
-      std::min(std::clamp(graph.edges / 4 / processes, kLeastBatch, kMostBatch), entries * (processes - 1));
-  if (!graph.symmetric) return (2 * kWord + kWord / 4) * batch;
-  return 2 * kWord * batch + std::min(kMostBits, kBitsOfHub * (entries + batch));
-}
-
-/// Returns the memory of lcc; `share` has the neighbours in both directions. Where edges have a direction,
-/// InRows are there while rows are oriented.
-std::uint64_t triangles(const GraphShares& graph, const ProcessShare& share) {
-  constexpr std::uint64_t kEntry = 4, kBothWays = 1;
-  const std::uint64_t later = of(kIntersected, share) + travelling_rows(graph, share);
-  if (graph.symmetric) return of(kOriented, share) + kEntry * share.edges / 2 + later;
-  return of(kOriented, share) + (kEntry + kBothWays) * share.edges + std::max(of(kInRows, share), later);
-}
-
-/// Returns the bytes of a kernel that has the same in graphs of all kinds, without rows; else nothing.
-std::optional<Bytes> simple_kernel(std::string_view kernel) {
-  if (kernel == "bfs") return kBreadthFirst;
-  if (kernel == "sssp") return kShortestPaths;
-  if (kernel == "bc") return kBetweenness;
-  if (kernel == "wcc") return kComponents;
-  return {};
-}
-
-std::uint64_t kernel_bytes(std::string_view kernel, const GraphShares& graph, const ProcessShare& share) {
+std::uint64_t kernel_bytes(const kernels::KernelMemory& kernel, const GraphShares& graph,
+                           const ProcessShare& share) {
   const bool several = graph.processes.size() > 1;
   // One process reads those of the file, unless ids are wider than numbers.
-  const Bytes rows = several || kIds64 ? kKnownRows : Bytes{};
-  if (const auto simple = simple_kernel(kernel)) return of(rows + *simple, share);
-  if (kernel == "scc" && graph.symmetric) return of(rows + kComponents, share);
-  if (kernel == "scc") return of(rows + kStrong, share);
-  if (kernel != "cdlp" && kernel != "lcc")
-    throw UsageError(fmt::format("there is no prediction of the memory of {}", kernel));
-  if (graph.symmetric) return kernel == "lcc" ? triangles(graph, share) : of(rows + kLabels, share);
+  const ShareBytes rows = kernel.follows_rows && (several || kIds64) ? kKnownRows : ShareBytes{};
+  const auto bytes_of = [&](const ProcessShare& known) {
+    return (rows + (graph.symmetric ? kernel.symmetric : kernel.directed)).of(known) +
+           (kernel.more == nullptr ? 0 : kernel.more(graph, known));
+  };
+  if (graph.symmetric || !kernel.both_ways) return bytes_of(share);
   const ProcessShare both = both_ways(share);
-  const std::uint64_t more = several ? of(kBoundary, both) + blocks(graph, both) : 0;
-  if (kernel == "lcc") return more + triangles(graph, both);
-  return more + of(rows + kInRows + kLabels, both);
+  return bytes_of(both) + (several ? kBoundary.of(both) + blocks(graph, both) : 0);
 }
 
 /// Returns for each process the vertices of others with an edge to one of its own, once each. Adds the
@@ -201,16 +129,18 @@ GraphShares estimate_shares(std::uint64_t vertices, std::uint64_t edges, bool sy
 }
 
 disk::VertexBytes vertex_bytes(std::string_view kernel) {
-  const Bytes bytes = simple_kernel(kernel).value() + kBoundary;
+  const ShareBytes bytes = kernels::descriptor_of(kernel).memory.symmetric + kBoundary;
   constexpr std::uint64_t kFewBlocks = 1;
   return {bytes.owned, bytes.boundary + bytes.told + kFewBlocks};
 }
 
 std::uint64_t frontier_memory(std::string_view kernel, const GraphShares& shares) {
+  const kernels::Descriptor& found = kernels::descriptor_of(kernel);
+  if (found.dense) throw UsageError(fmt::format("there is no prediction of the memory of {}", kernel));
   std::uint64_t most = 0;
   for (const ProcessShare& share : shares.processes) {
-    const std::uint64_t job = shares.processes.size() == 1 ? 0 : of(kBoundary, share) + blocks(shares, share);
-    most = std::max(most, kFrontierProgram + job + kernel_bytes(kernel, shares, share));
+    const std::uint64_t job = shares.processes.size() == 1 ? 0 : kBoundary.of(share) + blocks(shares, share);
+    most = std::max(most, kFrontierProgram + job + kernel_bytes(found.memory, shares, share));
   }
   return most;
 }

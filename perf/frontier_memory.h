@@ -9,28 +9,13 @@
 
 #include "disk/memory_budget.h"
 #include "edgewire/graph.h"
+#include "kernels/descriptor.h"
 #include "partition/ownership.h"
 
 namespace edgewire::perf {
 
-/// What one process has of a graph.
-struct ProcessShare {
-  std::uint64_t owned = 0;     ///< vertices
-  std::uint64_t edges = 0;     ///< edges out of them
-  std::uint64_t in_edges = 0;  ///< edges into them
-  std::uint64_t boundary = 0;  ///< vertices of others that its edges lead to
-  std::uint64_t told = 0;      ///< pairs of an owned vertex and a process that has it in its boundary
-  /// The same two where a process knows the sources of edges into its vertices, too.
-  std::uint64_t boundary_both = 0, told_both = 0;
-};
-
-/// A graph and what each of its processes has of it.
-struct GraphShares {
-  std::uint64_t vertices = 0;
-  std::uint64_t edges = 0;
-  bool symmetric = false;  ///< every edge is stored both ways
-  std::vector<ProcessShare> processes;
-};
+using kernels::GraphShares;
+using kernels::ProcessShare;
 
 /// Reads all rows. It takes 8 bytes of memory for each vertex, and unless the graph is symmetric 4 for each
 /// process and vertex of others from which an edge leads to it.
@@ -46,8 +31,8 @@ GraphShares estimate_shares(std::uint64_t vertices, std::uint64_t edges, bool sy
 /// Returns the anonymous memory of the process that will hold most, in bytes, with one worker in each
 /// process. The sum leaves out the mapped graph, buffers of connections, rings, and what only rank 0 has,
 /// which gathers results. For scc of directed graphs it leaves out the edges that its first search leaves
-/// over: nobody knows beforehand how many there are. `kernel`: one of kFrontierKernels; else throws
-/// UsageError.
+/// over: nobody knows beforehand how many there are. `kernel`: one that follows a
+/// frontier; else throws UsageError.
 std::uint64_t frontier_memory(std::string_view kernel, const GraphShares& shares);
 
 /// Returns what a process keeps of a vertex while rows are on disks, for `bfs`, `sssp`, `wcc` and `bc`, with

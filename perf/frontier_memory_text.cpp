@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include "base/units.h"
-#include "kernels/count.h"
 #include "perf/dense_memory.h"
 #include "perf/frontier_memory.h"
 #include "report/json_text.h"
@@ -14,7 +13,7 @@ namespace {
 /// Returns the memory of a process. A dense kernel sends with strategy slots, which `cover` needs no more
 /// than.
 std::uint64_t memory_of(std::string_view kernel, const GraphShares& graph) {
-  if (!kernels::is_dense(kernel)) return frontier_memory(kernel, graph);
+  if (!kernels::descriptor_of(kernel).dense) return frontier_memory(kernel, graph);
   const ProcessShare& share = graph.processes.front();
   return dense_memory({.processes = static_cast<int>(graph.processes.size()),
                        .vertices = share.owned,
@@ -35,7 +34,7 @@ std::string memory_text(std::string_view kernel, const std::vector<GraphShares>&
   return fmt::format(
              "{}{}, {} vertices, {} edges: memory of a process, estimated for processes with as many "
              "vertices and edges each, and edges that lead to any vertex equally often\n",
-             kernel, kernels::is_dense(kernel) ? " with slots" : "", estimates.front().vertices,
+             kernel, kernels::descriptor_of(kernel).dense ? " with slots" : "", estimates.front().vertices,
              estimates.front().edges) +
          to_text(table);
 }

@@ -139,14 +139,14 @@ void run_frontier_bound(const BoundArguments& arguments, const perf::BoundOption
 
 /// Refuses options that a kernel does not have, and ownerships of edges.
 void check_kernel(CLI::App& command, BoundArguments& arguments) {
-  const bool has_source = kernels::has_source(arguments.kernel);
-  if (!has_source && !arguments.source.empty())
+  const kernels::Descriptor& kernel = kernels::descriptor_of(arguments.kernel);
+  if (!kernel.has_source && !arguments.source.empty())
     throw UsageError("--source is of --kernel bfs, sssp and bc, not of " + arguments.kernel);
-  if (has_source && arguments.source.empty())
+  if (kernel.has_source && arguments.source.empty())
     throw UsageError(fmt::format("--kernel {} needs --source", arguments.kernel));
-  if (arguments.kernel != "cdlp" && command.count("--iterations") > 0)
+  if ((kernel.dense || !kernel.has_iterations) && command.count("--iterations") > 0)
     throw UsageError("--iterations is of --kernel cdlp, not of " + arguments.kernel);
-  if (kernels::is_dense(arguments.kernel)) return;
+  if (kernel.dense) return;
   for (const char* option :
        {"--workers", "--strategy", "--precision", "--as-published-2015", "--compute-rate", "--csv"}) {
     if (command.count(option) > 0)
@@ -164,7 +164,7 @@ void run(const BoundArguments& arguments) {
   const auto opened = open_graph(arguments.graph_path(), arguments.reading);
   const graph::GraphFile& file = opened.file;
   verify(file, options.threads);
-  if (!kernels::is_dense(arguments.kernel)) {
+  if (!kernels::descriptor_of(arguments.kernel).dense) {
     run_frontier_bound(arguments, options, file);
     return;
   }

@@ -113,11 +113,11 @@ perf::Matrix matrix_of(const CompareArguments& arguments) {
   for (const auto& item : split(arguments.workers, "--workers"))
     matrix.workers.push_back(whole_number(item, 1, 1024, "--workers"));
   matrix.transports = split(arguments.transports, "--transport");
-  if (kernels::is_dense(arguments.kernel))
+  if (kernels::descriptor_of(arguments.kernel).dense)
     for (const auto& item : split(arguments.strategies, "--strategy"))
       matrix.strategies.push_back(plan::strategy_from(item));
   matrix.links = links_of(arguments);
-  matrix.loopback = arguments.local() && kernels::is_dense(arguments.kernel);
+  matrix.loopback = arguments.local() && kernels::descriptor_of(arguments.kernel).dense;
   matrix.ownerships = split(arguments.ownership, "--ownership");
   perf::check_ownerships(matrix.ownerships, several(matrix.processes), true);
   const auto cells = perf::cells_of(matrix);
@@ -163,7 +163,7 @@ void check_kernel_options(const CLI::App& command, const CompareArguments& argum
 /// Throws UsageError where the kernel needs the names of vertices, which the runs would not find.
 void refuse_names(const CompareArguments& arguments) {
   const std::string& kernel = arguments.kernel;
-  if (kernel != "ppr" && kernel != "spmv" && !kernels::has_source(kernel)) return;
+  if (kernel != "ppr" && kernel != "spmv" && !kernels::descriptor_of(kernel).has_source) return;
   throw UsageError(
       fmt::format("{0}: the runs would not find the names of vertices: `edgewire convert {0} --labels "
                   "-o g.ew`, and compare with g.ew",
@@ -179,9 +179,10 @@ void check_kernel(const CLI::App& command, const CompareArguments& arguments) {
   };
   if (arguments.reading.labels) refuse_names(arguments);
   if (kernel != "pagerank") refuse("--wire", "pagerank");
-  if (kernels::is_dense(kernel)) return;
+  const kernels::Descriptor& known = kernels::descriptor_of(kernel);
+  if (known.dense) return;
   for (const char* option : {"--strategy", "--layout"}) refuse(option, "pagerank, ppr and spmv");
-  if (kernel != "cdlp") refuse("--iterations", "pagerank, ppr, spmv and cdlp");
+  if (!known.has_iterations) refuse("--iterations", "pagerank, ppr, spmv and cdlp");
   kernels::check_frontier_ownerships(kernel, split(arguments.ownership, "--ownership"));
 }
 

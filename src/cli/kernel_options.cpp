@@ -17,7 +17,7 @@
 #include "frontier/frontier_job.h"
 #include "graph/formats.h"
 #include "graph/python_calls.h"
-#include "kernels/count.h"
+#include "kernels/descriptor.h"
 
 namespace edgewire::cli {
 
@@ -264,8 +264,8 @@ std::string other_command(const std::string& name) {
 }  // namespace
 
 void add_kernel_name(CLI::App& command, std::string& kernel, const std::string& help) {
-  std::vector<std::string> names(kernels::kDenseKernels.begin(), kernels::kDenseKernels.end());
-  names.insert(names.end(), kernels::kFrontierKernels.begin(), kernels::kFrontierKernels.end());
+  std::vector<std::string> names;
+  for (const auto& one : kernels::descriptors()) names.emplace_back(one.name);
   command.add_option("--kernel", kernel, help)
       ->check(other_command)
       ->check(one_of(names))

@@ -1,0 +1,144 @@
+#include "kernels/descriptor.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "graph/vertex_names.h"
+#include "options/options.h"
+
+namespace edgewire::kernels {
+
+namespace {
+
+/// The bytes of an id.
+constexpr std::uint64_t kId = sizeof(PlainId);
+
+// The bytes of memory are constants of a prediction. The comments on memory in the kernels' headers say where
+// they come from.
+
+/// bfs has levels, and the two lists of a frontier.
+constexpr ShareBytes kBreadthFirst{.owned = 8};
+/// sssp has the lowest distance that is known, and for a boundary vertex also the one that was sent; values
+/// of the result, and lists.
+constexpr ShareBytes kShortestPaths{.owned = 20, .boundary = 16};
+/// wcc has the forest and the labels.
+constexpr ShareBytes kComponents{.owned = 4 + kId, .boundary = 4};
+/// bc has paths and shares of all, sums, scores, those of the result, and the order in which vertices were
+/// reached. It also has who has asked for them, twice while a level is put together.
+constexpr ShareBytes kBetweenness{.owned = 44, .boundary = 24, .told = 24};
+/// cdlp has labels of all, the next ones, and those of the result.
+constexpr ShareBytes kLabels{.owned = 3 * kId, .boundary = kId};
+/// InRows has the sources of in-edges by vertex, which become rows of known vertices.
+constexpr ShareBytes kInRows{.owned = 8, .in_edge = kId};
+/// scc has labels, those of the result, counts of edges both ways, and RestRows without edges. It also has
+/// sides of all vertices, and which vertices of others have edges that are kept.
+constexpr ShareBytes kStrong{.owned = 32 + 3 * kId, .boundary = 5 + kId};
+/// lcc has heads and numbers of oriented rows, for each known vertex. Later it has credits, cells of a
+/// worker, ids of BoundaryRows, and the rows that are to come and go.
+constexpr ShareBytes kOriented{.owned = 24, .boundary = 24},
+    kIntersected{.owned = 12 + kId, .boundary = 20 + kId, .told = 12};
+
+/// Returns the bytes of rows of lcc that travel at a time, out and in. In symmetric graphs it adds bits of
+/// hubs, as many as the rows that are there.
+std::uint64_t travelling_rows(const GraphShares& graph, const ProcessShare& share) {
+  constexpr std::uint64_t kLeastBatch = 1 << 18, kMostBatch = 1 << 22, kWord = sizeof(PlainId),
+                          kBitsOfHub = 4, kMostBits = 64 << 20;
+  const std::uint64_t processes = graph.processes.size();
+  const std::uint64_t entries = graph.symmetric ? share.edges / 2 : share.edges;
+  const std::uint64_t batch =
+      std::min(std::clamp(graph.edges / 4 / processes, kLeastBatch, kMostBatch), entries * (processes - 1));
+  if (!graph.symmetric) return (2 * kWord + kWord / 4) * batch;
+  return 2 * kWord * batch + std::min(kMostBits, kBitsOfHub * (entries + batch));
+}
+
+/// Returns the rest of the memory of lcc. Where edges have a direction, InRows are there while rows are
+/// oriented.
+std::uint64_t triangles(const GraphShares& graph, const ProcessShare& share) {
+  constexpr std::uint64_t kEntry = 4, kBothWays = 1;
+  const std::uint64_t later = kIntersected.of(share) + travelling_rows(graph, share);
+  if (graph.symmetric) return kEntry * share.edges / 2 + later;
+  return (kEntry + kBothWays) * share.edges + std::max(kInRows.of(share), later);
+}
+
+/// Returns the memory of a kernel that takes the same in graphs of all kinds.
+constexpr KernelMemory same(const ShareBytes& bytes) { return {.symmetric = bytes, .directed = bytes}; }
+
+using Graph = graph::GraphFile;
+
+constexpr std::array kDescriptors{
+    Descriptor{.name = "pagerank", .dense = true, .has_iterations = true},
+    Descriptor{.name = "ppr", .dense = true, .has_iterations = true},
+    Descriptor{.name = "spmv", .dense = true, .has_iterations = true},
+    Descriptor{.name = "bfs",
+               .has_source = true,
+               .count = [](const Graph& graph, const CountedRun&,
+                           VertexId source) { return count_breadth_first(graph, source); },
+               .memory = same(kBreadthFirst)},
+    Descriptor{.name = "sssp",
+               .has_source = true,
+               .count = [](const Graph& graph, const CountedRun&,
+                           VertexId source) { return count_shortest_paths(graph, source); },
+               .memory = same(kShortestPaths)},
+    Descriptor{
+        .name = "wcc",
+        .count = [](const Graph& graph, const CountedRun&, VertexId) { return count_components(graph); },
+        .memory = same(kComponents)},
+    Descriptor{.name = "scc",
+               .count = [](const Graph& graph, const CountedRun&,
+                           VertexId) { return count_strong_components(graph); },
+               .memory = {.symmetric = kComponents, .directed = kStrong}},
+    Descriptor{.name = "bc",
+               .has_source = true,
+               .count = [](const Graph& graph, const CountedRun&,
+                           VertexId source) { return count_betweenness(graph, source); },
+               .memory = same(kBetweenness)},
+    Descriptor{.name = "cdlp",
+               .has_iterations = true,
+               .count = [](const Graph& graph, const CountedRun& run,
+                           VertexId) { return count_labels(graph, run.iterations); },
+               .memory = {.symmetric = kLabels, .directed = kInRows + kLabels, .both_ways = true}},
+    Descriptor{
+        .name = "lcc",
+        .count = [](const Graph& graph, const CountedRun&, VertexId) { return count_triangles(graph); },
+        .memory = {.symmetric = kOriented,
+                   .directed = kOriented,
+                   .follows_rows = false,
+                   .both_ways = true,
+                   .more = triangles}},
+};
+
+}  // namespace
+
+std::span<const Descriptor> descriptors() { return kDescriptors; }
+
+const Descriptor& descriptor_of(std::string_view kernel) {
+  const auto found = std::ranges::find(kDescriptors, kernel, &Descriptor::name);
+  if (found == kDescriptors.end()) throw UsageError(fmt::format("there is no kernel {}", kernel));
+  return *found;
+}
+
+FrontierCount count_of(const CountedRun& run, const graph::GraphFile& graph) {
+  const Descriptor& kernel = descriptor_of(run.kernel);
+  if (kernel.count == nullptr) throw UsageError(fmt::format("there is no count of {}", run.kernel));
+  if (!kernel.has_source) return kernel.count(graph, run, {});
+  const auto source = graph::VertexNames(graph).find(run.source);
+  if (!source) throw Error(fmt::format("{}: {} has no such vertex", opt::source(run.source), graph.path()));
+  return kernel.count(graph, run, *source);
+}
+
+void check_frontier_ownerships(std::string_view kernel, const std::vector<std::string>& ownerships) {
+  for (const auto& one : ownerships) {
+    if (one == "auto")
+      throw UsageError(
+          fmt::format("{} counts what pagerank would send: name hash, ranges or a partition file",
+                      opt::ownership("auto")));
+    if (partition::owns_edges(one))
+      throw UsageError(fmt::format("{}: {} needs owners of vertices: hash, ranges or a partition file",
+                                   opt::ownership(one), kernel));
+  }
+}
+
+}  // namespace edgewire::kernels

@@ -1,0 +1,89 @@
+// This file says of each kernel what is known before it is made: a row for each, in descriptor.cpp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "edgewire/graph.h"
+#include "kernels/count.h"
+
+namespace edgewire::kernels {
+
+/// What one process has of a graph.
+struct ProcessShare {
+  std::uint64_t owned = 0;     ///< vertices
+  std::uint64_t edges = 0;     ///< edges out of them
+  std::uint64_t in_edges = 0;  ///< edges into them
+  std::uint64_t boundary = 0;  ///< vertices of others that its edges lead to
+  std::uint64_t told = 0;      ///< pairs of an owned vertex and a process that has it in its boundary
+  /// The same two where a process knows the sources of edges into its vertices, too.
+  std::uint64_t boundary_both = 0, told_both = 0;
+};
+
+/// A graph and what each of its processes has of it.
+struct GraphShares {
+  std::uint64_t vertices = 0;
+  std::uint64_t edges = 0;
+  bool symmetric = false;  ///< every edge is stored both ways
+  std::vector<ProcessShare> processes;
+};
+
+/// The bytes of memory for one of each.
+struct ShareBytes {
+  std::uint64_t owned = 0, boundary = 0, told = 0, edge = 0, in_edge = 0;
+
+  constexpr ShareBytes operator+(const ShareBytes& more) const noexcept {
+    return {owned + more.owned, boundary + more.boundary, told + more.told, edge + more.edge,
+            in_edge + more.in_edge};
+  }
+  constexpr std::uint64_t of(const ProcessShare& share) const noexcept {
+    return owned * share.owned + boundary * share.boundary + told * share.told + edge * share.edges +
+           in_edge * share.in_edges;
+  }
+};
+
+/// The memory that a kernel takes in a process, beside that of its job.
+struct KernelMemory {
+  ShareBytes symmetric{}, directed{};  ///< in graphs that store every edge both ways, and in others
+  bool follows_rows = true;            ///< rows of known vertices are there, too
+  bool both_ways = false;              ///< in directed graphs it knows the sources of in-edges, too
+  /// Returns what else it takes; or null.
+  std::uint64_t (*more)(const GraphShares&, const ProcessShare&) = nullptr;
+};
+
+/// What a run is asked for that is counted.
+struct CountedRun {
+  std::string kernel{};
+  std::string source{};           ///< the source of kernels that have one: an id or a label
+  std::uint64_t iterations = 10;  ///< iterations of kernels that are asked for a number of them
+};
+
+struct Descriptor {
+  std::string_view name;
+  /// It passes over all edges in each iteration, and sends the values of a plan. The others follow a
+  /// frontier, and send records.
+  bool dense = false;
+  bool has_source = false;      ///< it starts at a vertex
+  bool has_iterations = false;  ///< it is asked for a number of iterations
+  /// Counts what a run must send. `source`: has a meaning where has_source. Null for dense kernels.
+  FrontierCount (*count)(const graph::GraphFile&, const CountedRun&, VertexId source) = nullptr;
+  KernelMemory memory{};  ///< memory of a kernel that follows a frontier
+};
+
+/// Returns all kernels, those that are dense first.
+std::span<const Descriptor> descriptors();
+/// Throws UsageError where no kernel has this name.
+const Descriptor& descriptor_of(std::string_view kernel);
+
+/// Returns the count of a run. Throws UsageError for a kernel without one, and Error where the graph has no
+/// such source.
+FrontierCount count_of(const CountedRun& run, const graph::GraphFile& graph);
+
+/// Throws UsageError where processes own edges, or would choose: a kernel that follows a frontier needs
+/// owners of vertices.
+void check_frontier_ownerships(std::string_view kernel, const std::vector<std::string>& ownerships);
+
+}  // namespace edgewire::kernels
