@@ -23,7 +23,7 @@
 #include <span>
 #include <vector>
 
-#include "edgewire/kernel_options.h"
+#include "edgewire/kernels.h"
 #include "frontier/frontier_job.h"
 
 namespace edgewire::kernels {

@@ -87,6 +87,10 @@ std::string check_bc(const graph::GraphFile& graph, std::span<const VertexId> so
 /// those of the graph without directions. Takes 4 bytes for each edge and 8 for each vertex.
 std::string check_lcc(const graph::GraphFile& graph, std::span<const double> coefficients,
                       std::uint64_t triangles);
+/// Checks how many triangles the graph without directions has, and how many have each vertex as a corner.
+/// `of_vertices`: the latter; or empty. It takes as much memory.
+std::string check_triangles(const graph::GraphFile& graph, std::span<const std::uint64_t> of_vertices,
+                            std::uint64_t triangles);
 
 /// Checks label propagation: the labels are found again from the definition, with a table for each vertex.
 std::string check_cdlp(const graph::GraphFile& graph, std::uint64_t iterations,

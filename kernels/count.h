@@ -73,8 +73,9 @@ FrontierCount count_components(const graph::GraphFile& graph, bool on_disks = fa
 /// Counts for scc: exactly where a directed graph has so few edges that all processes get those that may be
 /// on a cycle, else about; at least where edges have no direction, as wcc.
 FrontierCount count_strong_components(const graph::GraphFile& graph);
-/// Counts for lcc, exactly. Finds all triangles; memory: 8 bytes for each pair of neighbours that is in one.
-FrontierCount count_triangles(const graph::GraphFile& graph);
+/// Counts for lcc or tc, exactly. `credited`: vertices get to know of their triangles. Then it finds all of
+/// these; memory: 8 bytes for each pair of neighbours that is in one.
+FrontierCount count_triangles(const graph::GraphFile& graph, std::string_view kernel, bool credited);
 /// Counts for cdlp, exactly.
 FrontierCount count_labels(const graph::GraphFile& graph, std::uint64_t iterations);
 

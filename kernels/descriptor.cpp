@@ -36,35 +36,42 @@ constexpr ShareBytes kInRows{.owned = 8, .in_edge = kId};
 /// scc has labels, those of the result, counts of edges both ways, and RestRows without edges. It also has
 /// sides of all vertices, and which vertices of others have edges that are kept.
 constexpr ShareBytes kStrong{.owned = 32 + 3 * kId, .boundary = 5 + kId};
-/// lcc has heads and numbers of oriented rows, for each known vertex. Later it has credits, cells of a
-/// worker, ids of BoundaryRows, and the rows that are to come and go.
+/// lcc has heads and numbers of oriented rows, for each known vertex. Later it has cells of a worker, ids of
+/// BoundaryRows, the rows that are to come and go, and credits.
 constexpr ShareBytes kOriented{.owned = 24, .boundary = 24},
-    kIntersected{.owned = 12 + kId, .boundary = 20 + kId, .told = 12};
+    kIntersected{.owned = 4 + kId, .boundary = 12 + kId, .told = 12}, kCredits{.owned = 8, .boundary = 8};
 
-/// Returns the bytes of rows of lcc that travel at a time, out and in. In symmetric graphs it adds bits of
-/// hubs, as many as the rows that are there.
-std::uint64_t travelling_rows(const GraphShares& graph, const ProcessShare& share) {
+/// Returns the bytes of rows of lcc that travel at a time, out and in. `hubs`: it adds bits of hubs, as many
+/// as the rows that are there.
+std::uint64_t travelling_rows(const GraphShares& graph, const ProcessShare& share, bool hubs) {
   constexpr std::uint64_t kLeastBatch = 1 << 18, kMostBatch = 1 << 22, kWord = sizeof(PlainId),
                           kBitsOfHub = 4, kMostBits = 64 << 20;
   const std::uint64_t processes = graph.processes.size();
   const std::uint64_t entries = graph.symmetric ? share.edges / 2 : share.edges;
   const std::uint64_t batch =
       std::min(std::clamp(graph.edges / 4 / processes, kLeastBatch, kMostBatch), entries * (processes - 1));
-  if (!graph.symmetric) return (2 * kWord + kWord / 4) * batch;
-  return 2 * kWord * batch + std::min(kMostBits, kBitsOfHub * (entries + batch));
+  return 2 * kWord * batch + (graph.symmetric ? 0 : kWord / 4 * batch) +
+         (hubs ? std::min(kMostBits, kBitsOfHub * (entries + batch)) : 0);
 }
 
-/// Returns the rest of the memory of lcc. Where edges have a direction, InRows are there while rows are
-/// oriented.
+/// Returns the rest of the memory of lcc, or of tc, which takes edges for ones without direction and keeps no
+/// credits. Where edges have a direction, InRows are there while rows are oriented.
+template <bool kOfTc>
 std::uint64_t triangles(const GraphShares& graph, const ProcessShare& share) {
   constexpr std::uint64_t kEntry = 4, kBothWays = 1;
-  const std::uint64_t later = kIntersected.of(share) + travelling_rows(graph, share);
+  const std::uint64_t later = kIntersected.of(share) + (kOfTc ? 0 : kCredits.of(share)) +
+                              travelling_rows(graph, share, kOfTc || graph.symmetric);
   if (graph.symmetric) return kEntry * share.edges / 2 + later;
   return (kEntry + kBothWays) * share.edges + std::max(kInRows.of(share), later);
 }
 
 /// Returns the memory of a kernel that takes the same in graphs of all kinds.
 constexpr KernelMemory same(const ShareBytes& bytes) { return {.symmetric = bytes, .directed = bytes}; }
+/// Returns the memory of a kernel that finds triangles.
+constexpr KernelMemory of_triangles(std::uint64_t (*more)(const GraphShares&, const ProcessShare&)) {
+  return {
+      .symmetric = kOriented, .directed = kOriented, .follows_rows = false, .both_ways = true, .more = more};
+}
 
 using Graph = graph::GraphFile;
 
@@ -100,14 +107,10 @@ constexpr std::array kDescriptors{
                .count = [](const Graph& graph, const CountedRun& run,
                            VertexId) { return count_labels(graph, run.iterations); },
                .memory = {.symmetric = kLabels, .directed = kInRows + kLabels, .both_ways = true}},
-    Descriptor{
-        .name = "lcc",
-        .count = [](const Graph& graph, const CountedRun&, VertexId) { return count_triangles(graph); },
-        .memory = {.symmetric = kOriented,
-                   .directed = kOriented,
-                   .follows_rows = false,
-                   .both_ways = true,
-                   .more = triangles}},
+    Descriptor{.name = "lcc",
+               .count = [](const Graph& graph, const CountedRun&,
+                           VertexId) { return count_triangles(graph, "lcc", true); },
+               .memory = of_triangles(triangles<false>)},
 };
 
 }  // namespace

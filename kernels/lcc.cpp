@@ -19,27 +19,32 @@ constexpr std::size_t kBitsForEntry = 8;
 /// Rows with fewer entries together are merged.
 constexpr std::size_t kMergedEntries = 16;
 
-// Three ways to see which entries of a row are in another one, too. Each returns how many are. The first two
-// add 1 to `credits` at the places of these entries, the third credits them in their marks.
+// Three ways to see which entries of a row are in another one, too. Each returns how many are. Where they are
+// credited, the first two add 1 to `credits` at the places of these entries, the third in their marks.
 
 /// Merges both rows, which ascend.
+template <bool kCredited>
 std::uint32_t merge(OrientedRows::Row row, OrientedRows::Row other, std::uint32_t* credits) {
   std::uint32_t found = 0;
   for (std::size_t i = 0, j = 0; i < row.size() && j < other.size();) {
     const std::uint32_t a = row[i], b = other[j];
-    if (a == b) ++credits[i], ++found;
+    if (a == b) {
+      if constexpr (kCredited) ++credits[i];
+      ++found;
+    }
     i += a <= b ? 1 : 0;
     j += b <= a ? 1 : 0;
   }
   return found;
 }
 
+template <bool kCredited>
 inline std::uint32_t add_each_bit(OrientedRows::Row row, const std::uint32_t* words,
                                   std::uint32_t* __restrict credits) {
   std::uint32_t found = 0;
   for (std::size_t i = 0; i < row.size(); ++i) {
     const std::uint32_t bit = words[row[i] / 32] >> row[i] % 32 & 1;
-    credits[i] += bit;
+    if constexpr (kCredited) credits[i] += bit;
     found += bit;
   }
   return found;
@@ -47,16 +52,18 @@ inline std::uint32_t add_each_bit(OrientedRows::Row row, const std::uint32_t* wo
 
 /// Looks up all entries of a row in the bits of the other one. It uses gathers, where the processor has some:
 /// the words are in the caches.
+template <bool kCredited>
 std::uint32_t add_bits(OrientedRows::Row row, const std::uint32_t* words, std::uint32_t* credits) {
-  return topology::run_for_cpu([=] { return add_each_bit(row, words, credits); });
+  return topology::run_for_cpu([=] { return add_each_bit<kCredited>(row, words, credits); });
 }
 
 /// Looks up all entries of the other row, where those of the row are marked.
+template <bool kCredited>
 std::uint32_t look_up(std::vector<NeighbourMark>& marks, OrientedRows::Row other) {
   std::uint32_t found = 0;
   for (const std::uint32_t w : other) {
     const std::uint32_t is_neighbour = marks[w].is_neighbour();
-    marks[w].add_credit(is_neighbour);
+    if constexpr (kCredited) marks[w].add_credit(is_neighbour);
     found += is_neighbour;
   }
   return found;
@@ -72,8 +79,13 @@ std::pair<std::size_t, std::size_t> places_of(OrientedRows::Row row, const RowBa
 
 }  // namespace
 
-Lcc::Lcc(frontier::FrontierJob& job, const Pieces& pieces)
-    : job_(job), pieces_(pieces), workers_(static_cast<std::size_t>(job.pool().workers())), log_(job) {
+Lcc::Lcc(frontier::FrontierJob& job, Wanted wanted, const Pieces& pieces)
+    : job_(job),
+      wanted_(wanted),
+      directed_(wanted == Wanted::coefficients && !job.graph().symmetric()),
+      pieces_(pieces),
+      workers_(static_cast<std::size_t>(job.pool().workers())),
+      log_(job) {
   // A peer that has less to do waits for credits: the link must go on meanwhile.
   for_each_ = [this](std::uint64_t count, const auto& work) {
     job_.pool().for_each(count, [&](int w, std::uint64_t index) {
@@ -91,7 +103,10 @@ Lcc::Lcc(frontier::FrontierJob& job, const Pieces& pieces)
 std::vector<frontier::Superstep> Lcc::run() {
   log_.step(kOrient, workers_, [this] { orient(); });
   log_.step(kIntersect, workers_, [this] { intersect(); });
-  if (job_.bootstrap().size() > 1) log_.step(kCredit, workers_, [this] { send_credits(); });
+  if (job_.bootstrap().size() > 1) {
+    if (wanted_ != Wanted::count) log_.step(kCredit, workers_, [this] { send_credits(); });
+    triangles_ = job_.sum_of_all(triangles_);
+  }
   job_.wait_for_all();
   return log_.take();
 }
@@ -104,9 +119,17 @@ std::vector<double> Lcc::coefficients() const {
       const std::uint32_t number = rows_->number_of(KnownNumber(local));
       const auto degree = static_cast<double>(rows_->degree(number));
       if (degree < 2) continue;
-      const auto found = static_cast<double>(credits_[number].load(std::memory_order_relaxed));
+      const auto found = static_cast<double>(credit_of(local));
       all[local] = edges_of_pair * found / (degree * (degree - 1));
     }
+  });
+  return all;
+}
+
+std::vector<std::uint64_t> Lcc::triangles_of_vertices() const {
+  std::vector<std::uint64_t> all(job_.owned());
+  job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
+    for (LocalNumber local = first; local < last; ++local) all[local] = credit_of(local);
   });
   return all;
 }
@@ -122,8 +145,10 @@ double Lcc::pairs_of_neighbours() const {
 
 void Lcc::orient() {
   rows_.emplace(job_, for_each_);
-  credits_memory_ = topology::NodeMemory(rows_->known() * sizeof(std::uint64_t), -1, "credits");
-  credits_ = credits_memory_.as<std::atomic<std::uint64_t>>();
+  if (wanted_ != Wanted::count) {
+    credits_memory_ = topology::NodeMemory(rows_->known() * sizeof(std::uint64_t), -1, "credits");
+    credits_ = credits_memory_.as<std::atomic<std::uint64_t>>();
+  }
   workers_[0].vertices = job_.owned();
   for (LocalNumber local{}; local < job_.owned(); ++local)
     workers_[0].edges += job_.owned_rows().degree(job_.ownership().vertex(job_.rank(), local));
@@ -155,9 +180,8 @@ void Lcc::intersect() {
 void Lcc::intersect_with(const RowBatch& batch, std::uint64_t entries, std::uint64_t pass,
                          std::uint64_t passes) {
   const std::uint64_t known = rows_->known();
-  const bool symmetric = job_.graph().symmetric();
   hubs_.reset();
-  if (symmetric) hubs_.emplace(*rows_, for_each_, batch, entries);
+  if (!directed_) hubs_.emplace(*rows_, for_each_, batch, entries);
   for_each_piece(for_each_, known, kRowsTaken, [&](int w, std::uint32_t first, std::uint32_t last) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
     // Pieces are taken in order: one worker can tell for all.
@@ -167,10 +191,12 @@ void Lcc::intersect_with(const RowBatch& batch, std::uint64_t entries, std::uint
       fetch_ahead(u, batch);
       if (!rows_->owns(u) || rows_->row(u).size() < 2) continue;
       if (batch.with_owned) ++worker.vertices;
-      if (symmetric)
-        find_triangles(worker, u, batch);
-      else
+      if (directed_)
         find_directed_triangles(worker, u, batch);
+      else if (wanted_ == Wanted::count)
+        find_triangles<false>(worker, u, batch);
+      else
+        find_triangles<true>(worker, u, batch);
     }
   });
 }
@@ -186,14 +212,15 @@ void Lcc::fetch_ahead(std::uint32_t number, const RowBatch& batch) const {
     for (const std::uint32_t v : rows_->row(number + kRowsAhead)) rows_->prefetch_entries(v);
 }
 
-/// Finds the triangles of a graph that stores every edge both ways: for each neighbour v of u, those of the
-/// neighbours before v that are in the row of v. No other ones can be. Of a hub v the bits are looked up,
+/// Finds the triangles of a graph without its directions: for each neighbour v of u, those of the neighbours
+/// before v that are in the row of v. No other ones can be. Of a hub v the bits are looked up,
 /// short rows are merged, and else the row of v is looked up among the marked neighbours of u.
+template <bool kCredited>
 void Lcc::find_triangles(Worker& worker, std::uint32_t u, const RowBatch& batch) {
   const auto [first, last] = places_of(rows_->row(u), batch);
   if (first == last) return;
   const Row row = rows_->row(u).first(last);
-  worker.row_credits.assign(row.size(), 0);
+  if constexpr (kCredited) worker.row_credits.assign(row.size(), 0);
   std::uint32_t* const credits = worker.row_credits.data();
   std::uint64_t triangles = 0;
   bool marked = false;
@@ -203,24 +230,26 @@ void Lcc::find_triangles(Worker& worker, std::uint32_t u, const RowBatch& batch)
     if (row_of_v.empty()) continue;
     std::uint32_t found = 0;
     if (i + row_of_v.size() < kMergedEntries) {
-      found = merge(row.first(i), row_of_v, credits);
+      found = merge<kCredited>(row.first(i), row_of_v, credits);
       worker.edges += i + row_of_v.size();
     } else if (v < hubs_->hubs() && i <= kBitsForEntry * row_of_v.size()) {
-      found = add_bits(row.first(i), hubs_->words(v), credits);
+      found = add_bits<kCredited>(row.first(i), hubs_->words(v), credits);
       worker.edges += i;
     } else {
       if (!marked) mark(worker, row, {});
       marked = true;
-      found = look_up(worker.marks, row_of_v);
+      found = look_up<kCredited>(worker.marks, row_of_v);
       worker.edges += row_of_v.size();
     }
-    credits[i] += found;
+    if constexpr (kCredited) credits[i] += found;
     triangles += found;
   }
   worker.triangles += triangles;
-  for (std::size_t i = 0; i < row.size() && triangles > 0; ++i) add_credit(row[i], credits[i]);
+  if constexpr (kCredited) {
+    for (std::size_t i = 0; i < row.size() && triangles > 0; ++i) add_credit(row[i], credits[i]);
+    add_credit(u, triangles);
+  }
   if (marked) unmark(worker, row);
-  add_credit(u, triangles);
 }
 
 /// Does the same where edges have a direction. A corner of a triangle is credited the edges between the two
@@ -272,11 +301,14 @@ void Lcc::add_credit(std::uint32_t number, std::uint64_t credit) {
   if (credit > 0) credits_[number].fetch_add(credit, std::memory_order_relaxed);
 }
 
+std::uint64_t Lcc::credit_of(LocalNumber local) const {
+  return credits_[rows_->number_of(KnownNumber(local))].load(std::memory_order_relaxed);
+}
+
 void Lcc::send_credits() {
   job_.pool().run([this](int lane) {
     for (unsigned shift = 0; shift < 64; shift += pieces_.record_bits) send_pieces(lane, shift);
   });
-  triangles_ = job_.sum_of_all(triangles_);
 }
 
 /// Sends those bits of the credits of others that begin at `shift`.

@@ -2,7 +2,8 @@
 // and listing all triangles in large graphs", 2005; Latapy: "Main-memory triangle computations for very large
 // (sparse (power-law)) graphs", 2008). Each edge is kept once, in the oriented row of its end with the larger
 // number. Two entries v and w of the row of u are a wedge; it is a triangle where w is in the row of v, too.
-// So each triangle is found once, at its corner with the largest number, and credited to all three.
+// So each triangle is found once, at its corner with the largest number, and credited to all three, unless
+// only their number is wanted.
 //
 // A process looks for the triangles whose corner with the largest number it owns: first in the rows of its
 // own vertices, then in those of boundary vertices, which come from their owners in batches. Each process
@@ -58,16 +59,28 @@ class Lcc {
     std::uint64_t batch_words = 0;
   };
 
+  /// What a run finds, beside the number of all triangles.
+  enum class Wanted {
+    coefficients,  ///< the coefficient of each vertex
+    triangles,     ///< the triangles of each vertex
+    count          ///< nothing: no credits are kept or sent
+  };
+
   /// `job` outlives it.
-  explicit Lcc(frontier::FrontierJob& job, const Pieces& pieces);
-  explicit Lcc(frontier::FrontierJob& job) : Lcc(job, Pieces{}) {}
+  Lcc(frontier::FrontierJob& job, Wanted wanted, const Pieces& pieces);
+  explicit Lcc(frontier::FrontierJob& job, Wanted wanted = Wanted::coefficients)
+      : Lcc(job, wanted, Pieces{}) {}
 
   /// Runs the kernel. Collective; throws Error. Memory: that of OrientedRows, HubBits and BoundaryRows, 8
-  /// bytes for each known vertex, and 4 for each worker and known vertex.
+  /// bytes for each known vertex where there are credits, and 4 for each worker and known vertex.
   std::vector<frontier::Superstep> run();
+  // The next ones are called after run().
+
   /// Returns, by local number, how many edges lead from a neighbour to a neighbour, in relation to how many
-  /// could. It is called after run(), as the next one is.
+  /// could; where coefficients were wanted.
   std::vector<double> coefficients() const;
+  /// Returns, by local number, how many triangles have the vertex as a corner, where these were wanted.
+  std::vector<std::uint64_t> triangles_of_vertices() const;
   /// The triangles of the whole graph without its directions.
   std::uint64_t triangles() const noexcept { return triangles_; }
   /// Returns the pairs of neighbours of owned vertices, d (d - 1) / 2 each: each could close a triangle.
@@ -86,21 +99,25 @@ class Lcc {
   void intersect();
   void intersect_with(const RowBatch& batch, std::uint64_t entries, std::uint64_t pass, std::uint64_t passes);
   void fetch_ahead(std::uint32_t number, const RowBatch& batch) const;
+  template <bool kCredited>
   void find_triangles(Worker& worker, std::uint32_t u, const RowBatch& batch);
   void find_directed_triangles(Worker& worker, std::uint32_t u, const RowBatch& batch);
   void mark(Worker& worker, Row row, std::span<const std::uint8_t> both_ways) const;
   void unmark(Worker& worker, Row row);
   void add_credit(std::uint32_t number, std::uint64_t credit);
+  std::uint64_t credit_of(LocalNumber local) const;
   void send_credits();
   void send_pieces(int lane, unsigned shift);
 
   frontier::FrontierJob& job_;
+  Wanted wanted_;
+  bool directed_;  ///< coefficients are wanted where edges have a direction
   Pieces pieces_;
   ForEach for_each_;  ///< runs work on all workers, while the link goes on
   std::optional<OrientedRows> rows_;
-  std::optional<HubBits> hubs_;  ///< hubs of the batch in work, in symmetric graphs
+  std::optional<HubBits> hubs_;  ///< hubs of the batch in work, where edges are without direction
   topology::NodeMemory credits_memory_;
-  /// [number]: edges between neighbours that were found here; in symmetric graphs pairs of edges.
+  /// [number]: triangles that were found here; where `directed_` edges between neighbours.
   std::span<std::atomic<std::uint64_t>> credits_;
   std::vector<Worker> workers_;
   frontier::SuperstepLog log_;

@@ -1,4 +1,4 @@
-// Counts of lcc, by a sequential run of the method. They share no code with the kernel.
+// Counts of lcc and tc, by a sequential run of the method. They share no code with the kernel.
 #include <algorithm>
 #include <numeric>
 #include <tuple>
@@ -157,7 +157,7 @@ class Sending {
 
 /// A triangle is found by the owner of the corner that comes last.
 std::vector<CountedStep> count_steps(const graph::GraphFile& graph, const Neighbours& neighbours,
-                                     const partition::Ownership& ownership) {
+                                     const partition::Ownership& ownership, bool credited) {
   const RecordLoad nothing(static_cast<std::size_t>(ownership.processes()));
   const Sending sending(graph, neighbours, ownership);
   std::vector<CountedStep> steps{{"order vertices by degree, keep each edge once", graph.vertices(), nothing},
@@ -165,6 +165,7 @@ std::vector<CountedStep> count_steps(const graph::GraphFile& graph, const Neighb
   if (ownership.processes() == 1) return steps;
   sending.count_order(steps[0].load);
   sending.count_rows(steps[1].load);
+  if (!credited) return steps;
   steps.push_back({"send credits to owners", 0, nothing});
   steps[2].frontier = sending.count_credits(steps[2].load);
   return steps;
@@ -172,10 +173,10 @@ std::vector<CountedStep> count_steps(const graph::GraphFile& graph, const Neighb
 
 }  // namespace
 
-FrontierCount count_triangles(const graph::GraphFile& graph) {
-  return {"lcc", Exactness::exact, sizeof(frontier::Record),
-          [&graph, neighbours = neighbours_in(graph)](const auto& ownership) {
-            return count_steps(graph, neighbours, ownership);
+FrontierCount count_triangles(const graph::GraphFile& graph, std::string_view kernel, bool credited) {
+  return {kernel, Exactness::exact, sizeof(frontier::Record),
+          [&graph, credited, neighbours = neighbours_in(graph)](const auto& ownership) {
+            return count_steps(graph, neighbours, ownership, credited);
           }};
 }
 

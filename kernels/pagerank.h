@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "edgewire/detail/weighted_sum.h"
 #include "edgewire/graph.h"
-#include "edgewire/kernel_options.h"
+#include "edgewire/kernels.h"
 #include "kernels/convergence.h"
 
 namespace edgewire::kernels {

@@ -48,12 +48,11 @@ class SharedText {
   SharedMemory memory_{kMostBytes};
 };
 
-/// What a kernel sends back: values, one for each vertex, and the report.
+/// What a kernel sends back: values and the report.
 template <class Value>
 class Answer {
  public:
-  explicit Answer(std::uint64_t vertices)
-      : values_(std::make_unique<SharedMemory>(vertices * sizeof(Value))) {}
+  explicit Answer(std::uint64_t values) : values_(std::make_unique<SharedMemory>(values * sizeof(Value))) {}
 
   /// In the process of the call.
   template <class From>
@@ -89,13 +88,14 @@ class Answer {
 
 std::uint64_t rounds = 0;  // kernels that were called so far; the interpreter's lock guards it
 
-/// Calls run(bootstrap, job) in all processes of a job, and returns what it returns at rank 0.
+/// Calls run(bootstrap, job) in all processes of a job, and returns what it returns at rank 0: so many
+/// values.
 template <class Value, class Run>
-nb::tuple run_kernel(const graph::GraphFile& graph, const Job& job, const Run& run) {
+nb::tuple run_kernel(std::uint64_t values, const Job& job, const Run& run) {
   // Once, and while the interpreter's lock is held, so that no process is forked meanwhile.
   [[maybe_unused]] static const bool known = (launch::know_machine(), true);
   const std::uint64_t round = rounds++;
-  Answer<Value> answer(graph.vertices());
+  Answer<Value> answer(values);
   run_unlocked(
       [&](const Progress& progress) {
         launch::LaunchOptions launch;
@@ -194,54 +194,56 @@ void bind_kernels(nb::module_& m) {
       .def_rw("normalized", &BcOptions::normalized)
       .def_rw("deterministic", &BcOptions::deterministic);
   m.def("pagerank", [](const GraphFile& graph, const PageRankOptions& asked, const Job& job) {
-    return run_kernel<double>(graph, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
+    return run_kernel<double>(graph.vertices(), job, [&](Bootstrap& bootstrap, const JobOptions& options) {
       return pagerank(bootstrap, graph, asked, options);
     });
   });
   m.def("ppr", [](const GraphFile& graph, const std::vector<PlainId>& sources,
                   const std::vector<double>& shares, const PageRankOptions& asked, const Job& job) {
-    return run_kernel<double>(graph, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
+    return run_kernel<double>(graph.vertices(), job, [&](Bootstrap& bootstrap, const JobOptions& options) {
       return ppr(bootstrap, graph, {sources_of(sources), shares}, asked, options);
     });
   });
   m.def("spmv", [](const GraphFile& graph, const std::vector<double>& x, int iterations, const Job& job) {
-    return run_kernel<double>(graph, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
+    return run_kernel<double>(graph.vertices(), job, [&](Bootstrap& bootstrap, const JobOptions& options) {
       return spmv(bootstrap, graph, x, {iterations}, options);
     });
   });
   m.def("bfs", [](const GraphFile& graph, PlainId source, const BfsOptions& asked, const Job& job) {
-    return run_kernel<std::int64_t>(graph, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
-      return bfs(bootstrap, graph, VertexId(source), asked, options);
-    });
+    return run_kernel<std::int64_t>(graph.vertices(), job,
+                                    [&](Bootstrap& bootstrap, const JobOptions& options) {
+                                      return bfs(bootstrap, graph, VertexId(source), asked, options);
+                                    });
   });
   m.def("sssp", [](const GraphFile& graph, PlainId source, const SsspOptions& asked, const Job& job) {
-    return run_kernel<double>(graph, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
+    return run_kernel<double>(graph.vertices(), job, [&](Bootstrap& bootstrap, const JobOptions& options) {
       return sssp(bootstrap, graph, VertexId(source), asked, options);
     });
   });
   m.def("bc", [](const GraphFile& graph, const std::vector<PlainId>& sources, const BcOptions& asked,
                  const Job& job) {
-    return run_kernel<double>(graph, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
+    return run_kernel<double>(graph.vertices(), job, [&](Bootstrap& bootstrap, const JobOptions& options) {
       return bc(bootstrap, graph, sources_of(sources), asked, options);
     });
   });
   m.def("wcc", [](const GraphFile& graph, const Job& job) {
-    return run_kernel<std::int64_t>(graph, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
-      return wcc(bootstrap, graph, options);
-    });
+    return run_kernel<std::int64_t>(
+        graph.vertices(), job,
+        [&](Bootstrap& bootstrap, const JobOptions& options) { return wcc(bootstrap, graph, options); });
   });
   m.def("scc", [](const GraphFile& graph, const Job& job) {
-    return run_kernel<std::int64_t>(graph, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
-      return scc(bootstrap, graph, options);
-    });
+    return run_kernel<std::int64_t>(
+        graph.vertices(), job,
+        [&](Bootstrap& bootstrap, const JobOptions& options) { return scc(bootstrap, graph, options); });
   });
   m.def("cdlp", [](const GraphFile& graph, std::uint32_t iterations, const Job& job) {
-    return run_kernel<std::int64_t>(graph, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
-      return cdlp(bootstrap, graph, {iterations}, options);
-    });
+    return run_kernel<std::int64_t>(graph.vertices(), job,
+                                    [&](Bootstrap& bootstrap, const JobOptions& options) {
+                                      return cdlp(bootstrap, graph, {iterations}, options);
+                                    });
   });
   m.def("lcc", [](const GraphFile& graph, const Job& job) {
-    return run_kernel<double>(graph, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
+    return run_kernel<double>(graph.vertices(), job, [&](Bootstrap& bootstrap, const JobOptions& options) {
       return lcc(bootstrap, graph, options);
     });
   });

@@ -6,10 +6,10 @@
     ranks.report["seconds_total"], ranks.to_frame()
 """
 
+from . import kernels
 from ._edgewire import Error, UsageError, __version__
 from .graph import Graph, read
-from .kernels import Result, bc, bfs, cdlp, lcc, pagerank, scc, spmv, sssp, wcc
+from .kernels import *  # noqa: F403
 from .measures import Bound, Profile, bound, profile
 
-__all__ = ["Bound", "Error", "Graph", "Profile", "Result", "UsageError", "__version__", "bc", "bfs", "bound", "cdlp", "lcc", "pagerank",
-           "profile", "read", "scc", "spmv", "sssp", "wcc"]
+__all__ = ["Bound", "Error", "Graph", "Profile", "UsageError", "__version__", "bound", "profile", "read", *kernels.__all__]

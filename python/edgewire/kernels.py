@@ -10,6 +10,8 @@ from .calls import Progress, file_of, flag, number, set_options, whole
 from .graph import needed
 from .inputs import numbers_array, shown
 
+__all__ = ["Result", "bc", "bfs", "cdlp", "lcc", "pagerank", "scc", "spmv", "sssp", "wcc"]
+
 
 class Result(np.ndarray):
     """[vertex]: the values of a kernel, an array of NumPy. `report` has what the run took, as a dict; arrays that are made of it

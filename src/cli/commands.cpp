@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "cli/files.h"
+#include "cli/frontier_command.h"
 #include "cli/help.h"
 
 namespace edgewire::cli {
@@ -101,14 +102,45 @@ const std::vector<Command>& commands() {
        .examples = {{"edgewire spmv g.ew -o y.tsv", "Multiply by a vector of ones."},
                     {"edgewire spmv g.ew --iterations 3 --verify", "Three times, and verify the result."}}},
       {.path = "wcc",
-       .add = add_wcc,
+       .add =
+           [](CLI::App& app) {
+             add_frontier_kernel(app, "wcc", "compute the weakly connected component of every vertex",
+                                 {"Two vertices are in the same component when edges, in any direction, lead "
+                                  "from one to the other. The "
+                                  "label of a component is its first vertex in the file. In graphs that "
+                                  "store every edge both ways "
+                                  "(convert --undirected) most edges are skipped.",
+                                  kLabelsOutput,
+                                  "check that labels agree along each edge and that no two components share "
+                                  "one, and exit with 1 when "
+                                  "they do",
+                                  "largest components, by label and number of vertices"},
+                                 true, [](const KernelOptions&) { return runs::make_wcc(); });
+           },
        .kind = Kind::kernel,
        .other_names = "cc components",
        .examples = {{"edgewire wcc g.ew", "How many components there are, and how large the largest one is."},
                     {"edgewire wcc g.ew -o components.tsv --top 3",
                      "Write the component of each vertex, and show the three largest."}}},
       {.path = "scc",
-       .add = add_scc,
+       .add =
+           [](CLI::App& app) {
+             add_frontier_kernel(
+                 app, "scc", "compute the strongly connected component of every vertex",
+                 {"Two vertices are in the same component when paths lead along edges from each to the "
+                  "other. The label "
+                  "of a component is its first vertex in the file. In graphs that store every edge both ways "
+                  "(convert "
+                  "--undirected) these are the components of wcc, and are found as it finds them. Edges stay "
+                  "in memory: "
+                  "those that are left beside the largest component are needed in both directions.",
+                  kLabelsOutput,
+                  "find the components again by one depth-first search, and exit with 1 when a label is not "
+                  "the first "
+                  "vertex of its component",
+                  "largest components, by label and number of vertices"},
+                 false, [](const KernelOptions&) { return runs::make_scc(); });
+           },
        .kind = Kind::kernel,
        .examples = {{"edgewire scc g.ew", "How many components there are, and how large the largest one is."},
                     {"edgewire scc g.ew -o components.tsv --top 3",
@@ -132,7 +164,24 @@ const std::vector<Command>& commands() {
                     {"edgewire cdlp g.ew --iterations 5 -o communities.tsv",
                      "Write the community of each vertex after five iterations."}}},
       {.path = "lcc",
-       .add = add_lcc,
+       .add =
+           [](CLI::App& app) {
+             add_frontier_kernel(
+                 app, "lcc", "compute the local clustering coefficient of every vertex, count triangles",
+                 {"The neighbours of a vertex are all others with an edge to or from it. Its coefficient is "
+                  "the number "
+                  "of edges that lead from one neighbour to another, divided by d (d - 1), the most that "
+                  "there can be "
+                  "between d neighbours; it is 0 where d is less than 2. An edge that occurs several times "
+                  "counts once, "
+                  "self loops do not count. A triangle is three vertices that are neighbours of one another.",
+                  "the coefficients to this file as lines of id, tab and coefficient",
+                  "count the edges between the neighbours of each vertex again, one vertex after another, "
+                  "and exit with "
+                  "1 when a coefficient is wrong",
+                  "vertices of the highest coefficients"},
+                 false, [](const KernelOptions&) { return runs::make_lcc(); });
+           },
        .kind = Kind::kernel,
        .other_names = "triangles tc",
        .examples = {{"edgewire lcc g.ew", "The mean coefficient, and the number of triangles."},

@@ -52,4 +52,17 @@ void add_frontier_options(CLI::App& command, KernelOptions& options, const std::
   add_profile_options(command, options);
 }
 
+void add_frontier_kernel(CLI::App& app, const std::string& name, const std::string& description,
+                         const FrontierWords& words, bool on_disks,
+                         std::unique_ptr<runs::Kernel> (*make)(const KernelOptions&)) {
+  auto options = std::make_shared<KernelOptions>();
+  CLI::App* command = app.add_subcommand(name, description);
+  const auto own = [&] {
+    if (on_disks) options->edge_place.add_to(*command, options->launch);
+  };
+  add_frontier_options(*command, *options, own, words);
+  command->callback(
+      [options, make] { run_kernel(*options, [&](const graph::GraphFile&) { return make(*options); }); });
+}
+
 }  // namespace edgewire::cli

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "cli/kernel_options.h"
@@ -18,8 +19,18 @@ struct FrontierWords {
   std::uint64_t listed_by_default = 0;
 };
 
+/// Text about -o of kernels whose values are labels.
+inline constexpr const char* kLabelsOutput =
+    "the labels to this file as lines of id, tab and the label, an id as well";
+
 /// Adds the graph, then `own` (the kernel's options), processes and output.
 void add_frontier_options(CLI::App& command, KernelOptions& options, const std::function<void()>& own,
                           const FrontierWords& words);
+
+/// Adds a command without options of its own. `on_disks`: its edges may be on disks. `make`: makes the
+/// kernel.
+void add_frontier_kernel(CLI::App& app, const std::string& name, const std::string& description,
+                         const FrontierWords& words, bool on_disks,
+                         std::unique_ptr<runs::Kernel> (*make)(const KernelOptions&));
 
 }  // namespace edgewire::cli

@@ -161,17 +161,21 @@ report::Answer expected_of_groups(const Asked& asked, std::span<const PlainId> l
   return answer;
 }
 
-report::Answer expected_highest(const Asked& asked, std::span<const double> values, std::uint64_t by_default,
+template <class Value>
+report::Answer expected_highest(const Asked& asked, std::span<const Value> values, std::uint64_t by_default,
                                 bool by_magnitude) {
   report::Answer answer;
   const std::uint64_t count = asked.top.value_or(by_default);
   if (count == 0) return answer;
-  Valued<double> all;
+  Valued<Value> all;
   for (std::size_t v = 0; v < values.size(); ++v) all.emplace_back(v, values[v]);
   answer.top = first_of(asked, std::move(all), count,
-                        [&](double value) { return by_magnitude ? std::fabs(value) : value; });
+                        [&](Value value) { return by_magnitude && value < 0 ? -value : value; });
   return answer;
 }
+
+template report::Answer expected_highest(const Asked&, std::span<const double>, std::uint64_t, bool);
+template report::Answer expected_highest(const Asked&, std::span<const std::uint64_t>, std::uint64_t, bool);
 
 report::Path expected_path(const Asked& asked, std::span<const PlainId> parents, VertexId source,
                            VertexId target, report::Number length) {

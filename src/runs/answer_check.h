@@ -37,9 +37,10 @@ report::Answer expected_of_distances(const Asked& asked, std::span<const Distanc
                                      Distance unreached);
 /// Returns the same for labels. `several`: what groups are called.
 report::Answer expected_of_groups(const Asked& asked, std::span<const PlainId> labels, const char* several);
-/// Returns a list of the vertices with the highest values, or those furthest from 0. `by_default`: how many
-/// the kernel lists unasked.
-report::Answer expected_highest(const Asked& asked, std::span<const double> values, std::uint64_t by_default,
+/// Returns a list of the vertices with the highest values, double or std::uint64_t, or those furthest from 0.
+/// `by_default`: how many the kernel lists unasked.
+template <class Value>
+report::Answer expected_highest(const Asked& asked, std::span<const Value> values, std::uint64_t by_default,
                                 bool by_magnitude = false);
 /// Returns the path to `target` that parents lead along, which are known to be right.
 report::Path expected_path(const Asked& asked, std::span<const PlainId> parents, VertexId source,

@@ -88,7 +88,8 @@ template report::Answer distance_answer(const AnsweredRun&, std::span<const floa
 template report::Answer distance_answer(const AnsweredRun&, std::span<const double>, double);
 template report::Answer distance_answer(const AnsweredRun&, std::span<const std::uint64_t>, std::uint64_t);
 
-void set_highest(report::Answer& answer, const AnsweredRun& run, std::span<const double> values,
+template <class Value>
+void set_highest(report::Answer& answer, const AnsweredRun& run, std::span<const Value> values,
                  std::uint64_t by_default, bool of_all) {
   auto& job = run.job;
   const std::uint64_t count = process::count_of_rank_0(job.bootstrap(), run.top.value_or(by_default));
@@ -96,9 +97,13 @@ void set_highest(report::Answer& answer, const AnsweredRun& run, std::span<const
     const VertexId vertex =
         of_all ? VertexId(static_cast<PlainId>(i))
                : job.ownership().vertex(job.rank(), LocalNumber(static_cast<std::uint32_t>(i)));
-    return std::optional(process::Candidate<double>{values[i], vertex});
+    return std::optional(process::Candidate<Value>{values[i], vertex});
   });
   if (job.rank() == 0 && count > 0) set_top(answer, "highest", highest, run.names, run.top.has_value());
 }
+
+template void set_highest(report::Answer&, const AnsweredRun&, std::span<const double>, std::uint64_t, bool);
+template void set_highest(report::Answer&, const AnsweredRun&, std::span<const std::uint64_t>, std::uint64_t,
+                          bool);
 
 }  // namespace edgewire::runs

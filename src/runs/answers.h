@@ -77,10 +77,11 @@ report::Answer distance_answer(const AnsweredRun& run, std::span<const Distance>
 /// called. The job has Records of Record. Collective.
 report::Answer group_answer(const AnsweredRun& run, std::span<const PlainId> labels, const char* one,
                             const char* several);
-/// Sets the list of vertices with the highest values. `values`: [local number]; or [vertex], with `of_all`,
-/// where rank 0 has all values and the others have none. `by_default`: how many it lists unasked.
-/// Collective.
-void set_highest(report::Answer& answer, const AnsweredRun& run, std::span<const double> values,
+/// Sets the list of vertices with the highest values, double or std::uint64_t. `values`: [local number]; or
+/// [vertex], with `of_all`, where rank 0 has all values and the others have none. `by_default`: how many it
+/// lists unasked. Collective.
+template <class Value>
+void set_highest(report::Answer& answer, const AnsweredRun& run, std::span<const Value> values,
                  std::uint64_t by_default, bool of_all = false);
 
 }  // namespace edgewire::runs

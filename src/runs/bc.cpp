@@ -78,7 +78,7 @@ class BcKernel : public VertexKernel<double> {
   bool is_whole() const override { return apart_; }
   report::Answer answer(const AnsweredRun& run) override {
     report::Answer answer;
-    set_highest(answer, run, mine_, kTop, apart_);
+    set_highest<double>(answer, run, mine_, kTop, apart_);
     return answer;
   }
   void fill(report::RunReport& report) const override {
@@ -108,7 +108,7 @@ class BcKernel : public VertexKernel<double> {
                              {asked_.weighted, asked_.endpoints, asked_.normalized, samples_});
   }
   report::Answer expected_answer(const Asked& asked) const override {
-    return expected_highest(asked, all_, kTop);
+    return expected_highest<double>(asked, all_, kTop);
   }
   std::string rules() const override {
     return fmt::format("scores differ from those of a sequential search by at most {} of their value",

@@ -18,7 +18,8 @@ struct Result {
   report::RunReport report;   ///< complete at rank 0
 };
 
-/// Returns the values as `Value`, PlainId or double. A whole distance that no path has becomes infinity.
+/// Returns the values as `Value`, PlainId, std::uint64_t or double. A whole distance that no path has becomes
+/// infinity.
 template <class Value>
 std::vector<Value> values_as(const Values& values) {
   std::vector<Value> all;

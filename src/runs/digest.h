@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/mixing.h"
-#include "edgewire/kernel_options.h"
+#include "edgewire/kernels.h"
 
 namespace edgewire::runs {
 

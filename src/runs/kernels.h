@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "edgewire/kernel_options.h"
+#include "edgewire/kernels.h"
 #include "runs/kernel.h"
 
 namespace edgewire::runs {

@@ -17,16 +17,20 @@ namespace edgewire::runs {
 
 namespace {
 
-class LccKernel : public VertexKernel<double> {
+using kernels::Lcc;
+
+/// What both have in common. `Value`: the value of a vertex.
+template <class Value>
+class TriangleKernel : public VertexKernel<Value> {
  public:
-  LccKernel() : VertexKernel("lcc", "coefficient", Values::Form::number, 17) {}
+  using VertexKernel<Value>::VertexKernel;
   bool follows_rows(const graph::GraphFile&) const override { return false; }
   std::vector<frontier::Superstep> supersteps(frontier::FrontierJob& job) override {
-    kernels::Lcc clustering(job);
-    auto supersteps = clustering.run();
-    mine_ = clustering.coefficients();
-    triangles_ = clustering.triangles();
-    pairs_ = clustering.pairs_of_neighbours();
+    Lcc finding(job, wanted());
+    auto supersteps = finding.run();
+    this->mine_ = values(finding);
+    triangles_ = finding.triangles();
+    pairs_ = finding.pairs_of_neighbours();
     return supersteps;
   }
   std::string phase(const frontier::Superstep& one) const override {
@@ -34,43 +38,70 @@ class LccKernel : public VertexKernel<double> {
                                  "send credits to owners"};
     return kPhases.at(one.kind);
   }
+  /// Says how many triangles there are.
   report::Answer answer(const AnsweredRun& run) override {
-    report::Answer answer;
-    const double sum = launch::allreduce(run.job.bootstrap(),
-                                         std::accumulate(mine_.begin(), mine_.end(), 0.0), std::plus<>());
     const double pairs = launch::allreduce(run.job.bootstrap(), pairs_, std::plus<>());
-    const auto vertices = static_cast<double>(run.job.graph().vertices());
-    const double mean = vertices == 0 ? 0 : sum / vertices;
-    const double transitivity = pairs == 0 ? 0 : 3 * static_cast<double>(triangles_) / pairs;
-    answer.text = fmt::format("mean coefficient {:.6g}, {} triangle{}, transitivity {:.6g}", mean, triangles_,
-                              triangles_ == 1 ? "" : "s", transitivity);
-    answer.fields = {{"mean", mean}, {"triangles", triangles_}, {"transitivity", transitivity}};
-    set_highest(answer, run, mine_, 0);
+    report::Answer answer;
+    answer.fields = fields(pairs);
+    answer.text = fmt::format("{} triangle{}, transitivity {:.6g}", triangles_, triangles_ == 1 ? "" : "s",
+                              transitivity(pairs));
+    set_highest<Value>(answer, run, this->mine_, 0);
     return answer;
   }
   void fill(report::RunReport& report) const override {
-    FrontierKernel::fill(report);
+    VertexKernel<Value>::fill(report);
     report.triangles = triangles_;
   }
   RecordCounts counts(const graph::GraphFile& graph, bool /*on_disks*/) const override {
-    return {kernels::count_triangles(graph)};
+    return {kernels::count_triangles(graph, this->name(), wanted() != Lcc::Wanted::count)};
+  }
+  /// Counts pairs of neighbours again; fault() has counted the triangles.
+  report::Answer expected_answer(const Asked& asked) const override {
+    report::Answer answer = expected_highest<Value>(asked, this->all_, 0);
+    const kernels::PlainSources sources(asked.graph);
+    double pairs = 0;
+    for (VertexId v{}; v < asked.graph.vertices(); ++v) {
+      const auto degree = static_cast<double>(kernels::neighbours_of(asked.graph, sources, v).size());
+      pairs += degree * (degree - 1) / 2;
+    }
+    answer.fields = fields(pairs);
+    return answer;
+  }
+
+ protected:
+  virtual Lcc::Wanted wanted() const = 0;
+  /// Returns the values of the owned vertices.
+  virtual std::vector<Value> values(const Lcc& finding) const = 0;
+
+  std::uint64_t triangles_ = 0;
+
+ private:
+  double transitivity(double pairs) const {
+    return pairs == 0 ? 0 : 3 * static_cast<double>(triangles_) / pairs;
+  }
+  std::vector<std::pair<std::string, report::Answer::Value>> fields(double pairs) const {
+    return {{"triangles", triangles_}, {"transitivity", transitivity(pairs)}};
+  }
+
+  double pairs_ = 0;  ///< pairs of neighbours of a vertex of this process
+};
+
+class LccKernel : public TriangleKernel<double> {
+ public:
+  LccKernel() : TriangleKernel("lcc", "coefficient", Values::Form::number, 17) {}
+  report::Answer answer(const AnsweredRun& run) override {
+    auto answer = TriangleKernel::answer(run);
+    const double sum = launch::allreduce(run.job.bootstrap(),
+                                         std::accumulate(mine_.begin(), mine_.end(), 0.0), std::plus<>());
+    add_mean(answer, sum, run.job.graph());
+    return answer;
   }
   std::string fault(const graph::GraphFile& graph) const override {
     return kernels::check_lcc(graph, all_, triangles_);
   }
-  /// Counts pairs of neighbours again; fault() has counted the triangles.
   report::Answer expected_answer(const Asked& asked) const override {
-    report::Answer answer = expected_highest(asked, all_, 0);
-    const kernels::PlainSources sources(asked.graph);
-    double sum = 0, pairs = 0;
-    for (VertexId v{}; v < all_.size(); ++v) {
-      const auto degree = static_cast<double>(kernels::neighbours_of(asked.graph, sources, v).size());
-      sum += all_[v];
-      pairs += degree * (degree - 1) / 2;
-    }
-    answer.fields = {{"mean", all_.empty() ? 0 : sum / static_cast<double>(all_.size())},
-                     {"triangles", triangles_},
-                     {"transitivity", pairs == 0 ? 0 : 3 * static_cast<double>(triangles_) / pairs}};
+    auto answer = TriangleKernel::expected_answer(asked);
+    add_mean(answer, std::accumulate(all_.begin(), all_.end(), 0.0), asked.graph);
     return answer;
   }
   std::string rules() const override {
@@ -78,8 +109,14 @@ class LccKernel : public VertexKernel<double> {
   }
 
  private:
-  std::uint64_t triangles_ = 0;
-  double pairs_ = 0;  ///< pairs of neighbours of a vertex of this process
+  Lcc::Wanted wanted() const override { return Lcc::Wanted::coefficients; }
+  std::vector<double> values(const Lcc& finding) const override { return finding.coefficients(); }
+  /// Puts the mean of the coefficients first in an answer. `sum`: their sum.
+  static void add_mean(report::Answer& answer, double sum, const graph::GraphFile& graph) {
+    const double mean = graph.vertices() == 0 ? 0 : sum / static_cast<double>(graph.vertices());
+    answer.text = fmt::format("mean coefficient {:.6g}, {}", mean, answer.text);
+    answer.fields.insert(answer.fields.begin(), {"mean", mean});
+  }
 };
 
 }  // namespace

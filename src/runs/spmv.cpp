@@ -54,7 +54,7 @@ class SpmvKernel final : public DenseKernel {
     return answer;
   }
   report::Answer expected_answer(const Asked& asked, std::span<const double> all) const override {
-    report::Answer answer = expected_highest(asked, all, kTop, true);
+    report::Answer answer = expected_highest<double>(asked, all, kTop, true);
     long double squares = 0;  // of any doubles, without an end
     for (const double value : all) squares += static_cast<long double>(value) * value;
     answer.fields = {{"norm", static_cast<double>(std::sqrt(squares))}};

@@ -313,7 +313,7 @@ void check_other_kernels(const Drawn& drawn, int processes) {
   const auto lcc = run(drawn, processes, make_lcc);
   check_clustering(drawn, lcc);
   check_least(lcc);
-  check_counted(drawn, lcc, kernels::count_triangles(graph));
+  check_counted(drawn, lcc, kernels::count_triangles(graph, "lcc", true));
 }
 
 void check_dense(const Drawn& drawn, int processes) {

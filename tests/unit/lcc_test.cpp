@@ -24,7 +24,8 @@ Pairs random_pairs(std::uint32_t vertices, std::size_t count, std::uint32_t seed
 struct Result {
   std::vector<double> coefficients;
   std::uint64_t triangles = 0;
-  double pairs = 0;  ///< of neighbours
+  double pairs = 0;                      ///< of neighbours
+  std::vector<std::uint64_t> corners{};  ///< [vertex]: triangles that it is a corner of
   bool operator==(const Result&) const = default;
 };
 
@@ -38,12 +39,14 @@ Result by_definition(std::uint32_t vertices, const Pairs& edges, bool undirected
   Result found;
   for (std::uint32_t v = 0; v < vertices; ++v) {
     int degree = 0, between = 0;
+    std::uint64_t& corners = found.corners.emplace_back();
     for (std::uint32_t u = 0; u < vertices; ++u) {
       if (!adjacent(v, u)) continue;
       ++degree;
       for (std::uint32_t w = 0; w < vertices; ++w) {
         if (!adjacent(v, w)) continue;
         if (edge(u, w)) ++between;
+        if (u < w && adjacent(u, w)) ++corners;
         if (v < u && u < w && adjacent(u, w)) ++found.triangles;
       }
     }
@@ -53,14 +56,26 @@ Result by_definition(std::uint32_t vertices, const Pairs& edges, bool undirected
   return found;
 }
 
+/// What runs for coefficients and for the triangles of each vertex have found. A run for their number alone
+/// has found as many.
 Result run(const graph::GraphFile& graph, const JobCut& cut, const Lcc::Pieces& pieces = {}) {
-  Result result{std::vector<double>(graph.vertices()), 0, 0};
+  Result result{std::vector<double>(graph.vertices()), 0, 0, std::vector<std::uint64_t>(graph.vertices())};
   std::mutex mutex;
   run_in_each(graph, cut, {}, [&](FrontierJob& job) {
-    Lcc clustering(job, pieces);
+    Lcc clustering(job, Lcc::Wanted::coefficients, pieces);
     clustering.run();
     put(job, clustering.coefficients(), result.coefficients);
     if (job.rank() == 0) result.triangles = clustering.triangles();
+    Lcc corners(job, Lcc::Wanted::triangles, pieces);
+    corners.run();
+    put(job, corners.triangles_of_vertices(), result.corners);
+    Lcc counting(job, Lcc::Wanted::count, pieces);
+    const auto steps = counting.run();
+    transport::require(steps.back().kind == Lcc::kIntersect, "nobody sends credits");
+    for (const Lcc* const other : {&corners, &counting})
+      transport::require(other->triangles() == clustering.triangles() &&
+                             other->pairs_of_neighbours() == clustering.pairs_of_neighbours(),
+                         "triangles and pairs are the same whatever is wanted");
     const std::scoped_lock lock(mutex);
     result.pairs += clustering.pairs_of_neighbours();
   });
@@ -89,15 +104,18 @@ TEST_CASE("coefficients and triangles of graphs drawn by hand") {
     Result right;
   };
   const std::vector<Case> cases = {
-      {0, {}, true, {{}, 0, 0}},
-      {1, {{0, 0}}, false, {{0}, 0, 0}},
-      {3, {{0, 1}, {1, 2}, {2, 0}}, true, {{1, 1, 1}, 1, 3}},
-      {3, {{0, 1}, {1, 2}, {2, 0}}, false, {{0.5, 0.5, 0.5}, 1, 3}},
+      {0, {}, true, {{}, 0, 0, {}}},
+      {1, {{0, 0}}, false, {{0}, 0, 0, {0}}},
+      {3, {{0, 1}, {1, 2}, {2, 0}}, true, {{1, 1, 1}, 1, 3, {1, 1, 1}}},
+      {3, {{0, 1}, {1, 2}, {2, 0}}, false, {{0.5, 0.5, 0.5}, 1, 3, {1, 1, 1}}},
       // Of the two edges between 0 and 1 only vertex 2 has something.
-      {3, {{0, 1}, {1, 0}, {1, 2}, {0, 2}, {0, 2}, {2, 2}}, false, {{0.5, 0.5, 1}, 1, 3}},
-      {4, {{0, 1}, {0, 2}, {0, 3}}, true, {{0, 0, 0, 0}, 0, 3}},
-      {4, {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}, true, {{1, 1, 1, 1}, 4, 12}},
-      {5, {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 2}, {4, 3}}, true, {{1.0 / 3, 1, 1, 1, 1}, 2, 10}},
+      {3, {{0, 1}, {1, 0}, {1, 2}, {0, 2}, {0, 2}, {2, 2}}, false, {{0.5, 0.5, 1}, 1, 3, {1, 1, 1}}},
+      {4, {{0, 1}, {0, 2}, {0, 3}}, true, {{0, 0, 0, 0}, 0, 3, {0, 0, 0, 0}}},
+      {4, {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}, true, {{1, 1, 1, 1}, 4, 12, {3, 3, 3, 3}}},
+      {5,
+       {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 2}, {4, 3}},
+       true,
+       {{1.0 / 3, 1, 1, 1, 1}, 2, 10, {2, 1, 1, 1, 1}}},
   };
   for (const Case& one : cases) {
     CAPTURE(one.vertices);
@@ -119,6 +137,7 @@ TEST_CASE("coefficients and triangles are those of the definition, however the j
     const File file(vertices, edges, undirected, simple);
     const Result right = by_definition(vertices, edges, undirected);
     CHECK(kernels::check_lcc(file.graph, right.coefficients, right.triangles) == "");
+    CHECK(kernels::check_triangles(file.graph, right.corners, right.triangles) == "");
     CHECK(run(file.graph, {.workers = 2}) == right);
     // Records of 3 bits: credits travel in many pieces. Batches of 64 words: rows come one or a few at a
     // time.
@@ -142,6 +161,7 @@ TEST_CASE("several pieces of rows and a vertex with edges to all") {
     const File file(kVertices, edges, undirected);
     const Result found = run(file.graph, {.workers = 3});
     CHECK(kernels::check_lcc(file.graph, found.coefficients, found.triangles) == "");
+    CHECK(kernels::check_triangles(file.graph, found.corners, found.triangles) == "");
     CHECK(found.triangles > 200 + 4 * 1333);
     CHECK(run(file.graph, {.processes = 2}) == found);
     CHECK(run(file.graph, {.processes = 8, .ownership = "ranges"}, {.batch_words = 400}) == found);
@@ -226,6 +246,13 @@ TEST_CASE("a wrong coefficient or number of triangles is refused") {
     CHECK(kernels::check_lcc(file.graph, result.coefficients, result.triangles + 1) ==
           "there are " + std::to_string(result.triangles) + " triangles, not " +
               std::to_string(result.triangles + 1));
+    CHECK(kernels::check_triangles(file.graph, {}, result.triangles + 1) ==
+          kernels::check_lcc(file.graph, result.coefficients, result.triangles + 1));
+    for (std::uint64_t& one : result.corners) {
+      ++one;
+      CHECK(kernels::check_triangles(file.graph, result.corners, result.triangles) != "");
+      --one;
+    }
     for (double& one : result.coefficients) {
       const double right = one;
       for (const double wrong : {right + 1e-9, right - 1e-9, 1.0 - right, std::nan("")}) {
@@ -239,6 +266,8 @@ TEST_CASE("a wrong coefficient or number of triangles is refused") {
   const File file(3, {{0, 1}, {1, 2}, {2, 0}}, false);
   CHECK(kernels::check_lcc(file.graph, std::vector{0.5, 0.25, 0.5}, 1) ==
         "vertex 1 has the coefficient 0.25, but 1 of 2 edges between its neighbours");
+  CHECK(kernels::check_triangles(file.graph, std::vector<std::uint64_t>{1, 1, 2}, 1) ==
+        "vertex 2 is said to be a corner of 2 triangles, but is one of 1");
 }
 
 TEST_CASE("a damaged file is refused before its rows are used") {

@@ -143,7 +143,8 @@ TEST_CASE("options of kernels that follow a frontier") {
   const std::vector<VertexId> beyond{0, 4};
   check_line(refusal([&] { kernels::Bc(job).run(beyond); }), "source: 4");
   check_line(refusal([&] { kernels::Cdlp(job).run(0); }), "iterations");
-  check_line(refusal([&] { const kernels::Lcc one(job, {.record_bits = 0}); }), "record_bits");
+  check_line(refusal([&] { const kernels::Lcc one(job, kernels::Lcc::Wanted::count, {.record_bits = 0}); }),
+             "record_bits");
   check_line(refusal([&] { const kernels::BcBySource one(job, {}); }), "for_tasks");
   check_line(refusal([&] { const kernels::Sssp one(job); }), "disks.weighted");
   const kernels::Sssp hops(job, 0, true);

@@ -1,0 +1,35 @@
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/frontier_command.h"
+
+namespace edgewire::cli {
+
+void add_cdlp(CLI::App& app) {
+  struct CdlpSettings {
+    KernelOptions job;
+    CdlpOptions asked;
+  };
+  auto settings = std::make_shared<CdlpSettings>();
+  CLI::App* command =
+      app.add_subcommand("cdlp", "detect communities by label propagation, as LDBC Graphalytics defines it");
+  const auto own = [&] {
+    add_checked(*command, "--iterations", settings->asked.iterations, "stop after this many iterations",
+                whole(1, 1'000'000));
+  };
+  add_frontier_options(
+      *command, settings->job, own,
+      {"Each vertex starts with its own id as its label. In each iteration all vertices at once take the "
+       "label that is most frequent among their neighbours, the smallest of those on a tie. Both ends of an "
+       "edge are neighbours: once for each edge, and in directed graphs once for each direction. A vertex "
+       "without neighbours keeps its label. A run ends early when no label has changed.",
+       kLabelsOutput, "find the labels again, one vertex after another, and exit with 1 when one differs",
+       "largest communities, by label and number of vertices"});
+  settings->job.add_checkpoint_options(*command, "label", "iteration");
+  command->callback([settings] {
+    run_kernel(settings->job,
+               [settings](const graph::GraphFile&) { return runs::make_cdlp(settings->asked); });
+  });
+}
+
+}  // namespace edgewire::cli
