@@ -111,6 +111,10 @@ constexpr std::array kDescriptors{
                .count = [](const Graph& graph, const CountedRun&,
                            VertexId) { return count_triangles(graph, "lcc", true); },
                .memory = of_triangles(triangles<false>)},
+    Descriptor{.name = "tc",
+               .count = [](const Graph& graph, const CountedRun&,
+                           VertexId) { return count_triangles(graph, "tc", false); },
+               .memory = of_triangles(triangles<true>)},
 };
 
 }  // namespace

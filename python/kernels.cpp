@@ -247,6 +247,12 @@ void bind_kernels(nb::module_& m) {
       return lcc(bootstrap, graph, options);
     });
   });
+  m.def("tc", [](const GraphFile& graph, bool vertices, const Job& job) {
+    const std::uint64_t values = vertices ? graph.vertices() : 1;
+    return run_kernel<std::int64_t>(values, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
+      return tc(bootstrap, graph, {vertices}, options);
+    });
+  });
 }
 
 }  // namespace edgewire::python

@@ -142,4 +142,13 @@ Result<PlainId> cdlp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph
 /// Returns local clustering coefficients; the number of triangles is in the report's JSON.
 Result<double> lcc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const JobOptions& job = {});
 
+struct TcOptions {
+  bool vertices = false;  ///< return the triangles of each vertex, see tc()
+};
+
+/// Returns one value: the number of triangles of the graph without directions, each counted once. With
+/// `vertices` it returns for each vertex the triangles that it is a corner of.
+Result<std::uint64_t> tc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                         const TcOptions& asked = {}, const JobOptions& job = {});
+
 }  // namespace edgewire

@@ -82,6 +82,7 @@ def kernel_cases():
         "scc": ((), "kronecker --scale 20"),
         "bc": (("--samples", "4"), BOTH_WAYS),
         "lcc": ((), "kronecker --scale 18 --undirected --simple"),
+        "tc": ((), "kronecker --scale 18 --undirected --simple"),
         "cdlp": (("--iterations", "3"), BOTH_WAYS),
     }
     for name, (options, graph) in kernels.items():

@@ -17,7 +17,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from measure import ROOT, Failed, machine, machine_line, print_table, run, run_script, spread, to_text  # noqa: E402
 
-PROGRAMS = {"bfs": "bfs", "sssp": "sssp", "wcc": "cc", "bc": "bc", "lcc": "tc"}  # lcc also divides
+PROGRAMS = {"bfs": "bfs", "sssp": "sssp", "wcc": "cc", "bc": "bc", "tc": "tc", "lcc": "tc"}  # lcc also divides
 WITH_SOURCE = {"bfs": "--source", "sssp": "--source", "bc": "--sources"}
 HOW_TO_GET = "build the GAP Benchmark Suite (make in its source) and name the folder of its programs with --gapbs DIR"
 

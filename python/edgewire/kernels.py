@@ -10,7 +10,7 @@ from .calls import Progress, file_of, flag, number, set_options, whole
 from .graph import needed
 from .inputs import numbers_array, shown
 
-__all__ = ["Result", "bc", "bfs", "cdlp", "lcc", "pagerank", "scc", "spmv", "sssp", "wcc"]
+__all__ = ["Result", "bc", "bfs", "cdlp", "lcc", "pagerank", "scc", "spmv", "sssp", "tc", "wcc"]
 
 
 class Result(np.ndarray):
@@ -24,6 +24,10 @@ class Result(np.ndarray):
         result = values.view(cls)
         result.report, result.graph, result.column, result.page = report, graph, column, page
         return result
+
+    def total(self):
+        """The first value alone, which is of the whole graph, with the report."""
+        return Result.of(self[0:1].reshape(()), self.report, None, self.column, self.page)
 
     def __array_finalize__(self, source):
         self.report = self.graph = self.column = self.page = None
@@ -152,3 +156,10 @@ def cdlp(graph, iterations=10, **job):
 def lcc(graph, **job):
     """Local clustering coefficients: float64[vertices]; the number of triangles is in the report."""
     return run("coefficient", _edgewire.lcc, graph, **job)
+
+
+def tc(graph, vertices=False, **job):
+    """The number of triangles of the graph without its directions. vertices: True for int64[vertices], the triangles that each vertex is a
+    corner of."""
+    found = run("triangles", _edgewire.tc, graph, flag("vertices", vertices), **job)
+    return found if vertices else found.total()

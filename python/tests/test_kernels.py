@@ -123,6 +123,22 @@ def test_clustering(job):
     assert np.allclose(coefficients, [expected[v] for v in range(80)], rtol=1e-12)
 
 
+@pytest.mark.parametrize("job", JOBS)
+def test_triangles(job):
+    theirs = nx.gnm_random_graph(80, 400, seed=9)
+    graph = ew.Graph.from_networkx(theirs)
+    expected = nx.triangles(theirs)
+    of_vertices = ew.tc(graph, vertices=True, **job)
+    assert of_vertices.dtype == np.int64 and of_vertices.tolist() == [expected[v] for v in range(80)]
+    assert list(of_vertices.to_frame().columns) == ["vertex", "triangles"]
+    count = ew.tc(graph, **job)
+    assert count.shape == () and int(count) == sum(expected.values()) // 3 == count.report["triangles"]
+    with pytest.raises(ew.UsageError, match="to_frame"):
+        count.to_frame()
+    with pytest.raises(ew.UsageError, match="^vertices=2: True or False"):
+        ew.tc(graph, vertices=2)
+
+
 def test_label_propagation():
     # Two cliques with one edge between them: each agrees on its smallest vertex.
     theirs = nx.disjoint_union(nx.complete_graph(6), nx.complete_graph(6))
@@ -156,7 +172,7 @@ def test_spmv(random_graph):
 def test_one_vertex_and_none():
     one = ew.Graph.from_numpy([], [], vertices=1)
     assert ew.pagerank(one).tolist() == [1] and ew.bfs(one, 0).tolist() == [0] and ew.wcc(one).tolist() == [0]
-    assert ew.bc(one).tolist() == [0] and ew.lcc(one).tolist() == [0]
+    assert ew.bc(one).tolist() == [0] and ew.lcc(one).tolist() == [0] and ew.tc(one).tolist() == 0
 
 
 def test_frames(random_graph):

@@ -15,7 +15,7 @@ from edgewire import _edgewire
 COMMAND = os.path.join(sysconfig.get_path("scripts"), "edgewire")
 # The options of C++ of each kernel, beside those of its job.
 KERNELS = {"pagerank": _edgewire.PageRankOptions, "spmv": None, "bfs": _edgewire.BfsOptions, "sssp": _edgewire.SsspOptions,
-           "bc": _edgewire.BcOptions, "wcc": None, "scc": None, "cdlp": None, "lcc": None}
+           "bc": _edgewire.BcOptions, "wcc": None, "scc": None, "cdlp": None, "lcc": None, "tc": None}
 SOURCE = {"bfs": ["--source", "0"], "sssp": ["--source", "0"]}
 TILES = {"strategy": "slots", "wire": "f64", "layout": "given", "order": "strips"}
 
@@ -77,7 +77,7 @@ def test_pagerank_to_a_tolerance_goes_on_for_longer(tmp_path):
     assert ew.pagerank(graph, tolerance=1e-3).report["options"]["iterations"] == 1000
 
 
-@pytest.mark.parametrize("kernel", ["bfs", "sssp", "bc", "wcc", "scc", "cdlp", "lcc"])
+@pytest.mark.parametrize("kernel", ["bfs", "sssp", "bc", "wcc", "scc", "cdlp", "lcc", "tc"])
 @pytest.mark.parametrize("option", TILES)
 def test_kernels_without_tiles_refuse_their_options(kernel, option):
     graph = ew.Graph.from_numpy([0, 1], [1, 0], weight=[1, 2])

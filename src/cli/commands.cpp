@@ -22,7 +22,7 @@ constexpr std::array kFamilies{
     Family{"pagerank, ppr", "ranks of all vertices, also as seen from some of them"},
     Family{"bfs, sssp", "how far vertices are from one, by edges or by weights"},
     Family{"wcc, scc, cdlp", "connected components (weakly, strongly), communities"},
-    Family{"bc, lcc", "betweenness centrality; clustering, triangles"},
+    Family{"bc, lcc, tc", "betweenness centrality; clustering; triangles"},
     Family{"spmv", "the matrix of the graph times a vector"},
     Family{"sort, tasks", "sort records; what tasks cost that start others"},
     Family{"bound, compare", "what must be sent at least; runs beside that"},
@@ -183,10 +183,34 @@ const std::vector<Command>& commands() {
                  false, [](const KernelOptions&) { return runs::make_lcc(); });
            },
        .kind = Kind::kernel,
-       .other_names = "triangles tc",
+       .other_names = "clustering",
        .examples = {{"edgewire lcc g.ew", "The mean coefficient, and the number of triangles."},
                     {"edgewire lcc g.ew -o coefficients.tsv --top 5",
                      "Write the coefficients, and show the five highest."}}},
+      {.path = "tc",
+       .add =
+           [](CLI::App& app) {
+             add_frontier_kernel(app, "tc", "count the triangles of the graph, or of each vertex",
+                                 {"A triangle is three vertices that are neighbours of one another: an edge "
+                                  "leads from one to the other, in "
+                                  "any direction. It counts once, also where edges occur several times; self "
+                                  "loops do not count. With -o "
+                                  "or --top the triangles that each vertex is a corner of are counted, too, "
+                                  "which takes longer.",
+                                  "the triangles of each vertex to this file as lines of id, tab and number",
+                                  "count the triangles again, one vertex after another, and exit with 1 when "
+                                  "a number is wrong",
+                                  "vertices in most triangles"},
+                                 false, [](const KernelOptions& options) {
+                                   return runs::make_tc({.vertices = !options.output_path.empty() ||
+                                                                     options.top.value_or(0) > 0});
+                                 });
+           },
+       .kind = Kind::kernel,
+       .other_names = "triangles",
+       .examples = {{"edgewire tc g.ew", "The number of triangles alone, with less work than lcc."},
+                    {"edgewire tc g.ew -o triangles.tsv --top 5",
+                     "Write the triangles of each vertex, and show the five vertices in most of them."}}},
       {.path = "sort",
        .add = add_sort,
        .kind = Kind::profiled,

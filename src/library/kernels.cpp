@@ -122,4 +122,9 @@ Result<double> lcc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, 
   return run<double>(bootstrap, graph, runs::make_lcc(), job);
 }
 
+Result<std::uint64_t> tc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const TcOptions& asked,
+                         const JobOptions& job) {
+  return run<std::uint64_t>(bootstrap, graph, runs::make_tc(asked), job);
+}
+
 }  // namespace edgewire

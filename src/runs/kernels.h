@@ -57,6 +57,8 @@ std::unique_ptr<Kernel> make_scc();
 std::unique_ptr<Kernel> make_cdlp(const CdlpOptions& asked = {});
 /// Makes local clustering coefficients and triangles, see kernels::Lcc.
 std::unique_ptr<Kernel> make_lcc();
+/// Makes the number of triangles alone, or that of each vertex, too.
+std::unique_ptr<Kernel> make_tc(const TcOptions& asked = {});
 
 /// Makes ranks by power iteration, see kernels::PageRank. `doubles`: messages are doubles, otherwise floats;
 /// so it is for make_ppr() and make_spmv().

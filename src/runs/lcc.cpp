@@ -1,5 +1,7 @@
+// lcc and tc, which find the same triangles.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <memory>
@@ -119,8 +121,50 @@ class LccKernel : public TriangleKernel<double> {
   }
 };
 
+class TcKernel : public TriangleKernel<std::uint64_t> {
+ public:
+  explicit TcKernel(const TcOptions& asked)
+      : TriangleKernel("tc", "triangles", Values::Form::distance, 0), asked_(asked) {}
+  /// The triangles of vertices are found where a process wants them, such as the one that writes them.
+  void prepare(frontier::FrontierJob& job, const RunOptions&) override {
+    const auto wishes = job.bootstrap().allgather(asked_.vertices ? "vertices" : "");
+    asked_.vertices = std::ranges::any_of(wishes, [](const auto& wish) { return !wish.empty(); });
+  }
+  std::uint64_t checksum(const frontier::FrontierJob& job) const override {
+    if (asked_.vertices) return TriangleKernel::checksum(job);
+    return job.rank() == 0 ? runs::checksum_of(VertexId{}, triangles_) : 0;
+  }
+  void gather(frontier::FrontierJob& job) override {
+    if (asked_.vertices)
+      TriangleKernel::gather(job);
+    else if (job.rank() == 0)
+      count_ = {triangles_};
+  }
+  Values all() const override { return asked_.vertices ? TriangleKernel::all() : shown(count_); }
+  std::string fault(const graph::GraphFile& graph) const override {
+    return kernels::check_triangles(graph, all_, triangles_);
+  }
+  std::string rules() const override {
+    return asked_.vertices ? "the triangles of each vertex were counted again"
+                           : "the triangles were counted again";
+  }
+
+ private:
+  Lcc::Wanted wanted() const override {
+    return asked_.vertices ? Lcc::Wanted::triangles : Lcc::Wanted::count;
+  }
+  std::vector<std::uint64_t> values(const Lcc& finding) const override {
+    return asked_.vertices ? finding.triangles_of_vertices() : std::vector<std::uint64_t>();
+  }
+
+  TcOptions asked_;
+  std::vector<std::uint64_t> count_;  ///< the number of triangles, at rank 0, where nothing else is asked for
+};
+
 }  // namespace
 
 std::unique_ptr<Kernel> make_lcc() { return std::make_unique<LccKernel>(); }
+
+std::unique_ptr<Kernel> make_tc(const TcOptions& asked) { return std::make_unique<TcKernel>(asked); }
 
 }  // namespace edgewire::runs

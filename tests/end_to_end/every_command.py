@@ -6,7 +6,7 @@ import pathlib
 from job import check_schema
 from processes import PATIENCE_S
 
-KERNELS = ["pagerank", "ppr", "spmv", "bfs", "sssp", "wcc", "scc", "cdlp", "lcc", "bc"]
+KERNELS = ["pagerank", "ppr", "spmv", "bfs", "sssp", "wcc", "scc", "cdlp", "lcc", "tc", "bc"]
 COMMANDS = [*KERNELS, "sort", "tasks"]
 ON_A_HOST = [*COMMANDS, "convert"]  # whose processes write one file
 # Reports of links that lose frames say what was lost.

@@ -9,8 +9,8 @@ import graphs
 import paths
 from reference import Graph
 
-KERNELS = ["bfs", "sssp", "wcc", "scc", "bc", "lcc", "cdlp"]
-WITHOUT_SOURCE = ["wcc", "scc", "lcc", "cdlp"]
+KERNELS = ["bfs", "sssp", "wcc", "scc", "bc", "lcc", "tc", "cdlp"]
+WITHOUT_SOURCE = ["wcc", "scc", "lcc", "tc", "cdlp"]
 UNREACHED = 9223372036854775807
 
 
@@ -43,6 +43,8 @@ def expected(kernel, graph, source):
         found = paths.betweenness(graph, [source])
     elif kernel == "lcc":
         found = paths.clustering(graph)[0]
+    elif kernel == "tc":
+        found = paths.triangles(graph)
     elif kernel == "cdlp":
         found = [ids[label] for label in paths.propagation(graph, 10)]
     else:

@@ -188,6 +188,12 @@ def strong_components(graph):
     return found
 
 
+def triangles(graph):
+    """[v]: the triangles without directions that it is a corner of."""
+    neighbours = [{v for v, _ in row} - {u} for u, row in enumerate(rows(graph, both_ways=True))]
+    return [sum(v in neighbours[u] for u in around for v in around if u < v) for around in neighbours]
+
+
 def clustering(graph):
     """([v]: the local clustering coefficient as LDBC has it, the number of triangles without directions)."""
     targets = [{v for v, _ in row} - {u} for u, row in enumerate(rows(graph))]

@@ -179,6 +179,29 @@ def test_clustering_of_a_whole_graph(edgewire, made_graph, tmp_path, name, cut):
     check_top(text, report, answer, "highest", highest(found, None), 6)
 
 
+@pytest.mark.matrix(1 / 2)
+@cuts
+@pytest.mark.parametrize("name", ["kronecker", "kronecker both ways", "triangle"])
+def test_triangles_of_a_whole_graph(edgewire, made_graph, tmp_path, name, cut):
+    """Their number alone is found in another way than those of each vertex, and sends no credits."""
+    path, graph = made_graph(name) if name != "triangle" else (tmp_path / "g.ew", Graph(3, [0, 1, 2], [1, 2, 0]))
+    if name == "triangle":
+        reference.write_graph(path, graph)
+    triangles, transitivity = clustering(graph)
+    known = {"triangles": triangles, "transitivity": pytest.approx(transitivity, rel=1e-12)}
+    line = f"{triangles} triangle{'' if triangles == 1 else 's'}, transitivity {transitivity:.6g}"
+    assert edgewire.ok("tc", path, *cut, "--verify", "--json", tmp_path / "alone.json").splitlines()[0] == line
+    alone = json.loads((tmp_path / "alone.json").read_text())
+    check_schema(alone)
+    assert alone["answer"] == known and alone["triangles"] == triangles and len(alone["supersteps"]) == 2
+    text, answer, found, report = ask(edgewire, tmp_path, "tc", path, *cut, "--verify")
+    assert answer == known and text.splitlines()[0] == line
+    assert sum(value for _, value in found) == 3 * triangles
+    assert len(report["supersteps"]) == (3 if report["processes"] > 1 else 2)
+    text, answer, _, report = ask(edgewire, tmp_path, "tc", path, *cut, "--top", 6)
+    check_top(text, report, answer, "highest", highest(found, None), 6)
+
+
 def test_clustering_beside_networkx(edgewire, made_graph, tmp_path):
     """Of graphs that store every edge both ways: there the coefficients of LDBC are the usual ones."""
     networkx = pytest.importorskip("networkx")
@@ -311,7 +334,7 @@ def test_a_target_that_does_not_exist(edgewire, tmp_path):
         assert "--target: it is empty" in edgewire.refused(kernel, path, "--source", 0, "--target", "", status=2)
 
 
-@pytest.mark.parametrize("command", [["wcc"], ["cdlp"], ["lcc"], ["bfs", "--source", 0], ["sssp", "--source", 0], ["bc", "--sources", 0],
+@pytest.mark.parametrize("command", [["wcc"], ["cdlp"], ["lcc"], ["tc"], ["bfs", "--source", 0], ["sssp", "--source", 0], ["bc", "--sources", 0],
                                      ["pagerank"], ["ppr", "--sources", 0], ["spmv"]], ids=lambda words: words[0])
 def test_what_stdout_has(edgewire, tmp_path, command):
     """With -o - only values, with --json - only JSON; a list for people has no place beside them."""
@@ -331,11 +354,11 @@ def test_what_stdout_has(edgewire, tmp_path, command):
         assert "--target" in edgewire.refused(kernel, path, *options, "-o", "-", "--target", 1, status=2)
 
 
-@pytest.mark.parametrize("kernel", ["wcc", "cdlp", "lcc", "spmv", "pagerank"])
+@pytest.mark.parametrize("kernel", ["wcc", "cdlp", "lcc", "tc", "spmv", "pagerank"])
 def test_answers_of_no_vertices(edgewire, tmp_path, kernel):
     path = reference.write_graph(tmp_path / "g.ew", graphs.make("no vertices"))
     known = {"wcc": {"components": 0, "singles": 0}, "cdlp": {"communities": 0, "singles": 0}, "spmv": {"norm": 0},
-             "lcc": {"mean": 0, "triangles": 0, "transitivity": 0}, "pagerank": {}}[kernel]
+             "lcc": {"mean": 0, "triangles": 0, "transitivity": 0}, "tc": {"triangles": 0, "transitivity": 0}, "pagerank": {}}[kernel]
     for processes in (1, 2):
         _, answer, _, _ = ask(edgewire, tmp_path, kernel, path, "-p", processes)
         assert answer == known | ({"top": []} if kernel in ("spmv", "pagerank") else {})

@@ -160,7 +160,7 @@ def test_a_limit_of_the_shell_is_named(edgewire, path, tmp_path, limit, amount, 
     assert os.listdir(tmp_path) == ["g.ew"]
 
 
-@pytest.mark.parametrize("kernel", ["cdlp", "lcc", "scc", "pagerank"])
+@pytest.mark.parametrize("kernel", ["cdlp", "lcc", "tc", "scc", "pagerank"])
 @pytest.mark.parametrize("transport", ["shm", "tcp"])
 def test_too_few_open_files_are_named_wherever_they_are_missed(edgewire, path, tmp_path, kernel, transport):
     missed = 0

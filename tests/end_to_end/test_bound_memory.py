@@ -27,7 +27,7 @@ def large(edgewire, tmp_path_factory):
 @pytest.mark.matrix(1 / 4)
 @pytest.mark.parametrize("processes", [2, 3])
 @pytest.mark.parametrize("name", ["directed", "both ways"])
-@pytest.mark.parametrize("kernel", [*(kernel for kernel in KERNELS if kernel != "lcc"), pytest.param("lcc", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kernel", [kernel if kernel not in ("lcc", "tc") else pytest.param(kernel, marks=pytest.mark.slow) for kernel in KERNELS])
 def test_processes_hold_what_was_predicted(edgewire, large, kernel, name, processes):
     path = large / f"{name}.ew"
     source = ["--source", SOURCE] if kernel in ("bfs", "sssp", "bc") else []

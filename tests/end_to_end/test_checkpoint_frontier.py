@@ -165,7 +165,7 @@ def test_what_is_to_be_resumed_is_read_first(edgewire, path, kept, tmp_path, ker
     assert str(tmp_path / "file") in edgewire.refused(kernel, path, "--checkpoint", tmp_path / "file")
 
 
-@pytest.mark.parametrize("kernel", ["bfs", "sssp", "wcc", "scc", "lcc"])
+@pytest.mark.parametrize("kernel", ["bfs", "sssp", "wcc", "scc", "lcc", "tc"])
 def test_kernels_without_checkpoints_say_so(edgewire, path, tmp_path, kernel):
     for option in ("--checkpoint", "--resume"):
         assert f"{kernel} has no option {option}" in edgewire.refused(kernel, path, option, tmp_path / "kept", status=2)

@@ -19,7 +19,8 @@ ANSWERS = {
     "spmv": r"norm \S+ \(Euclidean, .*\)\nlargest:\n(\d+\t\S+\n){10}spmv: ", "bc": r"highest:\n(\d+\t\S+\n){10}bc: ",
     "bfs": r"reached \d+ of 512 vertices, depth \d+, .*\nbfs: ", "sssp": r"reached \d+ of 512 vertices, the longest distance is .*\nsssp: ",
     "wcc": r"\d+ components, the largest has .*\nwcc: ", "scc": r"\d+ components, the largest has .*\nscc: ",
-    "cdlp": r"\d+ communities, the largest has .*\ncdlp: ", "lcc": r"mean coefficient \S+, \d+ triangles, .*\nlcc: "}
+    "cdlp": r"\d+ communities, the largest has .*\ncdlp: ", "lcc": r"mean coefficient \S+, \d+ triangles, .*\nlcc: ",
+    "tc": r"\d+ triangles, transitivity .*\ntc: "}
 BEHIND = ["load ", "checksum "]  # what only --verbose shows, of every kernel
 
 

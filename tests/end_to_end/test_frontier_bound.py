@@ -37,14 +37,18 @@ BOUND_RUNS = [(1, "hash"), (2, "hash"), (3, "ranges"), (5, "file")]
 
 @pytest.mark.parametrize("name", GENERATED)
 @pytest.mark.parametrize("processes, ownership", BOUND_RUNS)
-@pytest.mark.parametrize("kernel", ["bc", "cdlp", "lcc"])
+@pytest.mark.parametrize("kernel", ["bc", "cdlp", "lcc", "tc"])
 def test_exact_bounds(edgewire, made_graph, tmp_path, kernel, name, processes, ownership):
     path, graph = made_graph(name)
     owners = partition(tmp_path, graph, processes) if ownership == "file" else ownership
     source = int(graph.sources[len(graph.sources) // 3])
-    asked_bound, asked_run = {"bc": (["--source", source], ["--sources", source]), "cdlp": (["--iterations", 7],) * 2, "lcc": ([], [])}[kernel]
+    asked_bound, asked_run = {"bc": (["--source", source], ["--sources", source]), "cdlp": (["--iterations", 7],) * 2, "lcc": ([], []), "tc": ([], [])}[kernel]
     bound = counted_before(edgewire, kernel, path, processes, owners, *asked_bound)
-    _, report = run(edgewire, tmp_path, kernel, path, "-p", processes, "-w", 2, "--ownership", owners, *asked_run)
+    options = ["-p", processes, "-w", 2, "--ownership", owners, *asked_run]
+    _, report = run(edgewire, tmp_path, kernel, path, *options, "--bound")
+    assert report["least"]["record_bytes"] == sum(step["record_bytes"] for step in report["supersteps"])
+    if kernel == "tc":  # the triangles of each vertex, which are written, take more than their number
+        report = json.loads(edgewire.ok(kernel, path, *options, "--verify", "--json", "-"))
     assert_exact(bound, report)
 
 

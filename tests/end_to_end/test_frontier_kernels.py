@@ -51,7 +51,7 @@ def run_and_check(edgewire, folder, kernel, path, graph, *, processes, workers, 
     check(kernel, found, expected(kernel, graph, source))
     assert (report["kernel"], report["vertices"], report["edges"], report["processes"], report["workers"]) == (
         kernel, graph.vertices, len(graph.sources), processes, workers)
-    if kernel == "lcc":
+    if kernel in ("lcc", "tc"):
         check_schema(report)
         assert report["triangles"] == paths.clustering(graph)[1]
 
@@ -90,11 +90,12 @@ def test_triangles_over_many_processes(edgewire, made_graph, tmp_path, name, own
     """Most corners of a triangle belong to different processes."""
     path, graph = made_graph(name)
     for processes in (1, 2, 3, 8):
-        run_and_check(edgewire, tmp_path, "lcc", path, graph, processes=processes, workers=1, transport="shm", ownership=ownership,
-                      source=0)
+        for kernel in ("lcc", "tc"):
+            run_and_check(edgewire, tmp_path, kernel, path, graph, processes=processes, workers=1, transport="shm", ownership=ownership,
+                          source=0)
 
 
-@pytest.mark.parametrize("kernel", [kernel for kernel in KERNELS if kernel != "lcc"])
+@pytest.mark.parametrize("kernel", [kernel for kernel in KERNELS if kernel not in ("lcc", "tc")])
 def test_a_long_path(edgewire, tmp_path, kernel):
     """One vertex a superstep. Its neighbours belong to the same process, but for one edge."""
     n = 20_000

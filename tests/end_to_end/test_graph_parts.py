@@ -183,7 +183,7 @@ def test_each_host_has_its_parts(edgewire, inputs, several, hosts, tmp_path):
         assert "all parts of the graph must lie on hosts of this job" in edgewire.refused("pagerank", here / "1/g.ew", "-p", 2, "-w", 1)
         assert edgewire.refused("pagerank", here / "1/g.ew", "-w", 1).endswith("1/g.ew: part 0000-of-0003 is not here")
         edgewire.ok("convert", inputs / name, "-o", here / "known.ew")
-        for kernel in ("pagerank", "spmv", "bfs", "sssp", "wcc", "scc", "bc", "cdlp", "lcc"):
+        for kernel in ("pagerank", "spmv", "bfs", "sssp", "wcc", "scc", "bc", "cdlp", "lcc", "tc"):
             check_kernel(edgewire, kernel, here, hosts(3))
         for rank in (1, 2):
             shutil.move(here / f"{rank}/g.ew/{rank:04}-of-0003", here / "0/g.ew")

@@ -131,7 +131,7 @@ def test_kernels_that_follow_a_frontier(edgewire, made, tmp_path, shape, process
     elif shape == "star both ways":  # from a leaf over the hub to all other leaves
         scores[0] = LEAVES - 1
     for kernel, more, expected in (("bfs", ["--source", 0], levels), ("wcc", [], np.zeros(n)), ("cdlp", [], expected_labels(graph, 10)),
-                                   ("lcc", [], np.zeros(n)), ("bc", ["--sources", f"0,{n // 2}"], scores),
+                                   ("lcc", [], np.zeros(n)), ("tc", [], np.zeros(n)), ("bc", ["--sources", f"0,{n // 2}"], scores),
                                    ("sssp", ["--source", 0], distances)):
         found, _ = values(edgewire, tmp_path, kernel, path, *more, *options)
         np.testing.assert_array_equal(found, expected, err_msg=kernel)

@@ -130,7 +130,7 @@ def test_a_plan_cache_keeps_the_order_that_was_measured(edgewire, graphs, tmp_pa
         assert report["plan_cache"] == "used" and report["order"] == order and "order_reason" not in report
 
 
-@pytest.mark.parametrize("kernel", ["bfs", "sssp", "wcc", "scc", "cdlp", "lcc", "bc"])
+@pytest.mark.parametrize("kernel", ["bfs", "sssp", "wcc", "scc", "cdlp", "lcc", "tc", "bc"])
 @pytest.mark.parametrize("option", ["--order", "--layout", "--strategy", "--wire"])
 def test_an_option_of_tiles_is_refused_where_there_are_none(edgewire, graphs, kernel, option):
     line = edgewire.refused(kernel, graphs / "small.ew", option, "auto", status=2)

@@ -14,7 +14,7 @@ from job import check_schema
 from processes import LIMIT_S, PATIENCE_S, has_file_in, wait_for
 
 KERNELS = [["pagerank", "--iterations", 5], ["pagerank", "--iterations", 5, "--direction", "in"], ["ppr", "--sources", 3, "--iterations", 5],
-           ["spmv"], ["bfs", "--source", 3], ["sssp", "--source", 3], ["wcc"], ["scc"], ["bc", "--sources", 3], ["cdlp"], ["lcc"]]
+           ["spmv"], ["bfs", "--source", 3], ["sssp", "--source", 3], ["wcc"], ["scc"], ["bc", "--sources", 3], ["cdlp"], ["lcc"], ["tc"]]
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ def test_parts_are_the_whole(edgewire, path, tmp_path, processes, transport, lay
 
 FRONTIER_KERNELS = [
     ["bfs", "--source", 1], ["bfs", "--source", 1, "--parents", "--deterministic"], ["sssp", "--source", 1, "--unit-weights"],
-    ["sssp", "--source", 1, "--unit-weights", "--parents"], ["bc"], ["bc", "--deterministic"], ["wcc"], ["scc"], ["cdlp"], ["lcc"],
+    ["sssp", "--source", 1, "--unit-weights", "--parents"], ["bc"], ["bc", "--deterministic"], ["wcc"], ["scc"], ["cdlp"], ["lcc"], ["tc"],
 ]
 
 

@@ -49,7 +49,7 @@ def refused(edgewire, *words, **options):
 
 
 KERNELS = [["pagerank"], ["ppr", "--sources", "0"], ["spmv"], ["bfs", "--source", "0"], ["sssp", "--source", "0"], ["wcc"], ["scc"], ["bc"],
-           ["cdlp"], ["lcc"]]
+           ["cdlp"], ["lcc"], ["tc"]]
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda words: words[0])

@@ -10,7 +10,7 @@ from processes import most_anonymous_bytes
 
 OWN, FOR_EACH_PEER = 10_000_000, 64 << 10  # bytes that a process may hold, whatever the graph is
 KEPT = 64  # bytes for each boundary vertex, as many as strategy `slots` sends: while a cover is made its row takes most of them
-BATCHES = {"lcc": 4 << 20}  # rows of other processes that are there at a time, and own ones on their way
+BATCHES = {"lcc": 4 << 20, "tc": 4 << 20}  # rows of other processes that are there at a time, and own ones on their way
 OWNED = {"wcc": 16}  # bytes for each owned vertex that one process alone does not need: where its row begins, and how many have it as label
 LEEWAY = 1.2  # of the part of what one process takes, since parts are not equal
 VALUE_BYTES = {"edge": 8}  # of a value on the wire, with its id; others have 4

@@ -67,7 +67,7 @@ def test_the_times_add_up(edgewire, tmp_path, graph):
 # ---- other jobs than pagerank, ppr and spmv ---------------------------------------------------------------------------
 
 # A command line of each kernel that follows a frontier, without the graph.
-FRONTIER = {"bfs": ["--source", 1], "sssp": ["--source", 1, "--unit-weights"], "wcc": [], "scc": [], "cdlp": ["--iterations", 3], "lcc": [],
+FRONTIER = {"bfs": ["--source", 1], "sssp": ["--source", 1, "--unit-weights"], "wcc": [], "scc": [], "cdlp": ["--iterations", 3], "lcc": [], "tc": [],
             "bc": ["--samples", 2]}
 
 

@@ -27,6 +27,7 @@ KERNELS = [
     (["scc"], "component", ["a", "a", "a", "d"]),
     (["cdlp", "--iterations", 1], "label", ["b", "a", "a", "a"]),
     (["lcc"], "coefficient", [1 / 6, 1 / 2, 1 / 2, 0]),
+    (["tc"], "triangles", [1, 1, 1, 0]),
 ]
 
 

@@ -148,7 +148,7 @@ def test_a_limit_is_named_with_what_would_do(edgewire, kronecker, tmp_path, kern
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["pagerank GRAPH -p 2 --transport shm", "pagerank GRAPH -p 2 --transport tcp --edges disk",
-                                     "bc GRAPH -p 2", "lcc GRAPH", "bound GRAPH -p 2", "info GRAPH", "tasks number-inc -p 2"])
+                                     "bc GRAPH -p 2", "lcc GRAPH", "tc GRAPH", "bound GRAPH -p 2", "info GRAPH", "tasks number-inc -p 2"])
 def test_little_memory_crashes_nothing(edgewire, kronecker, command):
     words = [kronecker(8) if word == "GRAPH" else word for word in command.split()]
     for kibibytes in [*range(20_000, 100_000, 8_000), *range(100_000, 1_000_001, 150_000)]:

@@ -89,8 +89,8 @@ class Runs:
         if self.command == "cdlp":  # two vertices that exchange their labels for ever
             swapping = reference.write_graph(self.folder / "two.ew", Graph(2, [0, 1], [1, 0]))
             return ["cdlp", swapping, "--iterations", 1_000_000, *shared]
-        if self.command in ("lcc", "bc"):
-            self.edgewire.ok("generate", "kronecker", "--scale", 20 if self.command == "lcc" else 16, "-o", self.folder / "large.ew")
+        if self.command in ("lcc", "tc", "bc"):
+            self.edgewire.ok("generate", "kronecker", "--scale", 16 if self.command == "bc" else 20, "-o", self.folder / "large.ew")
             return [self.command, self.folder / "large.ew", *shared]
         return [*self.words(times=["--iterations", 1_000_000]), *shared]
 

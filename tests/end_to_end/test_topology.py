@@ -88,7 +88,7 @@ def test_a_level_that_is_asked_for(edgewire):
 
 @pytest.mark.parametrize("command", ["pagerank -w 2 --deterministic", "pagerank -p 2 -w 1 --transport tcp --strategy cover --deterministic",
                                      "pagerank -p 2 -w 1 --wire bf16 --deterministic", "spmv -w 2 --deterministic", "bfs --source 1 -w 2",
-                                     "sssp --source 1 -w 2 --unit-weights", "wcc -w 2", "scc -w 2", "lcc -w 2", "cdlp -w 2", "bc --sources 1 -w 1"])
+                                     "sssp --source 1 -w 2 --unit-weights", "wcc -w 2", "scc -w 2", "lcc -w 2", "tc -w 2", "cdlp -w 2", "bc --sources 1 -w 1"])
 def test_each_level_gives_the_same_bits(edgewire, kronecker, tmp_path, command):
     kernel, *options = command.split()
     report, checksums = tmp_path / "report.json", set()

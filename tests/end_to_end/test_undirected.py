@@ -7,7 +7,7 @@ import pytest
 
 KERNELS = {"pagerank": [], "pagerank --weighted": [], "pagerank --direction in": [], "ppr": ["--source", 3], "spmv": [],
            "spmv --direction in": [], "bfs": ["--source", 3], "sssp": ["--source", 3], "wcc": [], "scc": [], "bc": [], "bc --weighted": [],
-           "cdlp": [], "lcc": []}
+           "cdlp": [], "lcc": [], "tc": []}
 
 
 def values(edgewire, folder, command, path, *options):

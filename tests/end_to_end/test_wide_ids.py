@@ -26,6 +26,7 @@ KERNELS = {
     "scc": ["scc"],
     "cdlp": ["cdlp", "--iterations", 4],
     "lcc": ["lcc"],
+    "tc": ["tc"],
     "bc": ["bc", "--sources", "372,93,1240"],
 }
 

@@ -69,9 +69,9 @@ def graph(edgewire, tmp_path_factory):
     ("bfs g.ew --samples 0", "--samples: 0 is not a whole number from 1 to 4294967296 ("),
     ("generate kronecker --scale 4 -o x.ew --seed abc", "--seed: cannot understand 'abc' ("),
     ("profile", "profile: a run is missing, as in edgewire profile -o page.html -- pagerank GRAPH ..."),
-    ("profile -- info", "profile runs pagerank, bfs, sssp, ppr, spmv, wcc, scc, bc, cdlp, lcc, sort, tasks, convert, not info"),
+    ("profile -- info", "profile runs pagerank, bfs, sssp, ppr, spmv, wcc, scc, bc, cdlp, lcc, tc, sort, tasks, convert, not info"),
     ("profile -- pagernak g.ew",
-     "profile runs pagerank, bfs, sssp, ppr, spmv, wcc, scc, bc, cdlp, lcc, sort, tasks, convert, not pagernak; did you mean pagerank?"),
+     "profile runs pagerank, bfs, sssp, ppr, spmv, wcc, scc, bc, cdlp, lcc, tc, sort, tasks, convert, not pagernak; did you mean pagerank?"),
     ("profile -- tasks metg", "tasks metg has no profile: its tasks become so short that measuring them would take longer than they do; "),
     ("tasks metg --trace t.json", "tasks metg has no profile: "),
     ("tasks metg --sample-interval 1", "tasks metg has no profile: "),
@@ -100,7 +100,7 @@ def test_a_wrong_command_line(edgewire, words, line):
 
 OWNERSHIPS = {"pagerank": "hash, ranges, hilbert, grid, auto", "ppr --source 0": "hash, ranges, hilbert, grid, auto",
               "spmv": "hash, ranges, hilbert, grid, auto", "bfs --source 0": "hash, ranges", "sssp --unit-weights --source 0": "hash, ranges",
-              "wcc": "hash, ranges", "scc": "hash, ranges", "cdlp": "hash, ranges", "lcc": "hash, ranges", "bc --source 0": "hash, ranges",
+              "wcc": "hash, ranges", "scc": "hash, ranges", "cdlp": "hash, ranges", "lcc": "hash, ranges", "tc": "hash, ranges", "bc --source 0": "hash, ranges",
               "bound": "hash, ranges, hilbert, grid", "bound --kernel wcc": "hash, ranges, hilbert, grid",
               "compare": "hash, ranges, hilbert, grid, auto"}
 

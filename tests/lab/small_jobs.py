@@ -9,14 +9,14 @@ import threading
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 GRID = ["bfs", "sssp", "bc"]  # run on a grid, whose paths are long
-WIDE = ["wcc", "scc", "lcc"]  # on a graph of many vertices, whose values take a while to write
+WIDE = ["wcc", "scc", "lcc", "tc"]  # on a graph of many vertices, whose values take a while to write
 DENSE = ["pagerank", "ppr", "spmv"]  # have a plan
 EVERY = {**dict.fromkeys(DENSE, 3), "cdlp": 1, "bc": 1}  # those with checkpoints, and after how many iterations
 RECORDS = "generate records"
 # The first words of each command, and the rest of them; how often a kernel iterates is up to whoever runs it.
 COMMANDS = {
     "pagerank": [], "ppr": ["--sources", "1,7"], "spmv": ["--precision", "f64"], "bfs": ["--source", "1"], "sssp": ["--source", "1"],
-    "wcc": [], "scc": [], "cdlp": [], "lcc": [], "bc": ["--sources", "1,2,3"],
+    "wcc": [], "scc": [], "cdlp": [], "lcc": [], "tc": [], "bc": ["--sources", "1,2,3"],
     "sort": ["--record", "100", "--key", "0:8", "--partitions", "3"], "sort --memory 6M": ["--record", "100", "--key", "0:8", "--partitions", "3"],
     "convert": ["--to", "ew"], "convert --parts": ["--to", "ew"], RECORDS: ["--files", "3"],
     "tasks number-inc": ["--count", "300"], "tasks iterative-j": ["--count", "300"], "tasks smith-waterman": ["--length", "4000"]}

@@ -204,7 +204,7 @@ TEST_CASE("runs that nobody counts have no bounds, and a note says why") {
   CHECK(why("bc", {}, "") == "no wire limit: edgewire bound counts what bc sends without several sources");
   CHECK(why("bc", {"--source", "0"}, "0").empty());
   CHECK(why("sssp", {"--source=0", "--unit-weights"}, "0").empty());
-  for (const char* kernel : {"wcc", "scc", "lcc", "cdlp"}) CHECK(why(kernel, {}, "").empty());
+  for (const char* kernel : {"wcc", "scc", "lcc", "tc", "cdlp"}) CHECK(why(kernel, {}, "").empty());
 }
 
 TEST_CASE("scc: where edges are few, all processes get those that may be on a cycle") {

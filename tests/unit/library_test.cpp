@@ -129,6 +129,13 @@ TEST_CASE("kernels that follow a frontier return known values and a report, with
     CHECK(graph::contains(found.report.json, "\"triangles\": 2"));
     check_report(found.report, "lcc");
   }
+  SUBCASE("tc") {
+    const auto count = run_in_two<std::uint64_t>([&](auto& b) { return tc(b, graph, {}, job); });
+    CHECK(count.values == std::vector<std::uint64_t>{2});
+    check_report(count.report, "tc");
+    CHECK(run_in_two<std::uint64_t>([&](auto& b) { return tc(b, graph, {.vertices = true}, job); }).values ==
+          std::vector<std::uint64_t>{1, 1, 1, 1, 1, 1, 0});
+  }
 }
 
 TEST_CASE("kernels that pass over all edges return known values, and send what bound() counts") {
@@ -267,6 +274,7 @@ TEST_CASE("graphs of one vertex and of none have results") {
   CHECK(pagerank(*alone, one.graph).values == Numbers{1});
   CHECK(bfs(*alone, one.graph, 0).values == Labels{0});
   CHECK(lcc(*alone, one.graph).values == Numbers{0});
+  CHECK(tc(*alone, one.graph).values == std::vector<std::uint64_t>{0});
   CHECK(run_in_two<PlainId>([&](auto& b) { return scc(b, one.graph); }).values == Labels{0});
   CHECK(run_in_two<double>([&](auto& b) { return spmv(b, none.graph); }).values.empty());
   CHECK(run_in_two<PlainId>([&](auto& b) { return wcc(b, none.graph); }).values.empty());

@@ -93,6 +93,20 @@ TEST_CASE("one call of each kernel that follows a frontier gives the values of a
     CHECK(found.values == Numbers{1, 1, 1, 1, 1, 1, 0});
     CHECK(found.report.triangles == 2);
   }
+  SUBCASE("tc") {
+    const auto of_vertices = in_two<std::uint64_t>([&](launch::Bootstrap& b) {
+      return call<std::uint64_t>(b, graph, *make_tc({.vertices = true}), options);
+    });
+    CHECK(of_vertices.values == std::vector<std::uint64_t>{1, 1, 1, 1, 1, 1, 0});
+    const auto count = in_two<std::uint64_t>(
+        [&](launch::Bootstrap& b) { return call<std::uint64_t>(b, graph, *make_tc(), options); });
+    CHECK(count.values == std::vector<std::uint64_t>{2});
+    CHECK(count.report.triangles == 2);
+    // One process is enough that wants the triangles of vertices.
+    CHECK(in_two<std::uint64_t>([&](launch::Bootstrap& b) {
+            return call<std::uint64_t>(b, graph, *make_tc({.vertices = b.rank() == 1}), options);
+          }).values == of_vertices.values);
+  }
 }
 
 namespace {
