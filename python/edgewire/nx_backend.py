@@ -325,15 +325,13 @@ def betweenness_scale(G, sources, normalized, endpoints):
 
 # Triangles.
 
-def triangle_counts(G):
-    """([vertex]: triangles, [vertex]: ordered pairs of neighbours), as doubles that are whole."""
+def triangle_counts(G, vertices=True):
+    """([vertex]: triangles, or how many there are; [vertex]: ordered pairs of neighbours)."""
     if len(G) == 0:
-        return np.empty(0), np.empty(0)
+        return np.zeros(0 if vertices else (), np.int64), np.empty(0, np.int64)
     engine = G.engine(simple=True)
-    degrees = np.diff(engine.offsets).astype(np.float64)
-    pairs = degrees * (degrees - 1)
-    coefficients = np.asarray(kernels.lcc(engine, **job(engine)))
-    return np.rint(coefficients * pairs / 2), pairs
+    degrees = np.diff(engine.offsets).astype(np.int64)
+    return np.asarray(kernels.tc(engine, vertices, **job(engine))), degrees * (degrees - 1)
 
 
 def of_nodes(G, nodes, values):
@@ -344,7 +342,7 @@ def of_nodes(G, nodes, values):
 
 
 def triangles(G, nodes=None):
-    return of_nodes(G, nodes, triangle_counts(G)[0].astype(np.int64).tolist())
+    return of_nodes(G, nodes, triangle_counts(G)[0].tolist())
 
 
 def clustering(G, nodes=None, weight=None):
@@ -360,6 +358,5 @@ def average_clustering(G, nodes=None, weight=None, count_zeros=True):
 
 
 def transitivity(G):
-    counts, pairs = triangle_counts(G)
-    closed = int(2 * counts.sum())
-    return closed / int(pairs.sum()) if closed else 0
+    count, pairs = triangle_counts(G, vertices=False)
+    return 6 * int(count) / int(pairs.sum()) if count else 0
