@@ -24,7 +24,7 @@ HOW_TO_GET = "build the GAP Benchmark Suite (make in its source) and name the fo
 
 def check_suite(folder, kernels):
     """Fails when the folder lacks a program that these kernels need."""
-    needed = [*(PROGRAMS[kernel] for kernel in kernels), *["converter"] * ("sssp" in kernels)]
+    needed = dict.fromkeys([*(PROGRAMS[kernel] for kernel in kernels), *["converter"] * ("sssp" in kernels)])
     missing = [name for name in needed if not shutil.which(name, path=str(folder))]
     if missing:
         raise Failed(f"no {', '.join(missing)} in {folder}: {HOW_TO_GET}")

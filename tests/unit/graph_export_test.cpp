@@ -251,23 +251,23 @@ TEST_CASE("edge lists hold names that need no quotes") {
     CHECK(!std::filesystem::exists(directory / "none.el"));
   }
   // What readers would take the whole list for, by its first lines.
-  for (const auto& [text, other] : {std::pair{"{x\ty\n", "JSON"},
-                                    {"<x\ty\n", "XML"},
-                                    {"*x\ty\n", "Pajek"},
-                                    {"PAR1\ty\n", "Parquet"},
-                                    {"\xFE\xFFx\ty\n", "text in UTF-16"},
-                                    {"\xFF\xFEx\ty\n", "text in UTF-16"},
-                                    {"\xEF\xBB\xBFx\ty\n", "text with a byte order mark"},
-                                    {"BZh91AY&SY\ty\n", "packed data"},
-                                    {"z\tx\nc\tx\np\ty\n", "DIMACS"},
-                                    {"z\tx\nsource\ttarget\n", "a table"}}) {
-    CAPTURE(other);
-    write_file(directory / "in.tsv", std::string("# names\n") + text);
+  for (const auto& list : {std::pair{"{x\ty\n", "JSON"},
+                           {"<x\ty\n", "XML"},
+                           {"*x\ty\n", "Pajek"},
+                           {"PAR1\ty\n", "Parquet"},
+                           {"\xFE\xFFx\ty\n", "text in UTF-16"},
+                           {"\xFF\xFEx\ty\n", "text in UTF-16"},
+                           {"\xEF\xBB\xBFx\ty\n", "text with a byte order mark"},
+                           {"BZh91AY&SY\ty\n", "packed data"},
+                           {"z\tx\nc\tx\np\ty\n", "DIMACS"},
+                           {"z\tx\nsource\ttarget\n", "a table"}}) {
+    CAPTURE(list.second);
+    write_file(directory / "in.tsv", std::string("# names\n") + list.first);
     convert(directory / "in.tsv", directory / "g.ew", {.labels = true});
     const GraphFile named = GraphFile::open(directory / "g.ew");
     const std::string line =
         error_of([&] { export_graph(named, directory / "none.el", {.format = Format::el, .names = true}); });
-    CHECK_MESSAGE(contains(line, other), line);
+    CHECK_MESSAGE(contains(line, list.second), line);
     CHECK(!std::filesystem::exists(directory / "none.el"));
   }
 }
