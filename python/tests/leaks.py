@@ -91,7 +91,8 @@ def round_of_calls(ew, np, graphs, calls):
     src, dst = np.random.default_rng(1).integers(0, 1000, (2, 20_000))
     graph = ew.Graph.from_numpy(src, dst, np.ones(20_000), labels=[f"v{i}" for i in range(1000)])
     for job in ({}, {"processes": 2}):
-        for kernel in (ew.pagerank, ew.wcc, ew.scc, ew.lcc, ew.tc, ew.cdlp, ew.spmv, lambda g, **job: ew.bc(g, [0, 1], **job)):
+        for kernel in (ew.pagerank, ew.wcc, ew.scc, ew.lcc, ew.cdlp, ew.spmv, lambda g, **job: ew.bc(g, [0, 1], **job),
+                       lambda g, **job: ew.tc(g, vertices=True, **job)):
             result = kernel(graph, workers=1, **job)
             assert len(result.to_frame()) == 1000 and result.report["vertices"] == 1000
         ew.bfs(graph, 0, **job), ew.sssp(graph, 0, **job), ew.pagerank(graph, personalization=[1, 2], **job)
