@@ -192,7 +192,9 @@ void KernelOptions::check_result_name(const std::string& path) const {
   const bool is_graph = graph_format.has_value() && graph_format != graph::Format::csv;
   if (!is_graph && !graph::is_foreign_ending(ending)) return;
   const std::string kernel = owner->get_name() == "ppr" ? "pagerank" : owner->get_name();
-  const std::string call = graph::python_writes(path, fmt::format("edgewire.{}(...).to_frame()", kernel));
+  const std::string more = kernel == "tc" ? ", vertices=True" : "";
+  const std::string call =
+      graph::python_writes(path, fmt::format("edgewire.{}(...{}).to_frame()", kernel, more));
   throw UsageError(fmt::format(
       "-o {}: results are not written as {}; use .csv (a table with a header), .json (records) or "
       ".tsv (lines of vertex, tab and value){}",

@@ -115,16 +115,17 @@ def test_each_run_and_stdout(edgewire, graph, tmp_path):
     ("r.xlsx", 'edgewire.KERNEL(...).to_frame().to_excel("PATH", index=False)'),
     ("r.npy", ""), ("r.mtx", ""), ("r.ew", ""), ("r.graphml", ""), ("r.parquet.gz", ""),
 ])
-@pytest.mark.parametrize("kernel", ["pagerank", "ppr", "bfs"])
+@pytest.mark.parametrize("kernel", ["pagerank", "ppr", "bfs", "tc"])
 def test_other_formats_are_refused_before_the_run(edgewire, tmp_path, kernel, name, call):
     """Also before the graph is opened, which is not there."""
     path = tmp_path / name
-    line = edgewire.refused(kernel, tmp_path / "none.ew", "--source" if kernel != "pagerank" else "--iterations", 1, "-o", path, status=2)
+    source = ["--source", 1] if kernel in ("ppr", "bfs") else []
+    line = edgewire.refused(kernel, tmp_path / "none.ew", *source, "-o", path, status=2)
     ending = "." + name.lower().removesuffix(".gz").rpartition(".")[2]
     start = (f"-o {path}: results are not written as {ending}; use .csv (a table with a header), .json (records) or .tsv "
              "(lines of vertex, tab and value)")
-    function = kernel if kernel != "ppr" else "pagerank"
-    assert line == start + (call and "; Python writes it: " + call.replace("KERNEL", function).replace("PATH", str(path)))
+    function = {"ppr": "pagerank(...)", "tc": "tc(..., vertices=True)"}.get(kernel, f"{kernel}(...)")
+    assert line == start + (call and "; Python writes it: " + call.replace("KERNEL(...)", function).replace("PATH", str(path)))
 
 
 def test_a_source_may_not_name_another_format(edgewire, tmp_path):
