@@ -25,10 +25,6 @@ class Result(np.ndarray):
         result.report, result.graph, result.column, result.page = report, graph, column, page
         return result
 
-    def total(self):
-        """The first value alone, which is of the whole graph, with the report."""
-        return Result.of(self[0:1].reshape(()), self.report, None, self.column, self.page)
-
     def __array_finalize__(self, source):
         self.report = self.graph = self.column = self.page = None
 
@@ -162,4 +158,4 @@ def tc(graph, vertices=False, **job):
     """The number of triangles of the graph without its directions. vertices: True for int64[vertices], the triangles that each vertex is a
     corner of."""
     found = run("triangles", _edgewire.tc, graph, flag("vertices", vertices), **job)
-    return found if vertices else found.total()
+    return found if vertices else Result.of(found.reshape(()), found.report, None, found.column, found.page)

@@ -77,9 +77,8 @@ void append_plain(std::string& text, std::string_view name, const std::string& p
 
 /// Throws Error where the beginning of the list, which has names, would make readers take it for something
 /// else.
-void check_beginning(const Export& task) {
+void check_beginning(const Export& task, const VertexNames& names) {
   constexpr std::size_t kEnough = 4096;
-  const VertexNames names(task.graph);
   if (!names.labelled()) return;
   std::string start;
   const RowBlocks blocks(task.graph);
@@ -97,9 +96,8 @@ void check_beginning(const Export& task) {
 /// Appends a line for each edge, with what results call its vertices. append_name(text, name) appends a name
 /// from the table of names. Returns how many vertices have no edge.
 template <class AppendName>
-std::uint64_t append_named_edges(TextOutput& output, const Export& task, char separator,
-                                 const AppendName& append_name) {
-  const VertexNames names(task.graph);
+std::uint64_t append_named_edges(TextOutput& output, const Export& task, const VertexNames& names,
+                                 char separator, const AppendName& append_name) {
   Bits seen(task.graph.vertices());
   append_edges(
       output, task, separator,
@@ -174,9 +172,10 @@ WriteSummary write_gap_text(const Export& task) {
   TextOutput output(task.output);
   WriteSummary summary{task.graph.edges()};
   if (task.names) {
-    check_beginning(task);
+    const VertexNames names(task.graph);
+    check_beginning(task, names);
     summary.lost_vertices = append_named_edges(
-        output, task, ' ',
+        output, task, names, ' ',
         [&](std::string& text, std::string_view name) { append_plain(text, name, task.output); });
   } else {
     summary.first_id = 0;
@@ -191,7 +190,7 @@ WriteSummary write_table(const Export& task, char separator) {
   output.append(task.weights ? fmt::format("source{0}target{0}weight\n", separator)
                              : fmt::format("source{}target\n", separator));
   const std::uint64_t lost = append_named_edges(
-      output, task, separator,
+      output, task, VertexNames(task.graph), separator,
       [&](std::string& text, std::string_view name) { append_name(text, name, separator); });
   return {task.graph.edges(), output.commit(), {}, lost};
 }
