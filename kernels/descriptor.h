@@ -12,7 +12,7 @@
 
 namespace edgewire::kernels {
 
-/// What one process has of a graph.
+/// The share of a graph that one process has.
 struct ProcessShare {
   std::uint64_t owned = 0;     ///< vertices
   std::uint64_t edges = 0;     ///< edges out of them
@@ -54,7 +54,7 @@ struct KernelMemory {
   std::uint64_t (*more)(const GraphShares&, const ProcessShare&) = nullptr;
 };
 
-/// What a run is asked for that is counted.
+/// The options of a run whose records are counted.
 struct CountedRun {
   std::string kernel{};
   std::string source{};           ///< the source of kernels that have one: an id or a label

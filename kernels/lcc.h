@@ -59,7 +59,7 @@ class Lcc {
     std::uint64_t batch_words = 0;
   };
 
-  /// What a run finds, beside the number of all triangles.
+  /// The result that a run finds, beside the number of all triangles.
   enum class Wanted {
     coefficients,  ///< the coefficient of each vertex
     triangles,     ///< the triangles of each vertex

@@ -30,7 +30,7 @@ void for_each_common(Targets targets, const std::vector<VertexId>& some, const s
     if (marked[targets[i]] != 0 && (i == 0 || targets[i] != targets[i - 1])) work(targets[i]);
 }
 
-/// What is between the neighbours of a vertex.
+/// The neighbours of a vertex, and the edges and triangles between them.
 struct Between {
   std::uint64_t neighbours = 0, edges = 0;
   std::uint64_t triangles = 0;  ///< pairs of neighbours with an edge between them, or two

@@ -31,8 +31,8 @@ GraphShares estimate_shares(std::uint64_t vertices, std::uint64_t edges, bool sy
 /// Returns the anonymous memory of the process that will hold most, in bytes, with one worker in each
 /// process. The sum leaves out the mapped graph, buffers of connections, rings, and what only rank 0 has,
 /// which gathers results. For scc of directed graphs it leaves out the edges that its first search leaves
-/// over: nobody knows beforehand how many there are. `kernel`: one that follows a
-/// frontier; else throws UsageError.
+/// over: nobody knows beforehand how many there are. `kernel`: one that follows a frontier; else throws
+/// UsageError.
 std::uint64_t frontier_memory(std::string_view kernel, const GraphShares& shares);
 
 /// Returns what a process keeps of a vertex while rows are on disks, for `bfs`, `sssp`, `wcc` and `bc`, with

@@ -48,7 +48,7 @@ class SharedText {
   SharedMemory memory_{kMostBytes};
 };
 
-/// What a kernel sends back: values and the report.
+/// The values and the report that a kernel sends back.
 template <class Value>
 class Answer {
  public:

@@ -104,18 +104,16 @@ const std::vector<Command>& commands() {
       {.path = "wcc",
        .add =
            [](CLI::App& app) {
-             add_frontier_kernel(app, "wcc", "compute the weakly connected component of every vertex",
-                                 {"Two vertices are in the same component when edges, in any direction, lead "
-                                  "from one to the other. The "
-                                  "label of a component is its first vertex in the file. In graphs that "
-                                  "store every edge both ways "
-                                  "(convert --undirected) most edges are skipped.",
-                                  kLabelsOutput,
-                                  "check that labels agree along each edge and that no two components share "
-                                  "one, and exit with 1 when "
-                                  "they do",
-                                  "largest components, by label and number of vertices"},
-                                 true, [](const KernelOptions&) { return runs::make_wcc(); });
+             add_frontier_kernel(
+                 app, "wcc", "compute the weakly connected component of every vertex",
+                 {"Two vertices are in the same component when edges, in any direction, lead from one to the "
+                  "other. The label of a component is its first vertex in the file. In graphs that store "
+                  "every edge both ways (convert --undirected) most edges are skipped.",
+                  kLabelsOutput,
+                  "check that labels agree along each edge and that no two components share one, and exit "
+                  "with 1 when they do",
+                  "largest components, by label and number of vertices"},
+                 true, [](const KernelOptions&) { return runs::make_wcc(); });
            },
        .kind = Kind::kernel,
        .other_names = "cc components",
@@ -128,16 +126,13 @@ const std::vector<Command>& commands() {
              add_frontier_kernel(
                  app, "scc", "compute the strongly connected component of every vertex",
                  {"Two vertices are in the same component when paths lead along edges from each to the "
-                  "other. The label "
-                  "of a component is its first vertex in the file. In graphs that store every edge both ways "
-                  "(convert "
-                  "--undirected) these are the components of wcc, and are found as it finds them. Edges stay "
-                  "in memory: "
-                  "those that are left beside the largest component are needed in both directions.",
+                  "other. The label of a component is its first vertex in the file. In graphs that store "
+                  "every edge both ways (convert --undirected) these are the components of wcc, and are "
+                  "found as it finds them. Edges stay in memory: those that are left beside the largest "
+                  "component are needed in both directions.",
                   kLabelsOutput,
                   "find the components again by one depth-first search, and exit with 1 when a label is not "
-                  "the first "
-                  "vertex of its component",
+                  "the first vertex of its component",
                   "largest components, by label and number of vertices"},
                  false, [](const KernelOptions&) { return runs::make_scc(); });
            },
@@ -169,16 +164,13 @@ const std::vector<Command>& commands() {
              add_frontier_kernel(
                  app, "lcc", "compute the local clustering coefficient of every vertex, count triangles",
                  {"The neighbours of a vertex are all others with an edge to or from it. Its coefficient is "
-                  "the number "
-                  "of edges that lead from one neighbour to another, divided by d (d - 1), the most that "
-                  "there can be "
-                  "between d neighbours; it is 0 where d is less than 2. An edge that occurs several times "
-                  "counts once, "
-                  "self loops do not count. A triangle is three vertices that are neighbours of one another.",
+                  "the number of edges that lead from one neighbour to another, divided by d (d - 1), the "
+                  "most that there can be between d neighbours; it is 0 where d is less than 2. An edge that "
+                  "occurs several times counts once, self loops do not count. A triangle is three vertices "
+                  "that are neighbours of one another.",
                   "the coefficients to this file as lines of id, tab and coefficient",
                   "count the edges between the neighbours of each vertex again, one vertex after another, "
-                  "and exit with "
-                  "1 when a coefficient is wrong",
+                  "and exit with 1 when a coefficient is wrong",
                   "vertices of the highest coefficients"},
                  false, [](const KernelOptions&) { return runs::make_lcc(); });
            },
@@ -190,21 +182,20 @@ const std::vector<Command>& commands() {
       {.path = "tc",
        .add =
            [](CLI::App& app) {
-             add_frontier_kernel(app, "tc", "count the triangles of the graph, or of each vertex",
-                                 {"A triangle is three vertices that are neighbours of one another: an edge "
-                                  "leads from one to the other, in "
-                                  "any direction. It counts once, also where edges occur several times; self "
-                                  "loops do not count. With -o "
-                                  "or --top the triangles that each vertex is a corner of are counted, too, "
-                                  "which takes longer.",
-                                  "the triangles of each vertex to this file as lines of id, tab and number",
-                                  "count the triangles again, one vertex after another, and exit with 1 when "
-                                  "a number is wrong",
-                                  "vertices in most triangles"},
-                                 false, [](const KernelOptions& options) {
-                                   return runs::make_tc({.vertices = !options.output_path.empty() ||
-                                                                     options.top.value_or(0) > 0});
-                                 });
+             add_frontier_kernel(
+                 app, "tc", "count the triangles of the graph, or of each vertex",
+                 {"A triangle is three vertices that are neighbours of one another: an edge leads from one "
+                  "to the other, in any direction. It counts once, also where edges occur several times; "
+                  "self loops do not count. With -o or --top the triangles that each vertex is a corner of "
+                  "are counted, too, which takes longer.",
+                  "the triangles of each vertex to this file as lines of id, tab and number",
+                  "count the triangles again, one vertex after another, and exit with 1 when a number is "
+                  "wrong",
+                  "vertices in most triangles"},
+                 false, [](const KernelOptions& options) {
+                   return runs::make_tc(
+                       {.vertices = !options.output_path.empty() || options.top.value_or(0) > 0});
+                 });
            },
        .kind = Kind::kernel,
        .other_names = "triangles",

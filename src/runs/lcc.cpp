@@ -21,7 +21,7 @@ namespace {
 
 using kernels::Lcc;
 
-/// What both have in common. `Value`: the value of a vertex.
+/// The part that lcc and tc share. `Value`: the type of the value of a vertex.
 template <class Value>
 class TriangleKernel : public VertexKernel<Value> {
  public:

@@ -250,7 +250,7 @@ TEST_CASE("edge lists hold names that need no quotes") {
         "none.el: an edge list cannot hold the name '"));
     CHECK(!std::filesystem::exists(directory / "none.el"));
   }
-  // What readers would take the whole list for, by its first lines.
+  // Readers would take each of these lists for something else, by its first lines.
   for (const auto& list : {std::pair{"{x\ty\n", "JSON"},
                            {"<x\ty\n", "XML"},
                            {"*x\ty\n", "Pajek"},

@@ -56,8 +56,8 @@ Result by_definition(std::uint32_t vertices, const Pairs& edges, bool undirected
   return found;
 }
 
-/// What runs for coefficients and for the triangles of each vertex have found. A run for their number alone
-/// has found as many.
+/// Runs the kernel for coefficients, for the triangles of each vertex, and for their number alone. All three
+/// count the same triangles.
 Result run(const graph::GraphFile& graph, const JobCut& cut, const Lcc::Pieces& pieces = {}) {
   Result result{std::vector<double>(graph.vertices()), 0, 0, std::vector<std::uint64_t>(graph.vertices())};
   std::mutex mutex;
