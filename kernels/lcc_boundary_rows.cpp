@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t kOwnRowsAtOnce = 1 << 12, kBatchRowsAtOnce = 64;  // the rows that a worker takes
 
 /// A word has room for so many numbers of 32 bits.
-constexpr std::size_t kNumbersAWord = sizeof(PlainId) / sizeof(std::uint32_t);
+constexpr std::size_t kNumbersAWord = kIds64 ? 2 : 1;
 
 /// Returns the words of a row that travels. They are whole records, so that the batches and the workers do
 /// not change what is sent.

@@ -22,7 +22,7 @@ constexpr double kGapUs = 0.0005;
 /// The way of a chunk: which worker of which rank sends it, and to whom.
 struct Lane {
   std::size_t from, to, worker;
-  auto operator<=>(const Lane&) const = default;
+  auto operator<=>(const Lane&) const = default;  // NOLINT(modernize-use-nullptr): there is no pointer
 };
 
 class Writer {

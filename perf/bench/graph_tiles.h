@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "dense/plan/edge_rows.h"
 #include "edgewire/detail/tile.h"
 #include "partition/column_addresses.h"
 #include "perf/bench/graphs.h"

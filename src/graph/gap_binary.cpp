@@ -99,6 +99,7 @@ constexpr std::uint64_t kWrittenBytes = 1 << 20;
 struct WeightedNeighbour {
   std::uint32_t vertex;
   std::int32_t weight;
+  // NOLINTNEXTLINE(modernize-use-nullptr): there is no pointer
   auto operator<=>(const WeightedNeighbour&) const = default;
 };
 
