@@ -10,7 +10,7 @@ import graphs
 import reference
 from disks import small_disk
 from job import Job
-from processes import PATIENCE_S, children, cpu_seconds, wait_for
+from processes import PATIENCE_S, causes, children, cpu_seconds, wait_for
 
 STRATEGIES = ["edge", "worker", "process", "slots", "cover"]
 
@@ -213,7 +213,7 @@ def test_a_file_that_is_cut_short_while_it_is_used(edgewire, path, processes):
     assert started.returncode == 1
     said = [line for line in stderr.splitlines() if line.startswith(f"edgewire: {plan}: byte ")]
     assert len(said) == 1 and "cut short" in said[0]
-    assert all("rank 0 was lost" in line for line in stderr.splitlines() if line not in said), stderr
+    assert all("rank 0 was lost" in line for line in causes(stderr.splitlines()) if line not in said), stderr
 
 
 def test_a_full_disk(run, tmp_path):
