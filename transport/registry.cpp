@@ -68,11 +68,12 @@ void check(const VerbsChoice& choice) {
 
 /// Each lane has a connection to each peer, and rank 0 a stream to all.
 void require_connections(const Settings& settings) {
-  constexpr int kOthers = 24;
-  int peers = 0;
+  constexpr std::uint64_t kOthers = 24;
+  const auto size = static_cast<std::uint64_t>(settings.size),
+             lanes = static_cast<std::uint64_t>(settings.lanes);
+  std::uint64_t peers = 0;
   for (int peer = 0; peer < settings.size; ++peer) peers += settings.leaves_out(peer) ? 0 : 1;
-  topology::require_open_files(static_cast<std::uint64_t>(kOthers + settings.size + peers * settings.lanes),
-                               ", or ask for fewer workers");
+  topology::require_open_files(kOthers + size + peers * lanes, ", or ask for fewer workers");
 }
 
 }  // namespace

@@ -98,13 +98,13 @@ int port_of(const FileDescriptor& listener) {
 }
 
 std::string local_address(const FileDescriptor& connected) {
-  const std::string address = numeric_address(connected, getsockname);
+  std::string address = numeric_address(connected, getsockname);
   if (address.empty()) throw Error("a connection has no address");
   return address;
 }
 
 std::string peer_address(const FileDescriptor& connected) {
-  const std::string address = numeric_address(connected, getpeername);
+  std::string address = numeric_address(connected, getpeername);
   return address.empty() ? "?" : address;
 }
 

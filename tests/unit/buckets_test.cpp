@@ -8,8 +8,6 @@
 
 namespace edgewire::kernels {
 
-using namespace frontier;
-
 TEST_CASE("buckets give every vertex back once, lowest bucket first, however far apart buckets are") {
   for (const std::uint64_t spread : {3ULL, 300ULL, 100'000ULL, 1ULL << 61}) {
     CAPTURE(spread);

@@ -165,11 +165,11 @@ TEST_CASE("an option of another name, or of another command, gets a suggestion")
 TEST_CASE("all that is suggested exists") {
   CLI::App app;
   add_commands(app);
-  for (const auto& [ours, theirs] : other_options()) {
-    bool exists = ours == "--version";
+  for (const OtherNames& names : other_options()) {
+    bool exists = names.ours == "--version";
     for (const CLI::App* command : visible_commands(app))
-      exists = exists || command->get_option_no_throw(std::string(ours)) != nullptr;
-    CHECK_MESSAGE(exists, theirs);
+      exists = exists || command->get_option_no_throw(std::string(names.ours)) != nullptr;
+    CHECK_MESSAGE(exists, names.theirs);
   }
 }
 

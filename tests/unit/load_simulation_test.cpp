@@ -45,9 +45,10 @@ SimulatedMachine machine_of(double disk, double wire, double cores, double runs)
 TEST_CASE("without skew a simulated load takes as long as its busiest resource, whichever that is") {
   const std::array<std::array<double, 3>, 5> loads{
       {{100, 10, 10}, {10, 100, 10}, {10, 10, 100}, {100, 90, 20}, {30, 20, 100}}};
-  for (const auto& [disk, wire, cores] : loads)
+  for (const auto& load : loads)
     for (const int machines : {1, 2, 10, 100})
       for (const double runs : {0.0, 64.0, 1000.0}) {
+        const double disk = load[0], wire = load[1], cores = load[2];
         CAPTURE(disk);
         CAPTURE(wire);
         CAPTURE(cores);

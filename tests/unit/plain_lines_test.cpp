@@ -116,7 +116,7 @@ TEST_CASE("plain lines: what is wrong is named with its line and column, however
     for (std::size_t line = 0; line < lines; ++line) before += fmt::format("{} {}\n", line * 7, line);
     const std::string after = before + before + "1 2\n";
     const auto refusal = [&](const std::string& wrong, const LineShape& shape = {}) {
-      return parse.error(before + wrong + after, shape);
+      return parse.error(fmt::format("{}{}{}", before, wrong, after), shape);
     };
     const std::string line = fmt::format("line {}, column ", lines + 1);
     CHECK(contains(refusal("1 -2\n"), fmt::format("{}{}: a vertex id is negative", line, 3)));

@@ -1,6 +1,7 @@
 #include "channel/record_stream.h"
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <regex>
@@ -43,8 +44,7 @@ TEST_CASE("an observer is told what workers do with records, and whom they wait 
     CHECK(taken[p] == 2 * kRecords);
     const std::string& told = listeners[p].told[0];
     INFO(told);
-    const std::string own = std::to_string(p), peer = std::to_string(1 - p);
-    CHECK(std::regex_match(told, std::regex("cs(a|w" + peer + ")*a(a|w" + peer + ")*cw" + own + "cw-1c")));
+    CHECK(std::regex_match(told, std::regex(fmt::format("cs(a|w{0})*a(a|w{0})*cw{1}cw-1c", 1 - p, p))));
     CHECK(listeners[p].aside_ns[0][static_cast<std::size_t>(topology::Phase::send)] > 0);
   }
 }
