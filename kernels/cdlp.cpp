@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "edgewire/graph.h"
-#include "options/options.h"
+#include "options/kernels.h"
 
 namespace edgewire::kernels {
 

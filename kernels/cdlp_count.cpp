@@ -9,7 +9,7 @@
 #include "frontier/records.h"
 #include "kernels/count.h"
 #include "kernels/plain_neighbours.h"
-#include "options/options.h"
+#include "options/kernels.h"
 
 namespace edgewire::kernels {
 

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "graph/vertex_names.h"
-#include "options/options.h"
+#include "options/kernels.h"
 
 namespace edgewire::kernels {
 

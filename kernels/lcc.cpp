@@ -4,7 +4,7 @@
 
 #include "base/release.h"
 #include "edgewire/detail/cpu_level.h"
-#include "options/options.h"
+#include "options/option.h"
 
 namespace edgewire::kernels {
 

@@ -9,14 +9,14 @@
 #include "kernels/pagerank.h"
 #include "kernels/ppr.h"
 #include "kernels/spmv.h"
-#include "options/options.h"
+#include "options/kernels.h"
 
 namespace edgewire::kernels {
 
 void check(const PageRankOptions& options, bool weighted) {
-  check_range(opt::iterations, options.most_iterations(), 0, std::numeric_limits<int>::max());
-  check_range(opt::damping, options.damping, 0, 1);
-  check_range(opt::tolerance, options.tolerance, 0, 1e9);
+  check_range(opt::rank_iterations, options.most_iterations());
+  check_range(opt::damping, options.damping);
+  check_range(opt::tolerance, options.tolerance);
   if (options.weighted == weighted) return;
   throw UsageError(weighted
                        ? "PageRankOptions::weighted is false, but the job's edges have their weights: set "

@@ -9,7 +9,7 @@
 #include "graph/vertex_names.h"
 #include "kernels/delta_stepping.h"
 #include "launch/packing.h"
-#include "options/options.h"
+#include "options/kernels.h"
 
 namespace edgewire::kernels {
 
@@ -60,7 +60,7 @@ double sum_of_all(frontier::FrontierJob& job) {
 template <class Distance>
 Sssp<Distance>::Sssp(frontier::FrontierJob& job, double asked, bool unit) : delta(asked), unit_weights(unit) {
   job.expect_weights(weighted());
-  if (asked != 0) check_range(opt::delta, asked, 1e-300, 1e300);
+  if (asked != 0) check_range(opt::delta, asked);
   if (kWhole && !unit && !graph::is_whole(job.graph().weights().type()))
     throw Error(fmt::format("{}: weights are {}, not whole numbers: let distances be floating point",
                             job.graph().path(), graph::name_of(job.graph().weights().type())));

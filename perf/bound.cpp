@@ -6,7 +6,8 @@
 
 #include "base/error.h"
 #include "dense/plan/edge_partition.h"
-#include "options/options.h"
+#include "options/kernels.h"
+#include "options/measures.h"
 #include "partition/ownership.h"
 #include "perf/dense_memory.h"
 #include "transport/handshake.h"
@@ -191,12 +192,12 @@ void check(const BoundOptions& options) {
   some(!options.strategies.empty(), "strategies");
   some(!options.encodings.empty(), "encodings");
   for (const int processes : options.processes)
-    check_range(opt::processes, processes, 1, static_cast<int>(partition::kMaxProcesses));
+    check_range(opt::bound_processes, processes, 1, static_cast<int>(partition::kMaxProcesses));
   check_ownerships(options.ownerships, options.processes, false);
-  check_range(opt::workers, options.workers, 1, kMaxWorkers);
-  check_range(opt::threads, options.threads, 1, kMaxWorkers);
+  check_range(opt::bound_workers, options.workers, 1, 1 << 14);
+  check_range(opt::threads, options.threads);
   check_range("framing", options.framing, std::size_t{0}, plan::kFramings.size() - 1);
-  check_range(opt::memory, options.memory_bytes, std::uint64_t{1}, ~std::uint64_t{0});
+  check_range(opt::bound_memory, options.memory_bytes, std::uint64_t{1}, ~std::uint64_t{0});
   for (const auto& [name, bits] : options.rates)
     check_range("rates", bits, std::uint64_t{1}, std::uint64_t{1'000'000'000'000'000});
   if (!options.model) return;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/units.h"
-#include "options/options.h"
+#include "options/jobs.h"
 #include "perf/frontier_bound.h"
 #include "report/json_text.h"
 #include "report/table.h"

@@ -11,7 +11,8 @@
 #include "base/usage.h"
 #include "launch/agreement.h"
 #include "launch/packing.h"
-#include "options/options.h"
+#include "options/jobs.h"
+#include "options/measures.h"
 #include "process/barrier.h"
 #include "transport/transport.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/units.h"
-#include "options/options.h"
+#include "options/jobs.h"
 #include "report/drawing.h"
 #include "report/html.h"
 

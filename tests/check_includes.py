@@ -46,7 +46,7 @@ MAY_INCLUDE = {
     "perf": PERF,
     "runs": PERF | {"perf"},
     "library": PERF | {"perf", "runs"},
-    "cli": PERF | {"perf", "perf/bench", "runs"},
+    "cli": PERF | {"perf", "perf/bench", "runs", "library"},
     "python": set(),
 }
 MAY_INCLUDE["perf/bench"] = set(MAY_INCLUDE)
@@ -95,7 +95,7 @@ def check(files):
         for number, line in enumerate(lines, 1):
             text = re.sub(r"^\s*//.*", "", line)
             if folder in NAME_OPTIONS and re.search(r'"[^"]*--[a-z]', text) and not re.match(COMMAND_LINES, name):
-                words.append(f"{name}:{number}: an option is named as a value (src/options/options.h), not as on the command line")
+                words.append(f"{name}:{number}: an option is named as a value (src/options), not as on the command line")
             found = re.match(r'\s*#\s*include\s*(["<])([^">]+)', line)
             if not found:
                 continue

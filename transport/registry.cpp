@@ -3,7 +3,7 @@
 #include <array>
 
 #include "base/error.h"
-#include "options/options.h"
+#include "options/jobs.h"
 #include "topology/shell.h"
 #include "transport/shm.h"
 #include "transport/tcp.h"
@@ -61,7 +61,7 @@ constexpr std::array kEntries{
     kDpdkEntry};
 
 void check(const VerbsChoice& choice) {
-  check_range(opt::verbs_traffic_class, choice.traffic_class, 0, 255);
+  check_range(opt::verbs_traffic_class, choice.traffic_class);
   if (choice.memory != "auto" && choice.memory != "pinned" && choice.memory != "on-demand")
     throw UsageError(fmt::format("{} is not auto, pinned or on-demand", opt::verbs_memory(choice.memory)));
 }

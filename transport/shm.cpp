@@ -18,7 +18,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "options/options.h"
+#include "options/jobs.h"
 #include "topology/page_nodes.h"
 #include "transport/backend.h"
 #include "transport/file_descriptor.h"

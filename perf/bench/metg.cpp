@@ -11,8 +11,10 @@
 #include "base/median.h"
 #include "base/seconds.h"
 #include "cli/common.h"
+#include "cli/option.h"
 #include "cli/task_command.h"
 #include "launch/packing.h"
+#include "options/measures.h"
 #include "perf/bench/grains.h"
 #include "report/json_text.h"
 #include "runs/job_report.h"
@@ -208,11 +210,9 @@ void add_metg(CLI::App& all) {
       "metg", "the shortest task at which half of the time is spent working, METG(50 %) of Task Bench");
   std::vector<std::string> names;
   for (const auto& [name, pattern] : kPatterns) names.push_back(name);
-  add_choice(*command, "--pattern", settings->pattern,
-             "which tasks of the row before a task waits for: stencil, fft or random", names);
-  command->add_option("--width", settings->width, "tasks of a row; by default one for each worker")
-      ->check(whole(1, 100'000));
-  add_checked(*command, "--steps", settings->steps, "rows, one after the other", whole(1, 1'000'000));
+  add(*command, opt::pattern, settings->pattern)->check(one_of(names));
+  add(*command, opt::row_width, settings->width);
+  add(*command, opt::steps, settings->steps);
   settings->tasks.add_to(*command);
   refuse_profile_options(*command);
   command->callback([settings] {

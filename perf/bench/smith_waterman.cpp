@@ -9,7 +9,10 @@
 #include "base/error.h"
 #include "cli/common.h"
 #include "cli/files.h"
+#include "cli/option.h"
 #include "cli/task_command.h"
+#include "options/kernels.h"
+#include "options/measures.h"
 #include "perf/bench/alignment.h"
 #include "perf/bench/sequence.h"
 #include "runs/digest.h"
@@ -110,28 +113,18 @@ void add_smith_waterman(CLI::App& all) {
   CLI::App* command = all.add_subcommand(
       "smith-waterman",
       "the best local alignment of two sequences with affine gaps, in blocks that wait for each other");
-  reads(command
-            ->add_option(
-                "--sequences", settings->sequences,
-                "two FASTA files, of which the first sequences are aligned; by default two are generated")
-            ->expected(2));
-  add_checked(*command, "--length", settings->length, "letters of a generated sequence",
-              whole(std::size_t{1}, bench::kMostLetters));
-  command->add_option("--seed", settings->seed, "the same seed generates the same sequences")
-      ->capture_default_str();
-  command->add_option("--blocks", settings->blocks, "cut the matrix into ROWSxCOLUMNS blocks")
-      ->capture_default_str();
-  const auto score = [&](const char* name, std::int32_t& value, const char* help) {
-    add_checked(*command, name, value, help, whole(0, 1000));
-  };
-  score("--match", settings->scoring.match, "score of two equal letters");
-  score("--mismatch", settings->scoring.mismatch, "cost of two different letters");
-  score("--gap-open", settings->scoring.gap_open, "cost of a gap, beside that of its letters");
-  score("--gap-extend", settings->scoring.gap_extend, "cost of each letter of a gap");
+  reads(add(*command, opt::sequences, settings->sequences)->expected(2));
+  add(*command, opt::length, settings->length);
+  add(*command, opt::sequence_seed, settings->seed);
+  add(*command, opt::blocks, settings->blocks);
+  add(*command, opt::match, settings->scoring.match);
+  add(*command, opt::mismatch, settings->scoring.mismatch);
+  add(*command, opt::gap_open, settings->scoring.gap_open);
+  add(*command, opt::gap_extend, settings->scoring.gap_extend);
   settings->tasks.add_to(*command);
   add_run_options(*command, settings->tasks);
-  command->add_flag("--verify", settings->verify,
-                    "check the result against a sequential reference, and exit with 1 when it differs");
+  add(*command, opt::verify, settings->verify,
+      "check the result against a sequential reference, and exit with 1 when it differs");
   command->callback([settings] {
     const auto alignment = alignment_of(*settings);
     run_tasks(settings->tasks,

@@ -14,7 +14,7 @@ def cores():
     return len(os.sched_getaffinity(0))
 
 
-WORDS = {bool: "True or False", int: "a whole number of 32 bits", float: "a number", str: "a text", type(None): "a whole number from 0 on"}
+WORDS = {bool: "True or False", int: "a whole number", float: "a number", str: "a text", type(None): "a whole number from 0 on"}
 
 
 def set_options(target, options):

@@ -85,8 +85,8 @@ def pagerank(graph, damping=0.85, tolerance=0, iterations=None, personalization=
     tolerance: stop when ranks change by less in sum; 0: make all iterations. iterations: the most, by default 20, or 1000 with a
     tolerance. personalization: the vertices at which walks start again, all alike, or a dict of how often they do at each. weight:
     True to share ranks in proportion to weights. job: workers (of each process; all cores), processes (1), transport ("auto", "shm",
-    "tcp", ...), strategy ("auto", "slots", "cover", ...), ownership, layout, order, wire, verify, profile, progress (None, True, False or a
-    function).
+    "tcp", ...), strategy ("auto", "slots", "cover", ...), ownership, rows, layout, order, wire, plan_cache, devices (folders for edges that
+    are not in memory), memory (bytes), integrity, verify, profile, progress (None, True, False or a function).
     """
     asked = set_options(_edgewire.PageRankOptions(), {"damping": damping, "tolerance": tolerance, "iterations": iterations,
                                                       "weighted": uses_weights(graph, weight)})

@@ -36,6 +36,8 @@ def same(said, value):
     """Whether help says this default. It says nothing of a flag that is off, and of what is chosen."""
     if said is None or value is None:
         return not value
+    if isinstance(value, bool):
+        return said == ("on" if value else "off")
     return said == value if isinstance(value, str) else float(said) == value
 
 
@@ -54,7 +56,7 @@ def test_defaults_are_equal(kernel):
         for value in values:
             assert same(said[name], value), (name, said[name], values)
             compared.add(name)
-    assert compared >= {"processes", "workers", "transport", "peer_timeout", "ownership", "verify", "profile"}, compared
+    assert compared >= {"processes", "workers", "transport", "peer_timeout", "ownership", "verify", "profile", "integrity", "rows"}, compared
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -90,3 +92,15 @@ def test_kernels_without_tiles_refuse_their_options(kernel, option):
 def test_kernels_with_tiles_count_without_being_asked(kernel):
     with pytest.raises(ew.UsageError, match=f"^bound=True: {kernel} has no such option; leave it out$"):
         getattr(ew, kernel)(ew.Graph.from_numpy([0, 1], [1, 0]), bound=True)
+
+
+@pytest.mark.parametrize("kernel", ["pagerank", "bfs"])
+def test_edges_may_be_on_disks(kernel, tmp_path):
+    graph = ew.Graph.from_numpy([0, 1, 2, 2], [1, 2, 0, 3])
+    source = [0] if kernel in SOURCE else []
+    folders = {"devices": [str(tmp_path)], "memory": 2**26, "plan_cache": str(tmp_path)}
+    if kernel in SOURCE:
+        del folders["plan_cache"]
+    on_disk = getattr(ew, kernel)(graph, *source, **folders)
+    assert on_disk == pytest.approx(getattr(ew, kernel)(graph, *source))
+    assert on_disk.report["disk"]["edge_bytes"] > 0 or list(tmp_path.iterdir())

@@ -5,23 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <span>
 
 #include "cli/files.h"
+#include "cli/option.h"
 
 namespace edgewire::cli {
 namespace {
-
-/// These are options of which each process has its own.
-constexpr const char* kOfProcess[] = {
-    "--processes", "--local-hosts",  "--hosts",     "--rank",         "--secret-file",   "--port",
-    "--interface", "--peer-timeout", "--launcher",  "--rate",         "--start-timeout", "--workers",
-    "--devices",   "--memory",       "--temp",      "--verbs-device", "--verbs-memory",  "--dpdk-port",
-    "--dpdk-udp",  "--dpdk-args",    "--dpdk-rate", "--dpdk-faults",  "--verbs-progress"};
-/// These are options that rank 0 alone uses.
-constexpr const char* kOfRank0[] = {"--output",  "--json",         "--verify", "--check",           "--top",
-                                    "--profile", "--profile-page", "--trace",  "--sample-interval", "--bound",
-                                    "--quiet",   "--verbose"};
 
 /// Returns the text that is compared. Numbers are compared by their value. A file is only called "a file",
 /// since it may have another path on another host.
@@ -60,10 +49,8 @@ std::vector<launch::Fact> alike(const CLI::App& command) {
   std::vector<launch::Fact> facts{{"the command", name}, {"the version", EDGEWIRE_VERSION}};
   facts.push_back({"--profile, --profile-page or --trace", is_profiled(command) ? "given" : ""});
   for (const CLI::Option* option : command.get_options()) {
-    const auto is_in = [name = option->get_name()](std::span<const char* const> names) {
-      return std::ranges::find(names, name) != names.end();
-    };
-    if (!option->get_positional() && !is_in(kOfProcess) && !is_in(kOfRank0))
+    const options::Option* const row = row_of(option);
+    if (!option->get_positional() && (row == nullptr || row->scope == options::Scope::job))
       facts.push_back({option->get_name(), given_or_default(*option)});
   }
   return facts;

@@ -12,7 +12,9 @@
 #include "cli/graph_files.h"
 #include "cli/job_options.h"
 #include "cli/kernel_options.h"
+#include "cli/option.h"
 #include "edgewire/graph.h"
+#include "options/measures.h"
 #include "partition/ownership.h"
 #include "perf/bound.h"
 #include "perf/frontier_bound.h"
@@ -141,7 +143,8 @@ void run_frontier_bound(const BoundArguments& arguments, const perf::BoundOption
 void check_kernel(CLI::App& command, BoundArguments& arguments) {
   const kernels::Descriptor& kernel = kernels::descriptor_of(arguments.kernel);
   if (!kernel.has_source && !arguments.source.empty())
-    throw UsageError("--source is of --kernel bfs, sssp and bc, not of " + arguments.kernel);
+    throw UsageError(fmt::format("--source is of --kernel {}, not of {}",
+                                 kernels_with(&kernels::Descriptor::has_source), arguments.kernel));
   if (kernel.has_source && arguments.source.empty())
     throw UsageError(fmt::format("--kernel {} needs --source", arguments.kernel));
   if ((kernel.dense || !kernel.has_iterations) && command.count("--iterations") > 0)
@@ -150,8 +153,8 @@ void check_kernel(CLI::App& command, BoundArguments& arguments) {
   for (const char* option :
        {"--workers", "--strategy", "--precision", "--as-published-2015", "--compute-rate", "--csv"}) {
     if (command.count(option) > 0)
-      throw UsageError(
-          fmt::format("{} is of --kernel pagerank, ppr and spmv, not of {}", option, arguments.kernel));
+      throw UsageError(fmt::format("{} is of --kernel {}, not of {}", option,
+                                   kernels_with(&kernels::Descriptor::dense), arguments.kernel));
   }
   if (command.count("--ownership") == 0) arguments.ownerships = "hash,ranges";
   kernels::check_frontier_ownerships(arguments.kernel, split(arguments.ownerships, "--ownership"));
@@ -232,45 +235,28 @@ void add_bound(CLI::App& app) {
   a.reading.add_to(*command);
   command->option_defaults()->group("Options");
   add_kernel_name(*command, a.kernel,
-                  "pagerank, ppr, spmv: bytes of an iteration; the others: of a run, by superstep");
-  command->add_option("--source", a.source, "of bfs, sssp and bc: start at this vertex, by its id or label");
-  add_checked(*command, "--iterations", a.iterations, "of cdlp: stop after this many iterations",
-              whole(1, 1'000'000));
-  command->add_option("-p,--processes", a.processes, "numbers of processes, up to 4096")
-      ->capture_default_str();
-  command->add_option("-w,--workers", a.workers, "workers (threads) in each process")->capture_default_str();
-  command->add_option("--rate", a.rates, "line rates, as 100M, 2.5G")->capture_default_str();
-  reads(
-      command
-          ->add_option(
-              "--ownership", a.ownerships,
-              "hash, ranges: vertices have owners; hilbert, grid: edges have owners; or partition files, {}\n"
-              "in the name standing for the number of processes")
-          ->capture_default_str(),
-      [&a](const std::string&) { return partition_files_of(a.ownerships, processes_of(a)); });
-  command->add_option("--strategy", a.strategies, "what is sent")->capture_default_str();
-  add_choice(*command, "--precision", a.precision,
-             "of pagerank, ppr and spmv: values are f32 (4 bytes; of pagerank also in 2 bytes, see its "
-             "--wire) or f64 (8 bytes)",
-             {"f32", "f64"});
-  command
-      ->add_option("--framing", a.framing,
-                   "of the seconds: tcp1500, tcp9000, roce1500, roce9000, dpdk1500, dpdkudp1500")
-      ->capture_default_str();
-  command->add_flag("--as-published-2015", a.as_published_2015,
-                    "also count what a process sends to itself, as the tables of 2015 did");
-  command
-      ->add_option("--memory", a.memory,
-                   "limit on memory beside the graph; with --load of each process, 1G by default")
-      ->capture_default_str();
-  command->add_option("--threads", a.threads, "threads that count; 0: one a core")->capture_default_str();
-  command->add_option("--compute-rate", a.compute_rate,
-                      "what if: edges/s of a core, as 1e9 or 1G; predicts the time of an iteration");
-  command->add_option("--cores", a.cores, "what if: cores of a process (default: its workers)");
-  command->add_option("--latency", a.latency, "what if: of each message, as 20us")->capture_default_str();
-  command->add_option("--memory-rate", a.memory_rate, "what if: bytes/s of a process's memory, as 34G");
-  writes(command->add_option("--csv", a.csv_path, "write the rows to this file as CSV; - is stdout"),
-         Form::text);
+                  kernels_with(&kernels::Descriptor::dense) +
+                      ": bytes of an iteration; the others: of a run, by superstep");
+  add(*command, opt::bound_source, a.source,
+      fmt::format("of {}: start at this vertex, by its id or label",
+                  kernels_with(&kernels::Descriptor::has_source)));
+  add(*command, opt::bound_iterations, a.iterations);
+  add(*command, opt::bound_processes, a.processes);
+  add(*command, opt::bound_workers, a.workers);
+  add(*command, opt::rates, a.rates);
+  reads(add(*command, opt::ownerships, a.ownerships),
+        [&a](const std::string&) { return partition_files_of(a.ownerships, processes_of(a)); });
+  add(*command, opt::strategies, a.strategies);
+  add(*command, opt::bound_precision, a.precision);
+  add(*command, opt::framing, a.framing);
+  add(*command, opt::as_published_2015, a.as_published_2015);
+  add(*command, opt::bound_memory, a.memory);
+  add(*command, opt::threads, a.threads);
+  add(*command, opt::core_edges, a.compute_rate);
+  add(*command, opt::cores, a.cores);
+  add(*command, opt::latency, a.latency);
+  add(*command, opt::memory_rate, a.memory_rate);
+  writes(add(*command, opt::csv, a.csv_path), Form::text);
   add_report_options(*command, a.json_path, "rows");
   a.load.add_to(*command);
   command->callback([arguments, command] {

@@ -11,12 +11,15 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/job_options.h"
+#include "cli/option.h"
 #include "graph/format.h"
 #include "graph/formats.h"
 #include "graph/input.h"
 #include "graph/webgraph_rows.h"
 #include "graph/weight_text.h"
 #include "graph/weights.h"
+#include "options/files.h"
+#include "options/measures.h"
 #include "perf/load_bound.h"
 #include "shuffle/load_job.h"
 #include "shuffle/record_input.h"
@@ -217,35 +220,20 @@ std::uint64_t count_from(const std::string& text, const char* option) {
 
 void LoadArguments::add_to(CLI::App& command) {
   command.option_defaults()->group("Loads");
-  command
-      .add_option("--load", load,
-                  "how long `sort` or `convert --memory` takes at least, of the given files or of --bytes")
-      ->check(one_of({"sort", "convert"}));
-  command.add_option("--bytes", bytes, "what if: bytes of input, as 1T")->transform(sizes());
-  command.add_option(
-      "--edges", edges,
-      "convert: edges of the input, as 60G; a plain edge list tells it. With --kernel and no GRAPH: of the "
-      "graph whose processes' memory is predicted");
-  command.add_option("--vertices", vertices, "convert: vertices, for 8 bytes of output each; or as --edges");
-  command.add_flag("--weighted", weighted, "convert: edges have weights; a plain edge list tells it");
-  command.add_flag("--undirected", undirected, "convert: each edge is stored both ways");
-  command.add_flag("--parts", parts,
-                   "convert: each process is on its own machine and writes its part of the graph");
-  command
-      .add_option("--largest-share", largest_share,
-                  "the records of the process with most of them, as a multiple of the mean, such as 1.2; a "
-                  "plain edge list tells it")
-      ->check(between(1, 1e6));
-  add_checked(command, "--record", record, "sort: bytes of a record", whole(1, 4096));
-  command.add_option("--partitions", partitions, "sort: parts; by default one for each worker")
-      ->check(whole(1, 65536));
-  command.add_option("--disk-read-rate", disk_read_rate,
-                     "bytes/s of a machine's disk, as 1G; measured if not given");
-  command.add_option("--disk-write-rate", disk_write_rate, "the same for writing");
-  command.add_option("--core-rate", core_rate,
-                     "bytes of input that a core loads in a second, as 200M; measured if not given");
-  writes(command.add_option("--temp", temp, "folder whose disk is measured")->capture_default_str(),
-         Form::folder, no_names);
+  add(command, opt::load, load);
+  add(command, opt::load_bytes, bytes);
+  add(command, opt::load_edges, edges);
+  add(command, opt::load_vertices, vertices);
+  add(command, opt::load_weighted, weighted);
+  add(command, opt::load_undirected, undirected);
+  add(command, opt::load_parts, parts);
+  add(command, opt::largest_share, largest_share);
+  add(command, opt::record, record, "sort: bytes of a record");
+  add(command, opt::partitions, partitions, "sort: parts; by default one for each worker");
+  add(command, opt::disk_read_rate, disk_read_rate);
+  add(command, opt::disk_write_rate, disk_write_rate);
+  add(command, opt::core_rate, core_rate);
+  writes(add(command, opt::temp, temp, "folder whose disk is measured"), Form::folder, no_names);
 }
 
 void LoadArguments::check(const CLI::App& command) const {

@@ -2,6 +2,8 @@
 
 #include "cli/commands.h"
 #include "cli/frontier_command.h"
+#include "cli/option.h"
+#include "options/kernels.h"
 
 namespace edgewire::cli {
 
@@ -13,10 +15,7 @@ void add_cdlp(CLI::App& app) {
   auto settings = std::make_shared<CdlpSettings>();
   CLI::App* command =
       app.add_subcommand("cdlp", "detect communities by label propagation, as LDBC Graphalytics defines it");
-  const auto own = [&] {
-    add_checked(*command, "--iterations", settings->asked.iterations, "stop after this many iterations",
-                whole(1, 1'000'000));
-  };
+  const auto own = [&] { add(*command, opt::iterations, settings->asked.iterations); };
   add_frontier_options(
       *command, settings->job, own,
       {"Each vertex starts with its own id as its label. In each iteration all vertices at once take the "

@@ -8,6 +8,7 @@
 #include "cli/files.h"
 #include "cli/frontier_command.h"
 #include "cli/help.h"
+#include "cli/option.h"
 
 namespace edgewire::cli {
 
@@ -292,6 +293,7 @@ const std::vector<Command>& commands() {
 
 void add_commands(CLI::App& app) {
   forget_file_options();
+  forget_rows();
   for (const Command& one : commands())
     if (one.add != nullptr) one.add(app);
   add_version(app);

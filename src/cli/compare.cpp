@@ -16,10 +16,14 @@
 #include "cli/graph_files.h"
 #include "cli/job_options.h"
 #include "cli/kernel_options.h"
+#include "cli/option.h"
 #include "dense/plan/volume.h"
 #include "edgewire/graph.h"
 #include "launch/hosts.h"
 #include "launch/launcher.h"
+#include "options/jobs.h"
+#include "options/kernels.h"
+#include "options/measures.h"
 #include "perf/bound.h"
 #include "perf/compare.h"
 #include "perf/compare_runs.h"
@@ -173,7 +177,7 @@ void refuse_names(const CompareArguments& arguments) {
 /// Throws UsageError for options that the kernel does not have.
 void check_kernel(const CLI::App& command, const CompareArguments& arguments) {
   const std::string& kernel = arguments.kernel;
-  const auto refuse = [&](const char* option, const char* owners) {
+  const auto refuse = [&](const char* option, const std::string& owners) {
     if (command.count(option) > 0)
       throw UsageError(fmt::format("{} is of --kernel {}, not of {}: leave it out", option, owners, kernel));
   };
@@ -181,8 +185,9 @@ void check_kernel(const CLI::App& command, const CompareArguments& arguments) {
   if (kernel != "pagerank") refuse("--wire", "pagerank");
   const kernels::Descriptor& known = kernels::descriptor_of(kernel);
   if (known.dense) return;
-  for (const char* option : {"--strategy", "--layout"}) refuse(option, "pagerank, ppr and spmv");
-  if (!known.has_iterations) refuse("--iterations", "pagerank, ppr, spmv and cdlp");
+  for (const char* option : {"--strategy", "--layout"})
+    refuse(option, kernels_with(&kernels::Descriptor::dense));
+  if (!known.has_iterations) refuse("--iterations", kernels_with(&kernels::Descriptor::has_iterations));
   kernels::check_frontier_ownerships(kernel, split(arguments.ownership, "--ownership"));
 }
 
@@ -242,45 +247,32 @@ void add_compare(CLI::App& app) {
   add_graph_input(*command, a.graph, a.reading);
   a.reading.keeps_names = false;  // which every run would look for
   add_kernel_name(*command, a.kernel, "what is run");
-  command->add_option("-p,--processes", a.processes,
-                      "numbers of processes (default: 1,2, or the hosts of the list); 1 is always run");
-  command->add_option("-w,--workers", a.workers, "numbers of workers (threads) in each process")
-      ->capture_default_str();
-  command->add_option(
-      "--rate", a.rates,
+  add(*command, opt::bound_processes, a.processes,
+      "numbers of processes (default: 1,2, or the hosts of the list); 1 is always run");
+  add(*command, opt::bound_workers, a.workers, "numbers of workers (threads) in each process");
+  add(*command, opt::rates, a.rates,
       "line rates of the links, as 100M, 2.5G (default: 1G,10G); of a host list: what they are");
-  command->add_option("--interface", a.interfaces,
-                      "of a host list: network interfaces to compare, of the same name on every host");
-  command->add_option("--strategy", a.strategies, "of pagerank, ppr and spmv: what is sent")
-      ->capture_default_str();
-  command->add_option("--transport", a.transports, "between the hosts")->capture_default_str();
-  reads(command
-            ->add_option(
-                "--ownership", a.ownership,
-                "who owns a vertex, or (hilbert, grid) an edge: several with commas between them, partition "
-                "files, too, {} in the name standing for the number of processes")
-            ->capture_default_str(),
+  add(*command, opt::interface, a.interfaces,
+      "of a host list: network interfaces to compare, of the same name on every host");
+  const std::string dense = kernels_with(&kernels::Descriptor::dense);
+  add(*command, opt::strategies, a.strategies, fmt::format("of {}: what is sent", dense));
+  add(*command, opt::compared_transports, a.transports);
+  reads(add(*command, opt::ownerships, a.ownership,
+            "who owns a vertex, or (hilbert, grid) an edge: several with commas between them, partition "
+            "files, too, {} in the name standing for the number of processes"),
         [&a](const std::string& list) { return partition_files_of(list, several(processes_of(a))); });
-  command->add_option("--layout", a.layout, "of pagerank, ppr and spmv: order of a process's vertices")
-      ->capture_default_str();
-  command->add_option("--wire", a.encoding, "of pagerank: how values travel")->capture_default_str();
-  add_checked(*command, "--repeat", a.repeat, "runs of each", whole(1, 1000));
-  add_checked(*command, "--iterations", a.iterations, "of each run of pagerank, ppr, spmv and cdlp",
-              whole(1, 1000000));
-  reads(command
-            ->add_option("--hosts", a.hosts_path,
-                         "run on the hosts of this list: line i is address[:port] of rank i")
-            ->envname("EDGEWIRE_HOSTS"));
-  command->add_option("--rank", a.rank, "this process has this line of the host list, counted from 0");
-  reads(command->add_option("--secret-file", a.secret_path,
-                            "read the secret that the processes of a host list share from this file"),
-        itself, "EDGEWIRE_SECRET_FILE");
-  command->add_option("--port", a.port, "use this TCP port where the host list names none");
-  writes(command->add_option("-o,--output", a.html_path, "write a page with tables and charts (HTML)"),
-         Form::text);
+  add(*command, opt::compared_layout, a.layout, fmt::format("of {}: order of a process's vertices", dense));
+  add(*command, opt::compared_wire, a.encoding);
+  add(*command, opt::compare_repeat, a.repeat);
+  add(*command, opt::iterations, a.iterations,
+      "of each run of " + kernels_with(&kernels::Descriptor::has_iterations));
+  reads(add(*command, opt::hosts, a.hosts_path)->envname("EDGEWIRE_HOSTS"));
+  add(*command, opt::rank, a.rank);
+  reads(add(*command, opt::secret_file, a.secret_path), itself, "EDGEWIRE_SECRET_FILE");
+  add(*command, opt::port, a.port);
+  writes(add(*command, opt::output, a.html_path, "write a page with tables and charts (HTML)"), Form::text);
   add_report_options(*command, a.json_path, "rows");
-  writes(command->add_option("--csv", a.csv_path, "write the rows to this file as CSV; - is stdout"),
-         Form::text);
+  writes(add(*command, opt::csv, a.csv_path), Form::text);
   reads(command->add_option("options", a.kernel_options,
                             "behind --: options of the kernel, as --source 5; they are passed on"),
         files_in);

@@ -18,8 +18,10 @@
 #include "cli/files.h"
 #include "cli/graph_files.h"
 #include "cli/load_watch.h"
+#include "cli/option.h"
 #include "graph/vertex_names.h"
 #include "launch/packing.h"
+#include "options/files.h"
 #include "perf/job_profile.h"
 #include "process/interrupt.h"
 #include "report/json_text.h"
@@ -340,38 +342,18 @@ void add_convert(CLI::App& app) {
                  "the file to write; its ending says the format: .ew, .el, .wel, .csv, .tsv, .mtx, .sg, .wsg "
                  "or .graph (METIS), text also as .gz or .zst; - is stdout"),
          Form::graph, graph_and_labels);
-  add_checked(*command, "--to", settings->to,
-              "the format to write, whatever the name: ew, el, wel, csv, tsv, mtx, sg, wsg, graph",
-              one_of(written, call_that_writes));
+  add(*command, opt::to, settings->to)->check(one_of(written, call_that_writes));
   how.add_to(*command);
-  command->add_flag_callback(
-      "--no-weights", [&how] { how.weights = false; }, "drop weights");
-  reads(command->add_option(
-      "--vertices", how.vertices,
-      "edge lists: a file of ids, one a line, of vertices that exist even without edges (LDBC's .v)"));
-  command->add_flag("--keep-ids", how.keep_ids,
-                    "vertices are all ids up to the largest, also where few of them have edges; otherwise "
-                    "sparse ids are numbered anew, and results have the ids of the file");
-  command->add_flag("--allow-empty", how.allow_empty,
-                    "an input without an edge is no error: it becomes a graph of the vertices that it names");
+  const auto drop = [&how](std::int64_t) { how.weights = false; };
+  describe(command->add_flag_function(names_of(opt::no_weights), drop), opt::no_weights, "", false);
+  reads(add(*command, opt::vertices, how.vertices));
+  add(*command, opt::keep_ids, how.keep_ids);
+  add(*command, opt::allow_empty, how.allow_empty);
   add_report_options(*command, settings->job.json_path, "run report");
   command->option_defaults()->group("In parts");
-  command
-      ->add_option(
-          "--memory", settings->memory,
-          "memory of each process, such as 2G; edges that do not fit go to disk as sorted runs. By "
-          "default all are kept in memory, and with -p 1G, or three quarters of a process's share of the "
-          "memory that is free where that is less")
-      ->transform(sizes())
-      ->check(memory_range());
-  command->add_flag(
-      "--parts", settings->parts,
-      "the output is a folder, to which each process writes a part of the graph on its own host; "
-      "commands read the folder as one graph. With --hosts every host has the parts of its "
-      "processes, on a disk of its own or on one that all share");
-  writes(command->add_option("--temp", settings->temp,
-                             "write what does not fit to this folder; by default the output's"),
-         Form::folder, no_names);
+  add(*command, opt::convert_memory, settings->memory);
+  add(*command, opt::parts, settings->parts);
+  writes(add(*command, opt::temp, settings->temp), Form::folder, no_names);
   settings->job.add_to(*command);
   settings->job.launch.less_memory = "a smaller --memory";
   add_profile_options(*command, settings->job);

@@ -10,7 +10,9 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/job_options.h"
+#include "cli/option.h"
 #include "disk/read_probe.h"
+#include "options/measures.h"
 #include "report/json_text.h"
 
 namespace edgewire::cli {
@@ -104,20 +106,11 @@ void add_diskbench(CLI::App& app) {
              "measure the disks of these folders together; each gets a file that goes with the run"),
          Form::folder, no_names);
   command->option_defaults()->group("Measurement");
-  command->add_option("--blocks", options->blocks, "bytes of a read, as 4k,1M")
-      ->delimiter(',')
-      ->transform(sizes())
-      ->default_str("4k,64k,256k,1M");
-  command->add_option("--depths", options->depths, "reads that are under way at a time")
-      ->delimiter(',')
-      ->check(whole(1, 1024))
-      ->default_str("1,4,16,64");
-  add_choice(*command, "--order", options->order, "random places, or sequential from front to end",
-             {"random", "sequential"});
-  command->add_option("--size", options->bytes, "bytes of each file, as 256M, 4G")
-      ->transform(sizes())
-      ->default_str("256M");
-  add_checked(*command, "--seconds", options->seconds, "of each measurement", between(0.001, 3600));
+  add(*command, opt::read_sizes, options->blocks)->delimiter(',')->default_str("4k,64k,256k,1M");
+  add(*command, opt::depths, options->depths)->delimiter(',')->default_str("1,4,16,64");
+  add(*command, opt::places, options->order);
+  add(*command, opt::file_size, options->bytes)->default_str("256M");
+  add(*command, opt::seconds, options->seconds);
   add_report_options(*command, options->json_path, "rows");
   command->callback([options] { run(*options); });
 }

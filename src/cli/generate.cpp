@@ -6,8 +6,11 @@
 #include "cli/files.h"
 #include "cli/graph_files.h"
 #include "cli/job_options.h"
+#include "cli/option.h"
 #include "graph/format.h"
 #include "graph/generator.h"
+#include "options/files.h"
+#include "options/kernels.h"
 #include "report/progress.h"
 #include "shuffle/generator.h"
 
@@ -41,8 +44,8 @@ CLI::App* add_kind(CLI::App& generate, const std::shared_ptr<GenerateSettings>& 
   CLI::App* command = generate.add_subcommand(name, description);
   auto& options = settings->options;
   add_graph_output(*command, settings->output, options.simple, options.undirected, options.workers);
-  command->add_option("--seed", options.seed, "the same seed gives the same file")->capture_default_str();
-  command->add_flag("--weights", options.weighted, "random edge weights in (0, 1]");
+  add(*command, opt::seed, options.seed);
+  add(*command, opt::weights, options.weighted);
   add_quiet_option(*command);
   return command;
 }
@@ -61,8 +64,8 @@ void add_kronecker(CLI::App& generate) {
   CLI::App* command =
       add_kind(generate, settings, "kronecker",
                "scale-free, with the parameters of Graph500 (A, B, C = 0.57, 0.19, 0.19), ids permuted");
-  command->add_option("--scale", settings->scale, "2^scale vertices")->required()->check(scale_range());
-  command->add_option("--edge-factor", settings->edge_factor, "edges for each vertex")->capture_default_str();
+  add(*command, opt::scale, settings->scale)->required()->check(scale_range())->default_str("");
+  add(*command, opt::edge_factor, settings->edge_factor);
   command->callback([settings] {
     make_graph(*settings, [&](const GenerateOptions& options) {
       return graph::generate_kronecker(settings->output, settings->scale, settings->edge_factor, options);
@@ -73,11 +76,11 @@ void add_kronecker(CLI::App& generate) {
 void add_uniform(CLI::App& generate) {
   auto settings = std::make_shared<GenerateSettings>();
   CLI::App* command = add_kind(generate, settings, "uniform", "sources and targets drawn uniformly");
-  CLI::Option* scale =
-      command->add_option("--scale", settings->scale, "2^scale vertices")->check(scale_range());
-  CLI::Option* vertices = command->add_option("--vertices", settings->vertices, "number of vertices");
+  CLI::Option* const scale =
+      add(*command, opt::scale, settings->scale)->check(scale_range())->default_str("");
+  CLI::Option* const vertices = add(*command, opt::vertex_count, settings->vertices)->default_str("");
   scale->excludes(vertices);
-  command->add_option("--edge-factor", settings->edge_factor, "edges for each vertex")->capture_default_str();
+  add(*command, opt::edge_factor, settings->edge_factor);
   command->callback([settings, scale, vertices] {
     if (scale->empty() && vertices->empty())
       throw UsageError("generate uniform: --scale or --vertices is required");
@@ -97,22 +100,15 @@ void add_records(CLI::App& generate) {
   auto settings = std::make_shared<Wanted>();
   CLI::App* command = generate.add_subcommand(
       "records", "files of records for sort: a key of 8 letters and digits, a number, and filler");
-  command->add_option("--bytes", settings->bytes, "of all files, such as 4G; rounded down to whole records")
-      ->required()
-      ->transform(sizes());
-  add_checked(*command, "--record", settings->records.record_bytes, "bytes of a record", whole(32, 4096));
-  add_checked(*command, "--keys", settings->records.keys, "different keys",
-              whole(std::uint64_t{1}, std::uint64_t{2'821'109'907'456}));
-  add_checked(*command, "--files", settings->records.files, "cut them into so many files", whole(1, 10000));
-  add_choice(*command, "--order", settings->order, "of the keys in the files",
-             {"random", "sorted", "reversed"});
-  command->add_option("--seed", settings->records.seed, "the same seed gives the same files")
-      ->capture_default_str();
-  writes(
-      command
-          ->add_option("-o,--output", settings->folder, "write the files to this folder: records-00000, ...")
-          ->required(),
-      Form::folder, inside({"records-*"}));
+  add(*command, opt::generated_bytes, settings->bytes)->required()->default_str("");
+  add(*command, opt::generated_record, settings->records.record_bytes);
+  add(*command, opt::keys, settings->records.keys);
+  add(*command, opt::files, settings->records.files);
+  add(*command, opt::key_order, settings->order);
+  add(*command, opt::record_seed, settings->records.seed);
+  writes(add(*command, opt::output, settings->folder, "write the files to this folder: records-00000, ...")
+             ->required(),
+         Form::folder, inside({"records-*"}));
   add_quiet_option(*command);
   command->callback([settings] {
     auto& wanted = settings->records;
@@ -128,10 +124,10 @@ void add_grid(CLI::App& generate) {
   auto settings = std::make_shared<GenerateSettings>();
   CLI::App* command = add_kind(generate, settings, "grid",
                                "each cell joined to its four neighbours, both ways, ids permuted");
-  command->add_option("--rows", settings->grid.rows, "rows of cells")->required();
-  command->add_option("--columns", settings->grid.columns, "columns of cells")->required();
-  command->add_flag("--torus", settings->grid.torus, "join the last row and column to the first");
-  command->add_flag("--keep-order", settings->grid.keep_order, "number cells row by row instead");
+  add(*command, opt::grid_rows, settings->grid.rows)->required()->default_str("");
+  add(*command, opt::grid_columns, settings->grid.columns)->required()->default_str("");
+  add(*command, opt::torus, settings->grid.torus);
+  add(*command, opt::keep_order, settings->grid.keep_order);
   command->callback([settings] {
     make_graph(*settings, [&](const GenerateOptions& options) {
       return graph::generate_grid(settings->output, settings->grid, options);

@@ -14,20 +14,24 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/job_options.h"
+#include "cli/option.h"
 #include "graph/formats.h"
 #include "graph/python_calls.h"
 #include "launch/bootstrap.h"
 #include "launch/launcher.h"
+#include "options/files.h"
+#include "options/jobs.h"
+#include "options/kernels.h"
 #include "report/progress.h"
 #include "shuffle/load_job.h"
 
 namespace edgewire::cli {
 
 void add_graph_output(CLI::App& command, std::string& path, bool& simple, bool& undirected, int& workers) {
-  writes(command.add_option("-o,--output", path, "the graph file to write (.ew)")->required(), Form::binary);
-  command.add_flag("--simple", simple, "drop duplicate edges (the one of least weight stays) and self loops");
-  command.add_flag("--undirected", undirected, "store each edge both ways");
-  add_workers_option(command, workers);
+  writes(add(command, opt::output, path, "the graph file to write (.ew)")->required(), Form::binary);
+  add(command, opt::simple, simple);
+  add(command, opt::undirected, undirected);
+  add(command, opt::workers, workers);
 }
 
 std::string call_that_writes(const std::string& format) {
@@ -41,31 +45,20 @@ Reading::Reading() { note = edgewire::note; }
 void Reading::add_to(CLI::App& command) {
   std::vector<std::string> names{"auto"};
   for (const graph::FormatName& known : graph::all_formats()) names.emplace_back(known.option);
-  command
-      .add_option_function<std::string>(
-          "--format",
-          [this](const std::string& name) {
-            const auto all = graph::all_formats();
-            const auto known = std::ranges::find(all, name, &graph::FormatName::option);
-            format = known == all.end() ? graph::Format::automatic : known->format;
-          },
-          "the format of the input: auto (from name and content), snap (edge list: SOURCE TARGET "
-          "[WEIGHT]), csv (table), mtx (Matrix Market), metis, dimacs (.gr), el, wel, sg, wsg (GAP), "
-          "u32pairs (little endian), webgraph (BVGraph), ew")
+  const auto set = [this](const std::string& name) {
+    const auto all = graph::all_formats();
+    const auto known = std::ranges::find(all, name, &graph::FormatName::option);
+    format = known == all.end() ? graph::Format::automatic : known->format;
+  };
+  describe(command.add_option_function<std::string>(names_of(opt::format), set), opt::format, "", false)
       ->check(one_of(names,
                      [](const std::string& word) {
                        const auto call = graph::python_reads("FILE." + word);
                        return call.empty() ? call : "Python reads it: " + call;
                      }))
       ->default_str("auto");
-  command.add_flag(
-      "--labels", labels,
-      "edge lists and tables: ids are names, of any text, which results show; convert keeps them in "
-      "OUTPUT.labels, or in the .csv, .tsv, .el or .wel file that it writes. Ids none of which is a "
-      "number are names anyway");
-  command
-      .add_option("--columns", columns,
-                  "tables (csv): SOURCE,TARGET[,WEIGHT], each the name of a column or its number from 1 on")
+  add(command, opt::labels, labels);
+  add(command, opt::columns, columns)
       ->check(
           [](const std::string& value) {
             return value.empty() ? std::string("the list is empty: say SOURCE,TARGET[,WEIGHT]")

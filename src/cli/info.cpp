@@ -16,8 +16,11 @@
 #include "cli/files.h"
 #include "cli/graph_files.h"
 #include "cli/job_options.h"
+#include "cli/option.h"
 #include "edgewire/graph.h"
 #include "graph/vertex_names.h"
+#include "options/jobs.h"
+#include "options/kernels.h"
 #include "report/json_text.h"
 #include "report/progress.h"
 
@@ -118,19 +121,16 @@ void add_info(CLI::App& app) {
   CLI::App* command = app.add_subcommand("info", "check a graph and say what it holds");
   add_graph_input(*command, settings->path, settings->reading);
   writes(
-      command->add_option(
-          "--json", settings->json,
+      add(*command, opt::json, settings->json,
           "write to this file as JSON; - is stdout: path, vertices, edges, weighted, weight_type (f32, f64, "
-          "u32 or u64; null without weights), weights_doubtful, simple, symmetric, "
-          "original_ids, labels, largest_out_degree, self_loops, duplicates, dangling, file_bytes, seconds; "
-          "of another format also "
+          "u32 or u64; null without weights), weights_doubtful, simple, symmetric, original_ids, labels, "
+          "largest_out_degree, self_loops, duplicates, dangling, file_bytes, seconds; of another format also "
           "seconds_convert"),
       Form::text);
-  command->add_flag(
-      "--verify", settings->verify,
+  add(*command, opt::verify, settings->verify,
       "check also that rows and original ids are in order, and that the graph is simple or symmetric where "
       "the file says so");
-  add_workers_option(*command, settings->workers);
+  add(*command, opt::workers, settings->workers);
   add_quiet_option(*command);
   command->callback([settings] {
     const auto start = Clock::now();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/output_folder.h"
+#include "cli/option.h"
 #include "edgewire/launch.h"
 #include "launch/agreement.h"
 #include "perf/profile.h"
@@ -21,53 +22,6 @@
 
 namespace edgewire::cli {
 
-/// Checks that a number is in a range. "nan" is in no range.
-CLI::Validator between(double least, double most);
-/// Checks the same of a whole number.
-template <class Integer>
-CLI::Validator whole(Integer least, Integer most) {
-  return {[least, most](const std::string& text) {
-            Integer value{};
-            return CLI::detail::lexical_cast(text, value) && value >= least && value <= most
-                       ? std::string()
-                       : fmt::format("{} is not a whole number from {} to {}", text, least, most);
-          },
-          ""};
-}
-/// Checks that a value is one of these words. `hint`: what may be meant by another one, or an empty text;
-/// without it the nearest word is.
-CLI::Validator one_of(std::vector<std::string> words,
-                      std::function<std::string(const std::string& word)> hint = {});
-
-/// Makes bytes of a number and a unit, such as 512M or 4GiB (k, M, G, T, P: powers of 1024). CLI::AsSizeValue
-/// takes -1 for a very large number.
-CLI::Validator sizes();
-/// Checks the memory of a process, which is never 0. It stands behind sizes().
-CLI::Validator memory_range();
-
-/// Adds an option with a default, which help shows, and a check of what is given.
-template <class Value>
-CLI::Option* add_checked(CLI::App& command, const std::string& name, Value& value, const std::string& help,
-                         const CLI::Validator& check) {
-  return command.add_option(name, value, help)->check(check)->capture_default_str();
-}
-/// Adds an option in the same way whose value is one of these words.
-CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string& value,
-                        const std::string& help, const std::vector<std::string>& words);
-/// Does the same for words that stand for values. `value` is one of them.
-template <class Value>
-CLI::Option* add_choice(CLI::App& command, const std::string& name, Value& value, const std::string& help,
-                        const std::vector<std::pair<std::string, Value>>& words) {
-  std::vector<std::string> names;
-  for (const auto& [word, meaning] : words) names.push_back(word);
-  const auto usual = std::ranges::find(words, value, &std::pair<std::string, Value>::second);
-  const auto set = [&value, words](const std::string& word) {
-    value = std::ranges::find(words, word, &std::pair<std::string, Value>::first)->second;
-  };
-  return command.add_option_function<std::string>(name, set, help)
-      ->check(one_of(names))
-      ->default_str(usual->first);
-}
 /// Adds -q, with which show() and note() say nothing.
 CLI::Option* add_quiet_option(CLI::App& command);
 /// Adds --json and -q. Returns the option -q. `what`: what --json writes, such as "run report".
@@ -78,8 +32,6 @@ CLI::Option* add_report_options(CLI::App& command, std::string& path, const std:
 /// alone. It tells whether an option names a file, but not which one. `command` has been parsed.
 std::vector<launch::Fact> alike(const CLI::App& command);
 void add_launch_options(CLI::App& command, launch::LaunchOptions& options);
-/// Adds -w to a command that computes, as a job or not. `workers` stays 0 where nothing is said.
-void add_workers_option(CLI::App& command, int& workers);
 /// Adds the options that say what a process sends by: --transport and --integrity, and those of verbs and
 /// dpdk.
 void add_transport_options(CLI::App& command, process::ProcessOptions& process);

@@ -13,11 +13,15 @@
 #include "base/units.h"
 #include "cli/common.h"
 #include "cli/files.h"
+#include "cli/option.h"
+#include "cli/suggest.h"
 #include "dense/plan/block_plan.h"
 #include "frontier/frontier_job.h"
 #include "graph/formats.h"
 #include "graph/python_calls.h"
-#include "kernels/descriptor.h"
+#include "library/job_options.h"
+#include "options/kernels.h"
+#include "options/measures.h"
 
 namespace edgewire::cli {
 
@@ -58,23 +62,9 @@ std::string needs_memory(const job::DenseOptions& options) {
 void EdgePlace::add_to(CLI::App& command, launch::LaunchOptions& launch) {
   launch.less_memory = "--edges disk with a smaller --memory";
   command.option_defaults()->group("Edges on disks");
-  add_choice(command, "--edges", edges,
-             "keep the edges in memory, or on disk, from where each iteration reads them; auto takes disk "
-             "where memory does not suffice",
-             {"auto", "memory", "disk"});
-  writes(
-      command
-          .add_option("--devices", devices,
-                      "share the edges out among these folders (a,b), each on a disk of its own; by default "
-                      "they are beside the plan cache")
-          ->delimiter(','),
-      Form::folder, inside(kept_names()));
-  command
-      .add_option("--memory", memory_bytes,
-                  "of a process, such as 2G: what auto goes by, and what a process with edges on disk takes "
-                  "at most, beside 64M; by default what is free")
-      ->transform(sizes())
-      ->check(whole(std::uint64_t{1} << 20, std::uint64_t{1} << 60));
+  add(command, opt::edges, edges);
+  writes(add(command, opt::devices, devices)->delimiter(','), Form::folder, inside(kept_names()));
+  add(command, opt::memory, memory_bytes);
 }
 
 void EdgePlace::check() const {
@@ -124,56 +114,48 @@ void KernelOptions::add_to(CLI::App& command) {
   add_graph_input(command, graph_path, reading);
   JobOptions::add_to(command);
   command.option_defaults()->group("Processes");
-  add_choice(command, "--rows", rows,
-             "on several hosts, where vertices of a process lie all over the graph file: own reads them in "
-             "each process, shares reads each row once in all and sends it to its owner; auto is own where "
-             "the file is in the page cache of every host",
-             {"auto", "own", "shares"});
+  add(command, opt::rows, common.rows);
+}
+
+void KernelOptions::add_ownership(CLI::App& command, std::span<const std::string_view> offered,
+                                  const std::string& help) {
+  const auto check = [offered](const std::string& how) {
+    partition::check_ownership_name(how, offered);
+    return std::string();
+  };
+  reads(add(command, opt::ownership, common.ownership, help)->check(check), partition_files);
 }
 
 void KernelOptions::add_output_options(CLI::App& command, const std::string& result, const std::string& check,
                                        const std::string& listed, std::uint64_t by_default) {
   command.option_defaults()->group("Output");
-  writes(command.add_option("-o,--output", output_path,
-                            fmt::format("write {}; a name in .csv makes it a table, with empty fields where "
-                                        "there is no value, and .json an array of records; - is stdout; .gz "
-                                        "and .zst are compressed",
-                                        result)),
-         Form::text, [this](const std::string& path) {
-           return std::vector{output_parts ? parts_of(path) : NamedFile{path}};
-         });
-  command.add_flag(
-      "--output-parts", output_parts,
-      "let each process write the vertices that it owns where it runs, as OUTPUT.0000-of-0004; by "
-      "default rank 0 writes one file");
+  const std::string help = fmt::format(
+      "write {}; a name in .csv makes it a table, with empty fields where there is no value, and .json an "
+      "array of records; - is stdout; .gz and .zst are compressed",
+      result);
+  writes(add(command, opt::output, output_path, help), Form::text, [this](const std::string& path) {
+    return std::vector{output_parts ? parts_of(path) : NamedFile{path}};
+  });
+  add(command, opt::output_parts, output_parts);
   CLI::Option* const quiet = add_report_options(command, json_path, "run report");
-  command
-      .add_flag("-v,--verbose", verbose,
-                "show all of the report: also plan, order, supersteps, memory and checksum")
-      ->excludes(quiet);
-  command
-      .add_option("--top", top,
-                  fmt::format("list the K {}; by default {}", listed,
-                              by_default == 0 ? "none" : fmt::format("{}", by_default)))
-      ->type_name("K")
-      ->check(whole(std::uint64_t{0}, std::uint64_t{1} << (kIds64 ? 48 : 32)));
-  command.add_flag("--verify", verify, check);
+  add(command, opt::verbose, verbose)->excludes(quiet);
+  add(command, opt::top, top,
+      fmt::format("list the K {}; by default {}", listed,
+                  by_default == 0 ? "none" : fmt::format("{}", by_default)));
+  add(command, opt::verify, common.verify, check);
 }
 
 void KernelOptions::add_checkpoint_options(CLI::App& command, const std::string& value,
                                            const std::string& step) {
   checkpoint_step = step;
   command.option_defaults()->group("Checkpoints");
-  CLI::Option* const written = command.add_option(
-      "--checkpoint", checkpoints.folder,
-      fmt::format("keep the {}s in this folder, which all hosts see, whole or not at all", value));
+  CLI::Option* const written =
+      add(command, opt::checkpoint, checkpoints.folder,
+          fmt::format("keep the {}s in this folder, which all hosts see, whole or not at all", value));
   writes(written, Form::folder, inside(checkpoint_names()));
-  add_checked(command, "--every", checkpoints.every,
-              fmt::format("write a checkpoint every so many {}s", step), whole(1, 1000000))
+  add(command, opt::every, checkpoints.every, fmt::format("write a checkpoint every so many {}s", step))
       ->needs(written);
-  reads(command.add_option("--resume", checkpoints.resume,
-                           "go on from the checkpoint in this folder, also with another number of processes"),
-        inside(checkpoint_names()));
+  reads(add(command, opt::resume, checkpoints.resume), inside(checkpoint_names()));
 }
 
 runs::CheckpointOptions KernelOptions::checkpoint_options() const {
@@ -213,19 +195,18 @@ void KernelOptions::check() const {
 }
 
 void KernelOptions::check_job(const graph::GraphFile& graph, const runs::Kernel& /*kernel*/) const {
-  if (ownership == "auto" || ownership.starts_with("auto,"))
+  if (common.ownership == "auto" || common.ownership.starts_with("auto,"))
     throw UsageError(
         "--ownership auto counts what pagerank would send: name hash, ranges or a partition file");
   frontier::Options known;
-  known.ownership = ownership;
+  known.ownership = common.ownership;
   frontier::check(known, graph);
 }
 
 job::DenseOptions KernelOptions::job(launch::Bootstrap& bootstrap) const {
   job::DenseOptions options;
+  set_graph_options(options, common);
   options.process = process(bootstrap);
-  options.ownership = ownership;
-  options.rows = partition::row_reading_from(rows);
   options.link_bits_per_s = launch.link_bits_per_s;
   return options;
 }
@@ -243,8 +224,8 @@ void KernelOptions::expect_stdout_for(const char* option, bool given) const {
 runs::Tools KernelOptions::tools() const {
   runs::Tools tools;
   tools.top = top;
-  tools.verify = verify;
-  tools.bound = bound;
+  tools.verify = common.verify;
+  tools.bound = common.bound;
   tools.parts = parts();
   tools.gather = !output_path.empty() && !parts();
   if (profiled()) tools.profile = profile_options(*this);
@@ -265,13 +246,17 @@ std::string other_command(const std::string& name) {
 
 }  // namespace
 
+std::string kernels_with(bool kernels::Descriptor::*property) {
+  std::vector<std::string> names;
+  for (const auto& one : kernels::descriptors())
+    if (one.*property) names.emplace_back(one.name);
+  return list_of(names, " and ");
+}
+
 void add_kernel_name(CLI::App& command, std::string& kernel, const std::string& help) {
   std::vector<std::string> names;
   for (const auto& one : kernels::descriptors()) names.emplace_back(one.name);
-  command.add_option("--kernel", kernel, help)
-      ->check(other_command)
-      ->check(one_of(names))
-      ->capture_default_str();
+  add(command, opt::kernel, kernel, help)->check(other_command)->check(one_of(names));
 }
 
 }  // namespace edgewire::cli

@@ -14,6 +14,8 @@
 #include "dense/job/dense_options.h"
 #include "edgewire/graph.h"
 #include "edgewire/launch.h"
+#include "edgewire/options.h"
+#include "kernels/descriptor.h"
 #include "runs/kernel.h"
 
 namespace edgewire::cli {
@@ -46,16 +48,13 @@ struct KernelOptions : JobOptions {
   std::string graph_path;
   Reading reading;
   std::string direction = "out";  ///< only dense kernels have another one
-  std::string ownership = "hash";
-  std::string rows = "auto";
+  edgewire::JobOptions common;    ///< what callers of C++ ask for, too
   EdgePlace edge_place{};
   bool deterministic = false;
   std::string output_path;
   bool output_parts = false;         ///< each process writes its own result
   std::optional<std::uint64_t> top;  ///< vertices to list
-  bool verify = false;
-  bool verbose = false;  ///< show all of the report
-  bool bound = false;    ///< only kernels that follow a frontier have it
+  bool verbose = false;              ///< show all of the report
   runs::CheckpointOptions checkpoints{};
   std::string checkpoint_step{};  ///< "iteration", or what else `checkpoints` counts
 
@@ -66,6 +65,9 @@ struct KernelOptions : JobOptions {
   /// `by_default`: how many it lists without --top.
   void add_output_options(CLI::App& command, const std::string& result, const std::string& check,
                           const std::string& listed, std::uint64_t by_default);
+  /// Adds --ownership. `offered`: the names that it may have.
+  void add_ownership(CLI::App& command, std::span<const std::string_view> offered,
+                     const std::string& help = {});
   /// Adds the options of checkpoints, for kernels whose state is small between steps. `value`: what messages
   /// call the value of a vertex. `step`: what is counted.
   void add_checkpoint_options(CLI::App& command, const std::string& value, const std::string& step);
@@ -98,6 +100,8 @@ struct KernelOptions : JobOptions {
 void run_kernel(const KernelOptions& options,
                 const std::function<std::unique_ptr<runs::Kernel>(const graph::GraphFile&)>& make);
 
+/// Returns the names of the kernels that have it: "bfs, sssp and bc".
+std::string kernels_with(bool kernels::Descriptor::*property);
 /// Adds the name of a kernel on a graph, "pagerank" by default. A user who names another command is told
 /// what counts or measures that one.
 void add_kernel_name(CLI::App& command, std::string& kernel, const std::string& help);

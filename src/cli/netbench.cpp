@@ -12,7 +12,9 @@
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/job_options.h"
+#include "cli/option.h"
 #include "launch/launcher.h"
+#include "options/measures.h"
 #include "process/interrupt.h"
 #include "process/settle.h"
 #include "report/progress.h"
@@ -83,24 +85,13 @@ void add_netbench(CLI::App& app) {
   add_launch_options(*command, arguments->launch);
   add_transport_options(*command, bench.process);
   command->option_defaults()->group("Measurement");
-  command
-      ->add_option("--sizes", bench.sizes,
-                   "bytes of a message, as 8,4k,1M (default: all powers of two to 8M)")
-      ->delimiter(',')
-      ->transform(sizes());
-  add_choice(*command, "--test", arguments->test,
-             "bandwidth (only the end of the stream is announced), rate (every message is), latency or all",
-             {"bandwidth", "rate", "latency", "all"});
-  auto* seconds =
-      add_checked(*command, "--seconds", bench.seconds, "of each measurement", between(0.001, 3600));
-  command->add_option("--count", bench.count, "messages of each measurement and lane, instead of --seconds")
-      ->check(whole(1, 1'000'000'000))
-      ->excludes(seconds);
-  command
-      ->add_option("--lanes", bench.process.workers, "sending threads; over TCP each has its own connection")
-      ->capture_default_str();
-  command->add_flag("--bidirectional", bench.bidirectional, "streams go both ways at once; figures are sums");
-  command->add_flag("--busy-poll", bench.busy_poll, "wait by polling, not by sleeping");
+  add(*command, opt::sizes, bench.sizes)->delimiter(',');
+  add(*command, opt::test, arguments->test);
+  CLI::Option* const seconds = add(*command, opt::seconds, bench.seconds);
+  add(*command, opt::messages, bench.count)->excludes(seconds);
+  add(*command, opt::lanes, bench.process.workers);
+  add(*command, opt::bidirectional, bench.bidirectional);
+  add(*command, opt::busy_poll, bench.busy_poll);
   add_report_options(*command, arguments->json_path, "rows");
   command->callback([arguments, command] {
     understand(*arguments);

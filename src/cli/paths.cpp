@@ -8,7 +8,9 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/frontier_command.h"
+#include "cli/option.h"
 #include "cli/sources.h"
+#include "options/kernels.h"
 #include "runs/answers.h"
 
 namespace edgewire::cli {
@@ -23,9 +25,8 @@ struct PathSettings {
 
 /// Adds --parallel, which says how searches share workers.
 void add_parallel_option(CLI::App& command, Parallel& parallel, const std::string& help) {
-  add_choice<Parallel>(
-      command, "--parallel", parallel, help,
-      {{"auto", Parallel::automatic}, {"levels", Parallel::levels}, {"sources", Parallel::sources}});
+  add_choice(command, opt::parallel, parallel, {Parallel::automatic, Parallel::levels, Parallel::sources},
+             help);
 }
 
 /// Throws UsageError where edges may be on disks, since `option` lets each worker search by itself.
@@ -48,8 +49,8 @@ void add_bfs(CLI::App& app) {
       app.add_subcommand("bfs", "compute the level of every vertex by breadth-first search from a vertex");
   const auto own = [&] {
     settings->sources.add_to(*command);
-    command->add_flag("--parents", settings->asked.parents,
-                      "write for each vertex the one before it on a shortest path, instead of its level");
+    add(*command, opt::parents, settings->asked.parents,
+        "write for each vertex the one before it on a shortest path, instead of its level");
     settings->target.add_to(*command);
     add_parallel_option(
         *command, settings->asked.parallel,
@@ -89,19 +90,11 @@ void add_sssp(CLI::App& app) {
       app.add_subcommand("sssp", "compute the lengths of the shortest paths from a vertex by delta stepping");
   const auto own = [&] {
     settings->sources.add_to(*command);
-    command
-        ->add_option(
-            "--delta", settings->asked.delta,
-            "the width of a bucket of distances; by default a quarter of average weight / average degree")
-        ->check(between(1e-300, 1e300));
-    command->add_flag("--unit-weights", settings->asked.unit_weights, "let each edge have weight 1");
-    add_choice<Precision>(
-        *command, "--precision", settings->asked.precision,
-        "of distances: f64 (8 bytes), f32 (4 bytes, faster, each edge rounds more), or auto: whole "
-        "weights are added exactly, as whole numbers of 8 bytes, others as f64",
-        {{"auto", Precision::automatic}, {"f64", Precision::f64}, {"f32", Precision::f32}});
-    command->add_flag(
-        "--parents", settings->asked.parents,
+    add(*command, opt::delta, settings->asked.delta);
+    add(*command, opt::unit_weights, settings->asked.unit_weights);
+    add_choice(*command, opt::distance_precision, settings->asked.precision,
+               {Precision::automatic, Precision::f64, Precision::f32});
+    add(*command, opt::parents, settings->asked.parents,
         "write for each vertex the one before it on a shortest path, instead of its distance: of "
         "several the smallest on a path of the fewest edges");
     settings->target.add_to(*command);
@@ -177,29 +170,20 @@ void add_bc(CLI::App& app) {
       app.add_subcommand("bc", "compute betweenness centrality: how many shortest paths lead over a vertex");
   const auto own = [&] {
     const auto [one, list] = settings->named.add_to(*command, "by default at all");
-    auto* samples =
-        command->add_option("--samples", settings->samples, "start at so many vertices, drawn by --seed")
-            ->check(whole(std::uint64_t{1}, std::uint64_t{1} << (kIds64 ? 48 : 32)))
-            ->excludes(one)
-            ->excludes(list);
+    CLI::Option* const samples =
+        add(*command, opt::samples, settings->samples)->excludes(one)->excludes(list);
     add_parallel_option(
         *command, settings->asked.parallel,
         "levels: workers share the levels of each search; sources: each worker searches from "
         "sources of its own, with 40 bytes for each vertex, 64 where more than 1e300 paths lead "
         "to one; auto: sources, if each worker has two or more and a process needs at most 4 GiB "
         "for them at 40 bytes");
-    command->add_option("--seed", settings->seed, "the same seed draws the same samples")
-        ->capture_default_str()
-        ->needs(samples);
-    command->add_flag(
-        "--weighted", settings->asked.weighted,
+    add(*command, opt::sample_seed, settings->seed)->needs(samples);
+    add(*command, opt::weighted, settings->asked.weighted,
         "let shortest paths be those of the least sum of weights, all of which are above 0; each "
         "worker searches from sources of its own");
-    command->add_flag("--endpoints", settings->asked.endpoints,
-                      "let a path lead over its first and last vertex, too: s or t may be v");
-    command->add_flag("--normalized", settings->asked.normalized,
-                      "divide by the number of pairs s, t of vertices other than v, as NetworkX does; with "
-                      "--endpoints, of all vertices; with --samples s is a sampled one, with --sources any");
+    add(*command, opt::endpoints, settings->asked.endpoints);
+    add(*command, opt::normalized, settings->asked.normalized);
     settings->job.edge_place.add_to(*command, settings->job.launch);
   };
   add_frontier_options(

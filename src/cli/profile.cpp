@@ -10,8 +10,11 @@
 #include "base/nearest.h"
 #include "cli/commands.h"
 #include "cli/help.h"
+#include "cli/option.h"
 #include "cli/program.h"
 #include "cli/suggest.h"
+#include "options/jobs.h"
+#include "options/kernels.h"
 
 namespace edgewire::cli {
 
@@ -94,18 +97,10 @@ void run(const std::vector<std::string>& words) {
 void add_profile(CLI::App& app) {
   auto* command = app.add_subcommand("profile", "run a kernel and say where its time went");
   auto arguments = std::make_shared<ProfileArguments>();
-  writes(command->add_option("-o,--output", arguments->page_path, "write an HTML page with charts"),
-         Form::text);
-  writes(command->add_option(
-             "--trace", arguments->trace_path,
-             "write what workers and chunks did to this file, as JSON for trace viewers (Chrome, Perfetto); "
-             ".json.gz is compressed"),
-         Form::text);
-  command
-      ->add_option("--sample-interval", arguments->sample_interval,
-                   "look at the machine every so many seconds")
-      ->default_str("0.1");
-  command->add_flag("-q,--quiet", arguments->quiet, "print nothing, and on stderr only errors");
+  writes(add(*command, opt::output, arguments->page_path, "write an HTML page with charts"), Form::text);
+  writes(add(*command, opt::trace, arguments->trace_path), Form::text);
+  add(*command, opt::sample_interval, arguments->sample_interval)->default_str("0.1");
+  add(*command, opt::quiet, arguments->quiet, "print nothing, and on stderr only errors");
   command->add_option(
       "run", arguments->words,
       fmt::format("behind --: what is run ({}) and its options", fmt::join(profiled_names(), ", ")));

@@ -11,8 +11,10 @@
 #include "cli/commands.h"
 #include "cli/files.h"
 #include "cli/kernel_options.h"
+#include "cli/option.h"
 #include "cli/sources.h"
-#include "dense/plan/block_plan.h"
+#include "library/job_options.h"
+#include "options/kernels.h"
 #include "runs/answers.h"
 #include "runs/kernels.h"
 
@@ -23,11 +25,9 @@ namespace {
 constexpr const char* kBesideGraph = "next to the graph";
 
 struct DenseSettings : KernelOptions {
-  std::string strategy = "auto";
   double compute_rate = 0;
-  std::string encoding = "f32";
   std::string precision = "f32";
-  std::string layout = "auto", order = "auto";
+  bool has_wire = false;   ///< values may travel in 16 bits
   std::string plan_cache;  ///< folder, or kBesideGraph; empty: none
 
   /// Adds the graph, and the options of the job.
@@ -42,80 +42,35 @@ struct DenseSettings : KernelOptions {
   void set_known(job::DenseOptions& options) const;
   /// Returns the folder of the plan cache; empty: there is none.
   std::string plan_folder() const;
-  /// Returns how --wire and --precision let values travel. Throws UsageError.
-  plan::Encoding sent_as() const;
-  /// Returns the order of tiles that --order asks for.
-  job::OrderOptions tile_order() const;
 };
 
 void DenseSettings::add_to(CLI::App& command) {
   KernelOptions::add_to(command);
   command.option_defaults()->group("What is sent");
-  add_choice(command, "--strategy", strategy,
-             "send a value for each edge, for each destination of a worker or of a process (as published "
-             "in 2015, with ids), for each destination without ids (slots), or the fewest that suffice "
-             "(cover); auto takes slots, or cover where sending takes longer than computing",
-             {"auto", "edge", "worker", "process", "slots", "cover"});
-  command
-      .add_option("--compute-rate", compute_rate,
-                  "let --strategy auto assume this many edges/s for a worker; measured by default")
-      ->check(between(1, 1e15));
-  add_choice(command, "--wire", encoding,
-             "how values travel: as they are (f32), or bf16, f16 or u16 with error feedback",
-             {"f32", "bf16", "f16", "u16"});
-  add_choice(command, "--precision", precision, "of messages along edges: f32 (4 bytes) or f64 (8 bytes)",
-             {"f32", "f64"});
-  add_choice(
-      command, "--direction", direction,
-      "let values go along edges from source to target (out), against them (in), or both ways, where a "
-      "self loop counts once; a graph that `info` calls symmetric has each edge both ways, and all three "
-      "are the same",
-      {"out", "in", "both"});
-  reads(command
-            .add_option(
-                "--ownership", ownership,
+  add(command, opt::strategy, common.strategy);
+  add(command, opt::compute_rate, compute_rate);
+  if (has_wire) add(command, opt::wire, common.wire);
+  add(command, opt::precision, precision);
+  add(command, opt::direction, direction);
+  add_ownership(command, partition::kOwnershipNames,
                 "who owns a vertex: hash, ranges, or a partition file with a part for each line; auto and "
                 "auto,FILE count the bytes of each and take the best; hilbert, grid: processes own edges, a "
-                "stretch of the Hilbert curve over the edge matrix or a block of a grid")
-            ->check([](const std::string& how) {
-              partition::check_ownership_name(how);
-              return std::string();
-            })
-            ->capture_default_str(),
-        partition_files);
-  add_choice(command, "--layout", layout,
-             "keep a process's vertices in the given order, or put those of high degree first; auto "
-             "measures and takes the faster one",
-             {"auto", "given", "degree"});
-  add_choice(
-      command, "--order", order,
-      "let workers sweep tiles strip by strip in one column after the other (strips), along the Hilbert "
-      "curve over several columns (hilbert), or strip by strip but for thin tiles, whose values go "
-      "through memory in bins (bins); auto measures a sample and takes the fastest one",
-      {"auto", "strips", "hilbert", "bins"});
-  writes(command.add_flag(
-             fmt::format("--plan-cache{{{}}}", kBesideGraph), plan_cache,
-             "keep the plan next to the graph, or in a folder (--plan-cache=DIR), so that the next run "
-             "with the same options starts at once"),
-         Form::folder, [this](const std::string&) {
+                "stretch of the Hilbert curve over the edge matrix or a block of a grid");
+  add(command, opt::layout, common.layout);
+  add(command, opt::order, common.order);
+  const std::string names = fmt::format("{}{{{}}}", names_of(opt::plan_cache), kBesideGraph);
+  writes(describe(command.add_flag(names, plan_cache), opt::plan_cache, "", false), Form::folder,
+         [this](const std::string&) {
            return std::vector{NamedFile{plan_folder(), kept_names()}};
          });
-  command.add_flag(
-      "--deterministic", deterministic,
+  add(command, opt::deterministic, deterministic,
       "give bit-identical results from run to run: auto does not measure, but assumes a 10G link, "
       "1 G edges/s a worker, degree order, and strips");
 }
 
-plan::Encoding DenseSettings::sent_as() const {
-  if (encoding != "f32" && precision == "f64")
-    throw UsageError(
-        fmt::format("--wire {} and --precision f64 exclude each other: leave one of them out", encoding));
-  return plan::encoding_from(precision == "f64" ? precision : encoding);
-}
-
 void DenseSettings::check() const {
   KernelOptions::check();
-  if (encoding != "f32" && checkpoints.any())
+  if (common.wire != "f32" && checkpoints.any())
     throw UsageError("--checkpoint and --resume need --wire f32: others carry rounding errors along");
 }
 
@@ -131,14 +86,6 @@ void DenseSettings::check_job(const graph::GraphFile& graph, const runs::Kernel&
   job::check(options, graph);
 }
 
-job::OrderOptions DenseSettings::tile_order() const {
-  job::OrderOptions options;
-  if (order == "hilbert") options.order = tiles::Order::hilbert;
-  if (order == "bins") options.order = tiles::Order::bins;
-  options.choose = order == "auto" && !deterministic;
-  return options;
-}
-
 std::string DenseSettings::plan_folder() const {
   if (plan_cache != kBesideGraph) return plan_cache;
   const std::string graph = graph_path.substr(0, graph_path.find_last_not_of('/') + 1);  // "g.ew/", in parts
@@ -147,24 +94,24 @@ std::string DenseSettings::plan_folder() const {
 }
 
 void DenseSettings::set_known(job::DenseOptions& options) const {
-  options.choose_strategy = strategy == "auto";
-  if (!options.choose_strategy) options.strategy = plan::strategy_from(strategy);
-  options.encoding = sent_as();
-  options.ownership = ownership == "range" ? "ranges" : ownership;
-  options.order = tile_order();
+  edgewire::JobOptions known = common;
+  if (known.wire != "f32" && doubles())
+    throw UsageError(
+        fmt::format("--wire {} and --precision f64 exclude each other: leave one of them out", known.wire));
+  if (doubles()) known.wire = precision;
+  if (known.ownership == "range") known.ownership = "ranges";
+  set_graph_options(options, known);
+  if (!deterministic) return;
+  options.order.choose = options.choose_layout = false;
+  options.assumed_link_rate = 10e9 / 8;
+  options.assumed_compute_rate = 1e9;
 }
 
 job::DenseOptions DenseSettings::job(launch::Bootstrap& bootstrap) const {
   job::DenseOptions options = KernelOptions::job(bootstrap);
   set_known(options);
-  options.assumed_compute_rate = compute_rate;
-  if (deterministic) {
-    options.assumed_link_rate = 10e9 / 8;
-    if (compute_rate == 0) options.assumed_compute_rate = 1e9;
-  }
+  if (compute_rate > 0) options.assumed_compute_rate = compute_rate;
   options.plan_cache = plan_folder();
-  options.layout = layout == "given" ? plan::Layout::given : plan::Layout::degree;
-  options.choose_layout = layout == "auto" && !deterministic;
   return options;
 }
 
@@ -188,17 +135,10 @@ struct RankSettings : DenseSettings {
   /// Adds --iterations, --damping, --tolerance and --weighted.
   void add_rank_options(CLI::App& command) {
     command.option_defaults()->group("Kernel");
-    command
-        .add_option("--iterations", asked.iterations,
-                    "stop after this many iterations; with --tolerance alone after 1000")
-        ->check(whole(0, 1000000))
-        ->default_str("20");
-    add_checked(command, "--damping", asked.damping, "let this share of a rank follow the edges",
-                between(0, 1));
-    add_checked(command, "--tolerance", asked.tolerance,
-                "stop when all changes of an iteration sum to less than this; 0: never", between(0, 1e9));
-    command.add_flag("--weighted", asked.weighted,
-                     "use the weights of the edges; by default all count the same");
+    add(command, opt::rank_iterations, asked.iterations)->default_str("20");
+    add(command, opt::damping, asked.damping);
+    add(command, opt::tolerance, asked.tolerance);
+    add(command, opt::weighted, asked.weighted);
   }
 };
 
@@ -228,11 +168,9 @@ void add_pagerank(CLI::App& app) {
       "gives its "
       "rank to all vertices evenly. Weights are ignored, unless --weighted shares out in proportion to "
       "them.");
+  settings->has_wire = true;
   settings->add_rank_options(*command);
-  command->add_flag(
-      "--pagerank-2015", settings->asked.form_2015,
-      "compute the form of 2015 instead: ranks start at 0, a new one is 1 - d + d * sum, and what vertices "
-      "without out-edges have is dropped");
+  add(*command, opt::pagerank_2015, settings->asked.form_2015);
   add_dense_options(*command, *settings, "rank", "vertices of the highest ranks");
   command->callback([settings] {
     run_kernel(*settings, [&](const graph::GraphFile& graph) {
@@ -261,7 +199,6 @@ void add_ppr(CLI::App& app) {
       "(without --labels also a blank), if all lines have one");
   settings->add_rank_options(*command);
   add_dense_options(*command, *settings, "rank", "vertices of the highest ranks");
-  command->remove_option(command->get_option("--wire"));  // ranks may be too small for 16 bits
   command->callback([settings, sources] {
     run_kernel(*settings, [&](const graph::GraphFile& graph) {
       if (!sources->given()) throw UsageError("--source is required, or --sources for several vertices");
@@ -282,13 +219,9 @@ void add_spmv(CLI::App& app) {
       "the diagonal of A. An entry (i,j) of a matrix M (.mtx) is an edge from i to j, so the default is "
       "M^T x, and --direction in is M x, which SciPy calls M @ x.");
   command->option_defaults()->group("Kernel");
-  add_checked(*command, "--iterations", settings->asked.iterations,
-              "multiply so often: x becomes y, and again", whole(1, 1000000));
-  reads(command->add_option("--x", settings->x_path,
-                            "read x from this file: lines of vertex and value, others 0; by default x is 1 "
-                            "everywhere"));
+  add(*command, opt::iterations, settings->asked.iterations, "multiply so often: x becomes y, and again");
+  reads(add(*command, opt::x, settings->x_path));
   add_dense_options(*command, *settings, "value", "vertices of the largest absolute values");
-  command->remove_option(command->get_option("--wire"));
   command->callback([settings] {
     run_kernel(*settings, [&](const graph::GraphFile& graph) {
       return runs::make_spmv(settings->asked, {vector_of(*settings, graph), settings->x_path},

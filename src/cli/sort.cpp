@@ -16,7 +16,10 @@
 #include "cli/files.h"
 #include "cli/job_options.h"
 #include "cli/load_watch.h"
+#include "cli/option.h"
 #include "launch/packing.h"
+#include "options/files.h"
+#include "options/kernels.h"
 #include "perf/balance.h"
 #include "perf/job_profile.h"
 #include "process/interrupt.h"
@@ -233,39 +236,25 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
 void add_options(CLI::App& command, SortSettings& settings) {
   reads(command.add_option("input", settings.inputs, "files of records, all of one length")->required());
   command.option_defaults()->group("Sort");
-  writes(command
-             .add_option("-o,--output", settings.output,
-                         "write the parts to this folder: part-00000-of-00080, ...")
-             ->required(),
-         Form::folder, inside({"part-*-of-*"}));
-  add_checked(command, "--record", settings.record, "bytes of a record", whole(1, 4096));
-  command.add_option("--key", settings.key, "where the key lies in a record: OFFSET:LENGTH, in bytes")
-      ->capture_default_str();
-  command
-      .add_option("--partitions", settings.partitions,
-                  "cut the sorted sequence into so many parts of about equal size; by default one for each "
-                  "worker")
-      ->check(whole(1, 65536));
-  command
-      .add_option(
-          "--memory", settings.memory,
-          "memory for records in each process, such as 512M; what does not fit goes to disk. By default "
-          "1G, or three quarters of its share of the memory that is free where that is less")
-      ->transform(sizes())
-      ->check(memory_range());
-  writes(command.add_option("--temp", settings.temp,
-                            "write what does not fit to this folder; by default the output's"),
-         Form::folder, no_names);
-  command.add_flag("--deterministic", settings.deterministic,
-                   "give the same bytes from run to run, as kernels do: sort always does");
+  writes(
+      add(command, opt::output, settings.output, "write the parts to this folder: part-00000-of-00080, ...")
+          ->required(),
+      Form::folder, inside({"part-*-of-*"}));
+  add(command, opt::record, settings.record);
+  add(command, opt::key, settings.key);
+  add(command, opt::partitions, settings.partitions);
+  add(command, opt::sort_memory, settings.memory);
+  writes(add(command, opt::temp, settings.temp), Form::folder, no_names);
+  add(command, opt::deterministic, settings.deterministic,
+      "give the same bytes from run to run, as kernels do: sort always does");
   settings.job.add_to(command);
   settings.job.launch.less_memory = "a smaller --memory";
   command.option_defaults()->group("Output");
   add_report_options(command, settings.job.json_path, "run report");
-  command.add_flag("--verify", settings.verify,
-                   "read the parts again, and exit with 1 when they are not in order or do not hold the "
-                   "records of the input");
-  command.add_flag("--check", settings.verify)->group("");  // what it was called before
+  add(command, opt::verify, settings.verify,
+      "read the parts again, and exit with 1 when they are not in order or do not hold the records of the "
+      "input");
+  add(command, opt::check, settings.verify)->group("");  // what it was called before
   add_profile_options(command, settings.job);
 }
 

@@ -17,10 +17,12 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/job_options.h"
+#include "cli/option.h"
 #include "graph/formats.h"
 #include "graph/input.h"
 #include "graph/text_lines.h"
 #include "graph/vertex_names.h"
+#include "options/kernels.h"
 
 namespace edgewire::cli {
 
@@ -270,15 +272,10 @@ std::string fault_of_name(const std::string& name) {
 }  // namespace
 
 NamedSources::Options NamedSources::add_to(CLI::App& command, const std::string& several) {
-  auto* source = command.add_option("--source", one, "start at this vertex, by its id or label")
-                     ->type_name("ID")
-                     ->check(fault_of_name);
-  auto* sources =
-      command
-          .add_option(
-              "--sources", list,
-              fmt::format("start at these vertices: ID,ID,... or @FILE with one on each line; {}", several))
-          ->type_name("ID[,ID...]|@FILE")
+  CLI::Option* const source = add(command, opt::source, one)->check(fault_of_name);
+  CLI::Option* const sources =
+      add(command, opt::sources, list,
+          fmt::format("start at these vertices: ID,ID,... or @FILE with one on each line; {}", several))
           ->check(fault_of_name)
           ->excludes(source);
   reads(sources, listed_in);
@@ -300,15 +297,12 @@ runs::Sources NamedSources::find(const graph::GraphFile& graph) const {
 void SourceOptions::add_to(CLI::App& command) {
   const auto [single, several] =
       NamedSources::add_to(command, "a run from each, for which the graph is loaded once");
-  auto* drawn = command
-                    .add_option("--samples", samples,
-                                "start at so many vertices that have edges, drawn by --seed; a run from each")
-                    ->check(whole(std::uint64_t{1}, std::uint64_t{1} << (kIds64 ? 48 : 32)))
-                    ->excludes(single)
-                    ->excludes(several);
-  command.add_option("--seed", seed, "the same seed draws the same samples")
-      ->capture_default_str()
-      ->needs(drawn);
+  CLI::Option* const drawn =
+      add(command, opt::samples, samples,
+          "start at so many vertices that have edges, drawn by --seed; a run from each")
+          ->excludes(single)
+          ->excludes(several);
+  add(command, opt::sample_seed, seed)->needs(drawn);
 }
 
 runs::Sources SourceOptions::find(const graph::GraphFile& graph) const {
@@ -337,13 +331,7 @@ std::vector<std::pair<std::string, report::RunReport::Option>> samples_asked(std
   return {{"samples", static_cast<std::int64_t>(samples)}, {"seed", static_cast<std::int64_t>(seed)}};
 }
 
-void TargetOption::add_to(CLI::App& command) {
-  command
-      .add_option("--target", name,
-                  "print a shortest path to this vertex, by its id or label: for each source one")
-      ->type_name("ID")
-      ->check(fault_of_name);
-}
+void TargetOption::add_to(CLI::App& command) { add(command, opt::target, name)->check(fault_of_name); }
 
 runs::Target TargetOption::find(const graph::GraphFile& graph) const {
   if (name.empty()) return {};

@@ -3,14 +3,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
+#include <functional>
 #include <utility>
 #include <vector>
 
 #include "base/nearest.h"
 #include "cli/commands.h"
 #include "cli/help.h"
+#include "cli/option.h"
 
 namespace edgewire::cli {
 namespace {
@@ -24,37 +25,10 @@ std::vector<std::string> option_names(const CLI::App& command) {
   return names;
 }
 
-constexpr std::array kOtherOptions{
-    OtherNames{"--processes", "-n -np --np --ranks --nprocs"},
-    OtherNames{"--workers", "-t -j --threads --nthreads --num-threads"},
-    OtherNames{"--damping", "--alpha"},
-    OtherNames{"--tolerance", "--epsilon --eps --tol"},
-    OtherNames{"--source", "--root --start --src"},
-    OtherNames{"--sources", "--roots --seeds --personalization"},
-    OtherNames{"--target", "--sink --destination"},
-    OtherNames{"--output", "--out --outfile --output-file"},
-    OtherNames{"--iterations", "-i --iters --max-iter --max-iters --niter --max-iterations"},
-    OtherNames{"--version", "-V -v"},
-    OtherNames{"--hosts", "--hostfile --machinefile"},
-    OtherNames{"--verify", "--check --validate"},
-    OtherNames{"--top", "-k"},
-    OtherNames{"--peer-timeout", "--timeout"},
-    OtherNames{"--temp", "--tmpdir"},
-    OtherNames{"--undirected", "--symmetrize"},
-    OtherNames{"--direction", "--transpose --reverse"},
-    OtherNames{"--ownership", "--partition"},
-};
-/// Returns what we call `word`; else an empty text.
-std::string our_name(std::span<const OtherNames> names, const std::string& word) {
-  for (const auto& [ours, theirs] : names)
-    if (fmt::format(" {} ", theirs).find(fmt::format(" {} ", word)) != std::string::npos)
-      return std::string(ours);
-  return {};
-}
 std::string our_command(const std::string& word) {
-  std::vector<OtherNames> names;
-  for (const Command& one : commands()) names.push_back({one.path, one.other_names});
-  return our_name(names, word);
+  const auto found = std::ranges::find_if(
+      commands(), [&](const Command& one) { return options::has_word(one.other_names, word); });
+  return found == commands().end() ? std::string() : found->path;
 }
 
 /// Adds the commands below `command` that have an option of this name.
@@ -68,11 +42,18 @@ void add_owners(const CLI::App& command, const std::string& path, const std::str
   }
 }
 
-/// Returns a text such as "--damping is an option of pagerank and ppr"; empty where no command has it.
-std::string owners_of(const CLI::App& app, const std::string& option) {
+bool is_kernel(const std::string& path) {
+  const auto found = std::ranges::find(commands(), path, &Command::path);
+  return found != commands().end() && found->kind == Kind::kernel;
+}
+
+/// Returns a text such as "--damping is an option of pagerank and ppr"; empty where no command has it. A user
+/// of a kernel hears of other kernels only, if there are some.
+std::string owners_of(const CLI::App& app, const std::string& option, bool of_kernel) {
   constexpr std::size_t kMost = 6;
   std::vector<std::string> owners;
   add_owners(app, "", option, owners);
+  if (of_kernel && std::ranges::any_of(owners, is_kernel)) std::erase_if(owners, std::not_fn(is_kernel));
   if (owners.empty()) return {};
   const std::size_t others = owners.size() > kMost ? owners.size() - kMost + 1 : 0;
   if (others > 0) {
@@ -87,13 +68,14 @@ std::string hint_of_option(const std::string& word, const CLI::App& command, con
   const auto names = option_names(command);
   const auto is_here = [&](const std::string& name) { return std::ranges::find(names, name) != names.end(); };
   if (is_here("-" + word)) return did_you_mean("-" + word);
-  const std::string ours = our_name(kOtherOptions, word);
+  const std::string ours = our_option(word);
   if (is_here(ours)) return did_you_mean(ours);
   const std::string near = word.starts_with("--") ? nearest(word, names) : std::string();
   const bool is_begun = near.starts_with(word) || typing_errors(near, word) <= 2;
   if (!near.empty() && is_begun) return did_you_mean(near);
-  std::string owners = owners_of(app, word);
-  if (owners.empty() && !ours.empty()) owners = owners_of(app, ours);
+  const bool to_kernel = is_kernel(path_of(command));
+  std::string owners = owners_of(app, word, to_kernel);
+  if (owners.empty() && !ours.empty()) owners = owners_of(app, ours, to_kernel);
   if (owners.empty()) return did_you_mean(near);
   const auto of_kernel = [&](const Command& one) {
     return one.kind == Kind::kernel && app.get_subcommand(one.path)->get_option_no_throw(word) != nullptr;
@@ -227,8 +209,6 @@ std::string list_of(const std::vector<std::string>& names, const char* last) {
 std::string did_you_mean(const std::string& name) {
   return name.empty() ? "" : fmt::format("did you mean {}?", name);
 }
-
-std::span<const OtherNames> other_options() { return kOtherOptions; }
 
 std::string no_such_command(const CLI::App& command, const std::string& path, const std::string& word) {
   return missing_command(command, path, word).text(path);

@@ -1,18 +1,10 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace edgewire::cli {
-
-/// What we call an option, and what users of other programs say, with blanks between the words.
-struct OtherNames {
-  std::string_view ours, theirs;
-};
-std::span<const OtherNames> other_options();
 
 /// Returns "a, b or c". `last`: what stands before the last name.
 std::string list_of(const std::vector<std::string>& names, const char* last = " or ");

@@ -9,7 +9,10 @@
 #include "base/seconds.h"
 #include "base/units.h"
 #include "cli/common.h"
+#include "cli/option.h"
 #include "launch/packing.h"
+#include "options/jobs.h"
+#include "options/measures.h"
 #include "perf/profile.h"
 #include "report/json_text.h"
 #include "runs/job_report.h"
@@ -166,18 +169,14 @@ void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskPro
 }  // namespace
 
 void TaskOptions::add_to(CLI::App& command) {
-  add_checked(command, "--repeat", repeat, "run the tasks this many times, and report the median",
-              whole(1, 1'000'000));
+  add(command, opt::repeat, repeat);
   job.add_to(command);
   command.option_defaults()->group("Output");
   add_report_options(command, job.json_path, "run report");
 }
 
 void add_run_options(CLI::App& command, TaskOptions& options) {
-  command
-      .add_flag("--retry", options.job.launch.tolerates_losses,
-                "when a process other than rank 0 is lost, run its tasks again in the others")
-      ->group("Processes");
+  add(command, opt::retry, options.job.launch.tolerates_losses)->group("Processes");
   add_profile_options(command, options.job);
 }
 

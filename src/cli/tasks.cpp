@@ -5,7 +5,9 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/option.h"
 #include "cli/task_command.h"
+#include "options/measures.h"
 #include "perf/bench/shapes.h"
 
 namespace edgewire::cli {
@@ -54,10 +56,9 @@ void add_shape(CLI::App& all, const char* name, Shape shape, const char* descrip
   auto settings = std::make_shared<TasksSettings>();
   settings->size.shape = shape;
   CLI::App* command = all.add_subcommand(name, description);
-  add_checked(*command, "--count", settings->size.count, "how often",
-              whole(std::uint64_t{1}, std::uint64_t{1} << 40));
+  add(*command, opt::count, settings->size.count);
   if (shape == Shape::iterative || shape == Shape::iterative_j)
-    add_checked(*command, "--width", settings->size.width, "tasks of a round", whole(1, 1'000'000));
+    add(*command, opt::round_width, settings->size.width);
   settings->tasks.add_to(*command);
   add_run_options(*command, settings->tasks);
   command->callback([settings, name] {

@@ -10,7 +10,10 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/job_options.h"
+#include "cli/option.h"
 #include "edgewire/detail/cpu_level.h"
+#include "options/jobs.h"
+#include "options/measures.h"
 #include "report/json_text.h"
 #include "topology/core_claim.h"
 #include "topology/machine.h"
@@ -199,15 +202,12 @@ void add_topology(CLI::App& app) {
   auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand(
       "topology", "show the machine, and where workers, their memory and network cards would go");
-  add_checked(*command, "-p,--processes", options->processes, "place this many processes on this machine",
-              whole(1, 4096));
-  add_workers_option(*command, options->workers);
-  reads(command->add_option("--xml", options->xml, "another machine, from a file that lstopo wrote")
-            ->type_name("FILE"));
-  writes(
-      command->add_option("--json", options->json_path, "write all of it to this file as JSON; - is stdout")
-          ->type_name("FILE"),
-      Form::text);
+  add(*command, opt::placed_processes, options->processes);
+  add(*command, opt::workers, options->workers);
+  reads(add(*command, opt::xml, options->xml));
+  writes(add(*command, opt::json, options->json_path, "write all of it to this file as JSON; - is stdout")
+             ->type_name("FILE"),
+         Form::text);
   command->callback([options] { show_topology(*options); });
 }
 

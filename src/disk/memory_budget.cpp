@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "disk/read_probe.h"
-#include "options/options.h"
+#include "options/kernels.h"
 
 namespace edgewire::disk {
 

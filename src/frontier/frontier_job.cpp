@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "launch/agreement.h"
-#include "options/options.h"
+#include "options/kernels.h"
 #include "partition/row_shares.h"
 #include "process/barrier.h"
 

@@ -12,7 +12,7 @@
 #include "disk/segment_file.h"
 #include "edgewire/graph.h"
 #include "frontier/row_code.h"
-#include "options/options.h"
+#include "options/kernels.h"
 
 namespace edgewire::frontier {
 

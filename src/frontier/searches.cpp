@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "launch/packing.h"
-#include "options/options.h"
+#include "options/kernels.h"
 
 namespace edgewire::frontier {
 

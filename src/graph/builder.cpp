@@ -11,7 +11,7 @@
 #include "base/mapped_file.h"
 #include "base/units.h"
 #include "graph/sections.h"
-#include "options/options.h"
+#include "options/files.h"
 
 namespace edgewire::graph {
 

@@ -19,7 +19,8 @@
 #include "graph/sections.h"
 #include "graph/vertex_names.h"
 #include "graph/writers.h"
-#include "options/options.h"
+#include "options/files.h"
+#include "options/kernels.h"
 
 namespace edgewire::graph {
 

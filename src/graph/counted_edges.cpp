@@ -16,7 +16,7 @@
 #include "graph/format.h"
 #include "graph/readers.h"
 #include "graph/text_lines.h"
-#include "options/options.h"
+#include "options/files.h"
 
 namespace edgewire::graph {
 

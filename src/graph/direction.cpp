@@ -8,7 +8,7 @@
 #include "base/output_folder.h"
 #include "graph/convert.h"
 #include "graph/format.h"
-#include "options/options.h"
+#include "options/files.h"
 
 namespace edgewire::graph {
 

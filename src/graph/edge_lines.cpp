@@ -10,7 +10,7 @@
 
 #include "graph/format.h"
 #include "graph/text_lines.h"
-#include "options/options.h"
+#include "options/files.h"
 
 namespace edgewire::graph {
 

@@ -13,7 +13,7 @@
 #include "graph/list_head.h"
 #include "graph/readers.h"
 #include "graph/text_lines.h"
-#include "options/options.h"
+#include "options/files.h"
 
 namespace edgewire::graph {
 

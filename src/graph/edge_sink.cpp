@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/ranked_bits.h"
 #include "graph/format.h"
-#include "options/options.h"
+#include "options/files.h"
 
 namespace edgewire::graph {
 

@@ -11,7 +11,7 @@
 #include "edgewire/convert.h"
 #include "graph/readers.h"
 #include "graph/text_lines.h"
-#include "options/options.h"
+#include "options/files.h"
 
 namespace edgewire::graph {
 

@@ -17,7 +17,7 @@
 #include "graph/readers.h"
 #include "graph/text_lines.h"
 #include "graph/webgraph_rows.h"
-#include "options/options.h"
+#include "options/files.h"
 
 namespace edgewire::graph {
 

@@ -9,7 +9,8 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "graph/format.h"
-#include "options/options.h"
+#include "options/files.h"
+#include "options/jobs.h"
 
 namespace edgewire::graph {
 
@@ -47,7 +48,7 @@ BuildSummary generate(const std::string& path, std::uint64_t vertices, std::uint
 }
 
 BuildOptions build_options(const GenerateOptions& options) {
-  check_range(opt::workers, options.workers, 0, kMaxWorkers);
+  if (options.workers != 0) check_range(opt::workers, options.workers);
   return {options.weighted, options.simple, options.undirected, workers_or_default(options.workers)};
 }
 

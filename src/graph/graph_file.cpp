@@ -11,7 +11,8 @@
 #include "base/file_calls.h"
 #include "graph/format.h"
 #include "graph/graph_parts.h"
-#include "options/options.h"
+#include "options/files.h"
+#include "options/kernels.h"
 
 namespace edgewire::graph {
 

@@ -15,7 +15,7 @@
 #include "graph/list_head.h"
 #include "graph/text_lines.h"
 #include "graph/vertex_names.h"
-#include "options/options.h"
+#include "options/files.h"
 
 namespace edgewire::graph {
 

@@ -13,7 +13,7 @@
 #include "base/mixing.h"
 #include "graph/first_lines.h"
 #include "graph/text_lines.h"
-#include "options/options.h"
+#include "options/files.h"
 
 namespace edgewire::graph {
 

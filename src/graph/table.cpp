@@ -15,7 +15,7 @@
 #include "graph/first_lines.h"
 #include "graph/readers.h"
 #include "graph/text_lines.h"
-#include "options/options.h"
+#include "options/files.h"
 
 namespace edgewire::graph {
 

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "edgewire/convert.h"
 #include "graph/readers.h"
-#include "options/options.h"
+#include "options/files.h"
 
 namespace edgewire {
 

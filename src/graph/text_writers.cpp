@@ -19,7 +19,7 @@
 #include "graph/text_lines.h"
 #include "graph/vertex_names.h"
 #include "graph/writers.h"
-#include "options/options.h"
+#include "options/files.h"
 
 namespace edgewire::graph {
 

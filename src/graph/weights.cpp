@@ -9,7 +9,7 @@
 
 #include "graph/text_lines.h"
 #include "graph/weight_text.h"
-#include "options/options.h"
+#include "options/files.h"
 
 namespace edgewire::graph {
 

@@ -19,7 +19,7 @@
 #include "launch/bootstrap.h"
 #include "launch/interfaces.h"
 #include "launch/rendezvous.h"
-#include "options/options.h"
+#include "options/jobs.h"
 #include "transport/sockets.h"
 
 namespace edgewire::launch {

@@ -15,7 +15,7 @@
 #include <span>
 
 #include "base/error.h"
-#include "options/options.h"
+#include "options/jobs.h"
 
 namespace edgewire::launch {
 namespace {

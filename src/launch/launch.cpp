@@ -13,7 +13,7 @@
 #include "launch/hosts.h"
 #include "launch/launcher.h"
 #include "launch/local.h"
-#include "options/options.h"
+#include "options/jobs.h"
 #include "topology/machine.h"
 #include "topology/shell.h"
 
@@ -47,12 +47,12 @@ LaunchOptions with_environment(LaunchOptions options) {
 
 /// Throws UsageError. `asked_rank`: as it was given, without the environment.
 void check(const LaunchOptions& options, int asked_rank) {
-  check_range(opt::processes, options.processes, 1, kMaxProcesses);
-  check_range(opt::peer_timeout, options.peer_timeout_s, kLeastTimeoutS, kMostTimeoutS);
-  check_range(opt::start_timeout, options.start_timeout_s, kLeastTimeoutS, kMostTimeoutS);
+  check_range(opt::processes, options.processes);
+  check_range(opt::peer_timeout, options.peer_timeout_s);
+  check_range(opt::start_timeout, options.start_timeout_s);
   if (options.launcher != "auto" && options.launcher != "none")
     throw UsageError(fmt::format("{}: '{}' is not auto or none", opt::launcher, options.launcher));
-  check_range(opt::port, options.port, 1, 65535);
+  check_range(opt::port, options.port);
   if (asked_rank >= 0 && options.hosts_file.empty())
     throw UsageError(fmt::format("{} is a line of a host list, and there is none: name it by {}",
                                  opt::rank(asked_rank), opt::hosts));

@@ -27,7 +27,7 @@
 #include "launch/local.h"
 #include "launch/pmix_rendezvous.h"
 #include "launch/rendezvous.h"
-#include "options/options.h"
+#include "options/jobs.h"
 #include "topology/shell.h"
 #include "transport/sealed.h"
 #include "transport/sockets.h"

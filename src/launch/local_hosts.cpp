@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "launch/program.h"
-#include "options/options.h"
+#include "options/jobs.h"
 
 namespace edgewire::launch {
 namespace {

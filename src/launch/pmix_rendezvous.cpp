@@ -1,5 +1,5 @@
 #include "launch/pmix_rendezvous.h"
-#include "options/options.h"
+#include "options/jobs.h"
 
 #ifdef EDGEWIRE_WITH_PMIX
 

@@ -4,7 +4,7 @@
 
 #include "base/parallel.h"
 #include "library/bound_page.h"
-#include "options/options.h"
+#include "options/measures.h"
 #include "perf/bound.h"
 
 namespace edgewire {
@@ -23,7 +23,7 @@ perf::BoundOptions asked(const BoundOptions& options) {
   if (options.wires.empty()) throw UsageError("wires: there are none");
   for (const std::string& word : options.wires) asked.encodings.push_back(plan::encoding_from(word));
   for (const std::string& rate : options.rates) asked.rates.emplace_back(rate, plan::line_rate_bits(rate));
-  check_range(opt::threads, options.threads, 0, kMaxWorkers);
+  check_range(opt::threads, options.threads);
   asked.threads = workers_or_default(options.threads);
   asked.memory_bytes = options.memory_bytes;
   return asked;

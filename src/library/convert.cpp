@@ -18,7 +18,8 @@
 #include "graph/format.h"
 #include "graph/generator.h"
 #include "graph/vertex_names.h"
-#include "options/options.h"
+#include "options/files.h"
+#include "options/jobs.h"
 
 namespace edgewire {
 
@@ -31,7 +32,7 @@ GraphSummary summary_of(const graph::BuildSummary& built) {
 /// Throws UsageError where there is no name, or a number of workers that makes no sense.
 void check(std::string_view what, const std::string& path, int workers) {
   if (path.empty()) throw UsageError(fmt::format("{}: it names no file", what));
-  check_range(opt::workers, workers, 0, kMaxWorkers);
+  if (workers != 0) check_range(opt::workers, workers);
 }
 
 /// Returns the format of a word, where it is one of `formats` or auto.

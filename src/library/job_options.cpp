@@ -1,11 +1,9 @@
 #include "library/job_options.h"
 
 #include <algorithm>
-#include <array>
 #include <initializer_list>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,41 +11,14 @@
 
 #include "base/error.h"
 #include "dense/plan/volume.h"
-#include "options/options.h"
+#include "options/jobs.h"
+#include "options/kernels.h"
 #include "partition/row_loader.h"
 #include "process/settle.h"
 
 namespace edgewire {
 
 namespace {
-
-template <class Value, std::size_t Count>
-using Words = std::array<std::pair<std::string_view, Value>, Count>;
-
-/// Returns the value that a word stands for. Throws UsageError with all words where it is none of them.
-template <class Value, std::size_t Count>
-Value value_of(const options::Option& option, const std::string& word, const Words<Value, Count>& words) {
-  std::string all;
-  for (const auto& [name, value] : words) {
-    if (word == name) return value;
-    all += fmt::format("{}{}", all.empty() ? "" : ", ", name);
-  }
-  throw UsageError(fmt::format("{} is none of {}", option(word), all));
-}
-
-constexpr Words<plan::Layout, 3> kLayouts{
-    {{"auto", plan::Layout::degree}, {"given", plan::Layout::given}, {"degree", plan::Layout::degree}}};
-constexpr Words<tiles::Order, 4> kOrders{{{"auto", tiles::Order::strips},
-                                          {"strips", tiles::Order::strips},
-                                          {"hilbert", tiles::Order::hilbert},
-                                          {"bins", tiles::Order::bins}}};
-constexpr std::array<std::string_view, 7> kTransports{"auto",  "shm",       "tcp", "shm+tcp",
-                                                      "verbs", "shm+verbs", "dpdk"};
-
-void check_transport(const std::string& word) {
-  if (std::ranges::find(kTransports, word) == kTransports.end())
-    throw UsageError(fmt::format("{} is none of {}", opt::transport(word), fmt::join(kTransports, ", ")));
-}
 
 void check_disks(const std::vector<std::string>& disks) {
   if (std::ranges::find(disks, "") != disks.end())
@@ -88,7 +59,7 @@ void expect_only(const JobOptions& asked, std::string_view job, const Has& has) 
 }
 
 process::ProcessOptions process_options(launch::Bootstrap& bootstrap, const JobOptions& options) {
-  check_transport(options.transport);
+  check_word(opt::transport, options.transport);
   process::ProcessOptions process;
   process.workers = options.workers;
   process.transport = options.transport;
@@ -100,23 +71,32 @@ process::ProcessOptions process_options(launch::Bootstrap& bootstrap, const JobO
   return process::settle(process, bootstrap);
 }
 
+void set_graph_options(job::DenseOptions& job, const JobOptions& asked) {
+  check_disks(asked.disks);
+  check_word(opt::layout, asked.layout);
+  check_word(opt::order, asked.order);
+  job.choose_strategy = asked.strategy == "auto";
+  if (!job.choose_strategy) job.strategy = plan::strategy_from(asked.strategy);
+  job.encoding = plan::encoding_from(asked.wire);
+  job.weighted = asked.weighted;
+  job.ownership = asked.ownership;
+  job.rows = partition::row_reading_from(asked.rows);
+  job.layout = asked.layout == "given" ? plan::Layout::given : plan::Layout::degree;
+  job.choose_layout = asked.layout == "auto";
+  job.order.order = asked.order == "hilbert" ? tiles::Order::hilbert
+                    : asked.order == "bins"  ? tiles::Order::bins
+                                             : tiles::Order::strips;
+  job.order.choose = asked.order == "auto";
+  job.plan_cache = asked.plan_cache;
+  job.devices = asked.disks;
+  job.memory_bytes = asked.memory_bytes;
+  job.progress = asked.progress;
+}
+
 job::DenseOptions job_options(launch::Bootstrap& bootstrap, const JobOptions& options) {
-  check_disks(options.disks);
   job::DenseOptions job;
+  set_graph_options(job, options);
   job.process = process_options(bootstrap, options);
-  job.choose_strategy = options.strategy == "auto";
-  if (!job.choose_strategy) job.strategy = plan::strategy_from(options.strategy);
-  job.encoding = plan::encoding_from(options.wire);
-  job.weighted = options.weighted;
-  job.ownership = options.ownership;
-  job.rows = partition::row_reading_from(options.rows);
-  job.layout = value_of(opt::layout, options.layout, kLayouts);
-  job.choose_layout = options.layout == "auto";
-  job.order = {value_of(opt::order, options.order, kOrders), options.order == "auto"};
-  job.plan_cache = options.plan_cache;
-  job.devices = options.disks;
-  job.memory_bytes = options.memory_bytes;
-  job.progress = options.progress;
   return job;
 }
 

@@ -22,8 +22,10 @@ struct Has {
 /// Throws UsageError that names an option which was set, and which this job does not have.
 void expect_only(const JobOptions& asked, std::string_view job, const Has& has);
 
-/// Each throws UsageError where a word is none of those that JobOptions names. The rooms check the rest.
-/// Collective: processes settle what is left open, see process::settle().
+/// Sets what is asked for of a job on a graph, beside the options of its process. Throws UsageError where a
+/// word is none of those that JobOptions names. The rooms check the rest.
+void set_graph_options(job::DenseOptions& job, const JobOptions& asked);
+/// Each throws the same. Collective: processes settle what is left open, see process::settle().
 process::ProcessOptions process_options(launch::Bootstrap& bootstrap, const JobOptions& options);
 job::DenseOptions job_options(launch::Bootstrap& bootstrap, const JobOptions& options);
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "kernels/ppr.h"
 #include "library/job_options.h"
+#include "options/kernels.h"
 #include "runs/call.h"
 #include "runs/kernels.h"
 
@@ -73,7 +74,7 @@ Result<double> pagerank(launch::Bootstrap& bootstrap, const graph::GraphFile& gr
 
 Result<double> ppr(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const PprSources& sources,
                    const PageRankOptions& asked, const JobOptions& job) {
-  if (asked.form_2015) throw UsageError("PageRankOptions::form_2015: ppr has no such form; leave it out");
+  if (asked.form_2015) throw options::wrong(opt::pagerank_2015, "ppr has no such form", "leave it out");
   runs::Sources from{.vertices = sources.vertices, .shares = sources.shares};
   return run<double>(bootstrap, graph, runs::make_ppr(asked, std::move(from), doubles(job)), job);
 }

@@ -69,6 +69,20 @@ std::string Option::hint(std::string_view text, std::string_view value) const {
   return fmt::format(fmt::runtime(text), value.empty() ? said() : with(value));
 }
 
+bool has_word(std::string_view list, std::string_view word) {
+  return fmt::format(" {} ", list).find(fmt::format(" {} ", word)) != std::string::npos;
+}
+
+std::vector<std::string> split_words(std::string_view words) {
+  std::vector<std::string> all;
+  while (!words.empty()) {
+    const std::size_t end = std::min(words.find('|'), words.size());
+    all.emplace_back(words.substr(0, end));
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return all;
+}
+
 std::string together(const std::string& one, const std::string& other) {
   return fmt::format("{}{} {}", one, spoken() == Face::command_line ? "" : ",", other);
 }
@@ -83,3 +97,16 @@ UsageError wrong(std::string_view option, std::string_view problem, std::string_
 }
 
 }  // namespace edgewire::options
+
+namespace edgewire {
+
+void check_word(const options::Option& option, std::string_view value) {
+  std::string all;
+  for (const std::string& word : options::split_words(option.words)) {
+    if (word == value) return;
+    all += (all.empty() ? "" : ", ") + word;
+  }
+  throw UsageError(fmt::format("{} is none of {}", option(value), all));
+}
+
+}  // namespace edgewire

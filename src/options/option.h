@@ -4,9 +4,11 @@
 
 #include <fmt/core.h>
 
+#include <limits>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "edgewire/error.h"
 
@@ -28,7 +30,14 @@ std::string_view in_words_of_face(std::string_view cpp, std::string_view command
 /// dst=2".
 std::string columns_in_python(std::string_view columns);
 
-/// An option of a job, a kernel or a command.
+/// The processes of a job that an option belongs to.
+enum class Scope : char {
+  job,      ///< all, which must have the same value
+  process,  ///< each, with a value of its own
+  first     ///< rank 0, which alone uses it
+};
+
+/// An option of a job, a kernel or a command: all that its messages, help, checks and agreement go by.
 struct Option {
   std::string_view name;         ///< on the command line, without its dashes: "peer-timeout"
   std::string_view cpp = {};     ///< the member of a public struct: "JobOptions::wire"; empty: there is none
@@ -36,6 +45,16 @@ struct Option {
   bool flag = false;             ///< on or off: "labels=True"
   /// Returns its value as arguments of Python; null: it is one, of this value.
   std::string (*in_python)(std::string_view value) = nullptr;
+  char letter = 0;  ///< short name on the command line; 0: there is none
+  Scope scope = Scope::job;
+  std::string_view words = {};  ///< the values that it takes: "auto|given|degree"; empty: any
+  /// The range of a number. A default that is not in it, such as 0 workers, stands for a value that is chosen
+  /// later.
+  double least = -std::numeric_limits<double>::infinity(), most = std::numeric_limits<double>::infinity();
+  bool bytes = false;                 ///< a number of bytes, such as 512M on the command line
+  std::string_view value_name = {};   ///< what help calls its value: "RATE"; empty: the name of its type
+  std::string_view other_names = {};  ///< what other programs call it: "-n -np --nprocs"
+  std::string_view help = {};         ///< a line that begins with a verb or a noun
 
   /// Returns whether the face that is spoken has this option.
   bool is_known() const noexcept;
@@ -51,7 +70,15 @@ struct Option {
   /// Returns the text with "{}" for the option, with its value if there is one; or an empty text where the
   /// face does not have it. It is for remedies.
   std::string hint(std::string_view text, std::string_view value = {}) const;
+  bool has_range() const noexcept { return most < std::numeric_limits<double>::infinity(); }
+  /// Returns whether a number is in the range. NaN is in no range.
+  bool is_in_range(double number) const noexcept { return number >= least && number <= most; }
 };
+
+/// Returns whether a word is in a list with blanks between the words.
+bool has_word(std::string_view list, std::string_view word);
+/// Returns the items of a list with bars between them: "auto|given|degree".
+std::vector<std::string> split_words(std::string_view words);
 
 /// Returns options that are given together, in the way of the face.
 std::string together(const std::string& one, const std::string& other);
@@ -86,9 +113,14 @@ void check_range(const options::Option& option, T value, std::type_identity_t<T>
   throw UsageError(fmt::format("{} is not from {} to {}", option(value), least, most));
 }
 
-inline constexpr int kMaxWorkers = 1 << 14;  ///< of a process: far more than any machine has cores
-/// The bounds of time limits for waiting, in seconds. Shorter ones are over before a message can come.
-inline constexpr double kLeastTimeoutS = 0.001, kMostTimeoutS = 1e6;
+/// Throws the same unless a number is in the range of the option's row.
+template <class T>
+void check_range(const options::Option& option, T value) {
+  if (!option.is_in_range(static_cast<double>(value)))
+    throw UsageError(fmt::format("{} is not from {} to {}", option(value), option.least, option.most));
+}
+/// Throws UsageError unless a value is one of the words of the option's row.
+void check_word(const options::Option& option, std::string_view value);
 
 }  // namespace edgewire
 

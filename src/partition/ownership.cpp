@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/search.h"
-#include "options/options.h"
+#include "options/kernels.h"
 #include "partition/column_addresses.h"
 
 namespace edgewire::partition {

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "channel/record_stream.h"
 #include "launch/packing.h"
-#include "options/options.h"
+#include "options/kernels.h"
 #include "partition/row_shares.h"
 #include "process/barrier.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "launch/packing.h"
-#include "options/options.h"
+#include "options/jobs.h"
 #include "process/link_probe.h"
 #include "topology/core_claim.h"
 #include "topology/placement.h"
@@ -177,8 +177,8 @@ transport::Settings link_settings(launch::Bootstrap& bootstrap, const ProcessOpt
 }  // namespace
 
 void check(const ProcessOptions& options) {
-  check_range(opt::workers, options.workers, 1, kMaxWorkers);
-  check_range(opt::peer_timeout, options.peer_timeout_s, kLeastTimeoutS, kMostTimeoutS);
+  check_range(opt::workers, options.workers);
+  check_range(opt::peer_timeout, options.peer_timeout_s);
 }
 
 LocalProcess::LocalProcess(launch::Bootstrap& bootstrap, const ProcessOptions& options, int kinds,

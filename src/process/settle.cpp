@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "options/options.h"
+#include "options/jobs.h"
 #include "process/shared_memory.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
@@ -40,7 +40,8 @@ transport::Choice choose_shared(const ProcessOptions& asked, const launch::Boots
                                 std::span<const std::string> offers) {
   const std::string& transport = asked.transport;
   const std::string& device = asked.verbs.device;
-  if (on_one_host(bootstrap)) return {transport == "auto" ? "shm" : transport, device};
+  const bool shared = transport == "auto" || transport.starts_with("shm");
+  if (on_one_host(bootstrap)) return {shared ? "shm" : transport, device};
   const auto& nodes = bootstrap.nodes();
   const bool one_each = std::set(nodes.begin(), nodes.end()).size() == nodes.size();
   transport::Choice plain{transport != "auto" ? transport : one_each ? "tcp" : "shm+tcp", device};
@@ -88,7 +89,7 @@ std::string cores_text(const topology::Machine& machine) {
 }  // namespace
 
 ProcessOptions settle(const ProcessOptions& asked, launch::Bootstrap& bootstrap) {
-  if (asked.workers != 0) check_range(opt::workers, asked.workers, 1, kMaxWorkers);
+  if (asked.workers != 0) check_range(opt::workers, asked.workers);
   ProcessOptions options = asked;
   if (bootstrap.rank() > 0) options.warn = nullptr;
   const auto machine = topology::discover();

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "options/options.h"
+#include "options/kernels.h"
 #include "report/json_text.h"
 
 namespace edgewire::report {

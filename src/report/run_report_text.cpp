@@ -5,7 +5,7 @@
 
 #include "base/median.h"
 #include "base/units.h"
-#include "options/options.h"
+#include "options/jobs.h"
 #include "report/run_report.h"
 
 namespace edgewire::report {

@@ -5,14 +5,14 @@
 #include <limits>
 
 #include "base/error.h"
-#include "options/options.h"
+#include "options/kernels.h"
 
 namespace edgewire::runs {
 
 Checkpoints::Checkpoints(const job::Checkpointed& of, const CheckpointOptions& options,
                          std::optional<std::uint64_t> iterations)
     : every_(static_cast<std::uint64_t>(options.every)) {
-  check_range(opt::every, options.every, 1, std::numeric_limits<int>::max());
+  check_range(opt::every, options.every);
   if (!options.resume.empty()) {
     resumed_ = job::resume(of, options.resume);
     resumed_at_ = resumed_->iteration;

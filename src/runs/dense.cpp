@@ -9,7 +9,7 @@
 #include "dense/plan/block_plan.h"
 #include "dense/plan/volume.h"
 #include "launch/packing.h"
-#include "options/options.h"
+#include "options/kernels.h"
 #include "perf/balance.h"
 #include "perf/job_profile.h"
 #include "report/json_text.h"

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "kernels/runs.h"
-#include "options/options.h"
+#include "options/kernels.h"
 #include "runs/dense_kernel.h"
 #include "runs/digest.h"
 #include "runs/kernels.h"

@@ -10,7 +10,7 @@
 #include "kernels/delta_stepping.h"
 #include "kernels/path.h"
 #include "kernels/sssp.h"
-#include "options/options.h"
+#include "options/kernels.h"
 #include "perf/frontier_memory.h"
 #include "runs/digest.h"
 #include "runs/frontier_kernel.h"

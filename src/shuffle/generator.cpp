@@ -9,7 +9,7 @@
 #include "base/mixing.h"
 #include "base/output_file.h"
 #include "base/output_folder.h"
-#include "options/options.h"
+#include "options/files.h"
 
 namespace edgewire::shuffle {
 
@@ -54,10 +54,9 @@ void write_record(char* to, const RecordsWanted& wanted, std::uint64_t number) {
 }  // namespace
 
 void generate_records(const std::string& folder, const RecordsWanted& wanted) {
-  constexpr std::size_t kMostBytes = 4096;
-  check_range(opt::record, wanted.record_bytes, kKeyBytes + kNumberBytes + 4, kMostBytes);
-  check_range(opt::keys, wanted.keys, std::uint64_t{1}, kMostKeys);
-  check_range(opt::files, wanted.files, 1U, 10000U);
+  check_range(opt::generated_record, wanted.record_bytes);
+  check_range(opt::keys, wanted.keys);
+  check_range(opt::files, wanted.files);
   OutputFolder made(folder);
   made.make();
   const std::size_t block = std::max<std::size_t>(1, kWriteBytes / wanted.record_bytes);

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "options/options.h"
+#include "options/files.h"
 #include "shuffle/merge.h"
 #include "shuffle/run.h"
 

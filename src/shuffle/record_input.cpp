@@ -10,13 +10,13 @@
 
 #include "base/error.h"
 #include "base/file_calls.h"
-#include "options/options.h"
+#include "options/files.h"
 #include "shuffle/record.h"
 
 namespace edgewire::shuffle {
 
 void check(const RecordShape& shape) {
-  check_range(opt::record, shape.bytes, std::size_t{1}, std::size_t{4096});
+  check_range(opt::record, shape.bytes);
   if (shape.key_bytes == 0 || shape.key_offset >= shape.bytes ||
       shape.key_bytes > shape.bytes - shape.key_offset)
     throw UsageError(fmt::format("{}: no such bytes in records of {} ({})",

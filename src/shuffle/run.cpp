@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/search.h"
-#include "options/options.h"
+#include "options/files.h"
 #include "shuffle/merge.h"
 
 namespace edgewire::shuffle {

@@ -16,7 +16,7 @@
 #include "channel/record_stream.h"
 #include "launch/agreement.h"
 #include "launch/packing.h"
-#include "options/options.h"
+#include "options/files.h"
 #include "process/barrier.h"
 #include "process/job_folder.h"
 #include "shuffle/blocked_time.h"
@@ -45,10 +45,9 @@ bool holds_parts(const std::string& folder) {
 }  // namespace
 
 const SortOptions& check(const SortOptions& options) {
-  constexpr std::uint32_t kMostPartitions = 1 << 16;
   process::check(options.process);
   check(options.shape);
-  check_range(opt::partitions, options.partitions, 1U, kMostPartitions);
+  check_range(opt::partitions, options.partitions);
   if (options.inputs.empty()) throw UsageError("inputs: there are none");
   if (options.output.empty()) throw UsageError("output: it names no folder");
   return options;

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "launch/agreement.h"
-#include "options/options.h"
+#include "options/jobs.h"
 #include "process/barrier.h"
 #include "tasks/worker.h"
 

@@ -134,8 +134,8 @@ def test_a_plan_cache_keeps_the_order_that_was_measured(edgewire, graphs, tmp_pa
 @pytest.mark.parametrize("option", ["--order", "--layout", "--strategy", "--wire"])
 def test_an_option_of_tiles_is_refused_where_there_are_none(edgewire, graphs, kernel, option):
     line = edgewire.refused(kernel, graphs / "small.ew", option, "auto", status=2)
-    assert line == (f"{option} is of pagerank, ppr and spmv, which have tiles; {kernel} follows the edges of a frontier: "
-                    "leave it out")
+    owners = "pagerank" if option == "--wire" else "pagerank, ppr and spmv"
+    assert line == (f"{kernel} has no option {option}; {option} is an option of {owners} (edgewire {kernel} --help shows what there is)")
 
 
 def test_edges_on_disks_are_swept_strip_by_strip(edgewire, graphs, tmp_path):

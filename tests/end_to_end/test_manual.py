@@ -75,7 +75,7 @@ def test_man_shows_the_pages(pages, tmp_path):
         assert (shown.returncode, shown.stderr) == (0, ""), path
         assert "SEE ALSO" in shown.stdout and max(map(len, shown.stdout.splitlines())) <= 80
     assert subprocess.run(["man", "-l", tmp_path / "edgewire-options.7"], capture_output=True, text=True,
-                          env={**os.environ, "MANWIDTH": "80"}).stdout.count("--transport auto|shm|tcp|verbs|dpdk") == 1
+                          env={**os.environ, "MANWIDTH": "80"}).stdout.count("--transport auto|shm|tcp|shm+tcp|verbs|shm+verbs|dpdk") == 1
 
 
 @needs("mandoc")
@@ -143,7 +143,8 @@ def scripts(edgewire, tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("typed, wanted", [*WANTED, OF_A_PROFILED_RUN, ("pagerank --transport =", ["auto", "shm", "tcp", "verbs", "dpdk"]),
+@pytest.mark.parametrize("typed, wanted", [*WANTED, OF_A_PROFILED_RUN,
+                                           ("pagerank --transport =", ["auto", "shm", "tcp", "shm+tcp", "verbs", "shm+verbs", "dpdk"]),
                                            ("pagerank --transport = d", ["dpdk"])])
 def test_bash_completes(scripts, typed, wanted):
     """Files are the shell's own, where the program has nothing to offer (complete -o default)."""

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "options/options.h"
+#include "options/jobs.h"
 #include "transport/file_descriptor.h"
 
 namespace edgewire::transport::dpdk {

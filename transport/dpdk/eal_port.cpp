@@ -19,7 +19,7 @@
 #include <thread>
 #include <vector>
 
-#include "options/options.h"
+#include "options/jobs.h"
 #include "transport/dpdk/eal.h"
 #include "transport/dpdk/frame_port.h"
 #include "transport/dpdk/interface.h"

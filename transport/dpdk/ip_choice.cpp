@@ -10,7 +10,7 @@
 #include <charconv>
 
 #include "base/error.h"
-#include "options/options.h"
+#include "options/jobs.h"
 #include "transport/dpdk/frame_port.h"
 #include "transport/dpdk/interface.h"
 

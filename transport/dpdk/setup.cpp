@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "edgewire/detail/memory.h"
-#include "options/options.h"
+#include "options/jobs.h"
 #include "transport/dpdk/dpdk.h"
 #include "transport/sealed.h"
 

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "options/options.h"
+#include "options/jobs.h"
 #include "transport/sealed.h"
 #include "transport/verbs/verbs.h"
 

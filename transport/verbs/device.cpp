@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "options/options.h"
+#include "options/jobs.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
 #include "transport/verbs/cm.h"

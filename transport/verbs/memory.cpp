@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "edgewire/detail/memory.h"
-#include "options/options.h"
+#include "options/jobs.h"
 #include "transport/verbs/device.h"
 
 namespace edgewire::transport::verbs {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "options/options.h"
+#include "options/jobs.h"
 #include "topology/placement.h"
 #include "transport/verbs/verbs.h"
 

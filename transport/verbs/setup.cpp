@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "base/error.h"
-#include "options/options.h"
+#include "options/jobs.h"
 #include "topology/page_nodes.h"
 #include "transport/verbs/make_verbs.h"
 #include "transport/verbs/verbs.h"

@@ -14,7 +14,7 @@
 #include "base/mapped_file.h"
 #include "base/output_file.h"
 #include "launch/agreement.h"
-#include "options/options.h"
+#include "options/kernels.h"
 
 namespace edgewire::job {
 namespace {

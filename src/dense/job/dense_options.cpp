@@ -4,7 +4,7 @@
 #include <fmt/core.h>
 
 #include "dense/plan/block_plan.h"
-#include "options/options.h"
+#include "options/kernels.h"
 
 namespace edgewire::job {
 
@@ -26,9 +26,7 @@ void check_ownership(const DenseOptions& options) {
 }
 
 void check_disks(const DenseOptions& options) {
-  constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20;
-  if (options.memory_bytes > 0)
-    check_range(opt::memory, options.memory_bytes, kLeastBytes, std::uint64_t{1} << 60);
+  if (options.memory_bytes > 0) check_range(opt::memory, options.memory_bytes);
   if (options.devices.empty()) return;
   if (options.strategy == plan::Strategy::cover && !options.choose_strategy)
     throw UsageError(fmt::format("{} needs {}; with edges on disk take slots", opt::strategy("cover"),

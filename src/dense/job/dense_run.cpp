@@ -6,7 +6,7 @@
 #include "dense/job/checkpoint.h"
 #include "dense/job/dense_job.h"
 #include "edgewire/program.h"
-#include "options/options.h"
+#include "options/kernels.h"
 #include "partition/gather_values.h"
 
 namespace edgewire::job {

@@ -7,7 +7,7 @@
 #include "dense/plan/count.h"
 #include "dense/tiles/build_tiles.h"
 #include "launch/packing.h"
-#include "options/options.h"
+#include "options/kernels.h"
 #include "partition/row_loader.h"
 
 namespace edgewire::job {
