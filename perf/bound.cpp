@@ -195,7 +195,7 @@ void check(const BoundOptions& options) {
     check_range(opt::bound_processes, processes, 1, static_cast<int>(partition::kMaxProcesses));
   check_ownerships(options.ownerships, options.processes, false);
   check_range(opt::bound_workers, options.workers, 1, 1 << 14);
-  check_range(opt::threads, options.threads);
+  check_range(opt::threads, options.threads, 1, static_cast<int>(opt::threads.most));
   check_range("framing", options.framing, std::size_t{0}, plan::kFramings.size() - 1);
   check_range(opt::bound_memory, options.memory_bytes, std::uint64_t{1}, ~std::uint64_t{0});
   for (const auto& [name, bits] : options.rates)
