@@ -74,10 +74,11 @@ inline constexpr Option plan_cache{.name = "plan-cache", .cpp = "JobOptions::pla
 
 // What is computed.
 inline constexpr Option iterations{.name = "iterations", .cpp = "iterations", .python = "iterations",
-    .least = 1, .most = 1e6, .other_names = "-i --iters --max-iter --max-iters --niter --max-iterations",
+    .least = 1, .most = 0x7fffffff,
+    .other_names = "-i --iters --max-iter --max-iters --niter --max-iterations",
     .help = "stop after this many iterations"};
 inline constexpr Option rank_iterations{.name = "iterations", .cpp = "PageRankOptions::iterations",
-    .python = "iterations", .least = 0, .most = 1e6,
+    .python = "iterations", .least = 0, .most = 0x7fffffff,
     .other_names = "-i --iters --max-iter --max-iters --niter --max-iterations",
     .help = "stop after this many iterations; with --tolerance alone after 1000"};
 inline constexpr Option damping{.name = "damping", .cpp = "PageRankOptions::damping", .python = "damping",

@@ -64,7 +64,7 @@ def graph(edgewire, tmp_path_factory):
     ("pagerank g.ew --output", "--output needs a value ("),
     ("pagerank g.ew --top", "--top needs a value ("),
     ("pagerank g.ew --transport", "--transport needs a value: auto, shm, tcp, shm+tcp, verbs, shm+verbs or dpdk ("),
-    ("pagerank g.ew --iterations 1e3", "--iterations: 1e3 is not a whole number from 0 to 1000000 ("),
+    ("pagerank g.ew --iterations 1e3", "--iterations: 1e3 is not a whole number from 0 to 2147483647 ("),
     ("pagerank g.ew -w 0", "--workers: 0 is not a whole number from 1 to 1024 ("),
     ("bfs g.ew --samples 0", "--samples: 0 is not a whole number from 1 to 4294967296 ("),
     ("generate kronecker --scale 4 -o x.ew --seed abc", "--seed: cannot understand 'abc' ("),
