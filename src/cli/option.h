@@ -29,8 +29,8 @@ CLI::Validator whole(Integer least, Integer most) {
           },
           ""};
 }
-/// Checks that a value is one of these words. `hint`: what may be meant by another one, or an empty text;
-/// without it the nearest word is.
+/// Checks that a value is one of these words. `hint`: returns what a user may mean by another word, or an
+/// empty text. The message then suggests the nearest of the words.
 CLI::Validator one_of(std::vector<std::string> words,
                       std::function<std::string(const std::string& word)> hint = {});
 /// Makes bytes of a number and a unit, such as 512M or 4GiB (k, M, G, T, P: powers of 1024). CLI::AsSizeValue
@@ -39,8 +39,8 @@ CLI::Validator sizes();
 
 /// Returns the names of an option, as CLI11 takes them: "-p,--processes".
 std::string names_of(const options::Option& row);
-/// Gives an option that was just added the help, type and checks of its row, which outlives it. `help`: what
-/// this command says of it; empty: what the row says. `whole`: its numbers are whole.
+/// Gives a new option the help, type and checks of its row, which outlives it. `help`: replaces the help of
+/// the row, unless it is empty. `whole`: the option takes whole numbers only.
 CLI::Option* describe(CLI::Option* option, const options::Option& row, const std::string& help, bool whole);
 /// Returns the row of an option; null: it has none.
 const options::Option* row_of(const CLI::Option* option);

@@ -254,7 +254,7 @@ void add_options(CLI::App& command, SortSettings& settings) {
   add(command, opt::verify, settings.verify,
       "read the parts again, and exit with 1 when they are not in order or do not hold the records of the "
       "input");
-  add(command, opt::check, settings.verify)->group("");  // what it was called before
+  add(command, opt::check, settings.verify)->group("");  // the old name of --verify
   add_profile_options(command, settings.job);
 }
 

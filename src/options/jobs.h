@@ -1,5 +1,4 @@
-// Options of all jobs: where their processes are, how they find each other, what they send by, and what they
-// report.
+// Options of all jobs: their processes, transports and reports.
 #pragma once
 
 #include "options/option.h"
@@ -56,7 +55,7 @@ inline constexpr Option workers{.name = "workers", .cpp = "JobOptions::workers",
 inline constexpr Option retry{.name = "retry", .cpp = "LaunchOptions::tolerates_losses", .flag = true,
     .help = "when a process other than rank 0 is lost, run its tasks again in the others"};
 
-// What a process sends by.
+// Transports.
 inline constexpr Option transport{.name = "transport", .cpp = "JobOptions::transport", .python = "transport",
     .words = "auto|shm|tcp|shm+tcp|verbs|shm+verbs|dpdk",
     .help = "send by shared memory (shm), TCP, RDMA (verbs) or Ethernet frames (dpdk); auto takes shm inside "
@@ -92,7 +91,7 @@ inline constexpr Option dpdk_rate{.name = "dpdk-rate", .scope = Scope::process, 
     .help = "send no faster than this many bit/s, such as 10G; by default as fast as the port's link"};
 inline constexpr Option dpdk_faults{.name = "dpdk-faults", .scope = Scope::process};  // of tests
 
-// What a run reports.
+// Reports.
 inline constexpr Option json{.name = "json", .cpp = "Report::json", .python = "report",
     .scope = Scope::first};
 inline constexpr Option quiet{.name = "quiet", .flag = true, .letter = 'q', .scope = Scope::first,

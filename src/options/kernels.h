@@ -72,7 +72,7 @@ inline constexpr Option plan_cache{.name = "plan-cache", .cpp = "JobOptions::pla
     .help = "keep the plan next to the graph, or in a folder (--plan-cache=DIR), so that the next run with "
             "the same options starts at once"};
 
-// What is computed.
+// The computation.
 inline constexpr Option iterations{.name = "iterations", .cpp = "iterations", .python = "iterations",
     .least = 1, .most = 0x7fffffff,
     .other_names = "-i --iters --max-iter --max-iters --niter --max-iterations",

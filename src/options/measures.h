@@ -1,5 +1,5 @@
-// Options of what predicts, compares and measures: bounds, runs beside each other, links, disks, machines and
-// tasks.
+// Options of the commands that predict, compare and measure: bound, compare, netbench, diskbench, topology
+// and tasks.
 #pragma once
 
 #include "options/option.h"
