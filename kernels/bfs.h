@@ -85,6 +85,9 @@ class Bfs {
   /// Collective; throws Error.
   std::vector<frontier::Superstep> run(VertexId source, const std::function<bool(const State&)>& enough = {});
 
+  bool is_alone() const noexcept { return !distributed_; }  ///< one process searches
+  /// Returns the edges out of all vertices that the last search of a process alone has reached.
+  std::uint64_t reached_edges() const noexcept { return job_.graph().edges() - state_.unseen_edges; }
   /// [local number]: the fewest edges of a path from the source.
   const std::vector<std::uint32_t>& levels() const noexcept { return levels_; }
   /// [local number]: the vertex before it on such a path; the source is its own parent. It is empty unless

@@ -18,18 +18,31 @@ std::vector<process::Candidate<std::uint64_t>> farthest(const frontier::Frontier
   return highest.take();
 }
 
+/// Returns the edges out of the vertices of this process that were reached. A process alone has counted them.
+std::uint64_t edges_out(const frontier::FrontierJob& job, const Bfs& search) {
+  if (search.is_alone()) return search.reached_edges();
+  std::uint64_t edges = 0;
+  for (LocalNumber local{}; local < search.levels().size(); ++local)
+    if (search.levels()[local] != Bfs::kNone) edges += job.degree(local);
+  return edges;
+}
+
 }  // namespace
 
 BfsAnswer answer_of(frontier::FrontierJob& job, const Bfs& search, VertexId source,
                     const BfsQuestion& question) {
   const auto& levels = search.levels();
   BfsAnswer answer{.farthest = farthest(job, question.farthest, levels)};
-  for (LocalNumber local{}; local < levels.size(); ++local) {
-    if (levels[local] == Bfs::kNone) continue;
-    ++answer.reached;
-    answer.depth = std::max<std::uint64_t>(answer.depth, levels[local]);
-    answer.edges += job.degree(local);
+  // A search that is a task does this within its time. So there is no branch, which nobody could predict.
+  std::uint32_t reached = 0, levels_reached = 0;
+  for (const std::uint32_t level : levels) {
+    const std::uint32_t above = level + 1;  // 0 for kNone
+    levels_reached = std::max(levels_reached, above);
+    reached += std::uint32_t{above != 0};
   }
+  answer.reached = reached;
+  answer.depth = levels_reached == 0 ? 0 : levels_reached - 1;
+  answer.edges = edges_out(job, search);
   if (question.target) answer.path = path_to(job, search.parents(), source, *question.target);
   if (job.rank() > 0) answer.path.clear();
   return answer;
