@@ -1,24 +1,30 @@
-// A kernel of your own that follows a frontier, run by two processes of this machine: the weakly connected
+// A kernel of your own that follows a frontier, as a command beside those of `edgewire`: the weakly connected
 // components of a graph that stores every edge both ways. Each vertex takes the smallest id that it hears of,
 // and tells its neighbours as long as its own has changed.
-//   c++ -O3 components.cpp $(pkg-config --cflags --libs edgewire) -o cc && ./cc g.ew
+//   c++ -O3 components.cpp $(pkg-config --cflags --libs edgewire) -o cc && ./cc components g.ew -p 2 --verify
 #include <edgewire/error.h>
-#include <edgewire/frontier.h>
+#include <edgewire/own_kernel.h>
 
-#include <cstdio>
-#include <exception>
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <numeric>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace edgewire;
 
 namespace {
 
-/// In every process. Returns the labels of all vertices, at rank 0.
-std::vector<PlainId> components(launch::Bootstrap& bootstrap, const graph::GraphFile& graph) {
-  FrontierJob<PlainId> job(bootstrap, graph, "components");
-  std::vector<PlainId> labels;  // of the owned vertices, by local number
+/// Returns the labels of the owned vertices, by local number. In every process.
+std::vector<PlainId> components(FrontierJob<PlainId>& job) {
+  if (!job.graph().symmetric())
+    throw Error(job.graph().path() + ": its edges are not stored both ways; convert it with --undirected");
+  std::vector<PlainId> labels;
   std::vector<LocalNumber> frontier, next;
+  std::mutex hearing;  // workers visit and hear at the same time
   for (LocalNumber v{}; v < job.owned(); ++v) {
     labels.push_back(job.vertex(v));
     frontier.push_back(v);
@@ -27,42 +33,50 @@ std::vector<PlainId> components(launch::Bootstrap& bootstrap, const graph::Graph
     job.superstep(
         frontier,
         [&](const FrontierRow& row, const auto& send) {
-          for (const Home& target : row.targets) send(target, labels[row.vertex]);
+          const PlainId label = std::atomic_ref(labels[row.vertex]);
+          for (const Home& target : row.targets) send(target, label);
         },
         [&](LocalNumber v, PlainId label) {
-          if (label >= labels[v]) return;
-          labels[v] = label;
+          std::atomic_ref own(labels[v]);
+          if (label >= own) return;
+          const std::lock_guard lock(hearing);
+          if (label >= own) return;
+          own = label;
           next.push_back(v);
         });
     frontier.swap(next);
     next.clear();
   }
-  return job.gather(labels);
+  return labels;
 }
 
-void run(launch::Bootstrap& bootstrap, const char* path) {
-  const auto graph = graph::GraphFile::open(path);
-  if (!graph.symmetric())
-    throw Error(std::string(path) + ": its edges are not stored both ways; convert it with --undirected");
-  const std::vector<PlainId> labels = components(bootstrap, graph);
-  for (VertexId v{}; v < labels.size(); ++v)
-    std::printf("%llu\t%llu\n", static_cast<unsigned long long>(graph.original_id(v)),
-                static_cast<unsigned long long>(graph.original_id(VertexId(labels[v]))));
+/// Joins the sets at both ends of each edge, and looks whether the smallest vertex of each set is its label.
+/// --verify calls it.
+std::string fault(const graph::GraphFile& graph, std::span<const PlainId> labels) {
+  std::vector<PlainId> above(labels.size());  // [vertex]: a smaller one of its set, or itself
+  std::iota(above.begin(), above.end(), PlainId{0});
+  const auto smallest = [&](PlainId v) {
+    while (above[v] != v) v = above[v] = above[above[v]];
+    return v;
+  };
+  for (VertexId v{}; v < graph.vertices(); ++v)
+    for (std::uint64_t edge = graph.offsets()[v]; edge < graph.offsets()[v + 1]; ++edge) {
+      const auto [low, high] = std::minmax({smallest(v), smallest(graph.targets()[edge])});
+      above[high] = low;
+    }
+  for (PlainId v = 0; v < labels.size(); ++v)
+    if (labels[v] != smallest(v)) return "vertex " + std::to_string(v) + " is in another component";
+  return {};
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2 || argv[1][0] == '-') {
-    std::fprintf(stderr, "usage: %s GRAPH.ew\n", argv[0]);
-    return 2;
-  }
-  try {
-    launch::LaunchOptions options;
-    options.processes = 2;
-    return launch::run(options, [&](launch::Bootstrap& bootstrap) { run(bootstrap, argv[1]); });
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
-    return 1;
-  }
+  OwnSearch<PlainId, PlainId> search;
+  search.words = {.name = "components",
+                  .summary = "compute the components of a graph that stores every edge both ways",
+                  .value = "component"};
+  search.values = components;
+  search.fault = fault;
+  return run_command_line(argc, argv, {own_kernel(search)});
 }

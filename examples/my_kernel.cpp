@@ -1,13 +1,14 @@
-// A kernel of your own, run by two processes of this machine: Katz centrality (Katz: "A New Status Index
+// A kernel of your own, as a command beside those of `edgewire`: Katz centrality (Katz: "A New Status Index
 // Derived from Sociometric Analysis", 1953). The value of a vertex is 1 + ALPHA times the sum over those that
 // have an edge to it.
-//   c++ -O3 my_kernel.cpp $(pkg-config --cflags --libs edgewire) -o my_kernel && ./my_kernel g.ew 0.01
-#include <edgewire/program.h>
+//   c++ -O3 my_kernel.cpp $(pkg-config --cflags --libs edgewire) -o my_kernel
+//   ./my_kernel katz g.ew --alpha 0.001 -p 2 --verify
+#include <edgewire/error.h>
+#include <edgewire/own_kernel.h>
 
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <exception>
+#include <numeric>
+#include <span>
 #include <vector>
 
 using namespace edgewire;
@@ -31,7 +32,10 @@ struct Katz {
   static double start(const graph::Row&) { return 1; }
   static Constant constant(const graph::Row&) { return {}; }
   static Message message(double value, Constant) { return static_cast<Message>(value); }
-  static Totals first_totals(std::span<const double>, std::span<const Constant>) { return {}; }
+  static Totals first_totals(std::span<const double> values, std::span<const Constant>) {
+    const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+    return {sum, sum};  // they have not settled, also where a run goes on from a checkpoint
+  }
   double prepare(const Totals&) const { return alpha; }
   static double apply(double old, double sum, Constant, double factor, Totals& own) {
     const double value = 1 + factor * sum;
@@ -46,37 +50,40 @@ struct Katz {
   double alpha;
 };
 
-/// In every process. Rank 0 prints the values of all vertices, in the order of their ids.
-void run(launch::Bootstrap& bootstrap, const char* path, double alpha) {
-  const auto graph = graph::GraphFile::open(path);
-  const auto job = job::make_dense_job(bootstrap, graph, {.strategy = "cover"});
-  Katz katz{alpha};
-  job::DenseRun run(*job, katz);
-  run.iterate({.iterations = 1000, .has_goal = true});
-  if (!Katz::settled(run.totals()))
+void expect_settled(const Katz&, const Katz::Totals& totals) {
+  if (!Katz::settled(totals))
     throw Error(
-        "the values grow without end, or have not settled after 1000 iterations; take a smaller ALPHA: below "
-        "1 / (the largest out-degree, which `edgewire info` prints) they always settle");
-  const std::vector<double> values = run.gather();  // at rank 0; elsewhere none
-  for (VertexId v{}; v < values.size(); ++v)
-    std::printf("%llu\t%.9g\n", static_cast<unsigned long long>(graph.original_id(v)), values[v]);
+        "the values grow without end, or have not settled; take a smaller --alpha: below 1 / (the largest "
+        "out-degree, which `edgewire info` prints) they always settle, or more --iterations");
+}
+
+/// The values of all vertices, one vertex after another. --verify compares with them.
+std::vector<double> expected(const graph::GraphFile& graph, int iterations, double alpha) {
+  std::vector<double> values(graph.vertices(), 1);
+  for (int i = 0; i < iterations; ++i) {
+    std::vector<double> next(graph.vertices(), 1);
+    for (VertexId v{}; v < graph.vertices(); ++v)
+      for (std::uint64_t edge = graph.offsets()[v]; edge < graph.offsets()[v + 1]; ++edge)
+        next[graph.targets()[edge]] += alpha * values[v];
+    values.swap(next);
+  }
+  return values;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  char* end = nullptr;
-  const double alpha = std::strtod(argc == 3 ? argv[2] : "", &end);
-  if (!(alpha > 0) || !std::isfinite(alpha) || *end != 0 || argv[1][0] == '-') {
-    std::fprintf(stderr, "usage: %s GRAPH.ew ALPHA, a number above 0 such as 0.01\n", argv[0]);
-    return 2;
-  }
-  try {
-    launch::LaunchOptions options;
-    options.processes = 2;
-    return launch::run(options, [&](launch::Bootstrap& bootstrap) { run(bootstrap, argv[1], alpha); });
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
-    return 1;
-  }
+  double alpha = 0.001;
+  OwnProgram<Katz> katz;
+  katz.words = {
+      .name = "katz",
+      .summary = "compute the Katz centrality of every vertex",
+      .value = "score",
+      .options = {{"alpha", "what a score counts from one vertex to the next", &alpha, 1e-300, 1e300}}};
+  katz.program = [&] { return Katz{alpha}; };
+  katz.iterations = 1000;
+  katz.has_goal = true;
+  katz.ended = expect_settled;
+  katz.expected = [&](const graph::GraphFile& graph, int done) { return expected(graph, done, alpha); };
+  return run_command_line(argc, argv, {own_kernel(katz)});
 }

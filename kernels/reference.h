@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "dense/plan/volume.h"
@@ -29,6 +30,8 @@ struct Reference {
   std::vector<double> scales;
   std::vector<double> limits;  ///< by vertex: most by which the value of a right result differs from `values`
   std::uint64_t longest_sum = 0;  ///< most edges that lead to one vertex
+  /// What the limits are, in words, where a caller sets them; empty: what rounding can do.
+  std::string tolerance{};
 };
 
 /// Returns the ranks after `iterations` by power iteration. `restarts`: of personalised ranks; without

@@ -9,6 +9,8 @@
 #include "edgewire/error.h"
 #include "edgewire/kernels.h"
 #include "edgewire/launch.h"
+#include "options/jobs.h"
+#include "options/kernels.h"
 #include "python/bindings.h"
 
 namespace edgewire::python {
@@ -144,27 +146,52 @@ void bind_bound(nb::module_& m) {
   m.def("bound", &bound_apart, "graph"_a, "options"_a, "show"_a.none());
 }
 
+/// Returns a word for the kernels that have the options of this part; all have those of other parts.
+const char* kernels_with(options::Part part) {
+  return part == options::Part::tiles ? "dense" : part == options::Part::supersteps ? "frontier" : "all";
+}
+
+/// Makes a class of the options of a job. `job_options` of the module has what their rows say: the line of
+/// help of each, and which kernels have it.
+class JobClass {
+ public:
+  explicit JobClass(nb::module_& m) : class_(m, "Job") {
+    class_.def(nb::init<>()).def_rw("_show", &Job::show, nb::arg().none());
+    m.attr("job_options") = said_;
+  }
+  template <class Member>
+  void add(const options::Option& row, Member Job::*member) {
+    class_.def_rw(row.python.data(), member);  // a literal
+    said_[row.python.data()] = nb::make_tuple(row.help.data(), kernels_with(row.part));
+  }
+
+ private:
+  nb::class_<Job> class_;
+  nb::dict said_;
+};
+
 void bind_job(nb::module_& m) {
-  nb::class_<Job>(m, "Job")
-      .def(nb::init<>())
-      .def_rw("processes", &Job::processes)
-      .def_rw("_show", &Job::show, nb::arg().none())
-      .def_rw("workers", &Job::workers)
-      .def_rw("transport", &Job::transport)
-      .def_rw("peer_timeout", &Job::peer_timeout_s)
-      .def_rw("integrity", &Job::integrity)
-      .def_rw("ownership", &Job::ownership)
-      .def_rw("rows", &Job::rows)
-      .def_rw("devices", &Job::disks)
-      .def_rw("memory", &Job::memory_bytes)
-      .def_rw("plan_cache", &Job::plan_cache)
-      .def_rw("strategy", &Job::strategy)
-      .def_rw("wire", &Job::wire)
-      .def_rw("layout", &Job::layout)
-      .def_rw("order", &Job::order)
-      .def_rw("verify", &Job::verify)
-      .def_rw("bound", &Job::bound)
-      .def_rw("profile", &Job::profile);
+  JobClass job(m);
+  job.add(opt::processes, &Job::processes);
+  const auto add = [&job]<class Member>(const options::Option& row, Member JobOptions::*member) {
+    job.add(row, static_cast<Member Job::*>(member));
+  };
+  add(opt::workers, &JobOptions::workers);
+  add(opt::transport, &JobOptions::transport);
+  add(opt::peer_timeout, &JobOptions::peer_timeout_s);
+  add(opt::integrity, &JobOptions::integrity);
+  add(opt::ownership, &JobOptions::ownership);
+  add(opt::rows, &JobOptions::rows);
+  add(opt::devices, &JobOptions::disks);
+  add(opt::memory, &JobOptions::memory_bytes);
+  add(opt::strategy, &JobOptions::strategy);
+  add(opt::wire, &JobOptions::wire);
+  add(opt::layout, &JobOptions::layout);
+  add(opt::order, &JobOptions::order);
+  add(opt::plan_cache, &JobOptions::plan_cache);
+  add(opt::verify, &JobOptions::verify);
+  add(opt::bound, &JobOptions::bound);
+  add(opt::profile, &JobOptions::profile);
 }
 
 std::vector<VertexId> sources_of(const std::vector<PlainId>& vertices) {

@@ -62,8 +62,7 @@ constexpr std::array kEntries{
 
 void check(const VerbsChoice& choice) {
   check_range(opt::verbs_traffic_class, choice.traffic_class);
-  if (choice.memory != "auto" && choice.memory != "pinned" && choice.memory != "on-demand")
-    throw UsageError(fmt::format("{} is not auto, pinned or on-demand", opt::verbs_memory(choice.memory)));
+  check_word(opt::verbs_memory, choice.memory);
 }
 
 /// Each lane has a connection to each peer, and rank 0 a stream to all.

@@ -19,6 +19,11 @@
 #include "edgewire/numbering.h"
 #include "edgewire/options.h"
 
+namespace edgewire::frontier {
+class FrontierJob;
+class SuperstepLog;
+}  // namespace edgewire::frontier
+
 namespace edgewire {
 
 /// The out-edges of an owned vertex, as long as work on them lasts.
@@ -33,6 +38,7 @@ namespace detail {
 /// What a FrontierJob has whatever its values are.
 class FrontierState {
  public:
+  const graph::GraphFile& graph() const noexcept;
   /// The number of vertices that this process owns. They have the local numbers 0 to owned() - 1.
   std::uint32_t owned() const noexcept;
   /// Returns the global id of an owned vertex. `local` is less than owned().
@@ -46,6 +52,7 @@ class FrontierState {
   using Take = std::function<void(const std::byte* record)>;
   FrontierState(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const std::string& kernel,
                 std::size_t record_bytes, const JobOptions& options);
+  FrontierState(frontier::FrontierJob& within, std::size_t record_bytes, frontier::SuperstepLog& log);
   ~FrontierState();
   FrontierState(const FrontierState&) = delete;
   FrontierState& operator=(const FrontierState&) = delete;
@@ -74,11 +81,17 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
   using Words = std::array<std::uint32_t, sizeof(Value) / 4>;
 
  public:
+  static constexpr std::size_t kRecordBytes = sizeof(Record);
+
   /// `kernel`: what is computed, in words; the same in all processes. `bootstrap` and `graph` outlive it.
   /// Throws UsageError when an option makes no sense.
   FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const std::string& kernel,
               const JobOptions& options = {})
-      : FrontierState(bootstrap, graph, kernel, sizeof(Record), options) {}
+      : FrontierState(bootstrap, graph, kernel, kRecordBytes, options) {}
+  /// Makes one of a job that has begun, whose records have kRecordBytes; supersteps are noted in `log`. An
+  /// OwnSearch gets such a one. `within` and `log` outlive it.
+  FrontierJob(frontier::FrontierJob& within, frontier::SuperstepLog& log)
+      : FrontierState(within, kRecordBytes, log) {}
 
   /// Calls visit(row, send) for each vertex of `frontier`, by local number. send(home, value) has
   /// hear(vertex, value) called where that vertex is owned: at once in this process, and before superstep()

@@ -101,24 +101,42 @@ std::vector<Value> gather_values(const DenseJob& job, std::span<const Value> val
   return all;
 }
 
+/// A DenseRun of any program whose values are of this type. DenseRun says what the functions do.
+template <class Value>
+class AnyRun {
+ public:
+  virtual ~AnyRun() = default;
+  virtual void resume(std::uint64_t done, std::span<const Value> values, const exchange::Totals* totals) = 0;
+  virtual int resumed_at() const noexcept = 0;
+  virtual std::vector<engine::IterationRecord> iterate(const RunOptions& options) = 0;
+  virtual std::span<const Value> values() noexcept = 0;
+  virtual topology::NodeMemory take_values() noexcept = 0;
+};
+
 /// One process's part of a run of program P (see engine::ProgramLoops), which also has start(row), the value
 /// of a vertex before the first iteration, and constant(row). It may have check(graph, weighted), which
 /// throws when the program cannot run on this graph, or with edges that have weights or none. A program that
 /// follows edges against their direction, or both ways, says so: `static constexpr auto direction =
 /// graph::Direction::in`. `job` and `program` outlive it.
 template <class P>
-class DenseRun {
+class DenseRun : public AnyRun<typename P::Value> {
  public:
   using Value = typename P::Value;
+  /// Looks at the program and at the totals of the last iteration over all processes. It may throw.
+  using Ended = std::function<void(const P& program, const typename P::Totals& totals)>;
 
-  /// Throws UsageError when the program needs weights that the job's edges do not have, or follows edges in
-  /// another direction than its graph (graph::view()). Passes on what check(), start() and constant() throw.
-  DenseRun(DenseJob& job, P& program) : DenseRun(job, program, edges_of(job, tiles::kNeedsWeights<P>)) {}
+  /// `ended`: called after the iterations; or empty. Throws UsageError when the program needs weights that
+  /// the job's edges do not have, or follows edges in another direction than its graph (graph::view()).
+  /// Passes on what check(), start() and constant() throw.
+  DenseRun(DenseJob& job, P& program, Ended ended = {})
+      : DenseRun(job, program, edges_of(job, tiles::kNeedsWeights<P>)) {
+    ended_ = std::move(ended);
+  }
 
   /// Goes on after `done` iterations instead of from the start. `values`: of owned_vertices(), in their
   /// order. `totals`: this process's, after them; null: other vertices had them, and the program sums again.
   /// Throws Error when there is no value for each owned vertex.
-  void resume(std::uint64_t done, std::span<const Value> values, const exchange::Totals* totals) {
+  void resume(std::uint64_t done, std::span<const Value> values, const exchange::Totals* totals) override {
     if (values.size() != loops_.values().size())
       throw Error("it has values of " + std::to_string(values.size()) + " vertices, and this process owns " +
                   std::to_string(loops_.values().size()));
@@ -128,29 +146,32 @@ class DenseRun {
     if (totals != nullptr) start_ = *totals;
     done_ = static_cast<int>(done);
   }
-  int resumed_at() const noexcept { return done_; }  ///< iterations that were done there
+  int resumed_at() const noexcept override { return done_; }  ///< iterations that were done there
 
   /// Runs the iterations that are left. Returns what each one took in this process. Collective. Throws
   /// UsageError when an option makes no sense or the job has run before, and Error when the job fails.
-  std::vector<engine::IterationRecord> iterate(const RunOptions& options) {
+  std::vector<engine::IterationRecord> iterate(const RunOptions& options) override {
     std::span<const double> doubles;
     if constexpr (std::is_same_v<Value, double>) doubles = loops_.values();
-    return run_loops(job_, loops_, options, done_, start_, doubles, totals_);
+    auto iterations = run_loops(job_, loops_, options, done_, start_, doubles, totals_);
+    if (ended_) ended_(program_, totals());
+    return iterations;
   }
 
   /// Returns the values of owned_vertices(), in their order.
-  std::span<const Value> values() noexcept { return loops_.values(); }
+  std::span<const Value> values() noexcept override { return loops_.values(); }
   /// Returns the values of all vertices at rank 0, in the order of their ids; in other processes nothing.
   /// Collective, see gather_values().
   std::vector<Value> gather() { return gather_values<Value>(job_, values()); }
   /// Returns the memory of values(), which are gone then.
-  topology::NodeMemory take_values() noexcept { return loops_.take_values(); }
+  topology::NodeMemory take_values() noexcept override { return loops_.take_values(); }
   /// Returns the totals of the last iteration over all processes, after iterate().
   typename P::Totals totals() const noexcept { return exchange::totals_as<typename P::Totals>(totals_); }
 
  private:
   DenseRun(DenseJob& job, P& program, const JobEdges& edges)
       : job_(checked(job, program)),
+        program_(program),
         loops_(program, edges.owned, edges.tiles, edges.order, edges.mirror_tiles) {
     place_arrays(job, loops_);
     JobWorkers workers{job};
@@ -168,9 +189,29 @@ class DenseRun {
   }
 
   DenseJob& job_;
+  P& program_;
+  Ended ended_;
   engine::ProgramLoops<P> loops_;
   exchange::Totals start_{}, totals_{};
   int done_ = 0;
+};
+
+namespace detail {
+
+template <class P>
+struct ProgramOwner {
+  P owned;
+};
+
+}  // namespace detail
+
+/// A DenseRun that owns its program.
+template <class P>
+class OwningRun final : private detail::ProgramOwner<P>, public DenseRun<P> {
+ public:
+  /// Throws as DenseRun does.
+  OwningRun(DenseJob& job, P program, typename DenseRun<P>::Ended ended = {})
+      : detail::ProgramOwner<P>{std::move(program)}, DenseRun<P>(job, this->owned, std::move(ended)) {}
 };
 
 }  // namespace edgewire::job

@@ -1,6 +1,7 @@
 """Kernels: each is one call that returns an array of a value for each vertex."""
 
 import json
+import re
 
 import numpy as np
 
@@ -84,9 +85,7 @@ def pagerank(graph, damping=0.85, tolerance=0, iterations=None, personalization=
 
     tolerance: stop when ranks change by less in sum; 0: make all iterations. iterations: the most, by default 20, or 1000 with a
     tolerance. personalization: the vertices at which walks start again, all alike, or a dict of how often they do at each. weight:
-    True to share ranks in proportion to weights. job: workers (of each process; all cores), processes (1), transport ("auto", "shm",
-    "tcp", ...), strategy ("auto", "slots", "cover", ...), ownership, rows, layout, order, wire, plan_cache, devices (folders for edges that
-    are not in memory), memory (bytes), integrity, verify, profile, progress (None, True, False or a function).
+    True to share ranks in proportion to weights.
     """
     asked = set_options(_edgewire.PageRankOptions(), {"damping": damping, "tolerance": tolerance, "iterations": iterations,
                                                       "weighted": uses_weights(graph, weight)})
@@ -159,3 +158,15 @@ def tc(graph, vertices=False, **job):
     corner of."""
     found = run("triangles", _edgewire.tc, graph, flag("vertices", vertices), **job)
     return found if vertices else Result.of(found.reshape(()), found.report, None, found.column, found.page)
+
+
+def document(call, kind):
+    """Adds the options of its job to what help() says of a kernel."""
+    lines = [f"    {name}: {re.sub(r' [(]--[^)]*[)]', '', text)}" for name, (text, kernels) in _edgewire.job_options.items()
+             if kernels in ("all", kind)]
+    lines.append("    progress: None, True, False or a function of (name, done, total, unit) that is told how far the job has come")
+    call.__doc__ = "\n".join([call.__doc__.rstrip(), "", "    Options of the job:", *lines, "    "])
+
+
+for kernel in (bc, bfs, cdlp, lcc, pagerank, scc, spmv, sssp, tc, wcc):
+    document(kernel, "dense" if kernel in (pagerank, spmv) else "frontier")

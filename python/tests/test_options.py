@@ -94,6 +94,16 @@ def test_kernels_with_tiles_count_without_being_asked(kernel):
         getattr(ew, kernel)(ew.Graph.from_numpy([0, 1], [1, 0]), bound=True)
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_help_says_what_each_option_of_a_job_is(kernel):
+    """In words of Python; and none that the kernel refuses."""
+    said = dict(re.findall(r"^    (\w+): (.+)$", getattr(ew, kernel).__doc__.split("Options of the job:")[1], re.MULTILINE))
+    own = {name for name in dir(_edgewire.Job) if not name.startswith("_")}
+    refused = {"bound"} if kernel in ("pagerank", "spmv") else {*TILES, "plan_cache"}
+    assert set(said) == own - refused | {"progress"}
+    assert not [text for text in said.values() if "--" in text or len(text) < 10]
+
+
 @pytest.mark.parametrize("kernel", ["pagerank", "bfs"])
 def test_edges_may_be_on_disks(kernel, tmp_path):
     graph = ew.Graph.from_numpy([0, 1, 2, 2], [1, 2, 0, 3])

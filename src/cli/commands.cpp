@@ -4,7 +4,11 @@
 #include <array>
 #include <iterator>
 #include <sstream>
+#include <utility>
 
+#include <fmt/format.h>
+
+#include "base/error.h"
 #include "cli/files.h"
 #include "cli/frontier_command.h"
 #include "cli/help.h"
@@ -14,7 +18,7 @@ namespace edgewire::cli {
 
 namespace {
 
-constexpr std::string_view kOfTasks = "--count --processes --workers --repeat --json";
+constexpr const char* kOfTasks = "--count --processes --workers --repeat --json";
 /// Kernels have these in common, behind their own.
 constexpr std::string_view kOfKernels = " --output --top --processes --labels --verbose";
 
@@ -33,10 +37,8 @@ constexpr std::array kFamilies{
     Family{"help", "explain a command, as COMMAND --help does"},
 };
 
-}  // namespace
-
-const std::vector<Command>& commands() {
-  static const std::vector<Command> all = {
+std::vector<Command>& all_commands() {
+  static std::vector<Command> all = {
       {.path = "",
        .examples = {{"edgewire generate kronecker --scale 16 --weights -o g.ew",
                      "Make a graph to try things with."},
@@ -183,7 +185,7 @@ const std::vector<Command>& commands() {
       {.path = "tc",
        .add =
            [](CLI::App& app) {
-             add_frontier_kernel(
+             auto& asked = add_frontier_kernel(
                  app, "tc", "count the triangles of the graph, or of each vertex",
                  {"A triangle is three vertices that are neighbours of one another: an edge leads from one "
                   "to the other, in any direction. It counts once, also where edges occur several times; "
@@ -197,6 +199,7 @@ const std::vector<Command>& commands() {
                    return runs::make_tc(
                        {.vertices = !options.output_path.empty() || options.top.value_or(0) > 0});
                  });
+             asked.python_call = "edgewire.tc(..., vertices=True)";
            },
        .kind = Kind::kernel,
        .other_names = "triangles",
@@ -291,11 +294,22 @@ const std::vector<Command>& commands() {
   return all;
 }
 
-void add_commands(CLI::App& app) {
+}  // namespace
+
+const std::vector<Command>& commands() { return all_commands(); }
+
+void add_commands(CLI::App& app, std::vector<Command> more) {
   forget_file_options();
   forget_rows();
-  for (const Command& one : commands())
-    if (one.add != nullptr) one.add(app);
+  auto& all = all_commands();
+  for (Command& one : more) {
+    if (std::ranges::find(all, one.path, &Command::path) != all.end())
+      throw UsageError(
+          fmt::format("{}: a command of this program has this name; choose another one", one.path));
+    all.push_back(std::move(one));
+  }
+  for (const Command& one : all)
+    if (one.add) one.add(app);
   add_version(app);
 }
 
@@ -310,11 +324,15 @@ std::vector<Example> examples_of(const std::string& path, bool below) {
 std::vector<std::string> most_used(const std::string& path) {
   const auto found = std::ranges::find(commands(), path, &Command::path);
   if (found == commands().end()) return {};
-  std::istringstream words(std::string(found->most_used) +
-                           std::string(found->kind == Kind::kernel ? kOfKernels : ""));
+  std::istringstream words(found->most_used + std::string(found->kind == Kind::kernel ? kOfKernels : ""));
   return {std::istream_iterator<std::string>(words), {}};
 }
 
-std::span<const Family> families() { return kFamilies; }
+std::vector<Family> families() {
+  std::vector<Family> all(kFamilies.begin(), kFamilies.end());
+  for (const Command& one : commands())
+    if (!one.purpose.empty()) all.push_back({one.path, one.purpose});
+  return all;
+}
 
 }  // namespace edgewire::cli

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,18 +23,20 @@ struct Command {
   std::string path;  ///< "pagerank" or "tasks metg"; "" is the program
   /// Adds the command, whose callback does the work; null where the command above it does that. Callbacks
   /// throw Error or UsageError, or CLI::RuntimeError to end with a given exit status.
-  void (*add)(CLI::App&) = nullptr;
+  std::function<void(CLI::App&)> add{};
   Kind kind = Kind::plain;
-  std::string_view most_used{};    ///< options that most users need; a command with few options has no list
+  std::string most_used{};         ///< options that most users need; a command with few options has no list
   std::string_view other_names{};  ///< what users of other programs call it
   /// They can be run in one folder that has edges.txt and names.tsv, those of generate and convert first.
   std::vector<Example> examples{};
+  std::string purpose{};  ///< text of the help of the program, where no family has the command
 };
 
 /// Returns all commands, in the order in which help lists their options.
 const std::vector<Command>& commands();
-/// Adds all of them.
-void add_commands(CLI::App& app);
+/// Adds all of them, with `more`, which a caller of the library brings. Throws UsageError where two commands
+/// have one name, and what its functions throw.
+void add_commands(CLI::App& app, std::vector<Command> more = {});
 
 /// Returns the examples of the command at this path. `below`: also those of the commands below it.
 std::vector<Example> examples_of(const std::string& path, bool below);
@@ -45,7 +48,7 @@ std::vector<std::string> most_used(const std::string& path);
 struct Family {
   std::string_view commands, purpose;
 };
-std::span<const Family> families();
+std::vector<Family> families();
 
 // Each function adds one of them.
 void add_generate(CLI::App& app);

@@ -14,17 +14,18 @@ void add_frontier_options(CLI::App& command, KernelOptions& options, const std::
   own();
   command.option_defaults()->group("What is sent");
   options.add_ownership(command, partition::kVertexOwnershipNames);
-  add(command, opt::deterministic, options.deterministic,
-      "give bit-identical results from run to run: bfs --parents takes the smallest of several "
-      "parents, bc adds up in a fixed order; the other kernels always do");
+  if (words.of_house)
+    add(command, opt::deterministic, options.deterministic,
+        "give bit-identical results from run to run: bfs --parents takes the smallest of several "
+        "parents, bc adds up in a fixed order; the other kernels always do");
   options.add_output_options(command, words.output, words.verify, words.listed, words.listed_by_default);
-  add(command, opt::bound, options.common.bound);
+  if (words.of_house) add(command, opt::bound, options.common.bound);
   add_profile_options(command, options);
 }
 
-void add_frontier_kernel(CLI::App& app, const std::string& name, const std::string& description,
-                         const FrontierWords& words, bool on_disks,
-                         std::unique_ptr<runs::Kernel> (*make)(const KernelOptions&)) {
+KernelOptions& add_frontier_kernel(
+    CLI::App& app, const std::string& name, const std::string& description, const FrontierWords& words,
+    bool on_disks, const std::function<std::unique_ptr<runs::Kernel>(const KernelOptions&)>& make) {
   auto options = std::make_shared<KernelOptions>();
   CLI::App* command = app.add_subcommand(name, description);
   const auto own = [&] {
@@ -33,6 +34,7 @@ void add_frontier_kernel(CLI::App& app, const std::string& name, const std::stri
   add_frontier_options(*command, *options, own, words);
   command->callback(
       [options, make] { run_kernel(*options, [&](const graph::GraphFile&) { return make(*options); }); });
+  return *options;
 }
 
 }  // namespace edgewire::cli

@@ -17,6 +17,7 @@ namespace edgewire::cli {
 struct FrontierWords {
   std::string footer, output, verify, listed;
   std::uint64_t listed_by_default = 0;
+  bool of_house = true;  ///< it has --deterministic, and --bound
 };
 
 /// Text about -o of kernels whose values are labels.
@@ -27,10 +28,10 @@ inline constexpr const char* kLabelsOutput =
 void add_frontier_options(CLI::App& command, KernelOptions& options, const std::function<void()>& own,
                           const FrontierWords& words);
 
-/// Adds a command without options of its own. `on_disks`: its edges may be on disks. `make`: makes the
-/// kernel.
-void add_frontier_kernel(CLI::App& app, const std::string& name, const std::string& description,
-                         const FrontierWords& words, bool on_disks,
-                         std::unique_ptr<runs::Kernel> (*make)(const KernelOptions&));
+/// Adds a command without options of its own, and returns what it is asked. `on_disks`: its edges may be on
+/// disks. `make`: makes the kernel.
+KernelOptions& add_frontier_kernel(
+    CLI::App& app, const std::string& name, const std::string& description, const FrontierWords& words,
+    bool on_disks, const std::function<std::unique_ptr<runs::Kernel>(const KernelOptions&)>& make);
 
 }  // namespace edgewire::cli

@@ -103,8 +103,10 @@ std::string wrapped(const std::string& text, std::size_t indent) {
 
 std::string Help::make_help(const CLI::App* command, std::string name, CLI::AppFormatMode mode) const {
   const bool program = command->get_parent() == nullptr;  // whose help fits a screen
-  std::string text = make_description(command) + "\n";
-  for (const Example& one : examples_of(path_of(*command), !program))
+  std::string text = make_description(command);
+  const auto examples = examples_of(path_of(*command), !program);
+  if (!examples.empty()) text += "\n";
+  for (const Example& one : examples)
     text += fmt::format("  {}\n{}", one.line, program ? "" : wrapped(one.meaning, 8));
   if (program) return text + overview(name);
   text += "\n" + make_usage(command, std::move(name));

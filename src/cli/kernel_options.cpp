@@ -107,6 +107,7 @@ void EdgePlace::apply_to(job::DenseOptions& options, launch::Bootstrap& bootstra
 
 void KernelOptions::add_to(CLI::App& command) {
   owner = &command;
+  python_call = fmt::format("edgewire.{}(...)", command.get_name());
   command.footer(
       command.get_footer() +
       "\nWeights: sssp and spmv are defined with weights and use those of the graph. pagerank, ppr "
@@ -142,7 +143,7 @@ void KernelOptions::add_output_options(CLI::App& command, const std::string& res
   add(command, opt::top, top,
       fmt::format("list the K {}; by default {}", listed,
                   by_default == 0 ? "none" : fmt::format("{}", by_default)));
-  add(command, opt::verify, common.verify, check);
+  if (!check.empty()) add(command, opt::verify, common.verify, check);
 }
 
 void KernelOptions::add_checkpoint_options(CLI::App& command, const std::string& value,
@@ -173,10 +174,7 @@ void KernelOptions::check_result_name(const std::string& path) const {
   const auto graph_format = ending == ".txt" ? std::nullopt : graph::format_of_name(path);
   const bool is_graph = graph_format.has_value() && graph_format != graph::Format::csv;
   if (!is_graph && !graph::is_foreign_ending(ending)) return;
-  const std::string kernel = owner->get_name() == "ppr" ? "pagerank" : owner->get_name();
-  const std::string more = kernel == "tc" ? ", vertices=True" : "";
-  const std::string call =
-      graph::python_writes(path, fmt::format("edgewire.{}(...{}).to_frame()", kernel, more));
+  const std::string call = python_call.empty() ? "" : graph::python_writes(path, python_call + ".to_frame()");
   throw UsageError(fmt::format(
       "-o {}: results are not written as {}; use .csv (a table with a header), .json (records) or "
       ".tsv (lines of vertex, tab and value){}",

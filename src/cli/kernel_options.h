@@ -45,6 +45,7 @@ struct KernelOptions : JobOptions {
   KernelOptions& operator=(const KernelOptions&) = delete;
 
   const CLI::App* owner = nullptr;  ///< the command that has these options, if it may run several times
+  std::string python_call{};  ///< the kernel in Python, by default under its name here; empty: there is none
   std::string graph_path;
   Reading reading;
   std::string direction = "out";  ///< only dense kernels have another one
@@ -62,7 +63,7 @@ struct KernelOptions : JobOptions {
   void add_to(CLI::App& command);
   /// Adds the options of output. `result`: what -o writes, as "the levels ... as lines of id, tab and
   /// value". `check`: what --verify does. `listed`: the vertices that --top lists, and in which order.
-  /// `by_default`: how many it lists without --top.
+  /// `by_default`: how many it lists without --top. Without `check` there is no --verify.
   void add_output_options(CLI::App& command, const std::string& result, const std::string& check,
                           const std::string& listed, std::uint64_t by_default);
   /// Adds --ownership. `offered`: the names that it may have.

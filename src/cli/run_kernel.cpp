@@ -7,6 +7,7 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/kernel_options.h"
+#include "options/kernels.h"
 #include "process/interrupt.h"
 #include "process/job_folder.h"
 #include "report/progress.h"
@@ -86,9 +87,11 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
   check_outputs_writable(bootstrap, asked, output_path(asked, runs, 0));
   runs::RunOptions options{asked.job(bootstrap), asked.tools(), asked.checkpoint_options()};
   asked.edge_place.apply_to(options.job, bootstrap, opened.file, kernel);
-  if (first && kernel.has_tiles() && opened.file.weighted() && !kernel.weighted())
+  if (first && kernel.has_tiles() && opened.file.weighted() && !kernel.weighted()) {
+    const bool asks = asked.owner->get_option_no_throw(fmt::format("--{}", opt::weighted.name)) != nullptr;
     note(fmt::format("{} has weights, which are ignored{}", opened.file.path(),
-                     opened.file.weights_doubtful() ? "" : ": --weighted uses them"));
+                     !asks || opened.file.weights_doubtful() ? "" : ": --weighted uses them"));
+  }
   std::optional<process::InterruptLine> interrupt_line;
   if (first) {
     interrupt_line.emplace(kernel.has_tiles() ? "the first iteration" : "the first superstep");

@@ -174,6 +174,8 @@ class FrontierJob {
   /// they are told as they are.
   void tell_as(std::optional<std::uint64_t> kind) noexcept { told_kind_ = kind; }
 
+  std::size_t record_bytes() const noexcept { return record_bytes_; }  ///< size of each of records()
+
   // Kernels ask for what they need before they run. All of these throw UsageError.
   /// Throws unless the vertex is one of the graph.
   void expect_vertex(VertexId vertex) const { frontier::expect_vertex(graph_, vertex); }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <functional>
 
 #include "base/error.h"
@@ -40,12 +41,20 @@ class Kept {
 };
 static_assert(kKept == std::size_t{1} << (32 - 22));
 
-/// [local number]: how many vertices have this vertex as their label.
+PlainId number_in(const Record& record) { return record.value; }
+PlainId number_in(const WideRecord& record) {
+  return static_cast<PlainId>(std::bit_cast<std::uint64_t>(record.value));
+}
+void set_number(Record& record, PlainId number) { record.value = number; }
+void set_number(WideRecord& record, PlainId number) { record = {record.vertex, std::uint64_t{number}}; }
+
+/// [local number]: how many vertices have this vertex as their label. Records are of type Any.
+template <class Any>
 std::vector<std::atomic<PlainId>> count(FrontierJob& job, std::span<const PlainId> labels) {
   std::vector<std::atomic<PlainId>> counts(job.owned());
-  const auto take = [&](Record record) {
+  const auto take = [&](const Any& record) {
     if (record.vertex >= counts.size()) throw Error("a process has counted a label that does not exist");
-    counts[record.vertex].fetch_add(record.value, std::memory_order_relaxed);
+    counts[record.vertex].fetch_add(number_in(record), std::memory_order_relaxed);
   };
   job.pool().run([&](int lane) {
     const auto [first, last] = job.pool().part(lane, labels.size());
@@ -53,16 +62,19 @@ std::vector<std::atomic<PlainId>> count(FrontierJob& job, std::span<const PlainI
     job.ownership().visit([&](const auto& scheme) {
       const auto pass = [&](PlainId label, PlainId number) {
         const Home home = scheme.home(VertexId(label));
+        Any record;
+        record.vertex = home.local;
+        set_number(record, number);
         if (home.owner == job.rank())
-          take({home.local, number});
+          take(record);
         else
-          job.records().send(lane, static_cast<int>(home.owner), Record{home.local, number}, take);
+          job.records().send(lane, static_cast<int>(home.owner), record, take);
       };
       Kept kept;
       for (const PlainId label : mine) kept.add(label, pass);
       kept.pass_all(pass);
     });
-    if (job.bootstrap().size() > 1) job.records().finish(lane, take);
+    if (job.bootstrap().size() > 1) job.records().template finish<Any>(lane, take);
   });
   return counts;
 }
@@ -70,8 +82,9 @@ std::vector<std::atomic<PlainId>> count(FrontierJob& job, std::span<const PlainI
 }  // namespace
 
 GroupSizes count_groups(FrontierJob& job, std::span<const PlainId> labels, std::uint64_t largest) {
-  job.expect_records(sizeof(Record));
-  const auto counts = count(job, labels);
+  const bool wide = job.record_bytes() == sizeof(WideRecord);
+  if (!wide) job.expect_records(sizeof(Record));
+  const auto counts = wide ? count<WideRecord>(job, labels) : count<Record>(job, labels);
   GroupSizes sizes;
   process::TopK<std::uint64_t> highest(largest);
   for (LocalNumber local{}; local < counts.size(); ++local) {

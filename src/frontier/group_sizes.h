@@ -19,9 +19,9 @@ struct GroupSizes {
 };
 
 /// Counts the vertices of each label. `labels`: [local number]. `largest`: how many of them are wanted, the
-/// same in all processes. A label is counted by its owner, whom the others send what they have counted; the
-/// job has Records of Record. Memory: as much as an id for each owned vertex, 1024 records for each worker.
-/// Collective; throws Error.
+/// same in all processes. A label is counted by its owner, whom the others send what they have counted, in
+/// records of the job, which are Record or WideRecord. Memory: as much as an id for each owned vertex, 1024
+/// records for each worker. Collective; throws Error.
 GroupSizes count_groups(FrontierJob& job, std::span<const PlainId> labels, std::uint64_t largest);
 
 }  // namespace edgewire::frontier

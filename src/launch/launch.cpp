@@ -50,8 +50,7 @@ void check(const LaunchOptions& options, int asked_rank) {
   check_range(opt::processes, options.processes);
   check_range(opt::peer_timeout, options.peer_timeout_s);
   check_range(opt::start_timeout, options.start_timeout_s);
-  if (options.launcher != "auto" && options.launcher != "none")
-    throw UsageError(fmt::format("{}: '{}' is not auto or none", opt::launcher, options.launcher));
+  check_word(opt::launcher, options.launcher);
   check_range(opt::port, options.port);
   if (asked_rank >= 0 && options.hosts_file.empty())
     throw UsageError(fmt::format("{} is a line of a host list, and there is none: name it by {}",

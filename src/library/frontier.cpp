@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "frontier/frontier_job.h"
 #include "frontier/records.h"
+#include "frontier/superstep.h"
 #include "library/job_options.h"
 #include "partition/gather_values.h"
 #include "runs/frontier_kernel.h"
@@ -15,8 +16,10 @@
 namespace edgewire::detail {
 
 struct FrontierState::Job {
-  frontier::FrontierJob job;
+  std::unique_ptr<frontier::FrontierJob> own;  ///< null: it is another one's
+  frontier::FrontierJob& job;
   std::size_t record_bytes;
+  frontier::SuperstepLog* log;  ///< null: nobody wants to know
 
   Home home(KnownNumber number) noexcept {
     if (number < job.owned()) return {job.rank(), LocalNumber(std::uint32_t{number})};
@@ -36,7 +39,7 @@ namespace {
 
 frontier::Options options_of(launch::Bootstrap& bootstrap, const JobOptions& asked, const std::string& kernel,
                              std::size_t record_bytes) {
-  expect_only(asked, "a frontier job", {.graph = true, .weights = true});
+  expect_only(asked, "a frontier job", {options::Part::graph, options::Part::weights});
   frontier::Options options = runs::frontier_options(job_options(bootstrap, asked));
   options.kernel =
       fmt::format("{}, records of {} bytes{}", kernel, record_bytes, asked.weighted ? ", weights" : "");
@@ -53,12 +56,24 @@ auto as_bytes(const std::function<void(const std::byte*)>& take) {
 }  // namespace
 
 FrontierState::FrontierState(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                             const std::string& kernel, std::size_t record_bytes, const JobOptions& options)
-    : job_(new Job{{bootstrap, graph, options_of(bootstrap, options, kernel, record_bytes)}, record_bytes}) {
-  job_->job.make_rows();
+                             const std::string& kernel, std::size_t record_bytes, const JobOptions& options) {
+  auto own = std::make_unique<frontier::FrontierJob>(bootstrap, graph,
+                                                     options_of(bootstrap, options, kernel, record_bytes));
+  auto& job = *own;
+  job.make_rows();
+  job_.reset(new Job{std::move(own), job, record_bytes, nullptr});
+}
+
+FrontierState::FrontierState(frontier::FrontierJob& within, std::size_t record_bytes,
+                             frontier::SuperstepLog& log)
+    : job_(new Job{nullptr, within, record_bytes, &log}) {
+  within.expect_records(record_bytes);
+  within.make_rows();
 }
 
 FrontierState::~FrontierState() = default;
+
+const graph::GraphFile& FrontierState::graph() const noexcept { return job_->job.graph(); }
 
 std::uint32_t FrontierState::owned() const noexcept { return job_->job.owned(); }
 
@@ -86,15 +101,25 @@ void FrontierState::run(std::span<const LocalNumber> frontier,
     throw UsageError(fmt::format("frontier: {} is no local number of rank {}, which owns {} vertices",
                                  std::uint32_t{*other}, rank(), owned()));
   std::atomic<std::size_t> next{0};
+  std::atomic<std::uint64_t> edges{0};
   const auto list = numbered<KnownNumber>(plain(frontier));
-  job_->job.pool().run([&](int worker) {
+  const auto work = [&](int worker) {
     std::vector<Home> homes;
-    job_->job.each_shared_row(worker, list, next, [&](const frontier::KnownEdges& edges) {
+    std::uint64_t followed = 0;
+    job_->job.each_shared_row(worker, list, next, [&](const frontier::KnownEdges& row) {
       homes.clear();
-      for (const KnownNumber target : edges.targets) homes.push_back(job_->home(target));
-      visit(worker, {edges.vertex, homes, edges.weights});
+      for (const KnownNumber target : row.targets) homes.push_back(job_->home(target));
+      followed += homes.size();
+      visit(worker, {row.vertex, homes, row.weights});
     });
+    edges += followed;
     job_->with_record([&]<class Any>(Any) { job_->job.records().finish<Any>(worker, as_bytes(take)); });
+  };
+  if (job_->log == nullptr) return job_->job.pool().run(work);
+  job_->log->step(0, [&](frontier::Superstep& done) {
+    job_->job.pool().run(work);
+    done.frontier = frontier.size();
+    done.edges = edges;
   });
 }
 

@@ -34,26 +34,23 @@ struct Asked {
 
 }  // namespace
 
-void expect_only(const JobOptions& asked, std::string_view job, const Has& has) {
+void expect_only(const JobOptions& asked, std::string_view job, std::initializer_list<options::Part> parts) {
   const JobOptions usual;
-  std::vector<Asked> others;
-  const auto add = [&](bool had, std::initializer_list<Asked> options) {
-    if (!had) others.insert(others.end(), options);
-  };
-  add(has.graph, {{&opt::ownership, asked.ownership != usual.ownership, asked.ownership},
-                  {&opt::rows, asked.rows != usual.rows, asked.rows},
-                  {&opt::devices, !asked.disks.empty(), fmt::format("{}", fmt::join(asked.disks, ","))},
-                  {&opt::memory, asked.memory_bytes != 0, fmt::format("{}", asked.memory_bytes)}});
-  add(has.weights, {{&opt::edges_weighted, asked.weighted}});
-  add(has.tiles, {{&opt::strategy, asked.strategy != usual.strategy, asked.strategy},
-                  {&opt::wire, asked.wire != usual.wire, asked.wire},
-                  {&opt::layout, asked.layout != usual.layout, asked.layout},
-                  {&opt::order, asked.order != usual.order, asked.order},
-                  {&opt::plan_cache, !asked.plan_cache.empty(), asked.plan_cache}});
-  add(has.tools, {{&opt::verify, asked.verify}, {&opt::profile, asked.profile}});
-  add(has.count, {{&opt::bound, asked.bound}});
-  for (const Asked& one : others)
-    if (one.is_set)
+  const Asked all[] = {{&opt::ownership, asked.ownership != usual.ownership, asked.ownership},
+                       {&opt::rows, asked.rows != usual.rows, asked.rows},
+                       {&opt::devices, !asked.disks.empty(), fmt::format("{}", fmt::join(asked.disks, ","))},
+                       {&opt::memory, asked.memory_bytes != 0, fmt::format("{}", asked.memory_bytes)},
+                       {&opt::edges_weighted, asked.weighted},
+                       {&opt::strategy, asked.strategy != usual.strategy, asked.strategy},
+                       {&opt::wire, asked.wire != usual.wire, asked.wire},
+                       {&opt::layout, asked.layout != usual.layout, asked.layout},
+                       {&opt::order, asked.order != usual.order, asked.order},
+                       {&opt::plan_cache, !asked.plan_cache.empty(), asked.plan_cache},
+                       {&opt::verify, asked.verify},
+                       {&opt::profile, asked.profile},
+                       {&opt::bound, asked.bound}};
+  for (const Asked& one : all)
+    if (one.is_set && std::ranges::find(parts, one.option->part) == parts.end())
       throw options::wrong(one.value.empty() ? one.option->said() : one.option->with(one.value),
                            fmt::format("{} has no such option", job), "leave it out");
 }

@@ -2,25 +2,20 @@
 // This file makes the options of rooms from those of callers.
 #pragma once
 
+#include <initializer_list>
 #include <string_view>
 
 #include "dense/job/dense_options.h"
 #include "edgewire/options.h"
 #include "launch/bootstrap.h"
+#include "options/option.h"
 #include "process/local_process.h"
 
 namespace edgewire {
 
-/// The options that a job has beside those of its processes.
-struct Has {
-  bool graph = false;    ///< where its vertices and edges are
-  bool weights = false;  ///< whether it uses weights
-  bool tiles = false;
-  bool tools = false;  ///< verify and profile
-  bool count = false;  ///< bound
-};
-/// Throws UsageError that names an option which was set, and which this job does not have.
-void expect_only(const JobOptions& asked, std::string_view job, const Has& has);
+/// Throws UsageError that names an option which was set, and which this job does not have. It has those of
+/// its processes, and of these parts.
+void expect_only(const JobOptions& asked, std::string_view job, std::initializer_list<options::Part> parts);
 
 /// Sets what is asked for of a job on a graph, beside the options of its process. Throws UsageError where a
 /// word is none of those that JobOptions names. The rooms check the rest.

@@ -7,7 +7,7 @@ namespace edgewire::job {
 
 std::shared_ptr<DenseJob> make_dense_job(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                                          const JobOptions& options) {
-  expect_only(options, "a program", {.graph = true, .weights = true, .tiles = true});
+  expect_only(options, "a program", {options::Part::graph, options::Part::weights, options::Part::tiles});
   return std::make_shared<DenseJob>(bootstrap, graph, job_options(bootstrap, options));
 }
 

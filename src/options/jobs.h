@@ -8,6 +8,7 @@
 namespace edgewire::opt {
 
 using options::Option;
+using options::Part;
 using options::Scope;
 
 /// The bounds of time limits for waiting, in seconds. Shorter ones are over before a message can come.
@@ -97,7 +98,8 @@ inline constexpr Option json{.name = "json", .cpp = "Report::json", .python = "r
 inline constexpr Option quiet{.name = "quiet", .flag = true, .letter = 'q', .scope = Scope::first,
     .help = "print nothing but outputs that go to stdout, and on stderr only errors"};
 inline constexpr Option profile{.name = "profile", .cpp = "JobOptions::profile", .python = "profile",
-    .flag = true, .scope = Scope::first, .help = "say where the time went, and what limited the run"};
+    .flag = true, .scope = Scope::first, .part = Part::tools,
+    .help = "say where the time went, and what limited the run"};
 inline constexpr Option profile_page{.name = "profile-page", .scope = Scope::first,
     .help = "say the same on an HTML page with charts, in this file"};
 inline constexpr Option trace{.name = "trace", .scope = Scope::first,

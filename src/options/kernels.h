@@ -9,6 +9,7 @@
 namespace edgewire::opt {
 
 using options::Option;
+using options::Part;
 using options::Scope;
 
 /// The largest number of vertices.
@@ -16,10 +17,10 @@ inline constexpr double kMostVertices = kIds64 ? 0x1p48 : 0x1p32;
 
 // The graph, and where it is in the processes.
 inline constexpr Option ownership{.name = "ownership", .cpp = "JobOptions::ownership", .python = "ownership",
-    .other_names = "--partition",
+    .part = Part::graph, .other_names = "--partition",
     .help = "who owns a vertex: hash, ranges, or a partition file with a part for each line"};
 inline constexpr Option rows{.name = "rows", .cpp = "JobOptions::rows", .python = "rows",
-    .words = "auto|own|shares",
+    .part = Part::graph, .words = "auto|own|shares",
     .help = "on several hosts, where vertices of a process lie all over the graph file: own reads them in "
             "each process, shares reads each row once in all and sends it to its owner; auto is own where "
             "the file is in the page cache of every host"};
@@ -27,29 +28,30 @@ inline constexpr Option edges{.name = "edges", .words = "auto|memory|disk",
     .help = "keep the edges in memory, or on disk, from where each iteration reads them; auto takes disk "
             "where memory does not suffice"};
 inline constexpr Option devices{.name = "devices", .cpp = "JobOptions::disks", .python = "devices",
-    .scope = Scope::process,
+    .scope = Scope::process, .part = Part::graph,
     .help = "share the edges out among these folders (a,b), each on a disk of its own; by default they are "
             "beside the plan cache"};
 inline constexpr Option memory{.name = "memory", .cpp = "JobOptions::memory_bytes", .python = "memory",
-    .scope = Scope::process, .least = 1 << 20, .most = 0x1p60, .bytes = true,
+    .scope = Scope::process, .part = Part::graph, .least = 1 << 20, .most = 0x1p60, .bytes = true,
     .help = "of a process, such as 2G: what auto goes by, and what a process with edges on disk takes at "
             "most, beside 64M; by default what is free"};
 inline constexpr Option weighted{.name = "weighted", .cpp = "weighted", .python = "weight", .flag = true,
     .help = "use the weights of the edges; by default all count the same"};
-inline constexpr Option edges_weighted{.name = "weighted", .cpp = "JobOptions::weighted", .flag = true};
+inline constexpr Option edges_weighted{.name = "weighted", .cpp = "JobOptions::weighted", .flag = true,
+    .part = Part::weights};
 inline constexpr Option deterministic{.name = "deterministic", .cpp = "deterministic",
     .python = "deterministic", .flag = true};
 
 // Passes over all edges.
 inline constexpr Option strategy{.name = "strategy", .cpp = "JobOptions::strategy", .python = "strategy",
-    .words = "auto|edge|worker|process|slots|cover",
+    .part = Part::tiles, .words = "auto|edge|worker|process|slots|cover",
     .help = "send a value for each edge, for each destination of a worker or of a process (as published in "
             "2015, with ids), for each destination without ids (slots), or the fewest that suffice (cover); "
             "auto takes slots, or cover where sending takes longer than computing"};
 inline constexpr Option compute_rate{.name = "compute-rate", .least = 1, .most = 1e15,
     .help = "let --strategy auto assume this many edges/s for a worker; measured by default"};
 inline constexpr Option wire{.name = "wire", .cpp = "JobOptions::wire", .python = "wire",
-    .words = "f32|bf16|f16|u16",
+    .part = Part::tiles, .words = "f32|bf16|f16|u16",
     .help = "how values travel: as they are (f32), or bf16, f16 or u16 with error feedback"};
 inline constexpr Option precision{.name = "precision", .cpp = "JobOptions::wire", .python = "wire",
     .words = "f32|f64", .help = "of messages along edges: f32 (4 bytes) or f64 (8 bytes)"};
@@ -59,16 +61,16 @@ inline constexpr Option direction{.name = "direction", .words = "out|in|both",
             "self loop counts once; a graph that `info` calls symmetric has each edge both ways, and all "
             "three are the same"};
 inline constexpr Option layout{.name = "layout", .cpp = "JobOptions::layout", .python = "layout",
-    .words = "auto|given|degree",
+    .part = Part::tiles, .words = "auto|given|degree",
     .help = "keep a process's vertices in the given order, or put those of high degree first; auto measures "
             "and takes the faster one"};
 inline constexpr Option order{.name = "order", .cpp = "JobOptions::order", .python = "order",
-    .words = "auto|strips|hilbert|bins",
+    .part = Part::tiles, .words = "auto|strips|hilbert|bins",
     .help = "let workers sweep tiles strip by strip in one column after the other (strips), along the "
             "Hilbert curve over several columns (hilbert), or strip by strip but for thin tiles, whose "
             "values go through memory in bins (bins); auto measures a sample and takes the fastest one"};
 inline constexpr Option plan_cache{.name = "plan-cache", .cpp = "JobOptions::plan_cache",
-    .python = "plan_cache",
+    .python = "plan_cache", .part = Part::tiles,
     .help = "keep the plan next to the graph, or in a folder (--plan-cache=DIR), so that the next run with "
             "the same options starts at once"};
 
@@ -130,9 +132,10 @@ inline constexpr Option verbose{.name = "verbose", .flag = true, .letter = 'v', 
 inline constexpr Option top{.name = "top", .scope = Scope::first, .least = 0, .most = kMostVertices,
     .value_name = "K", .other_names = "-k"};
 inline constexpr Option verify{.name = "verify", .cpp = "JobOptions::verify", .python = "verify",
-    .flag = true, .scope = Scope::first, .other_names = "--check --validate"};
+    .flag = true, .scope = Scope::first, .part = Part::tools, .other_names = "--check --validate",
+    .help = "check the result at rank 0, one vertex after another"};
 inline constexpr Option bound{.name = "bound", .cpp = "JobOptions::bound", .python = "bound", .flag = true,
-    .scope = Scope::first,
+    .scope = Scope::first, .part = Part::supersteps,
     .help = "also count what had to be sent, as `edgewire bound` does, in sequence at rank 0, and report it "
             "beside what was sent"};
 inline constexpr Option checkpoint{.name = "checkpoint"};

@@ -37,6 +37,16 @@ enum class Scope : char {
   first     ///< rank 0, which alone uses it
 };
 
+/// What a job must do for JobOptions to have a meaning.
+enum class Part : char {
+  processes,   ///< any job
+  graph,       ///< its vertices and edges are in its processes
+  weights,     ///< its caller says whether edges have weights; kernels know by themselves
+  tiles,       ///< passes over all edges
+  tools,       ///< has a result that can be verified, and a report
+  supersteps,  ///< follows a frontier, and has a report
+};
+
 /// An option of a job, a kernel or a command: all that its messages, help, checks and agreement go by.
 struct Option {
   std::string_view name;         ///< on the command line, without its dashes: "peer-timeout"
@@ -47,6 +57,7 @@ struct Option {
   std::string (*in_python)(std::string_view value) = nullptr;
   char letter = 0;  ///< short name on the command line; 0: there is none
   Scope scope = Scope::job;
+  Part part = Part::processes;  ///< of a member of JobOptions: the jobs that have it
   std::string_view words = {};  ///< the values that it takes: "auto|given|degree"; empty: any
   /// The range of a number. A default that is not in it, such as 0 workers, stands for a value that is chosen
   /// later.

@@ -74,7 +74,7 @@ report::Answer distance_answer(const AnsweredRun& run, std::span<const Distance>
                                Distance unreached);
 /// Returns what all kernels whose values are labels answer: how many groups there are, which one is the
 /// largest, and how many vertices are alone. `labels`: [local number]. `one`, `several`: what a group is
-/// called. The job has Records of Record. Collective.
+/// called. The records of the job hold a label. Collective.
 report::Answer group_answer(const AnsweredRun& run, std::span<const PlainId> labels, const char* one,
                             const char* several);
 /// Sets the list of vertices with the highest values, double or std::uint64_t. `values`: [local number]; or

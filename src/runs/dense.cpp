@@ -150,18 +150,25 @@ kernels::Rounding rounding_of(const job::DenseJob& job, const DenseKernel& kerne
 
 /// Says what is wrong with a result that differs from the reference, or of which nothing can be said.
 std::string fault_of(const DenseKernel& kernel, const report::RunReport::Verification& check,
-                     double wire_error_bound) {
+                     const std::string& tolerance, double wire_error_bound) {
   if (!(check.limit_share <= 1))
     return fmt::format(
-        "the result differs from the reference: the {} of vertex {} by {:.3g} times what rounding can do; in "
-        "sum by {:.2g} (limit {:.2g})",
-        kernel.value(), check.vertex, check.limit_share, check.sum_error, check.limit);
+        "the result differs from the reference: the {} of vertex {} by {:.3g} times {}; in sum by {:.2g} "
+        "(limit {:.2g})",
+        kernel.value(), check.vertex, check.limit_share,
+        tolerance.empty() ? "what rounding can do" : "the tolerance", check.sum_error, check.limit);
   return fmt::format(
       "{} can say nothing of this result: rounding may change it by {:.2g} times its values in sum; {}",
       opt::verify, check.limit,
       wire_error_bound > 0 ? fmt::format("{} rounds less", opt::wire("f32"))
       : kernel.doubles()   ? fmt::format("fewer {} or larger values are needed", opt::iterations)
                            : fmt::format("{} rounds less", opt::precision("f64")));
+}
+
+/// Says what a result may differ by.
+std::string limits_of(const kernels::Reference& expected) {
+  if (!expected.tolerance.empty()) return "a tolerance of " + expected.tolerance;
+  return fmt::format("sums of up to {} doubles", std::max<std::uint64_t>(expected.longest_sum, 1));
 }
 
 /// Verifies values and answer at rank 0. Throws Error where the answer is wrong.
@@ -174,19 +181,19 @@ void verify(report::RunReport& report, const DenseKernel& kernel, const Asked& a
   const std::string wire = !plan::is_rounded(rounding.wire)
                                ? ""
                                : fmt::format(", {} between processes", plan::to_name(rounding.wire));
-  auto& check = report.verification.emplace_back(report::RunReport::Verification{
-      .max_relative_error = found.largest_error,
-      .sum_error = found.sum_error,
-      .limit = found.sum_limit,
-      .vertex_limit = found.largest_limit,
-      .limit_share = found.limit_share,
-      .vertex = values.empty() ? "" : asked.names(found.farthest),
-      .rules = fmt::format("{} iterations, messages of {}{}, sums of up to {} doubles", iterations,
-                           kernel.precision(), wire, std::max<std::uint64_t>(expected.longest_sum, 1)),
-      .passed = found.passed(),
-      .conclusive = found.conclusive,
-      .unchecked = found.unchecked});
-  if (!check.passed) check.fault = fault_of(kernel, check, report.wire_error_bound);
+  auto& check = report.verification.emplace_back(
+      report::RunReport::Verification{.max_relative_error = found.largest_error,
+                                      .sum_error = found.sum_error,
+                                      .limit = found.sum_limit,
+                                      .vertex_limit = found.largest_limit,
+                                      .limit_share = found.limit_share,
+                                      .vertex = values.empty() ? "" : asked.names(found.farthest),
+                                      .rules = fmt::format("{} iterations, messages of {}{}, {}", iterations,
+                                                           kernel.precision(), wire, limits_of(expected)),
+                                      .passed = found.passed(),
+                                      .conclusive = found.conclusive,
+                                      .unchecked = found.unchecked});
+  if (!check.passed) check.fault = fault_of(kernel, check, expected.tolerance, report.wire_error_bound);
 }
 
 /// Returns the sum over the values of the owned vertices.
@@ -218,27 +225,53 @@ std::optional<perf::Profiler> make_profiler(launch::Bootstrap& bootstrap, job::D
   return std::optional<perf::Profiler>(std::in_place, perf::profiled(bootstrap, job.process()), asked);
 }
 
-DenseOutcome run_iterations(launch::Bootstrap& bootstrap, job::DenseJob& job, DenseKernel& kernel,
-                            const RunOptions& options, DenseStage& stage) {
-  stage.checkpoints.emplace(
-      job::Checkpointed{bootstrap, job.pool(), job.graph(), job.owned().ids(), sizeof(double),
-                        fmt::format("{}, wire {}", kernel.state(), plan::to_name(options.job.encoding))},
-      options.checkpoints, kernel.iterations());
-  stage.run.iterations = kernel.iterations();
-  stage.run.has_goal = kernel.has_goal();
-  stage.run.progress = [&](int done) {
-    const int total = kernel.has_goal() ? 0 : kernel.iterations();  // nobody knows when it is reached
-    if (options.tools.progress)
-      options.tools.progress(
+Checkpoints checkpoints_of(job::DenseJob& job, const DenseKernel& kernel, const RunOptions& options) {
+  return {{job.bootstrap(), job.pool(), job.graph(), job.owned().ids(), sizeof(double),
+           fmt::format("{}, wire {}", kernel.state(), plan::to_name(options.job.encoding))},
+          options.checkpoints,
+          kernel.iterations()};
+}
+
+/// Returns how a run of the kernel iterates. What is passed outlives the result.
+job::RunOptions run_options(const DenseKernel& kernel, const RunOptions& options,
+                            topology::Observer* observer, Checkpoints& checkpoints) {
+  const int total = kernel.has_goal() ? 0 : kernel.iterations();  // nobody knows when a goal is reached
+  const auto tell = [&progress = options.tools.progress, total](int done) {
+    if (progress)
+      progress(
           {"iterate", static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(total), "iterations"});
   };
-  stage.run.checkpoint = stage.checkpoints->written();
-  stage.run.every = options.checkpoints.every;
-  auto outcome = kernel.iterate(stage);
-  stage.run.checkpoint = nullptr;
-  stage.checkpoints.reset();  // their memory is not needed for what follows
-  refuse_changed_files();
-  return outcome;
+  return {kernel.iterations(),   kernel.has_goal(),        tell, observer,
+          checkpoints.written(), options.checkpoints.every};
+}
+
+/// Verifies the values and hands them over, where that was asked for. Collective.
+void conclude(report::RunReport& report, const DenseKernel& kernel, const DenseStage& stage,
+              const DenseOutcome& outcome, const kernels::Rounding& rounding, const graph::VertexNames& names,
+              const RunOptions& options) {
+  auto& [bootstrap, job, tools] = stage;
+  std::vector<double> all;
+  bool right = true;  // as far as anybody looks
+  if (!bootstrap.allgather(tools.verify || tools.gather ? "wanted" : "")[0].empty()) {
+    all = job::gather_values(job, outcome.values);
+    if (bootstrap.rank() == 0 && tools.verify)
+      verify(report, kernel, {job.graph(), names, tools.top}, rounding, outcome.done(), all);
+    right = bootstrap.allgather(report.is_right() ? "" : "wrong")[0].empty();
+  }
+  if (!right || !options.finished) return;
+  const auto shown = [&](std::span<const double> values) {
+    return Values{Values::Form::number, values, kernel.digits(), kernel.value()};
+  };
+  const auto text_of_owned = [&](TextForm form) {
+    std::vector<VertexId> ids;
+    std::vector<double> values;
+    for (const OwnedIndex index : stage.job.owned().indexes()) {
+      ids.push_back(stage.job.owned().ids()[index]);
+      values.push_back(outcome.values[index]);
+    }
+    return text_of(stage.job.graph(), ids, shown(values), form);
+  };
+  options.finished({0, shown(all), text_of_owned, &all});
 }
 
 }  // namespace
@@ -275,13 +308,23 @@ report::RunReport DenseKernel::run(launch::Bootstrap& bootstrap, const graph::Gr
   if (const std::string& note = job.cache_use().note; !note.empty() && asked.process.warn)
     asked.process.warn(note);
   auto profiler = make_profiler(bootstrap, job, *this, options);
-  DenseStage stage{bootstrap, job, tools};
-  stage.run.observer = profiler ? profiler->observer() : nullptr;
   std::optional<perf::BalanceWatch> watch;
   if (const auto* const disks = job.disk_tiles())
     watch.emplace(bootstrap, job.process(), disks->files().paths(),
                   static_cast<double>(asked.link_bits_per_s));
-  const DenseOutcome outcome = run_iterations(bootstrap, job, *this, options, stage);
+  DenseOutcome outcome;
+  {  // What follows does not need the memory of checkpoints and loops.
+    Checkpoints checkpoints = checkpoints_of(job, *this, options);
+    const auto run = start(job);
+    if (const auto from = checkpoints.take_resumed())
+      run->resume(from->iteration, from->values<double>(), from->has_totals ? &from->totals : nullptr);
+    outcome.iterations =
+        run->iterate(run_options(*this, options, profiler ? profiler->observer() : nullptr, checkpoints));
+    outcome.values = run->values();
+    outcome.memory = run->take_values();
+    outcome.resumed_at = run->resumed_at();
+  }
+  refuse_changed_files();
   if (watch) watch->end_step("iterations");
   const double busy_s = watch ? watch->disk_s() : 0;
   if (tools.progress) tools.progress({});
@@ -295,32 +338,13 @@ report::RunReport DenseKernel::run(launch::Bootstrap& bootstrap, const graph::Gr
   auto report = gather_report(job, asked, outcome.iterations, seconds_total, checksum(job, outcome.values));
   if (watch) report.disk = gather_disk(bootstrap, job.disk_tiles()->files(), disk, *watch);
   const auto rounding = rounding_of(job, *this, asked.encoding);
+  const DenseStage stage{bootstrap, job, tools};
   add_kernel(report, *this, stage, outcome, rounding, names);
   if (profiler) {
     auto profile = profiler->gather(perf::facts_of(bootstrap, job, disk, outcome.iterations.size()));
     if (bootstrap.rank() == 0) perf::add_to(report, std::move(profile));
   }
-  std::vector<double> all;
-  bool right = true;  // as far as anybody looks
-  if (!bootstrap.allgather(tools.verify || tools.gather ? "wanted" : "")[0].empty()) {
-    all = job::gather_values(job, outcome.values);
-    if (bootstrap.rank() == 0 && tools.verify)
-      verify(report, *this, {graph, names, tools.top}, rounding, outcome.done(), all);
-    right = bootstrap.allgather(report.is_right() ? "" : "wrong")[0].empty();
-  }
-  const auto shown = [&](std::span<const double> values) {
-    return Values{Values::Form::number, values, digits(), value()};
-  };
-  const auto text_of_owned = [&](TextForm form) {
-    std::vector<VertexId> ids;
-    std::vector<double> values;
-    for (const OwnedIndex index : job.owned().indexes()) {
-      ids.push_back(job.owned().ids()[index]);
-      values.push_back(outcome.values[index]);
-    }
-    return text_of(graph, ids, shown(values), form);
-  };
-  if (right && options.finished) options.finished({0, shown(all), text_of_owned, &all});
+  conclude(report, *this, stage, outcome, rounding, names, options);
   return report;
 }
 

@@ -1,7 +1,7 @@
 // This file says what a kernel that passes over all edges has to say, and runs it.
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,13 +27,11 @@ struct DenseOutcome {
   int done() const noexcept { return resumed_at + static_cast<int>(iterations.size()); }
 };
 
-/// A job that is ready to iterate.
+/// A job, and what was asked for beside computing.
 struct DenseStage {
   launch::Bootstrap& bootstrap;
   job::DenseJob& job;
   const Tools& tools;
-  job::RunOptions run{};
-  std::optional<Checkpoints> checkpoints{};  ///< checkpoints, once the job is made
 };
 
 /// A kernel whose values are doubles. There is one object for each process of the job. What is virtual sets
@@ -42,8 +40,8 @@ class DenseKernel : public Kernel {
  public:
   /// Makes a kernel. `value`: what messages call the value of a vertex. `doubles`: messages are doubles,
   /// otherwise floats.
-  DenseKernel(std::string name, std::string_view value, bool doubles)
-      : Kernel(std::move(name)), value_(value), doubles_(doubles) {}
+  DenseKernel(std::string name, std::string value, bool doubles)
+      : Kernel(std::move(name)), value_(std::move(value)), doubles_(doubles) {}
   bool has_tiles() const final { return true; }
   report::RunReport run(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                         const graph::VertexNames& names, const RunOptions& options) final;
@@ -59,8 +57,8 @@ class DenseKernel : public Kernel {
   virtual int iterations() const = 0;
   /// Returns whether the program is asked after each iteration if it is done.
   virtual bool has_goal() const { return false; }
-  /// Makes the program and hands it to run_program().
-  virtual DenseOutcome iterate(DenseStage& stage) = 0;
+  /// Makes the program and its run, which may note in the kernel how it ended. The kernel outlives it.
+  virtual std::unique_ptr<job::AnyRun<double>> start(job::DenseJob& job) = 0;
   virtual kernels::Reference reference(const graph::GraphFile& graph, int iterations,
                                        const kernels::Rounding& rounding) const = 0;
   /// Returns what kernels::message_bound() tells.
@@ -81,23 +79,8 @@ class DenseKernel : public Kernel {
   static void set_top(report::Answer& answer, const char* word, process::Order order, const DenseStage& stage,
                       const DenseOutcome& outcome, const graph::VertexNames& names);
 
-  /// Sets `last` to the totals of the last iteration.
-  template <class P>
-  static DenseOutcome run_program(DenseStage& stage, P& program, typename P::Totals& last) {
-    job::DenseRun run(stage.job, program);
-    if (const auto from = stage.checkpoints->take_resumed())
-      run.resume(from->iteration, from->values<double>(), from->has_totals ? &from->totals : nullptr);
-    DenseOutcome outcome;
-    outcome.iterations = run.iterate(stage.run);
-    outcome.values = run.values();
-    outcome.memory = run.take_values();
-    outcome.resumed_at = run.resumed_at();
-    last = run.totals();
-    return outcome;
-  }
-
  private:
-  std::string_view value_;
+  std::string value_;
   bool doubles_;
 };
 

@@ -123,8 +123,8 @@ template <class Value>
 class VertexKernel : public FrontierKernel {
  public:
   /// Makes a kernel whose values, of this name, results show in this form.
-  VertexKernel(std::string name, std::string_view column, Values::Form form, int digits)
-      : FrontierKernel(std::move(name)), column_(column), form_(form), digits_(digits) {}
+  VertexKernel(std::string name, std::string column, Values::Form form, int digits)
+      : FrontierKernel(std::move(name)), column_(std::move(column)), form_(form), digits_(digits) {}
 
   std::uint64_t checksum(const frontier::FrontierJob& job) const override {
     return runs::checksum(job, mine_);
@@ -142,7 +142,7 @@ class VertexKernel : public FrontierKernel {
   std::vector<Value> all_;   ///< [vertex], at rank 0
 
  private:
-  std::string_view column_;
+  std::string column_;
   Values::Form form_;
   int digits_;
 };

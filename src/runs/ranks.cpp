@@ -48,13 +48,14 @@ class RankKernel : public DenseKernel {
   /// Returns the kernel and what its program depends on, but not damping.
   virtual std::string program() const = 0;
 
+  /// Returns a run of the program, which notes how the ranks settled.
   template <class P>
-  DenseOutcome iterate_program(DenseStage& stage, P program) {
-    typename P::Totals last;
-    DenseOutcome outcome = run_program(stage, program, last);
-    change_ = last.change;
-    ending_ = program.convergence.ending();
-    return outcome;
+  std::unique_ptr<job::AnyRun<double>> run_of(job::DenseJob& job, P program) {
+    const auto ended = [this](const P& after, const typename P::Totals& last) {
+      change_ = last.change;
+      ending_ = after.convergence.ending();
+    };
+    return std::make_unique<job::OwningRun<P>>(job, std::move(program), ended);
   }
 
   PageRankOptions asked_;
@@ -114,9 +115,9 @@ class PageRankKernel final : public RankKernel {
   PageRankKernel(const PageRankOptions& asked, std::uint64_t vertices, bool doubles)
       : RankKernel("pagerank", asked, doubles), vertices_(vertices) {}
 
-  DenseOutcome iterate(DenseStage& stage) override {
-    return doubles() ? iterate_program(stage, kernels::PageRank<double>(asked_, vertices_))
-                     : iterate_program(stage, kernels::PageRank<float>(asked_, vertices_));
+  std::unique_ptr<job::AnyRun<double>> start(job::DenseJob& job) override {
+    return doubles() ? run_of(job, kernels::PageRank<double>(asked_, vertices_))
+                     : run_of(job, kernels::PageRank<float>(asked_, vertices_));
   }
   kernels::Reference reference(const graph::GraphFile& graph, int iterations,
                                const kernels::Rounding& rounding) const override {
@@ -142,9 +143,9 @@ class PprKernel final : public RankKernel {
     sources_.shares = kernels::relative_shares(std::move(sources_.shares));
   }
 
-  DenseOutcome iterate(DenseStage& stage) override {
-    return doubles() ? iterate_program(stage, kernels::Ppr<double>(asked_, restarts()))
-                     : iterate_program(stage, kernels::Ppr<float>(asked_, restarts()));
+  std::unique_ptr<job::AnyRun<double>> start(job::DenseJob& job) override {
+    return doubles() ? run_of(job, kernels::Ppr<double>(asked_, restarts()))
+                     : run_of(job, kernels::Ppr<float>(asked_, restarts()));
   }
   kernels::Reference reference(const graph::GraphFile& graph, int iterations,
                                const kernels::Rounding& rounding) const override {

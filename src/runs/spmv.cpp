@@ -32,8 +32,8 @@ class SpmvKernel final : public DenseKernel {
   }
   bool weighted() const override { return weighted_; }
   int iterations() const override { return asked_.iterations; }
-  DenseOutcome iterate(DenseStage& stage) override {
-    return doubles() ? multiply<double>(stage) : multiply<float>(stage);
+  std::unique_ptr<job::AnyRun<double>> start(job::DenseJob& job) override {
+    return doubles() ? run_of<double>(job) : run_of<float>(job);
   }
   kernels::Reference reference(const graph::GraphFile& graph, int iterations,
                                const kernels::Rounding& rounding) const override {
@@ -69,18 +69,22 @@ class SpmvKernel final : public DenseKernel {
 
  private:
   template <class Offered>
-  DenseOutcome multiply(DenseStage& stage) {
-    kernels::Spmv<Offered> program(x_.values);
-    typename kernels::Spmv<Offered>::Totals last;
-    DenseOutcome outcome = run_program(stage, program, last);
-    if (last.too_large == 0) return outcome;
-    throw Error(fmt::format(
-        "{}: after {} iterations {} of {} values are too large for {}: {}", stage.job.graph().path(),
-        asked_.iterations, last.too_large, stage.job.graph().vertices(), precision(),
-        !doubles() ? fmt::format("{} takes more", opt::precision("f64"))
-        : asked_.iterations > 1
-            ? fmt::format("ask for fewer {} or smaller values in {}", opt::iterations, opt::x)
-            : fmt::format("smaller values in {} or smaller weights are needed", opt::x)));
+  std::unique_ptr<job::AnyRun<double>> run_of(job::DenseJob& job) const {
+    using Spmv = kernels::Spmv<Offered>;
+    return std::make_unique<job::OwningRun<Spmv>>(job, Spmv(x_.values),
+                                                  [&](const Spmv&, const typename Spmv::Totals& last) {
+                                                    if (last.too_large > 0)
+                                                      refuse(job.graph(), last.too_large);
+                                                  });
+  }
+  [[noreturn]] void refuse(const graph::GraphFile& graph, double too_large) const {
+    throw Error(
+        fmt::format("{}: after {} iterations {} of {} values are too large for {}: {}", graph.path(),
+                    asked_.iterations, too_large, graph.vertices(), precision(),
+                    !doubles() ? fmt::format("{} takes more", opt::precision("f64"))
+                    : asked_.iterations > 1
+                        ? fmt::format("ask for fewer {} or smaller values in {}", opt::iterations, opt::x)
+                        : fmt::format("smaller values in {} or smaller weights are needed", opt::x)));
   }
 
   SpmvOptions asked_;

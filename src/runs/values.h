@@ -40,7 +40,7 @@ struct Values {
   Form form = Form::number;
   Numbers numbers;
   int digits = 17;
-  std::string_view column = "value";  ///< a literal: the name of the column
+  std::string_view column = "value";  ///< the name of the column, which outlives this
 };
 
 /// Returns parents of vertices as results show them.

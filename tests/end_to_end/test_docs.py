@@ -117,3 +117,16 @@ def test_readme_shows_its_highest_ranks(highest):
     readme = (ROOT / "README.md").read_text()
     assert DESKTOP.name in readme
     assert re.search(r"[\s,#]+".join(re.escape(name) for name, _ in highest), readme), highest
+
+
+def test_the_table_of_kernels_has_their_options(edgewire):
+    """The column `options` of docs/kernels.md names all options of a kernel's own, and none that it has not."""
+    table = [re.split(r"(?<!\\)\|", line)[1:-1] for line in (ROOT / "docs/kernels.md").read_text().splitlines() if re.match(r"\| \[?`\w+`", line)]
+    table = {re.findall(r"\w+", row[0])[0]: set(re.findall(r"--[a-z0-9-]+", row[4])) for row in table if len(row) == 6}
+    assert len(table) == 11
+    for kernel, named in table.items():
+        groups = dict(re.findall(r"^(\w.*):\n((?:  .*\n|\n(?=  ))+)", edgewire.ok("help", kernel), re.M))
+        options = {group: set(re.findall(r"^  (?:-\w, )?(--[a-z0-9-]+)", text, re.M)) for group, text in groups.items()}
+        shared = {"--output", "--top", "--processes", "--labels", "--verbose", "--direction"}  # by all, or by all that are dense
+        own = options.get("Kernel", set()) | options["Most used"] - shared
+        assert own <= named <= set().union(*options.values()), (kernel, own ^ named)

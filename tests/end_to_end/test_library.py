@@ -73,29 +73,25 @@ def test_a_kernel_of_ones_own(edgewire, example, installed, tmp_path):
     matrix = np.zeros((len(ids), len(ids)))
     np.add.at(matrix, (np.searchsorted(ids, edges[:, 1]), np.searchsorted(ids, edges[:, 0])), 1)
     expected = np.linalg.solve(np.eye(len(ids)) - 0.05 * matrix, np.ones(len(ids)))
-    run = example("my_kernel", tmp_path / "g.ew", 0.05)
+    run = example("my_kernel", "katz", tmp_path / "g.ew", "--alpha", 0.05, "-p", 2, "-o", "-", "--verify")
     assert run.returncode == 0, run.stderr
-    lines = [line.split("\t") for line in run.stdout.splitlines()]
-    assert [int(vertex) for vertex, _ in lines] == list(ids)  # whole lines, in order, by one of the two processes
-    values = dict(lines)
+    values = dict(line.split("\t") for line in run.stdout.splitlines())
+    assert [int(vertex) for vertex in values] == list(ids)
     np.testing.assert_allclose([float(values[str(v)]) for v in ids], expected, rtol=1e-5)
     largest = max(abs(np.linalg.eigvals(matrix)))
     for alpha in (1.05 / largest, 1e300):  # above 1 / the largest eigenvalue the sums have no end
-        grown = example("my_kernel", tmp_path / "g.ew", alpha)
+        grown = example("my_kernel", "katz", tmp_path / "g.ew", "--alpha", alpha, "-p", 2)
         assert (grown.returncode, grown.stdout) == (1, ""), alpha
-        assert re.fullmatch(r"edgewire: rank \d: the values grow without end.* take a smaller ALPHA: .*\n", grown.stderr), grown.stderr
-    settled = example("my_kernel", tmp_path / "g.ew", 0.95 / largest)
+        assert re.fullmatch(r"edgewire: rank \d: the values grow without end.* take a smaller --alpha: .*\n", grown.stderr), grown.stderr
+    settled = example("my_kernel", "katz", tmp_path / "g.ew", "--alpha", 0.95 / largest)
     assert settled.returncode == 0, settled.stderr
     make, _, run = written()
     for line in make, run:
         shown = subprocess.run(line, shell=True, cwd=tmp_path, env=installed[1], check=True, text=True, capture_output=True).stdout
-    lines = shown.splitlines()
-    assert len(lines) == 1024 and all(float(line.split("\t")[1]) >= 1 for line in lines)
+    assert shown.startswith("highest:\n") and "check against a sequential reference: passed" in shown, shown
 
 
 @pytest.mark.parametrize("name, wrong, empty", [
-    ("my_kernel", [["g.ew"], ["g.ew", "x"], ["g.ew", ""], ["g.ew", "0"], ["g.ew", "-1"], ["g.ew", "nan"], ["g.ew", "inf"], ["-p", "2"]], ["0.1"]),
-    ("components", [[], ["g.ew", "-p", "2"], ["--help"]], []),
     ("top_ranks", [[], ["g.ew", "-p", "2"], ["--help"]], []),
     ("tasks", [["x"], ["3.7"], [""], ["4294967297"], ["8", "9"], ["--help"]], None)])
 def test_examples_say_what_is_wrong(edgewire, tmp_path, name, wrong, empty):
@@ -122,11 +118,11 @@ def test_examples_say_what_is_wrong(edgewire, tmp_path, name, wrong, empty):
         edgewire.ok("convert", tmp_path / "g.txt", "--undirected", "--allow-empty", "-o", tmp_path / "g.ew")
         run = example(tmp_path / "g.ew", *empty)
         assert (run.returncode, run.stderr) == (0, "")
-        assert len(run.stdout.splitlines()) == vertices + (name == "top_ranks")
+        assert len(run.stdout.splitlines()) == vertices + 1
 
 
 def test_a_frontier_kernel_of_ones_own(edgewire, example, tmp_path):
-    """Components, beside those that merging sets of vertices finds."""
+    """Components, beside those that merging sets of vertices finds; several workers hear at the same time."""
     edges = np.random.default_rng(3).integers(0, 2000, (1500, 2))
     (tmp_path / "g.txt").write_text("".join(f"{s} {t}\n" for s, t in edges))
     edgewire.ok("convert", tmp_path / "g.txt", "-o", tmp_path / "g.ew", "--undirected")
@@ -136,13 +132,14 @@ def test_a_frontier_kernel_of_ones_own(edgewire, example, tmp_path):
             sets[s] |= sets[t]
             for v in sets[t]:
                 sets[v] = sets[s]
-    run = example("components", tmp_path / "g.ew")
-    assert run.returncode == 0, run.stderr
-    labels = {int(v): int(label) for v, label in (line.split("\t") for line in run.stdout.splitlines())}
-    assert labels == {v: min(sets[v]) for v in sets}
-    assert len(set(labels.values())) > 100  # several hundred components
+    for shape in (["-p", 1, "-w", 3], ["-p", 3, "-w", 2]):
+        run = example("components", "components", tmp_path / "g.ew", *shape, "-o", "-", "--verify")
+        assert run.returncode == 0, run.stderr
+        labels = {int(v): int(label) for v, label in (line.split("\t") for line in run.stdout.splitlines())}
+        assert labels == {v: min(sets[v]) for v in sets}
+        assert len(set(labels.values())) > 100  # several hundred components
     edgewire.ok("convert", tmp_path / "g.txt", "-o", tmp_path / "directed.ew")
-    refused = example("components", tmp_path / "directed.ew")
+    refused = example("components", "components", tmp_path / "directed.ew", "-p", 2)
     assert refused.returncode == 1 and refused.stdout == ""
     assert re.fullmatch(r"edgewire: rank \d: .*directed.ew: its edges are not stored both ways; convert it with --undirected\n", refused.stderr)
 

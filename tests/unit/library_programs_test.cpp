@@ -16,11 +16,7 @@ namespace edgewire {
 
 namespace {
 
-constexpr std::uint32_t kVertices = 60;
 constexpr double kModulus = 97;
-
-/// Edges with loops and repeated ones, of weights 1 to 7; the last vertex has none.
-std::vector<graph::Edge> some_edges() { return graph::random_edges(kVertices - 1, 400, 5); }
 
 /// New value = (sum over in-edges, times their weights, + sum over all vertices) modulo 97. Start: id
 /// modulo 5, which is the constant, too.

@@ -1,12 +1,20 @@
 // What the tests of the public headers share.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "bootstraps.h"
+#include "graph_test.h"
 #include "transport_fixture.h"
 
 namespace edgewire {
+
+inline constexpr std::uint32_t kVertices = 60;  ///< vertices of some_edges()
+
+/// Edges with loops and repeated ones, of weights 1 to 7; the last vertex has none.
+inline std::vector<graph::Edge> some_edges() { return graph::random_edges(kVertices - 1, 400, 5); }
 
 /// Calls work(bootstrap) in each of several processes, which are threads. A process that throws ends the job
 /// for the others, as launch::run() does.

@@ -48,24 +48,6 @@ void DenseJob::release_rows() {
   rows_released_ = true;
 }
 
-engine::IterationResult DenseJob::iterate(engine::Loops& loops, engine::IterationOptions options) {
-  // Signals count from the start of the job: another run would take the values of this one for its own.
-  if (has_run_ && bootstrap_.size() > 1)
-    throw UsageError("a job of several processes runs once: make another job for the next run");
-  has_run_ = true;
-  options.column_nodes = plan_.columns.nodes;
-  options.column_workers = plan_.column_workers;
-  options.worker_nodes = plan_.columns.worker_nodes;
-  std::optional<DiskTiles::Watching> watching;
-  if (plan_.tiles.disks) watching.emplace(*plan_.tiles.disks, options.observer);
-  setup_messages_ =
-      bootstrap_.messages_sent() + process_.handshake_messages() + plan_.exchange.setup_messages();
-  auto result = engine::iterate(process_.pool(), plan_.exchange, plan_.columns.bounds, plan_.owned.indexes(),
-                                loops, options);
-  count_memory(loops, result);
-  return result;
-}
-
 disk::ReadFigures DenseJob::measure_disks() {
   disk::ReadFigures figures;
   const auto& files = disk_tiles()->files();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@
 #include "topology/page_nodes.h"
 
 namespace edgewire::job {
+
+struct RunOptions;
 
 /// Counts, for each kind of memory of a process, on which nodes its pages lie.
 struct MemoryFigures {
@@ -61,16 +64,12 @@ class DenseJob {
   /// Asks for the memory of the loops' arrays where it is used: values on the node of their column, messages,
   /// which all workers read, on all nodes in turn. Before the arrays are touched.
   void place(const engine::Loops& loops) const;
-  /// Sets options.column_nodes and options.worker_nodes. Messages have as many bytes as options.encoding
-  /// says.
-  engine::IterationResult iterate(engine::Loops& loops, engine::IterationOptions options);
-
-  /// Returns where the pages of this process were, after iterate().
+  /// Returns where the pages of this process were, after run_loops().
   const MemoryFigures& memory_figures() const noexcept { return memory_figures_; }
 
-  /// Returns what was read, after iterate() and where edges are on disks. It also returns what all processes
-  /// read at the same time from the same files when they do nothing else. Times are left to the caller.
-  /// Collective.
+  /// Returns what was read, after run_loops() and where edges are on disks. It also returns what all
+  /// processes read at the same time from the same files when they do nothing else. Times are left to the
+  /// caller. Collective.
   disk::ReadFigures measure_disks();
   /// Returns null where edges are in memory.
   const DiskTiles* disk_tiles() const noexcept { return plan_.tiles.disks.get(); }
@@ -83,11 +82,14 @@ class DenseJob {
   double seconds_load() const noexcept { return plan_.seconds_load; }
   double seconds_plan() const noexcept { return plan_.seconds_plan; }
 
-  /// Returns how many messages this process sent before iterate(): for handshakes, collective calls, and
+  /// Returns how many messages this process sent before run_loops(): for handshakes, collective calls, and
   /// lists of the plan.
   std::uint64_t setup_messages() const noexcept { return setup_messages_; }
 
  private:
+  friend std::vector<engine::IterationRecord> run_loops(DenseJob&, engine::Loops&, const RunOptions&, int,
+                                                        const exchange::Totals&, std::span<const double>,
+                                                        exchange::Totals&);
   void place_inbox();
   std::vector<topology::PlacedMemory> inbox_memory() const;
   std::vector<topology::PlacedMemory> tile_memory() const;
@@ -100,7 +102,7 @@ class DenseJob {
   process::LocalProcess process_;
   DensePlan plan_;
   bool rows_released_ = false;
-  bool has_run_ = false;  ///< iterate() was called
+  bool has_run_ = false;  ///< run_loops() was called
   MemoryFigures memory_figures_;
   std::uint64_t setup_messages_ = 0;
 };

@@ -1,6 +1,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "dense/job/checkpoint.h"
@@ -45,19 +46,20 @@ graph::Row row_of(const DenseJob& job, OwnedIndex index) { return job.rows()[job
 
 void release_rows(DenseJob& job) { job.release_rows(); }
 
-std::vector<engine::IterationRecord> run_loops(DenseJob& job, engine::Loops& loops, const RunOptions& options,
-                                               int done, const exchange::Totals& start,
-                                               std::span<const double> values, exchange::Totals& last) {
-  check_range(opt::iterations, options.iterations, done, std::numeric_limits<int>::max());
-  check_range(opt::every, options.every, 1, std::numeric_limits<int>::max());
+namespace {
+
+/// Returns the options of the iterations behind the first `done`, without those of the job. `options`
+/// outlives the result.
+engine::IterationOptions options_after(int done, const RunOptions& options, const exchange::Totals& start,
+                                       std::span<const double> values) {
   engine::IterationOptions inner;
   inner.iterations = options.iterations - done;
   inner.has_goal = options.has_goal;
   inner.start = start;
   inner.observer = options.observer;
-  if (options.progress) inner.progress = [&](int more) { options.progress(done + more); };
+  if (options.progress) inner.progress = [&options, done](int more) { options.progress(done + more); };
   if (Checkpoint* const checkpoint = options.checkpoint; checkpoint != nullptr) {
-    inner.checkpoint_due = [&](int more) { return (done + more) % options.every == 0; };
+    inner.checkpoint_due = [&options, done](int more) { return (done + more) % options.every == 0; };
     inner.start_checkpoint = [=](int more, const exchange::Totals& mine) {
       checkpoint->start(static_cast<std::uint64_t>(done) + static_cast<std::uint64_t>(more),
                         std::as_bytes(values), mine);
@@ -65,7 +67,33 @@ std::vector<engine::IterationRecord> run_loops(DenseJob& job, engine::Loops& loo
     inner.checkpoints_written = [=](bool wait) { return checkpoint->written(wait); };
     inner.commit_checkpoint = [=] { checkpoint->commit(); };
   }
-  auto result = job.iterate(loops, inner);
+  return inner;
+}
+
+}  // namespace
+
+std::vector<engine::IterationRecord> run_loops(DenseJob& job, engine::Loops& loops, const RunOptions& options,
+                                               int done, const exchange::Totals& start,
+                                               std::span<const double> values, exchange::Totals& last) {
+  check_range(opt::iterations, options.iterations, done, std::numeric_limits<int>::max());
+  check_range(opt::every, options.every, 1, std::numeric_limits<int>::max());
+  // Signals count from the start of the job: another run would take the values of this one for its own.
+  if (job.has_run_ && job.bootstrap().size() > 1)
+    throw UsageError("a job of several processes runs once: make another job for the next run");
+  job.has_run_ = true;
+  DensePlan& plan = job.plan_;
+  auto inner = options_after(done, options, start, values);
+  inner.column_nodes = plan.columns.nodes;
+  inner.column_workers = plan.column_workers;
+  inner.worker_nodes = plan.columns.worker_nodes;
+  std::optional<DiskTiles::Watching> watching;
+  if (plan.tiles.disks) watching.emplace(*plan.tiles.disks, options.observer);
+  job.setup_messages_ =
+      job.bootstrap().messages_sent() + job.process().handshake_messages() + plan.exchange.setup_messages();
+  auto result =
+      engine::iterate(job.pool(), plan.exchange, plan.columns.bounds, plan.owned.indexes(), loops, inner);
+  watching.reset();
+  job.count_memory(loops, result);
   if (options.checkpoint != nullptr) options.checkpoint->finish();
   last = result.totals;
   return std::move(result.records);

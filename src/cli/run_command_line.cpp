@@ -1,5 +1,5 @@
 // This file runs the program in one process, from its command line to its exit status.
-#include "cli/run_program.h"
+#include "edgewire/own_kernel.h"
 
 #include <unistd.h>
 #include <CLI/CLI.hpp>
@@ -15,13 +15,16 @@
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/help.h"
+#include "cli/own_kernels.h"
 #include "cli/program.h"
 #include "cli/suggest.h"
 #include "edgewire/detail/cpu_level.h"
 #include "options/option.h"
 #include "topology/shell.h"
 
-namespace edgewire::cli {
+namespace edgewire {
+
+namespace cli {
 
 namespace {
 
@@ -60,7 +63,10 @@ void leave_plugins_out() {
 
 }  // namespace
 
-int run_program(int argc, char** argv) {
+}  // namespace cli
+
+int run_command_line(int argc, char** argv, const std::vector<OwnKernel>& kernels) {
+  using namespace cli;
   std::set_terminate(end_with_a_line);
   options::speak(options::Face::command_line);
   leave_plugins_out();
@@ -69,8 +75,10 @@ int run_program(int argc, char** argv) {
       "the network allows. edgewire help COMMAND explains a command."};
   app.formatter(std::make_shared<Help>());
   app.require_subcommand(1);
-  add_commands(app);
   try {
+    std::vector<Command> own;
+    for (const auto& one : kernels) own.push_back(command_of(one));
+    add_commands(app, std::move(own));
     topology::settle_in_shell();
     run(app, argc, argv);
     return 0;
@@ -90,4 +98,4 @@ int run_program(int argc, char** argv) {
   }
 }
 
-}  // namespace edgewire::cli
+}  // namespace edgewire

@@ -1,0 +1,129 @@
+#include "cli/own_kernels.h"
+
+#include <fmt/format.h>
+
+#include <list>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "base/error.h"
+#include "cli/dense_command.h"
+#include "cli/frontier_command.h"
+#include "cli/option.h"
+#include "graph/vertex_names.h"
+#include "library/own_kernel.h"
+#include "options/kernels.h"
+
+namespace edgewire::cli {
+
+namespace {
+
+/// A kernel, and what is asked of it.
+template <class Settings, class Own>
+struct OwnSettings : Settings {
+  explicit OwnSettings(const Own& said) : own(said) {}
+
+  /// Adds the options that the kernel asks for itself. This object outlives the command.
+  void add_own_options(CLI::App& command) {
+    command.option_defaults()->group("Kernel");
+    for (const auto& one : own.words.options) {
+      rows.push_back({.name = one.name, .help = one.help});
+      if (const auto* const number = std::get_if<double*>(&one.value)) {
+        rows.back().least = one.least;
+        rows.back().most = one.most;
+        add(command, rows.back(), **number);
+      } else {
+        rows.back().value_name = "ID";
+        vertices.emplace_back(std::get<VertexId*>(one.value), std::string());
+        add(command, rows.back(), vertices.back().second)->required()->default_str("");
+      }
+    }
+  }
+  /// Returns the kernel for a run on this graph, with the vertices that were asked for.
+  std::unique_ptr<runs::Kernel> make(const graph::GraphFile& graph) const {
+    const graph::VertexNames names(graph);
+    for (const auto& [vertex, name] : vertices) {
+      const auto found = names.find(name);
+      if (!found) throw Error(fmt::format("{}: {} has no vertex {}", own.words.name, graph.path(), name));
+      *vertex = *found;
+    }
+    return make_kernel(own, graph);
+  }
+
+  Own own;
+  std::list<options::Option> rows{};                        ///< rows of these options
+  std::list<std::pair<VertexId*, std::string>> vertices{};  ///< those that are asked for, and their names
+};
+
+std::string listed(const OwnWords& words) { return fmt::format("vertices of the highest {}s", words.value); }
+
+/// Says what --verify does, if it can.
+template <class Own>
+std::string verify_text(const Own& own) {
+  if (!own.can_verify()) return {};
+  return fmt::format("check the {}s by other code of this program, and exit with 1 when they are wrong",
+                     own.words.value);
+}
+
+void add_own(CLI::App& app, const detail::AnyProgram& own) {
+  auto settings = std::make_shared<OwnSettings<DenseSettings, detail::AnyProgram>>(own);
+  CLI::App& command = *app.add_subcommand(own.words.name, own.words.summary);
+  settings->has_precision = settings->has_direction = false;
+  settings->precision = own.doubles ? "f64" : "f32";
+  settings->direction = own.direction == graph::Direction::in     ? "in"
+                        : own.direction == graph::Direction::both ? "both"
+                                                                  : "out";
+  command.option_defaults()->group("Kernel");
+  add(command, opt::iterations, settings->own.iterations);
+  settings->add_own_options(command);
+  add_dense_options(command, *settings, own.words.value, listed(own.words), verify_text(own));
+  settings->python_call.clear();
+  command.footer("");
+  command.callback([settings] {
+    run_kernel(*settings, [&](const graph::GraphFile& graph) { return settings->make(graph); });
+  });
+}
+
+template <class Value>
+void add_own(CLI::App& app, const detail::AnySearch<Value>& own) {
+  auto settings = std::make_shared<OwnSettings<KernelOptions, detail::AnySearch<Value>>>(own);
+  CLI::App& command = *app.add_subcommand(own.words.name, own.words.summary);
+  constexpr bool kNumbers = std::is_same_v<Value, double>;
+  add_frontier_options(
+      command, *settings, [&] { settings->add_own_options(command); },
+      {.footer = "",
+       .output = "the result to this file as lines of id, tab and value",
+       .verify = verify_text(own),
+       .listed = kNumbers ? listed(own.words) : "largest groups, by label and number of vertices",
+       .listed_by_default = kNumbers ? runs::kTop : 0,
+       .of_house = false});
+  settings->python_call.clear();
+  command.footer("");
+  command.callback([settings] {
+    run_kernel(*settings, [&](const graph::GraphFile& graph) { return settings->make(graph); });
+  });
+}
+
+}  // namespace
+
+Command command_of(const OwnKernel& own) {
+  std::visit([](const auto& one) { edgewire::check(one); }, own);
+  const OwnWords& words = std::visit([](const auto& one) -> const OwnWords& { return one.words; }, own);
+  std::string most_used = std::holds_alternative<detail::AnyProgram>(own) ? "--iterations" : "";
+  for (const auto& one : words.options) most_used += " --" + one.name;
+  const auto add = [own, name = words.name](CLI::App& app) {
+    try {
+      std::visit([&](const auto& one) { add_own(app, one); }, own);
+    } catch (const CLI::OptionAlreadyAdded& error) {
+      throw UsageError(
+          fmt::format("{}: {}: an option of all kernels, or another one, has this name; choose another", name,
+                      error.what()));
+    }
+  };
+  return {
+      .path = words.name, .add = add, .kind = Kind::kernel, .most_used = most_used, .purpose = words.summary};
+}
+
+}  // namespace edgewire::cli
