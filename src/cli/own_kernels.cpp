@@ -15,6 +15,7 @@
 #include "graph/vertex_names.h"
 #include "library/own_kernel.h"
 #include "options/kernels.h"
+#include "runs/answers.h"
 
 namespace edgewire::cli {
 
