@@ -18,6 +18,7 @@ from test_bad_input import cause_of, refused_job
 TILES, ROWS = "pagerank", "bc"
 KERNELS = [TILES, ROWS]
 ROUNDS = {TILES: 1_000_000, ROWS: 10_000}  # for minutes
+MEMORY = {1: "4M", 3: "3M"}  # [processes]: about the least that vertices need, so that most rows are read again and again
 
 
 @pytest.fixture
@@ -28,9 +29,9 @@ def path(edgewire, tmp_path):
 
 
 def asked(kernel, path, folders, processes=1, rounds=1):
-    """The arguments of a run that reads all edges so often: most rows are not kept in memory."""
+    """The arguments of a run that reads its edges in each of so many rounds."""
     of_kernel = {TILES: ["--iterations", rounds, "--strategy", "slots", "--deterministic", f"--plan-cache={folders[0]}"],
-                 ROWS: ["--samples", rounds, "--memory", "6M"]}[kernel]
+                 ROWS: ["--samples", rounds, "--memory", MEMORY[processes]]}[kernel]
     return [kernel, path, *of_kernel, "-p", processes, "-w", 1, "--peer-timeout", PATIENCE_S, *on(*folders)]
 
 
@@ -57,6 +58,16 @@ def cause_of_end(job):
     stdout, stderr = job.communicate(timeout=PATIENCE_S)
     assert (job.returncode, stdout) == (1, ""), stderr
     return cause_of(stderr)
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_these_runs_read_in_each_round(edgewire, path, tmp_path, devices, kernel, processes):
+    """So a fault is found however late it comes: the tests below stand on it."""
+    report = tmp_path / "report.json"
+    edgewire.ok(*asked(kernel, path, devices, processes, 10), "--json", report)
+    disk = json.loads(report.read_text())["disk"]
+    assert disk["bytes_read"] > 5 * disk["stored_bytes"]
 
 
 @pytest.mark.parametrize("asynchronous", [True, False], ids=["io_uring", "pread"])
