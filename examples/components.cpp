@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <numeric>
 #include <span>
 #include <string>
@@ -22,31 +21,17 @@ namespace {
 std::vector<PlainId> components(FrontierJob<PlainId>& job) {
   if (!job.graph().symmetric())
     throw Error(job.graph().path() + ": its edges are not stored both ways; convert it with --undirected");
-  std::vector<PlainId> labels;
-  std::vector<LocalNumber> frontier, next;
-  std::mutex hearing;  // workers visit and hear at the same time
-  for (LocalNumber v{}; v < job.owned(); ++v) {
-    labels.push_back(job.vertex(v));
-    frontier.push_back(v);
-  }
-  while (job.sum(frontier.size()) > 0) {
-    job.superstep(
-        frontier,
-        [&](const FrontierRow& row, const auto& send) {
-          const PlainId label = std::atomic_ref(labels[row.vertex]);
-          for (const Home& target : row.targets) send(target, label);
-        },
-        [&](LocalNumber v, PlainId label) {
-          std::atomic_ref own(labels[v]);
-          if (label >= own) return;
-          const std::lock_guard lock(hearing);
-          if (label >= own) return;
-          own = label;
-          next.push_back(v);
-        });
-    frontier.swap(next);
-    next.clear();
-  }
+  std::vector<PlainId> labels(job.known());  // of boundary vertices: the smallest that was told
+  for (KnownNumber v{}; v < job.known(); ++v) labels[v] = job.vertex(v);
+  job.settle(
+      job.all(),
+      [&](const FrontierRow& row, const auto& tell) {
+        const PlainId label = std::atomic_ref(labels[row.vertex]).load(std::memory_order_relaxed);
+        for (const KnownNumber target : row.targets) tell(target, label);
+      },
+      [&](KnownNumber v, PlainId label) { return lower(labels[v], label); },
+      [&](KnownNumber v) { return labels[v]; });
+  labels.resize(job.owned());
   return labels;
 }
 

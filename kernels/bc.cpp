@@ -12,14 +12,14 @@ namespace edgewire::kernels {
 namespace {
 
 template <class Number>
-std::unique_ptr<BcSearch> make_search(frontier::FrontierJob& job, const BcOptions& options) {
+std::unique_ptr<BcSearch> make_search(frontier::Job& job, const BcOptions& options) {
   if (options.weighted) return weighted_search<Number>(job, options.endpoints);
   return std::make_unique<BcLevels<Number>>(job, options.endpoints);
 }
 
 }  // namespace
 
-Bc::Bc(frontier::FrontierJob& job, const BcOptions& options)
+Bc::Bc(frontier::Job& job, const BcOptions& options)
     : job_(job), options_(options), search_(make_search<double>(job, options)) {
   sums_.scores.resize(job.owned());
 }
@@ -60,7 +60,7 @@ BcScale normalized_scale(std::uint64_t vertices, bool endpoints, std::uint64_t s
   return {scale(samples), scale(samples)};
 }
 
-void scale_scores(const frontier::FrontierJob& job, std::span<double> scores, bool of_all, const BcScale& by,
+void scale_scores(const frontier::Job& job, std::span<double> scores, bool of_all, const BcScale& by,
                   std::span<const VertexId> sources) {
   for (std::uint64_t i = 0; i < scores.size(); ++i) {
     const VertexId v = of_all

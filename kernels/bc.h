@@ -51,7 +51,7 @@ class Bc {
   /// Memory: that of BcLevels<double>, and from the first source on from which more than 1e300
   /// shortest paths lead to a vertex, that of BcLevels<Scaled>. Where paths are weighted, it is that
   /// of weighted_search(), and the job is of one thread. `job` outlives it. Throws Error.
-  explicit Bc(frontier::FrontierJob& job, const BcOptions& options = {});
+  explicit Bc(frontier::Job& job, const BcOptions& options = {});
 
   /// Sets scores(), to which run() adds, to those of an earlier run. Throws Error when there are not as many.
   void resume(std::vector<double> scores);
@@ -69,7 +69,7 @@ class Bc {
   const std::vector<double>& scores() const noexcept { return sums_.scores; }
 
  private:
-  frontier::FrontierJob& job_;
+  frontier::Job& job_;
   BcOptions options_;
   std::unique_ptr<BcSearch> search_;  ///< counts in doubles until these cannot count the paths
   BcSums sums_;
@@ -91,7 +91,7 @@ struct BcScale {
 BcScale normalized_scale(std::uint64_t vertices, bool endpoints, std::uint64_t samples);
 /// Multiplies the scores of this process, [local number]; or those of all vertices, [vertex], where
 /// `of_all`. `sources`: in order.
-void scale_scores(const frontier::FrontierJob& job, std::span<double> scores, bool of_all, const BcScale& by,
+void scale_scores(const frontier::Job& job, std::span<double> scores, bool of_all, const BcScale& by,
                   std::span<const VertexId> sources);
 
 }  // namespace edgewire::kernels

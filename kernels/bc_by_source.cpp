@@ -18,7 +18,7 @@ constexpr std::uint64_t kBytesOfAVertex = 40;  // the memory of a worker's searc
 
 class BcSearcher final : public frontier::Searcher {
  public:
-  BcSearcher(frontier::FrontierJob& alone, const BcOptions& options) : sums_(alone, options) {}
+  BcSearcher(frontier::Job& alone, const BcOptions& options) : sums_(alone, options) {}
 
   std::vector<frontier::Superstep> search(std::size_t, VertexId source) override {
     frontier::Superstep sum;
@@ -35,7 +35,7 @@ class BcSearcher final : public frontier::Searcher {
 };
 
 /// Adds the time and bytes since `start`, and tells the job's listener.
-void stop(frontier::FrontierJob& job, const frontier::Searches& searches, Clock::time_point start,
+void stop(frontier::Job& job, const frontier::Searches& searches, Clock::time_point start,
           frontier::Superstep& done) {
   done.seconds = seconds_since(start);
   const std::uint64_t record_bytes = done.sent.record_bytes;
@@ -51,8 +51,8 @@ bool BcBySource::chosen(const frontier::SearchPlan& plan, const BcOptions& optio
 }
 
 /// Adds up as a tree: process p takes the sums of processes 2p + 1 and 2p + 2, and so on.
-BcBySource::BcBySource(frontier::FrontierJob& job, const BcOptions& options)
-    : job_(job), in_order_(options.deterministic), searches_(job, [options](frontier::FrontierJob& alone) {
+BcBySource::BcBySource(frontier::Job& job, const BcOptions& options)
+    : job_(job), in_order_(options.deterministic), searches_(job, [options](frontier::Job& alone) {
         return std::make_unique<BcSearcher>(alone, options);
       }) {
   if (options.weighted) expect_positive_weights(job);

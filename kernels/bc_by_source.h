@@ -23,7 +23,7 @@ class BcBySource {
 
   /// `job` was made for tasks, and outlives this. Collective. Throws Error, also where weights are asked for
   /// and the graph has none, or one that is not above 0.
-  BcBySource(frontier::FrontierJob& job, const BcOptions& options);
+  BcBySource(frontier::Job& job, const BcOptions& options);
   /// Does what Bc::resume() does, before the first run(). `scores`: those that scores() has had.
   void resume(std::vector<double> scores);
   /// Does what Bc::run() does. It may be called again; no worker begins with these sources before
@@ -36,7 +36,7 @@ class BcBySource {
  private:
   std::vector<double> own_sums() const;
 
-  frontier::FrontierJob& job_;
+  frontier::Job& job_;
   bool in_order_;
   frontier::Searches searches_;
   tasks::FunctionId sums_;

@@ -24,7 +24,7 @@ bool betweenness_pulls(std::uint64_t frontier, std::uint64_t edges, std::uint64_
 }
 
 template <class Number>
-BcLevels<Number>::BcLevels(frontier::FrontierJob& job, bool endpoints)
+BcLevels<Number>::BcLevels(frontier::Job& job, bool endpoints)
     : job_(job),
       records_(job),
       endpoints_(endpoints),
@@ -128,7 +128,7 @@ template <class Number>
 void BcLevels<Number>::count_by_push(std::size_t l) {
   run_workers(std::min(levels_[l].edges, unvisited_edges_), [&](int lane) {
     Worker& worker = this->worker(lane);
-    job_.each_shared_row(lane, order_.of(l), next_, [&](const frontier::KnownEdges& edges) {
+    job_.each_shared_row(lane, order_.of(l), next_, [&](const FrontierRow& edges) {
       const List targets = edges.targets;
       const Number paths = sigma_[edges.vertex];
       worker.followed += targets.size();
@@ -192,7 +192,7 @@ void BcLevels<Number>::count_by_pull(std::size_t l) {
     }
     Worker& worker = this->worker(lane);
     const auto take = [&] { return take_unvisited(worker.unvisited); };
-    job_.each_row(lane, take, [&](const frontier::KnownEdges& edges) {
+    job_.each_row(lane, take, [&](const FrontierRow& edges) {
       worker.followed += edges.targets.size();
       Number paths{};
       for (const KnownNumber u : edges.targets)
@@ -284,7 +284,7 @@ void BcLevels<Number>::accumulate_by_push(std::size_t l) {
   in_level_.add_all(mirrors);
   run_workers(levels_[l + 1].edges, [&](int lane) {
     Worker& worker = this->worker(lane);
-    job_.each_shared_row(lane, order_.of(l + 1), next_, [&](const frontier::KnownEdges& edges) {
+    job_.each_shared_row(lane, order_.of(l + 1), next_, [&](const FrontierRow& edges) {
       worker.followed += edges.targets.size();
       const Number share = shares_[edges.vertex];
       for (const KnownNumber v : edges.targets)
@@ -323,7 +323,7 @@ void BcLevels<Number>::accumulate_by_pull(std::size_t l) {
       barrier();
     }
     Worker& worker = this->worker(lane);
-    job_.each_shared_row(lane, level, next_, [&](const frontier::KnownEdges& edges) {
+    job_.each_shared_row(lane, level, next_, [&](const FrontierRow& edges) {
       const List targets = edges.targets;
       worker.followed += targets.size();
       Number sum{};

@@ -37,7 +37,7 @@ class BcLevels final : public BcSearch {
   /// vertex that a source reaches 4, and 8 more where another process has it as a neighbour. The job has
   /// WideRecords; a Scaled takes two. `endpoints`: a path lies on its first and its last vertex, too. `job`
   /// outlives it.
-  BcLevels(frontier::FrontierJob& job, bool endpoints);
+  BcLevels(frontier::Job& job, bool endpoints);
 
   bool add(VertexId source, BcSums& sums) override;
 
@@ -182,7 +182,7 @@ class BcLevels final : public BcSearch {
       for (std::size_t i = at; i < std::min(at + kItemsAtOnce, items); ++i) work(i);
   }
 
-  frontier::FrontierJob& job_;
+  frontier::Job& job_;
   NumberRecords<Number> records_;
   bool endpoints_;
   bool distributed_, alone_;  ///< there are several processes; there is one worker

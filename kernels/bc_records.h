@@ -18,7 +18,7 @@ template <class Number>
 class NumberRecords {
  public:
   /// `job` outlives it, and has WideRecords.
-  explicit NumberRecords(frontier::FrontierJob& job)
+  explicit NumberRecords(frontier::Job& job)
       : job_(job),
         mantissas_(static_cast<std::size_t>(job.pool().workers()),
                    std::vector<double>(static_cast<std::size_t>(job.bootstrap().size()))) {}
@@ -59,7 +59,7 @@ class NumberRecords {
     };
   }
 
-  frontier::FrontierJob& job_;
+  frontier::Job& job_;
   std::vector<std::vector<double>> mantissas_;  ///< [lane][peer]: the mantissa whose exponent follows; or 0
 };
 

@@ -22,7 +22,7 @@ namespace {
 template <class Distance, class Number>
 class WeightedSearch final : public BcSearch {
  public:
-  WeightedSearch(frontier::FrontierJob& alone, bool endpoints)
+  WeightedSearch(frontier::Job& alone, bool endpoints)
       : graph_(alone.graph()),
         endpoints_(endpoints),
         distances_(graph_.vertices(), kUnreached),
@@ -154,7 +154,7 @@ class WeightedSearch final : public BcSearch {
 
 }  // namespace
 
-void expect_positive_weights(frontier::FrontierJob& job) {
+void expect_positive_weights(frontier::Job& job) {
   graph::expect_weights(job.graph());
   job.for_each_range([&](int, LocalNumber first, LocalNumber last) {
     for (LocalNumber local = first; local < last; ++local) {
@@ -175,14 +175,14 @@ void expect_positive_weights(frontier::FrontierJob& job) {
 }
 
 template <class Number>
-std::unique_ptr<BcSearch> weighted_search(frontier::FrontierJob& alone, bool endpoints) {
+std::unique_ptr<BcSearch> weighted_search(frontier::Job& alone, bool endpoints) {
   graph::expect_weights(alone.graph());
   if (graph::is_whole(alone.graph().weights().type()))
     return std::make_unique<WeightedSearch<std::uint64_t, Number>>(alone, endpoints);
   return std::make_unique<WeightedSearch<double, Number>>(alone, endpoints);
 }
 
-template std::unique_ptr<BcSearch> weighted_search<double>(frontier::FrontierJob&, bool);
-template std::unique_ptr<BcSearch> weighted_search<Scaled>(frontier::FrontierJob&, bool);
+template std::unique_ptr<BcSearch> weighted_search<double>(frontier::Job&, bool);
+template std::unique_ptr<BcSearch> weighted_search<Scaled>(frontier::Job&, bool);
 
 }  // namespace edgewire::kernels

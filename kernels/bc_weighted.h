@@ -11,7 +11,7 @@ namespace edgewire::kernels {
 
 /// Throws Error when the graph has no weights, or an edge of this process one that is not above 0: around a
 /// circle of weight 0 there would be no end of shortest paths.
-void expect_positive_weights(frontier::FrontierJob& job);
+void expect_positive_weights(frontier::Job& job);
 
 /// Counts paths in a Number, double or Scaled. Distances are whole where weights are, so that ties are exact;
 /// else doubles, which round once an edge. Memory: 28 bytes for each vertex, 44 where Number is Scaled, and
@@ -19,9 +19,9 @@ void expect_positive_weights(frontier::FrontierJob& job);
 /// outlives the search. Throws Error when the graph has no weights; add() also when the least distance of a
 /// vertex is too large, or may end with an edge for whose weight it has no digits left.
 template <class Number>
-std::unique_ptr<BcSearch> weighted_search(frontier::FrontierJob& alone, bool endpoints);
+std::unique_ptr<BcSearch> weighted_search(frontier::Job& alone, bool endpoints);
 
-extern template std::unique_ptr<BcSearch> weighted_search<double>(frontier::FrontierJob&, bool);
-extern template std::unique_ptr<BcSearch> weighted_search<Scaled>(frontier::FrontierJob&, bool);
+extern template std::unique_ptr<BcSearch> weighted_search<double>(frontier::Job&, bool);
+extern template std::unique_ptr<BcSearch> weighted_search<Scaled>(frontier::Job&, bool);
 
 }  // namespace edgewire::kernels

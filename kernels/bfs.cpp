@@ -18,7 +18,7 @@ constexpr std::uint64_t kFewEdgesOf = 1024, kLeastFew = 64, kMostFew = 4096;
 
 }  // namespace
 
-Bfs::Bfs(frontier::FrontierJob& job, Parents parents)
+Bfs::Bfs(frontier::Job& job, Parents parents)
     : job_(job),
       distributed_(job.bootstrap().size() > 1),
       rank_(job.rank()),
@@ -100,7 +100,7 @@ bool Bfs::goes_on(const graph::GraphFile& graph, const State& state) {
 }
 
 /// Begins a level: from here on workers count what they reach, and `mine` has what they had reached before.
-frontier::Superstep Bfs::begin_level(PushNote& mine) noexcept {
+frontier::Superstep Bfs::begin_level(frontier::PushNote& mine) noexcept {
   mine.edges_before += mine.edges;
   mine.vertices = 0;
   mine.edges = 0;
@@ -124,7 +124,7 @@ void Bfs::superstep(std::vector<frontier::Superstep>& all) {
                                                : wants_pull(job_.graph(), state_));
   const bool one = distributed_ && !counted_ && active_.is_one(), alone = one && active_.is_only(rank_);
   noted_at_once_ = one && !alone ? ~std::size_t{0} : kNotedAtOnce;
-  PushNote mine;
+  frontier::PushNote mine;
   mine.levels = 0;
   for (bool ends = false; !ends;) {
     const frontier::Meter meter(job_);
@@ -151,8 +151,9 @@ void Bfs::superstep(std::vector<frontier::Superstep>& all) {
 
 /// Puts together what all processes have said. `done`: the last level; the others, which another process has
 /// followed alone, are added to `all`. Returns whether any process had vertices to follow in the last level.
-bool Bfs::end_push(const PushNote& mine, frontier::Superstep& done, std::vector<frontier::Superstep>& all) {
-  const PushNote sum = sum_of_notes(mine);
+bool Bfs::end_push(const frontier::PushNote& mine, frontier::Superstep& done,
+                   std::vector<frontier::Superstep>& all) {
+  const frontier::PushNote sum = sum_of_notes(mine);
   for (std::uint32_t level = mine.levels; level < sum.levels; ++level) {
     all.push_back(done);
     job_.tell(all.back());

@@ -32,9 +32,9 @@
 #include "base/mixing.h"
 #include "edgewire/detail/memory.h"
 #include "frontier/frontier_job.h"
+#include "frontier/push_note.h"
 #include "frontier/superstep.h"
 #include "kernels/bins.h"
-#include "kernels/push_note.h"
 
 namespace edgewire::kernels {
 
@@ -78,7 +78,7 @@ class Bfs {
   /// Memory: a bit for each vertex that the process knows, or two where it pulls, and 4 bytes for each owned
   /// vertex; with parents those of an id more, and as many for each known vertex for the smallest ones; about
   /// 2 for each vertex where the workers of a single process hand over, and their Bins. `job` outlives it.
-  Bfs(frontier::FrontierJob& job, Parents parents);
+  Bfs(frontier::Job& job, Parents parents);
 
   /// Searches from `source`. It may be called again. `enough`: is asked before each superstep, and answers
   /// the same in all processes; where it says true the search ends although more could be reached.
@@ -111,7 +111,7 @@ class Bfs {
     std::size_t noted = 0;           ///< how many of `reached` have their levels written
     std::uint64_t vertices = 0, edges = 0;
     std::uint64_t followed = 0;  ///< edges
-    Active told;                 ///< processes that got records of it
+    frontier::Active told;       ///< processes that got records of it
     alignas(128) std::atomic<std::size_t> next{
         0};  ///< index of the first one in `list` that no worker has taken
   };
@@ -119,25 +119,26 @@ class Bfs {
   void reset();
   void start(VertexId source);
   void leave_out_isolated();
-  bool push(const PushNote& mine, bool alone);
+  bool push(const frontier::PushNote& mine, bool alone);
   bool push_alone();
   void sort_lists();
-  bool end_push(const PushNote& mine, frontier::Superstep& done, std::vector<frontier::Superstep>& all);
-  PushNote sum_of_notes(const PushNote& mine) const;
+  bool end_push(const frontier::PushNote& mine, frontier::Superstep& done,
+                std::vector<frontier::Superstep>& all);
+  frontier::PushNote sum_of_notes(const frontier::PushNote& mine) const;
   void note_held_back();
   void name_parents(const Worker& worker);
   void pull();
   void list_to_bits();
   void bits_to_list();
   void superstep(std::vector<frontier::Superstep>& all);
-  frontier::Superstep begin_level(PushNote& mine) noexcept;
+  frontier::Superstep begin_level(frontier::PushNote& mine) noexcept;
   void total();
   bool wakes() const noexcept;
   // `known`: a Boundary::Known or AllKnown.
   std::span<const LocalNumber> take_rows(int lane);
   template <class Known>
   void push_from(int lane, bool woken, const Known& known);
-  void finish_push(int lane, bool woken, const PushNote& note);
+  void finish_push(int lane, bool woken, const frontier::PushNote& note);
   void take_record(Worker& worker, frontier::Record record);
   template <class Known>
   void push_to_keepers(int lane, const Known& known);
@@ -181,7 +182,7 @@ class Bfs {
     return spread * workers_.size() >> 32;
   }
 
-  frontier::FrontierJob& job_;
+  frontier::Job& job_;
   bool distributed_;
   std::uint32_t rank_;
   std::size_t owned_words_;
@@ -201,8 +202,8 @@ class Bfs {
   std::vector<Worker> workers_;
   bool has_pulled_ = false;
   State state_;
-  bool counted_ = true;  ///< the vertices that the last superstep has reached are in state_
-  Active active_;        ///< who has a frontier, where it is not counted
+  bool counted_ = true;      ///< the vertices that the last superstep has reached are in state_
+  frontier::Active active_;  ///< who has a frontier, where it is not counted
   /// So many vertices of a worker have their levels written at once; with more, when the superstep is over:
   /// the level is not known before, since another process goes on alone.
   std::size_t noted_at_once_ = kNotedAtOnce;

@@ -10,7 +10,7 @@ namespace edgewire::kernels {
 
 namespace {
 
-std::vector<process::Candidate<std::uint64_t>> farthest(const frontier::FrontierJob& job, std::uint64_t count,
+std::vector<process::Candidate<std::uint64_t>> farthest(const frontier::Job& job, std::uint64_t count,
                                                         const std::vector<std::uint32_t>& levels) {
   process::TopK<std::uint64_t> highest(count);
   for (LocalNumber local{}; count > 0 && local < levels.size(); ++local)
@@ -19,7 +19,7 @@ std::vector<process::Candidate<std::uint64_t>> farthest(const frontier::Frontier
 }
 
 /// Returns the edges out of the vertices of this process that were reached. A process alone has counted them.
-std::uint64_t edges_out(const frontier::FrontierJob& job, const Bfs& search) {
+std::uint64_t edges_out(const frontier::Job& job, const Bfs& search) {
   if (search.is_alone()) return search.reached_edges();
   std::uint64_t edges = 0;
   for (LocalNumber local{}; local < search.levels().size(); ++local)
@@ -29,8 +29,7 @@ std::uint64_t edges_out(const frontier::FrontierJob& job, const Bfs& search) {
 
 }  // namespace
 
-BfsAnswer answer_of(frontier::FrontierJob& job, const Bfs& search, VertexId source,
-                    const BfsQuestion& question) {
+BfsAnswer answer_of(frontier::Job& job, const Bfs& search, VertexId source, const BfsQuestion& question) {
   const auto& levels = search.levels();
   BfsAnswer answer{.farthest = farthest(job, question.farthest, levels)};
   // A search that is a task does this within its time. So there is no branch, which nobody could predict.

@@ -26,8 +26,7 @@ struct BfsAnswer {
 
 /// Returns the part of this process, after search.run(source). The question is the same in all processes.
 /// Collective; throws Error.
-BfsAnswer answer_of(frontier::FrontierJob& job, const Bfs& search, VertexId source,
-                    const BfsQuestion& question);
+BfsAnswer answer_of(frontier::Job& job, const Bfs& search, VertexId source, const BfsQuestion& question);
 /// Returns the answer at rank 0, made of the parts of all processes; elsewhere it returns nothing that
 /// counts. `farthest`: as it was asked. Collective; throws Error.
 BfsAnswer join_answers(launch::Bootstrap& bootstrap, const BfsAnswer& mine, std::uint64_t farthest);

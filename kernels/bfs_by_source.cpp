@@ -16,7 +16,7 @@ constexpr std::uint64_t kBytesOfASearch = kIds64 ? 24 : 16;  // bytes for a vert
 
 class BfsBySource::Searcher final : public frontier::Searcher {
  public:
-  Searcher(BfsBySource& all, frontier::FrontierJob& alone)
+  Searcher(BfsBySource& all, frontier::Job& alone)
       : all_(all), alone_(alone), search_(alone, all.options_.parents) {}
 
   std::vector<frontier::Superstep> search(std::size_t number, VertexId source) override {
@@ -29,7 +29,7 @@ class BfsBySource::Searcher final : public frontier::Searcher {
 
  private:
   BfsBySource& all_;
-  frontier::FrontierJob& alone_;
+  frontier::Job& alone_;
   Bfs search_;
 };
 
@@ -38,10 +38,9 @@ bool BfsBySource::chosen(const frontier::SearchPlan& plan, Bfs::Parents parents)
                                    parents == Bfs::Parents::none ? 4 : 4 + sizeof(PlainId));
 }
 
-BfsBySource::BfsBySource(frontier::FrontierJob& job, BfsBySourceOptions options)
-    : options_(std::move(options)), searches_(job, [this](frontier::FrontierJob& alone) {
-        return std::make_unique<Searcher>(*this, alone);
-      }) {
+BfsBySource::BfsBySource(frontier::Job& job, BfsBySourceOptions options)
+    : options_(std::move(options)),
+      searches_(job, [this](frontier::Job& alone) { return std::make_unique<Searcher>(*this, alone); }) {
   options_.keep = process::count_of_rank_0(job.bootstrap(), options_.keep ? 1 : 0) != 0;
   options_.question.farthest = process::count_of_rank_0(job.bootstrap(), options_.question.farthest);
   give_ = searches_.registry().add("give", [this](tasks::Context& task) -> tasks::Task {

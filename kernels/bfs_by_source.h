@@ -33,7 +33,7 @@ class BfsBySource {
   static bool chosen(const frontier::SearchPlan& plan, Bfs::Parents parents);
 
   /// `job` was made for tasks, and outlives this. Collective; throws Error.
-  BfsBySource(frontier::FrontierJob& job, BfsBySourceOptions options);
+  BfsBySource(frontier::Job& job, BfsBySourceOptions options);
 
   /// Searches from all of them. Returns the supersteps of each search, as Searches::run() does. It is called
   /// once. Collective; throws Error.

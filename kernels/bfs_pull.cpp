@@ -102,7 +102,7 @@ void Bfs::pull_from_disks(int lane, std::atomic<std::size_t>& next) {
     }
     return std::span<const LocalNumber>(worker.taken);
   };
-  job_.each_row(lane, take_rows, [&](const frontier::KnownEdges& edges) {
+  job_.each_row(lane, take_rows, [&](const FrontierRow& edges) {
     const LocalNumber local = edges.vertex;
     if (!look(worker, local, edges.targets)) return false;
     const Word bit = Word{1} << local % kBits;

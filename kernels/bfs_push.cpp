@@ -23,7 +23,7 @@ bool Bfs::wakes() const noexcept {
 }
 
 /// Pushes. Returns false where this process goes on alone with what it has reached.
-bool Bfs::push(const PushNote& mine, bool alone) {
+bool Bfs::push(const frontier::PushNote& mine, bool alone) {
   if (in_bits_) bits_to_list();
   if (job_.on_disks()) sort_lists();
   if (alone && !push_alone() && mine.levels < kMostAlone) {
@@ -38,7 +38,7 @@ bool Bfs::push(const PushNote& mine, bool alone) {
     job_.visit_known([&](const auto& known) {
       if (hands_over) return push_to_keepers(lane, known);
       if (!alone) push_from(lane, wake, known);
-      finish_push(lane, wake, lane == 0 ? mine : PushNote());
+      finish_push(lane, wake, lane == 0 ? mine : frontier::PushNote());
     });
   };
   if (wake)
@@ -163,7 +163,7 @@ void Bfs::push_from(int lane, bool woken, const Known& known) {
       tell(job_.boundary().home(number), parent);
   };
   const auto gather = [&](const Found& one) { find(one.vertex, one.value, false); };
-  const auto follow = [&](const frontier::KnownEdges& edges) {
+  const auto follow = [&](const FrontierRow& edges) {
     const VertexId u = known.vertex(edges.vertex);
     worker.followed += edges.targets.size();
     if (binned) {
@@ -184,11 +184,11 @@ void Bfs::push_from(int lane, bool woken, const Known& known) {
 }
 
 /// Takes what other processes have found. `note`: what the process says besides who has a frontier next.
-void Bfs::finish_push(int lane, bool woken, const PushNote& note) {
+void Bfs::finish_push(int lane, bool woken, const frontier::PushNote& note) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   if (distributed_) {
     if (!worker.reached.empty()) worker.told.add(rank_);
-    PushNote said = note;
+    frontier::PushNote said = note;
     said.next = worker.told;
     job_.records().finish(
         lane, [&](frontier::Record record) { take_record(worker, record); }, said.words());
@@ -201,14 +201,14 @@ void Bfs::finish_push(int lane, bool woken, const PushNote& note) {
 }
 
 /// Returns the sum of what all processes have said at the end of a push.
-PushNote Bfs::sum_of_notes(const PushNote& mine) const {
-  PushNote sum = mine;
+frontier::PushNote Bfs::sum_of_notes(const frontier::PushNote& mine) const {
+  frontier::PushNote sum = mine;
   for (const Worker& worker : workers_) sum.next.add(worker.told);
   for (int peer = 0; peer < job_.bootstrap().size(); ++peer) {
     if (peer == job_.bootstrap().rank()) continue;
     for (int lane = 0; lane < job_.pool().workers(); ++lane)
-      sum.next.add(PushNote::of(job_.records().note(lane, peer)).next);
-    const auto said = PushNote::of(job_.records().note(0, peer));
+      sum.next.add(frontier::PushNote::of(job_.records().note(lane, peer)).next);
+    const auto said = frontier::PushNote::of(job_.records().note(0, peer));
     if (said.levels > 1 && !active_.is_only(static_cast<std::uint32_t>(peer)))
       throw Error("a process has gone on alone while others had vertices to follow");
     sum.levels = std::max(sum.levels, said.levels);
@@ -225,7 +225,7 @@ void Bfs::push_to_keepers(int lane, const Known& known) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   worker.handed.resize(workers_.size());
   for (auto& handed : worker.handed) handed.clear();
-  const auto follow = [&](const frontier::KnownEdges& edges) {
+  const auto follow = [&](const FrontierRow& edges) {
     const VertexId u = known.vertex(edges.vertex);
     worker.followed += edges.targets.size();
     for (const KnownNumber number : edges.targets) {

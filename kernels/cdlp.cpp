@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "edgewire/graph.h"
+#include "frontier/known_values.h"
 #include "options/kernels.h"
 
 namespace edgewire::kernels {
@@ -19,50 +20,25 @@ constexpr std::size_t kAtOnce = 1024;
 
 }  // namespace
 
-Cdlp::Cdlp(frontier::FrontierJob& job)
+Cdlp::Cdlp(frontier::Job& job)
     : job_(job),
-      distributed_(job.bootstrap().size() > 1),
+      rows_(job),
       next_(job.owned()),
       news_(0, job.pool().workers() > 1),
-      voters_(distributed_ ? 0 : job.graph().vertices(), job.pool().workers() > 1),
+      voters_(0, job.pool().workers() > 1),
       led_by_(0),
       workers_(static_cast<std::size_t>(job.pool().workers())) {
   job.expect_records(sizeof(frontier::Record));
-  if (distributed_) boundary_ = &job.boundary();
-  if (job.graph().symmetric()) {
-    job.make_rows();
-    out_ = job.rows();
-  } else {
-    make_both_rows();
-  }
   label_memory_ = topology::NodeMemory(known() * sizeof(PlainId), -1, "labels", topology::Begin::staggered);
   labels_ = label_memory_.as<PlainId>();
   news_ = SharedBits(known(), job.pool().workers() > 1);
+  if (knows_only_owned()) voters_ = SharedBits(known(), job.pool().workers() > 1);
   led_by_ = Bits(known());
   for (LocalNumber local{}; local < job.owned(); ++local) {
     labels_[local] = next_[local] = job.ownership().vertex(job.rank(), local);
-    owned_edges_ += out(local).size();
+    owned_edges_ += rows_.out(local).size();
   }
-  for (std::uint32_t p = 0; distributed_ && p < static_cast<std::uint32_t>(job.bootstrap().size()); ++p)
-    for (KnownNumber n(boundary_->first(p)); n < boundary_->first(p + 1); ++n)
-      labels_[n] = boundary_->vertex(n);
-}
-
-/// Makes the rows of edges out of vertices and to them. The boundary of the job has only vertices that edges
-/// lead to.
-void Cdlp::make_both_rows() {
-  frontier::InRows in(job_);
-  if (!distributed_) job_.make_rows();
-  out_ = job_.rows();
-  if (distributed_) {
-    both_ways_.emplace(job_.graph(), job_.all_ids(), job_.ownership(), job_.rank(), job_.pool(),
-                       job_.records(), &in);
-    boundary_ = &*both_ways_;
-    own_out_.emplace(job_.copy_rows(&*both_ways_));
-    out_ = own_out_->rows();
-  }
-  own_in_.emplace(std::move(in).take(), boundary_, job_.pool());
-  in_ = own_in_->rows();
+  for (KnownNumber n(job.owned()); n < known(); ++n) labels_[n] = rows_.boundary().vertex(n);
 }
 
 /// Goes on from these labels. All vertices have news, so that each one votes in the next round: which labels
@@ -113,18 +89,18 @@ void Cdlp::round() {
   job_.pool().run([this](int lane) { adopt(lane); });
 }
 
+inline bool Cdlp::has_news(Row neighbours) const noexcept {
+  return std::ranges::any_of(neighbours, [&](KnownNumber u) { return news_.test(u); });
+}
+
 void Cdlp::vote(Worker& worker, LocalNumber first, LocalNumber last) {
   for (LocalNumber local = first; local < last; ++local) {
     if (marked_ && !voters_.test(local)) continue;
-    const Row out = this->out(local), in = this->in(local);
+    const Row out = rows_.out(local), in = rows_.in(local);
     if (out.empty() && in.empty()) continue;
     if (!first_ && !marked_ && !has_news(out) && !has_news(in)) continue;
     next_[local] = winner(worker, out, in);
   }
-}
-
-bool Cdlp::has_news(Row neighbours) const noexcept {
-  return std::ranges::any_of(neighbours, [&](KnownNumber u) { return news_.test(u); });
 }
 
 PlainId Cdlp::winner(Worker& worker, Row out, Row in) const {
@@ -199,34 +175,27 @@ void Cdlp::adopt(int lane) {
   const LocalNumber first(static_cast<std::uint32_t>(part.first)),
       last(static_cast<std::uint32_t>(part.last));
   for (LocalNumber local = first; local < last; ++local) {
-    const std::uint64_t degree = out(local).size();
+    const std::uint64_t degree = rows_.out(local).size();
     worker.leading.add(next_[local], degree);
     if (labels_[local] == next_[local]) continue;
     labels_[local] = next_[local];
     news_.add(local);
     ++worker.changed;
-    worker.changed_degree += degree + in(local).size();
+    worker.changed_degree += degree + rows_.in(local).size();
   }
-  if (distributed_) tell_changed(lane, first, last);
+  tell_changed(lane, first, last);
 }
 
 /// Tells the processes that know these owned vertices their new labels, and takes those of boundary vertices.
 void Cdlp::tell_changed(int lane, LocalNumber first, LocalNumber last) {
-  const auto take = [this](int peer, frontier::Record record) {
-    const auto owner = static_cast<std::uint32_t>(peer);
-    if (record.vertex >= boundary_->count(owner) || record.value >= job_.graph().vertices())
-      throw Error("a process has sent a label of a vertex that does not exist");
-    const std::uint32_t number = boundary_->first(owner) + frontier::local_of(record);
-    labels_[number] = record.value;
-    news_.add(number);
-  };
-  for (int peer = 0; peer < job_.bootstrap().size(); ++peer) {
-    const auto known = boundary_->known_by(static_cast<std::uint32_t>(peer));
-    const auto begin = std::ranges::lower_bound(known, first) - known.begin();
-    for (auto i = static_cast<std::uint32_t>(begin); i < known.size() && known[i] < last; ++i)
-      if (news_.test(known[i])) job_.records().send(lane, peer, {i, labels_[known[i]]}, take);
-  }
-  job_.records().finish(lane, take);
+  frontier::tell_known(
+      job_, rows_.boundary(), lane, first, last, [this](LocalNumber local) { return news_.test(local); },
+      [this](LocalNumber local) { return labels_[local]; },
+      [this](KnownNumber number, PlainId label) {
+        if (label >= job_.graph().vertices()) throw Error("a process has sent a label that is no vertex");
+        labels_[number] = label;
+        news_.add(number);
+      });
 }
 
 /// Finds the label that leads. In most graphs one label soon has most vertices. Which one is a guess from the
@@ -247,7 +216,7 @@ void Cdlp::find_leader() {
         word |= Bits::Word{1} << n % Bits::kBits;
         if (n >= job_.owned()) continue;
         const LocalNumber local(static_cast<std::uint32_t>(n));
-        degree += out(local).size();
+        degree += rows_.out(local).size();
       }
       led_by_.set_word(w, word);
     }
@@ -259,22 +228,22 @@ void Cdlp::find_leader() {
 }
 
 /// Marks the vertices that vote. Where few labels have changed, their vertices tell their neighbours, which
-/// is less to read than if all looked for news. Only a process that owns all vertices has the rows of all.
+/// is less to read than if all looked for news. It needs the rows of all neighbours.
 void Cdlp::mark_voters() {
   constexpr std::uint64_t kFewer = 16;
   std::uint64_t degree = 0;
   for (const Worker& worker : workers_) degree += worker.changed_degree;
-  marked_ = !distributed_ && degree < job_.graph().edges() / kFewer;
+  marked_ = knows_only_owned() && degree < job_.graph().edges() / kFewer;
   if (!marked_) return;
   voters_.clear();
   job_.pool().run([&](int lane) {
     const auto [first, last] = job_.pool().part(lane, news_.words());
     for (std::uint64_t w = first; w < last; ++w) {
       for (Bits::Word word = news_.word(w); word != 0; word &= word - 1) {
-        const VertexId v(static_cast<PlainId>(w * Bits::kBits + std::countr_zero(word)));
-        voters_.add_all(graph::Row{job_.graph(), v}.targets());
-        voters_.add_all(
-            in(LocalNumber(static_cast<std::uint32_t>(v))));  // its local number, since it owns all
+        const LocalNumber v(static_cast<std::uint32_t>(w * Bits::kBits) +
+                            static_cast<std::uint32_t>(std::countr_zero(word)));
+        voters_.add_all(rows_.out(v));
+        voters_.add_all(rows_.in(v));
       }
     }
   });

@@ -13,14 +13,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/bits.h"
 #include "edgewire/detail/memory.h"
+#include "frontier/both_rows.h"
 #include "frontier/frontier_job.h"
-#include "frontier/in_rows.h"
 #include "frontier/superstep.h"
 #include "kernels/cdlp_vote_table.h"
 #include "kernels/leading_label.h"
@@ -30,10 +29,9 @@ namespace edgewire::kernels {
 class Cdlp {
  public:
   /// Memory: a label, which is an id, and less than a byte for each vertex that the process knows, a label
-  /// for each owned vertex, for each worker at most 8 labels for each edge of the vertex with the most; and
-  /// unless the graph stores every edge both ways InRows, and a Boundary of their vertices. `job` outlives
-  /// it. Collective; throws Error.
-  explicit Cdlp(frontier::FrontierJob& job);
+  /// for each owned vertex, for each worker at most 8 labels for each edge of the vertex with the most, and
+  /// BothRows. `job` outlives it. Collective; throws Error.
+  explicit Cdlp(frontier::Job& job);
 
   /// Goes on from the labels of an earlier run, by local number, after so many rounds (1 or more). It is
   /// called before run(). Collective; throws Error where a label is no vertex.
@@ -56,9 +54,9 @@ class Cdlp {
   };
 
   using Row = std::span<const KnownNumber>;
-  std::uint32_t known() const noexcept { return boundary_ != nullptr ? boundary_->known() : job_.owned(); }
+  bool knows_only_owned() const noexcept { return known() == job_.owned(); }
+  std::uint32_t known() const noexcept { return rows_.boundary().known(); }
 
-  void make_both_rows();
   void round();
   bool has_news(Row neighbours) const noexcept;
   void vote(Worker& worker, LocalNumber first, LocalNumber last);
@@ -72,19 +70,12 @@ class Cdlp {
   void find_leader();
   void mark_voters();
   bool changed_anywhere();
-  Row out(LocalNumber local) const noexcept { return out_[local]; }
-  Row in(LocalNumber local) const noexcept { return own_in_ ? in_[local] : Row(); }
 
-  frontier::FrontierJob& job_;
-  bool distributed_;
-  std::optional<frontier::Boundary> both_ways_;  ///< directed graphs, and several processes, have it
-  std::optional<frontier::OwnKnownRows> own_out_,
-      own_in_;                                    ///< directed graphs have them; own_out_: several processes
-  const frontier::Boundary* boundary_ = nullptr;  ///< all neighbours, where there are several processes
-  frontier::KnownRows out_, in_;
+  frontier::Job& job_;
+  frontier::BothRows rows_;
   std::uint64_t owned_edges_ = 0;  ///< out of owned vertices
   topology::NodeMemory label_memory_;
-  // Arrays are by KnownNumber; with a single process that is the vertex.
+  // Arrays are by KnownNumber.
   std::span<PlainId> labels_;
   std::vector<PlainId> next_;  ///< [local number]
   SharedBits news_;  ///< vertices whose label has changed in the last round; not used in the first one

@@ -26,9 +26,9 @@
 #include "base/error.h"
 #include "edgewire/detail/memory.h"
 #include "frontier/frontier_job.h"
+#include "frontier/push_note.h"
 #include "frontier/superstep.h"
 #include "kernels/buckets.h"
-#include "kernels/push_note.h"
 #include "kernels/sssp.h"
 
 namespace edgewire::kernels {
@@ -43,7 +43,7 @@ class DeltaStepping {
 
   /// Memory: a distance for each vertex that the process knows, and one more for each boundary vertex. Throws
   /// UsageError when the job has other records, or weights where the program has none.
-  DeltaStepping(frontier::FrontierJob& job, const Sssp<Distance>& program)
+  DeltaStepping(frontier::Job& job, const Sssp<Distance>& program)
       : job_(job),
         program_(program),
         distributed_(job.bootstrap().size() > 1),
@@ -96,7 +96,7 @@ class DeltaStepping {
     Buckets requests;                       ///< buckets of boundary vertices, whose owners must be told
     std::uint64_t vertices = 0, edges = 0;  ///< the vertices, and their edges, that it has relaxed
     bool has_more = false;                  ///< vertices are in buckets, its own or of requests
-    Active told;                            ///< processes that got requests of it in this exchange
+    frontier::Active told;                  ///< processes that got requests of it in this exchange
   };
   /// A worker goes on with what falls back into the bucket, as long as it is less: that saves supersteps.
   static constexpr std::size_t kAlone = 1000;
@@ -116,7 +116,7 @@ class DeltaStepping {
     for (LocalNumber local{}; vertex == kNoVertex && local < job_.owned(); ++local)
       if (distances_[local].load(std::memory_order_relaxed) == program_.too_long())
         vertex = job_.ownership().vertex(rank_, local);
-    if (distributed_) vertex = job_.records().min_of_all(vertex);
+    vertex = job_.min_of_all(vertex);
     if (vertex != kNoVertex) program_.refuse(job_.graph(), VertexId(static_cast<PlainId>(vertex)));
   }
 
@@ -153,7 +153,7 @@ class DeltaStepping {
   void relax_rows(int w, std::uint64_t bucket, std::span<const KnownNumber> vertices,
                   std::atomic<std::size_t>& next) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
-    const auto relax = [&](const frontier::KnownEdges& edges) { relax_row(worker, bucket, edges); };
+    const auto relax = [&](const FrontierRow& edges) { relax_row(worker, bucket, edges); };
     job_.each_shared_row(w, vertices, next, relax);
     for (auto size = worker.buckets.size(bucket); size > 0 && size < kAlone;
          size = worker.buckets.size(bucket)) {
@@ -163,7 +163,7 @@ class DeltaStepping {
           w, [&] { return std::exchange(left, {}); }, relax);
     }
   }
-  void relax_row(Worker& worker, std::uint64_t bucket, const frontier::KnownEdges& edges) {
+  void relax_row(Worker& worker, std::uint64_t bucket, const FrontierRow& edges) {
     const Distance distance = distances_[edges.vertex].load(std::memory_order_relaxed);
     if (program_.bucket(distance) < bucket)
       return;  // its distance has fallen, and its edges were relaxed then
@@ -238,7 +238,8 @@ class DeltaStepping {
       active_.add(workers_[static_cast<std::size_t>(lane)].told);
       for (int peer = 0; peer < job_.bootstrap().size(); ++peer)
         if (peer != job_.bootstrap().rank())
-          active_.add(Active::of_code(static_cast<std::uint32_t>(job_.records().note(lane, peer)[2])));
+          active_.add(
+              frontier::Active::of_code(static_cast<std::uint32_t>(job_.records().note(lane, peer)[2])));
     }
   }
   void send_requests(int w, std::uint64_t bucket, std::uint64_t base, frontier::Records::Note note) {
@@ -280,7 +281,7 @@ class DeltaStepping {
     return false;
   }
 
-  frontier::FrontierJob& job_;
+  frontier::Job& job_;
   const Sssp<Distance>& program_;
   bool distributed_;
   bool shared_;  ///< several workers lower distances
@@ -289,7 +290,7 @@ class DeltaStepping {
   std::span<std::atomic<Distance>> distances_;  ///< [KnownNumber]: tentative, the lowest that is known here
   /// [KnownNumber of a boundary vertex, from 0]: the lowest distance that its owner was told.
   std::vector<std::atomic<Distance>> sent_;
-  Active active_;  ///< the processes that have vertices in buckets, or requests
+  frontier::Active active_;  ///< the processes that have vertices in buckets, or requests
   std::vector<Worker> workers_;
 };
 

@@ -79,7 +79,7 @@ std::pair<std::size_t, std::size_t> places_of(OrientedRows::Row row, const RowBa
 
 }  // namespace
 
-Lcc::Lcc(frontier::FrontierJob& job, Wanted wanted, const Pieces& pieces)
+Lcc::Lcc(frontier::Job& job, Wanted wanted, const Pieces& pieces)
     : job_(job),
       wanted_(wanted),
       directed_(wanted == Wanted::coefficients && !job.graph().symmetric()),

@@ -67,9 +67,8 @@ class Lcc {
   };
 
   /// `job` outlives it.
-  Lcc(frontier::FrontierJob& job, Wanted wanted, const Pieces& pieces);
-  explicit Lcc(frontier::FrontierJob& job, Wanted wanted = Wanted::coefficients)
-      : Lcc(job, wanted, Pieces{}) {}
+  Lcc(frontier::Job& job, Wanted wanted, const Pieces& pieces);
+  explicit Lcc(frontier::Job& job, Wanted wanted = Wanted::coefficients) : Lcc(job, wanted, Pieces{}) {}
 
   /// Runs the kernel. Collective; throws Error. Memory: that of OrientedRows, HubBits and BoundaryRows, 8
   /// bytes for each known vertex where there are credits, and 4 for each worker and known vertex.
@@ -109,7 +108,7 @@ class Lcc {
   void send_credits();
   void send_pieces(int lane, unsigned shift);
 
-  frontier::FrontierJob& job_;
+  frontier::Job& job_;
   Wanted wanted_;
   bool directed_;  ///< coefficients are wanted where edges have a direction
   Pieces pieces_;

@@ -58,7 +58,7 @@ void BoundaryRows::Stream::cut(std::uint64_t words_each, bool directed) {
   begin.back() = at;
 }
 
-BoundaryRows::BoundaryRows(frontier::FrontierJob& job, OrientedRows& rows, const ForEach& for_each,
+BoundaryRows::BoundaryRows(frontier::Job& job, OrientedRows& rows, const ForEach& for_each,
                            std::uint64_t words)
     : job_(job),
       rows_(rows),

@@ -25,7 +25,7 @@ class BoundaryRows {
   /// Asks for rows: a bit for each boundary vertex; and tells their lengths. `words`: as batch_words().
   /// Memory: a bit and 4 bytes for each known vertex, 8 bytes for each row that is to come or go, and two
   /// batches. `job` and `rows` outlive it. Collective, while workers rest; throws Error.
-  BoundaryRows(frontier::FrontierJob& job, OrientedRows& rows, const ForEach& for_each, std::uint64_t words);
+  BoundaryRows(frontier::Job& job, OrientedRows& rows, const ForEach& for_each, std::uint64_t words);
 
   /// The number is the same in all processes.
   std::uint64_t batches_left() const noexcept { return batches_left_; }
@@ -76,7 +76,7 @@ class BoundaryRows {
   void pack(std::uint32_t peer);
   void unpack(std::uint32_t peer);
 
-  frontier::FrontierJob& job_;
+  frontier::Job& job_;
   OrientedRows& rows_;
   ForEach for_each_;
   bool directed_;

@@ -115,7 +115,7 @@ class OrientedRows::Builder {
     std::vector<std::uint8_t> both_ways;   ///< the flags of a row
     std::vector<std::uint8_t> directions;  ///< [number]: the directions of edges that were seen
     std::vector<std::uint32_t> seen;       ///< the numbers that have directions
-    std::vector<VertexId> ids;             ///< see FrontierJob::ids_of()
+    std::vector<VertexId> ids;             ///< see Job::ids_of()
   };
 
   /// Calls work(local, vertex) for the owned vertices [first, last).
@@ -255,15 +255,14 @@ class OrientedRows::Builder {
   }
 
   OrientedRows& rows_;
-  frontier::FrontierJob& job_;
+  frontier::Job& job_;
   const graph::GraphFile& graph_;
   const ForEach& for_each_;
   bool distributed_;
   std::optional<frontier::InRows> in_;  ///< is there where the graph is not symmetric
 };
 
-OrientedRows::OrientedRows(frontier::FrontierJob& job, const ForEach& for_each)
-    : job_(job), owned_(job.owned()) {
+OrientedRows::OrientedRows(frontier::Job& job, const ForEach& for_each) : job_(job), owned_(job.owned()) {
   Builder builder(*this, for_each);
   if (builder.file_will_do()) {
     builder.take_file();

@@ -38,7 +38,7 @@ class OrientedRows {
   /// 24 bytes for each known vertex, and 4 for each entry, 5 where the graph is not symmetric; while this is
   /// built also that of InRows, and a byte for each worker and known vertex. `job` outlives it. Collective;
   /// throws Error.
-  OrientedRows(frontier::FrontierJob& job, const ForEach& for_each);
+  OrientedRows(frontier::Job& job, const ForEach& for_each);
 
   /// The vertices that the process knows have the numbers below this one.
   std::uint32_t known() const noexcept { return static_cast<std::uint32_t>(known_of_.size()); }
@@ -92,7 +92,7 @@ class OrientedRows {
     std::uint32_t length, degree;  ///< the entries of the row; the neighbours of the vertex
   };
 
-  frontier::FrontierJob& job_;
+  frontier::Job& job_;
   std::uint32_t owned_;
   std::optional<frontier::Boundary> neighbours_;
   NumberedBy<KnownNumber, std::vector<std::uint32_t>> number_of_;

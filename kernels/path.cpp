@@ -16,8 +16,8 @@ void refuse_circle() { throw Error("the parents of vertices lead round in a circ
 
 /// Returns the vertices before `vertex` as far as this process knows them: the last one is the source, one of
 /// another process, or kNone. In a circle they are more than there are.
-std::vector<VertexId> follow(const frontier::FrontierJob& job, std::span<const PlainId> parents,
-                             VertexId source, VertexId vertex) {
+std::vector<VertexId> follow(const frontier::Job& job, std::span<const PlainId> parents, VertexId source,
+                             VertexId vertex) {
   std::vector<VertexId> piece;
   while (vertex != source && vertex != kNone && piece.size() <= job.graph().vertices()) {
     const Home home = job.ownership().home(vertex);
@@ -30,7 +30,7 @@ std::vector<VertexId> follow(const frontier::FrontierJob& job, std::span<const P
 }  // namespace
 
 /// Returns the path. In each round the owner of the last vertex that is known says which ones lie before it.
-std::vector<VertexId> path_to(frontier::FrontierJob& job, std::span<const PlainId> parents, VertexId source,
+std::vector<VertexId> path_to(frontier::Job& job, std::span<const PlainId> parents, VertexId source,
                               VertexId target) {
   job.expect_vertex(source);
   job.expect_vertex(target);

@@ -10,7 +10,7 @@ namespace edgewire::kernels {
 /// Returns the vertices of the path that parents give, from `source` to `target`; empty if the target has no
 /// parent. `parents`: [local number] the vertex before it, kNoVertex without one. The path is the same in all
 /// processes. Collective; throws Error, also when the parents lead round in a circle.
-std::vector<VertexId> path_to(frontier::FrontierJob& job, std::span<const PlainId> parents, VertexId source,
+std::vector<VertexId> path_to(frontier::Job& job, std::span<const PlainId> parents, VertexId source,
                               VertexId target);
 
 /// Returns the same in one process, from the parents of all vertices: [vertex]. Throws Error as above.

@@ -10,10 +10,9 @@
 
 namespace edgewire::kernels {
 
-Scc::Scc(frontier::FrontierJob& job, std::uint64_t collected)
+Scc::Scc(frontier::Job& job, std::uint64_t collected)
     : job_(job),
       collected_(collected),
-      distributed_(job.bootstrap().size() > 1),
       rank_(job.rank()),
       labels_(job.owned(), kNone),
       workers_(static_cast<std::size_t>(job.pool().workers())),
@@ -42,7 +41,7 @@ std::vector<frontier::Superstep> Scc::run() {
       collect();
       break;
     }
-    if (left.stacked > 0) {
+    if (left.trimmed > 0) {
       trim();
       continue;
     }
@@ -57,11 +56,11 @@ std::vector<frontier::Superstep> Scc::run() {
   return log_.take();
 }
 
-/// Returns the vertices on the stacks of all processes.
-std::uint64_t Scc::stacked() {
-  std::uint64_t mine = 0;
-  for (const Worker& worker : workers_) mine += worker.stack.size();
-  return job_.sum_of_all(mine);
+std::vector<LocalNumber> Scc::vertices_left() const {
+  std::vector<LocalNumber> left;
+  for (LocalNumber local{}; local < labels_.size(); ++local)
+    if (labels_[local] == kNone) left.push_back(local);
+  return left;
 }
 
 /// Returns whether it had no label before. Labels order nothing else, so all accesses are relaxed.
@@ -106,8 +105,8 @@ void Scc::reset_counts(LocalNumber local) {
   counts_[kIn][local] = static_cast<std::uint32_t>(rows_->in(local).size());
 }
 
-/// Puts on the stacks what has no edges in one direction, and counts the edges that are left and the vertices
-/// on the stacks, over all processes.
+/// Labels what has no edges in one direction, and counts the edges that are left and the vertices whose edges
+/// are to go, over all processes.
 Scc::Left Scc::survey() {
   for (Worker& worker : workers_) worker.edges_left = 0;
   for_each_left([this](Worker& worker, LocalNumber local, VertexId vertex) {
@@ -116,51 +115,36 @@ Scc::Left Scc::survey() {
       return;
     }
     label(local, vertex);
-    worker.stack.push_back(local);
+    worker.trimmed.push_back(local);
   });
-  std::array<std::uint64_t, 2> mine{};
-  for (const Worker& worker : workers_) {
-    mine[0] += worker.edges_left;
-    mine[1] += worker.stack.size();
+  std::uint64_t edges_left = 0;
+  for (Worker& worker : workers_) {
+    edges_left += worker.edges_left;
+    trimmed_.insert(trimmed_.end(), worker.trimmed.begin(), worker.trimmed.end());
+    worker.trimmed.clear();
   }
-  const auto [edges, stacked] = job_.sum_of_all(mine);
-  return {edges, stacked};
+  const auto [edges, trimmed] = job_.sum_of_all(std::array{edges_left, std::uint64_t{trimmed_.size()}});
+  return {edges, trimmed};
 }
 
 void Scc::trim() {
-  for (int done = 0; done == 0 || (done < kTrimmedAtOnce && stacked() > 0); ++done) {
-    step_in_lanes(kTrim, [this](int lane, const auto& scheme) {
-      Worker& worker = workers_[static_cast<std::size_t>(lane)];
-      const auto take = [&](frontier::Record record) {
-        lower(worker, checked(record.vertex), record.value == kIn ? kIn : kOut);
-      };
-      const auto tell = [&](std::span<const KnownNumber> ends, Way way) {
-        worker.edges += ends.size();
-        for (const KnownNumber n : ends) {
-          if (n < labels_.size()) {
-            lower(worker, LocalNumber(n), way);
-            continue;
-          }
-          const Home home = scheme.home(rows_->other(n));
-          job_.records().send(lane, static_cast<int>(home.owner), {home.local, way}, take);
-        }
-      };
-      while (!worker.stack.empty()) {
-        const LocalNumber local = worker.stack.back();
-        worker.stack.pop_back();
-        ++worker.vertices;
-        tell(rows_->in(local), kOut);
-        tell(rows_->out(local), kIn);
-      }
-      if (distributed_) job_.records().finish(lane, take);
-    });
-  }
+  frontier_.set_kind(kTrim);
+  const auto visit = [this](LocalNumber local, const auto& tell) {
+    tell.count_edges(rows_->in(local).size() + rows_->out(local).size());
+    for (const KnownNumber n : rows_->in(local)) tell_end(tell, n, kOut);
+    for (const KnownNumber n : rows_->out(local)) tell_end(tell, n, kIn);
+  };
+  const auto hear = [this](KnownNumber v, PlainId way) {
+    return lower_count(LocalNumber(v), way == kIn ? kIn : kOut);
+  };
+  trimmed_ = frontier_.settle(std::exchange(trimmed_, {}), visit, hear, {}, kTrimmedAtOnce);
 }
 
-/// Lowers the count of a vertex: one at the other end of an edge has been trimmed.
-void Scc::lower(Worker& worker, LocalNumber local, Way way) {
-  if (std::atomic_ref(counts_[way][local]).fetch_sub(1, std::memory_order_relaxed) != 1) return;
-  if (label(local, job_.ownership().vertex(rank_, local))) worker.stack.push_back(local);
+/// Lowers the count of a vertex: one at the other end of an edge has been trimmed. Returns whether the vertex
+/// is trimmed by that.
+bool Scc::lower_count(LocalNumber local, Way way) {
+  if (std::atomic_ref(counts_[way][local]).fetch_sub(1, std::memory_order_relaxed) != 1) return false;
+  return label(local, job_.ownership().vertex(rank_, local));
 }
 
 /// Brings the edges that are left to all processes, each of which finds all their components.
@@ -188,7 +172,7 @@ void Scc::collect() {
               job_.records().send(lane, peer, frontier::Record{vertex, v}, take);
         }
       }
-      if (distributed_) job_.records().finish(lane, take);
+      job_.records().finish(lane, take);
     });
     std::vector<frontier::Record> edges;
     for (Worker& worker : workers_) {
@@ -207,8 +191,7 @@ void Scc::collect() {
 void Scc::name_merged() {
   step(kFirst, [this] {
     const Home home = job_.ownership().home(giant_);
-    std::uint64_t first = home.owner == rank_ ? labels_[home.local] : kNone;
-    if (distributed_) first = job_.records().min_of_all(first);
+    const std::uint64_t first = job_.min_of_all(home.owner == rank_ ? labels_[home.local] : kNone);
     job_.for_each_range([&](int, LocalNumber begin, LocalNumber end) {
       std::replace(labels_.begin() + begin, labels_.begin() + end, PlainId{giant_},
                    static_cast<PlainId>(first));

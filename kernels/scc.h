@@ -24,9 +24,11 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/mixing.h"
+#include "edgewire/frontier.h"
 #include "frontier/frontier_job.h"
 #include "frontier/superstep.h"
 #include "kernels/scc_rest_rows.h"
@@ -57,7 +59,7 @@ class Scc {
   /// Memory: 8 bytes and two ids for each owned vertex, an id for each vertex that edges between processes
   /// are kept for, a byte for each vertex that the process knows; GiantComponent, and then RestRows. `job`
   /// outlives it. Rows are read from memory. `collected`: see kCollected; the same in all processes.
-  explicit Scc(frontier::FrontierJob& job, std::uint64_t collected = kCollected);
+  explicit Scc(frontier::Job& job, std::uint64_t collected = kCollected);
 
   /// Runs the kernel. Collective; throws Error.
   std::vector<frontier::Superstep> run();
@@ -71,13 +73,12 @@ class Scc {
   struct alignas(128) Worker {
     std::uint64_t vertices = 0, edges = 0;
     std::uint64_t edges_left = 0;
-    std::vector<LocalNumber> stack;    ///< vertices whose edges are to be followed
-    std::vector<KnownNumber> others;   ///< vertices of other processes whose colours have risen
+    std::vector<LocalNumber> trimmed;  ///< vertices whose edges are to go
     std::vector<LocalNumber> members;  ///< labels_ has a vertex of the component, not yet the first one
     std::vector<frontier::Record> collected;
   };
   struct Left {
-    std::uint64_t edges, stacked;
+    std::uint64_t edges, trimmed;
   };
 
   template <class Work>
@@ -103,19 +104,26 @@ class Scc {
       });
     });
   }
-  std::uint64_t stacked();
+  /// Returns the owned vertices without a label.
+  std::vector<LocalNumber> vertices_left() const;
 
   std::vector<std::uint8_t> start_with_giant();
   void name_merged();
   Left survey();
   void reset_counts(LocalNumber local);
   void trim();
-  void lower(Worker& worker, LocalNumber local, Way way);
+  bool lower_count(LocalNumber local, Way way);
   void spread_colours();
-  template <class Scheme>
-  void spread(int lane, const Scheme& scheme);
+  template <class Tell>
+  void spread(std::span<const LocalNumber> vertices, const Tell& tell);
   void gather_colours();
-  void join(Worker& worker, LocalNumber local, PlainId colour);
+  bool join(Worker& worker, LocalNumber local, PlainId colour);
+  /// Tells the owner of an end of an edge of rows_.
+  template <class Tell>
+  void tell_end(const Tell& tell, KnownNumber end, PlainId value) const {
+    if (end < labels_.size()) return tell(end, value);
+    tell(job_.ownership().home(rows_->other(end)), value);
+  }
   void tell_colours();
   void collect();
   void name_members();
@@ -128,9 +136,8 @@ class Scc {
   bool raise(std::uint32_t number, PlainId value) noexcept;
   LocalNumber checked(PlainId local) const;
 
-  frontier::FrontierJob& job_;
+  frontier::Job& job_;
   std::uint64_t collected_;
-  bool distributed_;
   std::uint32_t rank_;
   std::vector<PlainId> labels_;
   std::optional<RestRows> rows_;
@@ -142,6 +149,8 @@ class Scc {
   bool merged_ = false;
   std::vector<Worker> workers_;
   frontier::SuperstepLog log_;
+  FrontierJob<PlainId> frontier_{job_, &log_};
+  std::vector<LocalNumber> trimmed_;  ///< vertices whose edges are to go
 };
 
 }  // namespace edgewire::kernels

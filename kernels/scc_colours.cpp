@@ -16,95 +16,82 @@ bool Scc::raise(std::uint32_t number, PlainId value) noexcept {
   return false;
 }
 
-/// Spreads colours. All start with colours of their own. A process spreads its largest colour as far as it
-/// can alone, then the next one, so that few vertices are coloured more than once.
+/// Spreads colours. All start with colours of their own. A worker spreads the largest colour that it has as
+/// far as it can alone, then the next one, so that few vertices are coloured more than once.
 void Scc::spread_colours() {
   std::ranges::fill(colours_, kGone);
-  for_each_left([this](Worker& worker, LocalNumber local, VertexId vertex) {
-    colours_[local] = colour_of(vertex);
-    worker.stack.push_back(local);
-  });
+  for_each_left([this](Worker&, LocalNumber local, VertexId vertex) { colours_[local] = colour_of(vertex); });
   for (KnownNumber n(static_cast<std::uint32_t>(labels_.size())); n < colours_.size(); ++n)
     colours_[n] = colour_of(rows_->other(n));
+  frontier_.set_kind(kColour);
+  auto vertices = vertices_left();
   do {
-    step_in_lanes(kColour, [this](int lane, const auto& scheme) { spread(lane, scheme); });
-  } while (distributed_ && stacked() > 0);
+    vertices = frontier_.exchange(
+        [&](int lane, const auto& tell) {
+          const auto [first, last] = job_.pool().part(lane, vertices.size());
+          spread(std::span(vertices).subspan(first, last - first), tell);
+        },
+        [this](KnownNumber v, PlainId value) { return raise(v, value); });
+  } while (frontier_.sum(vertices.size()) > 0);
 }
 
-template <class Scheme>
-void Scc::spread(int lane, const Scheme& scheme) {
-  Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  const auto colour_here = [&](LocalNumber local) { return colour(local).load(std::memory_order_relaxed); };
+template <class Tell>
+void Scc::spread(std::span<const LocalNumber> vertices, const Tell& tell) {
+  const auto colour_here = [this](LocalNumber local) {
+    return colour(local).load(std::memory_order_relaxed);
+  };
   std::vector<std::pair<PlainId, LocalNumber>> starts;  // by colour
-  for (const LocalNumber local : std::exchange(worker.stack, {}))
-    starts.emplace_back(colour_here(local), local);
+  for (const LocalNumber local : vertices) starts.emplace_back(colour_here(local), local);
   std::ranges::sort(starts, std::greater<>());
+  std::vector<LocalNumber> stack;
+  std::vector<KnownNumber> others;  // vertices of other processes whose colours have risen
   for (const auto& [own, start] : starts) {
     if (colour_here(start) != own) continue;  // who has raised it follows it
-    for (worker.stack.push_back(start); !worker.stack.empty();) {
-      const LocalNumber local = worker.stack.back();
+    for (stack.push_back(start); !stack.empty();) {
+      const LocalNumber local = stack.back();
       const PlainId value = colour_here(local);
-      worker.stack.pop_back();
-      ++worker.vertices;
-      worker.edges += rows_->out(local).size();
+      stack.pop_back();
+      tell.count(1, rows_->out(local).size());
       for (const KnownNumber n : rows_->out(local)) {
         if (!raise(n, value)) continue;
         if (n < labels_.size())
-          worker.stack.emplace_back(n);
+          stack.emplace_back(n);
         else
-          worker.others.push_back(n);
+          others.push_back(n);
       }
     }
   }
-  const auto take = [&](frontier::Record record) {
-    const LocalNumber local = checked(record.vertex);
-    if (raise(local, record.value)) worker.stack.push_back(local);
-  };
-  std::ranges::sort(worker.others);
-  worker.others.erase(std::unique(worker.others.begin(), worker.others.end()), worker.others.end());
-  for (const KnownNumber n : std::exchange(worker.others, {})) {
-    const Home home = scheme.home(rows_->other(n));
-    job_.records().send(lane, static_cast<int>(home.owner),
-                        {home.local, colour(n).load(std::memory_order_relaxed)}, take);
-  }
-  if (distributed_) job_.records().finish(lane, take);
+  std::ranges::sort(others);
+  others.erase(std::unique(others.begin(), others.end()), others.end());
+  for (const KnownNumber n : others) tell_end(tell, n, colour(n).load(std::memory_order_relaxed));
 }
 
 /// Finds roots, which have kept their own colours. A vertex of this colour is in the component of the root
 /// where it reaches it: this goes backward from the roots, within their colours.
 void Scc::gather_colours() {
-  for_each_left([this](Worker& worker, LocalNumber local, VertexId vertex) {
-    if (colours_[local] == colour_of(vertex)) join(worker, local, colours_[local]);
-  });
-  do {
-    step_in_lanes(kGather, [this](int lane, const auto& scheme) {
-      Worker& worker = workers_[static_cast<std::size_t>(lane)];
-      const auto take = [&](frontier::Record record) { join(worker, checked(record.vertex), record.value); };
-      while (!worker.stack.empty()) {
-        const LocalNumber local = worker.stack.back();
-        const PlainId value = colours_[local];
-        worker.stack.pop_back();
-        ++worker.vertices;
-        worker.edges += rows_->in(local).size();
-        for (const KnownNumber n : rows_->in(local)) {
-          if (n < labels_.size()) {
-            join(worker, LocalNumber(n), value);
-            continue;
-          }
-          const Home home = scheme.home(rows_->other(n));
-          job_.records().send(lane, static_cast<int>(home.owner), {home.local, value}, take);
-        }
-      }
-      if (distributed_) job_.records().finish(lane, take);
-    });
-  } while (distributed_ && stacked() > 0);
+  std::vector<LocalNumber> roots;
+  for (const LocalNumber local : vertices_left()) {
+    const PlainId own = colour_of(job_.ownership().vertex(rank_, local));
+    if (colours_[local] == own && join(workers_[0], local, own)) roots.push_back(local);
+  }
+  frontier_.set_kind(kGather);
+  frontier_.settle(
+      roots,
+      [this](LocalNumber local, const auto& tell) {
+        tell.count_edges(rows_->in(local).size());
+        for (const KnownNumber n : rows_->in(local)) tell_end(tell, n, colours_[local]);
+      },
+      [this](int worker, KnownNumber v, PlainId value) {
+        return join(workers_[static_cast<std::size_t>(worker)], LocalNumber(v), value);
+      });
 }
 
-/// Says that the vertex reaches one of this colour that is in the component.
-void Scc::join(Worker& worker, LocalNumber local, PlainId value) {
-  if (colours_[local] != value || !label(local, vertex_of(value))) return;
-  worker.stack.push_back(local);
+/// Says that the vertex reaches one of this colour that is in the component. Returns whether it is in it, and
+/// nobody has said so before.
+bool Scc::join(Worker& worker, LocalNumber local, PlainId value) {
+  if (colours_[local] != value || !label(local, vertex_of(value))) return false;
   worker.members.push_back(local);
+  return true;
 }
 
 /// Tells colours to the processes that own neighbours. Then edges between colours are left out, at both ends.
@@ -120,7 +107,6 @@ void Scc::tell_colours() {
     for (LocalNumber local(static_cast<std::uint32_t>(first)); local < last; ++local) {
       const VertexId vertex = scheme.vertex(rank_, local);
       if (labelled(local)) colour(local).store(kGone, std::memory_order_relaxed);
-      if (!distributed_) continue;
       const PlainId value = colour(local).load(std::memory_order_relaxed);
       for (const auto ends : {rows_->out(local), rows_->in(local)}) {
         for (const KnownNumber n : ends) {
@@ -132,7 +118,7 @@ void Scc::tell_colours() {
         }
       }
     }
-    if (distributed_) job_.records().finish(lane, take);
+    job_.records().finish(lane, take);
   });
   job_.for_each_range([this](int, LocalNumber first, LocalNumber last) {
     for (LocalNumber local = first; local < last; ++local) {
@@ -149,24 +135,16 @@ void Scc::name_members() {
   for (const Worker& worker : workers_) members += worker.members.size();
   if (job_.sum_of_all(members) == 0) return;
   std::vector<PlainId> firsts(labels_.size(), kNone);  // [local number of a root]
-  const auto lower_to = [&firsts](LocalNumber local, PlainId vertex) {
-    const std::atomic_ref first(firsts[local]);
-    PlainId old = first.load(std::memory_order_relaxed);
-    while (vertex < old && !first.compare_exchange_weak(old, vertex, std::memory_order_relaxed)) {
-    }
-  };
-  step_in_lanes(kFirst, [&](int lane, const auto& scheme) {
-    const auto take = [&](frontier::Record record) { lower_to(checked(record.vertex), record.value); };
-    for (const LocalNumber local : workers_[static_cast<std::size_t>(lane)].members) {
-      const Home root = scheme.home(VertexId(labels_[local]));
-      const VertexId vertex = scheme.vertex(rank_, local);
-      if (root.owner == rank_)
-        lower_to(root.local, vertex);
-      else
-        job_.records().send(lane, static_cast<int>(root.owner), {root.local, vertex}, take);
-    }
-    if (distributed_) job_.records().finish(lane, take);
-  });
+  frontier_.set_kind(kFirst);
+  frontier_.exchange(
+      [this](int lane, const auto& tell) {
+        for (const LocalNumber local : workers_[static_cast<std::size_t>(lane)].members)
+          tell(job_.ownership().home(VertexId(labels_[local])), job_.ownership().vertex(rank_, local));
+      },
+      [&firsts](KnownNumber root, PlainId vertex) {
+        lower(firsts[root], vertex);
+        return false;
+      });
   step_in_lanes(kFirst, [&](int lane, const auto& scheme) {
     std::vector<std::pair<int, frontier::Record>>
         questions;  // peer; local number of a root here, of a vertex there
@@ -178,7 +156,6 @@ void Scc::name_members() {
       else
         job_.records().send(lane, static_cast<int>(root.owner), {root.local, local}, hear);
     }
-    if (!distributed_) return;
     job_.records().finish(lane, hear);
     const auto learn = [&](frontier::Record record) { labels_[checked(record.vertex)] = record.value; };
     for (const auto& [peer, asked] : questions)

@@ -48,9 +48,8 @@ GiantComponent::Candidate choose_candidate(const partition::Ownership& ownership
 
 }  // namespace
 
-GiantComponent::GiantComponent(frontier::FrontierJob& job)
+GiantComponent::GiantComponent(frontier::Job& job)
     : job_(job),
-      distributed_(job.bootstrap().size() > 1),
       rank_(job.rank()),
       reached_(job.known()),
       joined_(job.known()),
@@ -78,7 +77,7 @@ bool GiantComponent::find(frontier::SuperstepLog& log) {
     all_joined_ = sums[0] == 0 || sums[1] == 0;
     if (all_joined_ || !pays(round, sums[0], sums[1], sums[2], job_.graph().vertices())) break;
   }
-  if (distributed_) unite(joined_);
+  unite(joined_);
   left_ = {};
   return true;
 }
@@ -93,7 +92,7 @@ VertexId GiantComponent::first() const {
     if (first < job_.owned()) mine = job_.ownership().vertex(rank_, LocalNumber(first));
     break;
   }
-  return VertexId(static_cast<PlainId>(distributed_ ? job_.records().min_of_all(mine) : mine));
+  return VertexId(static_cast<PlainId>(job_.min_of_all(mine)));
 }
 
 bool GiantComponent::pays(std::uint64_t round, std::uint64_t joined, std::uint64_t left, std::uint64_t edges,
@@ -121,12 +120,10 @@ bool GiantComponent::choose_pivot() {
   const Candidate mine = choose_candidate(
       job_.ownership(), rank_, [this](LocalNumber local) { return job_.rows()[local]; },
       [this](KnownNumber n) { return n < job_.owned() ? std::uint32_t{n} : kOfOther; });
-  std::array<std::uint64_t, 2> best{mine.product, mine.vertex};
-  if (distributed_) {
-    const auto all = job_.records().allgather(best);
-    for (std::size_t i = best[0] = best[1] = 0; i < all.size(); i += 2)
-      if (all[i] > best[0]) best = {all[i], all[i + 1]};
-  }
+  std::array<std::uint64_t, 2> best{};
+  const auto all = job_.records().allgather(std::array{mine.product, mine.vertex});
+  for (std::size_t i = 0; i < all.size(); i += 2)
+    if (all[i] > best[0]) best = {all[i], all[i + 1]};
   pivot_ = VertexId(static_cast<PlainId>(best[1]));
   return best[0] > 0;
 }
@@ -143,7 +140,7 @@ void GiantComponent::search_forward(frontier::SuperstepLog& log) {
   log.add(search.run(pivot_, enough), Scc::kForward);
   job_.tell_as({});
   note_reached(search.levels());
-  if (distributed_) unite(reached_);
+  unite(reached_);
 }
 
 void GiantComponent::note_reached(const std::vector<std::uint32_t>& levels) {
@@ -175,7 +172,7 @@ void GiantComponent::unite(Bits& bits) {
 
 /// Makes a round: vertices whose rows lead to one that has joined join, too.
 void GiantComponent::join() {
-  if (distributed_) unite(joined_);
+  unite(joined_);
   for (Worker& worker : workers_) worker = {};
   job_.pool().for_each((left_.size() + kJoinedAtOnce - 1) / kJoinedAtOnce, [&](int w, std::uint64_t piece) {
     const std::size_t first = piece * kJoinedAtOnce, last = std::min(first + kJoinedAtOnce, left_.size());

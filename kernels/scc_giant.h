@@ -38,7 +38,7 @@ class GiantComponent {
 
   /// Memory: two bits for each vertex that the process knows, and one for each owned vertex; while it
   /// searches that of Bfs, too. `job` outlives it.
-  explicit GiantComponent(frontier::FrontierJob& job);
+  explicit GiantComponent(frontier::Job& job);
 
   /// Chooses a vertex that many edges lead to and from, and searches. Returns false where no such vertex was
   /// found. Collective; throws Error.
@@ -70,8 +70,7 @@ class GiantComponent {
   void join_words(Worker& worker, std::size_t first, std::size_t last);
   void fetch_rows(std::size_t w, const frontier::KnownRows& rows) const;
 
-  frontier::FrontierJob& job_;
-  bool distributed_;
+  frontier::Job& job_;
   std::uint32_t rank_;
   Bits reached_, joined_;   ///< by known number
   std::vector<Word> left_;  ///< owned vertices that are reached, with edges, and not joined

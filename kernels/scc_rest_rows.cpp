@@ -12,7 +12,7 @@
 
 namespace edgewire::kernels {
 
-RestRows::RestRows(frontier::FrontierJob& job, std::span<const std::uint8_t> sides, VertexId merged)
+RestRows::RestRows(frontier::Job& job, std::span<const std::uint8_t> sides, VertexId merged)
     : job_(job),
       sides_(sides),
       merged_(merged),

@@ -27,7 +27,7 @@ class RestRows {
   /// them, 4 for one to or from another process, 4 for each vertex of others that these have; meanwhile 4 for
   /// each boundary vertex and 8 for each edge that has travelled. The job has made its rows. Collective,
   /// while workers rest; throws Error.
-  RestRows(frontier::FrontierJob& job, std::span<const std::uint8_t> sides, VertexId merged);
+  RestRows(frontier::Job& job, std::span<const std::uint8_t> sides, VertexId merged);
 
   /// Returns the vertices at the other ends of an owned vertex's edges, once for each edge.
   std::span<const KnownNumber> out(LocalNumber local) const noexcept { return out_.of(local); }
@@ -80,7 +80,7 @@ class RestRows {
   void number_others(const Came& in, const Came& out);
   void fill(const Came& in, const Came& out);
 
-  frontier::FrontierJob& job_;
+  frontier::Job& job_;
   std::span<const std::uint8_t> sides_;  ///< sides, in the constructor
   VertexId merged_;
   Home merged_home_{};

@@ -16,7 +16,7 @@ namespace edgewire::kernels {
 namespace {
 
 /// Returns the sum of the weights of this process's edges. Throws Error when one is negative.
-double weight_sum(frontier::FrontierJob& job) {
+double weight_sum(frontier::Job& job) {
   std::vector<double> sums(static_cast<std::size_t>((job.owned() >> 14) + 1));  // a range each, so that the
   job.for_each_range([&](int, LocalNumber first, LocalNumber last) {            // order of adding is given
     double sum = 0;
@@ -50,7 +50,7 @@ double weight_sum(const graph::GraphFile& graph, const frontier::WeightFigures& 
   return weights.sum;
 }
 
-double sum_of_all(frontier::FrontierJob& job) {
+double sum_of_all(frontier::Job& job) {
   const double mine = job.on_disks() ? weight_sum(job.graph(), job.pages()->weights()) : weight_sum(job);
   return launch::allreduce(job.bootstrap(), mine, std::plus<>());
 }
@@ -58,7 +58,7 @@ double sum_of_all(frontier::FrontierJob& job) {
 }  // namespace
 
 template <class Distance>
-Sssp<Distance>::Sssp(frontier::FrontierJob& job, double asked, bool unit) : delta(asked), unit_weights(unit) {
+Sssp<Distance>::Sssp(frontier::Job& job, double asked, bool unit) : delta(asked), unit_weights(unit) {
   job.expect_weights(weighted());
   if (asked != 0) check_range(opt::delta, asked);
   if (kWhole && !unit && !graph::is_whole(job.graph().weights().type()))

@@ -25,7 +25,7 @@ struct Sssp {
   /// Chooses `delta` where it is 0, by usual_delta(). `unit_weights`: each edge has weight 1. Collective.
   /// Throws UsageError when an option makes no sense, and Error when the job's edges have no weights, a
   /// negative one, or weights that are not whole where distances are.
-  explicit Sssp(frontier::FrontierJob& job, double delta = 0, bool unit_weights = false);
+  explicit Sssp(frontier::Job& job, double delta = 0, bool unit_weights = false);
 
   static constexpr Distance unreached() { return kWhole ? Limits::max() : Limits::infinity(); }
   /// Returns what stands for a sum that is greater than a distance can be. Whatever is added to it, it stays.

@@ -19,7 +19,7 @@ constexpr std::uint32_t kPiece = 1 << 14;  // numbers
 
 }  // namespace
 
-Wcc::Wcc(frontier::FrontierJob& job, WccMerge::Room room)
+Wcc::Wcc(frontier::Job& job, WccMerge::Room room)
     : job_(job),
       distributed_(job.bootstrap().size() > 1),
       forest_(distributed_ ? job.boundary().known() : job.owned()),
@@ -139,7 +139,7 @@ void Wcc::link_all() {
     job_.each_row_once(
         w, take, giant_ == Forest::kNone ? ~std::size_t{0} : kSampledEdges,
         [&](LocalNumber local) { return !in_giant(local); },
-        [&](const frontier::KnownEdges& edges) {
+        [&](const FrontierRow& edges) {
           for (std::size_t e = 0; e < edges.targets.size(); ++e) {
             if (e % kLinkedAtOnce == kLinkedAtOnce - 1 && in_giant(edges.vertex)) break;
             forest_.link(edges.vertex, edges.targets[e]);

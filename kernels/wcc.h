@@ -31,7 +31,7 @@ class Wcc {
 
   /// Memory: 4 bytes for each vertex that the process knows; WccMerge. `job` outlives it.
   /// `room`: see WccMerge.
-  explicit Wcc(frontier::FrontierJob& job, WccMerge::Room room = {});
+  explicit Wcc(frontier::Job& job, WccMerge::Room room = {});
 
   /// Runs the kernel. Collective; throws Error.
   std::vector<frontier::Superstep> run();
@@ -51,7 +51,7 @@ class Wcc {
   std::uint32_t hub() const noexcept;
   bool in_giant(LocalNumber local) const noexcept;
 
-  frontier::FrontierJob& job_;
+  frontier::Job& job_;
   bool distributed_;
   Forest forest_;                        ///< over known numbers; in one process these are the vertices
   std::unique_ptr<WccMerge> apart_;      ///< it is there where there are several processes

@@ -78,8 +78,7 @@ std::vector<PlainId> unpack_labels(std::span<const PlainId> values, std::uint64_
   return labels;
 }
 
-GatheredComponents::GatheredComponents(frontier::FrontierJob& job, const OpenComponents& open,
-                                       GatheredRoom room)
+GatheredComponents::GatheredComponents(frontier::Job& job, const OpenComponents& open, GatheredRoom room)
     : job_(job), open_(open), processes_(static_cast<std::uint32_t>(job.bootstrap().size())), begins_{0} {
   const auto all = job.records().allgather(
       std::array{open.names(), std::uint64_t{open.count()}, std::uint64_t{job.known()}});

@@ -104,7 +104,7 @@ struct GatheredRoom {
 class GatheredComponents {
  public:
   /// `job` and `open` outlive this. Memory: what `room` says in process 0, and that of the list in others.
-  GatheredComponents(frontier::FrontierJob& job, const OpenComponents& open, GatheredRoom room);
+  GatheredComponents(frontier::Job& job, const OpenComponents& open, GatheredRoom room);
   /// Returns whether process 0 has room; else nothing more may be called. It is the same in all processes.
   bool fits() const noexcept { return fits_; }
   void tell();
@@ -125,7 +125,7 @@ class GatheredComponents {
   void send_labels(std::span<const PlainId> labels);
   std::vector<PlainId> take_labels();
 
-  frontier::FrontierJob& job_;
+  frontier::Job& job_;
   const OpenComponents& open_;
   std::uint32_t processes_;
   std::vector<ComponentList> lists_;   ///< [process]

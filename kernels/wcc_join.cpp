@@ -15,7 +15,7 @@ constexpr std::size_t kNamesAhead = 16;  // names that are fetched before they a
 
 }  // namespace
 
-WccJoin::WccJoin(frontier::FrontierJob& job, const OpenComponents& open)
+WccJoin::WccJoin(frontier::Job& job, const OpenComponents& open)
     : job_(job),
       open_(open),
       rank_(job.rank()),

@@ -26,7 +26,7 @@ class WccJoin {
  public:
   /// `job` and `open` outlive this. Memory: at most 40 bytes for each component of this process or of others
   /// that it receives, and 4 bytes for each root in OpenComponents::named.
-  WccJoin(frontier::FrontierJob& job, const OpenComponents& open);
+  WccJoin(frontier::Job& job, const OpenComponents& open);
 
   /// Links what both of two processes have named for a vertex. Returns how many names this process has sent.
   std::uint64_t exchange_names();
@@ -64,7 +64,7 @@ class WccJoin {
   void ask_for_roots(frontier::Superstep& done);
   void exchange(const Lists& sent, Lists& taken);
 
-  frontier::FrontierJob& job_;
+  frontier::Job& job_;
   const OpenComponents& open_;
   std::uint32_t rank_, processes_;
   // Components of this process have the numbers of `open_`; those of others follow as they become known.

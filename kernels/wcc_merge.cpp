@@ -30,7 +30,7 @@ MostFrequent most_frequent(const Forest& forest, std::uint32_t owned) {
   return most;
 }
 
-WccMerge::WccMerge(frontier::FrontierJob& job, Forest& forest, Room room)
+WccMerge::WccMerge(frontier::Job& job, Forest& forest, Room room)
     : job_(job),
       forest_(forest),
       boundary_(job.boundary()),

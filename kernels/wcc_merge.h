@@ -58,7 +58,7 @@ class WccMerge {
   /// and for each that it owns; 8 bytes for each boundary vertex of this process or of others whose component
   /// is named; in process 0 what `room` says, or where it has no room that of WccJoin in each process.
   /// `job` and `forest` outlive this. `room`: the same in all processes.
-  WccMerge(frontier::FrontierJob& job, Forest& forest, Room room);
+  WccMerge(frontier::Job& job, Forest& forest, Room room);
 
   /// Says which owned vertices are in a component that is large in this process, and links boundary vertices
   /// that are in the same one. Returns false when no process has one; it may be called again then.
@@ -89,7 +89,7 @@ class WccMerge {
   std::vector<std::uint32_t> open_between(std::uint32_t peer) const;
   void find_open();
 
-  frontier::FrontierJob& job_;
+  frontier::Job& job_;
   Forest& forest_;
   const frontier::Boundary& boundary_;
   std::uint32_t rank_, processes_, owned_;

@@ -33,7 +33,7 @@ ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const job::DenseJob& j
   return facts;
 }
 
-ProcessFacts facts_of(frontier::FrontierJob& job, std::span<const frontier::Superstep> steps,
+ProcessFacts facts_of(frontier::Job& job, std::span<const frontier::Superstep> steps,
                       const disk::ReadFigures& disk, bool at_rank_0) {
   constexpr std::uint64_t kTarget = 4, kValue = 8;  // bytes of an edge, and of the value that it leads to
   const auto count = std::max<std::uint64_t>(steps.size(), 1);

@@ -17,7 +17,7 @@ ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const job::DenseJob& j
 /// Returns what this process does in a superstep: the mean of `steps`, which are those of all runs. `disk`:
 /// what was read in all of them, if rows are on disks. `at_rank_0`: only rank 0 has supersteps, which are
 /// those of all processes; each process then counts as having done an equal share. Collective.
-ProcessFacts facts_of(frontier::FrontierJob& job, std::span<const frontier::Superstep> steps,
+ProcessFacts facts_of(frontier::Job& job, std::span<const frontier::Superstep> steps,
                       const disk::ReadFigures& disk, bool at_rank_0);
 
 /// The records and bytes that this process moved in a sort or a load, and in how many steps.

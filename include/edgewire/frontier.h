@@ -1,8 +1,12 @@
 // Runs a kernel that follows only the edges of vertices that have changed, superstep by superstep.
+//
+// A process knows the vertices that it owns, and its boundary vertices: those of other processes that its
+// edges lead to. Both have numbers, the owned ones first, so that a kernel keeps what it needs of a vertex in
+// arrays of known() elements.
 #pragma once
 
-#include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +24,7 @@
 #include "edgewire/options.h"
 
 namespace edgewire::frontier {
-class FrontierJob;
+class Job;
 class SuperstepLog;
 }  // namespace edgewire::frontier
 
@@ -29,9 +33,20 @@ namespace edgewire {
 /// The out-edges of an owned vertex, as long as work on them lasts.
 struct FrontierRow {
   LocalNumber vertex;
-  std::span<const Home> targets;
-  graph::Weights weights;  ///< without JobOptions::weighted there are none
+  std::span<const KnownNumber> targets;
+  graph::Weights weights;  ///< empty where none were asked for
 };
+
+/// Lowers a value that several workers may lower at the same time. Returns whether it was higher than
+/// `offered`. The order of other memory accesses is not kept: the end of a superstep orders them.
+template <class Value>
+[[gnu::always_inline]] inline bool lower(Value& value, Value offered) noexcept {
+  const std::atomic_ref shared(value);
+  Value before = shared.load(std::memory_order_relaxed);
+  while (offered < before)
+    if (shared.compare_exchange_weak(before, offered, std::memory_order_relaxed)) return true;
+  return false;
+}
 
 namespace detail {
 
@@ -39,86 +54,184 @@ namespace detail {
 class FrontierState {
  public:
   const graph::GraphFile& graph() const noexcept;
-  /// The number of vertices that this process owns. They have the local numbers 0 to owned() - 1.
-  std::uint32_t owned() const noexcept;
-  /// Returns the global id of an owned vertex. `local` is less than owned().
+  /// The rank of this process.
+  std::uint32_t rank() const noexcept { return rank_; }
+  /// The number of vertices that this process owns. They have the local numbers 0 to owned() - 1, which are
+  /// their known numbers, too.
+  std::uint32_t owned() const noexcept { return owned_; }
+  /// The number of vertices that this process knows. Boundary vertices have the known numbers owned() to
+  /// known() - 1.
+  std::uint32_t known() const noexcept { return known_; }
+  /// Returns all owned vertices, in order.
+  std::vector<LocalNumber> all() const;
+  /// Returns the global id of an owned vertex, or of one that this process knows. The number is in range.
   VertexId vertex(LocalNumber local) const noexcept;
+  VertexId vertex(KnownNumber number) const noexcept;
   /// Returns the process that owns a vertex of the graph, and the vertex's local number there.
   Home home(VertexId vertex) const noexcept;
+  /// Returns how many edges lead out of an owned vertex. Throws Error where rows do not fit in memory.
+  std::uint64_t degree(LocalNumber local) const;
   /// Returns the sum of what all processes pass. Collective, between supersteps.
   std::uint64_t sum(std::uint64_t mine);
+  /// Returns the number of the superstep that goes on, or of the last one. It counts from 1, and begins anew
+  /// with each call of FrontierJob but superstep(), which goes on. It is the same in all processes, except in
+  /// settle().
+  std::uint64_t step() const noexcept { return step_; }
+  /// Notes the supersteps from here on as being of this kind, where a kernel has several; at first 0.
+  void set_kind(std::uint64_t kind) noexcept;
 
  protected:
-  using Take = std::function<void(const std::byte* record)>;
-  FrontierState(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const std::string& kernel,
-                std::size_t record_bytes, const JobOptions& options);
-  FrontierState(frontier::FrontierJob& within, std::size_t record_bytes, frontier::SuperstepLog& log);
+  /// A record has the local number of a vertex at its owner, which is the engine's, and then a value. This is
+  /// room for the largest one; record_bytes() of it travel.
+  using Record = std::array<std::uint32_t, 4>;
+  /// What a superstep calls. Bytes are whole records, side by side.
+  struct Calls {
+    std::function<void(int worker, const FrontierRow& row)> visit;
+    std::function<void(int worker, std::span<const std::byte> records)> hear;
+    /// Sets the value of a record for a boundary vertex; or empty.
+    std::function<void(KnownNumber vertex, Record& record)> say{};
+    bool rows = true;  ///< visit() needs the targets
+  };
+
+  /// Supersteps are noted in `log`, unless it is null.
+  FrontierState(std::shared_ptr<frontier::Job> job, std::size_t record_bytes, frontier::SuperstepLog* log);
   ~FrontierState();
   FrontierState(const FrontierState&) = delete;
   FrontierState& operator=(const FrontierState&) = delete;
 
-  std::uint32_t rank() const noexcept;
-  void send(int worker, std::uint32_t process, const std::byte* record, const Take& take);
-  void run(std::span<const LocalNumber> frontier,
-           const std::function<void(int worker, const FrontierRow& row)>& visit, const Take& take);
+  std::vector<LocalNumber> superstep(std::span<const LocalNumber> frontier, const Calls& calls);
+  void follow(std::span<const LocalNumber> frontier, const Calls& calls);
+  std::vector<LocalNumber> settle(std::span<const LocalNumber> frontier, const Calls& calls,
+                                  std::uint64_t most_supersteps);
+  std::vector<LocalNumber> exchange(const std::function<void(int worker)>& work, const Calls& calls);
+  /// Adds a vertex to those that have heard news, where it is once.
+  void add(int worker, KnownNumber vertex) {
+    constexpr std::uint32_t kBits = 64;
+    const std::atomic_ref word(waiting_[vertex / kBits]);
+    const std::uint64_t bit = std::uint64_t{1} << vertex % kBits;
+    const std::uint64_t before = word.load(std::memory_order_relaxed);
+    if ((before & bit) != 0) return;
+    if (news_.size() == 1)
+      word.store(before | bit, std::memory_order_relaxed);
+    else if ((word.fetch_or(bit, std::memory_order_relaxed) & bit) != 0)
+      return;
+    News& news = news_[static_cast<std::size_t>(worker)];
+    if (vertex < owned_)
+      news.owned.emplace_back(std::uint32_t{vertex});
+    else
+      news.others.push_back(vertex);
+  }
+  /// Tells the owner of a boundary vertex, or of any vertex of another process.
+  void tell(int worker, KnownNumber vertex, Record& record, const Calls& calls);
+  void tell(int worker, Home vertex, Record& record, const Calls& calls);
+  /// The size of the job's records, which have room for a value.
+  std::size_t record_bytes() const noexcept { return record_bytes_; }
+  void count(int worker, std::uint64_t vertices, std::uint64_t edges) noexcept {
+    news_[static_cast<std::size_t>(worker)].vertices += vertices;
+    news_[static_cast<std::size_t>(worker)].edges += edges;
+  }
   void gather(std::span<const std::byte> mine, std::size_t value_bytes,
               const std::function<std::byte*(std::uint64_t vertices)>& room);
 
  private:
-  struct Job;
-  std::unique_ptr<Job> job_;
+  class Engine;
+  /// What a worker has found in a superstep.
+  struct alignas(128) News {
+    std::vector<LocalNumber> owned;         ///< a part of the next frontier
+    std::vector<KnownNumber> others;        ///< boundary vertices whose owners are to be told
+    std::uint64_t vertices = 0, edges = 0;  ///< what it has followed
+  };
+
+  std::uint32_t rank_ = 0, owned_ = 0, known_ = 0;
+  std::size_t record_bytes_ = 0;
+  std::uint64_t step_ = 0;
+  std::vector<std::uint64_t> waiting_;  ///< a bit for each vertex that this process knows: it is in news_
+  std::vector<News> news_;              ///< [worker]
+  std::unique_ptr<Engine> engine_;
 };
+
+/// Makes the job of a FrontierJob of one's own. Collective.
+std::shared_ptr<frontier::Job> make_frontier_job(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                                                 const std::string& kernel, std::size_t record_bytes,
+                                                 const JobOptions& options);
 
 }  // namespace detail
 
-/// One process's part of a job whose processes send a Value, of 4 or 8 bytes, to the owners of vertices. All
+/// One process's part of a job whose processes tell a Value, of 4 or 8 bytes, to the owners of vertices. All
 /// members are collective but those of FrontierState that say nothing of it, and throw Error when the job
 /// fails.
+///
+/// A superstep calls visit(row, tell) for each vertex of a frontier; where visit() takes a LocalNumber in
+/// place of a FrontierRow, no row is read. tell(target, value) calls hear(target, value), which returns
+/// whether that is news. An owned vertex that has heard news is in the next frontier. Where a boundary vertex
+/// has, its owner is told: there hear() is called, too, before the superstep ends. Numbers are known numbers.
+/// With several workers, they call visit() and hear() at the same time, also for the same vertex. Either may
+/// have the number of the worker as one argument more, the first: it is less than JobOptions::workers.
+///
+/// say(boundary vertex): with it, owners are told once, at the end of the superstep, what it returns then.
+/// Without it they are told each time what tell() was called with.
 template <class Value>
 requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Value) == 8)) class FrontierJob
     : public detail::FrontierState {
-  using Record = std::array<std::uint32_t, 1 + sizeof(Value) / 4>;
-  using Words = std::array<std::uint32_t, sizeof(Value) / 4>;
-
  public:
-  static constexpr std::size_t kRecordBytes = sizeof(Record);
+  static constexpr std::size_t kRecordBytes = sizeof(std::uint32_t) + sizeof(Value);
+  /// The default of say().
+  struct AtOnce {};
 
   /// `kernel`: what is computed, in words; the same in all processes. `bootstrap` and `graph` outlive it.
   /// Throws UsageError when an option makes no sense.
   FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const std::string& kernel,
               const JobOptions& options = {})
-      : FrontierState(bootstrap, graph, kernel, kRecordBytes, options) {}
-  /// Makes one of a job that has begun, whose records have kRecordBytes; supersteps are noted in `log`. An
-  /// OwnSearch gets such a one. `within` and `log` outlive it.
-  FrontierJob(frontier::FrontierJob& within, frontier::SuperstepLog& log)
-      : FrontierState(within, kRecordBytes, log) {}
+      : FrontierState(detail::make_frontier_job(bootstrap, graph, kernel, kRecordBytes, options),
+                      kRecordBytes, nullptr) {}
+  /// Makes one of a job that has begun, whose records have kRecordBytes at least. Supersteps are noted in
+  /// `log`, where there is one. An OwnSearch gets such a job. `within` and `log` outlive it.
+  explicit FrontierJob(frontier::Job& within, frontier::SuperstepLog* log = nullptr)
+      : FrontierState({std::shared_ptr<void>(), &within}, kRecordBytes, log) {}
 
-  /// Calls visit(row, send) for each vertex of `frontier`, by local number. send(home, value) has
-  /// hear(vertex, value) called where that vertex is owned: at once in this process, and before superstep()
-  /// returns in all. `home` is one of the row's targets, or what home() returns. With several workers, they
-  /// call visit() and hear() at the same time. Collective; throws UsageError where a number in `frontier` is
-  /// not less than owned(), and passes on what visit() and hear() throw.
-  template <class Visit, class Hear>
-  void superstep(std::span<const LocalNumber> frontier, const Visit& visit, const Hear& hear) {
-    const Take take = [&](const std::byte* bytes) {
-      Record record;
-      std::memcpy(record.data(), bytes, sizeof record);
-      Words words;
-      std::copy(record.begin() + 1, record.end(), words.begin());
-      hear(LocalNumber(record[0]), std::bit_cast<Value>(words));
-    };
-    run(
-        frontier,
-        [&](int worker, const FrontierRow& row) {
-          visit(row, [&](const Home& to, Value value) {
-            if (to.owner == rank()) return hear(to.local, value);
-            Record record{to.local};
-            const auto words = std::bit_cast<Words>(value);
-            std::copy(words.begin(), words.end(), record.begin() + 1);
-            send(worker, to.owner, reinterpret_cast<const std::byte*>(record.data()), take);
-          });
+  /// Runs one superstep and returns the next frontier. Throws UsageError where a number in `frontier` is not
+  /// less than owned(), and passes on what the functions throw.
+  template <class Visit, class Hear, class Say = AtOnce>
+  std::vector<LocalNumber> superstep(std::span<const LocalNumber> frontier, const Visit& visit,
+                                     const Hear& hear, const Say& say = {}) {
+    Calls calls;
+    set(calls, hear, say);
+    set_visit(calls, visit, hear, say);
+    return FrontierState::superstep(frontier, calls);
+  }
+  /// Runs supersteps, each with what the one before has left as its frontier, until no process has any. Where
+  /// only one process has a small frontier, it goes on alone until it has to tell another one. Throws what
+  /// superstep() throws.
+  template <class Visit, class Hear, class Say = AtOnce>
+  void follow(std::span<const LocalNumber> frontier, const Visit& visit, const Hear& hear,
+              const Say& say = {}) {
+    Calls calls;
+    set(calls, hear, say);
+    set_visit(calls, visit, hear, say);
+    FrontierState::follow(frontier, calls);
+  }
+  /// Does the same where it does not matter which news a vertex hears first: each process goes on as far as
+  /// it can before it hears of others. So there are fewer supersteps. Ends after so many, too, and returns
+  /// the frontier that is left then.
+  template <class Visit, class Hear, class Say = AtOnce>
+  std::vector<LocalNumber> settle(std::span<const LocalNumber> frontier, const Visit& visit, const Hear& hear,
+                                  const Say& say = {}, std::uint64_t most_supersteps = ~std::uint64_t{0}) {
+    Calls calls;
+    set(calls, hear, say);
+    set_visit(calls, visit, hear, say);
+    return FrontierState::settle(frontier, calls, most_supersteps);
+  }
+  /// Runs one superstep in which each worker calls work(worker, tell) once. tell() also takes the Home of a
+  /// vertex that need not be known here; hear() is called where it is owned. Returns the next frontier.
+  template <class Work, class Hear>
+  std::vector<LocalNumber> exchange(const Work& work, const Hear& hear) {
+    Calls calls;
+    set(calls, hear, AtOnce{});
+    return FrontierState::exchange(
+        [&](int worker) {
+          work(worker, Tell<Hear, AtOnce>{*this, calls, hear, worker});
         },
-        take);
+        calls);
   }
 
   /// Returns the values of all vertices at rank 0, in the order of their ids; elsewhere nothing. `mine`:
@@ -132,6 +245,82 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
       return std::as_writable_bytes(std::span(all)).data();
     });
     return all;
+  }
+
+ private:
+  /// A worker's tell().
+  template <class Hear, class Say>
+  struct Tell {
+    FrontierJob& job;
+    const Calls& calls;
+    const Hear& hear;
+    int worker;
+
+    void operator()(KnownNumber vertex, Value value) const {
+      if (!heard(hear, worker, vertex, value)) return;
+      if (!std::is_same_v<Say, AtOnce> || vertex < job.owned()) return job.add(worker, vertex);
+      Record record{};
+      set_value(record, value);
+      job.tell(worker, vertex, record, calls);
+    }
+    void operator()(Home vertex, Value value) const {
+      if (vertex.owner == job.rank()) return (*this)(KnownNumber(vertex.local), value);
+      Record record{};
+      set_value(record, value);
+      job.tell(worker, vertex, record, calls);
+    }
+    /// Counts what was followed without a row, for the report: edges, and in exchange() vertices, too.
+    void count_edges(std::uint64_t edges) const noexcept { count(0, edges); }
+    void count(std::uint64_t vertices, std::uint64_t edges) const noexcept {
+      job.count(worker, vertices, edges);
+    }
+  };
+
+  static void set_value(Record& record, Value value) noexcept {
+    std::memcpy(record.data() + 1, &value, sizeof value);
+  }
+  template <class Hear>
+  static bool heard(const Hear& hear, int worker, KnownNumber vertex, Value value) {
+    if constexpr (std::is_invocable_v<Hear, int, KnownNumber, Value>)
+      return hear(worker, vertex, value);
+    else
+      return hear(vertex, value);
+  }
+  template <class Hear, class Say>
+  void set(Calls& calls, const Hear& hear, const Say& say) {
+    calls.hear = [this, &hear](int worker, std::span<const std::byte> records) {
+      for (std::size_t at = 0; at < records.size(); at += record_bytes()) {
+        std::uint32_t local = 0;
+        std::array<std::byte, sizeof(Value)> bytes;
+        std::memcpy(&local, &records[at], sizeof local);
+        std::memcpy(bytes.data(), &records[at + sizeof local], sizeof bytes);
+        if (const KnownNumber vertex(local); heard(hear, worker, vertex, std::bit_cast<Value>(bytes)))
+          add(worker, vertex);
+      }
+    };
+    if constexpr (!std::is_same_v<Say, AtOnce>)
+      calls.say = [&say](KnownNumber vertex, Record& record) { set_value(record, say(vertex)); };
+  }
+  template <class Visit, class Hear, class Say>
+  void set_visit(Calls& calls, const Visit& visit, const Hear& hear, const Say&) {
+    using OwnTell = Tell<Hear, Say>;
+    constexpr bool kRows = std::is_invocable_v<Visit, const FrontierRow&, const OwnTell&> ||
+                           std::is_invocable_v<Visit, int, const FrontierRow&, const OwnTell&>;
+    calls.rows = kRows;
+    calls.visit = [this, &calls, &visit, &hear](int worker, const FrontierRow& row) {
+      const OwnTell tell{*this, calls, hear, worker};
+      const auto& what = [&]() -> const auto& {
+        if constexpr (kRows)
+          return row;
+        else
+          return row.vertex;
+      }
+      ();
+      if constexpr (std::is_invocable_v<Visit, int, decltype(what), const OwnTell&>)
+        visit(worker, what, tell);
+      else
+        visit(what, tell);
+    };
   }
 };
 

@@ -95,7 +95,7 @@ struct AnyProgram {
 template <class Value>
 struct AnySearch {
   OwnWords words;
-  std::function<std::vector<Value>(frontier::FrontierJob&, frontier::SuperstepLog&)> values;
+  std::function<std::vector<Value>(frontier::Job&, frontier::SuperstepLog&)> values;
   std::size_t record_bytes;
   bool weighted;
   std::function<std::string(const graph::GraphFile&, std::span<const Value>)> fault;
@@ -135,10 +135,10 @@ detail::AnyProgram own_kernel(const OwnProgram<P>& own) {
 }
 template <class Message, class Value>
 detail::AnySearch<Value> own_kernel(const OwnSearch<Message, Value>& own) {
-  std::function<std::vector<Value>(frontier::FrontierJob&, frontier::SuperstepLog&)> values;
+  std::function<std::vector<Value>(frontier::Job&, frontier::SuperstepLog&)> values;
   if (own.values)
-    values = [search = own.values](frontier::FrontierJob& within, frontier::SuperstepLog& log) {
-      FrontierJob<Message> job(within, log);
+    values = [search = own.values](frontier::Job& within, frontier::SuperstepLog& log) {
+      FrontierJob<Message> job(within, &log);
       return search(job);
     };
   return {own.words, values, FrontierJob<Message>::kRecordBytes, own.weighted, own.fault};

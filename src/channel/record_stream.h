@@ -42,6 +42,13 @@ class RecordStream {
     batch.insert(batch.end(), first, first + bytes);
     if (batch.size() >= kBatchBytes) push(lane, peer, take);
   }
+  /// Calls take() for what has arrived in this superstep: peers may wait for room while this lane waits for
+  /// something else. Returns the number of records.
+  template <class Take>
+  std::size_t make_progress(int lane, const Take& take) {
+    if (!link_.poll() || health_.failed()) throw Error(health_.message());
+    return rings_->drain(lane, supersteps_[static_cast<std::size_t>(lane)], take);
+  }
   /// Ends the superstep of this lane: sends what is left, and calls take() for all records of the superstep
   /// until those of all peers were taken. All peers get `note`, and note() has theirs afterwards.
   template <class Take>
@@ -135,12 +142,6 @@ class RecordStream {
     bytes_sent_[static_cast<std::size_t>(lane)] += batch.size();
     batch.clear();
     asides.was(Phase::send);
-  }
-  /// Polls and takes. Returns the number of records.
-  template <class Take>
-  std::size_t make_progress(int lane, const Take& take) {
-    if (!link_.poll() || health_.failed()) throw Error(health_.message());
-    return rings_->drain(lane, supersteps_[static_cast<std::size_t>(lane)], take);
   }
   void wait() { link_.wait(std::chrono::microseconds(1000)); }
 

@@ -55,7 +55,7 @@ void expect_vertex(const graph::GraphFile& graph, VertexId vertex) {
                                  graph.vertices()));
 }
 
-FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const Options& options)
+Job::Job(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const Options& options)
     : bootstrap_(bootstrap),
       graph_(checked(graph, options)),
       process_(bootstrap, options.process),
@@ -103,7 +103,9 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
     if (from_disks)
       pages_ = std::make_unique<RowPages>(pool(), owned_rows_, *ownership_, bootstrap.rank(), options.disks);
     records_.emplace(bootstrap, process_, options.record_bytes);
-    if (bootstrap.size() > 1) {
+    if (is_only()) {
+      boundary_.emplace(std::span<const VertexId>(), *ownership_, rank(), *records_);
+    } else {
       if (pages_)
         boundary_.emplace(pages_->take_boundary(), *ownership_, rank(), *records_);
       else
@@ -118,8 +120,7 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
   seconds_load_ = seconds_since(start_);
 }
 
-FrontierJob::FrontierJob(launch::Bootstrap& alone, const graph::GraphFile& graph,
-                         std::optional<KnownRows> rows)
+Job::Job(launch::Bootstrap& alone, const graph::GraphFile& graph, std::optional<KnownRows> rows)
     : bootstrap_(alone),
       graph_(graph),
       process_(alone),
@@ -131,15 +132,16 @@ FrontierJob::FrontierJob(launch::Bootstrap& alone, const graph::GraphFile& graph
       has_rows_(!kIds64 || rows),
       rows_(rows ? *rows : rows_of_file(graph)) {
   records_.emplace(alone, process_, sizeof(Record));
+  boundary_.emplace(std::span<const VertexId>(), *ownership_, rank(), *records_);
 }
 
-void FrontierJob::make_rows() {
-  if ((!boundary_ && has_rows_) || on_disks() || own_rows_) return;
+void Job::make_rows() {
+  if ((numbering() == nullptr && has_rows_) || on_disks() || own_rows_) return;
   const bool in_file = owned_rows_.in_file();
   if (in_file)
-    own_rows_.emplace(copy_rows(boundary_ ? &*boundary_ : nullptr));
+    own_rows_.emplace(copy_rows(numbering()));
   else
-    own_rows_.emplace(owned_rows_.take(), &*boundary_, pool());
+    own_rows_.emplace(owned_rows_.take(), numbering(), pool());
   rows_ = own_rows_->rows();
   has_rows_ = true;
   if (!in_file) {
@@ -159,7 +161,7 @@ void FrontierJob::make_rows() {
   weights_ = KnownWeights(weights_begin_, graph_.weights());
 }
 
-OwnKnownRows FrontierJob::copy_rows(const Boundary* boundary) {
+OwnKnownRows Job::copy_rows(const Boundary* boundary) {
   const auto row_of = [this](LocalNumber local) {
     thread_local std::vector<VertexId> room;
     return ids_of(local, room);
@@ -167,21 +169,21 @@ OwnKnownRows FrontierJob::copy_rows(const Boundary* boundary) {
   return {owned(), boundary, pool(), row_of};
 }
 
-void FrontierJob::expect_records(std::size_t bytes) const {
+void Job::expect_records(std::size_t bytes) const {
   if (!records_) throw UsageError("for_tasks: this kernel sends records, and the job left the link to tasks");
   if (bytes != record_bytes_ && bootstrap_.size() > 1)
     throw UsageError(
         fmt::format("record_bytes: this kernel sends records of {} bytes, not of {}", bytes, record_bytes_));
 }
 
-void FrontierJob::expect_weights(bool weighted) const {
+void Job::expect_weights(bool weighted) const {
   if (weighted && !weighted_)
     throw UsageError("this kernel needs the weights of edges: set Options::disks.weighted");
   if (weighted_ && !weighted)
     throw UsageError("this kernel leaves weights out, and the job has them: clear Options::disks.weighted");
 }
 
-void FrontierJob::expect_tasks() const {
+void Job::expect_tasks() const {
   if (records_) throw UsageError("searches that are tasks need a job with Options::for_tasks");
 }
 
@@ -198,7 +200,7 @@ class NumberedRows {
     for (const LocalNumber local : take_()) taken_.push_back(known_.vertex(local));
     return taken_;
   }
-  KnownEdges edges(const Edges& read) {
+  FrontierRow edges(const Edges& read) {
     numbers_.clear();
     for (const VertexId v : read.targets) numbers_.push_back(known_.number(v));
     return {known_.home(read.vertex).local, numbers_, read.weights};
@@ -213,8 +215,8 @@ class NumberedRows {
 
 }  // namespace
 
-void FrontierJob::each_row_on_disks(int worker, const TakeOwned& take,
-                                    const std::function<bool(const KnownEdges&)>& work) {
+void Job::each_row_on_disks(int worker, const TakeOwned& take,
+                            const std::function<bool(const FrontierRow&)>& work) {
   visit_known([&](const auto& known) {
     NumberedRows rows(known, take);
     readers_[static_cast<std::size_t>(worker)]->each(
@@ -222,9 +224,9 @@ void FrontierJob::each_row_on_disks(int worker, const TakeOwned& take,
   });
 }
 
-void FrontierJob::each_row_once(int worker, const TakeOwned& take, std::size_t first,
-                                const std::function<bool(LocalNumber)>& wants,
-                                const std::function<void(const KnownEdges&)>& work) {
+void Job::each_row_once(int worker, const TakeOwned& take, std::size_t first,
+                        const std::function<bool(LocalNumber)>& wants,
+                        const std::function<void(const FrontierRow&)>& work) {
   visit_known([&](const auto& known) {
     NumberedRows rows(known, take);
     readers_[static_cast<std::size_t>(worker)]->each_once(
@@ -233,7 +235,7 @@ void FrontierJob::each_row_once(int worker, const TakeOwned& take, std::size_t f
   });
 }
 
-void FrontierJob::make_readers(const RowDisks& disks) {
+void Job::make_readers(const RowDisks& disks) {
   constexpr std::uint64_t kCache = std::uint64_t{256} << 20;
   const auto workers = static_cast<std::size_t>(pool().workers());
   const auto budget = disks.budget({owned(), known() - owned()});
@@ -246,7 +248,7 @@ void FrontierJob::make_readers(const RowDisks& disks) {
   }
 }
 
-disk::ReadFigures FrontierJob::measure_disks() {
+disk::ReadFigures Job::measure_disks() {
   disk::ReadFigures figures;
   figures.stored_bytes = pages_->bytes();
   figures.bytes_read = pages_->files().all_bytes_read();
@@ -258,12 +260,12 @@ disk::ReadFigures FrontierJob::measure_disks() {
   return figures;
 }
 
-void FrontierJob::wait_for_all() {
+void Job::wait_for_all() {
   const process::WaitTold wait(pool());
   process::barrier(bootstrap_, link());
 }
 
-void FrontierJob::for_each_range(const std::function<void(int, LocalNumber, LocalNumber)>& work) {
+void Job::for_each_range(const std::function<void(int, LocalNumber, LocalNumber)>& work) {
   pool().for_each((std::uint64_t{owned()} + kRange - 1) / kRange, [&](int worker, std::uint64_t piece) {
     const std::uint64_t first = piece * kRange, last = std::min<std::uint64_t>(owned(), first + kRange);
     work(worker, LocalNumber(static_cast<std::uint32_t>(first)),

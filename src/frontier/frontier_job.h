@@ -18,6 +18,7 @@
 
 #include "base/seconds.h"
 #include "disk/read_probe.h"
+#include "edgewire/frontier.h"
 #include "edgewire/graph.h"
 #include "edgewire/progress.h"
 #include "frontier/boundary.h"
@@ -72,31 +73,24 @@ struct Options {
 };
 
 /// Throws UsageError when an option makes no sense, and Error when the graph does not have what it asks for.
-/// A FrontierJob begins with it.
+/// A Job begins with it.
 void check(const Options& options, const graph::GraphFile& graph);
 
 /// Throws UsageError unless the vertex is one of the graph.
 void expect_vertex(const graph::GraphFile& graph, VertexId vertex);
 
-/// The out-edges of an owned vertex, as long as work on them lasts.
-struct KnownEdges {
-  LocalNumber vertex;
-  std::span<const KnownNumber> targets;
-  graph::Weights weights;  ///< empty where none were asked for
-};
-
 /// Gives owned vertices, a span at a time, each of which stays until the next call; an empty one is the last.
 using TakeOwned = std::function<std::span<const LocalNumber>()>;
 
 /// One process's part of the job. Collective; throws Error. `graph` and `bootstrap` outlive it.
-class FrontierJob {
+class Job {
  public:
-  FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const Options& options);
+  Job(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const Options& options);
   /// Makes a job for one thread alone, which owns all vertices; a vertex and its local number are the same.
   /// The rows have been checked. `alone`: as launch::alone() gives it. `rows` are those of all vertices; they
   /// outlive it, so that jobs share them. Where they are empty, make_rows() makes them where the file does
   /// not have them as they are wanted.
-  FrontierJob(launch::Bootstrap& alone, const graph::GraphFile& graph, std::optional<KnownRows> rows = {});
+  Job(launch::Bootstrap& alone, const graph::GraphFile& graph, std::optional<KnownRows> rows = {});
 
   launch::Bootstrap& bootstrap() noexcept { return bootstrap_; }
   const graph::GraphFile& graph() const noexcept { return graph_; }
@@ -123,8 +117,8 @@ class FrontierJob {
   topology::WorkerPool& pool() noexcept { return process_.pool(); }
   transport::Transport& link() noexcept { return process_.link(); }
   Records& records() noexcept { return *records_; }
-  /// The boundary of this process. It is there where there are several processes, and the link is not left to
-  /// tasks.
+  /// The boundary of this process, which is empty where it is the only one. It is there unless the link is
+  /// left to tasks.
   const Boundary& boundary() const noexcept { return *boundary_; }
   /// The number of vertices that this process knows.
   std::uint32_t known() const noexcept { return boundary_ ? boundary_->known() : owned(); }
@@ -146,8 +140,8 @@ class FrontierJob {
   /// Calls work(known) with a Boundary::Known or AllKnown, which have the numbers of vertices.
   template <class Work>
   void visit_known(const Work& work) const {
-    if (boundary_)
-      boundary_->visit(work);
+    if (const Boundary* const boundary = numbering())
+      boundary->visit(work);
     else
       work(AllKnown{});
   }
@@ -156,13 +150,15 @@ class FrontierJob {
   /// between supersteps.
   template <std::size_t Count>
   std::array<std::uint64_t, Count> sum_of_all(const std::array<std::uint64_t, Count>& mine) {
-    if (bootstrap_.size() == 1) return mine;
+    if (is_only()) return mine;
     std::array<std::uint64_t, Count> sum{};
     const auto all = records().allgather(mine);
     for (std::size_t i = 0; i < all.size(); ++i) sum[i % Count] += all[i];
     return sum;
   }
   std::uint64_t sum_of_all(std::uint64_t mine) { return sum_of_all(std::array{mine})[0]; }
+  /// Returns the least of them.
+  std::uint64_t min_of_all(std::uint64_t mine) { return is_only() ? mine : records().min_of_all(mine); }
   /// Returns when all processes have called it, see process::barrier(). Collective, while workers rest.
   void wait_for_all();
   void tell(Superstep done) const {
@@ -192,7 +188,7 @@ class FrontierJob {
   template <class Take, class Work>
   void each_row(int worker, const Take& take, const Work& work) {
     if (on_disks()) {
-      each_row_on_disks(worker, std::cref(take), [&](const KnownEdges& edges) {
+      each_row_on_disks(worker, std::cref(take), [&](const FrontierRow& edges) {
         if constexpr (std::is_void_v<decltype(work(edges))>) {
           work(edges);
           return true;
@@ -214,7 +210,7 @@ class FrontierJob {
           fetch(weights.of(chunk[i + kAhead / 2], next.size()).bytes().data(), next.size());
         }
         const auto targets = rows[chunk[i]];
-        work(KnownEdges{chunk[i], targets, weights.of(chunk[i], targets.size())});
+        work(FrontierRow{chunk[i], targets, weights.of(chunk[i], targets.size())});
       }
     }
   }
@@ -235,7 +231,7 @@ class FrontierJob {
   /// work() gets the first targets of the row, and then the others where wants(local) says so.
   void each_row_once(int worker, const TakeOwned& take, std::size_t first,
                      const std::function<bool(LocalNumber)>& wants,
-                     const std::function<void(const KnownEdges&)>& work);
+                     const std::function<void(const FrontierRow&)>& work);
   /// Returns how many vertices take() best gives at a time. From disks, rows side by side are read at once.
   std::size_t rows_at_once() const noexcept { return on_disks() ? 4096 : 64; }
   bool on_disks() const noexcept { return pages_ != nullptr; }
@@ -259,9 +255,12 @@ class FrontierJob {
   }
   /// Makes what reads the rows of pages_, in the memory that vertices leave.
   void make_readers(const RowDisks& disks);
+  bool is_only() const noexcept { return bootstrap_.size() == 1; }
+  /// Returns the boundary whose numbers rows have; null where they have those of all vertices.
+  const Boundary* numbering() const noexcept { return is_only() || !boundary_ ? nullptr : &*boundary_; }
   bool ids_are_numbers() const noexcept { return own_rows_ && !owned_rows_.in_file(); }
   void each_row_on_disks(int worker, const TakeOwned& take,
-                         const std::function<bool(const KnownEdges&)>& work);
+                         const std::function<bool(const FrontierRow&)>& work);
 
   launch::Bootstrap& bootstrap_;
   const graph::GraphFile& graph_;
@@ -293,7 +292,7 @@ class FrontierJob {
 /// Returns the values of all vertices at rank 0, by vertex; elsewhere it returns nothing. `mine`: by local
 /// number. Collective.
 template <class Value>
-std::vector<Value> gather_values(FrontierJob& job, const std::vector<Value>& mine) {
+std::vector<Value> gather_values(Job& job, const std::vector<Value>& mine) {
   return partition::gather_values(job.bootstrap(), job.ownership(), mine);
 }
 

@@ -2,11 +2,13 @@
 
 #include <array>
 #include <atomic>
-#include <bit>
 #include <functional>
+#include <span>
+#include <vector>
 
-#include "base/error.h"
 #include "base/mixing.h"
+#include "edgewire/frontier.h"
+#include "frontier/records.h"
 #include "launch/packing.h"
 
 namespace edgewire::frontier {
@@ -41,50 +43,32 @@ class Kept {
 };
 static_assert(kKept == std::size_t{1} << (32 - 22));
 
-PlainId number_in(const Record& record) { return record.value; }
-PlainId number_in(const WideRecord& record) {
-  return static_cast<PlainId>(std::bit_cast<std::uint64_t>(record.value));
-}
-void set_number(Record& record, PlainId number) { record.value = number; }
-void set_number(WideRecord& record, PlainId number) { record = {record.vertex, std::uint64_t{number}}; }
-
-/// [local number]: how many vertices have this vertex as their label. Records are of type Any.
-template <class Any>
-std::vector<std::atomic<PlainId>> count(FrontierJob& job, std::span<const PlainId> labels) {
+/// [local number]: how many vertices have this vertex as their label.
+std::vector<std::atomic<PlainId>> count(Job& job, std::span<const PlainId> labels) {
   std::vector<std::atomic<PlainId>> counts(job.owned());
-  const auto take = [&](const Any& record) {
-    if (record.vertex >= counts.size()) throw Error("a process has counted a label that does not exist");
-    counts[record.vertex].fetch_add(number_in(record), std::memory_order_relaxed);
-  };
-  job.pool().run([&](int lane) {
-    const auto [first, last] = job.pool().part(lane, labels.size());
-    const auto mine = labels.subspan(first, last - first);
-    job.ownership().visit([&](const auto& scheme) {
-      const auto pass = [&](PlainId label, PlainId number) {
-        const Home home = scheme.home(VertexId(label));
-        Any record;
-        record.vertex = home.local;
-        set_number(record, number);
-        if (home.owner == job.rank())
-          take(record);
-        else
-          job.records().send(lane, static_cast<int>(home.owner), record, take);
-      };
-      Kept kept;
-      for (const PlainId label : mine) kept.add(label, pass);
-      kept.pass_all(pass);
-    });
-    if (job.bootstrap().size() > 1) job.records().template finish<Any>(lane, take);
-  });
+  edgewire::FrontierJob<PlainId>(job).exchange(
+      [&](int lane, const auto& tell) {
+        const auto [first, last] = job.pool().part(lane, labels.size());
+        job.ownership().visit([&, first = first, last = last](const auto& scheme) {
+          const auto pass = [&](PlainId label, PlainId number) {
+            tell(scheme.home(VertexId(label)), number);
+          };
+          Kept kept;
+          for (const PlainId label : labels.subspan(first, last - first)) kept.add(label, pass);
+          kept.pass_all(pass);
+        });
+      },
+      [&counts](KnownNumber label, PlainId number) {
+        counts[label].fetch_add(number, std::memory_order_relaxed);
+        return false;
+      });
   return counts;
 }
 
 }  // namespace
 
-GroupSizes count_groups(FrontierJob& job, std::span<const PlainId> labels, std::uint64_t largest) {
-  const bool wide = job.record_bytes() == sizeof(WideRecord);
-  if (!wide) job.expect_records(sizeof(Record));
-  const auto counts = wide ? count<WideRecord>(job, labels) : count<Record>(job, labels);
+GroupSizes count_groups(Job& job, std::span<const PlainId> labels, std::uint64_t largest) {
+  const auto counts = count(job, labels);
   GroupSizes sizes;
   process::TopK<std::uint64_t> highest(largest);
   for (LocalNumber local{}; local < counts.size(); ++local) {

@@ -22,6 +22,6 @@ struct GroupSizes {
 /// same in all processes. A label is counted by its owner, whom the others send what they have counted, in
 /// records of the job, which are Record or WideRecord. Memory: as much as an id for each owned vertex, 1024
 /// records for each worker. Collective; throws Error.
-GroupSizes count_groups(FrontierJob& job, std::span<const PlainId> labels, std::uint64_t largest);
+GroupSizes count_groups(Job& job, std::span<const PlainId> labels, std::uint64_t largest);
 
 }  // namespace edgewire::frontier

@@ -10,7 +10,7 @@ namespace {
 
 /// Calls take(u, place of v) for all edges from the owned vertices [first, last) to any v.
 template <class Take>
-void each_edge(FrontierJob& job, std::uint64_t first, std::uint64_t last, const Take& take) {
+void each_edge(Job& job, std::uint64_t first, std::uint64_t last, const Take& take) {
   std::vector<VertexId> room;
   job.ownership().visit([&](const auto& scheme) {
     for (LocalNumber local(static_cast<std::uint32_t>(first)); local < last; ++local) {
@@ -22,7 +22,7 @@ void each_edge(FrontierJob& job, std::uint64_t first, std::uint64_t last, const 
 
 }  // namespace
 
-InRows::InRows(FrontierJob& job) {
+InRows::InRows(Job& job) {
   // They are counts of edges at first, then ends of rows that move on with each edge; behind the one that
   // stays 0.
   rows_.begins.resize(job.owned() + std::size_t{1});

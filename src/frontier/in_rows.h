@@ -15,7 +15,7 @@ class InRows {
   /// Reads the rows of the owned vertices twice; they have been checked. An edge between processes travels
   /// once, as a Record. Memory: 8 bytes for each owned vertex and an id for each in-edge; while this is built
   /// a Record more for each that comes from another process. Collective, while workers rest; throws Error.
-  explicit InRows(FrontierJob& job);
+  explicit InRows(Job& job);
 
   /// The vertices with an edge to the owned vertex `local`, once for each edge, in no order.
   std::span<const VertexId> sources(LocalNumber local) const noexcept {

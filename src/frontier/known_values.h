@@ -19,8 +19,8 @@ namespace edgewire::frontier {
 /// length(peer) of the lists that are sent, and of those that arrive. Throws Error when a peer sends more or
 /// less.
 template <class SentLength, class TakenLength, class Value, class Take>
-void exchange_lists(FrontierJob& job, int lane, const SentLength& sent_length,
-                    const TakenLength& taken_length, const Value& value, const Take& take_value) {
+void exchange_lists(Job& job, int lane, const SentLength& sent_length, const TakenLength& taken_length,
+                    const Value& value, const Take& take_value) {
   using Taken = std::remove_cvref_t<decltype(value(std::uint32_t{}, std::uint64_t{}))>;
   const auto size = static_cast<std::uint32_t>(job.bootstrap().size());
   const auto part_of = [&](std::uint64_t length) { return job.pool().part(lane, (length + 1) / 2); };
@@ -71,7 +71,7 @@ std::uint32_t value_of_bits(std::uint64_t index, std::uint64_t bits, const Bit& 
 /// default all do.
 template <class Bit, class Take, class Tells = bool (*)(std::uint32_t)>
 void exchange_known_bits(
-    FrontierJob& job, int lane, const Bit& bit, const Take& take,
+    Job& job, int lane, const Bit& bit, const Take& take,
     const Tells& tells = [](std::uint32_t) { return true; }) {
   const Boundary& boundary = job.boundary();
   exchange_lists(
@@ -92,11 +92,32 @@ void exchange_known_bits(
       });
 }
 
+/// Tells the processes that know an owned vertex in [first, last) value(local), where has(local) says so, and
+/// calls take(number, value) for boundary vertices: as a Record, each with its place in the order that both
+/// know. Each lane calls it, for a part of the owned vertices; it ends the superstep. Throws Error.
+template <class Has, class Value, class Take>
+void tell_known(Job& job, const Boundary& boundary, int lane, LocalNumber first, LocalNumber last,
+                const Has& has, const Value& value, const Take& take_value) {
+  const auto take = [&](int peer, Record record) {
+    const auto owner = static_cast<std::uint32_t>(peer);
+    if (record.vertex >= boundary.count(owner))
+      throw Error("a process has sent a value of a vertex that does not exist");
+    take_value(KnownNumber(boundary.first(owner) + local_of(record)), record.value);
+  };
+  for (int peer = 0; peer < job.bootstrap().size(); ++peer) {
+    const auto known = boundary.known_by(static_cast<std::uint32_t>(peer));
+    const auto begin = std::ranges::lower_bound(known, first) - known.begin();
+    for (auto i = static_cast<std::uint32_t>(begin); i < known.size() && known[i] < last; ++i)
+      if (has(known[i])) job.records().send(lane, peer, Record{i, value(known[i])}, take);
+  }
+  job.records().finish(lane, take);
+}
+
 /// Tells all processes that know an owned vertex value(local), and calls take(number, value) for each
 /// boundary vertex: as much as half a record each. Collective, while workers rest; `value` and `take` are
 /// called by all of them.
 template <class Value, class Take>
-void tell_known(FrontierJob& job, const Boundary& boundary, const Value& value, const Take& take) {
+void tell_known(Job& job, const Boundary& boundary, const Value& value, const Take& take) {
   job.pool().run([&](int lane) {
     exchange_lists(
         job, lane, [&](std::uint32_t peer) -> std::uint64_t { return boundary.known_by(peer).size(); },

@@ -106,6 +106,20 @@ class Records {
   void finish_words(int lane, const Take& take, const Note& note = {}) {
     stream_.finish(lane, words(take), note);
   }
+  /// Do the same with a record of record_bytes as it is; take(peer, bytes) gets whole records. take_bytes()
+  /// takes what has arrived, and returns how many records.
+  template <class Take>
+  void send_bytes(int lane, int peer, const void* record, const Take& take) {
+    stream_.send(lane, peer, record, stream_.record_bytes(), take);
+  }
+  template <class Take>
+  std::size_t take_bytes(int lane, const Take& take) {
+    return stream_.make_progress(lane, take);
+  }
+  template <class Take>
+  void finish_bytes(int lane, const Take& take, const Note& note = {}) {
+    stream_.finish(lane, take, note);
+  }
   /// Returns what all processes pass, in the order of their ranks: each gives as many numbers, three at most.
   /// All get the same. No record travels: the numbers are what is said at the end of a superstep.
   std::vector<std::uint64_t> allgather(std::span<const std::uint64_t> mine);

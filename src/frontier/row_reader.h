@@ -32,10 +32,10 @@ class RowReader {
   RowReader(const RowPages& pages, RowCache& cache, std::size_t memory_bytes, transport::Health& health);
 
   using Take = std::function<std::span<const VertexId>()>;
-  /// Does what FrontierJob::each_row() does. RowCache::follow() describes what work() returns. Throws Error
+  /// Does what Job::each_row() does. RowCache::follow() describes what work() returns. Throws Error
   /// with path and byte offset. It must not be called again after it has thrown.
   void each(const Take& take, const std::function<bool(const Edges&)>& work);
-  /// Does what FrontierJob::each_row_once() does. Rows have no weights. Throws as each() does.
+  /// Does what Job::each_row_once() does. Rows have no weights. Throws as each() does.
   void each_once(const Take& take, std::size_t first, const std::function<bool(VertexId)>& wants,
                  const std::function<void(const Edges&)>& work);
   /// See disk::Queue::watch().

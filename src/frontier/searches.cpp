@@ -29,7 +29,7 @@ bool Searches::apart(const SearchPlan& plan, std::uint64_t worker_bytes,
          plan.vertices * (workers * worker_bytes + kept * source_bytes) + rows <= kMostBytes;
 }
 
-Searches::Searches(FrontierJob& job, Make make)
+Searches::Searches(Job& job, Make make)
     : job_(job),
       make_(std::move(make)),
       places_(static_cast<std::size_t>(job.pool().workers())),
@@ -120,8 +120,8 @@ Searches::Place& Searches::borrow(std::size_t index) {
   Place& place = places_[index];
   if (!place.searcher) {
     place.alone = launch::alone();
-    place.job = std::make_unique<FrontierJob>(*place.alone, job_.graph(),
-                                              rows_ ? std::optional(rows_->rows()) : std::nullopt);
+    place.job = std::make_unique<Job>(*place.alone, job_.graph(),
+                                      rows_ ? std::optional(rows_->rows()) : std::nullopt);
     place.searcher = make_(*place.job);
   }
   return place;

@@ -40,7 +40,7 @@ struct SearchPlan {
 class Searches {
  public:
   /// A searcher for a job of one thread, which outlives it.
-  using Make = std::function<std::unique_ptr<Searcher>(FrontierJob& alone)>;
+  using Make = std::function<std::unique_ptr<Searcher>(Job& alone)>;
 
   /// Returns whether workers search apart: as was asked for; else where each of several workers gets two
   /// sources or more, rows are in memory, and a process needs at most 4 GiB. `worker_bytes`, `source_bytes`:
@@ -51,7 +51,7 @@ class Searches {
   /// `job` was made for tasks, and outlives this. Each worker that searches makes a searcher. Memory: where
   /// ids have 64 bits, the rows of all vertices as local numbers, 4 bytes an edge. Throws Error where the
   /// graph has more vertices than a process may own.
-  Searches(FrontierJob& job, Make make);
+  Searches(Job& job, Make make);
   /// The registry, to which more functions can be added before connect().
   tasks::Registry& registry() noexcept { return registry_; }
   /// Connects the link. Collective; throws Error.
@@ -89,7 +89,7 @@ class Searches {
   /// A worker searches with a job of its own.
   struct Place {
     std::unique_ptr<launch::Bootstrap> alone;
-    std::unique_ptr<FrontierJob> job;
+    std::unique_ptr<Job> job;
     std::unique_ptr<Searcher> searcher;
   };
 
@@ -98,7 +98,7 @@ class Searches {
   Place& borrow(std::size_t place);
   std::uint64_t mine_of(std::size_t sources) const noexcept;
 
-  FrontierJob& job_;
+  Job& job_;
   Make make_;
   tasks::Registry registry_;
   tasks::FunctionId search_, all_;

@@ -13,7 +13,7 @@ namespace edgewire::frontier {
 /// Measures a superstep from here on.
 class Meter {
  public:
-  explicit Meter(FrontierJob& job) : job_(job), before_(job.records().sent()) {}
+  explicit Meter(Job& job) : job_(job), before_(job.records().sent()) {}
 
   /// Adds time and bytes, and tells the job's listener.
   void stop(Superstep& done) const {
@@ -27,7 +27,7 @@ class Meter {
   }
 
  private:
-  FrontierJob& job_;
+  Job& job_;
   Sent before_;
   Clock::time_point begin_ = Clock::now();
 };
@@ -36,7 +36,7 @@ class Meter {
 class SuperstepLog {
  public:
   /// `job` outlives it.
-  explicit SuperstepLog(FrontierJob& job) : job_(job) {}
+  explicit SuperstepLog(Job& job) : job_(job) {}
 
   /// Runs work(done), which counts vertices and edges in `done`, and measures it.
   template <class Work>
@@ -76,7 +76,7 @@ class SuperstepLog {
   std::vector<Superstep> take() { return std::exchange(all_, {}); }
 
  private:
-  FrontierJob& job_;
+  Job& job_;
   std::vector<Superstep> all_;
 };
 

@@ -90,9 +90,9 @@ class Deaths {
 };
 
 /// The children of a local job, as their parent sees them.
-class Family {
+class Children {
  public:
-  explicit Family(const LaunchOptions& options)
+  explicit Children(const LaunchOptions& options)
       : grace_(options.peer_timeout_s + 2),
         tolerates_losses_(options.tolerates_losses),
         deaths_(options.less_memory) {
@@ -103,16 +103,16 @@ class Family {
       if (!topology::is_ignored(number)) sigaddset(&watched_, number);
     sigprocmask(SIG_BLOCK, &watched_, &before_);
   }
-  ~Family() {
+  ~Children() {
     kill_all(SIGKILL);
     while (running() > 0) reap(0);
     sigprocmask(SIG_SETMASK, &before_, nullptr);
   }
-  Family(const Family&) = delete;
-  Family& operator=(const Family&) = delete;
+  Children(const Children&) = delete;
+  Children& operator=(const Children&) = delete;
 
   /// Forks; true in the child.
-  bool bear() {
+  bool fork_one() {
     const pid_t parent = getpid();
     const pid_t pid = fork();
     if (pid < 0) throw Error(fmt::format("cannot start process {}: {}", children_.size(), reason(errno)));
@@ -338,16 +338,16 @@ int run_local(const LaunchOptions& options, const std::function<void(Bootstrap&)
 
   std::optional<LocalHosts> hosts;
   if (options.local_hosts) hosts.emplace(options.processes, options.link_bits_per_s, options.peer_timeout_s);
-  Family family(options);
+  Children children(options);
   for (int rank = 0; rank < options.processes; ++rank) {
-    if (!family.bear()) continue;
+    if (!children.fork_one()) continue;
     const int status = run_child(options, rank, hosts ? &*hosts : nullptr, secret, std::move(streams), body);
     std::cout.flush();
     std::fflush(nullptr);
     _exit(status);
   }
   streams.clear();
-  const int status = family.watch();
+  const int status = children.watch();
   share_end(nullptr);
   if (said != nullptr) munmap(page, sizeof(SaidLines));
   said = nullptr;

@@ -178,7 +178,7 @@ class OwnFrontierKernel final : public runs::VertexKernel<Value> {
   std::string describe() const override { return description(own_.words); }
   bool weighted() const override { return own_.weighted; }
   std::size_t record_bytes() const override { return own_.record_bytes; }
-  std::vector<frontier::Superstep> supersteps(frontier::FrontierJob& job) override {
+  std::vector<frontier::Superstep> supersteps(frontier::Job& job) override {
     frontier::SuperstepLog log(job);
     this->mine_ = own_.values(job, log);
     expect_values(own_.words, "OwnSearch::values", this->mine_.size(), job.owned());

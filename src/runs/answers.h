@@ -17,7 +17,7 @@ namespace edgewire::runs {
 
 /// A run of a kernel that follows a frontier, which an answer is about.
 struct AnsweredRun {
-  frontier::FrontierJob& job;
+  frontier::Job& job;
   std::span<const frontier::Superstep> supersteps;  ///< supersteps of this process
   double seconds;                                   ///< time of this process
   const std::optional<std::uint64_t>& top;          ///< vertices that are asked for

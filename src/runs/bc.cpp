@@ -45,10 +45,10 @@ class BcKernel : public VertexKernel<double> {
                                             sources_.vertices.size(), processes, workers, on_disks},
                                            asked_);
   }
-  void prepare(frontier::FrontierJob& job, const RunOptions&) override {
+  void prepare(frontier::Job& job, const RunOptions&) override {
     if (apart_) searches_ = std::make_unique<kernels::BcBySource>(job, asked_);
   }
-  std::vector<frontier::Superstep> supersteps(frontier::FrontierJob& job) override {
+  std::vector<frontier::Superstep> supersteps(frontier::Job& job) override {
     const auto ids = checkpoints_.any() ? summed(job) : std::vector<VertexId>();
     Checkpoints checkpoints({job.bootstrap(), job.pool(), job.graph(), ids, sizeof(double), state()},
                             checkpoints_);
@@ -72,7 +72,7 @@ class BcKernel : public VertexKernel<double> {
     return fmt::format("level {}, {}", one.step + 1,
                        one.kind == kernels::Bc::kForward ? "paths" : "shares of them");
   }
-  std::uint64_t checksum(const frontier::FrontierJob& job) const override {
+  std::uint64_t checksum(const frontier::Job& job) const override {
     return apart_ ? checksum_of_all(std::span<const double>(mine_)) : VertexKernel::checksum(job);
   }
   bool is_whole() const override { return apart_; }
@@ -97,7 +97,7 @@ class BcKernel : public VertexKernel<double> {
       counts.push_back(kernels::count_betweenness(graph, source));
     return counts;
   }
-  void gather(frontier::FrontierJob& job) override {
+  void gather(frontier::Job& job) override {
     if (apart_)
       all_ = mine_;
     else
@@ -122,13 +122,13 @@ class BcKernel : public VertexKernel<double> {
                        asked_.endpoints ? ", endpoints" : "");
   }
   /// Returns the vertices whose sums this process has after a search.
-  std::vector<VertexId> summed(const frontier::FrontierJob& job) const {
+  std::vector<VertexId> summed(const frontier::Job& job) const {
     if (!apart_) return owned_vertices(job.ownership(), job.rank());
     std::vector<VertexId> all(job.rank() == 0 ? job.graph().vertices() : 0);
     std::iota(all.begin(), all.end(), VertexId{});
     return all;
   }
-  std::vector<frontier::Superstep> run_levels(frontier::FrontierJob& job, Checkpoints& checkpoints) {
+  std::vector<frontier::Superstep> run_levels(frontier::Job& job, Checkpoints& checkpoints) {
     kernels::Bc levels(job, asked_);
     searched_ = done_;
     if (const auto resumed = checkpoints.take_resumed()) levels.resume(resumed->values<double>());

@@ -49,7 +49,7 @@ class BfsKernel : public FrontierKernel {
                                              sources_.vertices.size(), processes, workers, on_disks},
                                             asked_parents());
   }
-  void prepare(frontier::FrontierJob& job, const RunOptions& options) override {
+  void prepare(frontier::Job& job, const RunOptions& options) override {
     if (!apart_) return;
     searches_ = std::make_unique<kernels::BfsBySource>(
         job, kernels::BfsBySourceOptions{
@@ -59,11 +59,11 @@ class BfsKernel : public FrontierKernel {
                  [](std::span<const std::uint32_t> levels) { return checksum_of_all(levels); }});
   }
   void choose(std::size_t run) override { run_ = run; }
-  std::vector<frontier::Superstep> supersteps(frontier::FrontierJob& job) override {
+  std::vector<frontier::Superstep> supersteps(frontier::Job& job) override {
     if (!search_) search_ = std::make_unique<Bfs>(job, asked_parents());
     return search_->run(source());
   }
-  std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::FrontierJob&) override {
+  std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::Job&) override {
     if (!apart_) return {};
     return searches_->run(sources_.vertices);
   }
@@ -71,7 +71,7 @@ class BfsKernel : public FrontierKernel {
     return fmt::format("level {}, {}", one.step + 1, one.kind == Bfs::kPull ? "pull" : "push");
   }
   /// Returns the checksum of the levels, also with parents: which parent a vertex has depends on timing.
-  std::uint64_t checksum(const frontier::FrontierJob& job) const override {
+  std::uint64_t checksum(const frontier::Job& job) const override {
     return apart_ ? searches_->checksum(run_) : runs::checksum(job, search_->levels());
   }
   report::Answer answer(const AnsweredRun& run) override;
@@ -89,7 +89,7 @@ class BfsKernel : public FrontierKernel {
   bool is_whole() const override { return apart_; }
   Values own() const override { return shown(search_->levels(), search_->parents()); }
   Values all() const override { return shown(found_.levels, found_.parents); }
-  void gather(frontier::FrontierJob& job) override {
+  void gather(frontier::Job& job) override {
     if (apart_) {
       found_ = searches_->bring(run_);
       return;

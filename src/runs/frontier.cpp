@@ -30,7 +30,7 @@ struct LeastRecords {
 /// Counts for the run that was last; returns nothing where nobody counts it. One process does that, by
 /// itself, in sequence and by other code than the kernel's (kernels/count.h): time and memory are those of
 /// `edgewire bound`.
-std::optional<LeastRecords> count_records(const FrontierKernel& kernel, const frontier::FrontierJob& job) {
+std::optional<LeastRecords> count_records(const FrontierKernel& kernel, const frontier::Job& job) {
   const auto counts = kernel.counts(job.graph(), job.on_disks());
   if (counts.empty()) return {};
   LeastRecords least;
@@ -63,8 +63,7 @@ struct FrontierRuns {
   }
 };
 
-void run_one(frontier::FrontierJob& job, FrontierKernel& kernel, perf::Profiler* profiler,
-             FrontierRuns& runs) {
+void run_one(frontier::Job& job, FrontierKernel& kernel, perf::Profiler* profiler, FrontierRuns& runs) {
   process::barrier(job.bootstrap(), job.link());  // no run waits for the end of the one before
   const perf::ProfiledRun profiled(profiler);
   const auto start = Clock::now();
@@ -74,7 +73,7 @@ void run_one(frontier::FrontierJob& job, FrontierKernel& kernel, perf::Profiler*
 }
 
 /// Does all runs at once, if the kernel can; they are one superstep for a profile.
-std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::FrontierJob& job, FrontierKernel& kernel,
+std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::Job& job, FrontierKernel& kernel,
                                                           perf::Profiler* profiler) {
   const perf::ProfiledRun profiled(profiler);
   auto steps = kernel.run_at_once(job);
@@ -99,7 +98,7 @@ struct Told {
 };
 
 /// Says what is there when a run is over.
-Finished finished(frontier::FrontierJob& job, const FrontierKernel& kernel, std::size_t run) {
+Finished finished(frontier::Job& job, const FrontierKernel& kernel, std::size_t run) {
   return {run, kernel.all(), [&](TextForm form) {
             return kernel.is_whole()
                        ? text_of_owned(job.bootstrap(), job.graph(), job.ownership(), kernel.all(), form)
@@ -108,8 +107,8 @@ Finished finished(frontier::FrontierJob& job, const FrontierKernel& kernel, std:
           }};
 }
 
-FrontierRuns run_all(frontier::FrontierJob& job, const graph::VertexNames& vertex_names,
-                     FrontierKernel& kernel, const RunOptions& options, Told& told) {
+FrontierRuns run_all(frontier::Job& job, const graph::VertexNames& vertex_names, FrontierKernel& kernel,
+                     const RunOptions& options, Told& told) {
   const Tools& tools = options.tools;
   const bool first = job.rank() == 0;
   const bool mine = tools.verify || tools.gather || (tools.parts && kernel.is_whole());
@@ -141,7 +140,7 @@ FrontierRuns run_all(frontier::FrontierJob& job, const graph::VertexNames& verte
 }
 
 /// Returns what was read from disks, where rows are there. Collective.
-disk::ReadFigures read_figures(frontier::FrontierJob& job, double seconds, double seconds_busy) {
+disk::ReadFigures read_figures(frontier::Job& job, double seconds, double seconds_busy) {
   if (!job.on_disks()) return {};
   auto figures = job.measure_disks();
   figures.seconds = seconds;
@@ -225,9 +224,8 @@ void sum_up(report::RunReport& report, const std::vector<std::string>& names, co
 }
 
 /// Returns the report of all processes at rank 0. Collective.
-report::RunReport gather_report(frontier::FrontierJob& job, const FrontierKernel& kernel,
-                                const FrontierRuns& runs, double seconds_total,
-                                const std::string& transport_reason) {
+report::RunReport gather_report(frontier::Job& job, const FrontierKernel& kernel, const FrontierRuns& runs,
+                                double seconds_total, const std::string& transport_reason) {
   const auto& supersteps = runs.supersteps;
   auto& bootstrap = job.bootstrap();
   report::RunReport report;
@@ -283,7 +281,7 @@ report::RunReport FrontierKernel::run(launch::Bootstrap& bootstrap, const graph:
   checkpoints_ = options.checkpoints;
   Told told;
   const auto asked = options_of(bootstrap, graph, *this, job_options(options), options.tools, told);
-  frontier::FrontierJob job(bootstrap, graph, asked);
+  frontier::Job job(bootstrap, graph, asked);
   std::optional<perf::Profiler> profiler;  // looks at the job, so it goes first
   prepare(job, options);
   if (follows_rows(graph)) job.make_rows();

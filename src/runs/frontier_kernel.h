@@ -40,7 +40,7 @@ class FrontierKernel : public Kernel {
   virtual std::size_t record_bytes() const { return sizeof(frontier::Record); }
   /// Returns what it keeps of a vertex where rows are on disks; nothing where they cannot be there.
   virtual disk::VertexBytes vertex_bytes() const { return {}; }
-  /// Returns whether it follows FrontierJob::rows(), which are then made before its time counts.
+  /// Returns whether it follows Job::rows(), which are then made before its time counts.
   virtual bool follows_rows(const graph::GraphFile&) const { return true; }
   /// Chooses whether it leaves its work to tasks, see frontier::Options::for_tasks, and returns that. It is
   /// the same in all processes.
@@ -48,15 +48,15 @@ class FrontierKernel : public Kernel {
     return false;
   }
   /// Finds what must be known before, and is no part of the kernel's time.
-  virtual void prepare(frontier::FrontierJob&, const RunOptions&) {}
+  virtual void prepare(frontier::Job&, const RunOptions&) {}
   /// Precedes run `run`, counted from 0, and what is asked of its result.
   virtual void choose(std::size_t /*run*/) {}
   /// Does one run, and returns its supersteps.
-  virtual std::vector<frontier::Superstep> supersteps(frontier::FrontierJob& job) = 0;
+  virtual std::vector<frontier::Superstep> supersteps(frontier::Job& job) = 0;
   /// Does all runs together, before the first choose(), and returns the supersteps of each, as many in all
   /// processes. Empty: the kernel does not do this, and supersteps() follows each choose(). Supersteps are
   /// not told to the job's listener: all of them together are one.
-  virtual std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::FrontierJob&) { return {}; }
+  virtual std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::Job&) { return {}; }
   /// Returns the most supersteps that a run takes; 0: nobody knows beforehand.
   virtual std::uint64_t most_supersteps() const { return 0; }
   /// Returns from how many sources it has searched, and how many there are, where one run searches from one
@@ -66,7 +66,7 @@ class FrontierKernel : public Kernel {
   virtual std::string phase(const frontier::Superstep& superstep) const = 0;
   /// Returns the checksum of the result's values in this process. The sum over all processes is equal for
   /// equal results.
-  virtual std::uint64_t checksum(const frontier::FrontierJob& job) const = 0;
+  virtual std::uint64_t checksum(const frontier::Job& job) const = 0;
   /// Returns what people ask first of the run, complete at rank 0. Its time counts nowhere. Collective.
   virtual report::Answer answer(const AnsweredRun& run) = 0;
   /// Returns what holds of all runs together, or nothing. It is called at rank 0, after the answers of
@@ -86,7 +86,7 @@ class FrontierKernel : public Kernel {
   /// Returns the values of the owned vertices, by local number. It is not called where is_whole().
   virtual Values own() const = 0;
   /// Brings the values of all vertices to rank 0.
-  virtual void gather(frontier::FrontierJob& job) = 0;
+  virtual void gather(frontier::Job& job) = 0;
   /// Returns the values of all vertices at rank 0, after gather(); in other processes it returns none, in
   /// the same form.
   virtual Values all() const = 0;
@@ -104,7 +104,7 @@ class FrontierKernel : public Kernel {
 
 /// Returns the checksum of the values of this process, by local number.
 template <class Value>
-std::uint64_t checksum(const frontier::FrontierJob& job, const std::vector<Value>& values) {
+std::uint64_t checksum(const frontier::Job& job, const std::vector<Value>& values) {
   std::uint64_t sum = 0;
   for (LocalNumber i{}; i < values.size(); ++i)
     sum += runs::checksum_of(job.ownership().vertex(job.rank(), i), values[i]);
@@ -126,11 +126,9 @@ class VertexKernel : public FrontierKernel {
   VertexKernel(std::string name, std::string column, Values::Form form, int digits)
       : FrontierKernel(std::move(name)), column_(std::move(column)), form_(form), digits_(digits) {}
 
-  std::uint64_t checksum(const frontier::FrontierJob& job) const override {
-    return runs::checksum(job, mine_);
-  }
+  std::uint64_t checksum(const frontier::Job& job) const override { return runs::checksum(job, mine_); }
   Values own() const override { return shown(mine_); }
-  void gather(frontier::FrontierJob& job) override { all_ = frontier::gather_values(job, mine_); }
+  void gather(frontier::Job& job) override { all_ = frontier::gather_values(job, mine_); }
   Values all() const override { return shown(all_); }
 
  protected:

@@ -43,7 +43,7 @@ class ComponentKernel : public LabelKernel {
  public:
   explicit ComponentKernel(const char* name) : LabelKernel(name, "component", "component", "components") {}
 
-  std::vector<frontier::Superstep> supersteps(frontier::FrontierJob& job) override {
+  std::vector<frontier::Superstep> supersteps(frontier::Job& job) override {
     Method components(job);
     auto supersteps = components.run();
     mine_ = components.labels();
@@ -105,7 +105,7 @@ class CdlpKernel : public LabelKernel {
   /// itself.
   bool follows_rows(const graph::GraphFile& graph) const override { return graph.symmetric(); }
   std::string describe() const override { return fmt::format("cdlp, {} iterations", iterations_); }
-  std::vector<frontier::Superstep> supersteps(frontier::FrontierJob& job) override {
+  std::vector<frontier::Superstep> supersteps(frontier::Job& job) override {
     kernels::Cdlp propagation(job);
     const auto ids =
         checkpoints_.any() ? owned_vertices(job.ownership(), job.rank()) : std::vector<VertexId>();

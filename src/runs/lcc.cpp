@@ -27,7 +27,7 @@ class TriangleKernel : public VertexKernel<Value> {
  public:
   using VertexKernel<Value>::VertexKernel;
   bool follows_rows(const graph::GraphFile&) const override { return false; }
-  std::vector<frontier::Superstep> supersteps(frontier::FrontierJob& job) override {
+  std::vector<frontier::Superstep> supersteps(frontier::Job& job) override {
     Lcc finding(job, wanted());
     auto supersteps = finding.run();
     this->mine_ = values(finding);
@@ -126,15 +126,15 @@ class TcKernel : public TriangleKernel<std::uint64_t> {
   explicit TcKernel(const TcOptions& asked)
       : TriangleKernel("tc", "triangles", Values::Form::distance, 0), asked_(asked) {}
   /// The triangles of vertices are found where a process wants them, such as the one that writes them.
-  void prepare(frontier::FrontierJob& job, const RunOptions&) override {
+  void prepare(frontier::Job& job, const RunOptions&) override {
     const auto wishes = job.bootstrap().allgather(asked_.vertices ? "vertices" : "");
     asked_.vertices = std::ranges::any_of(wishes, [](const auto& wish) { return !wish.empty(); });
   }
-  std::uint64_t checksum(const frontier::FrontierJob& job) const override {
+  std::uint64_t checksum(const frontier::Job& job) const override {
     if (asked_.vertices) return TriangleKernel::checksum(job);
     return job.rank() == 0 ? runs::checksum_of(VertexId{}, triangles_) : 0;
   }
-  void gather(frontier::FrontierJob& job) override {
+  void gather(frontier::Job& job) override {
     if (asked_.vertices)
       TriangleKernel::gather(job);
     else if (job.rank() == 0)

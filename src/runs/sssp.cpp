@@ -55,12 +55,12 @@ class SsspKernel : public VertexKernel<Distance> {
   bool weighted() const override { return !asked_.unit_weights; }
   disk::VertexBytes vertex_bytes() const override { return perf::vertex_bytes("sssp"); }
   /// Chooses delta, and checks the weights.
-  void prepare(frontier::FrontierJob& job, const RunOptions&) override {
+  void prepare(frontier::Job& job, const RunOptions&) override {
     program_.emplace(job, asked_.delta, asked_.unit_weights);
   }
   std::vector<std::string> runs() const override { return sources_.names; }
   void choose(std::size_t run) override { source_ = sources_.vertices[run]; }
-  std::vector<frontier::Superstep> supersteps(frontier::FrontierJob& job) override {
+  std::vector<frontier::Superstep> supersteps(frontier::Job& job) override {
     kernels::DeltaStepping stepping(job, *program_);
     auto supersteps = stepping.run(source_, 0);
     mine_ = stepping.distances();
@@ -95,7 +95,7 @@ class SsspKernel : public VertexKernel<Distance> {
     if (!asked_.parents) return Base::all();
     return shown_parents(parents_);
   }
-  void gather(frontier::FrontierJob& job) override {
+  void gather(frontier::Job& job) override {
     if (std::exchange(gathered_, true)) return;
     Base::gather(job);
     if (job.rank() > 0 || (!asked_.parents && !target_.vertex)) return;

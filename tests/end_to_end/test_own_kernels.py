@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 
+import networkx
 import numpy as np
 import pytest
 
@@ -53,6 +54,21 @@ def test_it_has_what_all_kernels_have(name, graph, tmp_path, transport):
         labels, sizes = np.unique(list(values.values()), return_counts=True)
         assert report["answer"]["top"][0]["id"] == int(labels[sizes.argmax()])
     assert "limit: " in run.stdout  # what the profile says
+
+
+@pytest.mark.parametrize("job", [["-w", 1], ["-w", 2], ["-p", 2, "-w", 2], ["-p", 3, "-w", 1, "--ownership", "ranges", "--transport", "tcp"]])
+def test_core_numbers_are_those_of_networkx(edgewire, graph, tmp_path, job):
+    path, edges = tmp_path / "simple.ew", tmp_path / "edges.txt"
+    edgewire.ok("convert", graph, "--simple", "--undirected", "-o", path)
+    edgewire.ok("convert", path, "--to", "el", "-o", edges)
+    own("k_core", "core", path, *job, "--verify", "-o", tmp_path / "cores.tsv")
+    found = dict(line.split() for line in (tmp_path / "cores.tsv").read_text().splitlines())
+    neighbours = networkx.Graph(line.split()[:2] for line in edges.read_text().splitlines())
+    expected = networkx.core_number(neighbours)
+    assert {vertex: int(core) for vertex, core in found.items()} == {vertex: expected.get(vertex, 0) for vertex in found}
+    assert max(expected.values()) > 10
+    refused = own("k_core", "core", graph, status=1)
+    assert refused.stderr.endswith("it has loops, or edges twice or one way; convert it with --simple --undirected\n")
 
 
 def test_values_that_are_wrong_are_told(graph, tmp_path):

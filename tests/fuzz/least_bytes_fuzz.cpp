@@ -27,7 +27,7 @@ void check_from_disks(const Drawn& drawn, int processes, const std::string& devi
     options.disks = {.devices = {device}, .weighted = kernel.weighted(), .kernel = kernel.vertex_bytes()};
     options.kernel = kernel.describe();
     kernel.choose_tasks(drawn.graph(), processes, options.process.workers, true);
-    frontier::FrontierJob job(*bootstraps[static_cast<std::size_t>(p)], drawn.graph(), options);
+    frontier::Job job(*bootstraps[static_cast<std::size_t>(p)], drawn.graph(), options);
     kernel.prepare(job, {});
     job.make_rows();
     kernel.choose(0);

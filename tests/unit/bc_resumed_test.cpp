@@ -27,7 +27,7 @@ Scores run(const graph::GraphFile& graph, const Cut& cut, const Scores& before,
            const std::vector<Ids>& calls) {
   Scores found(graph.vertices());
   const Options options{.record_bytes = sizeof(WideRecord), .for_tasks = cut.apart};
-  run_in_each(graph, cut, options, [&](FrontierJob& job) {
+  run_in_each(graph, cut, options, [&](Job& job) {
     if (cut.apart) {
       BcBySource searches(job, {});
       searches.resume(job.rank() == 0 ? before : Scores());
@@ -73,13 +73,12 @@ TEST_CASE("searches go on from the scores of an earlier run, however both jobs a
 TEST_CASE("scores of another graph are refused") {
   const graph::BuiltGraph built(3, {{0, 1, 1.0F}});
   for (const bool apart : {false, true})
-    run_in_each(built.graph, {}, {.record_bytes = sizeof(WideRecord), .for_tasks = apart},
-                [&](FrontierJob& job) {
-                  if (apart)
-                    CHECK_THROWS_AS(BcBySource(job, {}).resume(Scores(2)), Error);
-                  else
-                    CHECK_THROWS_AS(Bc(job).resume(Scores(4)), Error);
-                });
+    run_in_each(built.graph, {}, {.record_bytes = sizeof(WideRecord), .for_tasks = apart}, [&](Job& job) {
+      if (apart)
+        CHECK_THROWS_AS(BcBySource(job, {}).resume(Scores(2)), Error);
+      else
+        CHECK_THROWS_AS(Bc(job).resume(Scores(4)), Error);
+    });
 }
 
 }  // namespace edgewire::kernels::betweenness_resumed

@@ -37,7 +37,7 @@ Scores run(const graph::GraphFile& graph, const std::vector<VertexId>& sources, 
            bool normalized = false) {
   Scores found(graph.vertices());
   const Options options{.record_bytes = sizeof(WideRecord), .for_tasks = cut.apart};
-  run_in_each(graph, cut, options, [&](FrontierJob& job) {
+  run_in_each(graph, cut, options, [&](Job& job) {
     Scores mine;
     if (cut.apart) {
       BcBySource searches(job, cut.options);
@@ -223,7 +223,7 @@ TEST_CASE("searches after one with too many paths are right, too") {
   const Diamonds diamonds(1100);
   const File file(diamonds.vertices, diamonds.edges);
   const auto alone = launch::alone();
-  FrontierJob job(*alone, file.graph);
+  Job job(*alone, file.graph);
   for (const bool weighted : {false, true}) {
     Scores right = run(file.graph, {2400}, {});
     const Scores first = diamonds.scores();

@@ -80,7 +80,7 @@ Tree by_queue(const graph::GraphFile& graph, VertexId source) {
 std::vector<Tree> search_from(const graph::GraphFile& graph, std::span<const VertexId> sources,
                               const JobCut& cut, Parents parents) {
   std::vector<Tree> all(sources.size(), Tree(graph.vertices()));
-  run_in_each(graph, cut, {}, [&](FrontierJob& job) {
+  run_in_each(graph, cut, {}, [&](Job& job) {
     Bfs one(job, parents);
     for (std::size_t s = 0; s < sources.size(); ++s) {
       one.run(sources[s]);
@@ -95,7 +95,7 @@ std::vector<Tree> search_from(const graph::GraphFile& graph, std::span<const Ver
 std::vector<Tree> search_apart(const graph::GraphFile& graph, std::span<const VertexId> sources,
                                const JobCut& cut, Parents parents) {
   std::vector<Tree> all(sources.size(), Tree(graph.vertices()));
-  run_in_each(graph, cut, {.for_tasks = true}, [&](FrontierJob& job) {
+  run_in_each(graph, cut, {.for_tasks = true}, [&](Job& job) {
     BfsBySource searches(job, {.parents = parents, .keep = job.rank() == 0});
     searches.run(sources);
     for (std::size_t s = 0; s < sources.size(); ++s) {
@@ -256,7 +256,7 @@ TEST_CASE("edges, the farthest vertices and a path are told of each search, by a
   };
   for (const JobCut& cut : kJobCuts) {
     CAPTURE(cut.label());
-    run_in_each(built.graph, cut, {}, [&](FrontierJob& job) {
+    run_in_each(built.graph, cut, {}, [&](Job& job) {
       Bfs search(job, Parents::smallest);
       for (std::size_t s = 0; s < sources.size(); ++s) {
         search.run(sources[s]);
@@ -265,7 +265,7 @@ TEST_CASE("edges, the farthest vertices and a path are told of each search, by a
         if (job.rank() == 0) check(s, all);
       }
     });
-    run_in_each(built.graph, cut, {.for_tasks = true}, [&](FrontierJob& job) {
+    run_in_each(built.graph, cut, {.for_tasks = true}, [&](Job& job) {
       // Rank 0 says how many are farthest.
       BfsBySource searches(job, {.parents = Parents::smallest,
                                  .question = {job.rank() == 0 ? question.farthest : 0, question.target},
@@ -310,7 +310,7 @@ TEST_CASE("searches run apart as was asked for, or where it pays") {
 TEST_CASE("a graph without vertices has no source") {
   const graph::BuiltGraph built(0, {});
   for (const int processes : {1, 2})
-    run_in_each(built.graph, {.processes = processes}, {}, [&](FrontierJob& job) {
+    run_in_each(built.graph, {.processes = processes}, {}, [&](Job& job) {
       Bfs search(job, Parents::any);
       bool refused = false;
       try {

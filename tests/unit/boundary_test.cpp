@@ -24,7 +24,7 @@ Seen look(const graph::BuiltGraph& built, const JobCut& cut, const Options& opti
   seen.owned.resize(processes);
   seen.known.resize(processes);
   seen.known_by.resize(processes);
-  run_in_each(built.graph, cut, options, [&](FrontierJob& job) {
+  run_in_each(built.graph, cut, options, [&](Job& job) {
     const Boundary& boundary = job.boundary();
     auto& known = seen.known[job.rank()];
     seen.owned[job.rank()] = boundary.owned();

@@ -58,7 +58,7 @@ Propagated propagate(const graph::GraphFile& graph, std::uint64_t rounds, int pr
   Propagated result{Labels(graph.vertices()), {}};
   std::vector<std::vector<Superstep>> steps(static_cast<std::size_t>(processes));
   const JobCut cut{.processes = processes, .workers = workers, .hosts = workers > 1};
-  run_in_each(graph, cut, {}, [&](FrontierJob& job) {
+  run_in_each(graph, cut, {}, [&](Job& job) {
     Cdlp propagation(job);
     steps[job.rank()] = propagation.run(rounds);
     put(job, propagation.labels(), result.labels);
@@ -76,7 +76,7 @@ Labels propagate_in_two(const graph::GraphFile& graph, std::uint64_t before, std
                         const JobCut& cut) {
   const Labels kept = propagate(graph, before, 2).labels;
   Labels labels(graph.vertices());
-  run_in_each(graph, cut, {}, [&](FrontierJob& job) {
+  run_in_each(graph, cut, {}, [&](Job& job) {
     Labels mine;
     for (LocalNumber i{}; i < job.owned(); ++i) mine.push_back(kept[job.ownership().vertex(job.rank(), i)]);
     Cdlp propagation(job);
@@ -266,7 +266,7 @@ TEST_CASE("labels go on from those of an earlier run as if they had never stoppe
 
 TEST_CASE("labels of another graph are refused") {
   const graph::BuiltGraph built(3, {{0, 1, 1.0F}});
-  run_in_each(built.graph, {}, {}, [&](FrontierJob& job) {
+  run_in_each(built.graph, {}, {}, [&](Job& job) {
     Cdlp propagation(job);
     CHECK_THROWS_WITH_AS(propagation.resume(1, {0, 1, 3}),
                          "one of the labels to go on from is 3: the graph has 3 vertices", Error);

@@ -32,7 +32,7 @@ struct Edgeless : graph::BuiltGraph {
 template <class Work>
 void run_with_values(const Edgeless& file, const JobCut& cut, const std::vector<PlainId>& all,
                      const Work& work) {
-  run_in_each(file.graph, cut, {}, [&](FrontierJob& job) {
+  run_in_each(file.graph, cut, {}, [&](Job& job) {
     std::vector<PlainId> mine(job.owned());
     for (LocalNumber local{}; local < mine.size(); ++local)
       mine[local] = all[job.ownership().vertex(job.rank(), local)];
@@ -54,7 +54,7 @@ void check_groups(const std::vector<PlainId>& labels) {
       CAPTURE(cut.processes);
       CAPTURE(largest);
       GroupSizes found;
-      run_with_values(file, cut, labels, [&](FrontierJob& job, std::span<const PlainId> mine) {
+      run_with_values(file, cut, labels, [&](Job& job, std::span<const PlainId> mine) {
         const auto own = count_groups(job, mine, largest);
         transport::require(own.groups == sizes.size() && own.singles == singles, "other sizes");
         if (job.rank() == 0) found = own;
@@ -109,14 +109,14 @@ TEST_CASE("a path goes along parents, from process to process") {
   CHECK_THROWS_WITH_AS((void)path_to(parents, 7, 100), doctest::Contains("circle"), Error);
   for (const JobCut& cut : kDivisions) {
     CAPTURE(cut.processes);
-    run_with_values(file, cut, parents, [&](FrontierJob& job, std::span<const PlainId> mine) {
+    run_with_values(file, cut, parents, [&](Job& job, std::span<const PlainId> mine) {
       transport::require(path_to(job, mine, 7, expected.back()) == expected, "another path");
       transport::require(path_to(job, mine, 7, 7) == std::vector<VertexId>{7}, "from a vertex to itself");
       transport::require(path_to(job, mine, 7, 299).empty() == (parents[299] == kNoParent), "no path");
     });
     CHECK_THROWS_WITH_AS(
         run_with_values(file, cut, parents,
-                        [&](FrontierJob& job, std::span<const PlainId> mine) { path_to(job, mine, 7, 100); }),
+                        [&](Job& job, std::span<const PlainId> mine) { path_to(job, mine, 7, 100); }),
         doctest::Contains("circle"), Error);
   }
 }

@@ -39,14 +39,14 @@ void run_in_each(const graph::GraphFile& graph, const JobCut& cut, Options optio
   options.rows = partition::RowReading::shares;
   const auto bootstraps = launch::bootstraps(cut.processes, cut.hosts);
   transport::parallel(cut.processes, [&](int p) {
-    FrontierJob job(*bootstraps[static_cast<std::size_t>(p)], graph, options);
+    Job job(*bootstraps[static_cast<std::size_t>(p)], graph, options);
     work(job);
   });
 }
 
 /// Puts what a process has of its vertices, by local number, among the values of all, by vertex.
 template <class Mine, class Value>
-void put(const FrontierJob& job, const Mine& mine, std::vector<Value>& all) {
+void put(const Job& job, const Mine& mine, std::vector<Value>& all) {
   transport::require(mine.size() == job.owned() && all.size() == job.graph().vertices(), "other vertices");
   for (LocalNumber local{}; local < job.owned(); ++local)
     all[job.ownership().vertex(job.rank(), local)] = mine[local];

@@ -33,7 +33,7 @@ TEST_CASE("in-rows have the sources of all edges to the owned vertices" * doctes
     CAPTURE(cut.label());
     std::map<std::uint32_t, std::vector<std::uint32_t>> found;
     std::mutex mutex;
-    run_in_each(built.graph, cut, {}, [&](FrontierJob& job) {
+    run_in_each(built.graph, cut, {}, [&](Job& job) {
       if (cut.hosts) job.make_rows();  // ids in memory have become numbers
       const InRows rows(job);
       std::unique_lock lock(mutex);

@@ -61,7 +61,7 @@ Result by_definition(std::uint32_t vertices, const Pairs& edges, bool undirected
 Result run(const graph::GraphFile& graph, const JobCut& cut, const Lcc::Pieces& pieces = {}) {
   Result result{std::vector<double>(graph.vertices()), 0, 0, std::vector<std::uint64_t>(graph.vertices())};
   std::mutex mutex;
-  run_in_each(graph, cut, {}, [&](FrontierJob& job) {
+  run_in_each(graph, cut, {}, [&](Job& job) {
     Lcc clustering(job, Lcc::Wanted::coefficients, pieces);
     clustering.run();
     put(job, clustering.coefficients(), result.coefficients);
@@ -184,7 +184,7 @@ TEST_CASE("rows of boundary vertices come once each, in batches, with the entrie
       std::ranges::sort(row);
       return row;
     };
-    const auto with_rows = [&](FrontierJob& job, const auto& work) {
+    const auto with_rows = [&](Job& job, const auto& work) {
       const ForEach in_workers = [&](std::uint64_t count, const auto& one) {
         job.pool().for_each(count, one);
       };
@@ -193,14 +193,14 @@ TEST_CASE("rows of boundary vertices come once each, in batches, with the entrie
       job.wait_for_all();
     };
     const JobCut cut{.processes = 3, .workers = 2};
-    run_in_each(file.graph, cut, {}, [&](FrontierJob& job) {
+    run_in_each(file.graph, cut, {}, [&](Job& job) {
       with_rows(job, [&](const OrientedRows& rows, const auto&) {
         const std::scoped_lock lock(mutex);
         for (std::uint32_t n = 0; n < rows.known(); ++n)
           if (rows.owns(n)) whole[rows.boundary().vertex(rows.known_of(n))] = row_of(rows, n);
       });
     });
-    run_in_each(file.graph, cut, {}, [&](FrontierJob& job) {
+    run_in_each(file.graph, cut, {}, [&](Job& job) {
       with_rows(job, [&](OrientedRows& rows, const auto& in_workers) {
         std::set<std::uint32_t> wanted, came;  // ids
         for (std::uint32_t n = 0; n < rows.known(); ++n)
@@ -277,8 +277,7 @@ TEST_CASE("a damaged file is refused before its rows are used") {
   bytes[8192] ^= 1;
   graph::write_file(folder / "g.ew", bytes);
   const auto graph = graph::GraphFile::open(folder / "g.ew");
-  CHECK(graph::contains(graph::error_of([&] { run_in_each(graph, {}, {}, [](FrontierJob&) {}); }),
-                        "byte 8192"));
+  CHECK(graph::contains(graph::error_of([&] { run_in_each(graph, {}, {}, [](Job&) {}); }), "byte 8192"));
   CHECK(graph::contains(graph::error_of([&] { (void)kernels::check_lcc(graph, std::vector<double>(2), 0); }),
                         "byte 8192"));
 }

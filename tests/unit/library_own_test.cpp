@@ -96,18 +96,17 @@ OwnSearch<Message, PlainId> smallest_source() {
   own.words = {.name = "smallest", .summary = "find", .value = "source"};
   own.values = [](FrontierJob<Message>& job) {
     std::vector<PlainId> smallest;
-    std::vector<LocalNumber> all;
-    for (LocalNumber v{}; v < job.owned(); ++v) {
-      smallest.push_back(job.vertex(v));
-      all.push_back(v);
-    }
+    for (LocalNumber v{}; v < job.owned(); ++v) smallest.push_back(job.vertex(v));
     const std::vector<PlainId> own_ids = smallest;
     job.superstep(
-        all,
-        [&](const FrontierRow& row, const auto& send) {
-          for (const Home& target : row.targets) send(target, static_cast<Message>(own_ids[row.vertex]));
+        job.all(),
+        [&](const FrontierRow& row, const auto& tell) {
+          for (const KnownNumber target : row.targets)
+            tell(target, static_cast<Message>(own_ids[row.vertex]));
         },
-        [&](LocalNumber v, Message id) { smallest[v] = std::min(smallest[v], static_cast<PlainId>(id)); });
+        [&](KnownNumber v, Message id) {
+          return v >= job.owned() || lower(smallest[v], static_cast<PlainId>(id));
+        });
     return smallest;
   };
   own.fault = [](const graph::GraphFile&, std::span<const PlainId> all) {
@@ -219,14 +218,16 @@ TEST_CASE("a frontier kernel of one's own returns numbers, by weights") {
   own.weighted = true;
   own.values = [](FrontierJob<double>& job) {
     std::vector<double> sums(job.owned());
-    std::vector<LocalNumber> all;
-    for (LocalNumber v{}; v < job.owned(); ++v) all.push_back(v);
     job.superstep(
-        all,
-        [](const FrontierRow& row, const auto& send) {
-          for (std::size_t i = 0; i < row.targets.size(); ++i) send(row.targets[i], row.weights[i]);
+        job.all(),
+        [](const FrontierRow& row, const auto& tell) {
+          for (std::size_t i = 0; i < row.targets.size(); ++i) tell(row.targets[i], row.weights[i]);
         },
-        [&](LocalNumber v, double weight) { sums[v] += weight; });
+        [&](KnownNumber v, double weight) {
+          if (v >= job.owned()) return true;
+          sums[v] += weight;
+          return false;
+        });
     return sums;
   };
   std::vector<double> expected(kVertices);

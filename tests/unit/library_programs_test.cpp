@@ -1,5 +1,4 @@
-// Programs and frontiers of a caller's own, through the public headers.
-#include <atomic>
+// Programs of a caller's own, through the public headers.
 #include <cmath>
 #include <numeric>
 #include <span>
@@ -7,7 +6,6 @@
 #include <vector>
 
 #include "bootstraps.h"
-#include "edgewire/frontier.h"
 #include "edgewire/program.h"
 #include "graph_test.h"
 #include "library_test.h"
@@ -86,52 +84,6 @@ std::vector<double> remainders_of_two(const graph::GraphFile& graph, const JobOp
   return all;
 }
 
-/// Each vertex sends the weights of its edges, or 1, along them. Returns the sums at their targets.
-template <class Value>
-std::vector<std::uint64_t> sums_at_targets(const graph::GraphFile& graph, int processes,
-                                           const JobOptions& options) {
-  std::vector<std::uint64_t> all;
-  in_processes(processes, [&](launch::Bootstrap& bootstrap) {
-    FrontierJob<Value> job(bootstrap, graph, "sums at targets", options);
-    std::vector<LocalNumber> frontier;
-    bool homes_agree = true;
-    for (LocalNumber v{}; v < job.owned(); ++v) {
-      frontier.push_back(v);
-      const Home home = job.home(job.vertex(v));
-      homes_agree = homes_agree && home.owner == static_cast<std::uint32_t>(bootstrap.rank()) &&
-                    std::uint32_t{home.local} == v;
-    }
-    CHECK(homes_agree);
-    CHECK(job.sum(job.owned()) == graph.vertices());
-    std::vector<std::atomic<std::uint64_t>> sums(job.owned());
-    std::atomic<std::uint64_t> visited = 0, wrong = 0;
-    job.superstep(
-        frontier,
-        [&](const FrontierRow& row, const auto& send) {
-          ++visited;
-          const VertexId vertex = job.vertex(row.vertex);
-          const graph::Row ids(graph, vertex);
-          if (ids.degree() != row.targets.size()) ++wrong;
-          if (row.weights.empty() != (!options.weighted || row.targets.empty())) ++wrong;
-          for (std::size_t i = 0; i < row.targets.size(); ++i) {
-            const Home home = job.home(ids.targets()[i]);
-            if (home.owner != row.targets[i].owner) ++wrong;
-            send(row.targets[i], static_cast<Value>(row.weights.empty() ? 1.0 : row.weights[i]));
-          }
-        },
-        [&](LocalNumber v, Value value) { sums[v] += static_cast<std::uint64_t>(value); });
-    CHECK(wrong == 0);
-    CHECK(job.sum(visited) == graph.vertices());
-    std::vector<std::uint64_t> mine(sums.begin(), sums.end());
-    auto gathered = job.gather(mine);
-    if (bootstrap.rank() == 0)
-      all = std::move(gathered);
-    else
-      CHECK(gathered.empty());
-  });
-  return all;
-}
-
 }  // namespace
 
 TEST_CASE("a program of one's own runs with every strategy, with weights and without") {
@@ -204,51 +156,6 @@ TEST_CASE("processes that ask for different iterations are told so, and do not w
     });
   });
   CHECK(graph::contains(line, "the number of iterations to run is 3 at rank 0, 4 at rank 1"));
-}
-
-TEST_CASE("a frontier of one's own sends values of 4 and 8 bytes, with weights and without") {
-  const auto edges = some_edges();
-  const graph::BuiltGraph built(kVertices, edges, {.weighted = true});
-  for (const bool weighted : {false, true}) {
-    std::vector<std::uint64_t> expected(kVertices);
-    for (const auto& [source, target, weight] : edges)
-      expected[target] += weighted ? static_cast<std::uint64_t>(weight) : 1;
-    for (const int processes : {1, 2}) {
-      for (const int workers : {1, 2}) {
-        CAPTURE(weighted);
-        CAPTURE(processes);
-        CAPTURE(workers);
-        const JobOptions options{.workers = workers, .weighted = weighted};
-        CHECK(sums_at_targets<float>(built.graph, processes, options) == expected);
-        CHECK(sums_at_targets<std::uint32_t>(built.graph, processes, options) == expected);
-        CHECK(sums_at_targets<double>(built.graph, processes, options) == expected);
-        CHECK(sums_at_targets<std::uint64_t>(built.graph, processes, options) == expected);
-      }
-    }
-  }
-}
-
-TEST_CASE("a frontier refuses vertices of other processes, and values of too many") {
-  const graph::BuiltGraph built(kVertices, some_edges());
-  const auto alone = launch::alone();
-  FrontierJob<std::uint32_t> job(*alone, built.graph, "nothing");
-  const auto nothing = [](const auto&...) {};
-  const std::vector<LocalNumber> beyond{LocalNumber(kVertices)};
-  CHECK(graph::error_of([&] { job.superstep(beyond, nothing, nothing); }) ==
-        "frontier: 60 is no local number of rank 0, which owns 60 vertices");
-  CHECK(graph::error_of([&] { job.gather(std::vector<int>(kVertices + 1)); }) ==
-        "gather: rank 0 owns 60 vertices, and has 61 values");
-  CHECK(graph::contains(graph::error_of([&] {
-                          const FrontierJob<float> weighted(*alone, built.graph, "x", {.weighted = true});
-                        }),
-                        "the graph has no weights"));
-  const graph::BuiltGraph heavy(kVertices, some_edges(), {.weighted = true});
-  const auto line = graph::error_of([&] {
-    in_processes(2, [&](launch::Bootstrap& bootstrap) {
-      const FrontierJob<float> one(bootstrap, heavy.graph, "x", {.weighted = bootstrap.rank() == 1});
-    });
-  });
-  CHECK(graph::contains(line, "weights at rank 1"));
 }
 
 }  // namespace edgewire

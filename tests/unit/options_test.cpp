@@ -125,19 +125,18 @@ TEST_CASE("options of the kernels with iterations") {
 }
 
 TEST_CASE("options of kernels that follow a frontier") {
-  using frontier::FrontierJob;
+  using frontier::Job;
   const File file(false), weighted(true), negative(true, -1.0F);
   const auto alone = launch::alone();
-  try_all<frontier::Options>(
-      {},
-      {{[](auto& o) { o.process.workers = 0; }, "workers"},
-       {[](auto& o) { o.process.peer_timeout_s = kNan; }, "--peer-timeout"},
-       {[](auto& o) { o.ownership = ""; }, "ownership"},
-       {[](auto& o) { o.ownership = "grid"; }, "--ownership grid"},
-       {[](auto& o) { o.record_bytes = 5; }, "record_bytes"},
-       {[](auto& o) { o.disks.weighted = true; }, "no weights"}},
-      [&](const auto& options) { const FrontierJob job(*alone, file.graph, options); });
-  FrontierJob job(*alone, file.graph, {.listener = nullptr});
+  try_all<frontier::Options>({},
+                             {{[](auto& o) { o.process.workers = 0; }, "workers"},
+                              {[](auto& o) { o.process.peer_timeout_s = kNan; }, "--peer-timeout"},
+                              {[](auto& o) { o.ownership = ""; }, "ownership"},
+                              {[](auto& o) { o.ownership = "grid"; }, "--ownership grid"},
+                              {[](auto& o) { o.record_bytes = 5; }, "record_bytes"},
+                              {[](auto& o) { o.disks.weighted = true; }, "no weights"}},
+                             [&](const auto& options) { const Job job(*alone, file.graph, options); });
+  Job job(*alone, file.graph, {.listener = nullptr});
   check_line(refusal([&] { kernels::Bfs(job, kernels::Bfs::Parents::none).run(4); }),
              "source: 4 is no vertex");
   const std::vector<VertexId> beyond{0, 4};
@@ -151,13 +150,13 @@ TEST_CASE("options of kernels that follow a frontier") {
   CHECK(kernels::DeltaStepping(job, hops).run(3, 0).size() > 0);
   check_line(refusal([&] { kernels::DeltaStepping(job, hops).run(4, 0); }), "source: 4");
   const frontier::Options weights{.disks = {{}, 0, true}};
-  FrontierJob heavy(*alone, weighted.graph, weights);
+  Job heavy(*alone, weighted.graph, weights);
   for (const double delta : {kNan, -1.0, kInfinity})
     check_line(refusal([&] { const kernels::Sssp one(heavy, delta); }), "delta");
   check_line(refusal([&] { const kernels::DeltaStepping one(heavy, hops); }), "weights");
-  FrontierJob below(*alone, negative.graph, weights);
+  Job below(*alone, negative.graph, weights);
   check_line(refusal([&] { const kernels::Sssp one(below); }), "weight -1");
-  FrontierJob tasks(*alone, file.graph, {.for_tasks = true});
+  Job tasks(*alone, file.graph, {.for_tasks = true});
   check_line(refusal([&] { const kernels::Cdlp one(tasks); }), "for_tasks");
 }
 

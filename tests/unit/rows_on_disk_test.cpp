@@ -83,7 +83,7 @@ struct Scratch {
 using Rows = std::map<std::uint32_t, std::pair<std::vector<std::uint32_t>, std::vector<double>>>;
 
 /// What each_row() gives for these vertices, in two workers.
-Rows read(FrontierJob& job, const std::vector<LocalNumber>& vertices) {
+Rows read(Job& job, const std::vector<LocalNumber>& vertices) {
   const bool several = job.bootstrap().size() > 1;
   std::vector<Rows> found(2);
   std::atomic<std::size_t> next{0};
@@ -93,7 +93,7 @@ Rows read(FrontierJob& job, const std::vector<LocalNumber>& vertices) {
       const std::size_t at = std::min(next.fetch_add(kAtOnce), vertices.size());
       return std::span(vertices).subspan(at, std::min(kAtOnce, vertices.size() - at));
     };
-    job.each_row(w, take, [&](const KnownEdges& edges) {
+    job.each_row(w, take, [&](const FrontierRow& edges) {
       auto& [targets, weights] =
           found[static_cast<std::size_t>(w)][job.ownership().vertex(job.rank(), edges.vertex)];
       for (const KnownNumber n : edges.targets)
@@ -111,7 +111,7 @@ std::string failure(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
   std::vector<LocalNumber> all(kVertices);
   std::iota(all.begin(), all.end(), LocalNumber{});
   try {
-    FrontierJob job(bootstrap, graph, {.process = {.workers = 2}, .disks = disks, .kernel = "test"});
+    Job job(bootstrap, graph, {.process = {.workers = 2}, .disks = disks, .kernel = "test"});
     read(job, all);
   } catch (const Error& error) {
     return error.what();
@@ -184,7 +184,7 @@ TEST_CASE("rows from disks are those of the graph") {
         auto bootstraps = launch::bootstraps(2);
         std::mutex mutex;
         const auto process = [&](std::size_t p) {
-          FrontierJob job(
+          Job job(
               *bootstraps[p], graph,
               {.process = {.workers = 2}, .ownership = ownership, .disks = scratch.disks, .kernel = "test"});
           std::vector<LocalNumber> mine(job.owned());
@@ -215,8 +215,7 @@ TEST_CASE("rows that were found are read without the graph's targets") {
     std::vector<std::vector<std::uint32_t>> ids(2);
     auto bootstraps = launch::bootstraps(2);
     const auto process = [&](std::size_t p) {
-      FrontierJob job(*bootstraps[p], graph,
-                      {.process = {.workers = 2}, .disks = scratch.disks, .kernel = "test"});
+      Job job(*bootstraps[p], graph, {.process = {.workers = 2}, .disks = scratch.disks, .kernel = "test"});
       for (KnownNumber n(job.owned()); n < job.known(); ++n) ids[p].push_back(job.boundary().vertex(n));
       process::barrier(*bootstraps[p], job.link());
     };

@@ -116,7 +116,7 @@ class Saying : public VertexKernel<PlainId> {
  public:
   explicit Saying(report::Answer answer)
       : VertexKernel("saying", "value", Values::Form::vertex, 0), answer_(std::move(answer)) {}
-  std::vector<frontier::Superstep> supersteps(frontier::FrontierJob& job) override {
+  std::vector<frontier::Superstep> supersteps(frontier::Job& job) override {
     for (LocalNumber i{}; i < job.owned(); ++i)
       mine_.push_back(job.ownership().vertex(job.rank(), i) / 3 * 3);
     job.wait_for_all();

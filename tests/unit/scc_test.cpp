@@ -48,7 +48,7 @@ Labels labels_of(const graph::GraphFile& graph, const Run& run,
   Labels labels(graph.vertices(), kNoVertex);
   const JobCut cut{
       .processes = run.processes, .workers = run.workers, .ownership = run.ownership, .hosts = run.hosts};
-  run_in_each(graph, cut, {}, [&](FrontierJob& job) {
+  run_in_each(graph, cut, {}, [&](Job& job) {
     Scc components(job, run.collected);
     for (const Superstep& one : components.run())
       if (job.rank() == 0 && kinds != nullptr) ++(*kinds)[one.kind];
@@ -180,7 +180,7 @@ TEST_CASE("edges that may be on a cycle are kept at both ends, and those of merg
     const JobCut cut{.processes = 1 + static_cast<int>(seed % 4),
                      .workers = 1 + static_cast<int>(seed / 4 % 2)};
     std::vector<Pairs> out(4), in(4);  // [process]
-    run_in_each(built.graph, cut, {}, [&](FrontierJob& job) {
+    run_in_each(built.graph, cut, {}, [&](Job& job) {
       job.make_rows();
       std::vector<std::uint8_t> known;
       for (KnownNumber n{}; n < job.known(); ++n)

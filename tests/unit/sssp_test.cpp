@@ -40,11 +40,11 @@ std::vector<Distance> distances_of(const graph::GraphFile& graph, VertexId sourc
   disks.weighted = !run.unit_weights;
   transport::parallel(run.processes, [&](int p) {
     try {
-      frontier::FrontierJob job(*bootstraps[static_cast<std::size_t>(p)], graph,
-                                {.process = {.workers = run.workers, .transport = "shm"},
-                                 .record_bytes = kernels::DeltaStepping<Distance>::kRecordBytes,
-                                 .disks = disks,
-                                 .kernel = "sssp"});
+      frontier::Job job(*bootstraps[static_cast<std::size_t>(p)], graph,
+                        {.process = {.workers = run.workers, .transport = "shm"},
+                         .record_bytes = kernels::DeltaStepping<Distance>::kRecordBytes,
+                         .disks = disks,
+                         .kernel = "sssp"});
       const Sssp<Distance> program(job, run.delta, run.unit_weights);
       kernels::DeltaStepping stepping(job, program);
       stepping.run(source, 0);

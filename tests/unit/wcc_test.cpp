@@ -37,7 +37,7 @@ struct Found {
 
 Found find(const graph::GraphFile& graph, const JobCut& cut, WccMerge::Room room = {}) {
   Found found{Labels(graph.vertices(), 0xffffffff), {}};
-  run_in_each(graph, cut, {}, [&](FrontierJob& job) {
+  run_in_each(graph, cut, {}, [&](Job& job) {
     Wcc components(job, room);
     const auto supersteps = components.run();
     put(job, components.labels(), found.labels);

@@ -4,7 +4,7 @@
 
 #include "frontier/records.h"
 
-namespace edgewire::kernels {
+namespace edgewire::frontier {
 
 /// Says who has vertices to follow in the next superstep: nobody, one process, or perhaps several.
 class Active {
@@ -20,6 +20,8 @@ class Active {
   bool is_only(std::uint32_t rank) const noexcept { return code_ == rank + 1; }
   bool is_one() const noexcept { return code_ != kNobody && code_ != kSeveral; }
 
+  /// What is said where nobody knows.
+  static Active several() noexcept { return of_code(kSeveral); }
   std::uint32_t code() const noexcept { return code_; }
   static Active of_code(std::uint32_t code) noexcept {
     Active active;
@@ -38,15 +40,15 @@ struct PushNote {
   std::uint64_t edges = 0;         ///< out of them
   std::uint32_t levels = 1;        ///< levels followed in this superstep, alone but for the last
   std::uint64_t edges_before = 0;  ///< out of the vertices of the earlier ones
-  Active next;                     ///< who has vertices to follow next, as far as this lane knows
+  Active next{};                   ///< who has vertices to follow next, as far as this lane knows
 
-  frontier::Records::Note words() const noexcept {
+  Records::Note words() const noexcept {
     return {vertices | std::uint64_t{levels} << 32, edges, edges_before << 16 | next.code()};
   }
-  static PushNote of(const frontier::Records::Note& words) noexcept {
+  static PushNote of(const Records::Note& words) noexcept {
     return {static_cast<std::uint32_t>(words[0]), words[1], static_cast<std::uint32_t>(words[0] >> 32),
             words[2] >> 16, Active::of_code(static_cast<std::uint32_t>(words[2] & 0xffff))};
   }
 };
 
-}  // namespace edgewire::kernels
+}  // namespace edgewire::frontier

@@ -1,0 +1,37 @@
+// The rows of edges out of vertices and to them, in one numbering.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "edgewire/numbering.h"
+#include "frontier/boundary.h"
+#include "frontier/frontier_job.h"
+#include "frontier/known_rows.h"
+
+namespace edgewire::frontier {
+
+/// Where the graph stores every edge both ways, its rows have all neighbours, and rows of edges to vertices
+/// are empty.
+class BothRows {
+ public:
+  /// Memory: InRows unless the graph stores every edge both ways, and with several processes a Boundary of
+  /// all neighbours and a copy of the rows. Rows are in memory. `job` outlives it. Collective, while workers
+  /// rest; throws Error.
+  explicit BothRows(Job& job);
+
+  /// The boundary that has all neighbours of owned vertices.
+  const Boundary& boundary() const noexcept { return *boundary_; }
+  std::span<const KnownNumber> out(LocalNumber local) const noexcept { return out_[local]; }
+  std::span<const KnownNumber> in(LocalNumber local) const noexcept {
+    return own_in_ ? in_[local] : std::span<const KnownNumber>();
+  }
+
+ private:
+  std::optional<Boundary> own_boundary_;
+  std::optional<OwnKnownRows> own_out_, own_in_;
+  const Boundary* boundary_;
+  KnownRows out_, in_;
+};
+
+}  // namespace edgewire::frontier

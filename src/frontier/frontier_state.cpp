@@ -1,0 +1,97 @@
+#include "edgewire/frontier.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "base/error.h"
+#include "frontier/frontier_engine.h"
+#include "frontier/frontier_job.h"
+#include "frontier/records.h"
+#include "partition/gather_values.h"
+
+namespace edgewire::detail {
+
+FrontierState::FrontierState(std::shared_ptr<frontier::Job> job, std::size_t record_bytes,
+                             frontier::SuperstepLog* log)
+    : rank_(job->rank()),
+      owned_(job->owned()),
+      known_(job->known()),
+      record_bytes_(job->record_bytes()),
+      waiting_(known_ / 64 + std::size_t{1}),
+      news_(static_cast<std::size_t>(job->pool().workers())),
+      engine_(std::make_unique<Engine>(*this, job, log)) {
+  static_assert(sizeof(Record) >= std::max(sizeof(frontier::Record), sizeof(frontier::WideRecord)));
+  job->expect_records(std::max(record_bytes, record_bytes_));
+}
+
+FrontierState::~FrontierState() = default;
+
+const graph::GraphFile& FrontierState::graph() const noexcept { return engine_->job().graph(); }
+
+std::vector<LocalNumber> FrontierState::all() const {
+  std::vector<std::uint32_t> numbers(owned());
+  std::iota(numbers.begin(), numbers.end(), 0U);
+  return {numbers.begin(), numbers.end()};
+}
+
+VertexId FrontierState::vertex(LocalNumber local) const noexcept {
+  return engine_->job().ownership().vertex(rank(), local);
+}
+
+VertexId FrontierState::vertex(KnownNumber number) const noexcept {
+  return number < owned() ? vertex(LocalNumber(number)) : engine_->job().boundary().vertex(number);
+}
+
+Home FrontierState::home(VertexId vertex) const noexcept { return engine_->job().ownership().home(vertex); }
+
+std::uint64_t FrontierState::degree(LocalNumber local) const {
+  engine_->job().make_rows();
+  return engine_->job().degree(local);
+}
+
+std::uint64_t FrontierState::sum(std::uint64_t mine) { return engine_->job().sum_of_all(mine); }
+
+void FrontierState::set_kind(std::uint64_t kind) noexcept { engine_->set_kind(kind); }
+
+std::vector<LocalNumber> FrontierState::superstep(std::span<const LocalNumber> frontier, const Calls& calls) {
+  engine_->expect(frontier, calls);
+  std::vector<LocalNumber> list(frontier.begin(), frontier.end());
+  engine_->superstep(list, calls);
+  return list;
+}
+
+void FrontierState::follow(std::span<const LocalNumber> frontier, const Calls& calls) {
+  engine_->expect(frontier, calls);
+  engine_->follow({frontier.begin(), frontier.end()}, calls);
+}
+
+std::vector<LocalNumber> FrontierState::settle(std::span<const LocalNumber> frontier, const Calls& calls,
+                                               std::uint64_t most_supersteps) {
+  engine_->expect(frontier, calls);
+  return engine_->settle({frontier.begin(), frontier.end()}, calls, most_supersteps);
+}
+
+std::vector<LocalNumber> FrontierState::exchange(const std::function<void(int)>& work, const Calls& calls) {
+  return engine_->exchange(work, calls);
+}
+
+void FrontierState::tell(int worker, KnownNumber vertex, Record& record, const Calls& calls) {
+  engine_->tell(worker, engine_->job().boundary().home(vertex), record, calls);
+}
+
+void FrontierState::tell(int worker, Home vertex, Record& record, const Calls& calls) {
+  engine_->tell(worker, vertex, record, calls);
+}
+
+void FrontierState::gather(std::span<const std::byte> mine, std::size_t value_bytes,
+                           const std::function<std::byte*(std::uint64_t)>& room) {
+  if (mine.size() != owned() * value_bytes)
+    throw UsageError(fmt::format("gather: rank {} owns {} vertices, and has {} values", rank(), owned(),
+                                 mine.size() / value_bytes));
+  partition::gather_bytes(engine_->job().bootstrap(), engine_->job().ownership(), mine, value_bytes, room);
+}
+
+}  // namespace edgewire::detail
