@@ -28,7 +28,6 @@ Cdlp::Cdlp(frontier::Job& job)
       voters_(0, job.pool().workers() > 1),
       led_by_(0),
       workers_(static_cast<std::size_t>(job.pool().workers())) {
-  job.expect_records(sizeof(frontier::Record));
   label_memory_ = topology::NodeMemory(known() * sizeof(PlainId), -1, "labels", topology::Begin::staggered);
   labels_ = label_memory_.as<PlainId>();
   news_ = SharedBits(known(), job.pool().workers() > 1);

@@ -107,6 +107,7 @@ void Scc::tell_colours() {
     for (LocalNumber local(static_cast<std::uint32_t>(first)); local < last; ++local) {
       const VertexId vertex = scheme.vertex(rank_, local);
       if (labelled(local)) colour(local).store(kGone, std::memory_order_relaxed);
+      if (rows_->numbers() == labels_.size()) continue;  // nobody else has neighbours
       const PlainId value = colour(local).load(std::memory_order_relaxed);
       for (const auto ends : {rows_->out(local), rows_->in(local)}) {
         for (const KnownNumber n : ends) {

@@ -69,8 +69,8 @@ class FrontierState {
   VertexId vertex(KnownNumber number) const noexcept;
   /// Returns the process that owns a vertex of the graph, and the vertex's local number there.
   Home home(VertexId vertex) const noexcept;
-  /// Returns how many edges lead out of an owned vertex. Throws Error where rows do not fit in memory.
-  std::uint64_t degree(LocalNumber local) const;
+  /// Returns how many edges lead out of an owned vertex.
+  std::uint64_t degree(LocalNumber local) const noexcept;
   /// Returns the sum of what all processes pass. Collective, between supersteps.
   std::uint64_t sum(std::uint64_t mine);
   /// Returns the number of the superstep that goes on, or of the last one. It counts from 1, and begins anew
@@ -94,7 +94,8 @@ class FrontierState {
   };
 
   /// Supersteps are noted in `log`, unless it is null.
-  FrontierState(std::shared_ptr<frontier::Job> job, std::size_t record_bytes, frontier::SuperstepLog* log);
+  FrontierState(const std::shared_ptr<frontier::Job>& job, std::size_t record_bytes,
+                frontier::SuperstepLog* log);
   ~FrontierState();
   FrontierState(const FrontierState&) = delete;
   FrontierState& operator=(const FrontierState&) = delete;
@@ -159,7 +160,7 @@ std::shared_ptr<frontier::Job> make_frontier_job(launch::Bootstrap& bootstrap, c
 
 /// One process's part of a job whose processes tell a Value, of 4 or 8 bytes, to the owners of vertices. All
 /// members are collective but those of FrontierState that say nothing of it, and throw Error when the job
-/// fails.
+/// fails. After an exception the job is over.
 ///
 /// A superstep calls visit(row, tell) for each vertex of a frontier; where visit() takes a LocalNumber in
 /// place of a FrontierRow, no row is read. tell(target, value) calls hear(target, value), which returns
@@ -184,8 +185,9 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
               const JobOptions& options = {})
       : FrontierState(detail::make_frontier_job(bootstrap, graph, kernel, kRecordBytes, options),
                       kRecordBytes, nullptr) {}
-  /// Makes one of a job that has begun, whose records have kRecordBytes at least. Supersteps are noted in
-  /// `log`, where there is one. An OwnSearch gets such a job. `within` and `log` outlive it.
+  /// Makes one of a job that has begun, and has made its rows; its records have kRecordBytes at least.
+  /// Supersteps are noted in `log`, where there is one. An OwnSearch gets such a job. `within` and `log`
+  /// outlive it.
   explicit FrontierJob(frontier::Job& within, frontier::SuperstepLog* log = nullptr)
       : FrontierState({std::shared_ptr<void>(), &within}, kRecordBytes, log) {}
 

@@ -4,11 +4,14 @@
 
 #include "edgewire/graph.h"
 #include "frontier/in_rows.h"
+#include "frontier/records.h"
 
 namespace edgewire::frontier {
 
 /// The boundary of the job has only vertices that edges lead to.
-BothRows::BothRows(Job& job) : boundary_(&job.boundary()) {
+BothRows::BothRows(Job& job) {
+  job.expect_records(sizeof(Record));
+  boundary_ = &job.boundary();
   if (job.graph().symmetric()) {
     job.make_rows();
     out_ = job.rows();

@@ -17,7 +17,7 @@ class BothRows {
  public:
   /// Memory: InRows unless the graph stores every edge both ways, and with several processes a Boundary of
   /// all neighbours and a copy of the rows. Rows are in memory. `job` outlives it. Collective, while workers
-  /// rest; throws Error.
+  /// rest; throws Error, and UsageError unless the job has Records.
   explicit BothRows(Job& job);
 
   /// The boundary that has all neighbours of owned vertices.
@@ -30,7 +30,7 @@ class BothRows {
  private:
   std::optional<Boundary> own_boundary_;
   std::optional<OwnKnownRows> own_out_, own_in_;
-  const Boundary* boundary_;
+  const Boundary* boundary_ = nullptr;
   KnownRows out_, in_;
 };
 

@@ -107,7 +107,7 @@ Boundary::Boundary(const EachId& each_id, const partition::Ownership& ownership,
   starts_.push_back(bits);
   groups_.resize(bits / kGroup + 1);
   find(each_id);
-  for (std::uint32_t owner = 0; owner < processes_; ++owner) make_blocks(owner);
+  for (std::uint32_t owner = 0; processes_ > 1 && owner < processes_; ++owner) make_blocks(owner);
   tell_owners(records);
 }
 

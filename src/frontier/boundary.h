@@ -33,6 +33,8 @@ struct AllKnown {
 /// Returns the row of an owned vertex. `room` takes its ids, where they are not in memory.
 using IdsOf = std::function<std::span<const VertexId>(LocalNumber local, std::vector<VertexId>& room)>;
 
+/// Where there is one process the boundary is empty, and numbers are local numbers: knows() and number() are
+/// for several.
 class Boundary {
  public:
   /// The numbers of vertices, with the ownership looked up once.

@@ -12,8 +12,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <span>
@@ -87,6 +89,7 @@ class FrontierState::Engine {
         ++state_.step_;
         while (!frontier.empty()) {
           visit_all(frontier, calls, done, false);
+          if (!calls.rows) visit_news(calls, done);
           frontier = take_news();
         }
         if (!distributed_) return;
@@ -100,7 +103,7 @@ class FrontierState::Engine {
     List next;
     step([&](frontier::Superstep& done) {
       state_.step_ = 1;
-      job_->pool().run([&](int worker) {
+      run_workers([&](int worker) {
         work(worker);
         if (distributed_) end(worker, PushNote(), calls, false);
       });
@@ -113,8 +116,8 @@ class FrontierState::Engine {
 
   void tell(int worker, Home home, Record& record, const Calls& calls);
   /// Called before the first superstep with a frontier.
-  void expect(std::span<const LocalNumber> frontier, const Calls& calls) {
-    if (calls.rows) job_->make_rows();
+  void expect(std::span<const LocalNumber> frontier) {
+    job_->make_rows();
     const auto other = std::ranges::find_if(frontier, [&](LocalNumber v) { return v >= state_.owned(); });
     if (other != frontier.end())
       throw UsageError(fmt::format("frontier: {} is no local number of rank {}, which owns {} vertices",
@@ -129,10 +132,23 @@ class FrontierState::Engine {
 
   Lane& lane(int worker) noexcept { return lanes_[static_cast<std::size_t>(worker)]; }
   News& news(int worker) noexcept { return state_.news_[static_cast<std::size_t>(worker)]; }
-  Active rank_if(bool has_frontier) const noexcept {
+  /// Says who has this part of a frontier. Many edges are not followed alone.
+  Active who_has(const List& frontier) const {
     Active active;
-    if (has_frontier) active.add(state_.rank());
-    return active;
+    if (!frontier.empty()) active.add(state_.rank());
+    return frontier.empty() || is_few(frontier) ? active : Active::several();
+  }
+  /// Runs work(worker) in all workers. One that throws ends the job, so that no other one waits for it.
+  template <class Work>
+  void run_workers(const Work& work) {
+    job_->pool().run([&](int worker) {
+      try {
+        work(worker);
+      } catch (const std::exception& error) {
+        job_->bootstrap().health().fail(-1, error.what());
+        throw;
+      }
+    });
   }
 
   /// Returns a function that takes what arrives.
@@ -183,7 +199,7 @@ class FrontierState::Engine {
     if (one)
       work(0);
     else
-      job_->pool().run(work);
+      run_workers(work);
     done.frontier += frontier.size();
     count(done);
   }
@@ -218,6 +234,22 @@ class FrontierState::Engine {
         calls.visit(worker, {v, {}, {}});
   }
 
+  /// Visits what worker 0 has news of, one after the other, as long as that is little: a chain is
+  /// followed without a frontier for each vertex.
+  void visit_news(const Calls& calls, frontier::Superstep& done) {
+    constexpr std::size_t kLittle = 256, kMostAtOnce = 1 << 16;
+    List& queue = news(0).owned;
+    std::size_t at = 0;
+    for (; at < queue.size() && queue.size() - at < kLittle && at < kMostAtOnce; ++at) {
+      const LocalNumber v = queue[at];
+      state_.waiting_[v / 64] &= ~(std::uint64_t{1} << v % 64);
+      calls.visit(0, {v, {}, {}});
+    }
+    queue.erase(queue.begin(), queue.begin() + static_cast<std::ptrdiff_t>(at));
+    done.frontier += at;
+    count(done);
+  }
+
   /// Tells the owners of boundary vertices that have heard news, each once.
   void tell_others(int worker, const Calls& calls) {
     if (!calls.say) return;
@@ -233,7 +265,7 @@ class FrontierState::Engine {
   void end(int worker, PushNote said, const Calls& calls, bool holds) {
     tell_others(worker, calls);
     Active& told = lane(worker).told;
-    told.add(rank_if(!news(worker).owned.empty()));
+    told.add(who_has(news(worker).owned));
     said.next.add(told);
     job_->records().finish_bytes(
         worker,
@@ -246,7 +278,7 @@ class FrontierState::Engine {
   }
   /// Ends the superstep of all workers.
   PushNote end_all(const PushNote& mine, const Calls& calls, bool holds) {
-    job_->pool().run([&](int worker) { end(worker, worker == 0 ? mine : PushNote(), calls, holds); });
+    run_workers([&](int worker) { end(worker, worker == 0 ? mine : PushNote(), calls, holds); });
     return said_by_all(mine);
   }
   /// Returns the sum of what this process and all others have said at the end of a superstep.
@@ -275,10 +307,9 @@ class FrontierState::Engine {
           visit_all(frontier, calls, done, false);
           frontier = take_news();
         }
-        const bool few = is_few(frontier);
-        ends = frontier.empty() || !few || said.levels == kMostAlone || has_told();
+        ends = frontier.empty() || !is_few(frontier) || said.levels == kMostAlone || has_told();
         if (!ends) return;
-        said.next = few ? rank_if(!frontier.empty()) : Active::several();  // many are not followed alone
+        said.next = who_has(frontier);
         next = end_all(said, calls, false).next;
       });
     return next;

@@ -14,7 +14,7 @@
 
 namespace edgewire::detail {
 
-FrontierState::FrontierState(std::shared_ptr<frontier::Job> job, std::size_t record_bytes,
+FrontierState::FrontierState(const std::shared_ptr<frontier::Job>& job, std::size_t record_bytes,
                              frontier::SuperstepLog* log)
     : rank_(job->rank()),
       owned_(job->owned()),
@@ -47,30 +47,27 @@ VertexId FrontierState::vertex(KnownNumber number) const noexcept {
 
 Home FrontierState::home(VertexId vertex) const noexcept { return engine_->job().ownership().home(vertex); }
 
-std::uint64_t FrontierState::degree(LocalNumber local) const {
-  engine_->job().make_rows();
-  return engine_->job().degree(local);
-}
+std::uint64_t FrontierState::degree(LocalNumber local) const noexcept { return engine_->job().degree(local); }
 
 std::uint64_t FrontierState::sum(std::uint64_t mine) { return engine_->job().sum_of_all(mine); }
 
 void FrontierState::set_kind(std::uint64_t kind) noexcept { engine_->set_kind(kind); }
 
 std::vector<LocalNumber> FrontierState::superstep(std::span<const LocalNumber> frontier, const Calls& calls) {
-  engine_->expect(frontier, calls);
+  engine_->expect(frontier);
   std::vector<LocalNumber> list(frontier.begin(), frontier.end());
   engine_->superstep(list, calls);
   return list;
 }
 
 void FrontierState::follow(std::span<const LocalNumber> frontier, const Calls& calls) {
-  engine_->expect(frontier, calls);
+  engine_->expect(frontier);
   engine_->follow({frontier.begin(), frontier.end()}, calls);
 }
 
 std::vector<LocalNumber> FrontierState::settle(std::span<const LocalNumber> frontier, const Calls& calls,
                                                std::uint64_t most_supersteps) {
-  engine_->expect(frontier, calls);
+  engine_->expect(frontier);
   return engine_->settle({frontier.begin(), frontier.end()}, calls, most_supersteps);
 }
 

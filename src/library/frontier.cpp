@@ -17,7 +17,9 @@ std::shared_ptr<frontier::Job> make_frontier_job(launch::Bootstrap& bootstrap, c
       fmt::format("{}, records of {} bytes{}", kernel, record_bytes, asked.weighted ? ", weights" : "");
   options.record_bytes = record_bytes;
   options.disks.weighted = asked.weighted;
-  return std::make_shared<frontier::Job>(bootstrap, graph, options);
+  auto job = std::make_shared<frontier::Job>(bootstrap, graph, options);
+  job->make_rows();
+  return job;
 }
 
 }  // namespace edgewire::detail

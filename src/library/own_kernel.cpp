@@ -180,6 +180,7 @@ class OwnFrontierKernel final : public runs::VertexKernel<Value> {
   std::size_t record_bytes() const override { return own_.record_bytes; }
   std::vector<frontier::Superstep> supersteps(frontier::Job& job) override {
     frontier::SuperstepLog log(job);
+    job.make_rows();
     this->mine_ = own_.values(job, log);
     expect_values(own_.words, "OwnSearch::values", this->mine_.size(), job.owned());
     job.wait_for_all();

@@ -190,7 +190,9 @@ TEST_CASE("a frontier refuses vertices of other processes, and values of too man
 TEST_CASE("supersteps have their numbers in all processes, also while one of them goes on alone") {
   const std::vector<std::pair<std::uint32_t, std::vector<graph::Edge>>> graphs{
       {kVertices, some_edges()}, {870, hubs_on_paths(3)}, {1, {}}, {2, {{0, 1, 1.0F}, {1, 0, 1.0F}}}};
-  for (const auto& [vertices, edges] : graphs) {
+  for (const auto& one : graphs) {
+    const std::uint32_t vertices = one.first;
+    const auto& edges = one.second;
     const graph::BuiltGraph built(vertices, edges);
     const auto expected = plain_levels(vertices, edges);
     for (const int processes : {1, 2, 3})
