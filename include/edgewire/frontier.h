@@ -73,9 +73,8 @@ class FrontierState {
   std::uint64_t degree(LocalNumber local) const noexcept;
   /// Returns the sum of what all processes pass. Collective, between supersteps.
   std::uint64_t sum(std::uint64_t mine);
-  /// Returns the number of the superstep that goes on, or of the last one. It counts from 1, and begins anew
-  /// with each call of FrontierJob but superstep(), which goes on. It is the same in all processes, except in
-  /// settle().
+  /// Returns the number of the superstep that goes on, or of the last one: the same in all processes. It
+  /// counts from 1, and begins anew with each call of FrontierJob. Only superstep() counts on.
   std::uint64_t step() const noexcept { return step_; }
   /// Notes the supersteps from here on as being of this kind, where a kernel has several; at first 0.
   void set_kind(std::uint64_t kind) noexcept;
@@ -169,8 +168,8 @@ std::shared_ptr<frontier::Job> make_frontier_job(launch::Bootstrap& bootstrap, c
 /// With several workers, they call visit() and hear() at the same time, also for the same vertex. Either may
 /// have the number of the worker as one argument more, the first: it is less than JobOptions::workers.
 ///
-/// say(boundary vertex): with it, owners are told once, at the end of the superstep, what it returns then.
-/// Without it they are told each time what tell() was called with.
+/// With say(boundary vertex) an owner is told once in a superstep, at its end: the value that say() returns.
+/// Without it an owner is told at once, each time: the value that tell() was called with.
 template <class Value>
 requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Value) == 8)) class FrontierJob
     : public detail::FrontierState {
@@ -196,21 +195,16 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
   template <class Visit, class Hear, class Say = AtOnce>
   std::vector<LocalNumber> superstep(std::span<const LocalNumber> frontier, const Visit& visit,
                                      const Hear& hear, const Say& say = {}) {
-    Calls calls;
-    set(calls, hear, say);
-    set_visit(calls, visit, hear, say);
-    return FrontierState::superstep(frontier, calls);
+    return with_calls(visit, hear, say,
+                      [&](const Calls& calls) { return FrontierState::superstep(frontier, calls); });
   }
-  /// Runs supersteps, each with what the one before has left as its frontier, until no process has any. Where
-  /// only one process has a small frontier, it goes on alone until it has to tell another one. Throws what
-  /// superstep() throws.
+  /// Runs supersteps until no process has a frontier: what one superstep leaves is the frontier of the next.
+  /// Where only one process has a frontier, and a small one, it goes on alone until it has to tell another
+  /// process. Throws what superstep() throws.
   template <class Visit, class Hear, class Say = AtOnce>
   void follow(std::span<const LocalNumber> frontier, const Visit& visit, const Hear& hear,
               const Say& say = {}) {
-    Calls calls;
-    set(calls, hear, say);
-    set_visit(calls, visit, hear, say);
-    FrontierState::follow(frontier, calls);
+    with_calls(visit, hear, say, [&](const Calls& calls) { FrontierState::follow(frontier, calls); });
   }
   /// Does the same where it does not matter which news a vertex hears first: each process goes on as far as
   /// it can before it hears of others. So there are fewer supersteps. Ends after so many, too, and returns
@@ -218,10 +212,9 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
   template <class Visit, class Hear, class Say = AtOnce>
   std::vector<LocalNumber> settle(std::span<const LocalNumber> frontier, const Visit& visit, const Hear& hear,
                                   const Say& say = {}, std::uint64_t most_supersteps = ~std::uint64_t{0}) {
-    Calls calls;
-    set(calls, hear, say);
-    set_visit(calls, visit, hear, say);
-    return FrontierState::settle(frontier, calls, most_supersteps);
+    return with_calls(visit, hear, say, [&](const Calls& calls) {
+      return FrontierState::settle(frontier, calls, most_supersteps);
+    });
   }
   /// Runs one superstep in which each worker calls work(worker, tell) once. tell() also takes the Home of a
   /// vertex that need not be known here; hear() is called where it is owned. Returns the next frontier.
@@ -303,9 +296,12 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
     if constexpr (!std::is_same_v<Say, AtOnce>)
       calls.say = [&say](KnownNumber vertex, Record& record) { set_value(record, say(vertex)); };
   }
-  template <class Visit, class Hear, class Say>
-  void set_visit(Calls& calls, const Visit& visit, const Hear& hear, const Say&) {
+  /// Returns run(calls), while `calls` call these functions.
+  template <class Visit, class Hear, class Say, class Run>
+  auto with_calls(const Visit& visit, const Hear& hear, const Say& say, const Run& run) {
     using OwnTell = Tell<Hear, Say>;
+    Calls calls;
+    set(calls, hear, say);
     constexpr bool kRows = std::is_invocable_v<Visit, const FrontierRow&, const OwnTell&> ||
                            std::is_invocable_v<Visit, int, const FrontierRow&, const OwnTell&>;
     calls.rows = kRows;
@@ -323,6 +319,7 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
       else
         visit(what, tell);
     };
+    return run(calls);
   }
 };
 

@@ -42,8 +42,8 @@ class RecordStream {
     batch.insert(batch.end(), first, first + bytes);
     if (batch.size() >= kBatchBytes) push(lane, peer, take);
   }
-  /// Calls take() for what has arrived in this superstep: peers may wait for room while this lane waits for
-  /// something else. Returns the number of records.
+  /// Calls take() for what has arrived in this superstep, and returns the number of records. A lane that
+  /// waits for something else calls it again and again, since a peer may wait for room.
   template <class Take>
   std::size_t make_progress(int lane, const Take& take) {
     if (!link_.poll() || health_.failed()) throw Error(health_.message());

@@ -4,8 +4,8 @@
 // A superstep ends with one exchange. In it, each worker of a process says which processes may have a
 // frontier next: those that it has told of a vertex, and its own. Where that is one process alone, and its
 // frontier has few edges, it goes on by itself, superstep by superstep, until it has to tell another one. All
-// others wait at the end of this superstep meanwhile. They learn there how many supersteps it has made, so
-// what they have heard waits until then: step() is right when hear() is called.
+// others wait at the end of this superstep meanwhile. There they learn how many supersteps it has made. They
+// keep what arrives until they know this, and only then call hear(), which may ask for step().
 #pragma once
 
 #include <fmt/core.h>
@@ -242,7 +242,7 @@ class FrontierState::Engine {
     std::size_t at = 0;
     for (; at < queue.size() && queue.size() - at < kLittle && at < kMostAtOnce; ++at) {
       const LocalNumber v = queue[at];
-      state_.waiting_[v / 64] &= ~(std::uint64_t{1} << v % 64);
+      no_longer_waits(v);
       calls.visit(0, {v, {}, {}});
     }
     queue.erase(queue.begin(), queue.begin() + static_cast<std::ptrdiff_t>(at));
@@ -342,6 +342,8 @@ class FrontierState::Engine {
     return !has_edges(frontier, std::clamp(job_->graph().edges() / kFewEdgesOf, kLeastFew, kMostFew));
   }
 
+  /// Says that the vertex is not in news any more. Other workers rest.
+  void no_longer_waits(LocalNumber v) noexcept { state_.waiting_[v / 64] &= ~(std::uint64_t{1} << v % 64); }
   /// Returns the next frontier.
   List take_news() {
     List all;
@@ -352,7 +354,7 @@ class FrontierState::Engine {
         all.insert(all.end(), one.owned.begin(), one.owned.end());
       one.owned.clear();
     }
-    for (const LocalNumber v : all) state_.waiting_[v / 64] &= ~(std::uint64_t{1} << v % 64);
+    for (const LocalNumber v : all) no_longer_waits(v);
     return all;
   }
 
