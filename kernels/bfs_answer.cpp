@@ -18,15 +18,6 @@ std::vector<process::Candidate<std::uint64_t>> farthest(const frontier::Job& job
   return highest.take();
 }
 
-/// Returns the edges out of the vertices of this process that were reached. A process alone has counted them.
-std::uint64_t edges_out(const frontier::Job& job, const Bfs& search) {
-  if (search.is_alone()) return search.reached_edges();
-  std::uint64_t edges = 0;
-  for (LocalNumber local{}; local < search.levels().size(); ++local)
-    if (search.levels()[local] != Bfs::kNone) edges += job.degree(local);
-  return edges;
-}
-
 }  // namespace
 
 BfsAnswer answer_of(frontier::Job& job, const Bfs& search, VertexId source, const BfsQuestion& question) {
@@ -41,7 +32,7 @@ BfsAnswer answer_of(frontier::Job& job, const Bfs& search, VertexId source, cons
   }
   answer.reached = reached;
   answer.depth = levels_reached == 0 ? 0 : levels_reached - 1;
-  answer.edges = edges_out(job, search);
+  answer.edges = job.rank() == 0 ? search.reached_edges() : 0;
   if (question.target) answer.path = path_to(job, search.parents(), source, *question.target);
   if (job.rank() > 0) answer.path.clear();
   return answer;

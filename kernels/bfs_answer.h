@@ -19,7 +19,7 @@ struct BfsQuestion {
 struct BfsAnswer {
   std::uint64_t reached = 0;                                  ///< vertices
   std::uint64_t depth = 0;                                    ///< the highest level
-  std::uint64_t edges = 0;                                    ///< out of all that was reached
+  std::uint64_t edges = 0;                                    ///< out of all that was reached; rank 0 has counted those of all processes
   std::vector<process::Candidate<std::uint64_t>> farthest{};  ///< by level, highest first
   std::vector<VertexId> path{};  ///< from the source to the target; empty: there is none
 };

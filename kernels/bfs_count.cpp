@@ -46,7 +46,7 @@ class BfsCount {
     state.unseen_edges = graph_.edges();
     bool counted = true;
     for (std::size_t l = 0; l < levels_.count(); ++l) {
-      state.advance(levels_.of(l).size(), levels_.edges[l]);
+      state.advance({levels_.of(l).size(), levels_.edges[l]});
       state.pulled =
           counted && (on_disks_ ? Bfs::wants_pull_from_disks(graph_, state) : Bfs::wants_pull(graph_, state));
       pulls.push_back(state.pulled);

@@ -13,11 +13,13 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include "edgewire/detail/offers.h"
 #include "edgewire/graph.h"
 #include "edgewire/launch.h"
 #include "edgewire/numbering.h"
@@ -47,6 +49,25 @@ template <class Value>
     if (shared.compare_exchange_weak(before, offered, std::memory_order_relaxed)) return true;
   return false;
 }
+
+/// So many vertices and edges out of them, of all processes together.
+struct Totals {
+  std::uint64_t vertices = 0, edges = 0;
+};
+
+/// What all processes have followed since they were last asked whether they go on.
+struct Followed {
+  std::uint64_t supersteps = 0;
+  Totals last;                     ///< in the last of these supersteps
+  std::uint64_t edges_before = 0;  ///< in the earlier ones
+  std::optional<Totals> next{};    ///< the frontier that is left, where it is known without asking others
+};
+
+/// What hear() may return in place of bool: no vertex has such news twice before its owner's next superstep.
+struct Once {
+  bool is_news;
+  explicit operator bool() const noexcept { return is_news; }
+};
 
 namespace detail {
 
@@ -78,8 +99,25 @@ class FrontierState {
   std::uint64_t step() const noexcept { return step_; }
   /// Notes the supersteps from here on as being of this kind, where a kernel has several; at first 0.
   void set_kind(std::uint64_t kind) noexcept;
+  /// Returns what is in the frontier. Collective, between supersteps.
+  Totals totals(std::span<const LocalNumber> frontier);
+  /// Returns whether several workers may hear at this time of vertices whose values lie side by side. It is
+  /// for hear().
+  bool is_shared() const noexcept { return shared_; }
+  /// Asks after a superstep whether to go on. All processes pass the same, and must answer the same.
+  using More = std::function<bool(const Followed&)>;
+  using MorePulls = std::function<bool(const Totals& next)>;
 
  protected:
+  /// A vertex, and the one of the frontier that it has found.
+  struct Found {
+    LocalNumber vertex;
+    KnownNumber of_frontier;
+  };
+  using Reach = std::function<void(std::span<const Found>)>;
+  std::vector<LocalNumber> pull(std::span<const LocalNumber> frontier, std::span<std::uint64_t> wanted,
+                                const Reach& reach, const MorePulls& more);
+
   /// A record has the local number of a vertex at its owner, which is the engine's, and then a value. This is
   /// room for the largest one; record_bytes() of it travel.
   using Record = std::array<std::uint32_t, 4>;
@@ -89,7 +127,10 @@ class FrontierState {
     std::function<void(int worker, std::span<const std::byte> records)> hear;
     /// Sets the value of a record for a boundary vertex; or empty.
     std::function<void(KnownNumber vertex, Record& record)> say{};
-    bool rows = true;  ///< visit() needs the targets
+    /// Hears what this worker has to hear of what was handed over; or empty.
+    std::function<void(int worker)> hear_offers{};
+    bool rows = true;   ///< visit() needs the targets
+    bool once = false;  ///< hear() returns Once
   };
 
   /// Supersteps are noted in `log`, unless it is null.
@@ -100,7 +141,8 @@ class FrontierState {
   FrontierState& operator=(const FrontierState&) = delete;
 
   std::vector<LocalNumber> superstep(std::span<const LocalNumber> frontier, const Calls& calls);
-  void follow(std::span<const LocalNumber> frontier, const Calls& calls);
+  std::vector<LocalNumber> follow(std::span<const LocalNumber> frontier, const Calls& calls,
+                                  const More& more);
   std::vector<LocalNumber> settle(std::span<const LocalNumber> frontier, const Calls& calls,
                                   std::uint64_t most_supersteps);
   std::vector<LocalNumber> exchange(const std::function<void(int worker)>& work, const Calls& calls);
@@ -115,15 +157,21 @@ class FrontierState {
       word.store(before | bit, std::memory_order_relaxed);
     else if ((word.fetch_or(bit, std::memory_order_relaxed) & bit) != 0)
       return;
+    add_new(worker, vertex);
+  }
+  /// Does the same for a vertex that is not there.
+  void add_new(int worker, KnownNumber vertex) {
     News& news = news_[static_cast<std::size_t>(worker)];
     if (vertex < owned_)
       news.owned.emplace_back(std::uint32_t{vertex});
     else
       news.others.push_back(vertex);
   }
+  Hearing hearing() const noexcept { return hearing_; }
   /// Tells the owner of a boundary vertex, or of any vertex of another process.
   void tell(int worker, KnownNumber vertex, Record& record, const Calls& calls);
   void tell(int worker, Home vertex, Record& record, const Calls& calls);
+  int workers() const noexcept { return static_cast<int>(news_.size()); }
   /// The size of the job's records, which have room for a value.
   std::size_t record_bytes() const noexcept { return record_bytes_; }
   void count(int worker, std::uint64_t vertices, std::uint64_t edges) noexcept {
@@ -135,6 +183,7 @@ class FrontierState {
 
  private:
   class Engine;
+  class Puller;
   /// What a worker has found in a superstep.
   struct alignas(128) News {
     std::vector<LocalNumber> owned;         ///< a part of the next frontier
@@ -145,6 +194,8 @@ class FrontierState {
   std::uint32_t rank_ = 0, owned_ = 0, known_ = 0;
   std::size_t record_bytes_ = 0;
   std::uint64_t step_ = 0;
+  Hearing hearing_ = Hearing::at_once;
+  bool shared_ = false;
   std::vector<std::uint64_t> waiting_;  ///< a bit for each vertex that this process knows: it is in news_
   std::vector<News> news_;              ///< [worker]
   std::unique_ptr<Engine> engine_;
@@ -170,6 +221,9 @@ std::shared_ptr<frontier::Job> make_frontier_job(launch::Bootstrap& bootstrap, c
 ///
 /// With say(boundary vertex) an owner is told once in a superstep, at its end: the value that say() returns.
 /// Without it an owner is told at once, each time: the value that tell() was called with.
+///
+/// Where hear is an object with is_news(target, value), too, workers may hand over what they tell, see
+/// hand_over(). Where is_news() says false, it will never be news.
 template <class Value>
 requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Value) == 8)) class FrontierJob
     : public detail::FrontierState {
@@ -200,11 +254,13 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
   }
   /// Runs supersteps until no process has a frontier: what one superstep leaves is the frontier of the next.
   /// Where only one process has a frontier, and a small one, it goes on alone until it has to tell another
-  /// process. Throws what superstep() throws.
+  /// process. Ends, too, where more() says that it is not to go on, and returns the frontier that is left
+  /// then. Throws what superstep() throws.
   template <class Visit, class Hear, class Say = AtOnce>
-  void follow(std::span<const LocalNumber> frontier, const Visit& visit, const Hear& hear,
-              const Say& say = {}) {
-    with_calls(visit, hear, say, [&](const Calls& calls) { FrontierState::follow(frontier, calls); });
+  std::vector<LocalNumber> follow(std::span<const LocalNumber> frontier, const Visit& visit, const Hear& hear,
+                                  const Say& say = {}, const More& more = {}) {
+    return with_calls(visit, hear, say,
+                      [&](const Calls& calls) { return FrontierState::follow(frontier, calls, more); });
   }
   /// Does the same where it does not matter which news a vertex hears first: each process goes on as far as
   /// it can before it hears of others. So there are fewer supersteps. Ends after so many, too, and returns
@@ -215,6 +271,28 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
     return with_calls(visit, hear, say, [&](const Calls& calls) {
       return FrontierState::settle(frontier, calls, most_supersteps);
     });
+  }
+  /// Looks from the other side: a vertex of `wanted` looks for a vertex of the frontier at the end of one of
+  /// its out-edges, and stops at the first one. That is a superstep along edges where the graph stores every
+  /// edge both ways (Beamer, Asanovic, Patterson: "Direction-optimizing breadth-first search", 2012). Runs
+  /// such supersteps as long as more(next frontier) says so and there is one, and returns the frontier that is
+  /// left. `wanted`: bits by known number, and one word more; what is in a frontier leaves it. Calls
+  /// reach(vertex, the one of the frontier); with several workers, at the same time.
+  template <class Reached>
+  std::vector<LocalNumber> pull(std::span<const LocalNumber> frontier, std::span<std::uint64_t> wanted,
+                                const Reached& reach, const MorePulls& more) {
+    return FrontierState::pull(
+        frontier, wanted,
+        [&](std::span<const Found> found) {
+          for (const Found& one : found) reach(one.vertex, one.of_frontier);
+        },
+        more);
+  }
+  /// From here on, several workers of a single process hand over what they tell of vertices, where hear has
+  /// is_news(): then one worker at a time hears what is for a vertex. It pays where many edges lead to the
+  /// same vertices. `value_bytes`: what hear() changes for a vertex.
+  void hand_over(std::size_t value_bytes) {
+    if (workers() > 1) offers_ = std::make_unique<Offers>(workers(), known(), value_bytes);
   }
   /// Runs one superstep in which each worker calls work(worker, tell) once. tell() also takes the Home of a
   /// vertex that need not be known here; hear() is called where it is owned. Returns the next frontier.
@@ -243,8 +321,13 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
   }
 
  private:
-  /// A worker's tell().
-  template <class Hear, class Say>
+  using Offers = detail::Offers<Value>;
+  template <class Hear>
+  static constexpr bool kHandsOver = requires(const Hear& hear, KnownNumber vertex, Value value) {
+    hear.is_news(vertex, value);
+  };
+  /// A worker's tell(). `kOffers`: it hands over what it tells.
+  template <class Hear, class Say, bool kOffers = false>
   struct Tell {
     FrontierJob& job;
     const Calls& calls;
@@ -252,8 +335,18 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
     int worker;
 
     void operator()(KnownNumber vertex, Value value) const {
-      if (!heard(hear, worker, vertex, value)) return;
-      if (!std::is_same_v<Say, AtOnce> || vertex < job.owned()) return job.add(worker, vertex);
+      if constexpr (kOffers) {
+        if (job.hearing() == detail::Hearing::by_keepers || hear.is_news(vertex, value))
+          job.offers_->put(worker, job.hearing(), {vertex, value},
+                           [this](const detail::Offer<Value>& one) { take(one.vertex, one.value); });
+      } else {
+        take(vertex, value);
+      }
+    }
+    void take(KnownNumber vertex, Value value) const {
+      const auto news = heard(hear, worker, vertex, value);
+      if (!news) return;
+      if (!std::is_same_v<Say, AtOnce> || vertex < job.owned()) return job.note(worker, vertex, news);
       Record record{};
       set_value(record, value);
       job.tell(worker, vertex, record, calls);
@@ -274,8 +367,10 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
   static void set_value(Record& record, Value value) noexcept {
     std::memcpy(record.data() + 1, &value, sizeof value);
   }
+  void note(int worker, KnownNumber vertex, bool) { add(worker, vertex); }
+  void note(int worker, KnownNumber vertex, Once) { add_new(worker, vertex); }
   template <class Hear>
-  static bool heard(const Hear& hear, int worker, KnownNumber vertex, Value value) {
+  static auto heard(const Hear& hear, int worker, KnownNumber vertex, Value value) {
     if constexpr (std::is_invocable_v<Hear, int, KnownNumber, Value>)
       return hear(worker, vertex, value);
     else
@@ -289,10 +384,12 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
         std::array<std::byte, sizeof(Value)> bytes;
         std::memcpy(&local, &records[at], sizeof local);
         std::memcpy(bytes.data(), &records[at + sizeof local], sizeof bytes);
-        if (const KnownNumber vertex(local); heard(hear, worker, vertex, std::bit_cast<Value>(bytes)))
-          add(worker, vertex);
+        const KnownNumber vertex(local);
+        if (const auto news = heard(hear, worker, vertex, std::bit_cast<Value>(bytes)))
+          note(worker, vertex, news);
       }
     };
+    calls.once = std::is_same_v<decltype(heard(hear, 0, KnownNumber{}, Value{})), Once>;
     if constexpr (!std::is_same_v<Say, AtOnce>)
       calls.say = [&say](KnownNumber vertex, Record& record) { set_value(record, say(vertex)); };
   }
@@ -302,11 +399,17 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
     using OwnTell = Tell<Hear, Say>;
     Calls calls;
     set(calls, hear, say);
+    if constexpr (kHandsOver<Hear>)
+      if (offers_)
+        calls.hear_offers = [this, &calls, &hear](int worker) {
+          const OwnTell tell{*this, calls, hear, worker};
+          offers_->finish(worker, hearing(),
+                          [&](const detail::Offer<Value>& one) { tell.take(one.vertex, one.value); });
+        };
     constexpr bool kRows = std::is_invocable_v<Visit, const FrontierRow&, const OwnTell&> ||
                            std::is_invocable_v<Visit, int, const FrontierRow&, const OwnTell&>;
     calls.rows = kRows;
-    calls.visit = [this, &calls, &visit, &hear](int worker, const FrontierRow& row) {
-      const OwnTell tell{*this, calls, hear, worker};
+    const auto call = [&visit](int worker, const FrontierRow& row, const auto& tell) {
       const auto& what = [&]() -> const auto& {
         if constexpr (kRows)
           return row;
@@ -314,13 +417,21 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
           return row.vertex;
       }
       ();
-      if constexpr (std::is_invocable_v<Visit, int, decltype(what), const OwnTell&>)
+      if constexpr (std::is_invocable_v<Visit, int, decltype(what), decltype(tell)>)
         visit(worker, what, tell);
       else
         visit(what, tell);
     };
+    calls.visit = [this, &calls, &hear, &call](int worker, const FrontierRow& row) {
+      if constexpr (kHandsOver<Hear>)
+        if (hearing() != detail::Hearing::at_once)
+          return call(worker, row, Tell<Hear, Say, true>{*this, calls, hear, worker});
+      call(worker, row, OwnTell{*this, calls, hear, worker});
+    };
     return run(calls);
   }
+
+  std::unique_ptr<Offers> offers_;  ///< it is there after hand_over(), where there are several workers
 };
 
 }  // namespace edgewire

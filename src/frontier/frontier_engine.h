@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +19,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <thread>
 #include <utility>
@@ -26,6 +28,7 @@
 #include "base/error.h"
 #include "edgewire/frontier.h"
 #include "frontier/frontier_job.h"
+#include "frontier/puller.h"
 #include "frontier/push_note.h"
 #include "frontier/records.h"
 #include "frontier/superstep.h"
@@ -42,6 +45,8 @@ class FrontierState::Engine {
   static constexpr std::uint32_t kMostAlone = 64;
   // Edges that one worker follows sooner than the others wake up; and where workers that wait block at once.
   static constexpr std::uint64_t kOneWorker = 1 << 10, kOneWorkerBlocked = 1 << 12;
+  // Vertices of the graph for each edge along which something is told to keepers.
+  static constexpr std::uint64_t kKeptOf = 8;
 
  public:
   using List = std::vector<LocalNumber>;
@@ -56,45 +61,82 @@ class FrontierState::Engine {
   frontier::Job& job() noexcept { return *job_; }
   void set_kind(std::uint64_t kind) noexcept { kind_ = kind; }
 
-  /// Runs a superstep of all processes, which makes the next frontier of this one. Returns who may have one.
-  Active superstep(List& frontier, const Calls& calls) {
-    Active next;
+  /// Runs a superstep of all processes, which makes the next frontier of this one.
+  void superstep(List& frontier, const Calls& calls) {
     step([&](frontier::Superstep& done) {
       ++state_.step_;
+      lane(0).said.vertices = frontier.size();
       visit_all(frontier, calls, done, distributed_);
-      next = said_by_all({}).next;
-      frontier = take_news();
+      if (!distributed_) lane(0).said += {0, done.edges, 1};
+      hear_all_said();
+      if (counts_next_) followed_.next = totals_of_news();
+      frontier = take_news(calls);
+      return followed_.last.vertices > 0;
     });
-    return next;
   }
 
-  void follow(List frontier, const Calls& calls) {
+  List follow(List frontier, const Calls& calls, const More& more) {
     state_.step_ = 0;
-    Active active = Active::several();
-    while (distributed_ ? !active.nobody() : !frontier.empty()) {
-      if (active.is_only(state_.rank()))
-        active = go_alone(frontier, calls);
-      else if (active.is_one())
-        active = wait_for_one(frontier, calls);
+    active_ = Active::several();
+    followed_ = {};
+    counts_next_ = more && !distributed_;
+    for (bool goes_on = true; goes_on && (distributed_ ? !active_.nobody() : !frontier.empty());) {
+      if (active_.is_only(state_.rank()))
+        go_alone(frontier, calls);
+      else if (active_.is_one())
+        wait_for_one(frontier, calls);
       else
-        active = superstep(frontier, calls);
+        superstep(frontier, calls);
+      if (more && followed_.supersteps > 0) goes_on = more(followed_);
     }
+    counts_next_ = false;
+    return frontier;
+  }
+
+  Totals totals(std::span<const LocalNumber> frontier) {
+    constexpr std::size_t kPiece = 1 << 12;
+    std::atomic<std::uint64_t> edges{0};
+    const auto count = [&](std::uint64_t piece) {
+      const std::size_t first = piece * kPiece;
+      edges += edges_out_of(frontier.subspan(first, std::min(kPiece, frontier.size() - first)));
+    };
+    if (frontier.size() <= kPiece)
+      count(0);
+    else
+      job_->pool().for_each((frontier.size() + kPiece - 1) / kPiece,
+                            [&](int, std::uint64_t piece) { count(piece); });
+    const auto [all, all_edges] = job_->sum_of_all(std::array{std::uint64_t{frontier.size()}, edges.load()});
+    return {all, all_edges};
+  }
+
+  List pull(std::span<const LocalNumber> frontier, std::span<std::uint64_t> wanted, const Reach& reach,
+            const MorePulls& more) {
+    state_.step_ = 0;
+    if (!puller_) puller_.emplace(*job_);
+    puller_->start(frontier);
+    for (bool goes_on = true; goes_on;)
+      step([&](frontier::Superstep& done) {
+        ++state_.step_;
+        const Totals next = puller_->pull(wanted, reach, done);
+        goes_on = more(next) && next.vertices > 0;
+      });
+    return puller_->list();
   }
 
   List settle(List frontier, const Calls& calls, std::uint64_t most_supersteps) {
-    Active active = Active::several();
+    active_ = Active::several();
     for (state_.step_ = 0;
-         state_.step_ < most_supersteps && (distributed_ ? !active.nobody() : !frontier.empty());)
+         state_.step_ < most_supersteps && (distributed_ ? !active_.nobody() : !frontier.empty());)
       step([&](frontier::Superstep& done) {
         ++state_.step_;
         while (!frontier.empty()) {
           visit_all(frontier, calls, done, false);
           if (!calls.rows) visit_news(calls, done);
-          frontier = take_news();
+          frontier = take_news(calls);
         }
         if (!distributed_) return;
-        active = end_all(PushNote(), calls, false).next;
-        frontier = take_news();
+        end_all(calls, 1, false);
+        frontier = take_news(calls);
       });
     return frontier;
   }
@@ -105,10 +147,10 @@ class FrontierState::Engine {
       state_.step_ = 1;
       run_workers([&](int worker) {
         work(worker);
-        if (distributed_) end(worker, PushNote(), calls, false);
+        if (distributed_) end(worker, calls, 1, false);
       });
-      said_by_all({});
-      next = take_news();
+      hear_all_said();
+      next = take_news(calls);
       count(done);
     });
     return next;
@@ -126,8 +168,14 @@ class FrontierState::Engine {
 
  private:
   struct alignas(128) Lane {
-    Active told;                  ///< processes that it has told of vertices; its own where it has news
+    PushNote said;                ///< what it says at the end of a superstep
     std::vector<std::byte> held;  ///< records that wait to be heard
+    std::uint64_t next_edges = 0; ///< out of its news, where that is counted
+  };
+  /// Who follows the edges of a frontier: one worker, or all; and who hears what is told.
+  struct Deal {
+    bool one;
+    Hearing hearing = Hearing::at_once;
   };
 
   Lane& lane(int worker) noexcept { return lanes_[static_cast<std::size_t>(worker)]; }
@@ -181,8 +229,10 @@ class FrontierState::Engine {
   /// Visits the vertices of the frontier. `ends`: each worker ends the superstep then, in all processes.
   void visit_all(List& frontier, const Calls& calls, frontier::Superstep& done, bool ends) {
     if (job_->on_disks()) std::ranges::sort(frontier);
-    const std::uint64_t many = job_->pool().placement().oversubscribed ? kOneWorkerBlocked : kOneWorker;
-    const bool one = !ends && (lanes_.size() == 1 || !has_edges(frontier, many));
+    const Deal deal = this->deal(frontier, calls, ends);
+    const std::size_t workers = deal.one ? 1 : lanes_.size();
+    state_.hearing_ = deal.hearing;
+    state_.shared_ = workers > 1 && deal.hearing == Hearing::at_once;
     std::atomic<std::size_t> next{0}, arrived{0};
     const auto work = [&](int worker) {
       {
@@ -191,17 +241,32 @@ class FrontierState::Engine {
           visit_rows(worker, frontier, next, calls);
         else
           visit_vertices(worker, frontier, next, calls);
+        if (deal.hearing == Hearing::in_bins) calls.hear_offers(worker);
       }
       // With say(), what owners are told is complete when all have arrived.
-      if (distributed_ && (!ends || calls.say)) hear_until(arrived, one ? 1 : lanes_.size(), worker, calls);
-      if (ends) end(worker, PushNote(), calls, false);
+      if (deal.hearing == Hearing::by_keepers || (distributed_ && (!ends || calls.say)))
+        hear_until(arrived, workers, worker, calls);
+      if (deal.hearing == Hearing::by_keepers) calls.hear_offers(worker);
+      if (counts_next_) lane(worker).next_edges = edges_out_of(news(worker).owned);
+      if (ends) end(worker, calls, 1, false);
     };
-    if (one)
+    if (deal.one)
       work(0);
     else
       run_workers(work);
+    state_.hearing_ = Hearing::at_once;
     done.frontier += frontier.size();
     count(done);
+  }
+  /// Many edges wake all workers, which hand over what they tell of few vertices of a graph to those who keep
+  /// them, and of many to bins.
+  Deal deal(const List& frontier, const Calls& calls, bool ends) const {
+    if (lanes_.size() == 1) return {!ends};
+    const bool blocked = job_->pool().placement().oversubscribed;
+    if (!ends && !has_edges(frontier, blocked ? kOneWorkerBlocked : kOneWorker)) return {true};
+    if (distributed_ || !calls.hear_offers) return {false};
+    const bool few = !job_->on_disks() && !has_edges(frontier, job_->graph().vertices() / kKeptOf);
+    return {false, few ? Hearing::by_keepers : Hearing::in_bins};
   }
   /// Says that a worker has arrived, also where it throws.
   struct Arrival {
@@ -216,7 +281,8 @@ class FrontierState::Engine {
   void hear_until(const std::atomic<std::size_t>& arrived, std::size_t workers, int worker,
                   const Calls& calls) {
     while (arrived < workers)
-      if (job_->records().take_bytes(worker, hears(worker, calls)) == 0) std::this_thread::yield();
+      if (!distributed_ || job_->records().take_bytes(worker, hears(worker, calls)) == 0)
+        std::this_thread::yield();
   }
   void visit_rows(int worker, const List& frontier, std::atomic<std::size_t>& next, const Calls& calls) {
     std::uint64_t edges = 0;
@@ -255,18 +321,18 @@ class FrontierState::Engine {
     if (!calls.say) return;
     Record record{};
     for (const KnownNumber v : std::exchange(news(worker).others, {})) {
-      std::atomic_ref(state_.waiting_[v / 64])
-          .fetch_and(~(std::uint64_t{1} << v % 64), std::memory_order_relaxed);
+      if (!calls.once)
+        std::atomic_ref(state_.waiting_[v / 64])
+            .fetch_and(~(std::uint64_t{1} << v % 64), std::memory_order_relaxed);
       calls.say(v, record);
       tell(worker, job_->boundary().home(v), record, calls);
     }
   }
   /// Ends the superstep of a worker. `holds`: what arrives is not heard yet.
-  void end(int worker, PushNote said, const Calls& calls, bool holds) {
+  void end(int worker, const Calls& calls, std::uint32_t levels, bool holds) {
     tell_others(worker, calls);
-    Active& told = lane(worker).told;
-    told.add(who_has(news(worker).owned));
-    said.next.add(told);
+    PushNote& said = lane(worker).said;
+    said += {0, news(worker).edges, levels, 0, who_has(news(worker).owned)};
     job_->records().finish_bytes(
         worker,
         [&](int, std::span<const std::byte> records) {
@@ -276,60 +342,70 @@ class FrontierState::Engine {
         },
         said.words());
   }
-  /// Ends the superstep of all workers.
-  PushNote end_all(const PushNote& mine, const Calls& calls, bool holds) {
-    run_workers([&](int worker) { end(worker, worker == 0 ? mine : PushNote(), calls, holds); });
-    return said_by_all(mine);
+  /// Ends the superstep of all workers, in which so many levels were followed.
+  void end_all(const Calls& calls, std::uint32_t levels, bool holds) {
+    state_.shared_ = lanes_.size() > 1;
+    run_workers([&](int worker) { end(worker, calls, levels, holds); });
+    hear_all_said();
   }
-  /// Returns the sum of what this process and all others have said at the end of a superstep.
-  PushNote said_by_all(const PushNote& mine) {
-    PushNote sum = mine;
-    for (Lane& one : lanes_) sum.next.add(std::exchange(one.told, {}));
+  /// Sums up what this process and all others have said at the end of a superstep.
+  void hear_all_said() {
+    PushNote sum;
+    for (Lane& one : lanes_) sum += std::exchange(one.said, {});
     for (int peer = 0; peer < job_->bootstrap().size(); ++peer) {
       if (peer == job_->bootstrap().rank()) continue;
       for (int worker = 0; worker < job_->pool().workers(); ++worker)
-        sum.next.add(PushNote::of(job_->records().note(worker, peer)).next);
-      sum.levels = std::max(sum.levels, PushNote::of(job_->records().note(0, peer)).levels);
+        sum += PushNote::of(job_->records().note(worker, peer));
     }
     if (sum.levels > kMostAlone) throw Error("a process has gone on alone for too long");
-    return sum;
+    active_ = sum.next;
+    followed_ = {sum.levels, {sum.vertices, sum.edges}, sum.edges_before};
+    if (distributed_ && active_.nobody()) followed_.next.emplace();
+  }
+  Totals totals_of_news() noexcept {
+    Totals all;
+    for (const News& one : state_.news_) all.vertices += one.owned.size();
+    for (Lane& one : lanes_) all.edges += std::exchange(one.next_edges, 0);
+    return all;
   }
 
-  /// This process alone has a frontier. Returns who may have one next.
-  Active go_alone(List& frontier, const Calls& calls) {
-    PushNote said{.levels = 0};
-    Active next;
+  /// This process alone has a frontier.
+  void go_alone(List& frontier, const Calls& calls) {
+    PushNote& said = lane(0).said;
+    std::uint32_t levels = 0;
     for (bool ends = false; !ends;)
       step([&](frontier::Superstep& done) {
         if (is_few(frontier)) {
-          ++said.levels;
+          ++levels;
           ++state_.step_;
+          said.vertices = frontier.size();
+          said.edges_before += std::exchange(said.edges, 0);
           visit_all(frontier, calls, done, false);
-          frontier = take_news();
+          said.edges = done.edges;
+          frontier = take_news(calls);
         }
-        ends = frontier.empty() || !is_few(frontier) || said.levels == kMostAlone || has_told();
-        if (!ends) return;
-        said.next = who_has(frontier);
-        next = end_all(said, calls, false).next;
+        ends = frontier.empty() || !is_few(frontier) || levels == kMostAlone || has_told();
+        if (!ends) return true;
+        said.next.add(who_has(frontier));
+        end_all(calls, levels, false);
+        return followed_.last.vertices > 0;
       });
-    return next;
   }
   /// Another process alone has a frontier.
-  Active wait_for_one(List& frontier, const Calls& calls) {
-    PushNote said;
+  void wait_for_one(List& frontier, const Calls& calls) {
     step([&](frontier::Superstep&) {
-      said = end_all({.levels = 0}, calls, true);
-      state_.step_ += said.levels;
+      end_all(calls, 0, true);
+      state_.step_ += followed_.supersteps;
       for (int worker = 0; worker < job_->pool().workers(); ++worker)
         hear(worker, std::exchange(lane(worker).held, {}), calls);
-      frontier = take_news();
+      frontier = take_news(calls);
+      return followed_.last.vertices > 0;
     });
-    for (std::uint32_t level = 1; level < said.levels; ++level) step([](frontier::Superstep&) {});
-    return said.next;
+    for (std::uint64_t level = 1; level < followed_.supersteps; ++level) step([](frontier::Superstep&) {});
   }
   /// Returns whether another process is told of something in this superstep.
   bool has_told() const noexcept {
-    return std::ranges::any_of(lanes_, [](const Lane& one) { return !one.told.nobody(); }) ||
+    return std::ranges::any_of(lanes_, [](const Lane& one) { return !one.said.next.nobody(); }) ||
            std::ranges::any_of(state_.news_, [](const News& one) { return !one.others.empty(); });
   }
   /// Returns whether at least so many edges lead out of the vertices; a vertex counts as one more.
@@ -338,6 +414,15 @@ class FrontierState::Engine {
     for (std::size_t i = 0; i < vertices.size() && edges < least; ++i) edges += 1 + job_->degree(vertices[i]);
     return edges >= least;
   }
+  std::uint64_t edges_out_of(std::span<const LocalNumber> vertices) const {
+    constexpr std::size_t kAhead = 16;
+    std::uint64_t edges = 0;
+    for (std::size_t i = 0; i < vertices.size(); ++i) {
+      if (vertices.size() - i > kAhead) job_->rows().fetch_begin(vertices[i + kAhead]);
+      edges += job_->degree(vertices[i]);
+    }
+    return edges;
+  }
   bool is_few(const List& frontier) const {
     return !has_edges(frontier, std::clamp(job_->graph().edges() / kFewEdgesOf, kLeastFew, kMostFew));
   }
@@ -345,7 +430,7 @@ class FrontierState::Engine {
   /// Says that the vertex is not in news any more. Other workers rest.
   void no_longer_waits(LocalNumber v) noexcept { state_.waiting_[v / 64] &= ~(std::uint64_t{1} << v % 64); }
   /// Returns the next frontier.
-  List take_news() {
+  List take_news(const Calls& calls) {
     List all;
     for (News& one : state_.news_) {
       if (all.empty())
@@ -354,7 +439,8 @@ class FrontierState::Engine {
         all.insert(all.end(), one.owned.begin(), one.owned.end());
       one.owned.clear();
     }
-    for (const LocalNumber v : all) no_longer_waits(v);
+    if (!calls.once)
+      for (const LocalNumber v : all) no_longer_waits(v);
     return all;
   }
 
@@ -363,12 +449,16 @@ class FrontierState::Engine {
   frontier::SuperstepLog* log_;  ///< null: nobody wants to know
   bool distributed_;
   std::uint64_t kind_ = 0;
+  bool counts_next_ = false;  ///< a process alone counts the edges out of its news
+  frontier::Active active_;   ///< who has a frontier, as the end of the last superstep says
+  Followed followed_;         ///< likewise
   std::vector<Lane> lanes_;
+  std::optional<Puller> puller_;
 };
 
 inline void FrontierState::Engine::tell(int worker, Home home, Record& record, const Calls& calls) {
   record[0] = home.local;
-  lane(worker).told.add(home.owner);
+  lane(worker).said.next.add(home.owner);
   job_->records().send_bytes(worker, static_cast<int>(home.owner), record.data(),
                              [&](int, std::span<const std::byte> records) { hear(worker, records, calls); });
 }

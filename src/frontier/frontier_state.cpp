@@ -51,6 +51,21 @@ std::uint64_t FrontierState::degree(LocalNumber local) const noexcept { return e
 
 std::uint64_t FrontierState::sum(std::uint64_t mine) { return engine_->job().sum_of_all(mine); }
 
+Totals FrontierState::totals(std::span<const LocalNumber> frontier) {
+  engine_->expect(frontier);
+  return engine_->totals(frontier);
+}
+
+std::vector<LocalNumber> FrontierState::pull(std::span<const LocalNumber> frontier,
+                                             std::span<std::uint64_t> wanted, const Reach& reach,
+                                             const MorePulls& more) {
+  engine_->expect(frontier);
+  if (wanted.size() < known() / 64 + std::size_t{2})
+    throw UsageError(fmt::format("pull: {} words have no room for {} vertices and one word more",
+                                 wanted.size(), known()));
+  return engine_->pull(frontier, wanted, reach, more);
+}
+
 void FrontierState::set_kind(std::uint64_t kind) noexcept { engine_->set_kind(kind); }
 
 std::vector<LocalNumber> FrontierState::superstep(std::span<const LocalNumber> frontier, const Calls& calls) {
@@ -60,9 +75,10 @@ std::vector<LocalNumber> FrontierState::superstep(std::span<const LocalNumber> f
   return list;
 }
 
-void FrontierState::follow(std::span<const LocalNumber> frontier, const Calls& calls) {
+std::vector<LocalNumber> FrontierState::follow(std::span<const LocalNumber> frontier, const Calls& calls,
+                                               const More& more) {
   engine_->expect(frontier);
-  engine_->follow({frontier.begin(), frontier.end()}, calls);
+  return engine_->follow({frontier.begin(), frontier.end()}, calls, more);
 }
 
 std::vector<LocalNumber> FrontierState::settle(std::span<const LocalNumber> frontier, const Calls& calls,

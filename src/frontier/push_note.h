@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "frontier/records.h"
@@ -34,14 +35,22 @@ class Active {
   std::uint32_t code_ = kNobody;
 };
 
-/// A lane says this at the end of a push.
+/// A lane says this at the end of a superstep. Sums of them are what all say.
 struct PushNote {
-  std::uint32_t vertices = 0;      ///< vertices whose edges the process followed; said by lane 0
+  std::uint64_t vertices = 0;      ///< vertices whose edges were followed in the last level; below 2^32
   std::uint64_t edges = 0;         ///< out of them
-  std::uint32_t levels = 1;        ///< levels followed in this superstep, alone but for the last
+  std::uint32_t levels = 0;        ///< levels followed in this superstep, alone but for the last
   std::uint64_t edges_before = 0;  ///< out of the vertices of the earlier ones
   Active next{};                   ///< who has vertices to follow next, as far as this lane knows
 
+  PushNote& operator+=(const PushNote& more) noexcept {
+    vertices += more.vertices;
+    edges += more.edges;
+    levels = std::max(levels, more.levels);
+    edges_before += more.edges_before;
+    next.add(more.next);
+    return *this;
+  }
   Records::Note words() const noexcept {
     return {vertices | std::uint64_t{levels} << 32, edges, edges_before << 16 | next.code()};
   }

@@ -38,14 +38,19 @@ class SuperstepLog {
   /// `job` outlives it.
   explicit SuperstepLog(Job& job) : job_(job) {}
 
-  /// Runs work(done), which counts vertices and edges in `done`, and measures it.
+  /// Runs work(done), which counts vertices and edges in `done`, and measures it. Where work() returns false,
+  /// no process had anything to follow: the time and the bytes are those of the superstep before.
   template <class Work>
   void step(std::uint64_t kind, const Work& work) {
     const Meter meter(job_);
     Superstep done;
     done.step = all_.size();
     done.kind = kind;
-    work(done);
+    if constexpr (std::is_same_v<decltype(work(done)), bool>) {
+      if (!work(done) && !all_.empty()) return meter.add_to(all_.back());
+    } else {
+      work(done);
+    }
     meter.stop(done);
     all_.push_back(done);
   }

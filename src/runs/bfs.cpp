@@ -36,10 +36,7 @@ class BfsKernel : public FrontierKernel {
   disk::VertexBytes vertex_bytes() const override {
     auto bytes = perf::vertex_bytes("bfs");
     if (needs_parents()) bytes.owned += sizeof(PlainId);
-    if (asked_parents() == Bfs::Parents::smallest) {  // candidates
-      bytes.owned += sizeof(PlainId);
-      bytes.other += sizeof(PlainId);
-    }
+    if (asked_parents() == Bfs::Parents::smallest) bytes.other += sizeof(std::uint32_t) + sizeof(PlainId);
     return bytes;
   }
   std::vector<std::string> runs() const override { return sources_.names; }

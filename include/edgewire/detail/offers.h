@@ -1,8 +1,13 @@
-// Online binning: workers that follow edges put what they offer to vertices into bins, one for each range of
-// vertices. A full bin goes to one worker at a time, which gathers the range: it alone changes the values of
-// these vertices, without atomic operations, and they stay in its cache meanwhile.
+// This file says how the workers of a process hand over what they tell of vertices, so that one worker at a
+// time hears what is for a vertex. Otherwise cores would pass on the cache lines of its values for nearly each
+// vertex: a line has the bits of 512 vertices.
 //
-// After Kim, Swanson: "Blaze: Fast Graph Processing on Fast SSDs" (SC 2022), where some threads only gather.
+// Along few edges each worker keeps some of the vertices, and hears what the others have found for them when
+// all have looked. Along more edges there is online binning: workers put what they offer to vertices into
+// bins, one for each range of vertices. A full bin goes to one worker at a time, which gathers the range: it
+// alone changes the values of these vertices, without atomic operations, and they stay in its cache meanwhile.
+//
+// Bins are those of Kim, Swanson: "Blaze: Fast Graph Processing on Fast SSDs" (SC 2022), where some threads only gather.
 // Here the worker that has filled a bin gathers, unless another one does so already and takes that bin, too.
 // Beamer, Asanovic, Patterson, "Reducing PageRank communication via propagation blocking" (IPDPS 2017), have
 // bins whose layout is known before, see edgewire/detail/bins.h.
@@ -20,7 +25,7 @@
 
 #include "edgewire/numbering.h"
 
-namespace edgewire::kernels {
+namespace edgewire::detail {
 
 /// A worker offers a value to a vertex.
 template <class Value>
@@ -31,7 +36,7 @@ struct Offer {
 
 /// Bins of Offers. Functions with a worker belong to that worker.
 template <class Value>
-class Bins {
+class OfferBins {
  public:
   static constexpr std::size_t kOffers = 512;     ///< offers in a full bin
   static constexpr std::size_t kMostWaiting = 4;  ///< full bins of a range that a worker gathers
@@ -39,7 +44,7 @@ class Bins {
 
   /// `numbers`: how many numbers vertices have, from 0. `bytes`: the size of what a gatherer changes for a
   /// vertex. Memory: a bin for each worker and range that it has offers for, and a few more for each worker.
-  Bins(int workers, std::uint32_t numbers, std::size_t bytes)
+  OfferBins(int workers, std::uint32_t numbers, std::size_t bytes)
       : shift_(shift_for(workers, numbers, kCached / bytes)),
         ranges_(((std::max(numbers, 1U) - 1) >> shift_) + 1) {
     open_.resize(static_cast<std::size_t>(workers));
@@ -168,4 +173,56 @@ class Bins {
   std::vector<Bin> spare_;  ///< empty ones; as many as have waited at the same time
 };
 
-}  // namespace edgewire::kernels
+/// A worker says how what it tells of a vertex is heard.
+enum class Hearing {
+  at_once,     ///< by itself; others may hear of the same vertex at this time
+  by_keepers,  ///< by the worker that keeps the vertex, when all have told what they have to
+  in_bins,     ///< by the worker that gathers the vertex
+};
+
+/// The offers of a superstep. Functions with a worker belong to that worker.
+template <class Value>
+class Offers {
+ public:
+  /// As OfferBins has them.
+  Offers(int workers, std::uint32_t numbers, std::size_t bytes)
+      : bins_(workers, numbers, bytes), kept_(static_cast<std::size_t>(workers)) {
+    for (Lists& lists : kept_) lists.of.resize(kept_.size());
+  }
+
+  /// Hands over an offer. `hear`: is called with offers of its range where this worker gathers one.
+  template <class Hear>
+  void put(int worker, Hearing hearing, const Offer<Value>& offer, const Hear& hear) {
+    if (hearing == Hearing::in_bins)
+      bins_.put(worker, offer, hear);
+    else
+      kept_[static_cast<std::size_t>(worker)].of[keeper(offer.vertex)].push_back(offer);
+  }
+  /// Hears what is left for this worker to hear. Where keepers hear, all have put their offers before.
+  template <class Hear>
+  void finish(int worker, Hearing hearing, const Hear& hear) {
+    if (hearing == Hearing::in_bins) return bins_.finish(worker, hear);
+    for (Lists& from : kept_) {
+      auto& offers = from.of[static_cast<std::size_t>(worker)];
+      for (const Offer<Value>& one : offers) hear(one);
+      offers.clear();
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kKept = 1024;  ///< vertices side by side that one worker keeps
+  struct alignas(128) Lists {
+    std::vector<std::vector<Offer<Value>>> of;  ///< [keeper]
+  };
+
+  std::size_t keeper(KnownNumber vertex) const noexcept {
+    constexpr std::uint32_t kGolden = 0x9e3779b1;  // spreads neighbouring pieces over all workers
+    const std::uint32_t spread = vertex / kKept * kGolden;
+    return spread * std::uint64_t{kept_.size()} >> 32;
+  }
+
+  OfferBins<Value> bins_;
+  std::vector<Lists> kept_;  ///< [worker that has put them]
+};
+
+}  // namespace edgewire::detail

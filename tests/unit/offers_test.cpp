@@ -1,6 +1,6 @@
 // Bins: several workers offer values to random vertices, and nothing is lost, applied twice or applied by two
 // workers at a time.
-#include "kernels/bins.h"
+#include "edgewire/detail/offers.h"
 
 #include <doctest/doctest.h>
 
@@ -16,10 +16,10 @@
 #include "schedule.h"
 #include "transport_fixture.h"
 
-namespace edgewire::kernels {
+namespace edgewire::detail {
 namespace {
 
-constexpr std::size_t kBin = Bins<std::uint64_t>::kOffers, kMost = Bins<std::uint64_t>::kMostWaiting;
+constexpr std::size_t kBin = OfferBins<std::uint64_t>::kOffers, kMost = OfferBins<std::uint64_t>::kMostWaiting;
 
 /// Vertices near 0 get most of them.
 Offer<std::uint64_t> draw(std::minstd_rand& random, std::uint32_t numbers) {
@@ -54,7 +54,7 @@ TEST_CASE("sums and minima are those of all offers, whoever gathers them" *
     if (is_scheduled() && numbers > 100'000) continue;
     CAPTURE(workers);
     CAPTURE(numbers);
-    Bins<std::uint64_t> bins(workers, numbers, bytes);
+    OfferBins<std::uint64_t> bins(workers, numbers, bytes);
     CHECK(bins.ranges() <= bins.kMostRanges);
     std::vector<std::uint64_t> sums(numbers), minima(numbers, ~0ULL), expected_sums(sums),
         expected_minima(minima);
@@ -91,7 +91,7 @@ TEST_CASE("sums and minima are those of all offers, whoever gathers them" *
 
 TEST_CASE("ranges are as many as workers need, and no more than is useful") {
   const auto ranges = [](int workers, std::uint32_t numbers, std::size_t bytes) {
-    return Bins<double>(workers, numbers, bytes).ranges();
+    return OfferBins<double>(workers, numbers, bytes).ranges();
   };
   CHECK(ranges(2, 100, 8) == 1);              // of 512 numbers at least
   CHECK(ranges(2, 1 << 20, 16) == 64);        // each has 256 KiB
@@ -101,7 +101,7 @@ TEST_CASE("ranges are as many as workers need, and no more than is useful") {
 
 TEST_CASE("a worker waits while many full bins wait for another one, which then applies them all" *
           doctest::test_suite("schedules")) {
-  Bins<std::uint64_t> bins(2, 1, 8);
+  OfferBins<std::uint64_t> bins(2, 1, 8);
   constexpr std::size_t kNoWait = kBin * (kMost + 1);  // the last of these bins is full, and still open
   std::atomic<std::size_t> gathering{0}, put{0};
   std::atomic<bool> released{false};
@@ -134,7 +134,7 @@ TEST_CASE("a worker waits while many full bins wait for another one, which then 
 }
 
 TEST_CASE("when a worker fails while it gathers, others go on" * doctest::test_suite("schedules")) {
-  Bins<std::uint64_t> bins(2, 1, 8);
+  OfferBins<std::uint64_t> bins(2, 1, 8);
   std::atomic<std::size_t> gathering{0}, put{0};
   bool failed = false;
   std::size_t gathered = 0;
@@ -162,4 +162,4 @@ TEST_CASE("when a worker fails while it gathers, others go on" * doctest::test_s
   CHECK(gathered == 2 * kBin * (kMost + 1));
 }
 
-}  // namespace edgewire::kernels
+}  // namespace edgewire::detail

@@ -1,0 +1,132 @@
+#include "frontier/puller.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "edgewire/detail/cpu_level.h"
+#include "frontier/known_values.h"
+
+namespace edgewire::detail {
+
+void FrontierState::Puller::start(std::span<const LocalNumber> frontier) {
+  frontier_.clear();
+  frontier_.add_all(frontier);
+  in_frontier_ = frontier.size();
+}
+
+std::vector<LocalNumber> FrontierState::Puller::list() const {
+  std::vector<LocalNumber> all;
+  all.reserve(in_frontier_);
+  for (std::size_t w = 0; w < next_.size(); ++w)
+    for (Word left = owned_of(frontier_.all_words(), w); left != 0; left &= left - 1)
+      all.push_back(lowest(w, left));
+  return all;
+}
+
+Totals FrontierState::Puller::pull(std::span<Word> wanted, const Reach& reach, frontier::Superstep& done) {
+  for (Worker& worker : workers_) worker.vertices = worker.edges = worker.followed = 0;
+  std::atomic<std::size_t> next{0};
+  job_.pool().run([&](int lane) {
+    share_frontier(lane, wanted);
+    job_.pool().barrier();  // a worker reads what all lanes have brought
+    if (job_.on_disks())
+      pull_from_disks(lane, next, wanted, reach);
+    else
+      topology::run_scalar_for_cpu([&] { pull_rows(lane, next, wanted, reach); });
+    reach_all(workers_[static_cast<std::size_t>(lane)], reach);
+  });
+  frontier_.clear();
+  for (std::size_t w = 0; w < next_.size(); ++w) frontier_.set_word(w, next_[w]);
+  std::array<std::uint64_t, 2> sums{};
+  for (const Worker& worker : workers_) {
+    sums[0] += worker.vertices;
+    sums[1] += worker.edges;
+    done.edges += worker.followed;
+  }
+  done.frontier = std::exchange(in_frontier_, sums[0]);
+  const auto [vertices, edges] = job_.sum_of_all(sums);
+  return {vertices, edges};
+}
+
+/// Tells every process which of the vertices that it knows are in the frontier, in the order of its numbers.
+/// Their owners know of those, so they are not wanted here any more.
+void FrontierState::Puller::share_frontier(int lane, std::span<Word> wanted) {
+  frontier::exchange_known_bits(
+      job_, lane, [&](LocalNumber local) { return frontier_.test(local); },
+      [&](std::uint32_t number, Word bits) {
+        frontier_.set_some(number, bits);
+        const std::uint32_t shift = number % kBits;
+        leave(wanted, number / kBits, bits << shift);
+        if (shift != 0) leave(wanted, number / kBits + 1, bits >> (kBits - shift));
+      });
+}
+
+/// Fetches the rows of the vertices of a word that are wanted.
+inline void FrontierState::Puller::fetch_rows(std::size_t w, Word wanted, const frontier::KnownRows& rows) const {
+  for (; wanted != 0; wanted &= wanted - 1) rows.fetch(lowest(w, wanted));
+}
+
+/// Returns whether the frontier has a vertex of the row.
+inline bool FrontierState::Puller::look(Worker& worker, const FrontierRow& row, const Reach& reach) const {
+  const auto words = frontier_.all_words();
+  for (const KnownNumber u : row.targets) {
+    ++worker.followed;
+    if ((words[u / kBits] >> u % kBits & 1) == 0) continue;
+    worker.found.push_back({row.vertex, u});
+    if (worker.found.size() == kFound) reach_all(worker, reach);
+    worker.edges += row.targets.size();
+    return true;
+  }
+  return false;
+}
+
+void FrontierState::Puller::reach_all(Worker& worker, const Reach& reach) {
+  reach(worker.found);
+  worker.vertices += worker.found.size();
+  worker.found.clear();
+}
+
+void FrontierState::Puller::pull_rows(int lane, std::atomic<std::size_t>& next, std::span<Word> wanted, const Reach& reach) {
+  const frontier::KnownRows rows = job_.rows();
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  for (std::size_t at = next.fetch_add(kWords); at < next_.size(); at = next.fetch_add(kWords)) {
+    fetch_rows(at, owned_of(wanted, at), rows);
+    for (std::size_t w = at; w < std::min(at + kWords, next_.size()); ++w) {
+      if (w + 1 < next_.size()) fetch_rows(w + 1, owned_of(wanted, w + 1), rows);
+      Word found = 0;
+      for (Word left = owned_of(wanted, w); left != 0; left &= left - 1) {
+        const LocalNumber local = lowest(w, left);
+        if (look(worker, {local, rows[local], {}}, reach)) found |= left & -left;
+      }
+      next_[w] = found;
+      leave(wanted, w, found);
+    }
+  }
+}
+
+/// Does the same where rows come when they are read: a worker still has whole words.
+void FrontierState::Puller::pull_from_disks(int lane, std::atomic<std::size_t>& next, std::span<Word> wanted,
+                             const Reach& reach) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  const auto take_rows = [&] {
+    worker.taken.clear();
+    for (std::size_t at = 0; worker.taken.empty() && (at = next.fetch_add(kWords)) < next_.size();) {
+      for (std::size_t w = at; w < std::min(at + kWords, next_.size()); ++w) {
+        next_[w] = 0;
+        for (Word left = owned_of(wanted, w); left != 0; left &= left - 1)
+          worker.taken.push_back(lowest(w, left));
+      }
+    }
+    return std::span<const LocalNumber>(worker.taken);
+  };
+  job_.each_row(lane, take_rows, [&](const FrontierRow& row) {
+    if (!look(worker, row, reach)) return false;
+    const Word bit = Word{1} << row.vertex % kBits;
+    next_[row.vertex / kBits] |= bit;
+    leave(wanted, row.vertex / kBits, bit);
+    return true;
+  });
+}
+
+}  // namespace edgewire::detail

@@ -1,0 +1,79 @@
+// Supersteps that pull: vertices that are not reached look for a neighbour in the frontier, and stop at the
+// first one (Beamer, Asanovic, Patterson: "Direction-optimizing breadth-first search", 2012).
+//
+// First the owners tell the frontier: a bit for each boundary vertex of the receiver. The frontier stays in
+// bits from one pull to the next.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "base/bits.h"
+#include "frontier/frontier_job.h"
+#include "frontier/known_rows.h"
+
+namespace edgewire::detail {
+
+/// Functions are collective, while workers rest; they throw Error.
+class FrontierState::Puller {
+ public:
+  using Word = Bits::Word;
+
+  /// Memory: a bit for each known vertex, and one for each owned one. `job` outlives it.
+  explicit Puller(frontier::Job& job)
+      : job_(job), frontier_(job.known()), next_((job.owned() + std::size_t{kBits} - 1) / kBits) {}
+
+  /// Makes this the frontier.
+  void start(std::span<const LocalNumber> frontier);
+  /// Runs a superstep, which makes the next frontier of this one, and returns what is in it in all processes.
+  /// See FrontierState::pull().
+  Totals pull(std::span<Word> wanted, const Reach& reach, frontier::Superstep& done);
+  /// Returns the frontier.
+  std::vector<LocalNumber> list() const;
+
+ private:
+  static constexpr std::uint32_t kBits = Bits::kBits;
+  static constexpr std::size_t kWords = 64;  ///< words that a worker takes at a time
+  static constexpr std::size_t kFound = 256;  ///< vertices, before reach() is called
+  struct alignas(128) Worker {
+    std::uint64_t vertices = 0, edges = 0;  ///< what it has reached
+    std::uint64_t followed = 0;             ///< edges that it has looked at
+    std::vector<LocalNumber> taken;         ///< vertices whose rows are read
+    std::vector<Found> found;
+  };
+
+  void share_frontier(int lane, std::span<Word> wanted);
+  void pull_rows(int lane, std::atomic<std::size_t>& next, std::span<Word> wanted, const Reach& reach);
+  void pull_from_disks(int lane, std::atomic<std::size_t>& next, std::span<Word> wanted,
+                       const Reach& reach);
+  bool look(Worker& worker, const FrontierRow& row, const Reach& reach) const;
+  void fetch_rows(std::size_t w, Word wanted, const frontier::KnownRows& rows) const;
+  static void reach_all(Worker& worker, const Reach& reach);
+  /// Returns which owned vertices of a word are in a set. Other workers may change other words, and a worker
+  /// that fetches rows ahead sees either.
+  Word owned_of(std::span<const Word> set, std::size_t w) const noexcept {
+    const std::size_t left = job_.owned() - w * kBits;
+    const Word word = std::atomic_ref(const_cast<Word&>(set[w])).load(std::memory_order_relaxed);
+    return left >= kBits ? word : word & ((Word{1} << left) - 1);
+  }
+  static void leave(std::span<Word> set, std::size_t w, Word some) noexcept {
+    if (some != 0) std::atomic_ref(set[w]).fetch_and(~some, std::memory_order_relaxed);
+  }
+  /// Returns the vertex of the lowest bit of a word.
+  static LocalNumber lowest(std::size_t w, Word bits) noexcept {
+    return LocalNumber(static_cast<std::uint32_t>(w * kBits) +
+                       static_cast<std::uint32_t>(std::countr_zero(bits)));
+  }
+
+  frontier::Job& job_;
+  Bits frontier_;           ///< by known number
+  std::vector<Word> next_;  ///< the next frontier, of owned vertices
+  std::uint64_t in_frontier_ = 0;  ///< vertices of this process
+  std::vector<Worker> workers_{static_cast<std::size_t>(job_.pool().workers())};
+};
+
+}  // namespace edgewire::detail
