@@ -62,9 +62,9 @@ class Bfs {
   /// they have reached.
   static bool goes_on(const graph::GraphFile& graph, const State& state);
 
-  /// Memory: 4 bytes for each owned vertex, and with parents those of an id more; for the smallest ones as many for
-  /// each boundary vertex. 2 bits for each vertex that the process knows, or 4 where it pulls; about 2 bytes
-  /// for each one where the workers of a single process hand over. `job` outlives it.
+  /// Memory: 4 bytes for each owned vertex, and with parents those of an id more; for the smallest ones as
+  /// many for each boundary vertex. 2 bits for each vertex that the process knows, or 4 where it pulls; about
+  /// 2 bytes for each one where the workers of a single process hand over. `job` outlives it.
   Bfs(frontier::Job& job, Parents parents);
 
   /// Searches from `source`. It may be called again. `enough`: is asked before each superstep, and answers
@@ -116,7 +116,8 @@ class Bfs {
   std::vector<Word> isolated_;  ///< bits of the owned vertices without edges; empty until the first pull
   std::vector<std::uint32_t> levels_;
   std::vector<PlainId> parents_;
-  std::vector<Reached> others_;  ///< [KnownNumber of a boundary vertex, from 0]; where parents are the smallest
+  std::vector<Reached>
+      others_;  ///< [KnownNumber of a boundary vertex, from 0]; where parents are the smallest
   std::function<bool(const State&)> enough_;
   std::uint32_t level_ = 0;  ///< that of the frontier that a push or a pull begins with
   State state_;

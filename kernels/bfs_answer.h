@@ -17,9 +17,9 @@ struct BfsQuestion {
 
 /// What levels say, those of a process or of all.
 struct BfsAnswer {
-  std::uint64_t reached = 0;                                  ///< vertices
-  std::uint64_t depth = 0;                                    ///< the highest level
-  std::uint64_t edges = 0;                                    ///< out of all that was reached; rank 0 has counted those of all processes
+  std::uint64_t reached = 0;  ///< vertices
+  std::uint64_t depth = 0;    ///< the highest level
+  std::uint64_t edges = 0;    ///< out of all that was reached; rank 0 has counted those of all processes
   std::vector<process::Candidate<std::uint64_t>> farthest{};  ///< by level, highest first
   std::vector<VertexId> path{};  ///< from the source to the target; empty: there is none
 };

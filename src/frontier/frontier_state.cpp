@@ -61,8 +61,8 @@ std::vector<LocalNumber> FrontierState::pull(std::span<const LocalNumber> fronti
                                              const MorePulls& more) {
   engine_->expect(frontier);
   if (wanted.size() < known() / 64 + std::size_t{2})
-    throw UsageError(fmt::format("pull: {} words have no room for {} vertices and one word more",
-                                 wanted.size(), known()));
+    throw UsageError(
+        fmt::format("pull: {} words have no room for {} vertices and one word more", wanted.size(), known()));
   return engine_->pull(frontier, wanted, reach, more);
 }
 
@@ -85,6 +85,11 @@ std::vector<LocalNumber> FrontierState::settle(std::span<const LocalNumber> fron
                                                std::uint64_t most_supersteps) {
   engine_->expect(frontier);
   return engine_->settle({frontier.begin(), frontier.end()}, calls, most_supersteps);
+}
+
+void FrontierState::settle_in_order(std::span<const LocalNumber> frontier, const Calls& calls) {
+  engine_->expect(frontier);
+  engine_->settle_in_order(frontier, calls);
 }
 
 std::vector<LocalNumber> FrontierState::exchange(const std::function<void(int)>& work, const Calls& calls) {

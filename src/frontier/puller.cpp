@@ -63,7 +63,8 @@ void FrontierState::Puller::share_frontier(int lane, std::span<Word> wanted) {
 }
 
 /// Fetches the rows of the vertices of a word that are wanted.
-inline void FrontierState::Puller::fetch_rows(std::size_t w, Word wanted, const frontier::KnownRows& rows) const {
+inline void FrontierState::Puller::fetch_rows(std::size_t w, Word wanted,
+                                              const frontier::KnownRows& rows) const {
   for (; wanted != 0; wanted &= wanted - 1) rows.fetch(lowest(w, wanted));
 }
 
@@ -87,7 +88,8 @@ void FrontierState::Puller::reach_all(Worker& worker, const Reach& reach) {
   worker.found.clear();
 }
 
-void FrontierState::Puller::pull_rows(int lane, std::atomic<std::size_t>& next, std::span<Word> wanted, const Reach& reach) {
+void FrontierState::Puller::pull_rows(int lane, std::atomic<std::size_t>& next, std::span<Word> wanted,
+                                      const Reach& reach) {
   const frontier::KnownRows rows = job_.rows();
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   for (std::size_t at = next.fetch_add(kWords); at < next_.size(); at = next.fetch_add(kWords)) {
@@ -107,7 +109,7 @@ void FrontierState::Puller::pull_rows(int lane, std::atomic<std::size_t>& next, 
 
 /// Does the same where rows come when they are read: a worker still has whole words.
 void FrontierState::Puller::pull_from_disks(int lane, std::atomic<std::size_t>& next, std::span<Word> wanted,
-                             const Reach& reach) {
+                                            const Reach& reach) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   const auto take_rows = [&] {
     worker.taken.clear();

@@ -37,7 +37,7 @@ class FrontierState::Puller {
 
  private:
   static constexpr std::uint32_t kBits = Bits::kBits;
-  static constexpr std::size_t kWords = 64;  ///< words that a worker takes at a time
+  static constexpr std::size_t kWords = 64;   ///< words that a worker takes at a time
   static constexpr std::size_t kFound = 256;  ///< vertices, before reach() is called
   struct alignas(128) Worker {
     std::uint64_t vertices = 0, edges = 0;  ///< what it has reached
@@ -48,8 +48,7 @@ class FrontierState::Puller {
 
   void share_frontier(int lane, std::span<Word> wanted);
   void pull_rows(int lane, std::atomic<std::size_t>& next, std::span<Word> wanted, const Reach& reach);
-  void pull_from_disks(int lane, std::atomic<std::size_t>& next, std::span<Word> wanted,
-                       const Reach& reach);
+  void pull_from_disks(int lane, std::atomic<std::size_t>& next, std::span<Word> wanted, const Reach& reach);
   bool look(Worker& worker, const FrontierRow& row, const Reach& reach) const;
   void fetch_rows(std::size_t w, Word wanted, const frontier::KnownRows& rows) const;
   static void reach_all(Worker& worker, const Reach& reach);
@@ -70,8 +69,8 @@ class FrontierState::Puller {
   }
 
   frontier::Job& job_;
-  Bits frontier_;           ///< by known number
-  std::vector<Word> next_;  ///< the next frontier, of owned vertices
+  Bits frontier_;                  ///< by known number
+  std::vector<Word> next_;         ///< the next frontier, of owned vertices
   std::uint64_t in_frontier_ = 0;  ///< vertices of this process
   std::vector<Worker> workers_{static_cast<std::size_t>(job_.pool().workers())};
 };

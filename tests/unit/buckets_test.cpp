@@ -1,4 +1,4 @@
-#include "kernels/buckets.h"
+#include "edgewire/detail/buckets.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-namespace edgewire::kernels {
+namespace edgewire::detail {
 
 TEST_CASE("buckets give every vertex back once, lowest bucket first, however far apart buckets are") {
   for (const std::uint64_t spread : {3ULL, 300ULL, 100'000ULL, 1ULL << 61}) {
@@ -41,4 +41,4 @@ TEST_CASE("nothing is in new buckets") {
   CHECK(buckets.take(5).empty());
 }
 
-}  // namespace edgewire::kernels
+}  // namespace edgewire::detail

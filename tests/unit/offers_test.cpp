@@ -19,7 +19,8 @@
 namespace edgewire::detail {
 namespace {
 
-constexpr std::size_t kBin = OfferBins<std::uint64_t>::kOffers, kMost = OfferBins<std::uint64_t>::kMostWaiting;
+constexpr std::size_t kBin = OfferBins<std::uint64_t>::kOffers,
+                      kMost = OfferBins<std::uint64_t>::kMostWaiting;
 
 /// Vertices near 0 get most of them.
 Offer<std::uint64_t> draw(std::minstd_rand& random, std::uint32_t numbers) {

@@ -1,16 +1,17 @@
 // This file says how the workers of a process hand over what they tell of vertices, so that one worker at a
-// time hears what is for a vertex. Otherwise cores would pass on the cache lines of its values for nearly each
-// vertex: a line has the bits of 512 vertices.
+// time hears what is for a vertex. Otherwise cores would pass on the cache lines of its values for nearly
+// each vertex: a line has the bits of 512 vertices.
 //
 // Along few edges each worker keeps some of the vertices, and hears what the others have found for them when
 // all have looked. Along more edges there is online binning: workers put what they offer to vertices into
 // bins, one for each range of vertices. A full bin goes to one worker at a time, which gathers the range: it
-// alone changes the values of these vertices, without atomic operations, and they stay in its cache meanwhile.
+// alone changes the values of these vertices, without atomic operations, and they stay in its cache
+// meanwhile.
 //
-// Bins are those of Kim, Swanson: "Blaze: Fast Graph Processing on Fast SSDs" (SC 2022), where some threads only gather.
-// Here the worker that has filled a bin gathers, unless another one does so already and takes that bin, too.
-// Beamer, Asanovic, Patterson, "Reducing PageRank communication via propagation blocking" (IPDPS 2017), have
-// bins whose layout is known before, see edgewire/detail/bins.h.
+// Bins are those of Kim, Swanson: "Blaze: Fast Graph Processing on Fast SSDs" (SC 2022), where some threads
+// only gather. Here the worker that has filled a bin gathers, unless another one does so already and takes
+// that bin, too. Beamer, Asanovic, Patterson, "Reducing PageRank communication via propagation blocking"
+// (IPDPS 2017), have bins whose layout is known before, see edgewire/detail/bins.h.
 #pragma once
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 
 #include "edgewire/numbering.h"
 
-namespace edgewire::kernels {
+namespace edgewire::detail {
 
 inline constexpr std::uint64_t kNoBucket = std::numeric_limits<std::uint64_t>::max();
 
@@ -72,4 +72,4 @@ class Buckets {
   std::vector<std::pair<std::uint64_t, KnownNumber>> far_;  ///< (bucket, vertex)
 };
 
-}  // namespace edgewire::kernels
+}  // namespace edgewire::detail
