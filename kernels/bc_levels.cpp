@@ -28,7 +28,6 @@ BcLevels<Number>::BcLevels(frontier::Job& job, bool endpoints)
     : job_(job),
       records_(job),
       endpoints_(endpoints),
-      distributed_(job.bootstrap().size() > 1),
       alone_(job.pool().workers() == 1),
       sigma_memory_(job.known() * sizeof(Number), -1, "numbers of paths", topology::Begin::staggered),
       shares_memory_(job.known() * sizeof(Number), -1, "dependencies", topology::Begin::staggered),
@@ -107,13 +106,12 @@ bool BcLevels<Number>::end_level() {
 /// on level l. Returns false where there are too many paths.
 template <class Number>
 bool BcLevels<Number>::count_paths() {
-  const int processes = distributed_ ? job_.bootstrap().size() : 1;
   bool more = end_level();
   for (std::size_t l = 0; more; ++l)
     record(out_->forward, l, Bc::kForward, [&] {
       Level& level = levels_[l];
       level.pulled = job_.graph().symmetric() &&
-                     betweenness_pulls(level.vertices, level.edges, unvisited_edges_, processes);
+                     betweenness_pulls(level.vertices, level.edges, unvisited_edges_, job_.bootstrap().size());
       if (level.pulled)
         count_by_pull(l);
       else
@@ -139,14 +137,12 @@ void BcLevels<Number>::count_by_push(std::size_t l) {
         (v < job_.owned() ? worker.owned : worker.boundary).push_back(v);
       }
     });
-    if (distributed_) {
-      barrier([this] {  // all sums are complete
-        std::size_t reached = 0;
-        for (const Worker& one : workers_) reached += one.boundary.size();
-        much_of_boundary_ = reached > (job_.known() - job_.owned()) / kMuch;
-      });
-      send_paths(lane);
-    }
+    barrier([this] {  // all sums are complete
+      std::size_t reached = 0;
+      for (const Worker& one : workers_) reached += one.boundary.size();
+      much_of_boundary_ = reached > (job_.known() - job_.owned()) / kMuch;
+    });
+    send_paths(lane);
     barrier();  // no worker asks any more what is visited
     visit(worker);
   });
@@ -186,10 +182,8 @@ template <class Number>
 void BcLevels<Number>::count_by_pull(std::size_t l) {
   in_level_.add_all(order_.of(l));
   run_workers(std::min(levels_[l].edges, unvisited_edges_), [&](int lane) {
-    if (distributed_) {
-      mirror_paths(lane);
-      barrier();
-    }
+    mirror_paths(lane);
+    barrier();
     Worker& worker = this->worker(lane);
     const auto take = [&] { return take_unvisited(worker.unvisited); };
     job_.each_row(lane, take, [&](const FrontierRow& edges) {
@@ -267,12 +261,19 @@ void BcLevels<Number>::accumulate() {
   for (const KnownNumber v : order_.of(last)) shares_[v] = Number(1) / sigma_[v];
   for (std::size_t l = last; l-- > 1;)
     record(out_->backward, l, Bc::kBackward, [&] {
-      if (distributed_ ? levels_[l].pulled
-                       : job_.graph().symmetric() && levels_[l + 1].edges < levels_[l].edges)
+      if (pushes_back(l))
         accumulate_by_push(l);
       else
         accumulate_by_pull(l);
     });
+}
+
+/// Returns whether level l + 1 pushes its shares into level l. A process that has told others what it reached,
+/// or was told, goes back the same way.
+template <class Number>
+bool BcLevels<Number>::pushes_back(std::size_t l) const {
+  if (!job_.is_only()) return levels_[l].pulled;
+  return job_.graph().symmetric() && levels_[l + 1].edges < levels_[l].edges;
 }
 
 /// Each vertex of level l + 1 adds its share to its predecessors on level l, whose owners get what was added
@@ -291,7 +292,7 @@ void BcLevels<Number>::accumulate_by_push(std::size_t l) {
         if (in_level_.test(v)) add_to(shares_[v], share);
     });
     barrier();
-    if (distributed_) send_sums(lane, mirrors);
+    send_sums(lane, mirrors);
     barrier();  // until now, the shares of this level were sums
     set_shares(level, shares_);
   });
@@ -318,10 +319,8 @@ template <class Number>
 void BcLevels<Number>::accumulate_by_pull(std::size_t l) {
   const List level = order_.of(l);
   run_workers(levels_[l].edges, [&](int lane) {
-    if (distributed_) {
-      send_shares(lane, predecessors_.of(l + 1));
-      barrier();
-    }
+    send_shares(lane, predecessors_.of(l + 1));
+    barrier();
     Worker& worker = this->worker(lane);
     job_.each_shared_row(lane, level, next_, [&](const FrontierRow& edges) {
       const List targets = edges.targets;

@@ -102,6 +102,7 @@ class BcLevels final : public BcSearch {
   void visit(Worker& worker);
 
   void accumulate();
+  bool pushes_back(std::size_t level) const;
   void accumulate_by_push(std::size_t level);
   void send_sums(int lane, List mirrors);
   void accumulate_by_pull(std::size_t level);
@@ -156,7 +157,7 @@ class BcLevels final : public BcSearch {
 
   /// Runs work(lane) on all workers, or on the first one alone where so many edges are few.
   void run_workers(std::uint64_t edges, const std::function<void(int)>& work) {
-    awake_ = distributed_ || edges >= kFewEdges;
+    awake_ = !job_.is_only() || edges >= kFewEdges;  // others wait for each lane
     next_ = 0;
     if (awake_)
       job_.pool().run(work);
@@ -185,7 +186,7 @@ class BcLevels final : public BcSearch {
   frontier::Job& job_;
   NumberRecords<Number> records_;
   bool endpoints_;
-  bool distributed_, alone_;  ///< there are several processes; there is one worker
+  bool alone_;  ///< there is one worker
   BcSums* out_ = nullptr;
   topology::NodeMemory sigma_memory_, shares_memory_, sums_memory_;
   // Arrays are by KnownNumber; with a single process that is the vertex.

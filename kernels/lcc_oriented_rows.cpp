@@ -4,6 +4,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "frontier/both_rows.h"
 #include "frontier/in_rows.h"
 #include "frontier/known_values.h"
 
@@ -29,15 +30,12 @@ class OrientedRows::Builder {
       : rows_(rows),
         job_(rows.job_),
         graph_(rows.job_.graph()),
-        for_each_(for_each),
-        distributed_(rows.job_.bootstrap().size() > 1) {
+        for_each_(for_each) {
     if (!graph_.symmetric()) {
       in_.emplace(job_);
-      if (distributed_)
-        rows_.neighbours_.emplace(graph_, job_.all_ids(), job_.ownership(), job_.rank(), job_.pool(),
-                                  job_.records(), &*in_);
+      frontier::make_boundary_of_both(job_, *in_, rows_.neighbours_);
     }
-    const std::size_t known = distributed_ ? rows_.boundary().known() : rows_.owned_;
+    const std::size_t known = rows_.boundary().known();
     rows_.heads_.resize(known);
     rows_.number_of_.resize(known);
     rows_.known_of_.resize(known);
@@ -45,7 +43,7 @@ class OrientedRows::Builder {
 
   /// Returns whether the rows of the file are what is wanted, but for their ends. Ids of 64 bits are not.
   bool file_will_do() const {
-    if (kIds64 || distributed_ || !graph_.symmetric() || !graph_.simple()) return false;
+    if (kIds64 || !job_.is_only() || !graph_.symmetric() || !graph_.simple()) return false;
     const auto offsets = graph_.offsets();
     for (std::uint64_t v = 0; v < rows_.owned_; ++v)
       if (offsets[v + std::size_t{1}] - offsets[v] > kShortRow) return false;
@@ -140,19 +138,19 @@ class OrientedRows::Builder {
     for_each_owned([&](LocalNumber local, VertexId v) {
       degrees[local] = bounded(job_.owned_rows().degree(v) + (in_ ? in_->sources(local).size() : 0));
     });
-    if (distributed_)
-      frontier::tell_known(
-          job_, rows_.boundary(), [&](LocalNumber local) { return degrees[local]; },
-          [&](KnownNumber known, std::uint32_t degree) { degrees[known] = bounded(degree); });
+    frontier::tell_known(
+        job_, rows_.boundary(), [&](LocalNumber local) { return degrees[local]; },
+        [&](KnownNumber known, std::uint32_t degree) { degrees[known] = bounded(degree); });
     return degrees;
   }
   /// Calls work(known_of), where known_of(vertex) is the KnownNumber of a known vertex.
   template <class Work>
   void with_known(const Work& work) const {
-    if (distributed_)
-      rows_.boundary().visit([&](const auto& known) { work([&](VertexId v) { return known.number(v); }); });
+    const auto visit = [&](const auto& known) { work([&](VertexId v) { return known.number(v); }); };
+    if (rows_.neighbours_)
+      rows_.neighbours_->visit(visit);
     else
-      work([](VertexId v) { return frontier::AllKnown::number(v); });
+      job_.visit_known(visit);
   }
   /// Calls take(known) for each vertex of the row of `vertex`, once for each.
   template <class KnownOf, class Take>
@@ -258,7 +256,6 @@ class OrientedRows::Builder {
   frontier::Job& job_;
   const graph::GraphFile& graph_;
   const ForEach& for_each_;
-  bool distributed_;
   std::optional<frontier::InRows> in_;  ///< is there where the graph is not symmetric
 };
 

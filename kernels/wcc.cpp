@@ -21,9 +21,8 @@ constexpr std::uint32_t kPiece = 1 << 14;  // numbers
 
 Wcc::Wcc(frontier::Job& job, WccMerge::Room room)
     : job_(job),
-      distributed_(job.bootstrap().size() > 1),
-      forest_(distributed_ ? job.boundary().known() : job.owned()),
-      apart_(distributed_ ? std::make_unique<WccMerge>(job, forest_, room) : nullptr),
+      forest_(job.known()),
+      merge_(job, forest_, room),
       workers_(static_cast<std::size_t>(job.pool().workers())),
       log_(job) {
   job.expect_records(sizeof(frontier::Record));
@@ -35,18 +34,14 @@ std::vector<frontier::Superstep> Wcc::run() {
   bool giant_shared = false;
   make_sets();
   if (job_.on_disks()) {
-    if (skips_giant && !distributed_) giant_ = hub();
+    if (skips_giant && job_.owned() == job_.graph().vertices()) hub_ = hub();
     log_.step(kAll, workers_, [this] { link_all(); });
   } else {
     log_.step(kSample, workers_, [this] { link_sample(); });
-    if (skips_giant && distributed_) giant_shared = apart_->share_giant(log_);
-    if (skips_giant && !distributed_) giant_ = most_frequent(forest_, job_.owned()).root;
+    if (skips_giant) giant_shared = merge_.share_giant(log_);
     log_.step(kRest, workers_, [this] { link_rest(); });
   }
-  if (distributed_) {
-    if (!giant_shared) apart_->share_giant(log_);
-    apart_->join(log_);
-  }
+  merge_.join(log_, giant_shared);
   job_.wait_for_all();
   return log_.take();
 }
@@ -55,7 +50,7 @@ std::vector<PlainId> Wcc::labels() const {
   std::vector<PlainId> all(job_.owned());
   job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
     for (LocalNumber local = first; local < last; ++local)
-      all[local] = distributed_ ? apart_->label(local) : forest_.root(local);
+      all[local] = merge_.label(local);
   });
   return all;
 }
@@ -101,7 +96,7 @@ void Wcc::link_rest() {
         for (const LocalNumber end(std::min<std::uint32_t>(last, local + kRowsAtOnce)); local < end;
              ++local) {
           linked[count] = local;  // no branch: few or most are skipped, in no order
-          count += static_cast<std::size_t>(!in_giant(local)) &
+          count += static_cast<std::size_t>(!merge_.in_giant(job_.rank(), local)) &
                    static_cast<std::size_t>(rows[local].size() > kSampledEdges);
         }
         for (std::size_t i = 0; i < count; ++i) {
@@ -137,11 +132,11 @@ void Wcc::link_all() {
     };
     std::uint32_t last = Forest::kNone;
     job_.each_row_once(
-        w, take, giant_ == Forest::kNone ? ~std::size_t{0} : kSampledEdges,
-        [&](LocalNumber local) { return !in_giant(local); },
+        w, take, hub_ == Forest::kNone ? ~std::size_t{0} : kSampledEdges,
+        [&](LocalNumber local) { return !is_with_hub(local); },
         [&](const FrontierRow& edges) {
           for (std::size_t e = 0; e < edges.targets.size(); ++e) {
-            if (e % kLinkedAtOnce == kLinkedAtOnce - 1 && in_giant(edges.vertex)) break;
+            if (e % kLinkedAtOnce == kLinkedAtOnce - 1 && is_with_hub(edges.vertex)) break;
             forest_.link(edges.vertex, edges.targets[e]);
           }
           worker.vertices += edges.targets.empty() || edges.vertex == last ? 0 : 1;
@@ -160,9 +155,8 @@ std::uint32_t Wcc::hub() const noexcept {
   return static_cast<std::uint32_t>(most);
 }
 
-inline bool Wcc::in_giant(LocalNumber local) const noexcept {
-  if (distributed_) return apart_->in_giant(job_.rank(), local);
-  return giant_ != Forest::kNone && forest_.root(local) == forest_.root(giant_);
+inline bool Wcc::is_with_hub(LocalNumber local) const noexcept {
+  return hub_ != Forest::kNone && forest_.root(local) == forest_.root(hub_);
 }
 
 /// Compresses the paths of the owned vertices alone: few of the others are asked for.

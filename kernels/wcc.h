@@ -12,7 +12,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "frontier/frontier_job.h"
@@ -49,13 +48,12 @@ class Wcc {
   void link_all();
   void compress();
   std::uint32_t hub() const noexcept;
-  bool in_giant(LocalNumber local) const noexcept;
+  bool is_with_hub(LocalNumber local) const noexcept;
 
   frontier::Job& job_;
-  bool distributed_;
-  Forest forest_;                        ///< over known numbers; in one process these are the vertices
-  std::unique_ptr<WccMerge> apart_;      ///< it is there where there are several processes
-  std::uint32_t giant_ = Forest::kNone;  ///< a vertex of the giant component, in one process
+  Forest forest_;  ///< over known numbers
+  WccMerge merge_;
+  std::uint32_t hub_ = Forest::kNone;  ///< a vertex of the giant component, where rows are on disks
   std::vector<Worker> workers_;
   frontier::SuperstepLog log_;
 };

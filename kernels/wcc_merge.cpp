@@ -64,13 +64,17 @@ bool WccMerge::share_giant(frontier::SuperstepLog& log) {
   return found;
 }
 
-/// Marks the vertices in the largest components of their owners. `largest`: [process], its size and name; 0:
+/// Marks the vertices in the largest components of their owners. The parents of owned vertices are roots. `largest`: [process], its size and name; 0:
 /// none. `root`: that of this process.
 void WccMerge::mark_giants(const std::vector<std::uint64_t>& largest, std::uint32_t root) {
   if (largest[rank_] != 0)
     job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
-      for (LocalNumber local = first; local < last; ++local)
-        if (forest_.root(local) == root) giant_.add(local);
+      for (LocalNumber begin = first; begin < last; begin += Bits::kBits) {
+        Bits::Word word = 0;
+        for (LocalNumber i = begin; i < std::min(last, begin + Bits::kBits); ++i)
+          word |= Bits::Word{forest_.parent(i) == root} << (i - begin);
+        giant_.set_word(begin / Bits::kBits, word);
+      }
     });
   job_.pool().run([&](int lane) {
     frontier::exchange_known_bits(
@@ -107,7 +111,9 @@ void WccMerge::link_giant(std::uint32_t root) {
   }
 }
 
-void WccMerge::join(frontier::SuperstepLog& log) {
+void WccMerge::join(frontier::SuperstepLog& log, bool giant_shared) {
+  if (processes_ == 1) return;
+  if (!giant_shared) share_giant(log);
   std::optional<GatheredComponents> gathered;
   std::optional<WccJoin> among_all;
   log.step(kName, [&](frontier::Superstep& done) {

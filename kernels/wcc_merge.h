@@ -70,7 +70,8 @@ class WccMerge {
     return has_giant_[owner] != 0 && giant_.test(number);
   }
   /// Links the components of all processes, after all edges were linked.
-  void join(frontier::SuperstepLog& log);
+  /// `giant_shared`: what share_giant() has returned.
+  void join(frontier::SuperstepLog& log, bool giant_shared);
   /// Returns the smallest vertex of the component. It is called after join(), and needs no other process.
   PlainId label(LocalNumber local) const noexcept {
     const std::uint32_t root = forest_.root(local);

@@ -8,7 +8,11 @@
 
 namespace edgewire::frontier {
 
-/// The boundary of the job has only vertices that edges lead to.
+void make_boundary_of_both(Job& job, const InRows& in, std::optional<Boundary>& boundary) {
+  if (!job.is_only())
+    boundary.emplace(job.graph(), job.all_ids(), job.ownership(), job.rank(), job.pool(), job.records(), &in);
+}
+
 BothRows::BothRows(Job& job) {
   job.expect_records(sizeof(Record));
   boundary_ = &job.boundary();
@@ -18,17 +22,16 @@ BothRows::BothRows(Job& job) {
     return;
   }
   InRows in(job);
-  if (job.bootstrap().size() == 1) {
-    job.make_rows();
-    out_ = job.rows();
-    own_in_.emplace(std::move(in).take(), nullptr, job.pool());
-  } else {
-    own_boundary_.emplace(job.graph(), job.all_ids(), job.ownership(), job.rank(), job.pool(), job.records(),
-                          &in);
+  make_boundary_of_both(job, in, own_boundary_);
+  if (own_boundary_) {
     boundary_ = &*own_boundary_;
     own_out_.emplace(job.copy_rows(boundary_));
     out_ = own_out_->rows();
     own_in_.emplace(std::move(in).take(), boundary_, job.pool());
+  } else {
+    job.make_rows();
+    out_ = job.rows();
+    own_in_.emplace(std::move(in).take(), nullptr, job.pool());
   }
   in_ = own_in_->rows();
 }

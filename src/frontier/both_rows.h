@@ -11,6 +11,13 @@
 
 namespace edgewire::frontier {
 
+class InRows;
+
+/// Makes the boundary that has all vertices at the ends of a process's edges in both directions; none where
+/// that is the only process. That of the job has only vertices that edges lead to. Collective, while workers
+/// rest; throws Error.
+void make_boundary_of_both(Job& job, const InRows& in, std::optional<Boundary>& boundary);
+
 /// Where the graph stores every edge both ways, its rows have all neighbours, and rows of edges to vertices
 /// are empty.
 class BothRows {

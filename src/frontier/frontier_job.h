@@ -145,6 +145,8 @@ class Job {
     else
       work(AllKnown{});
   }
+  /// Returns whether no other process takes part.
+  bool is_only() const noexcept { return bootstrap_.size() == 1; }
   const std::string& place() const noexcept { return process_.place(); }
   /// Returns the sums, number by number, of what all processes pass; they are the same in all. Collective,
   /// between supersteps.
@@ -255,7 +257,6 @@ class Job {
   }
   /// Makes what reads the rows of pages_, in the memory that vertices leave.
   void make_readers(const RowDisks& disks);
-  bool is_only() const noexcept { return bootstrap_.size() == 1; }
   /// Returns the boundary whose numbers rows have; null where they have those of all vertices.
   const Boundary* numbering() const noexcept { return is_only() || !boundary_ ? nullptr : &*boundary_; }
   bool ids_are_numbers() const noexcept { return own_rows_ && !owned_rows_.in_file(); }
