@@ -110,8 +110,8 @@ bool BcLevels<Number>::count_paths() {
   for (std::size_t l = 0; more; ++l)
     record(out_->forward, l, Bc::kForward, [&] {
       Level& level = levels_[l];
-      level.pulled = job_.graph().symmetric() &&
-                     betweenness_pulls(level.vertices, level.edges, unvisited_edges_, job_.bootstrap().size());
+      level.pulled = job_.graph().symmetric() && betweenness_pulls(level.vertices, level.edges,
+                                                                   unvisited_edges_, job_.bootstrap().size());
       if (level.pulled)
         count_by_pull(l);
       else
@@ -268,8 +268,8 @@ void BcLevels<Number>::accumulate() {
     });
 }
 
-/// Returns whether level l + 1 pushes its shares into level l. A process that has told others what it reached,
-/// or was told, goes back the same way.
+/// Returns whether level l + 1 pushes its shares into level l. A process that has told others what it
+/// reached, or was told, goes back the same way.
 template <class Number>
 bool BcLevels<Number>::pushes_back(std::size_t l) const {
   if (!job_.is_only()) return levels_[l].pulled;

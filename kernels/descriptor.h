@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "edgewire/graph.h"
-#include "kernels/count.h"
+#include "kernels/count/count.h"
 
 namespace edgewire::kernels {
 

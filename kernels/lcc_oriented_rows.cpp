@@ -27,10 +27,7 @@ std::size_t words_of_bytes(std::size_t bytes) {
 class OrientedRows::Builder {
  public:
   Builder(OrientedRows& rows, const ForEach& for_each)
-      : rows_(rows),
-        job_(rows.job_),
-        graph_(rows.job_.graph()),
-        for_each_(for_each) {
+      : rows_(rows), job_(rows.job_), graph_(rows.job_.graph()), for_each_(for_each) {
     if (!graph_.symmetric()) {
       in_.emplace(job_);
       frontier::make_boundary_of_both(job_, *in_, rows_.neighbours_);

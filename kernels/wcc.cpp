@@ -49,8 +49,7 @@ std::vector<frontier::Superstep> Wcc::run() {
 std::vector<PlainId> Wcc::labels() const {
   std::vector<PlainId> all(job_.owned());
   job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
-    for (LocalNumber local = first; local < last; ++local)
-      all[local] = merge_.label(local);
+    for (LocalNumber local = first; local < last; ++local) all[local] = merge_.label(local);
   });
   return all;
 }

@@ -64,8 +64,8 @@ bool WccMerge::share_giant(frontier::SuperstepLog& log) {
   return found;
 }
 
-/// Marks the vertices in the largest components of their owners. The parents of owned vertices are roots. `largest`: [process], its size and name; 0:
-/// none. `root`: that of this process.
+/// Marks the vertices in the largest components of their owners. The parents of owned vertices are roots.
+/// `largest`: [process], its size and name; 0: none. `root`: that of this process.
 void WccMerge::mark_giants(const std::vector<std::uint64_t>& largest, std::uint32_t root) {
   if (largest[rank_] != 0)
     job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "edgewire/graph.h"
-#include "kernels/count.h"
+#include "kernels/count/count.h"
 #include "perf/bound.h"
 
 namespace edgewire::perf {

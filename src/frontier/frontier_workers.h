@@ -1,5 +1,5 @@
-// What the workers of a FrontierState do in a superstep: they visit, tell, hear, and end it. frontier_engine.h
-// says in which order.
+// What the workers of a FrontierState do in a superstep: they visit, tell, hear, and end it.
+// frontier_engine.h says in which order.
 #pragma once
 
 #include <fmt/core.h>
@@ -40,8 +40,9 @@ class FrontierState::Workers {
   void tell(int worker, Home home, Record& record, const Calls& calls) {
     record[0] = home.local;
     lane(worker).said.next.add(home.owner);
-    job_->records().send_bytes(worker, static_cast<int>(home.owner), record.data(),
-                               [&](int, std::span<const std::byte> records) { hear(worker, records, calls); });
+    job_->records().send_bytes(
+        worker, static_cast<int>(home.owner), record.data(),
+        [&](int, std::span<const std::byte> records) { hear(worker, records, calls); });
   }
   /// Called before the first superstep with a frontier.
   void expect(std::span<const LocalNumber> frontier) {
@@ -51,7 +52,6 @@ class FrontierState::Workers {
       throw UsageError(fmt::format("frontier: {} is no local number of rank {}, which owns {} vertices",
                                    std::uint32_t{*other}, state_.rank(), state_.owned()));
   }
-
 
   // The parts of a superstep.
 
@@ -110,9 +110,9 @@ class FrontierState::Workers {
   using List = std::vector<LocalNumber>;
 
   struct alignas(128) Lane {
-    PushNote said;                ///< what it says at the end of a superstep
-    std::vector<std::byte> held;  ///< records that wait to be heard
-    std::uint64_t next_edges = 0; ///< out of its news, where that is counted
+    PushNote said;                 ///< what it says at the end of a superstep
+    std::vector<std::byte> held;   ///< records that wait to be heard
+    std::uint64_t next_edges = 0;  ///< out of its news, where that is counted
   };
   /// Who follows the edges of a frontier: one worker, or all; and who hears what is told.
   struct Deal {

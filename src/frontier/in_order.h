@@ -142,11 +142,12 @@ class FrontierState::InOrder {
     for (const Waiting& one : state_.waiting_in_order_) others += one.others.size(mine);
     return mine - bucket <= kNext || others <= kFewRecords;
   }
-  /// Tells the owners of the boundary vertices in the bucket, and hears of others. No bucket below `base` gets
-  /// anything from now on. `note`: what this process says; a lane adds who has vertices in buckets.
+  /// Tells the owners of the boundary vertices in the bucket, and hears of others. No bucket below `base`
+  /// gets anything from now on. `note`: what this process says; a lane adds who has vertices in buckets.
   void tell_owners(std::uint64_t bucket, std::uint64_t base, const frontier::Records::Note& note) {
     std::vector<frontier::Active> told(state_.news_.size());  // [worker]
-    workers_.run_workers([&](int w) { told[static_cast<std::size_t>(w)] = tell_owners(w, bucket, base, note); });
+    workers_.run_workers(
+        [&](int w) { told[static_cast<std::size_t>(w)] = tell_owners(w, bucket, base, note); });
     for (int lane = 0; lane < job_.pool().workers(); ++lane) {
       active_.add(told[static_cast<std::size_t>(lane)]);
       for (int peer = 0; peer < job_.bootstrap().size(); ++peer)
@@ -168,8 +169,8 @@ class FrontierState::InOrder {
     if (has_more) told.add(state_.rank());
     note[2] = told.code();
     job_.records().finish_bytes(
-        worker,
-        [&](int, std::span<const std::byte> records) { workers_.hear(worker, records, calls_); }, note);
+        worker, [&](int, std::span<const std::byte> records) { workers_.hear(worker, records, calls_); },
+        note);
     return told;
   }
   Waiting& waiting(int worker) noexcept { return state_.waiting_in_order_[static_cast<std::size_t>(worker)]; }

@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-#include "kernels/check.h"
+#include "kernels/check/check.h"
 #include "runs/answers.h"
 
 namespace edgewire::runs {

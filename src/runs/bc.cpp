@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "kernels/bc.h"
 #include "kernels/bc_by_source.h"
-#include "kernels/check.h"
+#include "kernels/check/check.h"
 #include "perf/frontier_memory.h"
 #include "runs/digest.h"
 #include "runs/frontier_kernel.h"

@@ -9,7 +9,7 @@
 #include "kernels/bfs.h"
 #include "kernels/bfs_answer.h"
 #include "kernels/bfs_by_source.h"
-#include "kernels/check.h"
+#include "kernels/check/check.h"
 #include "launch/packing.h"
 #include "perf/frontier_memory.h"
 #include "runs/digest.h"

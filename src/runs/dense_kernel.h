@@ -10,7 +10,7 @@
 
 #include "dense/job/dense_job.h"
 #include "edgewire/program.h"
-#include "kernels/reference.h"
+#include "kernels/check/reference.h"
 #include "runs/answer_check.h"
 #include "runs/answers.h"
 #include "runs/kernel.h"

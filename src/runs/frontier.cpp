@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/mapped_file.h"
-#include "kernels/count.h"
+#include "kernels/count/count.h"
 #include "launch/packing.h"
 #include "perf/balance.h"
 #include "perf/job_profile.h"
@@ -28,8 +28,8 @@ struct LeastRecords {
 };
 
 /// Counts for the run that was last; returns nothing where nobody counts it. One process does that, by
-/// itself, in sequence and by other code than the kernel's (kernels/count.h): time and memory are those of
-/// `edgewire bound`.
+/// itself, in sequence and by other code than the kernel's (kernels/count/count.h): time and memory are those
+/// of `edgewire bound`.
 std::optional<LeastRecords> count_records(const FrontierKernel& kernel, const frontier::Job& job) {
   const auto counts = kernel.counts(job.graph(), job.on_disks());
   if (counts.empty()) return {};

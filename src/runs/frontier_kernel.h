@@ -10,7 +10,7 @@
 
 #include "frontier/frontier_job.h"
 #include "frontier/superstep.h"
-#include "kernels/count.h"
+#include "kernels/count/count.h"
 #include "partition/gather_values.h"
 #include "runs/answer_check.h"
 #include "runs/answers.h"

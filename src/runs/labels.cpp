@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/cdlp.h"
-#include "kernels/check.h"
+#include "kernels/check/check.h"
 #include "kernels/scc.h"
 #include "kernels/wcc.h"
 #include "perf/frontier_memory.h"

@@ -8,9 +8,9 @@
 #include <numeric>
 #include <string>
 
-#include "kernels/check.h"
+#include "kernels/check/check.h"
+#include "kernels/check/plain_neighbours.h"
 #include "kernels/lcc.h"
-#include "kernels/plain_neighbours.h"
 #include "launch/packing.h"
 #include "runs/frontier_kernel.h"
 #include "runs/kernels.h"

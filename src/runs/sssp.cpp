@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "kernels/check.h"
+#include "kernels/check/check.h"
 #include "kernels/delta_stepping.h"
 #include "kernels/path.h"
 #include "kernels/sssp.h"

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "drawn_graph.h"
-#include "kernels/count.h"
+#include "kernels/count/count.h"
 #include "partition/ownership.h"
 #include "runs/call.h"
 

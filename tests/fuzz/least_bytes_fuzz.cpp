@@ -3,7 +3,7 @@
 #include <string>
 
 #include "drawn_graph.h"
-#include "kernels/count.h"
+#include "kernels/count/count.h"
 #include "runs/frontier_kernel.h"
 
 namespace edgewire::runs {

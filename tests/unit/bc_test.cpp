@@ -10,7 +10,7 @@
 
 #include "frontier_test.h"
 #include "kernels/bc_by_source.h"
-#include "kernels/check.h"
+#include "kernels/check/check.h"
 #include "kernels/scaled.h"
 
 namespace edgewire::kernels::betweenness {

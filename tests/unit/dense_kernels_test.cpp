@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "dense_test.h"
-#include "kernels/reference.h"
+#include "kernels/check/reference.h"
 
 namespace edgewire::kernels {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "frontier_test.h"
-#include "kernels/check.h"
+#include "kernels/check/check.h"
 
 namespace edgewire::kernels {
 

@@ -11,7 +11,7 @@
 #include "kernels/bc_by_source.h"
 #include "kernels/bfs.h"
 #include "kernels/cdlp.h"
-#include "kernels/count.h"
+#include "kernels/count/count.h"
 #include "kernels/delta_stepping.h"
 #include "kernels/lcc.h"
 #include "kernels/runs.h"

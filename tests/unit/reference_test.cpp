@@ -1,5 +1,5 @@
 // The limits of `--verify`: right results keep them, wrong ones do not.
-#include "kernels/reference.h"
+#include "kernels/check/reference.h"
 
 #include <cmath>
 #include <limits>

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "frontier_test.h"
-#include "kernels/check.h"
+#include "kernels/check/check.h"
 #include "refusals.h"
 #include "weighted_graph.h"
 

@@ -105,7 +105,8 @@ class FrontierState {
   struct Calls {
     std::function<void(int worker, const FrontierRow& row)> visit;
     std::function<void(int worker, std::span<const std::byte> records)> hear;
-    /// Sets the value of a record for a boundary vertex, and returns whether its owner is to be told; or empty.
+    /// Sets the value of a record for a boundary vertex, and returns whether its owner is to be told; or
+    /// empty.
     std::function<bool(KnownNumber vertex, Record& record)> say{};
     /// Returns the bucket of a vertex; or empty.
     std::function<std::uint64_t(KnownNumber vertex)> order{};
@@ -191,8 +192,8 @@ class FrontierState {
   std::uint64_t step_ = 0;
   Hearing hearing_ = Hearing::at_once;
   bool shared_ = false;
-  std::vector<std::uint64_t> waiting_;  ///< a bit for each vertex that this process knows: it is in news_
-  std::vector<News> news_;              ///< [worker]
+  std::vector<std::uint64_t> waiting_;     ///< a bit for each vertex that this process knows: it is in news_
+  std::vector<News> news_;                 ///< [worker]
   std::vector<Waiting> waiting_in_order_;  ///< [worker]
   std::unique_ptr<Engine> engine_;
 };

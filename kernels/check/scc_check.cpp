@@ -5,7 +5,7 @@
 
 #include "edgewire/graph.h"
 #include "graph/vertex_names.h"
-#include "kernels/check.h"
+#include "kernels/check/check.h"
 
 namespace edgewire::kernels {
 

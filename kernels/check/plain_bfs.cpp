@@ -1,4 +1,4 @@
-#include "kernels/plain_bfs.h"
+#include "kernels/check/plain_bfs.h"
 
 namespace edgewire::kernels {
 

@@ -5,8 +5,8 @@
 
 #include "edgewire/graph.h"
 #include "kernels/bc.h"
-#include "kernels/count.h"
-#include "kernels/plain_bfs.h"
+#include "kernels/check/plain_bfs.h"
+#include "kernels/count/count.h"
 
 namespace edgewire::kernels {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "kernels/check.h"
-#include "kernels/plain_dijkstra.h"
+#include "kernels/check/check.h"
+#include "kernels/check/plain_dijkstra.h"
 
 namespace edgewire::kernels {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "edgewire/graph.h"
-#include "kernels/count.h"
-#include "kernels/plain_bfs.h"
+#include "kernels/check/plain_bfs.h"
+#include "kernels/count/count.h"
 #include "kernels/scc.h"
 #include "kernels/scc_giant.h"
 

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/check.h"
-#include "kernels/plain_bfs.h"
-#include "kernels/plain_dijkstra.h"
+#include "kernels/check/check.h"
+#include "kernels/check/plain_bfs.h"
+#include "kernels/check/plain_dijkstra.h"
 
 namespace edgewire::kernels {
 

@@ -5,8 +5,8 @@
 
 #include "edgewire/graph.h"
 #include "frontier/records.h"
-#include "kernels/count.h"
-#include "kernels/plain_neighbours.h"
+#include "kernels/check/plain_neighbours.h"
+#include "kernels/count/count.h"
 
 namespace edgewire::kernels {
 

@@ -1,4 +1,4 @@
-#include "kernels/check.h"
+#include "kernels/check/check.h"
 
 #include <fmt/format.h>
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "edgewire/graph.h"
-#include "kernels/count.h"
+#include "kernels/count/count.h"
 #include "kernels/wcc.h"
 
 namespace edgewire::kernels {

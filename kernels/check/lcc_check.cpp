@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "edgewire/graph.h"
-#include "kernels/check.h"
-#include "kernels/plain_neighbours.h"
+#include "kernels/check/check.h"
+#include "kernels/check/plain_neighbours.h"
 
 namespace edgewire::kernels {
 

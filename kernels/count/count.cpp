@@ -1,4 +1,4 @@
-#include "kernels/count.h"
+#include "kernels/count/count.h"
 
 namespace edgewire::kernels {
 

@@ -1,4 +1,4 @@
-#include "kernels/reference.h"
+#include "kernels/check/reference.h"
 
 #include <algorithm>
 #include <cmath>
