@@ -9,6 +9,8 @@
 // direction. Pull forward: processes get sigma of the vertices of the level before that they know, as
 // mirrors; backward, they push shares along the same edges, summed up as above. A record has the place of its
 // vertex in the order that both processes know.
+//
+// bc_forward.cpp has the levels forward, bc_backward.cpp those backward.
 #pragma once
 
 #include <algorithm>
@@ -208,8 +210,5 @@ class BcLevels final : public BcSearch {
   std::vector<Worker> workers_;
   std::atomic<std::size_t> next_{0};  ///< the next item of the loop that workers share
 };
-
-extern template class BcLevels<double>;
-extern template class BcLevels<Scaled>;
 
 }  // namespace edgewire::kernels

@@ -103,7 +103,9 @@ class Lcc {
   void find_directed_triangles(Worker& worker, std::uint32_t u, const RowBatch& batch);
   void mark(Worker& worker, Row row, std::span<const std::uint8_t> both_ways) const;
   void unmark(Worker& worker, Row row);
-  void add_credit(std::uint32_t number, std::uint64_t credit);
+  void add_credit(std::uint32_t number, std::uint64_t credit) {
+    if (credit > 0) credits_[number].fetch_add(credit, std::memory_order_relaxed);
+  }
   std::uint64_t credit_of(LocalNumber local) const;
   void send_credits();
   void send_pieces(int lane, unsigned shift);

@@ -13,6 +13,7 @@
 
 #include "bootstraps.h"
 #include "edgewire/frontier.h"
+#include "frontier_graphs.h"
 #include "graph_test.h"
 #include "library_test.h"
 
@@ -69,23 +70,6 @@ std::vector<std::uint64_t> sums_at_targets(const graph::GraphFile& graph, int pr
   return all;
 }
 
-constexpr std::uint32_t kFar = ~std::uint32_t{0};
-
-/// Returns the levels of a breadth-first search from vertex 0, by a queue.
-std::vector<std::uint32_t> plain_levels(std::uint32_t vertices, const std::vector<graph::Edge>& edges) {
-  std::vector<std::vector<std::uint32_t>> rows(vertices);
-  for (const auto& [source, target, weight] : edges) rows[source].push_back(target);
-  std::vector<std::uint32_t> levels(vertices, kFar), queue{0};
-  levels[0] = 0;
-  for (std::size_t i = 0; i < queue.size(); ++i)
-    for (const std::uint32_t target : rows[queue[i]]) {
-      if (levels[target] != kFar) continue;
-      levels[target] = levels[queue[i]] + 1;
-      queue.push_back(target);
-    }
-  return levels;
-}
-
 /// Searches by follow(); the number of the superstep is the level.
 std::vector<std::uint32_t> followed_levels(const graph::GraphFile& graph, int processes,
                                            const JobOptions& options) {
@@ -120,22 +104,6 @@ std::vector<std::uint32_t> followed_levels(const graph::GraphFile& graph, int pr
   });
   CHECK(last_steps.size() == 1);
   return all;
-}
-
-/// A path that leads to a hub, from there to many vertices, and from these together on a path that ends at
-/// the hub of another part like it. Levels of one vertex, and levels of many.
-std::vector<graph::Edge> hubs_on_paths(std::uint32_t parts) {
-  constexpr std::uint32_t kPath = 90, kAround = 200;
-  std::vector<graph::Edge> edges;
-  for (std::uint32_t part = 0, first = 0; part < parts; ++part, first += kPath + kAround) {
-    const std::uint32_t hub = first + kPath - 1, next = hub + kAround + 1;
-    for (std::uint32_t v = first; v < hub; ++v) edges.emplace_back(v, v + 1, 1.0F);
-    for (std::uint32_t v = hub + 1; v < next; ++v) {
-      edges.emplace_back(hub, v, 1.0F);
-      if (part + 1 < parts) edges.emplace_back(v, next, 1.0F);
-    }
-  }
-  return edges;
 }
 
 }  // namespace
