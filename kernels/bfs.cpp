@@ -14,8 +14,6 @@ namespace {
 // A pull pays when the frontier has more than 1/15 of the edges of vertices not reached yet, and as long as
 // it has more than 1/18 of all vertices: the values that the paper found.
 constexpr std::uint64_t kPullEdges = 15, kPullVertices = 18;
-// Frontiers with fewer edges are few: this part of the graph, within bounds.
-constexpr std::uint64_t kFewEdgesOf = 1024, kLeastFew = 64, kMostFew = 4096;
 
 }  // namespace
 
@@ -29,8 +27,8 @@ Bfs::Bfs(frontier::Job& job, Parents parents)
       others_(smallest_ ? job.known() - job.owned() : 0) {
   job.expect_records(sizeof(frontier::Record));
   job.make_rows();
-  unseen_memory_ = topology::NodeMemory((job.known() / kBits + std::size_t{2}) * sizeof(Word), -1,
-                                        "vertices not reached");  // one word more: pull() asks for it
+  unseen_memory_ =
+      topology::NodeMemory((job.known() / kBits + std::size_t{1}) * sizeof(Word), -1, "vertices not reached");
   unseen_ = unseen_memory_.as<Word>();
   search_.hand_over(sizeof(std::uint32_t) + (parents_.empty() ? 0 : sizeof(PlainId)));
 }
@@ -43,7 +41,7 @@ std::vector<frontier::Superstep> Bfs::run(VertexId source, const std::function<b
   for (state_.advance(search_.totals(frontier)); !ends();) {
     state_.pulled = wants_pull();
     level_ = static_cast<std::uint32_t>(state_.levels - 1);
-    frontier = state_.pulled ? pull(frontier) : push(frontier);
+    frontier = state_.pulled ? pull(frontier) : push(std::move(frontier));
   }
   job_.wait_for_all();
   return log_.take();
@@ -94,7 +92,7 @@ struct Bfs::Hear {
   Once operator()(KnownNumber v, PlainId parent) const {
     if constexpr (kSmallest) {
       if (was_reached(v)) return {false};
-      lower(parent_of(v), parent);
+      lower(parent_of(v), parent, bfs.search_.is_shared());
     }
     if (!bfs.claim(v)) return {false};
     if (kSmallest || is_owned(v)) shared(level_of(v)).store(level(), kRelaxed);
@@ -123,7 +121,7 @@ struct Bfs::Hear {
 };
 
 /// Follows the edges of the frontier, and of the next ones as long as these have few.
-Bfs::List Bfs::push(const List& frontier) {
+Bfs::List Bfs::push(List frontier) {
   counted_ = true;
   search_.set_kind(kPush);
   const auto visit = [this](const FrontierRow& row, const auto& tell) {
@@ -132,9 +130,9 @@ Bfs::List Bfs::push(const List& frontier) {
   };
   const auto goes_on = [this](const Followed& done) { return goes_on_after(done); };
   const auto smallest = [this](KnownNumber v) { return others_[v - job_.owned()].parent; };
-  const List next = smallest_ ? search_.follow(frontier, visit, Hear<true>{*this}, smallest, goes_on)
-                              : search_.follow(frontier, visit, Hear<false>{*this}, {}, goes_on);
-  if (!counted_) state_.advance(search_.totals(next));
+  List next = smallest_ ? search_.follow(std::move(frontier), visit, Hear<true>{*this}, smallest, goes_on)
+                        : search_.follow(std::move(frontier), visit, Hear<false>{*this}, {}, goes_on);
+  if (!counted_) log_.extend([&] { state_.advance(search_.totals(next)); });
   return next;
 }
 
@@ -162,12 +160,12 @@ bool Bfs::goes_on_after(const Followed& done) {
 }
 
 bool Bfs::goes_on(const graph::GraphFile& graph, const State& state) {
-  return state.frontier_edges <= std::clamp(graph.edges() / kFewEdgesOf, kLeastFew, kMostFew);
+  return state.frontier_edges <= frontier::few_edges(graph);
 }
 
 /// Lets vertices that are not reached look for one in the frontier, as long as that is less work.
 Bfs::List Bfs::pull(const List& frontier) {
-  if (isolated_.empty()) find_isolated();
+  if (isolated_.empty()) log_.extend([this] { find_isolated(); });
   search_.set_kind(kPull);
   const auto reach = [this](LocalNumber v, KnownNumber parent) {
     levels_[v] = level_ + static_cast<std::uint32_t>(search_.step());

@@ -63,13 +63,14 @@ class Bfs {
   static bool goes_on(const graph::GraphFile& graph, const State& state);
 
   /// Memory: 4 bytes for each owned vertex, and with parents those of an id more; for the smallest ones as
-  /// many for each boundary vertex. 2 bits for each vertex that the process knows, or 4 where it pulls; about
-  /// 2 bytes for each one where the workers of a single process hand over. `job` outlives it.
+  /// many for each boundary vertex. 2 bits for each vertex that the process knows, 3 where it pulls, and 2
+  /// more for each owned one; about 2 bytes for each one where the workers of a single process hand over.
+  /// `job` outlives it.
   Bfs(frontier::Job& job, Parents parents);
 
-  /// Searches from `source`. It may be called again. `enough`: is asked before each superstep, and answers
-  /// the same in all processes; where it says true the search ends although more could be reached.
-  /// Collective; throws Error.
+  /// Searches from `source`. It may be called again. `enough`: is asked before each superstep, perhaps
+  /// several times, and answers the same in all processes; where it says true the search ends although more
+  /// could be reached. Collective; throws Error.
   std::vector<frontier::Superstep> run(VertexId source, const std::function<bool(const State&)>& enough = {});
 
   /// Returns the edges out of all vertices that the last search has reached, in all processes.
@@ -94,7 +95,7 @@ class Bfs {
 
   void reset();
   List start(VertexId source);
-  List push(const List& frontier);
+  List push(List frontier);
   List pull(const List& frontier);
   bool goes_on_after(const Followed& done);
   bool wants_pull() const;

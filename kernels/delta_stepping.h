@@ -31,7 +31,7 @@ class DeltaStepping {
   static constexpr std::size_t kRecordBytes = FrontierJob<Distance>::kRecordBytes;
 
   /// Memory: a distance for each vertex that the process knows, and one more for each boundary vertex. Throws
-  /// UsageError when the job has other records, or weights where the program has none.
+  /// UsageError when the job has smaller records, or weights where the program has none.
   DeltaStepping(frontier::Job& job, const Sssp<Distance>& program)
       : job_(job),
         program_(program),
@@ -41,6 +41,7 @@ class DeltaStepping {
         distances_(memory_.as<Distance>()),
         told_(job.known() - job.owned(), program.unreached()) {
     job.make_rows();
+    search_.will_read(distances_);
     job.expect_weights(program.weighted());
     constexpr std::uint64_t kPiece = 1 << 16;
     job_.pool().for_each((distances_.size() + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
@@ -59,7 +60,12 @@ class DeltaStepping {
       distances_[home.local] = start;
       frontier = {home.local};
     }
-    const auto relax = [this](const FrontierRow& row, const auto& tell) { relax_row(row, tell); };
+    const auto relax = [this](const FrontierRow& row, const auto& tell) {
+      const Distance way = distance(row.vertex);
+      if (program_.bucket(way) < search_.step()) return false;  // it has fallen, and was relaxed there
+      relax_row(row, way, tell);
+      return true;
+    };
     const auto say = [this](KnownNumber v) -> std::optional<Distance> {
       if (lower(told_[v - job_.owned()], distance(v))) return distance(v);
       return {};
@@ -96,8 +102,7 @@ class DeltaStepping {
     return std::atomic_ref(distances_[number]).load(std::memory_order_relaxed);
   }
   template <class Tell>
-  void relax_row(const FrontierRow& row, const Tell& tell) const {
-    const Distance way = distance(row.vertex);
+  void relax_row(const FrontierRow& row, Distance way, const Tell& tell) const {
     if (row.weights.empty())
       return relax_edges(row.targets, tell, [=](std::size_t) { return Sssp<Distance>::along(way, 1U); });
     row.weights.visit([&](const auto weights) {
@@ -118,8 +123,10 @@ class DeltaStepping {
   void refuse_too_long() {
     constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t vertex = kNone;
-    for (LocalNumber local{}; vertex == kNone && local < job_.owned(); ++local)
-      if (distances_[local] == program_.too_long()) vertex = search_.vertex(local);
+    job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
+      for (LocalNumber local = first; local < last; ++local)
+        if (distances_[local] == program_.too_long()) lower(vertex, std::uint64_t{search_.vertex(local)});
+    });
     vertex = job_.min_of_all(vertex);
     if (vertex != kNone) program_.refuse(job_.graph(), VertexId(static_cast<PlainId>(vertex)));
   }

@@ -38,7 +38,7 @@ Lcc::Lcc(frontier::Job& job, Wanted wanted, const Pieces& pieces)
 std::vector<frontier::Superstep> Lcc::run() {
   log_.step(kOrient, workers_, [this] { orient(); });
   log_.step(kIntersect, workers_, [this] { intersect(); });
-  if (job_.bootstrap().size() > 1) {
+  if (!job_.is_only()) {
     if (wanted_ != Wanted::count) log_.step(kCredit, workers_, [this] { send_credits(); });
     triangles_ = job_.sum_of_all(triangles_);
   }
@@ -92,7 +92,7 @@ void Lcc::orient() {
 void Lcc::intersect() {
   std::optional<BoundaryRows> others;
   std::uint64_t entries = rows_->entries(), passes = 1;
-  if (job_.bootstrap().size() > 1) {
+  if (!job_.is_only()) {
     others.emplace(job_, *rows_, for_each_, pieces_.batch_words);
     passes = std::max<std::uint64_t>(1, others->batches_left());
     if (others->batches_left() > 0) others->fetch();

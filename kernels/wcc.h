@@ -53,7 +53,7 @@ class Wcc {
   frontier::Job& job_;
   Forest forest_;  ///< over known numbers
   WccMerge merge_;
-  std::uint32_t hub_ = Forest::kNone;  ///< a vertex of the giant component, where rows are on disks
+  std::uint32_t hub_ = Forest::kNone;  ///< of the most edges, where all rows are on disks of this process
   std::vector<Worker> workers_;
   frontier::SuperstepLog log_;
 };

@@ -5,18 +5,19 @@
 // arrays of known() elements.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "edgewire/detail/frontier_state.h"
@@ -28,10 +29,10 @@
 
 namespace edgewire {
 
-/// Lowers a value that several workers may lower at the same time, unless it is not `shared`. Returns whether
-/// it was higher than `offered`. The order of other memory accesses is not kept: the end of a superstep
-/// orders them. It is always inline: where the compiler chose otherwise, shortest paths took 8 % longer (Zen
-/// 4).
+/// Lowers a value that several workers may lower at the same time, unless that is not so (`is_shared`).
+/// Returns whether it was higher than `offered`. The order of other memory accesses is not kept: the end of a
+/// superstep orders them. It is always inline: where the compiler chose otherwise, shortest paths took 8 %
+/// longer (Zen 4).
 template <class Value>
 [[gnu::always_inline]] inline bool lower(Value& value, Value offered, bool is_shared = true) noexcept {
   const std::atomic_ref shared(value);
@@ -62,15 +63,16 @@ std::shared_ptr<frontier::Job> make_frontier_job(launch::Bootstrap& bootstrap, c
 /// place of a FrontierRow, no row is read. tell(target, value) calls hear(target, value), which returns
 /// whether that is news. An owned vertex that has heard news is in the next frontier. Where a boundary vertex
 /// has, its owner is told: there hear() is called, too, before the superstep ends. Numbers are known numbers.
+/// visit() may return false where it has nothing to tell: then it does not count that vertex as followed.
 /// With several workers, they call visit() and hear() at the same time, also for the same vertex. Either may
 /// have the number of the worker as one argument more, the first: it is less than JobOptions::workers.
 ///
 /// With say(boundary vertex) an owner is told once in a superstep, at its end: the value that say() returns,
-/// or nothing where that is an empty std::optional.
-/// Without it an owner is told at once, each time: the value that tell() was called with.
+/// or nothing where that is an empty std::optional. Without it an owner is told at once, each time: the value
+/// that tell() was called with.
 ///
 /// Where hear is an object with is_news(target, value), too, workers may hand over what they tell, see
-/// hand_over(). Where is_news() says false, it will never be news.
+/// hand_over(). Where is_news() says false, it will never be news. Workers ask it while others hear.
 template <class Value>
 requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Value) == 8)) class FrontierJob
     : public detail::FrontierState {
@@ -94,40 +96,45 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
   /// Runs one superstep and returns the next frontier. Throws UsageError where a number in `frontier` is not
   /// less than owned(), and passes on what the functions throw.
   template <class Visit, class Hear, class Say = AtOnce>
-  std::vector<LocalNumber> superstep(std::span<const LocalNumber> frontier, const Visit& visit,
-                                     const Hear& hear, const Say& say = {}) {
-    return with_calls(visit, hear, say,
-                      [&](const Calls& calls) { return FrontierState::superstep(frontier, calls); });
+  std::vector<LocalNumber> superstep(std::vector<LocalNumber> frontier, const Visit& visit, const Hear& hear,
+                                     const Say& say = {}) {
+    return with_calls(visit, hear, say, [&](const Calls& calls) {
+      return FrontierState::superstep(std::move(frontier), calls);
+    });
   }
   /// Runs supersteps until no process has a frontier: what one superstep leaves is the frontier of the next.
   /// Where only one process has a frontier, and a small one, it goes on alone until it has to tell another
   /// process. Ends, too, where more() says that it is not to go on, and returns the frontier that is left
   /// then. Throws what superstep() throws.
   template <class Visit, class Hear, class Say = AtOnce>
-  std::vector<LocalNumber> follow(std::span<const LocalNumber> frontier, const Visit& visit, const Hear& hear,
+  std::vector<LocalNumber> follow(std::vector<LocalNumber> frontier, const Visit& visit, const Hear& hear,
                                   const Say& say = {}, const More& more = {}) {
-    return with_calls(visit, hear, say,
-                      [&](const Calls& calls) { return FrontierState::follow(frontier, calls, more); });
+    return with_calls(visit, hear, say, [&](const Calls& calls) {
+      return FrontierState::follow(std::move(frontier), calls, more);
+    });
   }
   /// Does the same where it does not matter which news a vertex hears first: each process goes on as far as
   /// it can before it hears of others. So there are fewer supersteps. Ends after so many, too, and returns
   /// the frontier that is left then.
   template <class Visit, class Hear, class Say = AtOnce>
-  std::vector<LocalNumber> settle(std::span<const LocalNumber> frontier, const Visit& visit, const Hear& hear,
+  std::vector<LocalNumber> settle(std::vector<LocalNumber> frontier, const Visit& visit, const Hear& hear,
                                   const Say& say = {}, std::uint64_t most_supersteps = ~std::uint64_t{0}) {
     return with_calls(visit, hear, say, [&](const Calls& calls) {
-      return FrontierState::settle(frontier, calls, most_supersteps);
+      return FrontierState::settle(std::move(frontier), calls, most_supersteps);
     });
   }
   /// Does what settle() does, the nearest vertices first: a vertex that has heard a value as news waits in
   /// the bucket order(vertex, value), and boundary vertices likewise, until their owners are told.
   /// order(vertex) is the one in which it belongs now. A superstep visits all of the lowest bucket of any
-  /// process, and then what falls into it; a vertex that is in a lower bucket by then was visited. A process
-  /// that alone has vertices waiting goes on with its next buckets. As in delta stepping (Meyer, Sanders,
-  /// 2003), see Dhulipala, Blelloch, Shun: "Julienne" (SPAA 2017).
+  /// process, whose number is step(), and then what falls into it; a vertex that is in a lower one by then
+  /// was visited there, and need not be again. What a vertex tells leads to its own bucket or to higher ones,
+  /// and only known vertices are told. A process that alone has vertices waiting goes on with its next
+  /// buckets. As in delta stepping (Meyer, Sanders, 2003), see Dhulipala, Blelloch, Shun: "Julienne" (SPAA
+  /// 2017).
   template <class Visit, class Hear, class Order, class Say>
   void settle_in_order(std::span<const LocalNumber> frontier, const Visit& visit, const Hear& hear,
                        const Order& order, const Say& say) {
+    static_assert(!std::is_same_v<Say, AtOnce>, "owners are told in turn, too");
     with_calls(
         visit, hear, say, [&](const Calls& calls) { FrontierState::settle_in_order(frontier, calls); },
         order);
@@ -136,7 +143,7 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
   /// its out-edges, and stops at the first one. That is a superstep along edges where the graph stores every
   /// edge both ways (Beamer, Asanovic, Patterson: "Direction-optimizing breadth-first search", 2012). Runs
   /// such supersteps as long as more(next frontier) says so and there is one, and returns the frontier that
-  /// is left. `wanted`: bits by known number, and one word more; what is in a frontier leaves it. Calls
+  /// is left. `wanted`: bits by known number; what is in a frontier leaves it. Calls
   /// reach(vertex, the one of the frontier); with several workers, at the same time.
   template <class Reached>
   std::vector<LocalNumber> pull(std::span<const LocalNumber> frontier, std::span<std::uint64_t> wanted,
@@ -148,11 +155,12 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
         },
         more);
   }
-  /// From here on, several workers of a single process hand over what they tell of vertices, where hear has
-  /// is_news(): then one worker at a time hears what is for a vertex. It pays where many edges lead to the
-  /// same vertices. `value_bytes`: what hear() changes for a vertex.
+  /// From here on, several workers of a process that is the only one hand over what they tell in superstep(),
+  /// follow() and settle(), where hear has is_news(): then one worker at a time hears what is for a vertex.
+  /// It pays where many edges lead to the same vertices. `value_bytes`: what hear() changes for a vertex.
   void hand_over(std::size_t value_bytes) {
-    if (workers() > 1) offers_ = std::make_unique<Offers>(workers(), known(), value_bytes);
+    if (workers() > 1 && is_only())
+      offers_ = std::make_unique<Offers>(workers(), known(), std::max<std::size_t>(value_bytes, 1));
   }
   /// Runs one superstep in which each worker calls work(worker, tell) once. tell() also takes the Home of a
   /// vertex that need not be known here; hear() is called where it is owned. Returns the next frontier.
@@ -201,7 +209,7 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
       set_value(record, value);
       job.tell(worker, vertex, record, calls);
     }
-    /// Takes records, or offers.
+    /// Takes records.
     void take_all(int worker, std::span<const std::byte> records) const {
       for (std::size_t at = 0; at < records.size(); at += job.record_bytes()) {
         std::uint32_t local = 0;
@@ -248,19 +256,19 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
           };
     }
   };
-  /// A worker's tell(). `kOffers`: it hands over what it tells.
-  template <class OwnEars, bool kOffers>
+  /// A worker's tell(). `kHearing`: how what it tells is heard.
+  template <class OwnEars, detail::Hearing kHearing>
   struct Tell {
     const OwnEars& ears;
     int worker;
 
     [[gnu::always_inline]] void operator()(KnownNumber vertex, Value value) const {
-      if constexpr (kOffers) {
-        FrontierJob& job = ears.job;
-        if (job.hearing() == detail::Hearing::by_keepers || ears.hear.is_news(vertex, value))
-          job.offers_->put(worker, job.hearing(), {vertex, value}, [this](const detail::Offer<Value>& one) {
-            ears.take(worker, one.vertex, one.value);
-          });
+      if constexpr (kHearing != detail::Hearing::at_once) {
+        if (kHearing == detail::Hearing::by_keepers || ears.hear.is_news(vertex, value))
+          ears.job.offers_->template put<kHearing>(
+              worker, {vertex, value}, [&ears = ears, worker = worker](const detail::Offer<Value>& one) {
+                ears.take(worker, one.vertex, one.value);
+              });
       } else {
         ears.take(worker, vertex, value);
       }
@@ -277,9 +285,9 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
       ears.job.count(worker, vertices, edges);
     }
   };
-  template <bool kOffers = false, class OwnEars>
+  template <detail::Hearing kHearing = detail::Hearing::at_once, class OwnEars>
   static auto tell_of(const OwnEars& ears, int worker) {
-    return Tell<OwnEars, kOffers>{ears, worker};
+    return Tell<OwnEars, kHearing>{ears, worker};
   }
 
   static void set_value(Record& record, Value value) noexcept {
@@ -304,15 +312,27 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
           return row.vertex;
       }
       ();
-      if constexpr (std::is_invocable_v<Visit, int, decltype(what), decltype(tell)>)
-        visit(worker, what, tell);
-      else
-        visit(what, tell);
+      const auto visited = [&] {
+        if constexpr (std::is_invocable_v<Visit, int, decltype(what), decltype(tell)>)
+          return visit(worker, what, tell);
+        else
+          return visit(what, tell);
+      };
+      if constexpr (std::is_same_v<decltype(visited()), bool>) {
+        return visited();
+      } else {
+        visited();
+        return true;
+      }
     };
     calls.visit = [this, &ears, &call](int worker, const FrontierRow& row) {
-      if constexpr (kHandsOver<Hear>)
-        if (hearing() != detail::Hearing::at_once) return call(worker, row, tell_of<true>(ears, worker));
-      call(worker, row, tell_of(ears, worker));
+      if constexpr (kHandsOver<Hear>) {
+        using detail::Hearing;
+        if (hearing() == Hearing::by_keepers)
+          return call(worker, row, tell_of<Hearing::by_keepers>(ears, worker));
+        if (hearing() == Hearing::in_bins) return call(worker, row, tell_of<Hearing::in_bins>(ears, worker));
+      }
+      return call(worker, row, tell_of(ears, worker));
     };
     return run(calls);
   }

@@ -36,7 +36,9 @@ class FrontierState::Engine : public Workers {
     step([&](frontier::Superstep& done) {
       ++state_.step_;
       lane(0).said.vertices = frontier.size();
+      if (counts_next_ && followed_.next) edges_ = followed_.next->edges;
       visit_all(frontier, calls, done, distributed_);
+      edges_.reset();
       if (!distributed_) lane(0).said += {0, done.edges, 1};
       hear_all_said();
       if (counts_next_) followed_.next = totals_of_news();
@@ -82,15 +84,16 @@ class FrontierState::Engine : public Workers {
   List pull(std::span<const LocalNumber> frontier, std::span<std::uint64_t> wanted, const Reach& reach,
             const MorePulls& more) {
     state_.step_ = 0;
-    if (!puller_) puller_.emplace(*job_);
-    puller_->start(frontier);
+    List left;
     for (bool goes_on = true; goes_on;)
       step([&](frontier::Superstep& done) {
-        ++state_.step_;
+        if (!puller_) puller_.emplace(*this);
+        if (++state_.step_ == 1) puller_->start(frontier, wanted);
         const Totals next = puller_->pull(wanted, reach, done);
         goes_on = more(next) && next.vertices > 0;
+        if (!goes_on) left = puller_->list();
       });
-    return puller_->list();
+    return left;
   }
 
   List settle(List frontier, const Calls& calls, std::uint64_t most_supersteps) {
@@ -119,6 +122,7 @@ class FrontierState::Engine : public Workers {
     List next;
     step([&](frontier::Superstep& done) {
       state_.step_ = 1;
+      state_.shared_ = lanes_.size() > 1;
       run_workers([&](int worker) {
         work(worker);
         if (distributed_) end(worker, calls, 1, false);

@@ -79,6 +79,13 @@ void check(const Options& options, const graph::GraphFile& graph);
 /// Throws UsageError unless the vertex is one of the graph.
 void expect_vertex(const graph::GraphFile& graph, VertexId vertex);
 
+/// Returns how many edges a frontier has where these are few: a process goes on alone, and nobody counts what
+/// comes next.
+inline std::uint64_t few_edges(const graph::GraphFile& graph) {
+  constexpr std::uint64_t kPart = 1024, kLeast = 64, kMost = 4096;
+  return std::clamp(graph.edges() / kPart, kLeast, kMost);
+}
+
 /// Gives owned vertices, a span at a time, each of which stays until the next call; an empty one is the last.
 using TakeOwned = std::function<std::span<const LocalNumber>()>;
 
@@ -217,15 +224,23 @@ class Job {
     }
   }
   /// Does the same for a list of owned vertices that the workers share: `next`, 0 before, is what none has
-  /// taken.
-  template <class Work>
-  void each_shared_row(int worker, std::span<const KnownNumber> list, std::atomic<std::size_t>& next,
-                       const Work& work) {
+  /// taken. Calls fetch(vertex) some time before work().
+  template <class Work, class Fetch = void (*)(KnownNumber)>
+  void each_shared_row(
+      int worker, std::span<const KnownNumber> list, std::atomic<std::size_t>& next, const Work& work,
+      const Fetch& fetch = [](KnownNumber) {}) {
+    // The first rows of a piece are not fetched ahead, so pieces are long where there are enough for all.
+    constexpr std::size_t kPieces = 8, kMost = 1024;  // of a worker; rows
+    const std::size_t pieces = kPieces * static_cast<std::size_t>(pool().workers());
+    const std::size_t at_once =
+        on_disks() ? rows_at_once() : std::clamp(list.size() / pieces, rows_at_once(), kMost);
     each_row(
         worker,
         [&] {
-          const std::size_t at = std::min(next.fetch_add(rows_at_once()), list.size());
-          return numbered<LocalNumber>(plain(list.subspan(at, std::min(rows_at_once(), list.size() - at))));
+          const std::size_t at = std::min(next.fetch_add(at_once), list.size());
+          const auto taken = list.subspan(at, std::min(at_once, list.size() - at));
+          for (const KnownNumber v : taken) fetch(v);
+          return numbered<LocalNumber>(plain(taken));
         },
         work);
   }

@@ -20,6 +20,7 @@ FrontierState::FrontierState(const std::shared_ptr<frontier::Job>& job, std::siz
       owned_(job->owned()),
       known_(job->known()),
       record_bytes_(job->record_bytes()),
+      is_only_(job->is_only()),
       waiting_(known_ / 64 + std::size_t{1}),
       news_(static_cast<std::size_t>(job->pool().workers())),
       engine_(std::make_unique<Engine>(*this, job, log)) {
@@ -60,31 +61,29 @@ std::vector<LocalNumber> FrontierState::pull(std::span<const LocalNumber> fronti
                                              std::span<std::uint64_t> wanted, const Reach& reach,
                                              const MorePulls& more) {
   engine_->expect(frontier);
-  if (wanted.size() < known() / 64 + std::size_t{2})
-    throw UsageError(
-        fmt::format("pull: {} words have no room for {} vertices and one word more", wanted.size(), known()));
+  if (wanted.size() * 64 < known())
+    throw UsageError(fmt::format("pull: {} words have no room for {} vertices", wanted.size(), known()));
   return engine_->pull(frontier, wanted, reach, more);
 }
 
 void FrontierState::set_kind(std::uint64_t kind) noexcept { engine_->set_kind(kind); }
 
-std::vector<LocalNumber> FrontierState::superstep(std::span<const LocalNumber> frontier, const Calls& calls) {
+std::vector<LocalNumber> FrontierState::superstep(std::vector<LocalNumber> frontier, const Calls& calls) {
   engine_->expect(frontier);
-  std::vector<LocalNumber> list(frontier.begin(), frontier.end());
-  engine_->superstep(list, calls);
-  return list;
+  engine_->superstep(frontier, calls);
+  return frontier;
 }
 
-std::vector<LocalNumber> FrontierState::follow(std::span<const LocalNumber> frontier, const Calls& calls,
+std::vector<LocalNumber> FrontierState::follow(std::vector<LocalNumber> frontier, const Calls& calls,
                                                const More& more) {
   engine_->expect(frontier);
-  return engine_->follow({frontier.begin(), frontier.end()}, calls, more);
+  return engine_->follow(std::move(frontier), calls, more);
 }
 
-std::vector<LocalNumber> FrontierState::settle(std::span<const LocalNumber> frontier, const Calls& calls,
+std::vector<LocalNumber> FrontierState::settle(std::vector<LocalNumber> frontier, const Calls& calls,
                                                std::uint64_t most_supersteps) {
   engine_->expect(frontier);
-  return engine_->settle({frontier.begin(), frontier.end()}, calls, most_supersteps);
+  return engine_->settle(std::move(frontier), calls, most_supersteps);
 }
 
 void FrontierState::settle_in_order(std::span<const LocalNumber> frontier, const Calls& calls) {

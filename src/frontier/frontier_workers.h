@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
-#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <thread>
 #include <utility>
@@ -98,8 +98,6 @@ class FrontierState::Workers {
  protected:
   using Active = frontier::Active;
   using PushNote = frontier::PushNote;
-  // Frontiers with fewer edges are few, for going on alone: this part of the graph, within bounds.
-  static constexpr std::uint64_t kFewEdgesOf = 1024, kLeastFew = 64, kMostFew = 4096;
   // Supersteps that a process makes alone, until all decide again.
   static constexpr std::uint32_t kMostAlone = 64;
   // Edges that one worker follows sooner than the others wake up; and where workers that wait block at once.
@@ -150,9 +148,11 @@ class FrontierState::Workers {
         if (deal.hearing == Hearing::in_bins) calls.hear_offers(worker);
       }
       // With say(), what owners are told is complete when all have arrived.
-      if (deal.hearing == Hearing::by_keepers || (distributed_ && (!ends || calls.say)))
-        hear_until(arrived, workers, worker, calls);
-      if (deal.hearing == Hearing::by_keepers) calls.hear_offers(worker);
+      if (distributed_ && (!ends || calls.say)) hear_until(arrived, workers, worker, calls);
+      if (deal.hearing == Hearing::by_keepers) {
+        job_->pool().barrier();
+        calls.hear_offers(worker);
+      }
       if (counts_next_) lane(worker).next_edges = edges_out_of(news(worker).owned);
       if (ends) end(worker, calls, 1, false);
     };
@@ -169,9 +169,9 @@ class FrontierState::Workers {
   Deal deal(const List& frontier, const Calls& calls, bool ends) const {
     if (lanes_.size() == 1) return {!ends};
     const bool blocked = job_->pool().placement().oversubscribed;
-    if (!ends && !has_edges(frontier, blocked ? kOneWorkerBlocked : kOneWorker)) return {true};
+    if (!ends && !follows_edges(frontier, blocked ? kOneWorkerBlocked : kOneWorker)) return {true};
     if (distributed_ || !calls.hear_offers) return {false};
-    const bool few = !job_->on_disks() && !has_edges(frontier, job_->graph().vertices() / kKeptOf);
+    const bool few = !job_->on_disks() && !follows_edges(frontier, job_->graph().vertices() / kKeptOf);
     return {false, few ? Hearing::by_keepers : Hearing::in_bins};
   }
   /// Says that a worker has arrived, also where it throws.
@@ -187,16 +187,15 @@ class FrontierState::Workers {
   void hear_until(const std::atomic<std::size_t>& arrived, std::size_t workers, int worker,
                   const Calls& calls) {
     while (arrived < workers)
-      if (!distributed_ || job_->records().take_bytes(worker, hears(worker, calls)) == 0)
-        std::this_thread::yield();
+      if (job_->records().take_bytes(worker, hears(worker, calls)) == 0) std::this_thread::yield();
   }
   void visit_rows(int worker, const List& frontier, std::atomic<std::size_t>& next, const Calls& calls) {
     std::uint64_t edges = 0;
     const auto list = numbered<KnownNumber>(plain(std::span(frontier)));
-    job_->each_shared_row(worker, list, next, [&](const FrontierRow& row) {
-      edges += row.targets.size();
-      calls.visit(worker, row);
-    });
+    const auto visit = [&](const FrontierRow& row) {
+      if (calls.visit(worker, row)) edges += row.targets.size();
+    };
+    job_->each_shared_row(worker, list, next, visit, [&](KnownNumber v) { state_.fetch(v); });
     news(worker).edges += edges;
   }
   void visit_vertices(int worker, const List& frontier, std::atomic<std::size_t>& next, const Calls& calls) {
@@ -247,6 +246,8 @@ class FrontierState::Workers {
         sum += PushNote::of(job_->records().note(worker, peer));
     }
     if (sum.levels > kMostAlone) throw Error("a process has gone on alone for too long");
+    if (sum.levels > 1 && !active_.is_one())
+      throw Error("a process has gone on alone while others had vertices to follow");
     active_ = sum.next;
     followed_ = {sum.levels, {sum.vertices, sum.edges}, sum.edges_before};
     if (distributed_ && active_.nobody()) followed_.next.emplace();
@@ -257,6 +258,10 @@ class FrontierState::Workers {
     for (std::size_t i = 0; i < vertices.size() && edges < least; ++i) edges += 1 + job_->degree(vertices[i]);
     return edges >= least;
   }
+  /// Returns the same of a frontier, whose edges may be counted.
+  bool follows_edges(const List& frontier, std::uint64_t least) const {
+    return edges_ ? *edges_ >= least : has_edges(frontier, least);
+  }
   std::uint64_t edges_out_of(std::span<const LocalNumber> vertices) const {
     constexpr std::size_t kAhead = 16;
     std::uint64_t edges = 0;
@@ -266,9 +271,7 @@ class FrontierState::Workers {
     }
     return edges;
   }
-  bool is_few(const List& frontier) const {
-    return !has_edges(frontier, std::clamp(job_->graph().edges() / kFewEdgesOf, kLeastFew, kMostFew));
-  }
+  bool is_few(const List& frontier) const { return !has_edges(frontier, frontier::few_edges(job_->graph())); }
 
   /// Says that the vertex is not in news any more. Other workers rest.
   void no_longer_waits(LocalNumber v) noexcept { state_.waiting_[v / 64] &= ~(std::uint64_t{1} << v % 64); }
@@ -292,9 +295,10 @@ class FrontierState::Workers {
   frontier::SuperstepLog* log_;  ///< null: nobody wants to know
   bool distributed_;
   std::uint64_t kind_ = 0;
-  bool counts_next_ = false;  ///< a process alone counts the edges out of its news
-  frontier::Active active_;   ///< who has a frontier, as the end of the last superstep says
-  Followed followed_;         ///< likewise
+  std::optional<std::uint64_t> edges_;  ///< out of the frontier, where they are counted
+  bool counts_next_ = false;            ///< a process alone counts the edges out of its news
+  frontier::Active active_;             ///< who has a frontier, as the end of the last superstep says
+  Followed followed_;                   ///< likewise
   std::vector<Lane> lanes_;
 };
 

@@ -71,6 +71,7 @@ class FrontierState::InOrder {
 
   /// Visits all vertices of the bucket.
   void visit_bucket(std::uint64_t bucket) {
+    state_.step_ = bucket;
     const auto vertices = take_bucket(bucket);
     std::atomic<std::size_t> next{0};
     workers_.run_workers([&](int worker) { visit_rows(worker, bucket, vertices, next); });
@@ -92,11 +93,9 @@ class FrontierState::InOrder {
   void visit_rows(int worker, std::uint64_t bucket, std::span<const KnownNumber> vertices,
                   std::atomic<std::size_t>& next) {
     const auto visit = [&](const FrontierRow& row) {
-      if (calls_.order(KnownNumber(row.vertex)) < bucket) return;  // it was visited there
-      state_.count(worker, 1, row.targets.size());
-      calls_.visit(worker, row);
+      if (calls_.visit(worker, row)) state_.count(worker, 1, row.targets.size());
     };
-    job_.each_shared_row(worker, vertices, next, visit);
+    job_.each_shared_row(worker, vertices, next, visit, [&](KnownNumber v) { state_.fetch(v); });
     Buckets& own = waiting(worker).owned;
     for (auto size = own.size(bucket); size > 0 && size < kByItself; size = own.size(bucket)) {
       const auto again = own.take(bucket);

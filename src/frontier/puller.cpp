@@ -9,25 +9,17 @@
 
 namespace edgewire::detail {
 
-void FrontierState::Puller::start(std::span<const LocalNumber> frontier) {
+void FrontierState::Puller::start(std::span<const LocalNumber> frontier, std::span<Word> wanted) {
   frontier_.clear();
   frontier_.add_all(frontier);
+  for (const LocalNumber v : frontier) wanted[v / kBits] &= ~(Word{1} << v % kBits);
   in_frontier_ = frontier.size();
-}
-
-std::vector<LocalNumber> FrontierState::Puller::list() const {
-  std::vector<LocalNumber> all;
-  all.reserve(in_frontier_);
-  for (std::size_t w = 0; w < next_.size(); ++w)
-    for (Word left = owned_of(frontier_.all_words(), w); left != 0; left &= left - 1)
-      all.push_back(lowest(w, left));
-  return all;
 }
 
 Totals FrontierState::Puller::pull(std::span<Word> wanted, const Reach& reach, frontier::Superstep& done) {
   for (Worker& worker : workers_) worker.vertices = worker.edges = worker.followed = 0;
   std::atomic<std::size_t> next{0};
-  job_.pool().run([&](int lane) {
+  workers_of_job_.run_workers([&](int lane) {
     share_frontier(lane, wanted);
     job_.pool().barrier();  // a worker reads what all lanes have brought
     if (job_.on_disks())

@@ -14,6 +14,7 @@
 
 #include "base/bits.h"
 #include "frontier/frontier_job.h"
+#include "frontier/frontier_workers.h"
 #include "frontier/known_rows.h"
 
 namespace edgewire::detail {
@@ -23,17 +24,20 @@ class FrontierState::Puller {
  public:
   using Word = Bits::Word;
 
-  /// Memory: a bit for each known vertex, and one for each owned one. `job` outlives it.
-  explicit Puller(frontier::Job& job)
-      : job_(job), frontier_(job.known()), next_((job.owned() + std::size_t{kBits} - 1) / kBits) {}
+  /// Memory: a bit for each known vertex, and one for each owned one. `workers` outlive it.
+  explicit Puller(Workers& workers)
+      : workers_of_job_(workers),
+        job_(workers.job()),
+        frontier_(job_.known()),
+        next_((job_.owned() + std::size_t{kBits} - 1) / kBits) {}
 
-  /// Makes this the frontier.
-  void start(std::span<const LocalNumber> frontier);
+  /// Makes this the frontier. It needs no other process.
+  void start(std::span<const LocalNumber> frontier, std::span<Word> wanted);
   /// Runs a superstep, which makes the next frontier of this one, and returns what is in it in all processes.
   /// See FrontierState::pull().
   Totals pull(std::span<Word> wanted, const Reach& reach, frontier::Superstep& done);
-  /// Returns the frontier.
-  std::vector<LocalNumber> list() const;
+  /// Returns the frontier, after a pull. It needs no other process.
+  std::vector<LocalNumber> list() const { return frontier_.members<LocalNumber>(); }
 
  private:
   static constexpr std::uint32_t kBits = Bits::kBits;
@@ -68,6 +72,7 @@ class FrontierState::Puller {
                        static_cast<std::uint32_t>(std::countr_zero(bits)));
   }
 
+  Workers& workers_of_job_;
   frontier::Job& job_;
   Bits frontier_;                  ///< by known number
   std::vector<Word> next_;         ///< the next frontier, of owned vertices

@@ -43,10 +43,6 @@ struct WideRecord {
   double number() const { return std::bit_cast<double>(value); }
 };
 
-/// The record that holds a value of 4 or 8 bytes.
-template <class Value>
-using RecordOf = std::conditional_t<sizeof(Value) == sizeof(ShortRecord::value), ShortRecord, WideRecord>;
-
 /// A process has sent so many bytes.
 struct Sent {
   std::uint64_t record_bytes = 0;  ///< had to be sent: records of the kernel, without anything around them

@@ -39,7 +39,8 @@ class SuperstepLog {
   explicit SuperstepLog(Job& job) : job_(job) {}
 
   /// Runs work(done), which counts vertices and edges in `done`, and measures it. Where work() returns false,
-  /// no process had anything to follow: the time and the bytes are those of the superstep before.
+  /// no process had anything to follow: the time and the bytes are those of the superstep before, if there is
+  /// one.
   template <class Work>
   void step(std::uint64_t kind, const Work& work) {
     const Meter meter(job_);
@@ -69,6 +70,13 @@ class SuperstepLog {
       }
     });
   }
+  /// Runs work() as a part of the last superstep; nobody is told.
+  template <class Work>
+  void extend(const Work& work) {
+    const Meter meter(job_);
+    work();
+    if (!all_.empty()) meter.add_to(all_.back());
+  }
   /// Adds supersteps that another kernel has measured.
   void add(const std::vector<Superstep>& others, std::uint64_t kind) {
     for (Superstep one : others) {
@@ -77,7 +85,6 @@ class SuperstepLog {
       all_.push_back(one);
     }
   }
-  const Superstep& last() const noexcept { return all_.back(); }
   std::vector<Superstep> take() { return std::exchange(all_, {}); }
 
  private:

@@ -36,7 +36,7 @@ class BfsKernel : public FrontierKernel {
   disk::VertexBytes vertex_bytes() const override {
     auto bytes = perf::vertex_bytes("bfs");
     if (needs_parents()) bytes.owned += sizeof(PlainId);
-    if (asked_parents() == Bfs::Parents::smallest) bytes.other += sizeof(std::uint32_t) + sizeof(PlainId);
+    if (asked_parents() == Bfs::Parents::smallest) bytes.other += 2 * sizeof(PlainId);
     return bytes;
   }
   std::vector<std::string> runs() const override { return sources_.names; }

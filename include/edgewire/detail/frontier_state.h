@@ -75,7 +75,8 @@ class FrontierState {
   /// Returns the sum of what all processes pass. Collective, between supersteps.
   std::uint64_t sum(std::uint64_t mine);
   /// Returns the number of the superstep that goes on, or of the last one: the same in all processes. It
-  /// counts from 1, and begins anew with each call of FrontierJob. Only superstep() counts on.
+  /// counts from 1, and begins anew with each call of FrontierJob; only superstep() counts on. It is the
+  /// bucket where vertices settle in order.
   std::uint64_t step() const noexcept { return step_; }
   /// Notes the supersteps from here on as being of this kind, where a kernel has several; at first 0.
   void set_kind(std::uint64_t kind) noexcept;
@@ -84,6 +85,13 @@ class FrontierState {
   /// Returns whether several workers may hear at this time of vertices whose values lie side by side. It is
   /// for hear().
   bool is_shared() const noexcept { return shared_; }
+  /// Says that visit() reads values[vertex], so that they are fetched into the cache ahead. They outlive
+  /// this.
+  template <class Value>
+  void will_read(std::span<Value> values) noexcept {
+    read_ = reinterpret_cast<const std::byte*>(values.data());
+    read_bytes_ = sizeof(Value);
+  }
   /// Asks after a superstep whether to go on. All processes pass the same, and must answer the same.
   using More = std::function<bool(const Followed&)>;
   using MorePulls = std::function<bool(const Totals& next)>;
@@ -103,7 +111,7 @@ class FrontierState {
   using Record = std::array<std::uint32_t, 4>;
   /// What a superstep calls. Bytes are whole records, side by side.
   struct Calls {
-    std::function<void(int worker, const FrontierRow& row)> visit;
+    std::function<bool(int worker, const FrontierRow& row)> visit;
     std::function<void(int worker, std::span<const std::byte> records)> hear;
     /// Sets the value of a record for a boundary vertex, and returns whether its owner is to be told; or
     /// empty.
@@ -123,14 +131,13 @@ class FrontierState {
   FrontierState(const FrontierState&) = delete;
   FrontierState& operator=(const FrontierState&) = delete;
 
-  std::vector<LocalNumber> superstep(std::span<const LocalNumber> frontier, const Calls& calls);
-  std::vector<LocalNumber> follow(std::span<const LocalNumber> frontier, const Calls& calls,
-                                  const More& more);
-  std::vector<LocalNumber> settle(std::span<const LocalNumber> frontier, const Calls& calls,
+  std::vector<LocalNumber> superstep(std::vector<LocalNumber> frontier, const Calls& calls);
+  std::vector<LocalNumber> follow(std::vector<LocalNumber> frontier, const Calls& calls, const More& more);
+  std::vector<LocalNumber> settle(std::vector<LocalNumber> frontier, const Calls& calls,
                                   std::uint64_t most_supersteps);
   void settle_in_order(std::span<const LocalNumber> frontier, const Calls& calls);
   std::vector<LocalNumber> exchange(const std::function<void(int worker)>& work, const Calls& calls);
-  /// Adds a vertex to those that have heard news, where it is once.
+  /// Adds a vertex to those that have heard news, unless it is there.
   void add(int worker, KnownNumber vertex) {
     constexpr std::uint32_t kBits = 64;
     const std::atomic_ref word(waiting_[vertex / kBits]);
@@ -160,6 +167,8 @@ class FrontierState {
   /// Tells the owner of a boundary vertex, or of any vertex of another process.
   void tell(int worker, KnownNumber vertex, Record& record, const Calls& calls);
   void tell(int worker, Home vertex, Record& record, const Calls& calls);
+  void fetch(KnownNumber vertex) const noexcept { __builtin_prefetch(read_ + vertex * read_bytes_); }
+  bool is_only() const noexcept { return is_only_; }  ///< no other process takes part
   int workers() const noexcept { return static_cast<int>(news_.size()); }
   /// The size of the job's records, which have room for a value.
   std::size_t record_bytes() const noexcept { return record_bytes_; }
@@ -189,7 +198,10 @@ class FrontierState {
 
   std::uint32_t rank_ = 0, owned_ = 0, known_ = 0;
   std::size_t record_bytes_ = 0;
+  bool is_only_ = false;
   std::uint64_t step_ = 0;
+  const std::byte* read_ = nullptr;  ///< what will_read() has said
+  std::size_t read_bytes_ = 0;
   Hearing hearing_ = Hearing::at_once;
   bool shared_ = false;
   std::vector<std::uint64_t> waiting_;     ///< a bit for each vertex that this process knows: it is in news_

@@ -192,9 +192,9 @@ class Offers {
   }
 
   /// Hands over an offer. `hear`: is called with offers of its range where this worker gathers one.
-  template <class Hear>
-  void put(int worker, Hearing hearing, const Offer<Value>& offer, const Hear& hear) {
-    if (hearing == Hearing::in_bins)
+  template <Hearing kHearing, class Hear>
+  void put(int worker, const Offer<Value>& offer, const Hear& hear) {
+    if constexpr (kHearing == Hearing::in_bins)
       bins_.put(worker, offer, hear);
     else
       kept_[static_cast<std::size_t>(worker)].of[keeper(offer.vertex)].push_back(offer);
