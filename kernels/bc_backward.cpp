@@ -113,6 +113,7 @@ void BcLevels<Number>::set_shares(List level, std::span<const Number> sums) {
     out_->scores[v] += static_cast<double>(sigma_[v] * sum);
   });
 }
+
 template void BcLevels<double>::accumulate();
 template void BcLevels<Scaled>::accumulate();
 

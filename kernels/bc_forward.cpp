@@ -166,6 +166,7 @@ void BcLevels<Number>::visit(Worker& worker) {
     if (is_too_many(sigma_[v])) worker.too_many = true;
   }
 }
+
 template bool BcLevels<double>::count_paths();
 template bool BcLevels<Scaled>::count_paths();
 template void BcLevels<double>::visit(Worker&);

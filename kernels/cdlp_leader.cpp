@@ -52,4 +52,5 @@ void Cdlp::find_leader() {
   for (const Worker& worker : workers_) degree += worker.leading_degree;
   led_ = degree > owned_edges_ / 2;
 }
+
 }  // namespace edgewire::kernels

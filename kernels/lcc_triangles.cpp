@@ -72,6 +72,7 @@ std::pair<std::size_t, std::size_t> places_of(OrientedRows::Row row, const RowBa
   const auto last = std::lower_bound(first, row.end(), batch.last);
   return {first - row.begin(), last - row.begin()};
 }
+
 }  // namespace
 
 /// Finds the triangles of a graph without its directions: for each neighbour v of u, those of the neighbours
@@ -158,6 +159,7 @@ void Lcc::mark(Worker& worker, Row row, std::span<const std::uint8_t> both_ways)
 void Lcc::unmark(Worker& worker, Row row) {
   for (const std::uint32_t v : row) add_credit(v, std::exchange(worker.marks[v], {}).credit());
 }
+
 template void Lcc::find_triangles<false>(Worker&, std::uint32_t, const RowBatch&);
 template void Lcc::find_triangles<true>(Worker&, std::uint32_t, const RowBatch&);
 

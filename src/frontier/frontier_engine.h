@@ -8,6 +8,7 @@
 // keep what arrives until they know this, and only then call hear(), which may ask for step().
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>

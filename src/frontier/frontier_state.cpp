@@ -20,7 +20,6 @@ FrontierState::FrontierState(const std::shared_ptr<frontier::Job>& job, std::siz
       owned_(job->owned()),
       known_(job->known()),
       record_bytes_(job->record_bytes()),
-      is_only_(job->is_only()),
       waiting_(known_ / 64 + std::size_t{1}),
       news_(static_cast<std::size_t>(job->pool().workers())),
       engine_(std::make_unique<Engine>(*this, job, log)) {
@@ -29,6 +28,8 @@ FrontierState::FrontierState(const std::shared_ptr<frontier::Job>& job, std::siz
 }
 
 FrontierState::~FrontierState() = default;
+
+bool FrontierState::is_only() const noexcept { return engine_->job().is_only(); }
 
 const graph::GraphFile& FrontierState::graph() const noexcept { return engine_->job().graph(); }
 

@@ -32,18 +32,11 @@ class FrontierState::Workers {
       : state_(state),
         job_(std::move(job)),
         log_(log),
-        distributed_(job_->bootstrap().size() > 1),
+        distributed_(!job_->is_only()),
         lanes_(static_cast<std::size_t>(job_->pool().workers())) {}
 
   frontier::Job& job() noexcept { return *job_; }
   void set_kind(std::uint64_t kind) noexcept { kind_ = kind; }
-  void tell(int worker, Home home, Record& record, const Calls& calls) {
-    record[0] = home.local;
-    lane(worker).said.next.add(home.owner);
-    job_->records().send_bytes(
-        worker, static_cast<int>(home.owner), record.data(),
-        [&](int, std::span<const std::byte> records) { hear(worker, records, calls); });
-  }
   /// Called before the first superstep with a frontier.
   void expect(std::span<const LocalNumber> frontier) {
     job_->make_rows();
@@ -75,6 +68,16 @@ class FrontierState::Workers {
       if (local >= state_.owned()) throw Error("a process has sent a vertex that does not exist");
     }
     calls.hear(worker, records);
+  }
+
+  /// Returns a function that takes what arrives.
+  auto hears(int worker, const Calls& calls) const {
+    return [this, worker, &calls](int, std::span<const std::byte> records) { hear(worker, records, calls); };
+  }
+  void tell(int worker, Home home, Record& record, const Calls& calls) {
+    record[0] = home.local;
+    lane(worker).said.next.add(home.owner);
+    job_->records().send_bytes(worker, static_cast<int>(home.owner), record.data(), hears(worker, calls));
   }
 
   /// Runs work(done), which counts a superstep, and notes it where somebody wants to know.
@@ -125,10 +128,6 @@ class FrontierState::Workers {
     Active active;
     if (!frontier.empty()) active.add(state_.rank());
     return frontier.empty() || is_few(frontier) ? active : Active::several();
-  }
-  /// Returns a function that takes what arrives.
-  auto hears(int worker, const Calls& calls) const {
-    return [this, worker, &calls](int, std::span<const std::byte> records) { hear(worker, records, calls); };
   }
   /// Visits the vertices of the frontier. `ends`: each worker ends the superstep then, in all processes.
   void visit_all(List& frontier, const Calls& calls, frontier::Superstep& done, bool ends) {

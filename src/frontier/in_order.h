@@ -167,9 +167,7 @@ class FrontierState::InOrder {
     frontier::Active told = workers_.take_told(worker);
     if (has_more) told.add(state_.rank());
     note[2] = told.code();
-    job_.records().finish_bytes(
-        worker, [&](int, std::span<const std::byte> records) { workers_.hear(worker, records, calls_); },
-        note);
+    job_.records().finish_bytes(worker, workers_.hears(worker, calls_), note);
     return told;
   }
   Waiting& waiting(int worker) noexcept { return state_.waiting_in_order_[static_cast<std::size_t>(worker)]; }

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 

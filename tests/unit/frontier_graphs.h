@@ -1,10 +1,13 @@
-// Graphs for kernels of a caller's own that follow a frontier, and their levels.
+// Graphs for kernels of a caller's own that follow a frontier, their levels, and ways to share them out.
 #pragma once
+
+#include <doctest/doctest.h>
 
 #include <cstdint>
 #include <tuple>
 #include <vector>
 
+#include "edgewire/options.h"
 #include "graph_test.h"
 
 namespace edgewire {
@@ -41,6 +44,19 @@ inline std::vector<graph::Edge> hubs_on_paths(std::uint32_t parts) {
     }
   }
   return edges;
+}
+
+/// Calls work(options, processes) for some numbers of processes and workers.
+template <class Work>
+void for_each_cut(const Work& work) {
+  for (const int processes : {1, 2, 3})
+    for (const int workers : {1, 2})
+      for (const char* ownership : {"hash", "ranges"}) {
+        CAPTURE(processes);
+        CAPTURE(workers);
+        CAPTURE(ownership);
+        work(JobOptions{.workers = workers, .ownership = ownership}, processes);
+      }
 }
 
 }  // namespace edgewire

@@ -163,16 +163,10 @@ TEST_CASE("supersteps have their numbers in all processes, also while one of the
     const auto& edges = one.second;
     const graph::BuiltGraph built(vertices, edges);
     const auto expected = plain_levels(vertices, edges);
-    for (const int processes : {1, 2, 3})
-      for (const int workers : {1, 2})
-        for (const char* ownership : {"hash", "ranges"}) {
-          CAPTURE(vertices);
-          CAPTURE(processes);
-          CAPTURE(workers);
-          CAPTURE(ownership);
-          const JobOptions options{.workers = workers, .ownership = ownership};
-          CHECK(followed_levels(built.graph, processes, options) == expected);
-        }
+    for_each_cut([&](const JobOptions& options, int processes) {
+      CAPTURE(vertices);
+      CHECK(followed_levels(built.graph, processes, options) == expected);
+    });
   }
 }
 

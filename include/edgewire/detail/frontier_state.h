@@ -1,4 +1,4 @@
-// What a FrontierJob (edgewire/frontier.h) has whatever its values are.
+// The part of a FrontierJob (edgewire/frontier.h) that does not depend on the type of its values.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ struct Totals {
   std::uint64_t vertices = 0, edges = 0;
 };
 
-/// What all processes have followed since they were last asked whether they go on.
+/// The supersteps of all processes since they were last asked whether they go on.
 struct Followed {
   std::uint64_t supersteps = 0;
   Totals last;                     ///< in the last of these supersteps
@@ -43,7 +43,7 @@ struct Followed {
   std::optional<Totals> next{};    ///< the frontier that is left, where it is known without asking others
 };
 
-/// What hear() may return in place of bool: no vertex has such news twice before its owner's next superstep.
+/// hear() may return this in place of bool, where no vertex has such news twice in one superstep.
 struct Once {
   bool is_news;
   explicit operator bool() const noexcept { return is_news; }
@@ -51,7 +51,7 @@ struct Once {
 
 namespace detail {
 
-/// What a FrontierJob has whatever its values are.
+/// The part of a FrontierJob that does not depend on the type of its values.
 class FrontierState {
  public:
   const graph::GraphFile& graph() const noexcept;
@@ -72,7 +72,7 @@ class FrontierState {
   Home home(VertexId vertex) const noexcept;
   /// Returns how many edges lead out of an owned vertex.
   std::uint64_t degree(LocalNumber local) const noexcept;
-  /// Returns the sum of what all processes pass. Collective, between supersteps.
+  /// Returns the sum of `mine` over all processes. Collective, between supersteps.
   std::uint64_t sum(std::uint64_t mine);
   /// Returns the number of the superstep that goes on, or of the last one: the same in all processes. It
   /// counts from 1, and begins anew with each call of FrontierJob; only superstep() counts on. It is the
@@ -109,7 +109,7 @@ class FrontierState {
   /// A record has the local number of a vertex at its owner, which is the engine's, and then a value. This is
   /// room for the largest one; record_bytes() of it travel.
   using Record = std::array<std::uint32_t, 4>;
-  /// What a superstep calls. Bytes are whole records, side by side.
+  /// A superstep calls these functions. Bytes are whole records, side by side.
   struct Calls {
     std::function<bool(int worker, const FrontierRow& row)> visit;
     std::function<void(int worker, std::span<const std::byte> records)> hear;
@@ -168,7 +168,8 @@ class FrontierState {
   void tell(int worker, KnownNumber vertex, Record& record, const Calls& calls);
   void tell(int worker, Home vertex, Record& record, const Calls& calls);
   void fetch(KnownNumber vertex) const noexcept { __builtin_prefetch(read_ + vertex * read_bytes_); }
-  bool is_only() const noexcept { return is_only_; }  ///< no other process takes part
+  /// Returns whether no other process takes part.
+  bool is_only() const noexcept;
   int workers() const noexcept { return static_cast<int>(news_.size()); }
   /// The size of the job's records, which have room for a value.
   std::size_t record_bytes() const noexcept { return record_bytes_; }
@@ -198,7 +199,6 @@ class FrontierState {
 
   std::uint32_t rank_ = 0, owned_ = 0, known_ = 0;
   std::size_t record_bytes_ = 0;
-  bool is_only_ = false;
   std::uint64_t step_ = 0;
   const std::byte* read_ = nullptr;  ///< what will_read() has said
   std::size_t read_bytes_ = 0;

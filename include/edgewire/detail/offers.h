@@ -185,7 +185,7 @@ enum class Hearing {
 template <class Value>
 class Offers {
  public:
-  /// As OfferBins has them.
+  /// The arguments are those of OfferBins.
   Offers(int workers, std::uint32_t numbers, std::size_t bytes)
       : bins_(workers, numbers, bytes), kept_(static_cast<std::size_t>(workers)) {
     for (Lists& lists : kept_) lists.of.resize(kept_.size());
