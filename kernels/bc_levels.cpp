@@ -1,24 +1,30 @@
 #include "kernels/bc_levels.h"
 
 #include <array>
+#include <bit>
+#include <mutex>
+#include <optional>
 #include <utility>
+
+#include "frontier/superstep.h"
 
 namespace edgewire::kernels {
 
 namespace {
 
-template <class T>
-void move_all(std::vector<T>& from, std::vector<T>& to) {
-  to.insert(to.end(), from.begin(), from.end());
-  from.clear();
-}
+constexpr std::uint64_t kRecordEdges = 5;  // edges that are followed in the time of a record to a process
 
 }  // namespace
+
+/// Returns whether a level is pulled. A pull sends vertices of the frontier to all processes that know them.
+bool betweenness_pulls(std::uint64_t frontier, std::uint64_t edges, std::uint64_t unseen, int processes) {
+  return unseen + frontier * static_cast<std::uint64_t>(processes - 1) * kRecordEdges < edges;
+}
 
 template <class Number>
 BcLevels<Number>::BcLevels(frontier::Job& job, bool endpoints)
     : job_(job),
-      records_(job),
+      steps_(job),
       endpoints_(endpoints),
       alone_(job.pool().workers() == 1),
       sigma_memory_(job.known() * sizeof(Number), -1, "numbers of paths", topology::Begin::staggered),
@@ -28,9 +34,7 @@ BcLevels<Number>::BcLevels(frontier::Job& job, bool endpoints)
       shares_(shares_memory_.as<Number>()),
       sums_(sums_memory_.as<Number>()),
       visited_(job.known(), !alone_),
-      in_level_(job.known(), !alone_),
-      owned_words_((job.owned() + std::size_t{Bits::kBits} - 1) / Bits::kBits),
-      workers_(static_cast<std::size_t>(job.pool().workers())) {
+      in_level_(job.known(), !alone_) {
   job.expect_records(sizeof(frontier::WideRecord));
   job.make_rows();
 }
@@ -45,80 +49,169 @@ bool BcLevels<Number>::add(VertexId source, BcSums& sums) {
   return true;
 }
 
-/// Forgets the source before, and puts this one on the first level.
+/// Goes forward, level by level: sigma of a vertex on level l + 1 is the sum of sigma over its predecessors
+/// on level l. Returns false where there are too many paths.
 template <class Number>
-void BcLevels<Number>::start(VertexId source) {
-  for (const List list : {List(order_.items), List(boundary_), List(mirrors_.items)}) {
-    for (const KnownNumber v : list) sigma_[v] = shares_[v] = Number();
-    visited_.clear_words_of(list);
+bool BcLevels<Number>::count_paths() {
+  for (bool more = true; more;) {
+    Level& level = levels_.back();
+    record(out_->forward, levels_.size() - 1, Bc::kForward, [&] {
+      level.pulled = job_.graph().symmetric() && betweenness_pulls(level.in_all, level.out_edges,
+                                                                   unvisited_edges_, job_.bootstrap().size());
+      more = open_level(level.pulled ? pull_paths(level) : push_paths(level));
+    });
   }
-  order_.clear();
-  mirrors_.clear();
-  predecessors_.clear();
-  boundary_.clear();
-  levels_.clear();
-  unvisited_edges_ = job_.graph().edges();
-  const Home home = job_.ownership().home(source);
-  if (home.owner == job_.rank()) {
-    sigma_[home.local] = Number(1);
-    worker(0).owned.emplace_back(std::uint32_t{home.local});
-  } else if (job_.boundary().knows(home)) {
-    worker(0).boundary.push_back(job_.boundary().number(home));
-  }
-  visit(worker(0));
+  return !too_many_;
 }
 
-/// Puts together what the workers have reached. Returns false when that is nothing in any process, or one has
-/// found too many paths.
+/// Each vertex of the level adds its sigma to its unvisited targets; owners get what was added elsewhere. A
+/// vertex that its owner has visited before is no news there, and has no share on the way back.
 template <class Number>
-bool BcLevels<Number>::end_level() {
-  std::array<std::uint64_t, 3> mine{};
-  for (Worker& worker : workers_) {
-    mine[0] += worker.owned.size();
-    mine[1] += std::exchange(worker.edges, 0);
-    mine[2] += std::exchange(worker.too_many, false) ? 1 : 0;
-    move_all(worker.owned, order_.items);
-    move_all(worker.boundary, boundary_);
-    move_all(worker.mirrors, mirrors_.items);
-    move_all(worker.predecessors, predecessors_.items);
-  }
-  sort(order_.open());
-  const auto [vertices, edges, too_many] = job_.sum_of_all(mine);
-  too_many_ = too_many != 0;
-  if (vertices == 0 || too_many_) return false;
-  order_.end_level();
-  mirrors_.end_level();
-  predecessors_.end_level();
-  levels_.push_back({vertices, edges});
-  unvisited_edges_ -= edges;
-  return true;
+auto BcLevels<Number>::push_paths(Level& level) -> List {
+  struct Add {
+    const BcLevels& self;
+    [[gnu::always_inline]] Once operator()(KnownNumber v, const Number& paths) const noexcept {
+      return Once{self.add_paths(v, paths)};
+    }
+  };
+  return steps_.superstep(
+      level.vertices,
+      [this](const FrontierRow& row, const auto& tell) {
+        const Number paths = sigma_[row.vertex];
+        for (std::size_t e = 0; e < row.targets.size(); ++e) {
+          if (row.targets.size() - e > kAhead) __builtin_prefetch(&sigma_[row.targets[e + kAhead]], 1);
+          tell(row.targets[e], paths);
+        }
+      },
+      Add{*this},
+      [this](KnownNumber v) {
+        visited_.add(v);
+        return sigma_[v];
+      },
+      &level.told);
+}
+
+/// Each unvisited vertex adds up sigma of its predecessors on the level. Its targets are its sources, too,
+/// since the graph stores every edge both ways.
+template <class Number>
+auto BcLevels<Number>::pull_paths(Level& level) -> List {
+  in_level_.add_all(level.vertices);
+  level.mirrors = steps_.broadcast(
+      in_level_.all_words(), [this](LocalNumber v) { return sigma_[v]; },
+      [this](KnownNumber v, const Number& paths) {
+        sigma_[v] = paths;
+        visited_.add(v);
+        in_level_.add(v);
+        return Once{true};
+      });
+  auto next = steps_.within(
+      unvisited(),
+      [this](const FrontierRow& row, const auto& tell) {
+        Number paths{};
+        for (const KnownNumber u : row.targets)
+          if (in_level_.test(u)) paths += sigma_[u];
+        if (!is_zero(paths)) tell(KnownNumber(row.vertex), paths);
+      },
+      [this](KnownNumber v, const Number& paths) {
+        sigma_[v] = paths;
+        return Once{true};
+      });
+  unmark_level(level);
+  return next;
+}
+
+/// Goes backward, level by level: the share of a path to a vertex v on level l is 1 / sigma[v], since v is a
+/// target itself, and the sum of the shares of the paths that go on from v to level l + 1. No path ends
+/// behind the last level, or leads over the source.
+template <class Number>
+void BcLevels<Number>::accumulate() {
+  for (const LocalNumber v : levels_.back().vertices) shares_[v] = Number(1) / sigma_[v];
+  for (std::size_t l = levels_.size() - 1; l-- > 1;)
+    record(out_->backward, l, Bc::kBackward, [&] {
+      if (pushes_back(levels_[l], levels_[l + 1]))
+        push_shares(levels_[l], levels_[l + 1].vertices);
+      else
+        pull_shares(levels_[l]);
+    });
+}
+
+/// Returns whether the next level pushes its shares into the level. Processes go back the way on which they
+/// have come: nothing more need be told. A process alone takes the side with fewer edges.
+template <class Number>
+bool BcLevels<Number>::pushes_back(const Level& level, const Level& next) const {
+  if (!job_.is_only()) return level.pulled;
+  return job_.graph().symmetric() && next.out_edges < level.out_edges;
+}
+
+/// Each vertex of the next level adds its share to its predecessors on this level, whose owners get what was
+/// added to mirrors.
+template <class Number>
+void BcLevels<Number>::push_shares(const Level& level, const List& next) {
+  in_level_.add_all(level.vertices);
+  in_level_.add_all(level.mirrors);
+  steps_.superstep(
+      next,
+      [this](const FrontierRow& row, const auto& tell) {
+        const Number share = shares_[row.vertex];
+        for (const KnownNumber v : row.targets)
+          if (in_level_.test(v)) tell(v, share);
+      },
+      [this](KnownNumber v, const Number& sum) {
+        const Number before = add_to(shares_[v], sum);
+        if (v < steps_.owned()) return Once{false};
+        return Once{is_zero(before)};
+      },
+      [this](KnownNumber v) { return std::exchange(shares_[v], Number()); });
+  unmark_level(level);
+  set_shares(level.vertices, shares_);  // until now, they were sums
+}
+
+/// Each vertex of the level adds up the shares of its targets, which owners have sent. Those targets that
+/// have shares by now are on the next level: no edge leads farther.
+template <class Number>
+void BcLevels<Number>::pull_shares(const Level& level) {
+  steps_.answer(
+      level.told,
+      [this](LocalNumber v) { return is_zero(shares_[v]) ? std::nullopt : std::optional(shares_[v]); },
+      [this](KnownNumber v, const Number& share) {
+        shares_[v] = share;
+        return false;
+      });
+  steps_.within(level.vertices, [this](const FrontierRow& row, const auto&) {
+    Number sum{};
+    for (std::size_t e = 0; e < row.targets.size(); ++e) {
+      if (row.targets.size() - e > kAhead) __builtin_prefetch(&shares_[row.targets[e + kAhead]]);
+      sum += shares_[row.targets[e]];
+    }
+    sums_[row.vertex] = sum;
+  });
+  set_shares(level.vertices, sums_);  // until now, no vertex of this level had a share
+}
+
+/// Makes shares of the sums of a level, and adds delta to its scores.
+template <class Number>
+void BcLevels<Number>::set_shares(const List& level, std::span<const Number> sums) {
+  for_pieces(level.size(), [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      const LocalNumber v = level[i];
+      const Number sum = sums[v];
+      shares_[v] = Number(1) / sigma_[v] + sum;
+      out_->scores[v] += static_cast<double>(sigma_[v] * sum);
+    }
+  });
 }
 
 /// Adds the ends of paths. A source lies on the paths to all that it reaches, and each of those on the paths
 /// to it.
 template <class Number>
 void BcLevels<Number>::add_endpoints(VertexId source) {
-  for (const KnownNumber v : order_.items) out_->scores[v] += 1;
   const Home home = job_.ownership().home(source);
-  if (home.owner != job_.rank()) return;
-  for (const Level& level : levels_) out_->scores[home.local] += static_cast<double>(level.vertices);
-  out_->scores[home.local] -= 2;
-}
-
-/// Runs a superstep and adds what it did to those of the sources before.
-template <class Number>
-void BcLevels<Number>::record(std::vector<frontier::Superstep>& steps, std::size_t l, std::uint64_t kind,
-                              const std::function<void()>& work) {
-  const frontier::Meter meter(job_);
-  for (Worker& worker : workers_) worker.followed = 0;
-  work();
-  if (steps.size() <= l) steps.resize(l + 1);
-  frontier::Superstep& step = steps[l];
-  step.step = l;
-  step.kind = kind;
-  step.frontier += order_.of(l).size();
-  for (const Worker& worker : workers_) step.edges += worker.followed;
-  meter.stop(step);
+  const bool is_here = home.owner == job_.rank();
+  if (is_here) out_->scores[home.local] -= 2;
+  for (const Level& level : levels_) {
+    for (const LocalNumber v : level.vertices) out_->scores[v] += 1;
+    if (is_here) out_->scores[home.local] += static_cast<double>(level.in_all);
+  }
 }
 
 template class BcLevels<double>;

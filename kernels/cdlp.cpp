@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "edgewire/graph.h"
-#include "frontier/known_values.h"
 #include "options/kernels.h"
 
 namespace edgewire::kernels {
@@ -23,6 +22,7 @@ constexpr std::size_t kAtOnce = 1024;
 Cdlp::Cdlp(frontier::Job& job)
     : job_(job),
       rows_(job),
+      steps_(job, nullptr, &rows_.boundary()),
       next_(job.owned()),
       news_(0, job.pool().workers() > 1),
       voters_(0, job.pool().workers() > 1),
@@ -52,7 +52,7 @@ void Cdlp::resume(std::uint64_t rounds, std::vector<PlainId> labels) {
   next_ = std::move(labels);
   done_ = rounds;
   first_ = false;
-  job_.pool().run([this](int lane) { adopt(lane); });
+  adopt();
   job_.wait_for_all();
   for (std::size_t w = 0; w < news_.words(); ++w)
     news_.set_word(w, ~Bits::Word{0} >> (w + 1 == news_.words() ? news_.words() * Bits::kBits - known() : 0));
@@ -85,7 +85,7 @@ void Cdlp::round() {
   });
   news_.clear();
   first_ = false;
-  job_.pool().run([this](int lane) { adopt(lane); });
+  adopt();
 }
 
 inline bool Cdlp::has_news(Row neighbours) const noexcept {
@@ -147,34 +147,28 @@ void Cdlp::count(Worker& worker, Row neighbours) const {
   }
 }
 
-/// Makes the new labels those that neighbours see. Each worker has a part of the vertices.
-void Cdlp::adopt(int lane) {
-  Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  worker.leading = {};
-  const auto part = job_.pool().part(lane, job_.owned());
-  const LocalNumber first(static_cast<std::uint32_t>(part.first)),
-      last(static_cast<std::uint32_t>(part.last));
-  for (LocalNumber local = first; local < last; ++local) {
-    const std::uint64_t degree = rows_.out(local).size();
-    worker.leading.add(next_[local], degree);
-    if (labels_[local] == next_[local]) continue;
-    labels_[local] = next_[local];
-    news_.add(local);
-    ++worker.changed;
-    worker.changed_degree += degree + rows_.in(local).size();
-  }
-  tell_changed(lane, first, last);
-}
-
-/// Tells the processes that know these owned vertices their new labels, and takes those of boundary vertices.
-void Cdlp::tell_changed(int lane, LocalNumber first, LocalNumber last) {
-  frontier::tell_known(
-      job_, rows_.boundary(), lane, first, last, [this](LocalNumber local) { return news_.test(local); },
-      [this](LocalNumber local) { return labels_[local]; },
+/// Makes the new labels those that neighbours see, in all processes.
+void Cdlp::adopt() {
+  for (Worker& worker : workers_) worker.leading = {};
+  job_.for_each_range([this](int w, LocalNumber first, LocalNumber last) {
+    Worker& worker = workers_[static_cast<std::size_t>(w)];
+    for (LocalNumber local = first; local < last; ++local) {
+      const std::uint64_t degree = rows_.out(local).size();
+      worker.leading.add(next_[local], degree);
+      if (labels_[local] == next_[local]) continue;
+      labels_[local] = next_[local];
+      news_.add(local);
+      ++worker.changed;
+      worker.changed_degree += degree + rows_.in(local).size();
+    }
+  });
+  steps_.broadcast(
+      news_.all_words(), [this](LocalNumber local) { return labels_[local]; },
       [this](KnownNumber number, PlainId label) {
         if (label >= job_.graph().vertices()) throw Error("a process has sent a label that is no vertex");
         labels_[number] = label;
         news_.add(number);
+        return false;
       });
 }
 

@@ -18,6 +18,7 @@
 
 #include "base/bits.h"
 #include "edgewire/detail/memory.h"
+#include "edgewire/frontier.h"
 #include "frontier/both_rows.h"
 #include "frontier/frontier_job.h"
 #include "frontier/superstep.h"
@@ -65,14 +66,14 @@ class Cdlp {
   template <std::size_t Most>
   PlainId winner_of_few(Row out, Row in) const;
   void count(Worker& worker, Row neighbours) const;
-  void adopt(int lane);
-  void tell_changed(int lane, LocalNumber first, LocalNumber last);
+  void adopt();
   void find_leader();
   void mark_voters();
   bool changed_anywhere();
 
   frontier::Job& job_;
   frontier::BothRows rows_;
+  FrontierJob<PlainId> steps_;     ///< over the boundary of rows_
   std::uint64_t owned_edges_ = 0;  ///< out of owned vertices
   topology::NodeMemory label_memory_;
   // Arrays are by KnownNumber.

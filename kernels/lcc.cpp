@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/release.h"
+#include "edgewire/frontier.h"
 #include "options/option.h"
 
 namespace edgewire::kernels {
@@ -151,34 +152,28 @@ std::uint64_t Lcc::credit_of(LocalNumber local) const {
   return credits_[rows_->number_of(KnownNumber(local))].load(std::memory_order_relaxed);
 }
 
+/// Sends the credits of boundary vertices to their owners, piece by piece from the lowest bits on.
 void Lcc::send_credits() {
-  job_.pool().run([this](int lane) {
-    for (unsigned shift = 0; shift < 64; shift += pieces_.record_bits) send_pieces(lane, shift);
-  });
-}
-
-/// Sends those bits of the credits of others that begin at `shift`.
-void Lcc::send_pieces(int lane, unsigned shift) {
-  Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  const std::uint64_t mask = (std::uint64_t{1} << pieces_.record_bits) - 1;
-  const auto take = [&](frontier::Record record) {
-    if (record.vertex >= job_.owned())
-      throw Error("a process has sent a credit for a vertex that does not exist");
-    add_credit(rows_->number_of(KnownNumber(frontier::local_of(record))),
-               std::uint64_t{record.value} << shift);
-  };
+  FrontierJob<std::uint32_t> steps(job_);
   const frontier::Boundary& boundary = rows_->boundary();
-  const auto mine = job_.pool().part(lane, boundary.known() - boundary.owned());
-  for (std::uint64_t i = mine.first; i < mine.last; ++i) {
-    const KnownNumber known(boundary.owned() + static_cast<std::uint32_t>(i));
-    const std::uint64_t credit = credits_[rows_->number_of(known)].load(std::memory_order_relaxed);
-    const auto piece = static_cast<std::uint32_t>(credit >> shift & mask);
-    if (piece == 0) continue;
-    const Home home = boundary.home(known);
-    ++worker.vertices;
-    job_.records().send(lane, static_cast<int>(home.owner), frontier::Record{home.local, piece}, take);
-  }
-  job_.records().finish(lane, take);
+  const std::uint64_t mask = (std::uint64_t{1} << pieces_.record_bits) - 1;
+  for (unsigned shift = 0; shift < 64; shift += pieces_.record_bits)
+    steps.exchange(
+        [&](int worker, const auto& tell) {
+          const auto mine = job_.pool().part(worker, boundary.known() - boundary.owned());
+          for (std::uint64_t i = mine.first; i < mine.last; ++i) {
+            const KnownNumber known(boundary.owned() + static_cast<std::uint32_t>(i));
+            const std::uint64_t credit = credits_[rows_->number_of(known)].load(std::memory_order_relaxed);
+            const auto piece = static_cast<std::uint32_t>(credit >> shift & mask);
+            if (piece == 0) continue;
+            ++workers_[static_cast<std::size_t>(worker)].vertices;
+            tell(boundary.home(known), piece);
+          }
+        },
+        [&](KnownNumber owned, std::uint32_t piece) {
+          add_credit(rows_->number_of(owned), std::uint64_t{piece} << shift);
+          return false;
+        });
 }
 
 }  // namespace edgewire::kernels

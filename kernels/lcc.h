@@ -108,7 +108,6 @@ class Lcc {
   }
   std::uint64_t credit_of(LocalNumber local) const;
   void send_credits();
-  void send_pieces(int lane, unsigned shift);
 
   frontier::Job& job_;
   Wanted wanted_;

@@ -29,23 +29,6 @@
 
 namespace edgewire {
 
-/// Lowers a value that several workers may lower at the same time, unless that is not so (`is_shared`).
-/// Returns whether it was higher than `offered`. The order of other memory accesses is not kept: the end of a
-/// superstep orders them. It is always inline: where the compiler chose otherwise, shortest paths took 8 %
-/// longer (Zen 4).
-template <class Value>
-[[gnu::always_inline]] inline bool lower(Value& value, Value offered, bool is_shared = true) noexcept {
-  const std::atomic_ref shared(value);
-  Value before = shared.load(std::memory_order_relaxed);
-  if (!is_shared && offered < before) {
-    shared.store(offered, std::memory_order_relaxed);
-    return true;
-  }
-  while (offered < before)
-    if (shared.compare_exchange_weak(before, offered, std::memory_order_relaxed)) return true;
-  return false;
-}
-
 namespace detail {
 
 /// Makes the job of a FrontierJob of one's own. Collective.
@@ -55,8 +38,8 @@ std::shared_ptr<frontier::Job> make_frontier_job(launch::Bootstrap& bootstrap, c
 
 }  // namespace detail
 
-/// One process's part of a job whose processes tell a Value, of 4 or 8 bytes, to the owners of vertices. All
-/// members are collective but those of FrontierState that say nothing of it, and throw Error when the job
+/// One process's part of a job whose processes tell a Value, of 4, 8 or 16 bytes, to the owners of vertices.
+/// All members are collective but those of FrontierState that say nothing of it, and throw Error when the job
 /// fails. After an exception the job is over.
 ///
 /// A superstep calls visit(row, tell) for each vertex of a frontier; where visit() takes a LocalNumber in
@@ -71,36 +54,76 @@ std::shared_ptr<frontier::Job> make_frontier_job(launch::Bootstrap& bootstrap, c
 /// or nothing where that is an empty std::optional. Without it an owner is told at once, each time: the value
 /// that tell() was called with.
 ///
+/// What an owner was told leads back, too: answer() has it tell those who have told it. With broadcast() it
+/// tells all who know a vertex.
+///
 /// Where hear is an object with is_news(target, value), too, workers may hand over what they tell, see
 /// hand_over(). Where is_news() says false, it will never be news. Workers ask it while others hear.
 template <class Value>
-requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Value) == 8)) class FrontierJob
+requires(std::is_trivially_copyable_v<Value> &&
+         (sizeof(Value) == 4 || sizeof(Value) == 8 || sizeof(Value) == 16)) class FrontierJob
     : public detail::FrontierState {
  public:
-  static constexpr std::size_t kRecordBytes = sizeof(std::uint32_t) + sizeof(Value);
+  /// The size of the job's records; a value of 16 bytes takes two.
+  static constexpr std::size_t kRecordBytes =
+      sizeof(std::uint32_t) + std::min(sizeof(Value), sizeof(std::uint64_t));
   /// The default of say().
   struct AtOnce {};
+  /// A hear() for which nothing is news.
+  struct NoNews {
+    bool operator()(KnownNumber, const Value&) const noexcept { return false; }
+  };
 
   /// `kernel`: what is computed, in words; the same in all processes. `bootstrap` and `graph` outlive it.
   /// Throws UsageError when an option makes no sense.
   FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const std::string& kernel,
               const JobOptions& options = {})
       : FrontierState(detail::make_frontier_job(bootstrap, graph, kernel, kRecordBytes, options),
-                      kRecordBytes, nullptr) {}
+                      sizeof(std::uint32_t) + sizeof(Value), nullptr) {}
   /// Makes one of a job that has begun, and has made its rows; its records have kRecordBytes at least.
   /// Supersteps are noted in `log`, where there is one. An OwnSearch gets such a job. `within` and `log`
   /// outlive it.
-  explicit FrontierJob(frontier::Job& within, frontier::SuperstepLog* log = nullptr)
-      : FrontierState({std::shared_ptr<void>(), &within}, kRecordBytes, log) {}
+  /// `boundary`: its known vertices, where these are not the job's; no rows are read then. It outlives this.
+  explicit FrontierJob(frontier::Job& within, frontier::SuperstepLog* log = nullptr,
+                       const frontier::Boundary* boundary = nullptr)
+      : FrontierState({std::shared_ptr<void>(), &within}, sizeof(std::uint32_t) + sizeof(Value), log,
+                      boundary) {}
 
   /// Runs one superstep and returns the next frontier. Throws UsageError where a number in `frontier` is not
   /// less than owned(), and passes on what the functions throw.
+  /// `told`: what this process has heard from others is added to it; null: nobody wants to know.
   template <class Visit, class Hear, class Say = AtOnce>
-  std::vector<LocalNumber> superstep(std::vector<LocalNumber> frontier, const Visit& visit, const Hear& hear,
-                                     const Say& say = {}) {
-    return with_calls(visit, hear, say, [&](const Calls& calls) {
-      return FrontierState::superstep(std::move(frontier), calls);
+  std::vector<LocalNumber> superstep(std::span<const LocalNumber> frontier, const Visit& visit,
+                                     const Hear& hear, const Say& say = {},
+                                     std::vector<Told>* told = nullptr) {
+    return with_calls(visit, hear, say, [&](Calls& calls) {
+      calls.told = told;
+      if (told != nullptr) calls.naming = Naming::owned_place;
+      return FrontierState::superstep(frontier, calls);
     });
+  }
+  /// Runs a superstep that stays in this process: it tells no boundary vertex. It is not collective.
+  template <class Visit, class Hear = NoNews>
+  std::vector<LocalNumber> within(std::span<const LocalNumber> frontier, const Visit& visit,
+                                  const Hear& hear = {}) {
+    return with_calls(visit, hear, AtOnce{}, [&](Calls& calls) {
+      calls.tells = false;
+      return FrontierState::within(frontier, calls);
+    });
+  }
+  /// Tells all processes that know them of the owned vertices in `which`, bits by known number:
+  /// value(vertex), or nothing where that is an empty std::optional. They call hear(boundary vertex, value).
+  /// Returns the boundary vertices for which that was news, in no order. It is one superstep.
+  template <class SayOwned, class Hear>
+  std::vector<KnownNumber> broadcast(std::span<const std::uint64_t> which, const SayOwned& value,
+                                     const Hear& hear) {
+    return with_words(value, hear,
+                      [&](const Calls& calls) { return FrontierState::broadcast(which, calls); });
+  }
+  /// Tells those processes alone that have told this one of its vertices, as a superstep has noted it.
+  template <class SayOwned, class Hear>
+  void answer(std::span<const Told> told, const SayOwned& value, const Hear& hear) {
+    with_words(value, hear, [&](const Calls& calls) { FrontierState::answer(told, calls); });
   }
   /// Runs supersteps until no process has a frontier: what one superstep leaves is the frontier of the next.
   /// Where only one process has a frontier, and a small one, it goes on alone until it has to tell another
@@ -210,13 +233,13 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
       job.tell(worker, vertex, record, calls);
     }
     /// Takes records.
-    void take_all(int worker, std::span<const std::byte> records) const {
+    void take_all(int worker, const Named& named, std::span<const std::byte> records) const {
       for (std::size_t at = 0; at < records.size(); at += job.record_bytes()) {
-        std::uint32_t local = 0;
+        std::uint32_t name = 0;
         std::array<std::byte, sizeof(Value)> bytes;
-        std::memcpy(&local, &records[at], sizeof local);
-        std::memcpy(bytes.data(), &records[at + sizeof local], sizeof bytes);
-        const KnownNumber vertex(local);
+        std::memcpy(&name, &records[at], sizeof name);
+        std::memcpy(bytes.data(), &records[at + sizeof name], sizeof bytes);
+        const KnownNumber vertex = named[name];
         const auto value = std::bit_cast<Value>(bytes);
         if (const auto news = heard(worker, vertex, value)) note(worker, vertex, value, news);
       }
@@ -238,7 +261,9 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
     }
     /// Sets what is called but visit().
     void set(const Say& say) const {
-      calls.hear = [this](int worker, std::span<const std::byte> records) { take_all(worker, records); };
+      calls.hear = [this](int worker, const Named& named, std::span<const std::byte> records) {
+        take_all(worker, named, records);
+      };
       calls.once = std::is_same_v<decltype(heard(0, KnownNumber{}, Value{})), Once>;
       if constexpr (kInOrder) calls.order = [this](KnownNumber vertex) { return order(vertex); };
       if constexpr (!kAtOnce)
@@ -325,15 +350,36 @@ requires(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Va
         return true;
       }
     };
-    calls.visit = [this, &ears, &call](int worker, const FrontierRow& row) {
+    const auto call_all = [&call](int worker, std::span<const FrontierRow> rows, const auto& tell) {
+      Totals visited;
+      for (const FrontierRow& row : rows)
+        if (call(worker, row, tell)) {
+          ++visited.vertices;
+          visited.edges += row.targets.size();
+        }
+      return visited;
+    };
+    calls.visit = [this, &ears, &call_all](int worker, std::span<const FrontierRow> rows) {
       if constexpr (kHandsOver<Hear>) {
         using detail::Hearing;
         if (hearing() == Hearing::by_keepers)
-          return call(worker, row, tell_of<Hearing::by_keepers>(ears, worker));
-        if (hearing() == Hearing::in_bins) return call(worker, row, tell_of<Hearing::in_bins>(ears, worker));
+          return call_all(worker, rows, tell_of<Hearing::by_keepers>(ears, worker));
+        if (hearing() == Hearing::in_bins)
+          return call_all(worker, rows, tell_of<Hearing::in_bins>(ears, worker));
       }
-      return call(worker, row, tell_of(ears, worker));
+      return call_all(worker, rows, tell_of(ears, worker));
     };
+    return run(calls);
+  }
+
+  /// Returns run(calls), while `calls` say and hear what owners tell of their vertices.
+  template <class SayOwned, class Hear, class Run>
+  auto with_words(const SayOwned& value, const Hear& hear, const Run& run) {
+    Calls calls;
+    calls.naming = Naming::boundary_place;
+    const auto say = [&](KnownNumber vertex) { return value(LocalNumber(vertex)); };
+    const Ears<Hear, decltype(say), AtOnce> ears{*this, calls, hear, AtOnce{}};
+    ears.set(say);
     return run(calls);
   }
 

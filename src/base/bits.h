@@ -88,6 +88,25 @@ class Bits {
   std::vector<Word> words_;
 };
 
+/// Sorts numbers of the range [first, last), which all differ, where they are so many that bits are the
+/// faster way. Returns whether they are. `empty`: a set with room for as many as the range has, and empty
+/// afterwards, too.
+template <class Number>
+bool sort_many(std::span<Number> numbers, Bits& empty, std::uint32_t first, std::uint32_t last) {
+  constexpr std::size_t kMany = 4;  // numbers of as many words
+  const std::size_t words = (last - first + std::size_t{Bits::kBits} - 1) / Bits::kBits;
+  if (numbers.size() * kMany < words) return false;
+  for (const Number number : numbers) empty.add(number - first);
+  auto out = numbers.begin();
+  for (std::size_t w = 0; w < words; ++w) {
+    for (Bits::Word left = empty.word(w); left != 0; left &= left - 1)
+      *out++ = Number(first + static_cast<std::uint32_t>(w * Bits::kBits) +
+                      static_cast<std::uint32_t>(std::countr_zero(left)));
+    empty.set_word(w, 0);
+  }
+  return true;
+}
+
 /// Bits that one worker adds to alone, or several at the same time.
 class SharedBits : public Bits {
  public:

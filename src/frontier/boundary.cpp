@@ -223,10 +223,12 @@ void Boundary::tell_owners(Records& records) {
   known_firsts_.push_back(known_by_.size());
 }
 
-Home Boundary::home(KnownNumber number) const noexcept {
+std::uint32_t Boundary::owner(KnownNumber number) const noexcept {
   const auto after = std::upper_bound(firsts_.begin(), firsts_.end(), std::uint32_t{number});
-  return {static_cast<std::uint32_t>(after - firsts_.begin() - 1), locals_[number - owned_]};
+  return static_cast<std::uint32_t>(after - firsts_.begin() - 1);
 }
+
+Home Boundary::home(KnownNumber number) const noexcept { return {owner(number), locals_[number - owned_]}; }
 
 VertexId Boundary::vertex(KnownNumber number) const noexcept {
   if (number < owned_) return ownership_.vertex(rank_, LocalNumber(number));

@@ -69,6 +69,8 @@ class Boundary {
   /// The boundary vertices of `owner` have the numbers [first(owner), first(owner + 1)).
   std::uint32_t first(std::uint32_t owner) const noexcept { return firsts_[owner]; }
   std::uint32_t count(std::uint32_t owner) const noexcept { return firsts_[owner + 1] - firsts_[owner]; }
+  /// Returns the owner of a boundary vertex.
+  std::uint32_t owner(KnownNumber number) const noexcept;
   /// Returns the home of a boundary vertex.
   Home home(KnownNumber number) const noexcept;
   /// Returns the vertex with any number.

@@ -32,8 +32,9 @@ class FrontierState::Engine : public Workers {
  public:
   using Workers::Workers;
 
-  /// Runs a superstep of all processes, which makes the next frontier of this one.
-  void superstep(List& frontier, const Calls& calls) {
+  /// Runs a superstep of all processes, which makes the next frontier of this one. `next` may be the list
+  /// that the frontier is in.
+  void superstep(Frontier frontier, const Calls& calls, List& next) {
     step([&](frontier::Superstep& done) {
       ++state_.step_;
       lane(0).said.vertices = frontier.size();
@@ -42,8 +43,13 @@ class FrontierState::Engine : public Workers {
       edges_.reset();
       if (!distributed_) lane(0).said += {0, done.edges, 1};
       hear_all_said();
+      if (calls.told != nullptr)
+        for (Lane& one : lanes_) {
+          calls.told->insert(calls.told->end(), one.told.begin(), one.told.end());
+          one.told.clear();
+        }
       if (counts_next_) followed_.next = totals_of_news();
-      frontier = take_news(calls);
+      take_news(calls, next);
       return followed_.last.vertices > 0;
     });
   }
@@ -59,7 +65,7 @@ class FrontierState::Engine : public Workers {
       else if (active_.is_one())
         wait_for_one(frontier, calls);
       else
-        superstep(frontier, calls);
+        superstep(frontier, calls, frontier);
       if (more && followed_.supersteps > 0) goes_on = more(followed_);
     }
     counts_next_ = false;
@@ -106,17 +112,57 @@ class FrontierState::Engine : public Workers {
         while (!frontier.empty()) {
           visit_all(frontier, calls, done, false);
           if (!calls.rows) visit_news(calls, done);
-          frontier = take_news(calls);
+          take_news(calls, frontier);
         }
         if (!distributed_) return;
         end_all(calls, 1, false);
-        frontier = take_news(calls);
+        take_news(calls, frontier);
       });
     return frontier;
   }
 
   void settle_in_order(std::span<const LocalNumber> frontier, const Calls& calls) {
     InOrder(*this, state_, calls).run(frontier);
+  }
+
+  /// Visits rows, and hears of owned vertices only.
+  List within(Frontier frontier, const Calls& calls) {
+    List next;
+    step([&](frontier::Superstep& done) {
+      visit_all(frontier, calls, done, false);
+      take_news(calls, next);
+    });
+    return next;
+  }
+
+  /// Tells those who know them of owned vertices. Returns the boundary vertices that have heard news.
+  std::vector<KnownNumber> broadcast(std::span<const std::uint64_t> which, const Calls& calls) {
+    say_all(calls, [&](int worker) {
+      const auto size = static_cast<std::uint32_t>(job_->bootstrap().size());
+      for (std::uint32_t turn = 1; turn < size; ++turn) {
+        const std::uint32_t peer = (state_.rank() + turn) % size;
+        const auto known = boundary_.known_by(peer);
+        const auto [first, last] = job_->pool().part(worker, known.size());
+        for (auto i = static_cast<std::uint32_t>(first); i < last; ++i)
+          if (has(which, known[i])) say(worker, peer, i, known[i], calls);
+      }
+    });
+    std::vector<KnownNumber> heard;
+    for (News& one : state_.news_) {
+      heard.insert(heard.end(), one.others.begin(), one.others.end());
+      one.others.clear();
+    }
+    if (!calls.once)
+      for (const KnownNumber v : heard) no_longer_waits(v);
+    return heard;
+  }
+  /// Tells those who have told of owned vertices.
+  void answer(std::span<const Told> told, const Calls& calls) {
+    say_all(calls, [&](int worker) {
+      const auto [first, last] = job_->pool().part(worker, told.size());
+      for (const auto& [teller, place] : told.subspan(first, last - first))
+        say(worker, teller, place, boundary_.known_by(teller)[place], calls);
+    });
   }
 
   List exchange(const std::function<void(int)>& work, const Calls& calls) {
@@ -129,13 +175,34 @@ class FrontierState::Engine : public Workers {
         if (distributed_) end(worker, calls, 1, false);
       });
       hear_all_said();
-      next = take_news(calls);
+      take_news(calls, next);
       count(done);
     });
     return next;
   }
 
  private:
+  /// Runs a superstep in which workers call say().
+  template <class Work>
+  void say_all(const Calls& calls, const Work& work) {
+    if (distributed_)
+      step([&](frontier::Superstep&) {
+        run_workers([&](int worker) {
+          work(worker);
+          job_->records().finish_bytes(worker, hears(worker, calls));
+        });
+      });
+  }
+  /// Returns whether the vertex is one of these, to which hear() may add others.
+  static bool has(std::span<const std::uint64_t> which, LocalNumber v) noexcept {
+    const std::atomic_ref word(const_cast<std::uint64_t&>(which[v / 64]));
+    return (word.load(std::memory_order_relaxed) >> v % 64 & 1) != 0;
+  }
+  /// Says something of an owned vertex to a peer that knows it by this place.
+  void say(int worker, std::uint32_t peer, std::uint32_t place, LocalNumber vertex, const Calls& calls) {
+    Record record{};
+    if (calls.say(KnownNumber(vertex), record)) send(worker, peer, place, record, calls);
+  }
   /// Visits what worker 0 has news of, one after the other, as long as that is little: a chain is
   /// followed without a frontier for each vertex.
   void visit_news(const Calls& calls, frontier::Superstep& done) {
@@ -145,7 +212,7 @@ class FrontierState::Engine : public Workers {
     for (; at < queue.size() && queue.size() - at < kLittle && at < kMostAtOnce; ++at) {
       const LocalNumber v = queue[at];
       no_longer_waits(v);
-      calls.visit(0, {v, {}, {}});
+      visit_vertex(0, v, calls);
     }
     queue.erase(queue.begin(), queue.begin() + static_cast<std::ptrdiff_t>(at));
     done.frontier += at;
@@ -172,7 +239,7 @@ class FrontierState::Engine : public Workers {
           said.edges_before += std::exchange(said.edges, 0);
           visit_all(frontier, calls, done, false);
           said.edges = done.edges;
-          frontier = take_news(calls);
+          take_news(calls, frontier);
         }
         ends = frontier.empty() || !is_few(frontier) || levels == kMostAlone || has_told();
         if (!ends) return true;
@@ -187,8 +254,9 @@ class FrontierState::Engine : public Workers {
       end_all(calls, 0, true);
       state_.step_ += followed_.supersteps;
       for (int worker = 0; worker < job_->pool().workers(); ++worker)
-        hear(worker, std::exchange(lane(worker).held, {}), calls);
-      frontier = take_news(calls);
+        for (const Held& one : std::exchange(lane(worker).held, {}))
+          hear(worker, one.peer, one.records, calls);
+      take_news(calls, frontier);
       return followed_.last.vertices > 0;
     });
     for (std::uint64_t level = 1; level < followed_.supersteps; ++level) step([](frontier::Superstep&) {});

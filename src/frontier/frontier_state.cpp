@@ -15,16 +15,16 @@
 namespace edgewire::detail {
 
 FrontierState::FrontierState(const std::shared_ptr<frontier::Job>& job, std::size_t record_bytes,
-                             frontier::SuperstepLog* log)
+                             frontier::SuperstepLog* log, const frontier::Boundary* boundary)
     : rank_(job->rank()),
       owned_(job->owned()),
-      known_(job->known()),
-      record_bytes_(job->record_bytes()),
+      known_(boundary != nullptr ? boundary->known() : job->known()),
+      record_bytes_((record_bytes + job->record_bytes() - 1) / job->record_bytes() * job->record_bytes()),
       waiting_(known_ / 64 + std::size_t{1}),
       news_(static_cast<std::size_t>(job->pool().workers())),
-      engine_(std::make_unique<Engine>(*this, job, log)) {
-  static_assert(sizeof(Record) >= std::max(sizeof(frontier::Record), sizeof(frontier::WideRecord)));
-  job->expect_records(std::max(record_bytes, record_bytes_));
+      engine_(std::make_unique<Engine>(*this, job, log, boundary != nullptr ? *boundary : job->boundary())) {
+  job->expect_records(job->record_bytes());
+  if (record_bytes_ > sizeof(Record)) throw UsageError("a value of a FrontierJob is too wide");
 }
 
 FrontierState::~FrontierState() = default;
@@ -44,7 +44,7 @@ VertexId FrontierState::vertex(LocalNumber local) const noexcept {
 }
 
 VertexId FrontierState::vertex(KnownNumber number) const noexcept {
-  return number < owned() ? vertex(LocalNumber(number)) : engine_->job().boundary().vertex(number);
+  return number < owned() ? vertex(LocalNumber(number)) : engine_->boundary().vertex(number);
 }
 
 Home FrontierState::home(VertexId vertex) const noexcept { return engine_->job().ownership().home(vertex); }
@@ -69,10 +69,11 @@ std::vector<LocalNumber> FrontierState::pull(std::span<const LocalNumber> fronti
 
 void FrontierState::set_kind(std::uint64_t kind) noexcept { engine_->set_kind(kind); }
 
-std::vector<LocalNumber> FrontierState::superstep(std::vector<LocalNumber> frontier, const Calls& calls) {
+std::vector<LocalNumber> FrontierState::superstep(std::span<const LocalNumber> frontier, const Calls& calls) {
   engine_->expect(frontier);
-  engine_->superstep(frontier, calls);
-  return frontier;
+  std::vector<LocalNumber> next;
+  engine_->superstep(frontier, calls, next);
+  return next;
 }
 
 std::vector<LocalNumber> FrontierState::follow(std::vector<LocalNumber> frontier, const Calls& calls,
@@ -92,12 +93,25 @@ void FrontierState::settle_in_order(std::span<const LocalNumber> frontier, const
   engine_->settle_in_order(frontier, calls);
 }
 
+std::vector<LocalNumber> FrontierState::within(std::span<const LocalNumber> frontier, const Calls& calls) {
+  engine_->expect(frontier);
+  return engine_->within(frontier, calls);
+}
+
+std::vector<KnownNumber> FrontierState::broadcast(std::span<const std::uint64_t> which, const Calls& calls) {
+  if (which.size() * 64 < owned())
+    throw UsageError(fmt::format("broadcast: {} words have no room for {} vertices", which.size(), owned()));
+  return engine_->broadcast(which, calls);
+}
+
+void FrontierState::answer(std::span<const Told> told, const Calls& calls) { engine_->answer(told, calls); }
+
 std::vector<LocalNumber> FrontierState::exchange(const std::function<void(int)>& work, const Calls& calls) {
   return engine_->exchange(work, calls);
 }
 
 void FrontierState::tell(int worker, KnownNumber vertex, Record& record, const Calls& calls) {
-  engine_->tell(worker, engine_->job().boundary().home(vertex), record, calls);
+  engine_->tell(worker, vertex, record, calls);
 }
 
 void FrontierState::tell(int worker, Home vertex, Record& record, const Calls& calls) {

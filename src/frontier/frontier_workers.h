@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -17,25 +18,36 @@
 #include <utility>
 #include <vector>
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "edgewire/frontier.h"
 #include "frontier/frontier_job.h"
 #include "frontier/push_note.h"
 #include "frontier/records.h"
+#include "frontier/row_batch.h"
 #include "frontier/superstep.h"
 
 namespace edgewire::detail {
 
 class FrontierState::Workers {
  public:
-  Workers(FrontierState& state, std::shared_ptr<frontier::Job> job, frontier::SuperstepLog* log)
+  using List = std::vector<LocalNumber>;
+  using Frontier = std::span<const LocalNumber>;
+
+  /// `boundary` outlives it.
+  Workers(FrontierState& state, std::shared_ptr<frontier::Job> job, frontier::SuperstepLog* log,
+          const frontier::Boundary& boundary)
       : state_(state),
         job_(std::move(job)),
         log_(log),
+        boundary_(boundary),
         distributed_(!job_->is_only()),
-        lanes_(static_cast<std::size_t>(job_->pool().workers())) {}
+        lanes_(static_cast<std::size_t>(job_->pool().workers())) {
+    for (Lane& one : lanes_) one.parts.resize(static_cast<std::size_t>(job_->bootstrap().size()));
+  }
 
   frontier::Job& job() noexcept { return *job_; }
+  const frontier::Boundary& boundary() const noexcept { return boundary_; }
   void set_kind(std::uint64_t kind) noexcept { kind_ = kind; }
   /// Called before the first superstep with a frontier.
   void expect(std::span<const LocalNumber> frontier) {
@@ -61,23 +73,58 @@ class FrontierState::Workers {
     });
   }
 
-  void hear(int worker, std::span<const std::byte> records, const Calls& calls) const {
+  /// Hears what a peer has sent. Where a record is several of the stream, the last one waits until it is
+  /// whole.
+  void hear(int worker, int peer, std::span<const std::byte> records, const Calls& calls) {
+    if (state_.record_bytes() == job_->record_bytes()) return hear_whole(worker, peer, records, calls);
+    auto& parts = lane(worker).parts[static_cast<std::size_t>(peer)];
+    parts.insert(parts.end(), records.begin(), records.end());
+    const std::size_t whole = parts.size() / state_.record_bytes() * state_.record_bytes();
+    hear_whole(worker, peer, std::span(parts).first(whole), calls);
+    parts.erase(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(whole));
+  }
+  void hear_whole(int worker, int peer, std::span<const std::byte> records, const Calls& calls) {
+    const auto sender = static_cast<std::uint32_t>(peer);
+    const auto [named, end] = names_of(sender, calls.naming);
     for (std::size_t at = 0; at < records.size(); at += state_.record_bytes()) {
-      std::uint32_t local = 0;
-      std::memcpy(&local, &records[at], sizeof local);
-      if (local >= state_.owned()) throw Error("a process has sent a vertex that does not exist");
+      std::uint32_t name = 0;
+      std::memcpy(&name, &records[at], sizeof name);
+      if (name >= end) throw Error("a process has sent a vertex that does not exist");
+      if (calls.told != nullptr) lane(worker).told.push_back({sender, name});
     }
-    calls.hear(worker, records);
+    calls.hear(worker, named, records);
+  }
+  /// Returns the vertices that the records of a peer name, and how many there are.
+  std::pair<Named, std::uint32_t> names_of(std::uint32_t peer, Naming naming) const {
+    if (naming == Naming::boundary_place) return {{nullptr, boundary_.first(peer)}, boundary_.count(peer)};
+    if (naming == Naming::local) return {{}, state_.owned()};
+    const auto known = boundary_.known_by(peer);
+    return {{known.data()}, static_cast<std::uint32_t>(known.size())};
   }
 
   /// Returns a function that takes what arrives.
-  auto hears(int worker, const Calls& calls) const {
-    return [this, worker, &calls](int, std::span<const std::byte> records) { hear(worker, records, calls); };
+  auto hears(int worker, const Calls& calls) {
+    return [this, worker, &calls](int peer, std::span<const std::byte> records) {
+      hear(worker, peer, records, calls);
+    };
   }
+  void send(int worker, std::uint32_t peer, std::uint32_t name, Record& record, const Calls& calls) {
+    record[0] = name;
+    job_->records().send_bytes(worker, static_cast<int>(peer), record.data(), state_.record_bytes(),
+                               hears(worker, calls));
+  }
+  /// Tells the owner of any vertex of another process.
   void tell(int worker, Home home, Record& record, const Calls& calls) {
-    record[0] = home.local;
+    if (calls.naming == Naming::owned_place) return tell(worker, boundary_.number(home), record, calls);
     lane(worker).said.next.add(home.owner);
-    job_->records().send_bytes(worker, static_cast<int>(home.owner), record.data(), hears(worker, calls));
+    send(worker, home.owner, home.local, record, calls);
+  }
+  /// Tells the owner of a boundary vertex.
+  void tell(int worker, KnownNumber vertex, Record& record, const Calls& calls) {
+    if (calls.naming == Naming::local) return tell(worker, boundary_.home(vertex), record, calls);
+    const std::uint32_t owner = boundary_.owner(vertex);
+    lane(worker).said.next.add(owner);
+    send(worker, owner, vertex - boundary_.first(owner), record, calls);
   }
 
   /// Runs work(done), which counts a superstep, and notes it where somebody wants to know.
@@ -89,9 +136,33 @@ class FrontierState::Workers {
   }
   void count(frontier::Superstep& done) noexcept {
     for (News& one : state_.news_) {
+      state_.edges_followed_ += one.edges;
       done.frontier += std::exchange(one.vertices, 0);
       done.edges += std::exchange(one.edges, 0);
     }
+  }
+
+  /// Visits the rows of a list that workers share, see Job::each_shared_row(), and returns what was followed.
+  Totals visit_shared(int worker, std::span<const KnownNumber> list, std::atomic<std::size_t>& next,
+                      const Calls& calls) {
+    RowBatch batch(worker, calls, !job_->on_disks());
+    job_->each_shared_row(
+        worker, list, next, [&](const FrontierRow& row) { batch.add(row); },
+        [&](KnownNumber v) { state_.fetch(v); });
+    return batch.finish();
+  }
+  /// Does the same for the rows of vertices that are there.
+  Totals visit_own(int worker, std::span<const LocalNumber> vertices, const Calls& calls) {
+    RowBatch batch(worker, calls, !job_->on_disks());
+    job_->each_row(
+        worker, [&] { return std::exchange(vertices, {}); }, [&](const FrontierRow& row) { batch.add(row); });
+    return batch.finish();
+  }
+
+  /// Returns whether one worker follows the edges of a frontier sooner than the others wake up.
+  bool is_for_one(Frontier frontier) const {
+    const bool blocked = job_->pool().placement().oversubscribed;
+    return lanes_.size() == 1 || !follows_edges(frontier, blocked ? kOneWorkerBlocked : kOneWorker);
   }
 
   bool is_distributed() const noexcept { return distributed_; }
@@ -99,6 +170,10 @@ class FrontierState::Workers {
   frontier::Active take_told(int worker) noexcept { return std::exchange(lane(worker).said, {}).next; }
 
  protected:
+  static void visit_vertex(int worker, LocalNumber v, const Calls& calls) {
+    const FrontierRow row{v, {}, {}};
+    calls.visit(worker, {&row, 1});
+  }
   using Active = frontier::Active;
   using PushNote = frontier::PushNote;
   // Supersteps that a process makes alone, until all decide again.
@@ -108,12 +183,17 @@ class FrontierState::Workers {
   // Vertices of the graph for each edge along which something is told to keepers.
   static constexpr std::uint64_t kKeptOf = 8;
 
-  using List = std::vector<LocalNumber>;
-
+  struct Held {
+    int peer;
+    std::vector<std::byte> records;
+  };
   struct alignas(128) Lane {
-    PushNote said;                 ///< what it says at the end of a superstep
-    std::vector<std::byte> held;   ///< records that wait to be heard
-    std::uint64_t next_edges = 0;  ///< out of its news, where that is counted
+    PushNote said;                              ///< what it says at the end of a superstep
+    std::vector<Held> held;                     ///< records that wait to be heard
+    std::vector<std::vector<std::byte>> parts;  ///< [peer]: of a record that is not there as a whole
+    std::vector<Told> told;                     ///< the records that it has heard
+    Bits marks{0};                              ///< to sort boundary vertices with
+    std::uint64_t next_edges = 0;               ///< out of its news, where that is counted
   };
   /// Who follows the edges of a frontier: one worker, or all; and who hears what is told.
   struct Deal {
@@ -124,14 +204,19 @@ class FrontierState::Workers {
   Lane& lane(int worker) noexcept { return lanes_[static_cast<std::size_t>(worker)]; }
   News& news(int worker) noexcept { return state_.news_[static_cast<std::size_t>(worker)]; }
   /// Says who has this part of a frontier. Many edges are not followed alone.
-  Active who_has(const List& frontier) const {
+  Active who_has(Frontier frontier) const {
     Active active;
     if (!frontier.empty()) active.add(state_.rank());
     return frontier.empty() || is_few(frontier) ? active : Active::several();
   }
   /// Visits the vertices of the frontier. `ends`: each worker ends the superstep then, in all processes.
-  void visit_all(List& frontier, const Calls& calls, frontier::Superstep& done, bool ends) {
-    if (job_->on_disks()) std::ranges::sort(frontier);
+  void visit_all(Frontier frontier, const Calls& calls, frontier::Superstep& done, bool ends) {
+    List in_order;
+    if (job_->on_disks() && !std::ranges::is_sorted(frontier)) {
+      in_order.assign(frontier.begin(), frontier.end());
+      std::ranges::sort(in_order);
+      frontier = in_order;
+    }
     const Deal deal = this->deal(frontier, calls, ends);
     const std::size_t workers = deal.one ? 1 : lanes_.size();
     state_.hearing_ = deal.hearing;
@@ -147,7 +232,7 @@ class FrontierState::Workers {
         if (deal.hearing == Hearing::in_bins) calls.hear_offers(worker);
       }
       // With say(), what owners are told is complete when all have arrived.
-      if (distributed_ && (!ends || calls.say)) hear_until(arrived, workers, worker, calls);
+      if (distributed_ && calls.tells && (!ends || calls.say)) hear_until(arrived, workers, worker, calls);
       if (deal.hearing == Hearing::by_keepers) {
         job_->pool().barrier();
         calls.hear_offers(worker);
@@ -165,10 +250,9 @@ class FrontierState::Workers {
   }
   /// Many edges wake all workers, which hand over what they tell of few vertices of a graph to those who keep
   /// them, and of many to bins.
-  Deal deal(const List& frontier, const Calls& calls, bool ends) const {
+  Deal deal(Frontier frontier, const Calls& calls, bool ends) const {
     if (lanes_.size() == 1) return {!ends};
-    const bool blocked = job_->pool().placement().oversubscribed;
-    if (!ends && !follows_edges(frontier, blocked ? kOneWorkerBlocked : kOneWorker)) return {true};
+    if (!ends && is_for_one(frontier)) return {true};
     if (distributed_ || !calls.hear_offers) return {false};
     const bool few = !job_->on_disks() && !follows_edges(frontier, job_->graph().vertices() / kKeptOf);
     return {false, few ? Hearing::by_keepers : Hearing::in_bins};
@@ -188,32 +272,33 @@ class FrontierState::Workers {
     while (arrived < workers)
       if (job_->records().take_bytes(worker, hears(worker, calls)) == 0) std::this_thread::yield();
   }
-  void visit_rows(int worker, const List& frontier, std::atomic<std::size_t>& next, const Calls& calls) {
-    std::uint64_t edges = 0;
-    const auto list = numbered<KnownNumber>(plain(std::span(frontier)));
-    const auto visit = [&](const FrontierRow& row) {
-      if (calls.visit(worker, row)) edges += row.targets.size();
-    };
-    job_->each_shared_row(worker, list, next, visit, [&](KnownNumber v) { state_.fetch(v); });
-    news(worker).edges += edges;
+  void visit_rows(int worker, Frontier frontier, std::atomic<std::size_t>& next, const Calls& calls) {
+    const auto list = numbered<KnownNumber>(plain(frontier));
+    news(worker).edges += visit_shared(worker, list, next, calls).edges;
   }
-  void visit_vertices(int worker, const List& frontier, std::atomic<std::size_t>& next, const Calls& calls) {
+  void visit_vertices(int worker, Frontier frontier, std::atomic<std::size_t>& next, const Calls& calls) {
     constexpr std::size_t kAtOnce = 64;
     for (auto at = next.fetch_add(kAtOnce); at < frontier.size(); at = next.fetch_add(kAtOnce))
-      for (const LocalNumber v : std::span(frontier).subspan(at, std::min(kAtOnce, frontier.size() - at)))
-        calls.visit(worker, {v, {}, {}});
+      for (const LocalNumber v : frontier.subspan(at, std::min(kAtOnce, frontier.size() - at)))
+        visit_vertex(worker, v, calls);
   }
 
-  /// Tells the owners of boundary vertices that have heard news, each once.
+  /// Tells the owners of boundary vertices that have heard news, each once; many of them in the order in
+  /// which both processes have them in memory.
   void tell_others(int worker, const Calls& calls) {
-    if (!calls.say) return;
+    auto& others = news(worker).others;
+    if (!calls.say || others.empty()) return;
+    Bits& marks = lane(worker).marks;
+    if (marks.words() == 0) marks = Bits(state_.known() - state_.owned());
+    sort_many(std::span(others), marks, state_.owned(), state_.known());
     Record record{};
-    for (const KnownNumber v : std::exchange(news(worker).others, {})) {
+    for (const KnownNumber v : others) {
       if (!calls.once)
         std::atomic_ref(state_.waiting_[v / 64])
             .fetch_and(~(std::uint64_t{1} << v % 64), std::memory_order_relaxed);
-      if (calls.say(v, record)) tell(worker, job_->boundary().home(v), record, calls);
+      if (calls.say(v, record)) tell(worker, v, record, calls);
     }
+    others.clear();
   }
   /// Ends the superstep of a worker. `holds`: what arrives is not heard yet.
   void end(int worker, const Calls& calls, std::uint32_t levels, bool holds) {
@@ -222,10 +307,9 @@ class FrontierState::Workers {
     said += {0, news(worker).edges, levels, 0, who_has(news(worker).owned)};
     job_->records().finish_bytes(
         worker,
-        [&](int, std::span<const std::byte> records) {
-          if (!holds) return hear(worker, records, calls);
-          auto& held = lane(worker).held;
-          held.insert(held.end(), records.begin(), records.end());
+        [&](int peer, std::span<const std::byte> records) {
+          if (!holds) return hear(worker, peer, records, calls);
+          lane(worker).held.push_back({peer, {records.begin(), records.end()}});
         },
         said.words());
   }
@@ -252,16 +336,16 @@ class FrontierState::Workers {
     if (distributed_ && active_.nobody()) followed_.next.emplace();
   }
   /// Returns whether at least so many edges lead out of the vertices; a vertex counts as one more.
-  bool has_edges(const List& vertices, std::uint64_t least) const {
+  bool has_edges(Frontier vertices, std::uint64_t least) const {
     std::uint64_t edges = 0;
     for (std::size_t i = 0; i < vertices.size() && edges < least; ++i) edges += 1 + job_->degree(vertices[i]);
     return edges >= least;
   }
   /// Returns the same of a frontier, whose edges may be counted.
-  bool follows_edges(const List& frontier, std::uint64_t least) const {
+  bool follows_edges(Frontier frontier, std::uint64_t least) const {
     return edges_ ? *edges_ >= least : has_edges(frontier, least);
   }
-  std::uint64_t edges_out_of(std::span<const LocalNumber> vertices) const {
+  std::uint64_t edges_out_of(Frontier vertices) const {
     constexpr std::size_t kAhead = 16;
     std::uint64_t edges = 0;
     for (std::size_t i = 0; i < vertices.size(); ++i) {
@@ -270,28 +354,28 @@ class FrontierState::Workers {
     }
     return edges;
   }
-  bool is_few(const List& frontier) const { return !has_edges(frontier, frontier::few_edges(job_->graph())); }
+  bool is_few(Frontier frontier) const { return !has_edges(frontier, frontier::few_edges(job_->graph())); }
 
   /// Says that the vertex is not in news any more. Other workers rest.
-  void no_longer_waits(LocalNumber v) noexcept { state_.waiting_[v / 64] &= ~(std::uint64_t{1} << v % 64); }
-  /// Returns the next frontier.
-  List take_news(const Calls& calls) {
-    List all;
+  template <class Number>
+  void no_longer_waits(Number v) noexcept {
+    state_.waiting_[v / 64] &= ~(std::uint64_t{1} << v % 64);
+  }
+  /// Makes a list the next frontier. It and the lists of news keep their memory.
+  void take_news(const Calls& calls, List& next) {
+    next.clear();
     for (News& one : state_.news_) {
-      if (all.empty())
-        all.swap(one.owned);
-      else
-        all.insert(all.end(), one.owned.begin(), one.owned.end());
+      next.insert(next.end(), one.owned.begin(), one.owned.end());
       one.owned.clear();
     }
     if (!calls.once)
-      for (const LocalNumber v : all) no_longer_waits(v);
-    return all;
+      for (const LocalNumber v : next) no_longer_waits(v);
   }
 
   FrontierState& state_;
   std::shared_ptr<frontier::Job> job_;
   frontier::SuperstepLog* log_;  ///< null: nobody wants to know
+  const frontier::Boundary& boundary_;
   bool distributed_;
   std::uint64_t kind_ = 0;
   std::optional<std::uint64_t> edges_;  ///< out of the frontier, where they are counted

@@ -69,12 +69,20 @@ class FrontierState::InOrder {
     return std::ranges::min(all);
   }
 
-  /// Visits all vertices of the bucket.
+  /// Visits all vertices of the bucket: with one worker where they are few, and workers that wake up take a
+  /// core from others.
   void visit_bucket(std::uint64_t bucket) {
     state_.step_ = bucket;
     const auto vertices = take_bucket(bucket);
+    const auto numbers = numbered<LocalNumber>(plain(std::span<const KnownNumber>(vertices)));
     std::atomic<std::size_t> next{0};
-    workers_.run_workers([&](int worker) { visit_rows(worker, bucket, vertices, next); });
+    if (job_.pool().placement().oversubscribed && workers_.is_for_one(numbers)) {
+      state_.shared_ = false;
+      visit_rows(0, bucket, vertices, next);
+      state_.shared_ = state_.news_.size() > 1;
+    } else {
+      workers_.run_workers([&](int worker) { visit_rows(worker, bucket, vertices, next); });
+    }
   }
   /// Returns what all workers have in the bucket. From disks, each row is read once, in the order there, and
   /// none that need not be read.
@@ -92,16 +100,13 @@ class FrontierState::InOrder {
   }
   void visit_rows(int worker, std::uint64_t bucket, std::span<const KnownNumber> vertices,
                   std::atomic<std::size_t>& next) {
-    const auto visit = [&](const FrontierRow& row) {
-      if (calls_.visit(worker, row)) state_.count(worker, 1, row.targets.size());
-    };
-    job_.each_shared_row(worker, vertices, next, visit, [&](KnownNumber v) { state_.fetch(v); });
+    const auto count = [&](const Totals& visited) { state_.count(worker, visited.vertices, visited.edges); };
+    count(workers_.visit_shared(worker, vertices, next, calls_));
     Buckets& own = waiting(worker).owned;
     for (auto size = own.size(bucket); size > 0 && size < kByItself; size = own.size(bucket)) {
       const auto again = own.take(bucket);
-      auto left = numbered<LocalNumber>(plain(std::span<const KnownNumber>(again)));
-      job_.each_row(
-          worker, [&] { return std::exchange(left, {}); }, visit);
+      count(workers_.visit_own(worker, numbered<LocalNumber>(plain(std::span<const KnownNumber>(again))),
+                               calls_));
     }
   }
 
@@ -162,7 +167,7 @@ class FrontierState::InOrder {
     if (bucket != kNoBucket) {
       Record record{};
       for (const KnownNumber v : own.others.take(bucket, base))
-        if (calls_.say(v, record)) workers_.tell(worker, job_.boundary().home(v), record, calls_);
+        if (calls_.say(v, record)) workers_.tell(worker, v, record, calls_);
     }
     frontier::Active told = workers_.take_told(worker);
     if (has_more) told.add(state_.rank());

@@ -92,27 +92,6 @@ void exchange_known_bits(
       });
 }
 
-/// Tells the processes that know an owned vertex in [first, last) value(local), where has(local) says so, and
-/// calls take(number, value) for boundary vertices: as a Record, each with its place in the order that both
-/// know. Each lane calls it, for a part of the owned vertices; it ends the superstep. Throws Error.
-template <class Has, class Value, class Take>
-void tell_known(Job& job, const Boundary& boundary, int lane, LocalNumber first, LocalNumber last,
-                const Has& has, const Value& value, const Take& take_value) {
-  const auto take = [&](int peer, Record record) {
-    const auto owner = static_cast<std::uint32_t>(peer);
-    if (record.vertex >= boundary.count(owner))
-      throw Error("a process has sent a value of a vertex that does not exist");
-    take_value(KnownNumber(boundary.first(owner) + local_of(record)), record.value);
-  };
-  for (int peer = 0; peer < job.bootstrap().size(); ++peer) {
-    const auto known = boundary.known_by(static_cast<std::uint32_t>(peer));
-    const auto begin = std::ranges::lower_bound(known, first) - known.begin();
-    for (auto i = static_cast<std::uint32_t>(begin); i < known.size() && known[i] < last; ++i)
-      if (has(known[i])) job.records().send(lane, peer, Record{i, value(known[i])}, take);
-  }
-  job.records().finish(lane, take);
-}
-
 /// Tells all processes that know an owned vertex value(local), and calls take(number, value) for each
 /// boundary vertex: as much as half a record each. Collective, while workers rest; `value` and `take` are
 /// called by all of them.

@@ -102,11 +102,11 @@ class Records {
   void finish_words(int lane, const Take& take, const Note& note = {}) {
     stream_.finish(lane, words(take), note);
   }
-  /// Do the same with a record of record_bytes as it is; take(peer, bytes) gets whole records. take_bytes()
-  /// takes what has arrived, and returns how many records.
+  /// Do the same with a record as it is, or with several that lie side by side; take(peer, bytes) gets whole
+  /// ones. take_bytes() takes what has arrived, and returns how many records.
   template <class Take>
-  void send_bytes(int lane, int peer, const void* record, const Take& take) {
-    stream_.send(lane, peer, record, stream_.record_bytes(), take);
+  void send_bytes(int lane, int peer, const void* record, std::size_t bytes, const Take& take) {
+    stream_.send(lane, peer, record, bytes, take);
   }
   template <class Take>
   std::size_t take_bytes(int lane, const Take& take) {

@@ -62,14 +62,20 @@ def lines_of(process, status=1):
 # ---- a process that is stopped before the job has formed -----------------------------------------------------------------
 
 
-def connections(pid):
-    """The number of established TCP connections of a process."""
+def connections(pid, timer=""):
+    """The number of established TCP connections of a process, of all or of those with this timer running (proc(5), "tr")."""
     inodes = set()
     for name in os.listdir(f"/proc/{pid}/fd"):
         with contextlib.suppress(OSError):
             inodes.add(os.readlink(f"/proc/{pid}/fd/{name}"))
     rows = [line.split() for line in open(f"/proc/{pid}/net/tcp").read().splitlines()[1:]]
-    return sum(row[3] == "01" and f"socket:[{row[9]}]" in inodes for row in rows)
+    return sum(row[3] == "01" and row[5].startswith(timer) and f"socket:[{row[9]}]" in inodes for row in rows)
+
+
+def joined(hub):
+    """The number of processes that rank 0 has let in: it has asked the system for keepalives (timer 02) for these connections only. A process
+    that is killed before has never been one of the job."""
+    return connections(hub.pid, timer="02:")
 
 
 def listens(pid):
@@ -93,7 +99,7 @@ def start_options(path, options):
 def test_a_rank_that_has_connected_is_stopped_while_another_is_missing(running, hosts, path):
     options = start_options(path, hosts(3))
     ranks = [running([*options, "--rank", rank]) for rank in (0, 1)]
-    wait_for(lambda: connections(ranks[0].pid) == 1, "the connection")
+    wait_for(lambda: joined(ranks[0]) == 1, "the connection")
     since = stop(ranks[1])
     line, = lines_of(ranks[0])
     assert re.match(r"edgewire: rank 1 \(.*\) has been silent for \d\.\d s .* before all processes had connected", line)
@@ -110,7 +116,7 @@ def test_rank_0_is_stopped_before_all_have_come(running, hosts, path, when):
         since = stop(hub)
     ranks = [running([*options, "--rank", rank]) for rank in (1, 2)]
     if when == "the others have connected":
-        wait_for(lambda: connections(hub.pid) == 2, "the connections")
+        wait_for(lambda: joined(hub) == 2, "the connections")
         since = stop(hub)
     for rank in ranks:
         line, = lines_of(rank)
@@ -124,7 +130,7 @@ def test_a_rank_is_stopped_when_all_have_come(running, hosts, path, victim):
     """The last one comes while it is stopped, or has just come: between the rendezvous and the first common steps."""
     options = start_options(path, hosts(3))
     ranks = [running([*options, "--rank", rank]) for rank in (0, 1)]
-    wait_for(lambda: connections(ranks[0].pid) == 1, "the connection")
+    wait_for(lambda: joined(ranks[0]) == 1, "the connection")
     ranks.append(running([*options, "--rank", 2]))
     since = stop(ranks[victim])
     for rank in set(range(3)) - {victim}:
@@ -136,7 +142,7 @@ def test_a_rank_is_stopped_when_all_have_come(running, hosts, path, victim):
 def test_one_that_comes_late_learns_who_was_lost(running, hosts, path):
     options = changed(["pagerank", path, *hosts(3), "-w", 1], start_timeout=START_S)
     ranks = [running([*options, "--rank", rank]) for rank in (0, 1)]
-    wait_for(lambda: connections(ranks[0].pid) == 1, "the connection")
+    wait_for(lambda: joined(ranks[0]) == 1, "the connection")
     ranks[1].kill()
     wait_for(lambda: connections(ranks[0].pid) == 0, "the loss")
     line, = lines_of(running([*options, "--rank", 2]))

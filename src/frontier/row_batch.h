@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "edgewire/frontier.h"
+
+namespace edgewire::detail {
+
+/// Visits rows some at a time: a call for each would take as long as the work on a short row.
+class FrontierState::RowBatch {
+ public:
+  /// `calls` outlives it. `keeps`: rows stay where they are.
+  RowBatch(int worker, const Calls& calls, bool keeps)
+      : worker_(worker), calls_(calls), most_(keeps ? rows_.size() : 1) {}
+
+  void add(const FrontierRow& row) {
+    rows_[count_++] = row;
+    if (count_ == most_) visit();
+  }
+  /// Visits those that are left, and returns what was followed of all.
+  Totals finish() {
+    visit();
+    return visited_;
+  }
+
+ private:
+  void visit() {
+    const Totals some = calls_.visit(worker_, std::span(rows_).first(count_));
+    visited_.vertices += some.vertices;
+    visited_.edges += some.edges;
+    count_ = 0;
+  }
+
+  int worker_;
+  const Calls& calls_;
+  std::array<FrontierRow, 16> rows_;
+  std::size_t most_, count_ = 0;
+  Totals visited_;
+};
+
+}  // namespace edgewire::detail
