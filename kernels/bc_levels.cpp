@@ -1,12 +1,7 @@
 #include "kernels/bc_levels.h"
 
-#include <array>
-#include <bit>
-#include <mutex>
 #include <optional>
 #include <utility>
-
-#include "frontier/superstep.h"
 
 namespace edgewire::kernels {
 
@@ -64,26 +59,43 @@ bool BcLevels<Number>::count_paths() {
   return !too_many_;
 }
 
+/// Adds to numbers that several workers share, unless there is one `alone`, and returns what was there
+/// before.
+template <class Number>
+struct Adder {
+  Number* numbers;
+  bool alone;
+
+  [[gnu::always_inline]] Number operator()(KnownNumber v, const Number& more) const noexcept {
+    if (!alone) return add_shared(numbers[v], more);
+    const Number before = numbers[v];
+    numbers[v] = before + more;
+    return before;
+  }
+};
+
 /// Each vertex of the level adds its sigma to its unvisited targets; owners get what was added elsewhere. A
 /// vertex that its owner has visited before is no news there, and has no share on the way back.
 template <class Number>
 auto BcLevels<Number>::push_paths(Level& level) -> List {
-  struct Add {
-    const BcLevels& self;
+  struct Hear {
+    std::span<const Bits::Word> visited;
+    Adder<Number> add;
     [[gnu::always_inline]] Once operator()(KnownNumber v, const Number& paths) const noexcept {
-      return Once{self.add_paths(v, paths)};
+      return Once{!test_bit(visited, v) && is_zero(add(v, paths))};
     }
   };
   return steps_.superstep(
       level.vertices,
-      [this](const FrontierRow& row, const auto& tell) {
-        const Number paths = sigma_[row.vertex];
-        for (std::size_t e = 0; e < row.targets.size(); ++e) {
-          if (row.targets.size() - e > kAhead) __builtin_prefetch(&sigma_[row.targets[e + kAhead]], 1);
-          tell(row.targets[e], paths);
+      [sigma = sigma_](const FrontierRow& row, const auto& tell) {
+        const auto targets = row.targets;
+        const Number paths = sigma[row.vertex];
+        for (std::size_t e = 0; e < targets.size(); ++e) {
+          if (targets.size() - e > kAhead) __builtin_prefetch(&sigma[targets[e + kAhead]], 1);
+          tell(targets[e], paths);
         }
       },
-      Add{*this},
+      Hear{visited_.all_words(), {sigma_.data(), alone_}},
       [this](KnownNumber v) {
         visited_.add(v);
         return sigma_[v];
@@ -106,14 +118,14 @@ auto BcLevels<Number>::pull_paths(Level& level) -> List {
       });
   auto next = steps_.within(
       unvisited(),
-      [this](const FrontierRow& row, const auto& tell) {
+      [sigma = sigma_, in_level = in_level_.all_words()](const FrontierRow& row, const auto& tell) {
         Number paths{};
         for (const KnownNumber u : row.targets)
-          if (in_level_.test(u)) paths += sigma_[u];
+          if (test_bit(in_level, u)) paths += sigma[u];
         if (!is_zero(paths)) tell(KnownNumber(row.vertex), paths);
       },
-      [this](KnownNumber v, const Number& paths) {
-        sigma_[v] = paths;
+      [sigma = sigma_](KnownNumber v, const Number& paths) {
+        sigma[v] = paths;
         return Once{true};
       });
   unmark_level(level);
@@ -149,18 +161,23 @@ template <class Number>
 void BcLevels<Number>::push_shares(const Level& level, const List& next) {
   in_level_.add_all(level.vertices);
   in_level_.add_all(level.mirrors);
+  struct Hear {
+    Adder<Number> add;
+    std::uint32_t owned;
+    [[gnu::always_inline]] Once operator()(KnownNumber v, const Number& sum) const noexcept {
+      const Number before = add(v, sum);
+      if (v < owned) return Once{false};
+      return Once{is_zero(before)};
+    }
+  };
   steps_.superstep(
       next,
-      [this](const FrontierRow& row, const auto& tell) {
-        const Number share = shares_[row.vertex];
+      [shares = shares_, in_level = in_level_.all_words()](const FrontierRow& row, const auto& tell) {
+        const Number share = shares[row.vertex];
         for (const KnownNumber v : row.targets)
-          if (in_level_.test(v)) tell(v, share);
+          if (test_bit(in_level, v)) tell(v, share);
       },
-      [this](KnownNumber v, const Number& sum) {
-        const Number before = add_to(shares_[v], sum);
-        if (v < steps_.owned()) return Once{false};
-        return Once{is_zero(before)};
-      },
+      Hear{{shares_.data(), alone_}, job_.owned()},
       [this](KnownNumber v) { return std::exchange(shares_[v], Number()); });
   unmark_level(level);
   set_shares(level.vertices, shares_);  // until now, they were sums
@@ -177,13 +194,14 @@ void BcLevels<Number>::pull_shares(const Level& level) {
         shares_[v] = share;
         return false;
       });
-  steps_.within(level.vertices, [this](const FrontierRow& row, const auto&) {
+  steps_.within(level.vertices, [shares = shares_, sums = sums_](const FrontierRow& row, const auto&) {
+    const auto targets = row.targets;
     Number sum{};
-    for (std::size_t e = 0; e < row.targets.size(); ++e) {
-      if (row.targets.size() - e > kAhead) __builtin_prefetch(&shares_[row.targets[e + kAhead]]);
-      sum += shares_[row.targets[e]];
+    for (std::size_t e = 0; e < targets.size(); ++e) {
+      if (targets.size() - e > kAhead) __builtin_prefetch(&shares[targets[e + kAhead]]);
+      sum += shares[targets[e]];
     }
-    sums_[row.vertex] = sum;
+    sums[row.vertex] = sum;
   });
   set_shares(level.vertices, sums_);  // until now, no vertex of this level had a share
 }
@@ -191,7 +209,7 @@ void BcLevels<Number>::pull_shares(const Level& level) {
 /// Makes shares of the sums of a level, and adds delta to its scores.
 template <class Number>
 void BcLevels<Number>::set_shares(const List& level, std::span<const Number> sums) {
-  for_pieces(level.size(), [&](std::size_t first, std::size_t last) {
+  job_.for_pieces(level.size(), [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
       const LocalNumber v = level[i];
       const Number sum = sums[v];

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -41,13 +42,13 @@ class BcLevels final : public BcSearch {
  private:
   using List = std::vector<LocalNumber>;
   static constexpr std::size_t kAhead = 16;  ///< numbers that are fetched into the cache before they are used
-  static constexpr std::size_t kPiece = 1 << 12;  ///< the vertices that a worker takes
   struct Level {
-    List vertices;                            ///< of this process
-    std::uint64_t in_all = 0, out_edges = 0;  ///< vertices in all processes, and edges out of them
-    bool pulled = false;                      ///< the next level was pulled from this one
-    std::vector<KnownNumber> mirrors{};       ///< vertices of others on this level, where that is so
-    std::vector<Told> told{};                 ///< else: who has told this process of the next level
+    List vertices;                       ///< of this process
+    std::uint64_t in_all = 0;            ///< the vertices of all processes
+    std::uint64_t out_edges = 0;         ///< the edges out of these
+    bool pulled = false;                 ///< the next level was pulled from this one
+    std::vector<KnownNumber> mirrors{};  ///< the vertices of other processes on a level that was pulled from
+    std::vector<Told> told{};            ///< the records that have pushed the next level to this process
   };
 
   void start(VertexId source);
@@ -68,24 +69,6 @@ class BcLevels final : public BcSearch {
 
   void unmark_level(const Level& level);
   const List& unvisited();
-  /// Calls work(first, last) for pieces of a list of so many, in all workers where they are many.
-  template <class Work>
-  void for_pieces(std::size_t size, const Work& work) const {
-    if (size <= kPiece) return work(0, size);
-    job_.pool().for_each((size + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
-      work(piece * kPiece, std::min(size, (piece + 1) * kPiece));
-    });
-  }
-  /// Adds to a sum that several workers share, and returns what it was before.
-  [[gnu::always_inline]] Number add_to(Number& sum, const Number& more) const noexcept {
-    if (!alone_) return add_shared(sum, more);
-    const Number before = sum;
-    sum = before + more;
-    return before;
-  }
-  [[gnu::always_inline]] bool add_paths(KnownNumber v, const Number& paths) const noexcept {
-    return !visited_.test(v) && is_zero(add_to(sigma_[v], paths));
-  }
 
   frontier::Job& job_;
   FrontierJob<Number> steps_;
@@ -100,7 +83,7 @@ class BcLevels final : public BcSearch {
   SharedBits visited_;        ///< the vertices whose level is known here
   SharedBits in_level_;       ///< the level whose vertices are looked for among targets; else empty
   std::vector<Level> levels_;
-  List unvisited_;                     ///< owned vertices with edges, as the last pull has looked at them
+  std::optional<List> unvisited_;      ///< the vertices that the last pull has looked at
   std::uint64_t unvisited_edges_ = 0;  ///< the edges out of vertices that no process has reached
   bool too_many_ = false;              ///< a vertex of any process has too many paths
 };

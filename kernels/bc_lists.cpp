@@ -2,6 +2,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <map>
 #include <mutex>
 #include <utility>
 
@@ -20,7 +21,7 @@ void BcLevels<Number>::start(VertexId source) {
     }
   visited_.clear();
   levels_.clear();
-  unvisited_.clear();
+  unvisited_.reset();
   unvisited_edges_ = job_.graph().edges();
   List first;
   const Home home = job_.ownership().home(source);
@@ -41,7 +42,7 @@ bool BcLevels<Number>::open_level(List vertices) {
   if (!sort_many(std::span(vertices), in_level_, 0, job_.owned()) && job_.on_disks())
     std::ranges::sort(vertices);
   std::atomic<std::uint64_t> edges{0}, too_many{0};
-  for_pieces(vertices.size(), [&](std::size_t first, std::size_t last) {
+  job_.for_pieces(vertices.size(), [&](std::size_t first, std::size_t last) {
     std::uint64_t out_edges = 0;
     for (std::size_t i = first; i < last; ++i) {
       if (last - i > kAhead) {
@@ -67,19 +68,22 @@ bool BcLevels<Number>::open_level(List vertices) {
 /// Returns the owned vertices that have edges and are not visited yet.
 template <class Number>
 auto BcLevels<Number>::unvisited() -> const List& {
-  if (!unvisited_.empty()) {
-    std::erase_if(unvisited_, [&](LocalNumber v) { return visited_.test(v); });
-    return unvisited_;
+  if (unvisited_) {
+    std::erase_if(*unvisited_, [&](LocalNumber v) { return visited_.test(v); });
+    return *unvisited_;
   }
+  std::map<std::size_t, List> pieces;  // by their first vertex
   std::mutex mutex;
-  for_pieces(job_.owned(), [&](std::size_t first, std::size_t last) {
+  job_.for_pieces(job_.owned(), [&](std::size_t first, std::size_t last) {
     List some;
     for (LocalNumber v(static_cast<std::uint32_t>(first)); v < last; ++v)
       if (!visited_.test(v) && job_.degree(v) > 0) some.push_back(v);
     const std::lock_guard lock(mutex);
-    unvisited_.insert(unvisited_.end(), some.begin(), some.end());
+    pieces[first] = std::move(some);
   });
-  return unvisited_;
+  unvisited_.emplace();
+  for (const auto& [first, some] : pieces) unvisited_->insert(unvisited_->end(), some.begin(), some.end());
+  return *unvisited_;
 }
 
 template <class Number>

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "edgewire/detail/frontier_state.h"
+#include "edgewire/detail/lower.h"
 #include "edgewire/detail/offers.h"
 #include "edgewire/graph.h"
 #include "edgewire/launch.h"
@@ -47,7 +48,8 @@ std::shared_ptr<frontier::Job> make_frontier_job(launch::Bootstrap& bootstrap, c
 /// whether that is news. An owned vertex that has heard news is in the next frontier. Where a boundary vertex
 /// has, its owner is told: there hear() is called, too, before the superstep ends. Numbers are known numbers.
 /// visit() may return false where it has nothing to tell: then it does not count that vertex as followed.
-/// With several workers, they call visit() and hear() at the same time, also for the same vertex. Either may
+/// With several workers, they call visit() and hear() at the same time, also for the same vertex; small ones
+/// are copied. Either may
 /// have the number of the worker as one argument more, the first: it is less than JobOptions::workers.
 ///
 /// With say(boundary vertex) an owner is told once in a superstep, at its end: the value that say() returns,
@@ -80,7 +82,8 @@ requires(std::is_trivially_copyable_v<Value> &&
               const JobOptions& options = {})
       : FrontierState(detail::make_frontier_job(bootstrap, graph, kernel, kRecordBytes, options),
                       sizeof(std::uint32_t) + sizeof(Value), nullptr) {}
-  /// Makes one of a job that has begun, and has made its rows; its records have kRecordBytes at least.
+  /// Makes one of a job that has begun, and has made its rows; a record takes several of the job's where
+  /// these are smaller.
   /// Supersteps are noted in `log`, where there is one. An OwnSearch gets such a job. `within` and `log`
   /// outlive it.
   /// `boundary`: its known vertices, where these are not the job's; no rows are read then. It outlives this.
@@ -102,7 +105,8 @@ requires(std::is_trivially_copyable_v<Value> &&
       return FrontierState::superstep(frontier, calls);
     });
   }
-  /// Runs a superstep that stays in this process: it tells no boundary vertex. It is not collective.
+  /// Runs a superstep that stays in this process: visit() tells owned vertices alone; else it throws
+  /// UsageError. It is not collective, and step() stays.
   template <class Visit, class Hear = NoNews>
   std::vector<LocalNumber> within(std::span<const LocalNumber> frontier, const Visit& visit,
                                   const Hear& hear = {}) {
@@ -111,16 +115,17 @@ requires(std::is_trivially_copyable_v<Value> &&
       return FrontierState::within(frontier, calls);
     });
   }
-  /// Tells all processes that know them of the owned vertices in `which`, bits by known number:
-  /// value(vertex), or nothing where that is an empty std::optional. They call hear(boundary vertex, value).
-  /// Returns the boundary vertices for which that was news, in no order. It is one superstep.
+  /// Owners tell all processes that know a vertex in `which`, bits by known number, its value(vertex), or
+  /// nothing where that is an empty std::optional. These call hear(boundary vertex, value). Returns the
+  /// boundary vertices for which that was news, in no order. It is one superstep; step() stays.
   template <class SayOwned, class Hear>
   std::vector<KnownNumber> broadcast(std::span<const std::uint64_t> which, const SayOwned& value,
                                      const Hear& hear) {
     return with_words(value, hear,
                       [&](const Calls& calls) { return FrontierState::broadcast(which, calls); });
   }
-  /// Tells those processes alone that have told this one of its vertices, as a superstep has noted it.
+  /// Owners tell those processes alone that have told them of a vertex: once for each record that a superstep
+  /// has noted. With say() in that superstep, that is once for a vertex. It is one superstep, likewise.
   template <class SayOwned, class Hear>
   void answer(std::span<const Told> told, const SayOwned& value, const Hear& hear) {
     with_words(value, hear, [&](const Calls& calls) { FrontierState::answer(told, calls); });
@@ -179,8 +184,9 @@ requires(std::is_trivially_copyable_v<Value> &&
         more);
   }
   /// From here on, several workers of a process that is the only one hand over what they tell in superstep(),
-  /// follow() and settle(), where hear has is_news(): then one worker at a time hears what is for a vertex.
-  /// It pays where many edges lead to the same vertices. `value_bytes`: what hear() changes for a vertex.
+  /// within(), follow() and settle(), where hear has is_news(): then one worker at a time hears what is for a
+  /// vertex. It pays where many edges lead to the same vertices. `value_bytes`: what hear() changes for a
+  /// vertex.
   void hand_over(std::size_t value_bytes) {
     if (workers() > 1 && is_only())
       offers_ = std::make_unique<Offers>(workers(), known(), std::max<std::size_t>(value_bytes, 1));
@@ -215,13 +221,17 @@ requires(std::is_trivially_copyable_v<Value> &&
     hear.is_news(vertex, value);
   };
 
+  /// A small function by value: what it holds can stay in registers then.
+  template <class F>
+  using Kept = std::conditional_t<std::is_trivially_copyable_v<F> && sizeof(F) <= 64, const F, const F&>;
+
   /// Hears what is told, and notes what is news. `Order` is AtOnce where vertices do not wait in buckets.
   template <class Hear, class Say, class Order>
   struct Ears {
     static constexpr bool kAtOnce = std::is_same_v<Say, AtOnce>, kInOrder = !std::is_same_v<Order, AtOnce>;
     FrontierJob& job;
     Calls& calls;
-    const Hear& hear;
+    Kept<Hear> hear;
     const Order& order;
 
     [[gnu::always_inline]] void take(int worker, KnownNumber vertex, Value value) const {
@@ -284,7 +294,7 @@ requires(std::is_trivially_copyable_v<Value> &&
   /// A worker's tell(). `kHearing`: how what it tells is heard.
   template <class OwnEars, detail::Hearing kHearing>
   struct Tell {
-    const OwnEars& ears;
+    const OwnEars ears;
     int worker;
 
     [[gnu::always_inline]] void operator()(KnownNumber vertex, Value value) const {
@@ -329,7 +339,7 @@ requires(std::is_trivially_copyable_v<Value> &&
     constexpr bool kRows = std::is_invocable_v<Visit, const FrontierRow&, const OwnTell&> ||
                            std::is_invocable_v<Visit, int, const FrontierRow&, const OwnTell&>;
     calls.rows = kRows;
-    const auto call = [&visit](int worker, const FrontierRow& row, const auto& tell) {
+    const auto call = [](const Visit& kept, int worker, const FrontierRow& row, const auto& tell) {
       const auto& what = [&]() -> const auto& {
         if constexpr (kRows)
           return row;
@@ -339,9 +349,9 @@ requires(std::is_trivially_copyable_v<Value> &&
       ();
       const auto visited = [&] {
         if constexpr (std::is_invocable_v<Visit, int, decltype(what), decltype(tell)>)
-          return visit(worker, what, tell);
+          return kept(worker, what, tell);
         else
-          return visit(what, tell);
+          return kept(what, tell);
       };
       if constexpr (std::is_same_v<decltype(visited()), bool>) {
         return visited();
@@ -350,10 +360,11 @@ requires(std::is_trivially_copyable_v<Value> &&
         return true;
       }
     };
-    const auto call_all = [&call](int worker, std::span<const FrontierRow> rows, const auto& tell) {
+    const auto call_all = [&](int worker, std::span<const FrontierRow> rows, const auto& tell) {
+      Kept<Visit> kept = visit;
       Totals visited;
       for (const FrontierRow& row : rows)
-        if (call(worker, row, tell)) {
+        if (call(kept, worker, row, tell)) {
           ++visited.vertices;
           visited.edges += row.targets.size();
         }

@@ -19,6 +19,12 @@ namespace edgewire {
   return (shared.fetch_or(mask, std::memory_order_relaxed) & mask) == 0;
 }
 
+/// Returns whether a bit is set, also while other threads set some.
+inline bool test_bit(std::span<const std::uint64_t> words, std::uint64_t bit) noexcept {
+  const std::atomic_ref word(const_cast<std::uint64_t&>(words[bit / 64]));
+  return (word.load(std::memory_order_relaxed) >> bit % 64 & 1) != 0;
+}
+
 /// A set of small numbers, such as vertices: a bit for each, so that much of it stays in the caches. Who
 /// tests while others set() may see either.
 class Bits {
@@ -52,7 +58,7 @@ class Bits {
   void add_all(const Numbers& numbers) noexcept {
     for (const auto number : numbers) add(number);
   }
-  bool test(std::uint64_t bit) const noexcept { return (word(bit / kBits) >> bit % kBits & 1) != 0; }
+  bool test(std::uint64_t bit) const noexcept { return test_bit(words_, bit); }
 
   std::size_t words() const noexcept { return words_.size(); }
   /// Returns 64 bits, of which bit i is the number 64 * w + i.
@@ -96,6 +102,7 @@ bool sort_many(std::span<Number> numbers, Bits& empty, std::uint32_t first, std:
   constexpr std::size_t kMany = 4;  // numbers of as many words
   const std::size_t words = (last - first + std::size_t{Bits::kBits} - 1) / Bits::kBits;
   if (numbers.size() * kMany < words) return false;
+  if (empty.words() < words) empty = Bits(last - first);
   for (const Number number : numbers) empty.add(number - first);
   auto out = numbers.begin();
   for (std::size_t w = 0; w < words; ++w) {

@@ -73,17 +73,10 @@ class FrontierState::Engine : public Workers {
   }
 
   Totals totals(std::span<const LocalNumber> frontier) {
-    constexpr std::size_t kPiece = 1 << 12;
     std::atomic<std::uint64_t> edges{0};
-    const auto count = [&](std::uint64_t piece) {
-      const std::size_t first = piece * kPiece;
-      edges += edges_out_of(frontier.subspan(first, std::min(kPiece, frontier.size() - first)));
-    };
-    if (frontier.size() <= kPiece)
-      count(0);
-    else
-      job_->pool().for_each((frontier.size() + kPiece - 1) / kPiece,
-                            [&](int, std::uint64_t piece) { count(piece); });
+    job_->for_pieces(frontier.size(), [&](std::size_t first, std::size_t last) {
+      edges += edges_out_of(frontier.subspan(first, last - first));
+    });
     const auto [all, all_edges] = job_->sum_of_all(std::array{std::uint64_t{frontier.size()}, edges.load()});
     return {all, all_edges};
   }
@@ -135,28 +128,20 @@ class FrontierState::Engine : public Workers {
     return next;
   }
 
-  /// Tells those who know them of owned vertices. Returns the boundary vertices that have heard news.
+  /// Owners tell those who know a vertex. Returns the boundary vertices that have heard news.
   std::vector<KnownNumber> broadcast(std::span<const std::uint64_t> which, const Calls& calls) {
-    say_all(calls, [&](int worker) {
+    return say_all(calls, [&](int worker) {
       const auto size = static_cast<std::uint32_t>(job_->bootstrap().size());
       for (std::uint32_t turn = 1; turn < size; ++turn) {
         const std::uint32_t peer = (state_.rank() + turn) % size;
         const auto known = boundary_.known_by(peer);
         const auto [first, last] = job_->pool().part(worker, known.size());
         for (auto i = static_cast<std::uint32_t>(first); i < last; ++i)
-          if (has(which, known[i])) say(worker, peer, i, known[i], calls);
+          if (test_bit(which, known[i])) say(worker, peer, i, known[i], calls);
       }
     });
-    std::vector<KnownNumber> heard;
-    for (News& one : state_.news_) {
-      heard.insert(heard.end(), one.others.begin(), one.others.end());
-      one.others.clear();
-    }
-    if (!calls.once)
-      for (const KnownNumber v : heard) no_longer_waits(v);
-    return heard;
   }
-  /// Tells those who have told of owned vertices.
+  /// Owners tell those who have told them of a vertex.
   void answer(std::span<const Told> told, const Calls& calls) {
     say_all(calls, [&](int worker) {
       const auto [first, last] = job_->pool().part(worker, told.size());
@@ -182,21 +167,26 @@ class FrontierState::Engine : public Workers {
   }
 
  private:
-  /// Runs a superstep in which workers call say().
+  /// Runs a superstep in which workers call say(). Returns the boundary vertices that have heard news.
   template <class Work>
-  void say_all(const Calls& calls, const Work& work) {
-    if (distributed_)
-      step([&](frontier::Superstep&) {
-        run_workers([&](int worker) {
-          work(worker);
-          job_->records().finish_bytes(worker, hears(worker, calls));
-        });
+  std::vector<KnownNumber> say_all(const Calls& calls, const Work& work) {
+    std::vector<KnownNumber> heard;
+    if (!distributed_) return heard;
+    step([&](frontier::Superstep&) {
+      state_.shared_ = lanes_.size() > 1;
+      run_workers([&](int worker) {
+        work(worker);
+        job_->records().finish_bytes(worker, hears(worker, calls));
+        expect_whole(worker);
       });
-  }
-  /// Returns whether the vertex is one of these, to which hear() may add others.
-  static bool has(std::span<const std::uint64_t> which, LocalNumber v) noexcept {
-    const std::atomic_ref word(const_cast<std::uint64_t&>(which[v / 64]));
-    return (word.load(std::memory_order_relaxed) >> v % 64 & 1) != 0;
+    });
+    for (News& one : state_.news_) {
+      heard.insert(heard.end(), one.others.begin(), one.others.end());
+      one.others.clear();
+    }
+    if (!calls.once)
+      for (const KnownNumber v : heard) no_longer_waits(v);
+    return heard;
   }
   /// Says something of an owned vertex to a peer that knows it by this place.
   void say(int worker, std::uint32_t peer, std::uint32_t place, LocalNumber vertex, const Calls& calls) {
@@ -253,9 +243,7 @@ class FrontierState::Engine : public Workers {
     step([&](frontier::Superstep&) {
       end_all(calls, 0, true);
       state_.step_ += followed_.supersteps;
-      for (int worker = 0; worker < job_->pool().workers(); ++worker)
-        for (const Held& one : std::exchange(lane(worker).held, {}))
-          hear(worker, one.peer, one.records, calls);
+      for (int worker = 0; worker < job_->pool().workers(); ++worker) hear_held(worker, calls);
       take_news(calls, frontier);
       return followed_.last.vertices > 0;
     });

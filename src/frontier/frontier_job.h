@@ -257,6 +257,15 @@ class Job {
   /// Returns, after the kernel, what was read from disks, and the limit. Collective.
   disk::ReadFigures measure_disks();
 
+  /// Calls work(first, last) for pieces of a list of so many, in all workers where they are many.
+  template <class Work>
+  void for_pieces(std::size_t size, const Work& work) {
+    constexpr std::size_t kPiece = 1 << 12;
+    if (size <= kPiece) return work(0, size);
+    pool().for_each((size + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
+      work(piece * kPiece, std::min(size, (piece + 1) * kPiece));
+    });
+  }
   /// Calls work(worker, first, last) for ranges of local numbers that together are all.
   void for_each_range(const std::function<void(int, LocalNumber, LocalNumber)>& work);
 

@@ -21,10 +21,9 @@ FrontierState::FrontierState(const std::shared_ptr<frontier::Job>& job, std::siz
       known_(boundary != nullptr ? boundary->known() : job->known()),
       record_bytes_((record_bytes + job->record_bytes() - 1) / job->record_bytes() * job->record_bytes()),
       waiting_(known_ / 64 + std::size_t{1}),
-      news_(static_cast<std::size_t>(job->pool().workers())),
-      engine_(std::make_unique<Engine>(*this, job, log, boundary != nullptr ? *boundary : job->boundary())) {
+      news_(static_cast<std::size_t>(job->pool().workers())) {
   job->expect_records(job->record_bytes());
-  if (record_bytes_ > sizeof(Record)) throw UsageError("a value of a FrontierJob is too wide");
+  engine_ = std::make_unique<Engine>(*this, job, log, boundary != nullptr ? *boundary : job->boundary());
 }
 
 FrontierState::~FrontierState() = default;

@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -58,23 +57,25 @@ class FrontierState::Workers {
                                    std::uint32_t{*other}, state_.rank(), state_.owned()));
   }
 
-  // The parts of a superstep.
-
-  /// Runs work(worker) in all workers. One that throws ends the job, so that no other one waits for it.
+  /// Runs work(worker) in all workers, or in the first `one` alone. One that throws ends the job, so that no
+  /// other one waits for it.
   template <class Work>
-  void run_workers(const Work& work) {
-    job_->pool().run([&](int worker) {
+  void run_workers(const Work& work, bool one = false) {
+    const auto run = [&](int worker) {
       try {
         work(worker);
       } catch (const std::exception& error) {
         job_->bootstrap().health().fail(-1, error.what());
         throw;
       }
-    });
+    };
+    if (one)
+      run(0);
+    else
+      job_->pool().run(run);
   }
 
-  /// Hears what a peer has sent. Where a record is several of the stream, the last one waits until it is
-  /// whole.
+  /// Hears what a peer has sent. A record that is several of the stream waits until it is whole.
   void hear(int worker, int peer, std::span<const std::byte> records, const Calls& calls) {
     if (state_.record_bytes() == job_->record_bytes()) return hear_whole(worker, peer, records, calls);
     auto& parts = lane(worker).parts[static_cast<std::size_t>(peer)];
@@ -94,6 +95,12 @@ class FrontierState::Workers {
     }
     calls.hear(worker, named, records);
   }
+  /// Throws Error where a peer has ended a superstep within a record.
+  void expect_whole(int worker) const {
+    const auto& parts = lanes_[static_cast<std::size_t>(worker)].parts;
+    if (!std::ranges::all_of(parts, [](const auto& part) { return part.empty(); }))
+      throw Error("a process has sent a part of a record");
+  }
   /// Returns the vertices that the records of a peer name, and how many there are.
   std::pair<Named, std::uint32_t> names_of(std::uint32_t peer, Naming naming) const {
     if (naming == Naming::boundary_place) return {{nullptr, boundary_.first(peer)}, boundary_.count(peer)};
@@ -110,12 +117,16 @@ class FrontierState::Workers {
   }
   void send(int worker, std::uint32_t peer, std::uint32_t name, Record& record, const Calls& calls) {
     record[0] = name;
+    if (!calls.tells) throw UsageError("within: visit() has told of a boundary vertex");
     job_->records().send_bytes(worker, static_cast<int>(peer), record.data(), state_.record_bytes(),
                                hears(worker, calls));
   }
   /// Tells the owner of any vertex of another process.
   void tell(int worker, Home home, Record& record, const Calls& calls) {
-    if (calls.naming == Naming::owned_place) return tell(worker, boundary_.number(home), record, calls);
+    if (calls.naming == Naming::owned_place) {
+      if (!boundary_.knows(home)) throw UsageError("tell: nobody can answer for a vertex that is not known");
+      return tell(worker, boundary_.number(home), record, calls);
+    }
     lane(worker).said.next.add(home.owner);
     send(worker, home.owner, home.local, record, calls);
   }
@@ -183,16 +194,12 @@ class FrontierState::Workers {
   // Vertices of the graph for each edge along which something is told to keepers.
   static constexpr std::uint64_t kKeptOf = 8;
 
-  struct Held {
-    int peer;
-    std::vector<std::byte> records;
-  };
   struct alignas(128) Lane {
-    PushNote said;                              ///< what it says at the end of a superstep
-    std::vector<Held> held;                     ///< records that wait to be heard
-    std::vector<std::vector<std::byte>> parts;  ///< [peer]: of a record that is not there as a whole
+    PushNote said;                                             ///< what it says at the end of a superstep
+    std::vector<std::pair<int, std::vector<std::byte>>> held;  ///< what peers have sent, to be heard later
+    std::vector<std::vector<std::byte>> parts;  ///< [peer]: the begin of a record; the rest has yet to come
     std::vector<Told> told;                     ///< the records that it has heard
-    Bits marks{0};                              ///< to sort boundary vertices with
+    Bits marks{0};                              ///< a set to sort boundary vertices by
     std::uint64_t next_edges = 0;               ///< out of its news, where that is counted
   };
   /// Who follows the edges of a frontier: one worker, or all; and who hears what is told.
@@ -240,10 +247,7 @@ class FrontierState::Workers {
       if (counts_next_) lane(worker).next_edges = edges_out_of(news(worker).owned);
       if (ends) end(worker, calls, 1, false);
     };
-    if (deal.one)
-      work(0);
-    else
-      run_workers(work);
+    run_workers(work, deal.one);
     state_.hearing_ = Hearing::at_once;
     done.frontier += frontier.size();
     count(done);
@@ -288,9 +292,7 @@ class FrontierState::Workers {
   void tell_others(int worker, const Calls& calls) {
     auto& others = news(worker).others;
     if (!calls.say || others.empty()) return;
-    Bits& marks = lane(worker).marks;
-    if (marks.words() == 0) marks = Bits(state_.known() - state_.owned());
-    sort_many(std::span(others), marks, state_.owned(), state_.known());
+    sort_many(std::span(others), lane(worker).marks, state_.owned(), state_.known());
     Record record{};
     for (const KnownNumber v : others) {
       if (!calls.once)
@@ -312,6 +314,13 @@ class FrontierState::Workers {
           lane(worker).held.push_back({peer, {records.begin(), records.end()}});
         },
         said.words());
+    if (!holds) expect_whole(worker);
+  }
+  /// Hears the records that were held.
+  void hear_held(int worker, const Calls& calls) {
+    for (const auto& [peer, records] : std::exchange(lane(worker).held, {}))
+      hear(worker, peer, records, calls);
+    expect_whole(worker);
   }
   /// Ends the superstep of all workers, in which so many levels were followed.
   void end_all(const Calls& calls, std::uint32_t levels, bool holds) {
@@ -361,11 +370,14 @@ class FrontierState::Workers {
   void no_longer_waits(Number v) noexcept {
     state_.waiting_[v / 64] &= ~(std::uint64_t{1} << v % 64);
   }
-  /// Makes a list the next frontier. It and the lists of news keep their memory.
+  /// Makes a list the next frontier. Its memory goes on to the lists of news.
   void take_news(const Calls& calls, List& next) {
     next.clear();
     for (News& one : state_.news_) {
-      next.insert(next.end(), one.owned.begin(), one.owned.end());
+      if (next.empty())
+        next.swap(one.owned);
+      else
+        next.insert(next.end(), one.owned.begin(), one.owned.end());
       one.owned.clear();
     }
     if (!calls.once)

@@ -76,13 +76,10 @@ class FrontierState::InOrder {
     const auto vertices = take_bucket(bucket);
     const auto numbers = numbered<LocalNumber>(plain(std::span<const KnownNumber>(vertices)));
     std::atomic<std::size_t> next{0};
-    if (job_.pool().placement().oversubscribed && workers_.is_for_one(numbers)) {
-      state_.shared_ = false;
-      visit_rows(0, bucket, vertices, next);
-      state_.shared_ = state_.news_.size() > 1;
-    } else {
-      workers_.run_workers([&](int worker) { visit_rows(worker, bucket, vertices, next); });
-    }
+    const bool one = job_.pool().placement().oversubscribed && workers_.is_for_one(numbers);
+    state_.shared_ = !one && state_.news_.size() > 1;
+    workers_.run_workers([&](int worker) { visit_rows(worker, bucket, vertices, next); }, one);
+    state_.shared_ = state_.news_.size() > 1;
   }
   /// Returns what all workers have in the bucket. From disks, each row is read once, in the order there, and
   /// none that need not be read.

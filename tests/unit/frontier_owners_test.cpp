@@ -112,6 +112,15 @@ void check_words_of_owners(std::uint32_t vertices) {
         heard.clear();
         job.answer(told, id_if_even, take);
         CHECK(heard == only(told_of, 2));
+        std::atomic<int> said = 0;  // what answers were news of is not told to owners
+        job.superstep(
+            std::vector<LocalNumber>(), [](const FrontierRow&, const auto&) {},
+            [](KnownNumber, const Value&) { return true; },
+            [&](KnownNumber) {
+              ++said;
+              return value_of<Value>(1);
+            });
+        CHECK(said == 0);
         const auto inner = job.within(job.all(), [&](const FrontierRow& row, const auto& tell) {
           if (job.degree(row.vertex) != row.targets.size()) ++wrong;
           tell(KnownNumber(row.vertex), value_of<Value>(7));
@@ -132,7 +141,7 @@ TEST_CASE("owners tell all who know a vertex, or answer those alone who have tol
 }
 
 TEST_CASE("a record of two goes on where a ring ends") {
-  check_words_of_owners<WideValue>(60'000);  // more than a ring holds
+  check_words_of_owners<WideValue>(60'000);  // both turns are more than a ring holds
 }
 
 TEST_CASE("a broadcast has room for all owned vertices") {

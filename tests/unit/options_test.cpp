@@ -158,6 +158,7 @@ TEST_CASE("options of kernels that follow a frontier") {
   check_line(refusal([&] { const kernels::Sssp one(below); }), "weight -1");
   Job tasks(*alone, file.graph, {.for_tasks = true});
   check_line(refusal([&] { const kernels::Cdlp one(tasks); }), "for_tasks");
+  check_line(refusal([&] { const kernels::Bc one(tasks); }), "for_tasks");
 }
 
 TEST_CASE("options of a sort, of a load and of records") {

@@ -56,23 +56,6 @@ struct Told {
   std::uint32_t teller, place;
 };
 
-/// Lowers a value that several workers may lower at the same time, unless that is not so (`is_shared`).
-/// Returns whether it was higher than `offered`. The order of other memory accesses is not kept: the end of a
-/// superstep orders them. It is always inline: where the compiler chose otherwise, shortest paths took 8 %
-/// longer (Zen 4).
-template <class Value>
-[[gnu::always_inline]] inline bool lower(Value& value, Value offered, bool is_shared = true) noexcept {
-  const std::atomic_ref shared(value);
-  Value before = shared.load(std::memory_order_relaxed);
-  if (!is_shared && offered < before) {
-    shared.store(offered, std::memory_order_relaxed);
-    return true;
-  }
-  while (offered < before)
-    if (shared.compare_exchange_weak(before, offered, std::memory_order_relaxed)) return true;
-  return false;
-}
-
 namespace detail {
 
 /// The part of a FrontierJob that does not depend on the type of its values.
@@ -140,7 +123,7 @@ class FrontierState {
   enum class Naming {
     local,          ///< its local number at its owner, which hears of it
     owned_place,    ///< its place in the order that both processes know; its owner hears of it
-    boundary_place  ///< likewise; its owner has sent it
+    boundary_place  ///< its place in that order; a process that knows it hears of it
   };
   /// The vertices that records name.
   struct Named {
@@ -170,7 +153,7 @@ class FrontierState {
   };
 
   /// Supersteps are noted in `log`, unless it is null.
-  /// `boundary`: null: the job's.
+  /// Without a `boundary` it has the job's.
   FrontierState(const std::shared_ptr<frontier::Job>& job, std::size_t record_bytes,
                 frontier::SuperstepLog* log, const frontier::Boundary* boundary = nullptr);
   ~FrontierState();
