@@ -56,6 +56,7 @@ bool BcLevels<Number>::count_paths() {
       more = open_level(level.pulled ? pull_paths(level) : push_paths(level));
     });
   }
+  unvisited_.reset();
   return !too_many_;
 }
 

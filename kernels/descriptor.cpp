@@ -26,10 +26,10 @@ constexpr ShareBytes kBreadthFirst{.owned = 8};
 constexpr ShareBytes kShortestPaths{.owned = 20, .boundary = 16};
 /// wcc has the forest and the labels.
 constexpr ShareBytes kComponents{.owned = 4 + kId, .boundary = 4};
-/// bc has paths and shares of all, sums, scores, those of the result, the order in which vertices were
-/// reached, and those that are not yet. It also has who has told of them, twice while a level is put
-/// together.
-constexpr ShareBytes kBetweenness{.owned = 48, .boundary = 24, .told = 16};
+/// bc has paths and shares of all, sums, scores, those of the result, which come when the list of unvisited
+/// vertices is gone, and the order in which vertices were reached. It also has who has told of them, twice
+/// while a level is put together.
+constexpr ShareBytes kBetweenness{.owned = 44, .boundary = 24, .told = 16};
 /// cdlp has labels of all, the next ones, and those of the result.
 constexpr ShareBytes kLabels{.owned = 3 * kId, .boundary = kId};
 /// InRows has the sources of in-edges by vertex, which become rows of known vertices.
