@@ -31,10 +31,10 @@ namespace edgewire::kernels {
 template <class Number>
 class BcLevels final : public BcSearch {
  public:
-  /// Memory: two Numbers for each vertex that the process knows and one for each owned one, and for each
-  /// vertex that a source reaches 4, and 8 more where another process has it as a neighbour. The job has
-  /// WideRecords; a Scaled takes two. `endpoints`: a path lies on its first and its last vertex, too. `job`
-  /// outlives it.
+  /// Memory: two Numbers for each vertex that the process knows and one for each owned one, 4 bytes for each
+  /// owned one, twice until all paths are counted, and 8 for each process that has it as a neighbour. The job
+  /// has WideRecords; a Scaled takes two. `endpoints`: a path lies on its first and its last vertex, too.
+  /// `job` outlives it.
   BcLevels(frontier::Job& job, bool endpoints);
 
   bool add(VertexId source, BcSums& sums) override;

@@ -48,16 +48,16 @@ std::shared_ptr<frontier::Job> make_frontier_job(launch::Bootstrap& bootstrap, c
 /// whether that is news. An owned vertex that has heard news is in the next frontier. Where a boundary vertex
 /// has, its owner is told: there hear() is called, too, before the superstep ends. Numbers are known numbers.
 /// visit() may return false where it has nothing to tell: then it does not count that vertex as followed.
-/// With several workers, they call visit() and hear() at the same time, also for the same vertex; small ones
-/// are copied. Either may
-/// have the number of the worker as one argument more, the first: it is less than JobOptions::workers.
+/// With several workers, they call visit() and hear() at the same time, also for the same vertex. Either may
+/// have the number of the worker as one argument more, the first: it is less than JobOptions::workers. Either
+/// may be copied, unless it is large.
 ///
 /// With say(boundary vertex) an owner is told once in a superstep, at its end: the value that say() returns,
 /// or nothing where that is an empty std::optional. Without it an owner is told at once, each time: the value
 /// that tell() was called with.
 ///
-/// What an owner was told leads back, too: answer() has it tell those who have told it. With broadcast() it
-/// tells all who know a vertex.
+/// Owners speak, too. With answer() an owner tells those processes that have told it of a vertex. With
+/// broadcast() it tells all processes that know the vertex.
 ///
 /// Where hear is an object with is_news(target, value), too, workers may hand over what they tell, see
 /// hand_over(). Where is_news() says false, it will never be news. Workers ask it while others hear.
@@ -82,11 +82,10 @@ requires(std::is_trivially_copyable_v<Value> &&
               const JobOptions& options = {})
       : FrontierState(detail::make_frontier_job(bootstrap, graph, kernel, kRecordBytes, options),
                       sizeof(std::uint32_t) + sizeof(Value), nullptr) {}
-  /// Makes one of a job that has begun, and has made its rows; a record takes several of the job's where
-  /// these are smaller.
-  /// Supersteps are noted in `log`, where there is one. An OwnSearch gets such a job. `within` and `log`
-  /// outlive it.
-  /// `boundary`: its known vertices, where these are not the job's; no rows are read then. It outlives this.
+  /// Makes one of a job that has begun, and has made its rows. A record takes several of the job's where
+  /// these are smaller. Supersteps are noted in `log`, where there is one. A `boundary` has the known
+  /// vertices in place of the job's; no rows are read then. An OwnSearch gets such a job. `within`, `log` and
+  /// `boundary` outlive it.
   explicit FrontierJob(frontier::Job& within, frontier::SuperstepLog* log = nullptr,
                        const frontier::Boundary* boundary = nullptr)
       : FrontierState({std::shared_ptr<void>(), &within}, sizeof(std::uint32_t) + sizeof(Value), log,
@@ -94,7 +93,7 @@ requires(std::is_trivially_copyable_v<Value> &&
 
   /// Runs one superstep and returns the next frontier. Throws UsageError where a number in `frontier` is not
   /// less than owned(), and passes on what the functions throw.
-  /// `told`: what this process has heard from others is added to it; null: nobody wants to know.
+  /// What this process has heard from others is added to `told`, unless that is null.
   template <class Visit, class Hear, class Say = AtOnce>
   std::vector<LocalNumber> superstep(std::span<const LocalNumber> frontier, const Visit& visit,
                                      const Hear& hear, const Say& say = {},
@@ -185,8 +184,7 @@ requires(std::is_trivially_copyable_v<Value> &&
   }
   /// From here on, several workers of a process that is the only one hand over what they tell in superstep(),
   /// within(), follow() and settle(), where hear has is_news(): then one worker at a time hears what is for a
-  /// vertex. It pays where many edges lead to the same vertices. `value_bytes`: what hear() changes for a
-  /// vertex.
+  /// vertex. It pays where many edges lead to the same vertices. hear() changes `value_bytes` of a vertex.
   void hand_over(std::size_t value_bytes) {
     if (workers() > 1 && is_only())
       offers_ = std::make_unique<Offers>(workers(), known(), std::max<std::size_t>(value_bytes, 1));
@@ -221,7 +219,8 @@ requires(std::is_trivially_copyable_v<Value> &&
     hear.is_news(vertex, value);
   };
 
-  /// A small function by value: what it holds can stay in registers then.
+  /// The type in which a function is kept: a small one is copied, so that what it holds can stay in
+  /// registers.
   template <class F>
   using Kept = std::conditional_t<std::is_trivially_copyable_v<F> && sizeof(F) <= 64, const F, const F&>;
 

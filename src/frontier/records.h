@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -36,11 +35,6 @@ inline LocalNumber local_of(const Record& record) noexcept {
 struct WideRecord {
   std::uint32_t vertex;
   std::array<std::uint32_t, 2> value;  ///< 8 bytes of any type
-
-  WideRecord() = default;
-  template <class Value>
-  WideRecord(std::uint32_t v, Value x) : vertex(v), value(std::bit_cast<std::array<std::uint32_t, 2>>(x)) {}
-  double number() const { return std::bit_cast<double>(value); }
 };
 
 /// A process has sent so many bytes.

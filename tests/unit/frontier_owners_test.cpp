@@ -1,4 +1,4 @@
-// What owners say of their vertices: to all who know them, or to those who have told them of these.
+// Owners tell other processes of their vertices: all that know a vertex, or those that have told of it.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -40,7 +40,7 @@ bool says(const Value& value, std::uint32_t number) {
     return value == right;
 }
 
-/// What a process hears of a vertex: the vertex, and how often.
+/// The vertices that a process hears of, and how often.
 using Heard = std::map<std::uint32_t, int>;
 
 std::vector<graph::Edge> random_edges(std::uint32_t vertices) {
@@ -112,7 +112,7 @@ void check_words_of_owners(std::uint32_t vertices) {
         heard.clear();
         job.answer(told, id_if_even, take);
         CHECK(heard == only(told_of, 2));
-        std::atomic<int> said = 0;  // what answers were news of is not told to owners
+        std::atomic<int> said = 0;  // owners are not told of vertices whose answer was news
         job.superstep(
             std::vector<LocalNumber>(), [](const FrontierRow&, const auto&) {},
             [](KnownNumber, const Value&) { return true; },

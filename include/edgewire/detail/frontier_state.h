@@ -119,7 +119,7 @@ class FrontierState {
   /// A record names a vertex by 4 bytes, which are the engine's, and has a value then. This is room for the
   /// largest one; record_bytes() of it travel.
   using Record = std::array<std::uint32_t, 8>;
-  /// What a record names a vertex by.
+  /// The number by which a record names a vertex.
   enum class Naming {
     local,          ///< its local number at its owner, which hears of it
     owned_place,    ///< its place in the order that both processes know; its owner hears of it
@@ -127,8 +127,8 @@ class FrontierState {
   };
   /// The vertices that records name.
   struct Named {
-    const LocalNumber* places = nullptr;  ///< owned vertices by place; null: the names are numbers
-    std::uint32_t first = 0;              ///< what is added to them then
+    const LocalNumber* places = nullptr;  ///< owned vertices by place; null: names are numbers, less `first`
+    std::uint32_t first = 0;
     KnownNumber operator[](std::uint32_t name) const noexcept {
       return KnownNumber(places != nullptr ? std::uint32_t{places[name]} : first + name);
     }
