@@ -19,7 +19,7 @@
 #include "edgewire/frontier.h"
 #include "frontier/frontier_job.h"
 #include "frontier/superstep.h"
-#include "kernels/sssp.h"
+#include "kernels/sssp/sssp.h"
 
 namespace edgewire::kernels {
 

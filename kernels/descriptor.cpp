@@ -6,7 +6,7 @@
 #include <array>
 
 #include "base/error.h"
-#include "graph/vertex_names.h"
+#include "graph/file/vertex_names.h"
 #include "options/kernels.h"
 
 namespace edgewire::kernels {

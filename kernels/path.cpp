@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "kernels/bfs.h"
+#include "kernels/bfs/bfs.h"
 #include "launch/packing.h"
 
 namespace edgewire::kernels {

@@ -21,7 +21,8 @@ DENSE_EXCHANGE = PARTITION | {"dense/plan"}
 DENSE_ENGINE = DENSE_EXCHANGE | {"dense/exchange", "dense/tiles"}
 DENSE = DENSE_ENGINE | {"dense/engine", "dense/job", "disk"}
 KERNELS = PARTITION | {"dense/job", "dense/plan", "frontier"}
-PERF = DENSE | {"shuffle", "frontier", "tasks", "kernels", "report"}
+BOUNDS = DENSE | {"shuffle", "frontier", "tasks", "kernels", "report"}
+RUNS = BOUNDS | {"bounds", "profile"}
 MAY_INCLUDE = {
     "options": set(),
     "base": set(),
@@ -43,10 +44,12 @@ MAY_INCLUDE = {
     "dense/job": DENSE,
     "kernels": KERNELS,
     "report": {"dense/plan", "graph"},
-    "perf": PERF,
-    "runs": PERF | {"perf"},
-    "library": PERF | {"perf", "runs"},
-    "cli": PERF | {"perf", "perf/bench", "runs", "library"},
+    "bounds": BOUNDS,
+    "profile": BOUNDS | {"bounds"},
+    "runs": RUNS,
+    "library": RUNS | {"runs"},
+    "perf": RUNS | {"runs", "library"},
+    "cli": RUNS | {"runs", "library", "perf", "perf/bench"},
     "python": set(),
 }
 MAY_INCLUDE["perf/bench"] = set(MAY_INCLUDE)
@@ -63,7 +66,7 @@ VENDORS = {
     r"rte_": r"transport/dpdk",
     r"pmix": r"src/launch/pmix_rendezvous",
     r"liburing": r"src/disk/",
-    r"perfmon/": r"perf/event_codes",
+    r"perfmon/": r"src/profile/event_codes",
 }
 
 # Rooms whose messages name options as values (src/options), and the files that hold words of other programs, or command lines of this one.

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "graph/vertex_names.h"
+#include "graph/file/vertex_names.h"
 
 namespace edgewire::kernels {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "edgewire/graph.h"
-#include "graph/vertex_names.h"
+#include "graph/file/vertex_names.h"
 #include "kernels/check/check.h"
 
 namespace edgewire::kernels {

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "edgewire/graph.h"
-#include "kernels/bc.h"
+#include "kernels/bc/bc.h"
 #include "kernels/check/plain_bfs.h"
 #include "kernels/count/count.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "edgewire/graph.h"
-#include "kernels/bfs.h"
+#include "kernels/bfs/bfs.h"
 #include "kernels/check/plain_bfs.h"
 #include "kernels/count/count.h"
 

@@ -9,8 +9,8 @@
 #include "edgewire/graph.h"
 #include "kernels/check/plain_bfs.h"
 #include "kernels/count/count.h"
-#include "kernels/scc.h"
-#include "kernels/scc_giant.h"
+#include "kernels/scc/giant.h"
+#include "kernels/scc/scc.h"
 
 namespace edgewire::kernels {
 

@@ -11,7 +11,7 @@
 
 #include "edgewire/graph.h"
 #include "kernels/count/count.h"
-#include "kernels/wcc.h"
+#include "kernels/wcc/wcc.h"
 
 namespace edgewire::kernels {
 

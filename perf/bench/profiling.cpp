@@ -19,7 +19,7 @@
 #include "edgewire/launch.h"
 #include "kernels/runs.h"
 #include "launch/packing.h"
-#include "perf/job_profile.h"
+#include "profile/job_profile.h"
 #include "report/json_text.h"
 
 namespace {
@@ -59,7 +59,7 @@ struct Moment {
 class Switched final : public topology::Observer {
  public:
   /// In each iteration that is told it burns `burnt_ns`, too.
-  Switched(perf::Timeline& to, int workers, std::uint64_t block, std::uint64_t burnt_ns)
+  Switched(profile::Timeline& to, int workers, std::uint64_t block, std::uint64_t burnt_ns)
       : to_(to), block_(block), burnt_ns_(burnt_ns), workers_(static_cast<std::size_t>(workers)) {}
 
   void begin(int worker) noexcept override {
@@ -120,7 +120,7 @@ class Switched final : public topology::Observer {
     return on_;
   }
 
-  perf::Timeline& to_;
+  profile::Timeline& to_;
   std::uint64_t block_;
   std::uint64_t burnt_ns_;
   std::vector<Worker> workers_;
@@ -155,12 +155,12 @@ void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   kernels::PageRank<float> program({.iterations = iterations}, graph.vertices());
   job::DenseRun pagerank(job, program);
   const auto before = threads();
-  perf::Profiler profiler(perf::profiled(bootstrap, job.process()), {.iterations = iterations});
+  profile::Profiler profiler(profile::profiled(bootstrap, job.process()), {.iterations = iterations});
   std::string sampler;
   for (const auto& id : threads()) {
     if (!before.contains(id)) sampler = id;  // the one thread that it makes
   }
-  Switched switched(dynamic_cast<perf::Timeline&>(*profiler.observer()), options.process.workers,
+  Switched switched(dynamic_cast<profile::Timeline&>(*profiler.observer()), options.process.workers,
                     arguments.block, arguments.burnt_ns);
   const double start_ns = cpu_ns(sampler), start_s = seconds(CLOCK_MONOTONIC);
   pagerank.iterate({.iterations = iterations, .observer = &switched});
@@ -170,7 +170,7 @@ void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   const std::uint64_t silent = arguments.block * (arguments.blocks / 2);  // iterations
   mine.calls = static_cast<double>(switched.calls()) / static_cast<double>(silent) / options.process.workers;
   const double gather_from_s = seconds(CLOCK_MONOTONIC);
-  const auto profile = profiler.gather(perf::facts_of(bootstrap, job, {}, 1));
+  const auto profile = profiler.gather(profile::facts_of(bootstrap, job, {}, 1));
   if (bootstrap.rank() == 0) (void)(report::json_text(profile.to_json()) + profile.to_text());
   mine.gather_s = seconds(CLOCK_MONOTONIC) - gather_from_s;
 

@@ -16,7 +16,7 @@ DAMPING = 0.85
 
 
 class Graph:
-    """An .ew file (src/graph/format.h): offsets and targets, mapped."""
+    """An .ew file (src/graph/file/format.h): offsets and targets, mapped."""
 
     def __init__(self, path):
         header = numpy.fromfile(path, "<u8", 16)

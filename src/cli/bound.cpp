@@ -5,6 +5,9 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "bounds/bound.h"
+#include "bounds/frontier_bound.h"
+#include "bounds/frontier_memory.h"
 #include "cli/bound_load.h"
 #include "cli/commands.h"
 #include "cli/common.h"
@@ -16,9 +19,6 @@
 #include "edgewire/graph.h"
 #include "options/measures.h"
 #include "partition/ownership.h"
-#include "perf/bound.h"
-#include "perf/frontier_bound.h"
-#include "perf/frontier_memory.h"
 #include "report/progress.h"
 
 namespace edgewire::cli {
@@ -57,8 +57,8 @@ std::size_t framing_index(const std::string& name) {
   throw UsageError(fmt::format("--framing: no '{}' (known: {})", name, known));
 }
 
-perf::Rates model_rates(const BoundArguments& arguments, int workers) {
-  perf::Rates rates;
+bounds::Rates model_rates(const BoundArguments& arguments, int workers) {
+  bounds::Rates rates;
   rates.edges_per_core_s = above_zero(
       with_unit(arguments.compute_rate, {{"", 1}, {"M", 1e6}, {"G", 1e9}}, "--compute-rate", "1e9 or 1G"),
       arguments.compute_rate, "--compute-rate");
@@ -82,15 +82,15 @@ std::vector<int> processes_of(const BoundArguments& arguments) {
   return processes;
 }
 
-perf::BoundOptions understand(const BoundArguments& arguments) {
-  perf::BoundOptions options;
+bounds::BoundOptions understand(const BoundArguments& arguments) {
+  bounds::BoundOptions options;
   options.processes = processes_of(arguments);
   options.workers = whole_number(arguments.workers, 1, 1024, "--workers");
   for (const auto& item : split(arguments.rates, "--rate")) {
     options.rates.emplace_back(item, plan::line_rate_bits(item));
   }
   options.ownerships = split(arguments.ownerships, "--ownership");
-  perf::check_ownerships(options.ownerships, options.processes, false);
+  bounds::check_ownerships(options.ownerships, options.processes, false);
   for (const auto& item : split(arguments.strategies, "--strategy")) {
     options.strategies.push_back(plan::strategy_from(item));
   }
@@ -123,20 +123,20 @@ void verify(const graph::GraphFile& file, int threads) {
   });
 }
 
-perf::Bound count(const graph::GraphFile& file, const perf::BoundOptions& options) {
-  return perf::compute_bound({file.offsets(), file.targets()}, options, report::progress_on_stderr());
+bounds::Bound count(const graph::GraphFile& file, const bounds::BoundOptions& options) {
+  return bounds::compute_bound({file.offsets(), file.targets()}, options, report::progress_on_stderr());
 }
 
 /// Computes and shows the bound of kernels that follow a frontier.
-void run_frontier_bound(const BoundArguments& arguments, const perf::BoundOptions& options,
+void run_frontier_bound(const BoundArguments& arguments, const bounds::BoundOptions& options,
                         const graph::GraphFile& file) {
   const auto count = kernels::count_of({arguments.kernel, arguments.source, arguments.iterations}, file);
-  const auto bounds = perf::frontier_bound(file, count, options, report::progress_on_stderr());
-  if (!arguments.json_path.empty()) write_whole(arguments.json_path, perf::to_json(bounds, options));
+  const auto bounds = bounds::frontier_bound(file, count, options, report::progress_on_stderr());
+  if (!arguments.json_path.empty()) write_whole(arguments.json_path, bounds::to_json(bounds, options));
   if (arguments.json_path == "-") return;
   const auto from = arguments.source.empty() ? "" : fmt::format(" from {}", arguments.source);
   show(fmt::format("{}{}, {}: {} vertices, {} edges\n\n{}", arguments.kernel, from, file.path(),
-                   file.vertices(), file.edges(), perf::to_text(bounds, options)));
+                   file.vertices(), file.edges(), bounds::to_text(bounds, options)));
 }
 
 /// Refuses options that a kernel does not have, and ownerships of edges.
@@ -174,11 +174,11 @@ void run(const BoundArguments& arguments) {
   if (arguments.kernel == "spmv" && file.weighted())
     options.weight_bytes = file.float_weights() ? sizeof(float) : sizeof(double);
   const auto bound = count(file, options);
-  if (!arguments.csv_path.empty()) write_whole(arguments.csv_path, perf::to_csv(bound, options));
-  if (!arguments.json_path.empty()) write_whole(arguments.json_path, perf::to_json(bound, options));
+  if (!arguments.csv_path.empty()) write_whole(arguments.csv_path, bounds::to_csv(bound, options));
+  if (!arguments.json_path.empty()) write_whole(arguments.json_path, bounds::to_json(bound, options));
   if (arguments.csv_path == "-" || arguments.json_path == "-") return;
   show(fmt::format("{}: {} vertices, {} edges\n\n{}", file.path(), file.vertices(), file.edges(),
-                   perf::to_text(bound, options)));
+                   bounds::to_text(bound, options)));
 }
 
 /// Computes the bound of a load. Its defaults differ where loads have others than graphs.
@@ -207,12 +207,12 @@ void run_memory_bound(const CLI::App& command, const BoundArguments& arguments) 
   check_writable(arguments.json_path);
   const std::uint64_t edges = count_from(size.edges, "--edges") * (size.undirected ? 2 : 1);
   const std::uint64_t vertices = count_from(size.vertices, "--vertices");
-  std::vector<perf::GraphShares> estimates;
+  std::vector<bounds::GraphShares> estimates;
   for (const int number : numbers)
-    estimates.push_back(perf::estimate_shares(vertices, edges, size.undirected, number));
+    estimates.push_back(bounds::estimate_shares(vertices, edges, size.undirected, number));
   const std::string& json = arguments.json_path;
-  if (!json.empty()) write_whole(json, perf::memory_json(arguments.kernel, estimates));
-  if (json != "-") show(perf::memory_text(arguments.kernel, estimates));
+  if (!json.empty()) write_whole(json, bounds::memory_json(arguments.kernel, estimates));
+  if (json != "-") show(bounds::memory_text(arguments.kernel, estimates));
 }
 
 }  // namespace

@@ -8,19 +8,19 @@
 #include <initializer_list>
 
 #include "base/error.h"
+#include "bounds/load_bound.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/job_options.h"
 #include "cli/option.h"
-#include "graph/format.h"
-#include "graph/formats.h"
-#include "graph/input.h"
-#include "graph/webgraph_rows.h"
-#include "graph/weight_text.h"
-#include "graph/weights.h"
+#include "graph/file/format.h"
+#include "graph/file/weights.h"
+#include "graph/read/formats.h"
+#include "graph/read/input.h"
+#include "graph/read/webgraph_rows.h"
+#include "graph/read/weight_text.h"
 #include "options/files.h"
 #include "options/measures.h"
-#include "perf/load_bound.h"
 #include "shuffle/load_job.h"
 #include "shuffle/record_input.h"
 
@@ -86,7 +86,7 @@ struct LineSample {
   }
 };
 
-void sample_pairs(graph::Input& input, perf::LoadTask& task) {
+void sample_pairs(graph::Input& input, bounds::LoadTask& task) {
   constexpr std::size_t kPair = 8;
   input.sample(kPair, [&](const graph::Piece& piece) {
     auto& sources = task.places.emplace_back();
@@ -100,7 +100,7 @@ void sample_pairs(graph::Input& input, perf::LoadTask& task) {
 
 /// Finds the edges, where `count` asks for them, and the weights, as far as the file tells without being
 /// read.
-void look_at(const std::string& path, bool count, perf::LoadTask& task, graph::WeightFacts& weights) {
+void look_at(const std::string& path, bool count, bounds::LoadTask& task, graph::WeightFacts& weights) {
   graph::Input input(path);
   const Format format = graph::choose_format(input, Format::automatic, false, false);
   if (input.file_bytes() == 0) throw Error(fmt::format("{}: --load takes files, whose size is known", path));
@@ -133,7 +133,7 @@ void look_at(const std::string& path, bool count, perf::LoadTask& task, graph::W
 }
 
 void describe_sort(const LoadArguments& arguments, const std::vector<std::string>& inputs,
-                   perf::LoadTask& task) {
+                   bounds::LoadTask& task) {
   task.sorts = true;
   task.inputs = inputs;
   task.shape = {arguments.record, 0, std::min<std::size_t>(8, arguments.record)};
@@ -145,7 +145,7 @@ void describe_sort(const LoadArguments& arguments, const std::vector<std::string
 }
 
 void describe_convert(const LoadArguments& arguments, const std::vector<std::string>& inputs,
-                      perf::LoadTask& task) {
+                      bounds::LoadTask& task) {
   task.sorts = false;
   task.parts = arguments.parts;
   task.both_ways = arguments.undirected;
@@ -169,9 +169,9 @@ void describe_convert(const LoadArguments& arguments, const std::vector<std::str
       graph::lay_out(task.vertices, task.records, weights.any ? graph::weight_flags(weights.type()) : 0U));
 }
 
-perf::LoadRates rates_of(const LoadArguments& arguments, const perf::BoundOptions& options, int cores,
-                         const perf::LoadTask& task) {
-  perf::LoadRates rates;
+bounds::LoadRates rates_of(const LoadArguments& arguments, const bounds::BoundOptions& options, int cores,
+                           const bounds::LoadTask& task) {
+  bounds::LoadRates rates;
   rates.cores = cores;
   rates.framing = options.framing;
   rates.lines = options.rates;
@@ -179,14 +179,14 @@ perf::LoadRates rates_of(const LoadArguments& arguments, const perf::BoundOption
   rates.disk_write_bytes_per_s = bytes_a_second(arguments.disk_write_rate, "--disk-write-rate");
   rates.core_bytes_per_s = bytes_a_second(arguments.core_rate, "--core-rate");
   if (rates.disk_read_bytes_per_s == 0 || rates.disk_write_bytes_per_s == 0) {
-    const auto measured = perf::measure_disk(arguments.temp);
+    const auto measured = bounds::measure_disk(arguments.temp);
     if (rates.disk_read_bytes_per_s == 0) rates.disk_read_bytes_per_s = measured.read_bytes_per_s;
     if (rates.disk_write_bytes_per_s == 0) rates.disk_write_bytes_per_s = measured.write_bytes_per_s;
   }
   if (rates.core_bytes_per_s == 0) {
     rates.core_bytes_per_s = 1;  // what is spilled does not depend on it
-    const bool spills = perf::load_bound(task, rates, options.processes.front()).runs > 0;
-    const auto core = perf::measure_core(task, spills, arguments.temp);
+    const bool spills = bounds::load_bound(task, rates, options.processes.front()).runs > 0;
+    const auto core = bounds::measure_core(task, spills, arguments.temp);
     rates.core_bytes_per_s = core.bytes_per_s;
     rates.core_share_sending = core.share_sending;
   }
@@ -250,11 +250,11 @@ void LoadArguments::check(const CLI::App& command) const {
 }
 
 void run_load_bound(const LoadArguments& arguments, const std::vector<std::string>& inputs,
-                    const perf::BoundOptions& options, int cores, const std::string& json_path) {
+                    const bounds::BoundOptions& options, int cores, const std::string& json_path) {
   if (inputs.empty() == (arguments.bytes == 0))
     throw UsageError("--load: name input files, or say how many bytes they have (--bytes)");
   check_writable(json_path);
-  perf::LoadTask task;
+  bounds::LoadTask task;
   task.workers = options.workers;
   task.memory_bytes = options.memory_bytes;
   task.largest_share = arguments.largest_share;
@@ -263,10 +263,10 @@ void run_load_bound(const LoadArguments& arguments, const std::vector<std::strin
   else
     describe_convert(arguments, inputs, task);
   const auto rates = rates_of(arguments, options, cores, task);
-  std::vector<perf::LoadBound> bounds;
-  for (const int processes : options.processes) bounds.push_back(perf::load_bound(task, rates, processes));
-  if (!json_path.empty()) write_whole(json_path, perf::to_json(bounds, task, rates));
-  if (json_path != "-") show(perf::to_text(bounds, task, rates));
+  std::vector<bounds::LoadBound> bounds;
+  for (const int processes : options.processes) bounds.push_back(bounds::load_bound(task, rates, processes));
+  if (!json_path.empty()) write_whole(json_path, bounds::to_json(bounds, task, rates));
+  if (json_path != "-") show(bounds::to_text(bounds, task, rates));
 }
 
 }  // namespace edgewire::cli

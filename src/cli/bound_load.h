@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "perf/bound.h"
+#include "bounds/bound.h"
 
 namespace edgewire::cli {
 
@@ -33,6 +33,6 @@ std::uint64_t count_from(const std::string& text, const char* option);
 /// Prints the table, and writes JSON to `json_path` ("-": stdout, instead of the table; "": none). It uses
 /// the processes, workers, rates and framing of `options`. `cores`: the cores of a process. Throws Error.
 void run_load_bound(const LoadArguments& arguments, const std::vector<std::string>& inputs,
-                    const perf::BoundOptions& options, int cores, const std::string& json_path);
+                    const bounds::BoundOptions& options, int cores, const std::string& json_path);
 
 }  // namespace edgewire::cli

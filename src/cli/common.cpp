@@ -20,7 +20,7 @@
 #include "base/mapped_file.h"
 #include "base/output_file.h"
 #include "base/quiet.h"
-#include "graph/compress.h"
+#include "graph/write/compress.h"
 #include "topology/shell.h"
 
 namespace edgewire::cli {

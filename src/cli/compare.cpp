@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "bounds/bound.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/files.h"
@@ -24,9 +25,8 @@
 #include "options/jobs.h"
 #include "options/kernels.h"
 #include "options/measures.h"
-#include "perf/bound.h"
-#include "perf/compare.h"
-#include "perf/compare_runs.h"
+#include "perf/compare/compare.h"
+#include "perf/compare/runs.h"
 
 namespace edgewire::cli {
 
@@ -123,7 +123,7 @@ perf::Matrix matrix_of(const CompareArguments& arguments) {
   matrix.links = links_of(arguments);
   matrix.loopback = arguments.local() && kernels::descriptor_of(arguments.kernel).dense;
   matrix.ownerships = split(arguments.ownership, "--ownership");
-  perf::check_ownerships(matrix.ownerships, several(matrix.processes), true);
+  bounds::check_ownerships(matrix.ownerships, several(matrix.processes), true);
   const auto cells = perf::cells_of(matrix);
   if (std::ranges::none_of(cells, [](const perf::Cell& cell) { return cell.processes > 1; }))
     throw UsageError("--strategy: nothing remains to compare: " + perf::left_out(matrix));
@@ -221,7 +221,7 @@ void run(CompareArguments& arguments) {
   const auto graph = open_graph(arguments.graph, arguments.reading);  // converted once for all runs
   if (graph.names_lost) refuse_names(arguments);
   arguments.graph_path = graph.path_for_others;
-  perf::check_partition_files(matrix.ownerships, several(matrix.processes), graph.file.vertices());
+  bounds::check_partition_files(matrix.ownerships, several(matrix.processes), graph.file.vertices());
   const auto comparison = compare(arguments, matrix, graph.file);
   if (!comparison) return;
   if (!arguments.json_path.empty()) write_whole(arguments.json_path, perf::to_json(*comparison));

@@ -19,11 +19,11 @@
 #include "cli/graph_files.h"
 #include "cli/load_watch.h"
 #include "cli/option.h"
-#include "graph/vertex_names.h"
+#include "graph/file/vertex_names.h"
 #include "launch/packing.h"
 #include "options/files.h"
-#include "perf/job_profile.h"
 #include "process/interrupt.h"
+#include "profile/job_profile.h"
 #include "report/json_text.h"
 #include "report/progress.h"
 #include "runs/job_report.h"
@@ -169,7 +169,7 @@ struct Moved {
   std::optional<report::JobReport> job{};  ///< job of a conversion in parts
   std::uint64_t memory_bytes = 0;          ///< memory of a process; 0: as much as it takes
   std::uint64_t runs = 0, bytes_spilled = 0, bytes_sent = 0;
-  perf::Balance balance{};  ///< balance of a conversion in parts
+  profile::Balance balance{};  ///< balance of a conversion in parts
 };
 
 std::uint64_t input_bytes(const ConvertSettings& settings) {
@@ -235,9 +235,9 @@ Moved gather_moved(launch::Bootstrap& bootstrap, const shuffle::LoadJob& job,
 
 /// Returns the records and bytes that this process moved. Bytes that are not counted for each process are
 /// shared out evenly.
-perf::ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const shuffle::LoadJob& job,
-                            const ConvertSettings& settings, const graph::BuildSummary& summary,
-                            double disk_s) {
+profile::ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const shuffle::LoadJob& job,
+                               const ConvertSettings& settings, const graph::BuildSummary& summary,
+                               double disk_s) {
   constexpr std::uint64_t kSteps = 4;
   const auto size = static_cast<std::uint64_t>(bootstrap.size());
   const std::uint64_t written = summary.edges > 0
@@ -245,7 +245,7 @@ perf::ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const shuffle::L
                                                                  static_cast<double>(job.edges_written()) /
                                                                  static_cast<double>(summary.edges))
                                     : summary.bytes / size;
-  return perf::facts_of(
+  return profile::facts_of(
       {job.edges_read(), input_bytes(settings) / size, job.bytes_spilled(), written, disk_s, kSteps});
 }
 

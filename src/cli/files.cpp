@@ -15,11 +15,11 @@
 
 #include "base/error.h"
 #include "base/file_calls.h"
+#include "bounds/bound.h"
 #include "cli/common.h"
-#include "graph/compress.h"
-#include "graph/vertex_names.h"
+#include "graph/file/vertex_names.h"
+#include "graph/write/compress.h"
 #include "partition/ownership.h"
-#include "perf/bound.h"
 
 namespace edgewire::cli {
 
@@ -270,7 +270,7 @@ std::vector<NamedFile> partition_files_of(const std::string& ownerships, std::sp
   std::vector<NamedFile> files;
   for (const auto& ownership : split(ownerships, "--ownership"))
     for (const int p : processes)
-      for (NamedFile& file : partition_files(perf::partition_path(ownership, p)))
+      for (NamedFile& file : partition_files(bounds::partition_path(ownership, p)))
         files.push_back(std::move(file));
   return files;
 }

@@ -7,7 +7,7 @@
 #include "cli/graph_files.h"
 #include "cli/job_options.h"
 #include "cli/option.h"
-#include "graph/format.h"
+#include "graph/file/format.h"
 #include "graph/generator.h"
 #include "options/files.h"
 #include "options/kernels.h"

@@ -12,8 +12,8 @@
 #include "base/seconds.h"
 #include "edgewire/graph.h"
 #include "edgewire/launch.h"
-#include "graph/builder.h"
 #include "graph/convert.h"
+#include "graph/file/builder.h"
 
 namespace edgewire::cli {
 

@@ -18,7 +18,7 @@
 #include "cli/job_options.h"
 #include "cli/option.h"
 #include "edgewire/graph.h"
-#include "graph/vertex_names.h"
+#include "graph/file/vertex_names.h"
 #include "options/jobs.h"
 #include "options/kernels.h"
 #include "report/json_text.h"

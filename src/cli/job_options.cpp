@@ -14,8 +14,8 @@
 #include "cli/option.h"
 #include "launch/packing.h"
 #include "options/jobs.h"
-#include "perf/trace.h"
 #include "process/settle.h"
+#include "profile/trace.h"
 
 namespace edgewire::cli {
 
@@ -102,9 +102,9 @@ void add_profile_options(CLI::App& command, JobOptions& options) {
   add(command, opt::sample_interval, options.sample_interval_s);
 }
 
-perf::ProfileOptions profile_options(const JobOptions& options, const perf::Words& words) {
+profile::ProfileOptions profile_options(const JobOptions& options, const profile::Words& words) {
   const std::chrono::duration<double> interval(options.sample_interval_s);
-  perf::ProfileOptions asked;
+  profile::ProfileOptions asked;
   asked.sample_interval = std::chrono::duration_cast<std::chrono::milliseconds>(interval);
   asked.given_bits_per_s = static_cast<double>(options.launch.link_bits_per_s);
   asked.words = words;
@@ -121,7 +121,7 @@ void write_profile_files(const report::JobReport& report, const JobOptions& opti
   if (!report.profile) return;
   if (!options.profile_path.empty())
     write_whole(options.profile_path, report.profile->to_html(title, report.describe()));
-  if (!options.trace_path.empty()) write_whole(options.trace_path, perf::to_trace(*report.profile));
+  if (!options.trace_path.empty()) write_whole(options.trace_path, profile::to_trace(*report.profile));
 }
 
 void run_job(const launch::LaunchOptions& options, const std::function<void(launch::Bootstrap&)>& body) {

@@ -16,8 +16,8 @@
 #include "cli/option.h"
 #include "edgewire/launch.h"
 #include "launch/agreement.h"
-#include "perf/profile.h"
 #include "process/local_process.h"
+#include "profile/profile.h"
 #include "report/job_report.h"
 
 namespace edgewire::cli {
@@ -68,8 +68,8 @@ struct JobOptions {
 
 /// Adds --profile, --profile-page, --trace and --sample-interval.
 void add_profile_options(CLI::App& command, JobOptions& options);
-/// Returns what these options ask for. `words`: see perf::ProfileOptions.
-perf::ProfileOptions profile_options(const JobOptions& options, const perf::Words& words = {});
+/// Returns what these options ask for. `words`: see profile::ProfileOptions.
+profile::ProfileOptions profile_options(const JobOptions& options, const profile::Words& words = {});
 /// Throws Error when page or trace cannot be written. Rank 0 calls it before the run.
 void check_profile_files(const JobOptions& options);
 /// Writes page and trace of the run that has this report, at rank 0, where they were asked for. `title`: the

@@ -8,8 +8,8 @@ LoadWatch::LoadWatch(launch::Bootstrap& bootstrap, process::LocalProcess& proces
                      const std::vector<std::string>& paths, const JobOptions& options,
                      const std::string& items)
     : profiler_(options.profiled()
-                    ? std::optional<perf::Profiler>(std::in_place, perf::profiled(bootstrap, process),
-                                                    profile_options(options, {"step", items}))
+                    ? std::optional<profile::Profiler>(std::in_place, profile::profiled(bootstrap, process),
+                                                       profile_options(options, {"step", items}))
                     : std::nullopt),
       balance_(bootstrap, process, paths, static_cast<double>(options.launch.link_bits_per_s)) {
   run_.emplace(profiler_ ? &*profiler_ : nullptr);
@@ -20,13 +20,13 @@ void LoadWatch::end_step(const std::string& name) {
   if (profiler_) profiler_->end_step(name);
 }
 
-perf::Balance LoadWatch::gather(report::JobReport& report, const perf::ProcessFacts& facts) {
+profile::Balance LoadWatch::gather(report::JobReport& report, const profile::ProcessFacts& facts) {
   auto balance = balance_.gather();
   if (!profiler_) return balance;
   auto profile = profiler_->gather(facts);
   if (profile.processes.empty()) return balance;  // another rank has it
   profile.balance = balance;
-  perf::add_to(report, std::move(profile));
+  profile::add_to(report, std::move(profile));
   return balance;
 }
 

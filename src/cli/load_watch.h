@@ -8,9 +8,9 @@
 
 #include "cli/job_options.h"
 #include "launch/bootstrap.h"
-#include "perf/balance.h"
-#include "perf/profile.h"
 #include "process/local_process.h"
+#include "profile/balance.h"
+#include "profile/profile.h"
 #include "report/job_report.h"
 
 namespace edgewire::cli {
@@ -27,16 +27,16 @@ class LoadWatch {
   void end_step(const std::string& name);
   void end_run() { run_.reset(); }
 
-  /// Returns the time that perf::BalanceWatch tells.
+  /// Returns the time that profile::BalanceWatch tells.
   double disk_s() const { return balance_.disk_s(); }
   /// Returns the balance, after end_run(). Adds the profile to the report of rank 0, if there is one.
   /// Collective.
-  perf::Balance gather(report::JobReport& report, const perf::ProcessFacts& facts);
+  profile::Balance gather(report::JobReport& report, const profile::ProcessFacts& facts);
 
  private:
-  std::optional<perf::Profiler> profiler_;
-  perf::BalanceWatch balance_;
-  std::optional<perf::ProfiledRun> run_;
+  std::optional<profile::Profiler> profiler_;
+  profile::BalanceWatch balance_;
+  std::optional<profile::ProfiledRun> run_;
 };
 
 }  // namespace edgewire::cli

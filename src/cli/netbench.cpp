@@ -1,6 +1,6 @@
 // This file has edgewire netbench, which measures bandwidth, message rate and latency of a transport between
 // two processes.
-#include "perf/netbench.h"
+#include "perf/netbench/netbench.h"
 
 #include <fmt/core.h>
 

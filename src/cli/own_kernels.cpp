@@ -12,7 +12,7 @@
 #include "cli/dense_command.h"
 #include "cli/frontier_command.h"
 #include "cli/option.h"
-#include "graph/vertex_names.h"
+#include "graph/file/vertex_names.h"
 #include "library/own_kernel.h"
 #include "options/kernels.h"
 #include "runs/answers.h"

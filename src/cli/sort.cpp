@@ -20,9 +20,9 @@
 #include "launch/packing.h"
 #include "options/files.h"
 #include "options/kernels.h"
-#include "perf/balance.h"
-#include "perf/job_profile.h"
 #include "process/interrupt.h"
+#include "profile/balance.h"
+#include "profile/job_profile.h"
 #include "report/json_text.h"
 #include "report/progress.h"
 #include "runs/job_report.h"
@@ -77,7 +77,7 @@ struct SortReport : report::JobReport {
   std::uint64_t records = 0, record_bytes = 0, smallest = 0, largest = 0;
   std::uint64_t memory_bytes = 0;  ///< memory of a process for records
   shuffle::SortFigures figures;    ///< figures of all processes
-  perf::Balance balance;
+  profile::Balance balance;
   std::optional<double> seconds_verify{};
 
   std::string to_json(const SortSettings& settings, std::uint32_t partitions) const;
@@ -184,13 +184,13 @@ void verify_parts(launch::Bootstrap& bootstrap, shuffle::SortJob& job, const shu
   if (!fault.empty()) throw Error(fmt::format("{}: the result is wrong: {}", options.output, fault));
 }
 
-perf::ProcessFacts facts_of(const shuffle::SortJob& job, std::uint64_t record_bytes, double disk_s) {
+profile::ProcessFacts facts_of(const shuffle::SortJob& job, std::uint64_t record_bytes, double disk_s) {
   constexpr std::uint64_t kSteps = 3;
   const auto& figures = job.figures();
   const auto& parts = job.partition_records();
   const std::uint64_t written = std::accumulate(parts.begin(), parts.end(), std::uint64_t{0});
-  return perf::facts_of({figures.records_read, figures.records_read * record_bytes, figures.bytes_spilled,
-                         written * record_bytes, disk_s, kSteps});
+  return profile::facts_of({figures.records_read, figures.records_read * record_bytes, figures.bytes_spilled,
+                            written * record_bytes, disk_s, kSteps});
 }
 
 /// Runs one process of the job.

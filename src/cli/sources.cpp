@@ -18,10 +18,10 @@
 #include "cli/files.h"
 #include "cli/job_options.h"
 #include "cli/option.h"
-#include "graph/formats.h"
-#include "graph/input.h"
-#include "graph/text_lines.h"
-#include "graph/vertex_names.h"
+#include "graph/file/vertex_names.h"
+#include "graph/read/formats.h"
+#include "graph/read/input.h"
+#include "graph/read/text_lines.h"
 #include "options/kernels.h"
 
 namespace edgewire::cli {

@@ -13,7 +13,7 @@
 #include "launch/packing.h"
 #include "options/jobs.h"
 #include "options/measures.h"
-#include "perf/profile.h"
+#include "profile/profile.h"
 #include "report/json_text.h"
 #include "runs/job_report.h"
 
@@ -129,9 +129,10 @@ void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskPro
   const auto root = program.add_functions(registry);
   const auto process = asked.job.process(bootstrap);
   tasks::TaskJob job(bootstrap, registry, process, program.input(), asked.job.launch.tolerates_losses);
-  std::optional<perf::Profiler> profiler;
+  std::optional<profile::Profiler> profiler;
   if (asked.job.profiled())
-    profiler.emplace(perf::profiled(bootstrap, job.process()), profile_options(asked.job, {"run", "tasks"}));
+    profiler.emplace(profile::profiled(bootstrap, job.process()),
+                     profile_options(asked.job, {"run", "tasks"}));
   TaskReport report;
   std::uint64_t kept = 0, tasks = 0;
   {
@@ -143,7 +144,7 @@ void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskPro
                      "runs"});
       const bool measure_phases = run == asked.repeat;
       job.barrier();
-      std::optional<perf::ProfiledRun> profiled(profiler && !measure_phases ? &*profiler : nullptr);
+      std::optional<profile::ProfiledRun> profiled(profiler && !measure_phases ? &*profiler : nullptr);
       const auto run_start = Clock::now();
       const std::string result = job.run(root, program.arguments(), measure_phases);
       kept += job.figures().results_kept;
@@ -155,10 +156,10 @@ void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskPro
   }
   gather(bootstrap, job, process.transport_reason, seconds_since(start), kept, report);
   if (profiler) {
-    perf::ProcessFacts facts;
+    profile::ProcessFacts facts;
     facts.items = static_cast<double>(tasks) / asked.repeat;
     auto profile = profiler->gather(facts);
-    if (first) perf::add_to(report, std::move(profile));
+    if (first) profile::add_to(report, std::move(profile));
   }
   if (!first) return;
   write_profile_files(report, asked.job, fmt::format("Tasks: {}", program.name()));

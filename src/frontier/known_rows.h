@@ -7,7 +7,7 @@
 #include "edgewire/detail/memory.h"
 #include "edgewire/numbering.h"
 #include "frontier/boundary.h"
-#include "graph/weights.h"
+#include "graph/file/weights.h"
 #include "partition/owned_rows.h"
 #include "topology/worker_pool.h"
 

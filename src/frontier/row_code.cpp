@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "graph/format.h"
+#include "graph/file/format.h"
 
 namespace edgewire::frontier {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "edgewire/graph.h"
-#include "graph/builder.h"
-#include "graph/edge_sink.h"
-#include "graph/formats.h"
+#include "graph/file/builder.h"
+#include "graph/read/edge_sink.h"
+#include "graph/read/formats.h"
 
 namespace edgewire::graph {
 

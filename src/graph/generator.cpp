@@ -8,7 +8,7 @@
 #include "base/control_group.h"
 #include "base/error.h"
 #include "base/random.h"
-#include "graph/format.h"
+#include "graph/file/format.h"
 #include "options/files.h"
 #include "options/jobs.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "edgewire/convert.h"
-#include "graph/builder.h"
+#include "graph/file/builder.h"
 
 namespace edgewire::graph {
 

@@ -3,21 +3,21 @@
 #include <algorithm>
 
 #include "base/parallel.h"
+#include "bounds/bound.h"
 #include "library/bound_page.h"
 #include "options/measures.h"
-#include "perf/bound.h"
 
 namespace edgewire {
 
 namespace {
 
-perf::BoundOptions asked(const BoundOptions& options) {
-  perf::BoundOptions asked;
+bounds::BoundOptions asked(const BoundOptions& options) {
+  bounds::BoundOptions asked;
   asked.processes = options.processes;
   std::ranges::sort(asked.processes);
   asked.workers = options.workers;
   asked.ownerships = options.ownerships;
-  perf::check_ownerships(asked.ownerships, asked.processes, false);
+  bounds::check_ownerships(asked.ownerships, asked.processes, false);
   for (const std::string& word : options.strategies) asked.strategies.push_back(plan::strategy_from(word));
   asked.encodings.clear();
   if (options.wires.empty()) throw UsageError("wires: there are none");
@@ -33,10 +33,10 @@ perf::BoundOptions asked(const BoundOptions& options) {
 
 Bound bound(const graph::GraphFile& graph, const BoundOptions& options) {
   const auto how = asked(options);
-  perf::check(how);
+  bounds::check(how);
   graph.expect_all_rows();
   graph.verify_rows(0, graph.vertices());
-  const auto counted = perf::compute_bound({graph.offsets(), graph.targets()}, how, options.progress);
+  const auto counted = bounds::compute_bound({graph.offsets(), graph.targets()}, how, options.progress);
   Bound bound;
   for (const auto& row : counted.rows) {
     if (!plan::go_together(row.strategy, row.encoding)) continue;
@@ -45,8 +45,8 @@ Bound bound(const graph::GraphFile& graph, const BoundOptions& options) {
                           row.volume.payload_bytes_total, row.volume.wire_bytes_total[how.framing],
                           row.seconds_at});
   }
-  bound.text = perf::to_text(counted, how);
-  bound.json = perf::to_json(counted, how);
+  bound.text = bounds::to_text(counted, how);
+  bound.json = bounds::to_json(counted, how);
   bound.page = bound_page(graph.path(), bound, options.rates);
   return bound;
 }

@@ -14,10 +14,10 @@
 #include "base/output_file.h"
 #include "base/parallel.h"
 #include "graph/convert.h"
-#include "graph/edge_sink.h"
-#include "graph/format.h"
+#include "graph/file/format.h"
+#include "graph/file/vertex_names.h"
 #include "graph/generator.h"
-#include "graph/vertex_names.h"
+#include "graph/read/edge_sink.h"
 #include "options/files.h"
 #include "options/jobs.h"
 

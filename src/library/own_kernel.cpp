@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "frontier/frontier_job.h"
 #include "frontier/superstep.h"
-#include "graph/vertex_names.h"
+#include "graph/file/vertex_names.h"
 #include "library/job_options.h"
 #include "library/result.h"
 #include "options/jobs.h"

@@ -10,7 +10,7 @@
 #include "report/link_report.h"
 #include "report/section.h"
 
-namespace edgewire::perf {
+namespace edgewire::profile {
 struct Profile;
 }
 
@@ -27,9 +27,9 @@ struct JobReport {
   std::uint64_t peak_rss_bytes = 0;  ///< peak of the largest process
   std::uint64_t checksum = 0;        ///< equal for equal results, whatever the order of vertices or records
 
-  // These are set for a run that was profiled, by perf::add_to(); else they are null.
-  std::shared_ptr<const perf::Profile> profile;    ///< profile for a page and a trace
-  std::shared_ptr<const Section> profile_section;  ///< the same for JSON and text
+  // These are set for a run that was profiled, by profile::add_to(); else they are null.
+  std::shared_ptr<const profile::Profile> profile;  ///< profile for a page and a trace
+  std::shared_ptr<const Section> profile_section;   ///< the same for JSON and text
 
   /// Returns a text such as "2 processes x 4 workers, tcp".
   std::string describe() const;

@@ -79,7 +79,7 @@ struct RunReport : JobReport {
     std::uint64_t depth = 0;        ///< reads that each process had under way then
     double seconds_cores = 0;       ///< time in which the busiest process's cores computed
     double seconds_wire = 0;        ///< time that what a process sent, or received, takes at the line rate
-    /// How busy disks, wire and cores were, over time: perf::Balance.
+    /// How busy disks, wire and cores were, over time: profile::Balance.
     std::shared_ptr<const Section> balance{};
 
     /// Returns the bytes read in a second, as a part of the limit.

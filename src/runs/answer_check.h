@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "edgewire/graph.h"
-#include "graph/vertex_names.h"
+#include "graph/file/vertex_names.h"
 #include "report/answer.h"
 
 namespace edgewire::runs {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "frontier/frontier_job.h"
-#include "graph/vertex_names.h"
+#include "graph/file/vertex_names.h"
 #include "launch/bootstrap.h"
 #include "process/top_k.h"
 #include "report/answer.h"

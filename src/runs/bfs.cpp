@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "kernels/bfs.h"
-#include "kernels/bfs_answer.h"
-#include "kernels/bfs_by_source.h"
+#include "bounds/frontier_memory.h"
+#include "kernels/bfs/answer.h"
+#include "kernels/bfs/bfs.h"
+#include "kernels/bfs/by_source.h"
 #include "kernels/check/check.h"
 #include "launch/packing.h"
-#include "perf/frontier_memory.h"
 #include "runs/digest.h"
 #include "runs/frontier_kernel.h"
 #include "runs/kernels.h"
@@ -34,7 +34,7 @@ class BfsKernel : public FrontierKernel {
                        asked_.deterministic ? ", deterministic" : "");
   }
   disk::VertexBytes vertex_bytes() const override {
-    auto bytes = perf::vertex_bytes("bfs");
+    auto bytes = bounds::vertex_bytes("bfs");
     if (needs_parents()) bytes.owned += sizeof(PlainId);
     if (asked_parents() == Bfs::Parents::smallest) bytes.other += 2 * sizeof(PlainId);
     return bytes;

@@ -10,8 +10,8 @@
 #include "dense/plan/volume.h"
 #include "launch/packing.h"
 #include "options/kernels.h"
-#include "perf/balance.h"
-#include "perf/job_profile.h"
+#include "profile/balance.h"
+#include "profile/job_profile.h"
 #include "report/json_text.h"
 #include "runs/digest.h"
 #include "runs/job_report.h"
@@ -217,12 +217,12 @@ void add_kernel(report::RunReport& report, const DenseKernel& kernel, const Dens
   kernel.add_to(report, outcome);
 }
 
-std::optional<perf::Profiler> make_profiler(launch::Bootstrap& bootstrap, job::DenseJob& job,
-                                            const DenseKernel& kernel, const RunOptions& options) {
+std::optional<profile::Profiler> make_profiler(launch::Bootstrap& bootstrap, job::DenseJob& job,
+                                               const DenseKernel& kernel, const RunOptions& options) {
   if (!options.tools.profile) return {};
   auto asked = *options.tools.profile;
   asked.iterations = kernel.iterations();
-  return std::optional<perf::Profiler>(std::in_place, perf::profiled(bootstrap, job.process()), asked);
+  return std::optional<profile::Profiler>(std::in_place, profile::profiled(bootstrap, job.process()), asked);
 }
 
 Checkpoints checkpoints_of(job::DenseJob& job, const DenseKernel& kernel, const RunOptions& options) {
@@ -308,7 +308,7 @@ report::RunReport DenseKernel::run(launch::Bootstrap& bootstrap, const graph::Gr
   if (const std::string& note = job.cache_use().note; !note.empty() && asked.process.warn)
     asked.process.warn(note);
   auto profiler = make_profiler(bootstrap, job, *this, options);
-  std::optional<perf::BalanceWatch> watch;
+  std::optional<profile::BalanceWatch> watch;
   if (const auto* const disks = job.disk_tiles())
     watch.emplace(bootstrap, job.process(), disks->files().paths(),
                   static_cast<double>(asked.link_bits_per_s));
@@ -341,8 +341,8 @@ report::RunReport DenseKernel::run(launch::Bootstrap& bootstrap, const graph::Gr
   const DenseStage stage{bootstrap, job, tools};
   add_kernel(report, *this, stage, outcome, rounding, names);
   if (profiler) {
-    auto profile = profiler->gather(perf::facts_of(bootstrap, job, disk, outcome.iterations.size()));
-    if (bootstrap.rank() == 0) perf::add_to(report, std::move(profile));
+    auto profile = profiler->gather(profile::facts_of(bootstrap, job, disk, outcome.iterations.size()));
+    if (bootstrap.rank() == 0) profile::add_to(report, std::move(profile));
   }
   conclude(report, *this, stage, outcome, rounding, names, options);
   return report;

@@ -12,9 +12,9 @@
 #include "base/mapped_file.h"
 #include "kernels/count/count.h"
 #include "launch/packing.h"
-#include "perf/balance.h"
-#include "perf/job_profile.h"
 #include "process/barrier.h"
+#include "profile/balance.h"
+#include "profile/job_profile.h"
 #include "runs/job_report.h"
 
 namespace edgewire::runs {
@@ -63,9 +63,9 @@ struct FrontierRuns {
   }
 };
 
-void run_one(frontier::Job& job, FrontierKernel& kernel, perf::Profiler* profiler, FrontierRuns& runs) {
+void run_one(frontier::Job& job, FrontierKernel& kernel, profile::Profiler* profiler, FrontierRuns& runs) {
   process::barrier(job.bootstrap(), job.link());  // no run waits for the end of the one before
-  const perf::ProfiledRun profiled(profiler);
+  const profile::ProfiledRun profiled(profiler);
   const auto start = Clock::now();
   const auto supersteps = kernel.supersteps(job);
   runs.add(supersteps, seconds_since(start));
@@ -74,8 +74,8 @@ void run_one(frontier::Job& job, FrontierKernel& kernel, perf::Profiler* profile
 
 /// Does all runs at once, if the kernel can; they are one superstep for a profile.
 std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::Job& job, FrontierKernel& kernel,
-                                                          perf::Profiler* profiler) {
-  const perf::ProfiledRun profiled(profiler);
+                                                          profile::Profiler* profiler) {
+  const profile::ProfiledRun profiled(profiler);
   auto steps = kernel.run_at_once(job);
   if (profiler != nullptr && !steps.empty()) profiler->end_step("search from all sources");
   return steps;
@@ -93,7 +93,7 @@ void verify(const FrontierKernel& kernel, const Asked& asked, const report::Answ
 
 /// What a job's listener looks at.
 struct Told {
-  perf::Profiler* profiler = nullptr;
+  profile::Profiler* profiler = nullptr;
   std::uint64_t run = 0, runs = 0;  ///< the run that is under way, and how many there are
 };
 
@@ -282,7 +282,7 @@ report::RunReport FrontierKernel::run(launch::Bootstrap& bootstrap, const graph:
   Told told;
   const auto asked = options_of(bootstrap, graph, *this, job_options(options), options.tools, told);
   frontier::Job job(bootstrap, graph, asked);
-  std::optional<perf::Profiler> profiler;  // looks at the job, so it goes first
+  std::optional<profile::Profiler> profiler;  // looks at the job, so it goes first
   prepare(job, options);
   if (follows_rows(graph)) job.make_rows();
   refuse_changed_files();
@@ -290,10 +290,10 @@ report::RunReport FrontierKernel::run(launch::Bootstrap& bootstrap, const graph:
   if (options.tools.profile) {
     auto profile = *options.tools.profile;
     profile.words = {"superstep", "edges"};
-    told.profiler = &profiler.emplace(perf::profiled(bootstrap, job.process()), profile);
+    told.profiler = &profiler.emplace(profile::profiled(bootstrap, job.process()), profile);
   }
   if (progress) progress({"running"});  // from here on its time counts
-  std::optional<perf::BalanceWatch> watch;
+  std::optional<profile::BalanceWatch> watch;
   if (job.on_disks()) watch.emplace(bootstrap, job.process(), job.pages()->files().paths(), 0);
   const auto runs = run_all(job, names, *this, options, told);
   if (watch) watch->end_step("runs");
@@ -306,8 +306,8 @@ report::RunReport FrontierKernel::run(launch::Bootstrap& bootstrap, const graph:
   report.graph = graph.path();
   report.ownership = options.job.ownership;
   if (profiler) {
-    auto profile = profiler->gather(perf::facts_of(job, runs.supersteps, disk, asked.for_tasks));
-    if (job.rank() == 0) perf::add_to(report, std::move(profile));
+    auto profile = profiler->gather(profile::facts_of(job, runs.supersteps, disk, asked.for_tasks));
+    if (job.rank() == 0) profile::add_to(report, std::move(profile));
   }
   if (options.tools.verify) report.checks = {rules(), "the answer is what the values say"};
   return report;

@@ -58,15 +58,15 @@ report::JobReport gather_job(launch::Bootstrap& bootstrap, const process::LocalP
 }
 
 report::RunReport::Disk gather_disk(launch::Bootstrap& bootstrap, const disk::SegmentFiles& files,
-                                    const disk::ReadFigures& mine, perf::BalanceWatch& watch) {
-  const perf::Balance balance = watch.gather();
+                                    const disk::ReadFigures& mine, profile::BalanceWatch& watch) {
+  const profile::Balance balance = watch.gather();
   report::RunReport::Disk disk;
   disk.direct = files.direct();
   disk.bytes_read_of_devices.resize(files.paths().size());
   disk.seconds_busy = balance.all.disk_s;
   disk.seconds_cores = balance.all.cores_s;
   disk.seconds_wire = balance.all.wire_s;
-  disk.balance = std::make_shared<const perf::Balance>(balance);
+  disk.balance = std::make_shared<const profile::Balance>(balance);
   bool limit_known = true;
   const auto all = bootstrap.gather(launch::pack(std::vector{mine}));
   const auto by_device = bootstrap.gather(launch::pack(files.bytes_read()));

@@ -8,8 +8,8 @@
 #include "disk/read_probe.h"
 #include "disk/segment_file.h"
 #include "launch/bootstrap.h"
-#include "perf/balance.h"
 #include "process/local_process.h"
+#include "profile/balance.h"
 #include "report/run_report.h"
 
 namespace edgewire::runs {
@@ -30,6 +30,6 @@ report::JobReport gather_job(launch::Bootstrap& bootstrap, const process::LocalP
 /// same time; those of a host share its devices. `files`: what was read. `watch`: has watched since before
 /// that. Collective.
 report::RunReport::Disk gather_disk(launch::Bootstrap& bootstrap, const disk::SegmentFiles& files,
-                                    const disk::ReadFigures& mine, perf::BalanceWatch& watch);
+                                    const disk::ReadFigures& mine, profile::BalanceWatch& watch);
 
 }  // namespace edgewire::runs

@@ -11,7 +11,7 @@
 
 #include "dense/job/dense_options.h"
 #include "edgewire/graph.h"
-#include "graph/vertex_names.h"
+#include "graph/file/vertex_names.h"
 #include "launch/bootstrap.h"
 #include "report/run_report.h"
 #include "runs/checkpoints.h"

@@ -10,7 +10,7 @@
 
 #include "kernels/check/check.h"
 #include "kernels/check/plain_neighbours.h"
-#include "kernels/lcc.h"
+#include "kernels/lcc/lcc.h"
 #include "launch/packing.h"
 #include "runs/frontier_kernel.h"
 #include "runs/kernels.h"

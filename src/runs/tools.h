@@ -8,7 +8,7 @@
 
 #include "base/seconds.h"
 #include "edgewire/progress.h"
-#include "perf/profile.h"
+#include "profile/profile.h"
 
 namespace edgewire::runs {
 
@@ -24,7 +24,7 @@ struct Tools {
   bool wants_values() const noexcept { return verify || gather || parts; }
   /// Options to profile the run: the report then has the profile. Its words and its number of iterations are
   /// the kernel's.
-  std::optional<perf::ProfileOptions> profile{};
+  std::optional<profile::ProfileOptions> profile{};
   Progress progress{};  ///< told of each step, and of one without a name when all are done
   /// The time from which the report counts.
   Clock::time_point start = Clock::now();

@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include "base/mapped_file.h"
-#include "graph/formats.h"
-#include "graph/vertex_names.h"
+#include "graph/file/vertex_names.h"
+#include "graph/read/formats.h"
 #include "launch/packing.h"
 #include "report/json_text.h"
 

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "edgewire/numbering.h"
-#include "graph/weights.h"
+#include "graph/file/weights.h"
 #include "shuffle/record.h"
 
 namespace edgewire::shuffle {

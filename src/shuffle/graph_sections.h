@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/format.h"
+#include "graph/file/format.h"
 #include "transport/health.h"
 
 namespace edgewire::shuffle {

@@ -1,7 +1,7 @@
 """What the tests compare with, made without any of Edgewire's code: graph files, owners, traffic and ranks.
 
 Graphs are `Graph` objects: edges in any order, duplicates and self loops included. The file format is that of
-src/graph/format.h, the hash that of the XXH3 library.
+src/graph/file/format.h, the hash that of the XXH3 library.
 """
 
 import ctypes

@@ -9,7 +9,7 @@
 #include "../unit/parted_graph.h"
 #include "../unit/webgraph_writer.h"
 #include "fuzz.h"
-#include "graph/vertex_names.h"
+#include "graph/file/vertex_names.h"
 
 namespace edgewire::graph {
 

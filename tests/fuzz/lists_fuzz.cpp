@@ -8,7 +8,7 @@
 #include "cli/sources.h"
 #include "fuzz.h"
 #include "graph/convert.h"
-#include "graph/vertex_names.h"
+#include "graph/file/vertex_names.h"
 #include "partition/ownership.h"
 
 namespace edgewire::graph {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fuzz.h"
-#include "perf/compare.h"
+#include "perf/compare/compare.h"
 
 namespace edgewire::perf {
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "frontier_test.h"
-#include "kernels/bc.h"
-#include "kernels/bc_by_source.h"
+#include "kernels/bc/bc.h"
+#include "kernels/bc/by_source.h"
 
 namespace edgewire::kernels::betweenness_resumed {
 

@@ -1,4 +1,4 @@
-#include "kernels/bc.h"
+#include "kernels/bc/bc.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "frontier_test.h"
-#include "kernels/bc_by_source.h"
+#include "kernels/bc/by_source.h"
 #include "kernels/check/check.h"
 #include "kernels/scaled.h"
 

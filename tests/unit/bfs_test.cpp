@@ -1,4 +1,4 @@
-#include "kernels/bfs.h"
+#include "kernels/bfs/bfs.h"
 
 #include <algorithm>
 #include <functional>
@@ -8,8 +8,8 @@
 
 #include "edgewire/graph.h"
 #include "frontier_test.h"
-#include "kernels/bfs_answer.h"
-#include "kernels/bfs_by_source.h"
+#include "kernels/bfs/answer.h"
+#include "kernels/bfs/by_source.h"
 #include "launch/packing.h"
 
 namespace edgewire::kernels {

@@ -1,4 +1,4 @@
-#include "graph/webgraph_rows.h"
+#include "graph/read/webgraph_rows.h"
 
 #include <doctest/doctest.h>
 

@@ -1,10 +1,10 @@
-#include "kernels/cdlp.h"
+#include "kernels/cdlp/cdlp.h"
 
 #include <map>
 #include <random>
 
 #include "frontier_test.h"
-#include "graph/format.h"
+#include "graph/file/format.h"
 #include "kernels/leading_label.h"
 
 namespace edgewire::kernels {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/error.h"
+#include "bounds/frontier_bound.h"
 #include "graph_test.h"
-#include "perf/compare.h"
-#include "perf/compare_runs.h"
-#include "perf/frontier_bound.h"
+#include "perf/compare/compare.h"
+#include "perf/compare/runs.h"
 
 namespace edgewire::perf {
 

@@ -1,4 +1,4 @@
-#include "perf/compare.h"
+#include "perf/compare/compare.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "dense/plan/block_plan.h"
-#include "perf/compare_matrix.h"
+#include "perf/compare/matrix.h"
 
 namespace edgewire::perf {
 namespace {

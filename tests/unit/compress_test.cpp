@@ -1,4 +1,4 @@
-#include "graph/compress.h"
+#include "graph/write/compress.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "perf/core_watch.h"
+#include "profile/core_watch.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace edgewire::perf {
+namespace edgewire::profile {
 namespace {
 
 TEST_CASE("cores that worked for others are lost, those that worked for the runs are not") {
@@ -46,4 +46,4 @@ TEST_CASE("the times of cores come from /proc/stat, without interrupts and waiti
 }
 
 }  // namespace
-}  // namespace edgewire::perf
+}  // namespace edgewire::profile

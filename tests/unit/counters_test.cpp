@@ -1,4 +1,4 @@
-#include "perf/counters.h"
+#include "profile/counters.h"
 
 #include <doctest/doctest.h>
 
@@ -22,7 +22,7 @@
 #include "edgewire/detail/memory.h"
 #include "known_instructions.h"
 
-namespace edgewire::perf {
+namespace edgewire::profile {
 namespace {
 
 TEST_CASE("an event that ran for half of the time is scaled up, and one that did not run is none") {
@@ -356,4 +356,4 @@ TEST_CASE("why counters are missing names the remedy, in one line") {
 }
 
 }  // namespace
-}  // namespace edgewire::perf
+}  // namespace edgewire::profile

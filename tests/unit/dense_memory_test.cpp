@@ -1,9 +1,9 @@
 // What a process of a dense kernel is predicted to hold in memory.
-#include "perf/dense_memory.h"
+#include "bounds/dense_memory.h"
 
 #include <doctest/doctest.h>
 
-namespace edgewire::perf {
+namespace edgewire::bounds {
 namespace {
 
 using plan::Strategy;
@@ -56,4 +56,4 @@ TEST_CASE("weights take memory with each edge, and wide values with each vertex"
 }
 
 }  // namespace
-}  // namespace edgewire::perf
+}  // namespace edgewire::bounds

@@ -20,7 +20,7 @@
 #include "edgewire/detail/program_loops.h"
 #include "engine_programs.h"
 #include "exchange_checks.h"
-#include "graph/builder.h"
+#include "graph/file/builder.h"
 #include "graph_test.h"
 #include "launch/agreement.h"
 #include "transport_fixture.h"

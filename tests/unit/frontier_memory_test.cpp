@@ -1,5 +1,5 @@
 // What processes of kernels that follow a frontier will hold in memory.
-#include "perf/frontier_memory.h"
+#include "bounds/frontier_memory.h"
 
 #include <doctest/doctest.h>
 
@@ -13,7 +13,7 @@
 #include "graph_test.h"
 #include "kernels/descriptor.h"
 
-namespace edgewire::perf {
+namespace edgewire::bounds {
 
 using namespace kernels;
 namespace {
@@ -102,4 +102,4 @@ TEST_CASE("the process with most counts") {
 }
 
 }  // namespace
-}  // namespace edgewire::perf
+}  // namespace edgewire::bounds

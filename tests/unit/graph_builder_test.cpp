@@ -1,4 +1,4 @@
-#include "graph/builder.h"
+#include "graph/file/builder.h"
 
 #include <algorithm>
 #include <atomic>
@@ -10,7 +10,7 @@
 
 #include "base/parallel.h"
 #include "base/random.h"
-#include "graph/format.h"
+#include "graph/file/format.h"
 #include "graph/generator.h"
 #include "graph_test.h"
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "graph/input.h"
+#include "graph/read/input.h"
 #include "graph_test.h"
 
 namespace edgewire::graph {

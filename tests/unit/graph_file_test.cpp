@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/mapped_file.h"
-#include "graph/format.h"
+#include "graph/file/format.h"
 #include "graph_test.h"
 #include "stderr_capture.h"
 

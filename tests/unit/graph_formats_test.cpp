@@ -1,4 +1,4 @@
-#include "graph/formats.h"
+#include "graph/read/formats.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "graph/convert.h"
-#include "graph/python_calls.h"
+#include "graph/read/python_calls.h"
 #include "graph_inputs.h"
 
 namespace edgewire::graph {

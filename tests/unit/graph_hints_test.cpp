@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/error.h"
-#include "graph/formats.h"
-#include "graph/input.h"
-#include "graph/readers.h"
+#include "graph/read/formats.h"
+#include "graph/read/input.h"
+#include "graph/read/readers.h"
 #include "graph_inputs.h"
 
 namespace edgewire::graph {

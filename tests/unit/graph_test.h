@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "edgewire/graph.h"
-#include "graph/builder.h"
+#include "graph/file/builder.h"
 
 namespace edgewire::graph {
 

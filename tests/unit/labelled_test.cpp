@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
 #include "graph/convert.h"
-#include "graph/vertex_names.h"
+#include "graph/file/vertex_names.h"
 #include "graph_test.h"
 
 namespace edgewire::graph {

@@ -1,4 +1,4 @@
-#include "kernels/lcc.h"
+#include "kernels/lcc/lcc.h"
 
 #include <map>
 #include <mutex>

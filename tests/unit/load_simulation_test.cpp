@@ -1,4 +1,4 @@
-#include "perf/load_simulation.h"
+#include "bounds/load_simulation.h"
 
 #include <doctest/doctest.h>
 
@@ -9,9 +9,9 @@
 #include <random>
 #include <vector>
 
-#include "perf/balance.h"
+#include "profile/balance.h"
 
-using namespace edgewire::perf;
+using namespace edgewire::bounds;
 
 namespace {
 

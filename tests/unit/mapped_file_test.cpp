@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/output_file.h"
-#include "graph/format.h"
+#include "graph/file/format.h"
 #include "graph_test.h"
 #include "stderr_capture.h"
 

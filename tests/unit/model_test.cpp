@@ -1,4 +1,4 @@
-#include "perf/model.h"
+#include "bounds/model.h"
 
 #include <doctest/doctest.h>
 
@@ -8,9 +8,9 @@
 #include <string>
 
 #include "base/error.h"
-#include "perf/bound.h"
+#include "bounds/bound.h"
 
-using namespace edgewire::perf;
+using namespace edgewire::bounds;
 namespace plan = edgewire::plan;
 
 TEST_CASE("the slowest of cores, memory and wire is the time") {

@@ -1,4 +1,4 @@
-#include "perf/netbench.h"
+#include "perf/netbench/netbench.h"
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>

@@ -4,18 +4,18 @@
 #include <string>
 #include <vector>
 
+#include "bounds/bound.h"
 #include "dense/job/dense_job.h"
 #include "edgewire/launch.h"
 #include "graph/generator.h"
-#include "kernels/bc.h"
-#include "kernels/bc_by_source.h"
-#include "kernels/bfs.h"
-#include "kernels/cdlp.h"
+#include "kernels/bc/bc.h"
+#include "kernels/bc/by_source.h"
+#include "kernels/bfs/bfs.h"
+#include "kernels/cdlp/cdlp.h"
 #include "kernels/count/count.h"
 #include "kernels/delta_stepping.h"
-#include "kernels/lcc.h"
+#include "kernels/lcc/lcc.h"
 #include "kernels/runs.h"
-#include "perf/bound.h"
 #include "refusals.h"
 #include "shuffle/generator.h"
 #include "shuffle/load_job.h"
@@ -233,7 +233,7 @@ TEST_CASE("options of tasks, of generators and of a start") {
 }
 
 TEST_CASE("options of a bound") {
-  using perf::BoundOptions;
+  using bounds::BoundOptions;
   const File file(false);
   const auto right = with<BoundOptions>([](auto& options) {
     options.processes = {2};
@@ -241,7 +241,7 @@ TEST_CASE("options of a bound") {
     options.strategies = {plan::Strategy::slots};
     options.rates = {{"1G", 1'000'000'000}};
     options.memory_bytes = 1 << 20;
-    options.model = perf::Rates{.edges_per_core_s = 1e9};
+    options.model = bounds::Rates{.edges_per_core_s = 1e9};
   });
   try_all<BoundOptions>(right,
                         {{[](auto& o) { o.processes.clear(); }, "processes"},
@@ -259,7 +259,7 @@ TEST_CASE("options of a bound") {
                          {[](auto& o) { o.model->cores = 0; }, "cores"},
                          {[](auto& o) { o.model->latency_s = -1; }, "latency_s"}},
                         [&](const auto& options) {
-                          perf::compute_bound({file.graph.offsets(), file.graph.targets()}, options);
+                          bounds::compute_bound({file.graph.offsets(), file.graph.targets()}, options);
                         });
   check_line(refusal([&] { kernels::count_breadth_first(file.graph, 4); }), "source: 4");
   check_line(refusal([&] { kernels::count_shortest_paths(file.graph, 4); }), "source: 4");

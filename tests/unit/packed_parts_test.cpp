@@ -1,11 +1,11 @@
-#include "graph/decompress.h"
+#include "graph/read/decompress.h"
 
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "base/random.h"
-#include "graph/input.h"
+#include "graph/read/input.h"
 #include "graph_inputs.h"
 
 namespace edgewire::graph {

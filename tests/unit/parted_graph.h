@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/format.h"
+#include "graph/file/format.h"
 #include "graph_test.h"
 
 namespace edgewire::graph {

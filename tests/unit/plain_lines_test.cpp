@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/edge_lines.h"
-#include "graph/format.h"
+#include "graph/file/format.h"
+#include "graph/read/edge_lines.h"
 #include "graph_test.h"
 
 namespace edgewire::graph {

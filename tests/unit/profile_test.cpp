@@ -1,11 +1,11 @@
-#include "perf/profile.h"
-#include "perf/profile_charts.h"
+#include "profile/profile.h"
+#include "profile/profile_charts.h"
 
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
 
-namespace edgewire::perf {
+namespace edgewire::profile {
 namespace {
 
 /// One process with two workers, 10 iterations of 1000 edges each; while they computed, counters ran for half
@@ -157,4 +157,4 @@ TEST_CASE("a figure whose events are not counted is left out") {
 }
 
 }  // namespace
-}  // namespace edgewire::perf
+}  // namespace edgewire::profile

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bootstraps.h"
-#include "graph/format.h"
+#include "graph/file/format.h"
 #include "graph_test.h"
 #include "partition/row_shares.h"
 #include "transport_fixture.h"

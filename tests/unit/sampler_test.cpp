@@ -1,4 +1,4 @@
-#include "perf/sampler.h"
+#include "profile/sampler.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "base/seconds.h"
-#include "perf/timeline.h"
+#include "profile/timeline.h"
 
-namespace edgewire::perf {
+namespace edgewire::profile {
 namespace {
 
 namespace fs = std::filesystem;
@@ -149,4 +149,4 @@ TEST_CASE("a short end becomes a part of the last sample") {
 }
 
 }  // namespace
-}  // namespace edgewire::perf
+}  // namespace edgewire::profile

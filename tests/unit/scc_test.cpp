@@ -1,4 +1,4 @@
-#include "kernels/scc.h"
+#include "kernels/scc/scc.h"
 
 #include <algorithm>
 #include <limits>
@@ -7,8 +7,8 @@
 #include <random>
 
 #include "frontier_test.h"
-#include "kernels/scc_collected.h"
-#include "kernels/scc_rest_rows.h"
+#include "kernels/scc/collected.h"
+#include "kernels/scc/rest_rows.h"
 
 namespace edgewire::kernels::scc {  // names of its own beside other tests
 

@@ -1,4 +1,4 @@
-#include "perf/timeline.h"
+#include "profile/timeline.h"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@
 #include "known_instructions.h"
 #include "topology/worker_pool.h"
 
-namespace edgewire::perf {
+namespace edgewire::profile {
 namespace {
 
 using topology::Phase;
@@ -231,4 +231,4 @@ TEST_CASE("memory is bounded: the latest spans and iterations stay, sums are of 
 }
 
 }  // namespace
-}  // namespace edgewire::perf
+}  // namespace edgewire::profile

@@ -1,11 +1,11 @@
-#include "perf/trace.h"
+#include "profile/trace.h"
 
 #include <doctest/doctest.h>
 
 #include <map>
 #include <nlohmann/json.hpp>
 
-namespace edgewire::perf {
+namespace edgewire::profile {
 namespace {
 
 using topology::Phase;
@@ -109,4 +109,4 @@ TEST_CASE("a chunk whose arrival is no longer kept has no life, the rest of the 
 }
 
 }  // namespace
-}  // namespace edgewire::perf
+}  // namespace edgewire::profile

@@ -13,7 +13,7 @@
 
 #include "base/checksum.h"
 #include "base/seconds.h"
-#include "graph/decompress.h"
+#include "graph/read/decompress.h"
 #include "graph_inputs.h"
 #include "tasks/memo.h"
 #include "transport/crc32c.h"

@@ -1,10 +1,10 @@
-#include "perf/verdict.h"
+#include "profile/verdict.h"
 
 #include <doctest/doctest.h>
 
 #include <vector>
 
-namespace edgewire::perf {
+namespace edgewire::profile {
 namespace {
 
 /// `processes` that work 20 ms of a 22 ms iteration on 20 M edges each and send 1 MB over 1 Gbit/s (8 ms).
@@ -322,4 +322,4 @@ TEST_CASE("a process that shares its core with other programs is a slow peer, in
 }
 
 }  // namespace
-}  // namespace edgewire::perf
+}  // namespace edgewire::profile

@@ -1,9 +1,9 @@
-#include "graph/vertex_names.h"
+#include "graph/file/vertex_names.h"
 
 #include <cstring>
 
 #include "graph/convert.h"
-#include "graph/format.h"
+#include "graph/file/format.h"
 #include "graph_test.h"
 
 namespace edgewire::graph {

@@ -1,10 +1,10 @@
-#include "kernels/wcc.h"
+#include "kernels/wcc/wcc.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "frontier_test.h"
-#include "kernels/wcc_gathered.h"
+#include "kernels/wcc/gathered.h"
 
 namespace edgewire::kernels::components {
 

@@ -2,8 +2,8 @@
 #include <mutex>
 
 #include "graph/convert.h"
-#include "graph/formats.h"
-#include "graph/webgraph_rows.h"
+#include "graph/read/formats.h"
+#include "graph/read/webgraph_rows.h"
 #include "graph_inputs.h"
 #include "webgraph_writer.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/checksum.h"
 #include "edgewire/graph.h"
-#include "graph/format.h"
+#include "graph/file/format.h"
 #include "graph_test.h"
 
 namespace edgewire::graph {

@@ -1,5 +1,5 @@
 // Weights of all types on their way from text to graph files, and back to text.
-#include "graph/weights.h"
+#include "graph/file/weights.h"
 
 #include <fmt/core.h>
 

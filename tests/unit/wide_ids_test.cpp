@@ -15,7 +15,7 @@
 #include "dense/plan/block_share.h"
 #include "dense/plan/exchange_plan.h"
 #include "frontier/row_code.h"
-#include "graph/format.h"
+#include "graph/file/format.h"
 #include "graph_test.h"
 #include "partition/ownership.h"
 #include "partition/vertex_set.h"

@@ -9,7 +9,7 @@
 #include "base/parallel.h"
 #include "dense/plan/block_edges.h"
 #include "dense/plan/block_routes.h"
-#include "graph/format.h"
+#include "graph/file/format.h"
 
 namespace edgewire::plan {
 

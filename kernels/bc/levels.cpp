@@ -1,0 +1,239 @@
+#include "kernels/bc/levels.h"
+
+#include <optional>
+#include <utility>
+
+namespace edgewire::kernels {
+
+namespace {
+
+constexpr std::uint64_t kRecordEdges = 5;  // edges that are followed in the time of a record to a process
+
+}  // namespace
+
+/// Returns whether a level is pulled. A pull sends vertices of the frontier to all processes that know them.
+bool betweenness_pulls(std::uint64_t frontier, std::uint64_t edges, std::uint64_t unseen, int processes) {
+  return unseen + frontier * static_cast<std::uint64_t>(processes - 1) * kRecordEdges < edges;
+}
+
+template <class Number>
+BcLevels<Number>::BcLevels(frontier::Job& job, bool endpoints)
+    : job_(job),
+      steps_(job),
+      endpoints_(endpoints),
+      alone_(job.pool().workers() == 1),
+      sigma_memory_(job.known() * sizeof(Number), -1, "numbers of paths", topology::Begin::staggered),
+      shares_memory_(job.known() * sizeof(Number), -1, "dependencies", topology::Begin::staggered),
+      sums_memory_(job.owned() * sizeof(Number), -1, "sums of dependencies", topology::Begin::staggered),
+      sigma_(sigma_memory_.as<Number>()),
+      shares_(shares_memory_.as<Number>()),
+      sums_(sums_memory_.as<Number>()),
+      visited_(job.known(), !alone_),
+      in_level_(job.known(), !alone_) {
+  job.expect_records(sizeof(frontier::WideRecord));
+  job.make_rows();
+}
+
+template <class Number>
+bool BcLevels<Number>::add(VertexId source, BcSums& sums) {
+  out_ = &sums;
+  start(source);
+  if (!count_paths()) return false;
+  accumulate();
+  if (endpoints_) add_endpoints(source);
+  return true;
+}
+
+/// Goes forward, level by level: sigma of a vertex on level l + 1 is the sum of sigma over its predecessors
+/// on level l. Returns false where there are too many paths.
+template <class Number>
+bool BcLevels<Number>::count_paths() {
+  for (bool more = true; more;) {
+    Level& level = levels_.back();
+    record(out_->forward, levels_.size() - 1, Bc::kForward, [&] {
+      level.pulled = job_.graph().symmetric() && betweenness_pulls(level.in_all, level.out_edges,
+                                                                   unvisited_edges_, job_.bootstrap().size());
+      more = open_level(level.pulled ? pull_paths(level) : push_paths(level));
+    });
+  }
+  unvisited_.reset();
+  return !too_many_;
+}
+
+/// Adds to numbers that several workers share, unless there is one `alone`, and returns what was there
+/// before.
+template <class Number>
+struct Adder {
+  Number* numbers;
+  bool alone;
+
+  [[gnu::always_inline]] Number operator()(KnownNumber v, const Number& more) const noexcept {
+    if (!alone) return add_shared(numbers[v], more);
+    const Number before = numbers[v];
+    numbers[v] = before + more;
+    return before;
+  }
+};
+
+/// Each vertex of the level adds its sigma to its unvisited targets; owners get what was added elsewhere. A
+/// vertex that its owner has visited before is no news there, and has no share on the way back.
+template <class Number>
+auto BcLevels<Number>::push_paths(Level& level) -> List {
+  struct Hear {
+    std::span<const Bits::Word> visited;
+    Adder<Number> add;
+    [[gnu::always_inline]] Once operator()(KnownNumber v, const Number& paths) const noexcept {
+      return Once{!test_bit(visited, v) && is_zero(add(v, paths))};
+    }
+  };
+  return steps_.superstep(
+      level.vertices,
+      [sigma = sigma_](const FrontierRow& row, const auto& tell) {
+        const auto targets = row.targets;
+        const Number paths = sigma[row.vertex];
+        for (std::size_t e = 0; e < targets.size(); ++e) {
+          if (targets.size() - e > kAhead) __builtin_prefetch(&sigma[targets[e + kAhead]], 1);
+          tell(targets[e], paths);
+        }
+      },
+      Hear{visited_.all_words(), {sigma_.data(), alone_}},
+      [this](KnownNumber v) {
+        visited_.add(v);
+        return sigma_[v];
+      },
+      &level.told);
+}
+
+/// Each unvisited vertex adds up sigma of its predecessors on the level. Its targets are its sources, too,
+/// since the graph stores every edge both ways.
+template <class Number>
+auto BcLevels<Number>::pull_paths(Level& level) -> List {
+  in_level_.add_all(level.vertices);
+  level.mirrors = steps_.broadcast(
+      in_level_.all_words(), [this](LocalNumber v) { return sigma_[v]; },
+      [this](KnownNumber v, const Number& paths) {
+        sigma_[v] = paths;
+        visited_.add(v);
+        in_level_.add(v);
+        return Once{true};
+      });
+  auto next = steps_.within(
+      unvisited(),
+      [sigma = sigma_, in_level = in_level_.all_words()](const FrontierRow& row, const auto& tell) {
+        Number paths{};
+        for (const KnownNumber u : row.targets)
+          if (test_bit(in_level, u)) paths += sigma[u];
+        if (!is_zero(paths)) tell(KnownNumber(row.vertex), paths);
+      },
+      [sigma = sigma_](KnownNumber v, const Number& paths) {
+        sigma[v] = paths;
+        return Once{true};
+      });
+  unmark_level(level);
+  return next;
+}
+
+/// Goes backward, level by level: the share of a path to a vertex v on level l is 1 / sigma[v], since v is a
+/// target itself, and the sum of the shares of the paths that go on from v to level l + 1. No path ends
+/// behind the last level, or leads over the source.
+template <class Number>
+void BcLevels<Number>::accumulate() {
+  for (const LocalNumber v : levels_.back().vertices) shares_[v] = Number(1) / sigma_[v];
+  for (std::size_t l = levels_.size() - 1; l-- > 1;)
+    record(out_->backward, l, Bc::kBackward, [&] {
+      if (pushes_back(levels_[l], levels_[l + 1]))
+        push_shares(levels_[l], levels_[l + 1].vertices);
+      else
+        pull_shares(levels_[l]);
+    });
+}
+
+/// Returns whether the next level pushes its shares into the level. Processes go back the way on which they
+/// have come: nothing more need be told. A process alone takes the side with fewer edges.
+template <class Number>
+bool BcLevels<Number>::pushes_back(const Level& level, const Level& next) const {
+  if (!job_.is_only()) return level.pulled;
+  return job_.graph().symmetric() && next.out_edges < level.out_edges;
+}
+
+/// Each vertex of the next level adds its share to its predecessors on this level, whose owners get what was
+/// added to mirrors.
+template <class Number>
+void BcLevels<Number>::push_shares(const Level& level, const List& next) {
+  in_level_.add_all(level.vertices);
+  in_level_.add_all(level.mirrors);
+  struct Hear {
+    Adder<Number> add;
+    std::uint32_t owned;
+    [[gnu::always_inline]] Once operator()(KnownNumber v, const Number& sum) const noexcept {
+      const Number before = add(v, sum);
+      if (v < owned) return Once{false};
+      return Once{is_zero(before)};
+    }
+  };
+  steps_.superstep(
+      next,
+      [shares = shares_, in_level = in_level_.all_words()](const FrontierRow& row, const auto& tell) {
+        const Number share = shares[row.vertex];
+        for (const KnownNumber v : row.targets)
+          if (test_bit(in_level, v)) tell(v, share);
+      },
+      Hear{{shares_.data(), alone_}, job_.owned()},
+      [this](KnownNumber v) { return std::exchange(shares_[v], Number()); });
+  unmark_level(level);
+  set_shares(level.vertices, shares_);  // until now, they were sums
+}
+
+/// Each vertex of the level adds up the shares of its targets, which owners have sent. Those targets that
+/// have shares by now are on the next level: no edge leads farther.
+template <class Number>
+void BcLevels<Number>::pull_shares(const Level& level) {
+  steps_.answer(
+      level.told,
+      [this](LocalNumber v) { return is_zero(shares_[v]) ? std::nullopt : std::optional(shares_[v]); },
+      [this](KnownNumber v, const Number& share) {
+        shares_[v] = share;
+        return false;
+      });
+  steps_.within(level.vertices, [shares = shares_, sums = sums_](const FrontierRow& row, const auto&) {
+    const auto targets = row.targets;
+    Number sum{};
+    for (std::size_t e = 0; e < targets.size(); ++e) {
+      if (targets.size() - e > kAhead) __builtin_prefetch(&shares[targets[e + kAhead]]);
+      sum += shares[targets[e]];
+    }
+    sums[row.vertex] = sum;
+  });
+  set_shares(level.vertices, sums_);  // until now, no vertex of this level had a share
+}
+
+/// Makes shares of the sums of a level, and adds delta to its scores.
+template <class Number>
+void BcLevels<Number>::set_shares(const List& level, std::span<const Number> sums) {
+  job_.for_pieces(level.size(), [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      const LocalNumber v = level[i];
+      const Number sum = sums[v];
+      shares_[v] = Number(1) / sigma_[v] + sum;
+      out_->scores[v] += static_cast<double>(sigma_[v] * sum);
+    }
+  });
+}
+
+/// Adds the ends of paths. A source lies on the paths to all that it reaches, and each of those on the paths
+/// to it.
+template <class Number>
+void BcLevels<Number>::add_endpoints(VertexId source) {
+  const Home home = job_.ownership().home(source);
+  const bool is_here = home.owner == job_.rank();
+  if (is_here) out_->scores[home.local] -= 2;
+  for (const Level& level : levels_) {
+    for (const LocalNumber v : level.vertices) out_->scores[v] += 1;
+    if (is_here) out_->scores[home.local] += static_cast<double>(level.in_all);
+  }
+}
+
+template class BcLevels<double>;
+template class BcLevels<Scaled>;
+
+}  // namespace edgewire::kernels

@@ -1,0 +1,61 @@
+// Breadth-first searches from many sources: each worker searches from sources of its own. Nothing is sent,
+// and what a search finds stays in the process where it ran until it is asked for.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "frontier/searches.h"
+#include "kernels/bfs/answer.h"
+#include "kernels/bfs/bfs.h"
+
+namespace edgewire::kernels {
+
+struct BfsBySourceOptions {
+  Bfs::Parents parents = Bfs::Parents::none;
+  BfsQuestion question{};  ///< question of each search; how many are farthest is as rank 0 says
+  bool keep = false;       ///< what is found, for bring(); as rank 0 says
+  /// Makes a checksum of the levels of all vertices, after each search.
+  std::function<std::uint64_t(std::span<const std::uint32_t> levels)> checksum{};
+};
+
+/// A search finds a level and a parent for each vertex.
+struct BfsFound {
+  std::vector<std::uint32_t> levels;  ///< as Bfs has them
+  std::vector<PlainId> parents;       ///< likewise
+};
+
+class BfsBySource {
+ public:
+  /// Returns whether workers search apart, see Searches::apart().
+  static bool chosen(const frontier::SearchPlan& plan, Bfs::Parents parents);
+
+  /// `job` was made for tasks, and outlives this. Collective; throws Error.
+  BfsBySource(frontier::Job& job, BfsBySourceOptions options);
+
+  /// Searches from all of them. Returns the supersteps of each search, as Searches::run() does. It is called
+  /// once. Collective; throws Error.
+  std::vector<std::vector<frontier::Superstep>> run(std::span<const VertexId> sources);
+
+  /// Returns at rank 0 what the search from source `number` of the list has found, once. Collective; throws
+  /// Error.
+  BfsFound bring(std::size_t number);
+  /// The answer for join_answers(): it is empty unless this process has searched from this source.
+  const BfsAnswer& answer(std::size_t number) const { return answers_[number]; }
+  /// The checksum is 0 unless this process has searched from this source.
+  std::uint64_t checksum(std::size_t number) const { return checksums_[number]; }
+
+ private:
+  class Searcher;
+
+  BfsBySourceOptions options_;
+  std::vector<BfsFound> found_;           ///< [number of the source]: of this process
+  std::vector<BfsAnswer> answers_;        ///< likewise
+  std::vector<std::uint64_t> checksums_;  ///< likewise
+  frontier::Searches searches_;
+  tasks::FunctionId give_, bring_;
+};
+
+}  // namespace edgewire::kernels

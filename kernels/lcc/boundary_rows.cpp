@@ -1,0 +1,244 @@
+#include "kernels/lcc/boundary_rows.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/error.h"
+#include "frontier/known_values.h"
+
+namespace edgewire::kernels {
+
+namespace {
+
+constexpr std::uint64_t kOwnRowsAtOnce = 1 << 12, kBatchRowsAtOnce = 64;  // the rows that a worker takes
+
+/// A word has room for so many numbers of 32 bits.
+constexpr std::size_t kNumbersAWord = kIds64 ? 2 : 1;
+
+/// Returns the words of a row that travels. They are whole records, so that the batches and the workers do
+/// not change what is sent.
+std::size_t words_of_row(std::size_t entries, bool directed) {
+  return (entries + (directed ? frontier::values_of_bits(entries) : 0) + 1) / 2 * 2;
+}
+
+}  // namespace
+
+std::uint64_t BoundaryRows::batch_words(const graph::GraphFile& graph, int processes) {
+  constexpr std::uint64_t kLeast = 1 << 18, kMost = 1 << 22;
+  return std::clamp(graph.edges() / 4 / static_cast<std::uint64_t>(processes), kLeast, kMost);
+}
+
+std::uint64_t BoundaryRows::Stream::batches(std::uint64_t words_each, bool directed) {
+  std::uint64_t count = 0;
+  for (cut(words_each, directed); !batch.empty(); cut(words_each, directed)) ++count;
+  std::ranges::fill(done, std::size_t{0});
+  return count;
+}
+
+void BoundaryRows::Stream::cut(std::uint64_t words_each, bool directed) {
+  constexpr std::uint64_t kWordsOfBatchRow = sizeof(BatchRow) / sizeof(PlainId);
+  batch.clear();
+  std::size_t at = 0;
+  for (std::size_t peer = 0; peer < rows.size(); ++peer) {
+    first[peer] = batch.size();
+    begin[peer] = at;
+    std::uint64_t words_left = words_each;
+    for (; done[peer] < rows[peer].size(); ++done[peer]) {
+      const Row row = rows[peer][done[peer]];
+      const std::size_t length = words_of_row(row.entries, directed);
+      const std::uint64_t taken = std::min(words_left, length + kWordsOfBatchRow);
+      if (taken == words_left && batch.size() > first[peer]) break;
+      words_left -= taken;
+      batch.push_back({row, at});
+      at += length;
+    }
+  }
+  first.back() = batch.size();
+  begin.back() = at;
+}
+
+BoundaryRows::BoundaryRows(frontier::Job& job, OrientedRows& rows, const ForEach& for_each,
+                           std::uint64_t words)
+    : job_(job),
+      rows_(rows),
+      for_each_(for_each),
+      directed_(!job.graph().symmetric()),
+      words_each_(words / (static_cast<std::uint64_t>(job.bootstrap().size()) - 1)),
+      vertices_(rows.known()),
+      wanted_(rows.known()),
+      asked_(static_cast<std::size_t>(job.bootstrap().size())),
+      boundary_(rows.known()),
+      needed_(rows.known()),
+      out_(static_cast<std::uint32_t>(job.bootstrap().size())),
+      in_(static_cast<std::uint32_t>(job.bootstrap().size())) {
+  for_each_piece(for_each_, rows_.known(), kOwnRowsAtOnce, [&](int, std::uint32_t first, std::uint32_t last) {
+    for (std::uint32_t number = first; number < last; ++number) {
+      vertices_[number] = rows_.boundary().vertex(rows_.known_of(number));
+      if (!rows_.owns(number)) boundary_.set(number);
+      if (rows_.row(number).size() < 2) continue;
+      for (const std::uint32_t entry : rows_.row(number)) wanted_.set(rows_.known_of(entry));
+    }
+  });
+  ask();
+  tell_lengths();
+  const std::uint64_t batches =
+      std::max(out_.batches(words_each_, directed_), in_.batches(words_each_, directed_));
+  for (const std::uint64_t of_one : job_.records().allgather(std::array{batches}))
+    batches_left_ = std::max(batches_left_, of_one);
+}
+
+void BoundaryRows::ask() {
+  const frontier::Boundary& boundary = rows_.boundary();
+  std::vector<std::vector<std::uint32_t>> bits(asked_.size());  // [peer]
+  for (std::uint32_t peer = 0; peer < asked_.size(); ++peer)
+    bits[peer].resize(peer == job_.rank() ? 0 : frontier::values_of_bits(boundary.known_by(peer).size()));
+  job_.pool().run([&](int lane) {
+    frontier::exchange_lists(
+        job_, lane, [&](std::uint32_t peer) { return frontier::values_of_bits(boundary.count(peer)); },
+        [&](std::uint32_t peer) { return frontier::values_of_bits(boundary.known_by(peer).size()); },
+        [&](std::uint32_t peer, std::uint64_t index) {
+          return frontier::value_of_bits(index, boundary.count(peer), [&](std::uint64_t i) {
+            return wanted_.test(boundary.first(peer) + i);
+          });
+        },
+        [&](std::uint32_t peer, std::uint64_t index, std::uint32_t some) { bits[peer][index] = some; });
+  });
+  for (std::uint32_t peer = 0; peer < asked_.size(); ++peer) {
+    if (peer == job_.rank()) continue;
+    const auto known = boundary.known_by(peer);
+    for (std::size_t i = 0; i < known.size(); ++i)
+      if ((bits[peer][i / frontier::kBitsAValue] >> i % frontier::kBitsAValue & 1) != 0)
+        asked_[peer].push_back(rows_.number_of(KnownNumber(known[i])));
+  }
+}
+
+void BoundaryRows::tell_lengths() {
+  std::vector<std::vector<std::uint32_t>> lengths(asked_.size());
+  for (std::uint32_t peer = 0; peer < asked_.size(); ++peer) {
+    if (peer == job_.rank()) continue;
+    set_needed_by(peer);
+    const auto& asked = asked_[peer];
+    lengths[peer].resize(asked.size());
+    for_each_piece(for_each_, asked.size(), kBatchRowsAtOnce,
+                   [&](int, std::uint32_t first, std::uint32_t last) {
+                     for (std::uint32_t i = first; i < last; ++i)
+                       for (const std::uint32_t entry : rows_.row(asked[i]))
+                         lengths[peer][i] += needed_.test(entry) ? 1 : 0;
+                   });
+    for (std::size_t i = 0; i < asked.size(); ++i)
+      if (lengths[peer][i] > 0) out_.rows[peer].push_back({asked[i], lengths[peer][i]});
+    for (std::uint32_t known = rows_.boundary().first(peer); known < rows_.boundary().first(peer + 1);
+         ++known)
+      if (wanted_.test(known)) in_.rows[peer].push_back({rows_.number_of(KnownNumber(known)), 0});
+  }
+  job_.pool().run([&](int lane) {
+    frontier::exchange_lists(
+        job_, lane, [&](std::uint32_t peer) { return lengths[peer].size(); },
+        [&](std::uint32_t peer) { return in_.rows[peer].size(); },
+        [&](std::uint32_t peer, std::uint64_t i) { return lengths[peer][i]; },
+        [&](std::uint32_t peer, std::uint64_t i, std::uint32_t length) {
+          in_.rows[peer][i].entries = length;
+        });
+  });
+  for (std::uint32_t peer = 0; peer < asked_.size(); ++peer) {
+    std::erase_if(in_.rows[peer], [](Row row) { return row.entries == 0; });
+    for (const Row row : in_.rows[peer])
+      if (row.entries >= job_.graph().vertices())
+        throw Error("a process has a row of more vertices than there are");
+    std::ranges::sort(out_.rows[peer], {}, &Row::number);
+    std::ranges::sort(in_.rows[peer], {}, &Row::number);
+  }
+}
+
+/// Says which entries a peer needs. An entry of another process may be in a row there, as far as is known
+/// here.
+void BoundaryRows::set_needed_by(std::uint32_t peer) {
+  for (std::size_t w = 0; w < needed_.words(); ++w) needed_.set_word(w, boundary_.word(w));
+  needed_.add_all(asked_[peer]);
+}
+
+template <class Work>
+void BoundaryRows::for_each_row(std::span<const Stream::BatchRow> batch, const Work& work) const {
+  for_each_piece(for_each_, batch.size(), kBatchRowsAtOnce,
+                 [&](int, std::uint32_t first, std::uint32_t last) {
+                   for (const auto& one : batch.subspan(first, last - first)) work(one);
+                 });
+}
+
+void BoundaryRows::fetch() {
+  for (const auto& one : in_.batch) rows_.lend(one.row.number, {});
+  --batches_left_;
+  out_.cut(words_each_, directed_);
+  in_.cut(words_each_, directed_);
+  out_.words.resize(out_.begin.back());
+  in_.words.resize(in_.begin.back());
+  if (directed_) both_ways_.resize(kNumbersAWord * in_.words.size());
+  for (std::uint32_t peer = 0; peer < asked_.size(); ++peer) pack(peer);
+  job_.pool().run([&](int lane) {
+    frontier::exchange_lists(
+        job_, lane, [&](std::uint32_t peer) { return out_.length(peer); },
+        [&](std::uint32_t peer) { return in_.length(peer); },
+        [&](std::uint32_t peer, std::uint64_t i) { return out_.words[out_.begin[peer] + i]; },
+        [&](std::uint32_t peer, std::uint64_t i, PlainId word) { in_.words[in_.begin[peer] + i] = word; });
+  });
+  rows_.lend_from(reinterpret_cast<const std::uint32_t*>(in_.words.data()), both_ways_.data());
+  for (std::uint32_t peer = 0; peer < asked_.size(); ++peer) unpack(peer);
+  batch_ = {rows_.known(), 0, false};
+  for (const auto& one : in_.batch) {
+    batch_.first = std::min(batch_.first, one.row.number);
+    batch_.last = std::max(batch_.last, one.row.number + 1);
+  }
+}
+
+void BoundaryRows::pack(std::uint32_t peer) {
+  if (out_.batch_of(peer).empty()) return;
+  set_needed_by(peer);
+  for_each_row(out_.batch_of(peer), [&](const Stream::BatchRow& one) {
+    const auto row = rows_.row(one.row.number);
+    PlainId* const words = &out_.words[one.at];
+    std::fill(words, words + words_of_row(one.row.entries, directed_), PlainId{0});
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (!needed_.test(row[i])) continue;
+      if (directed_)
+        words[one.row.entries + kept / frontier::kBitsAValue] |= PlainId{rows_.both_ways(one.row.number)[i]}
+                                                                 << kept % frontier::kBitsAValue;
+      words[kept++] = vertices_[row[i]];
+    }
+  });
+}
+
+/// Leaves out vertices that this process does not know. The others are in order. Their numbers take the place
+/// of the words, which are as wide as numbers or wider, so that none is overwritten before it is read.
+void BoundaryRows::unpack(std::uint32_t peer) {
+  const frontier::Boundary& boundary = rows_.boundary();
+  const std::uint64_t vertices = job_.graph().vertices();
+  boundary.visit([&](const auto& known) {
+    for_each_row(in_.batch_of(peer), [&](const Stream::BatchRow& one) {
+      auto* const words = reinterpret_cast<std::byte*>(&in_.words[one.at]);
+      auto* const numbers = reinterpret_cast<std::uint32_t*>(words);
+      const auto word = [words](std::size_t i) {
+        PlainId value;  // its bytes, since the memory gets values of another type
+        std::memcpy(&value, words + i * sizeof value, sizeof value);
+        return value;
+      };
+      std::uint32_t length = 0;
+      for (std::uint32_t i = 0; i < one.row.entries; ++i) {
+        if (word(i) >= vertices) throw Error("a process has sent a row with a vertex that does not exist");
+        const Home home = known.home(VertexId(word(i)));
+        if (!boundary.knows(home)) continue;
+        const std::uint32_t number = rows_.number_of(known.number(home));
+        if (number >= one.row.number || (length > 0 && number <= numbers[length - 1]))
+          throw Error("a process has sent a row in another order than that of degrees");
+        if (directed_)
+          both_ways_[kNumbersAWord * one.at + length] =
+              word(one.row.entries + i / frontier::kBitsAValue) >> i % frontier::kBitsAValue & 1;
+        numbers[length++] = number;
+      }
+      rows_.lend(one.row.number, {numbers, length});
+    });
+  });
+}
+
+}  // namespace edgewire::kernels

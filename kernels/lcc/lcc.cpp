@@ -1,0 +1,179 @@
+#include "kernels/lcc/lcc.h"
+
+#include <algorithm>
+
+#include "base/release.h"
+#include "edgewire/frontier.h"
+#include "options/option.h"
+
+namespace edgewire::kernels {
+
+namespace {
+
+constexpr std::uint64_t kRowsTaken = 64;                    // the rows that a worker takes
+constexpr std::uint32_t kHeadsAhead = 32, kRowsAhead = 12;  // what is fetched before it is needed
+
+}  // namespace
+
+Lcc::Lcc(frontier::Job& job, Wanted wanted, const Pieces& pieces)
+    : job_(job),
+      wanted_(wanted),
+      directed_(wanted == Wanted::coefficients && !job.graph().symmetric()),
+      pieces_(pieces),
+      workers_(static_cast<std::size_t>(job.pool().workers())),
+      log_(job) {
+  // A peer that has less to do waits for credits: the link must go on meanwhile.
+  for_each_ = [this](std::uint64_t count, const auto& work) {
+    job_.pool().for_each(count, [&](int w, std::uint64_t index) {
+      work(w, index);
+      if (w == 0 && (!job_.link().poll() || job_.bootstrap().health().failed()))
+        throw Error(job_.bootstrap().health().message());
+    });
+  };
+  job.expect_records(sizeof(frontier::Record));
+  check_range("record_bits", pieces.record_bits, 1U, 32U);
+  if (pieces_.batch_words == 0)
+    pieces_.batch_words = BoundaryRows::batch_words(job.graph(), job.bootstrap().size());
+}
+
+std::vector<frontier::Superstep> Lcc::run() {
+  log_.step(kOrient, workers_, [this] { orient(); });
+  log_.step(kIntersect, workers_, [this] { intersect(); });
+  if (!job_.is_only()) {
+    if (wanted_ != Wanted::count) log_.step(kCredit, workers_, [this] { send_credits(); });
+    triangles_ = job_.sum_of_all(triangles_);
+  }
+  job_.wait_for_all();
+  return log_.take();
+}
+
+std::vector<double> Lcc::coefficients() const {
+  const double edges_of_pair = job_.graph().symmetric() ? 2 : 1;
+  std::vector<double> all(job_.owned());
+  job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
+    for (LocalNumber local = first; local < last; ++local) {
+      const std::uint32_t number = rows_->number_of(KnownNumber(local));
+      const auto degree = static_cast<double>(rows_->degree(number));
+      if (degree < 2) continue;
+      const auto found = static_cast<double>(credit_of(local));
+      all[local] = edges_of_pair * found / (degree * (degree - 1));
+    }
+  });
+  return all;
+}
+
+std::vector<std::uint64_t> Lcc::triangles_of_vertices() const {
+  std::vector<std::uint64_t> all(job_.owned());
+  job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
+    for (LocalNumber local = first; local < last; ++local) all[local] = credit_of(local);
+  });
+  return all;
+}
+
+double Lcc::pairs_of_neighbours() const {
+  double pairs = 0;
+  for (LocalNumber local{}; local < job_.owned(); ++local) {
+    const auto degree = static_cast<double>(rows_->degree(rows_->number_of(KnownNumber(local))));
+    pairs += degree * (degree - 1) / 2;
+  }
+  return pairs;
+}
+
+void Lcc::orient() {
+  rows_.emplace(job_, for_each_);
+  if (wanted_ != Wanted::count) {
+    credits_memory_ = topology::NodeMemory(rows_->known() * sizeof(std::uint64_t), -1, "credits");
+    credits_ = credits_memory_.as<std::atomic<std::uint64_t>>();
+  }
+  workers_[0].vertices = job_.owned();
+  for (LocalNumber local{}; local < job_.owned(); ++local)
+    workers_[0].edges += job_.owned_rows().degree(job_.ownership().vertex(job_.rank(), local));
+}
+
+void Lcc::intersect() {
+  std::optional<BoundaryRows> others;
+  std::uint64_t entries = rows_->entries(), passes = 1;
+  if (!job_.is_only()) {
+    others.emplace(job_, *rows_, for_each_, pieces_.batch_words);
+    passes = std::max<std::uint64_t>(1, others->batches_left());
+    if (others->batches_left() > 0) others->fetch();
+    entries += others->entries();
+  }
+  intersect_with({0, rows_->known(), true}, entries, 0, passes);
+  for (std::uint64_t pass = 1; pass < passes; ++pass) {
+    others->fetch();
+    intersect_with(others->batch(), others->entries(), pass, passes);
+  }
+  triangles_ = 0;
+  for (Worker& worker : workers_) {
+    triangles_ += worker.triangles;
+    release(worker.marks);
+    release(worker.row_credits);
+  }
+}
+
+/// Intersects with the rows of the batch. Vertices of high degree come first, since they take longest.
+void Lcc::intersect_with(const RowBatch& batch, std::uint64_t entries, std::uint64_t pass,
+                         std::uint64_t passes) {
+  const std::uint64_t known = rows_->known();
+  hubs_.reset();
+  if (!directed_) hubs_.emplace(*rows_, for_each_, batch, entries);
+  for_each_piece(for_each_, known, kRowsTaken, [&](int w, std::uint32_t first, std::uint32_t last) {
+    Worker& worker = workers_[static_cast<std::size_t>(w)];
+    // Pieces are taken in order: one worker can tell for all.
+    if (w == 0 && job_.progress())
+      job_.progress()({"intersecting", pass * known + first, passes * known, "vertices"});
+    for (std::uint32_t u = first; u < last; ++u) {
+      fetch_ahead(u, batch);
+      if (!rows_->owns(u) || rows_->row(u).size() < 2) continue;
+      if (batch.with_owned) ++worker.vertices;
+      if (directed_)
+        find_directed_triangles(worker, u, batch);
+      else if (wanted_ == Wanted::count)
+        find_triangles<false>(worker, u, batch);
+      else
+        find_triangles<true>(worker, u, batch);
+    }
+  });
+}
+
+/// Asks memory for rows that are intersected soon, which lie anywhere.
+void Lcc::fetch_ahead(std::uint32_t number, const RowBatch& batch) const {
+  if (rows_->known() - number <= 2 * kHeadsAhead) return;
+  rows_->prefetch_entries(number + 2 * kHeadsAhead);
+  if (!batch.with_owned) return;  // one row in many has a place in the batch
+  if (rows_->owns(number + kHeadsAhead))
+    for (const std::uint32_t v : rows_->row(number + kHeadsAhead)) rows_->prefetch_head(v);
+  if (rows_->owns(number + kRowsAhead))
+    for (const std::uint32_t v : rows_->row(number + kRowsAhead)) rows_->prefetch_entries(v);
+}
+
+std::uint64_t Lcc::credit_of(LocalNumber local) const {
+  return credits_[rows_->number_of(KnownNumber(local))].load(std::memory_order_relaxed);
+}
+
+/// Sends the credits of boundary vertices to their owners, piece by piece from the lowest bits on.
+void Lcc::send_credits() {
+  FrontierJob<std::uint32_t> steps(job_);
+  const frontier::Boundary& boundary = rows_->boundary();
+  const std::uint64_t mask = (std::uint64_t{1} << pieces_.record_bits) - 1;
+  for (unsigned shift = 0; shift < 64; shift += pieces_.record_bits)
+    steps.exchange(
+        [&](int worker, const auto& tell) {
+          const auto mine = job_.pool().part(worker, boundary.known() - boundary.owned());
+          for (std::uint64_t i = mine.first; i < mine.last; ++i) {
+            const KnownNumber known(boundary.owned() + static_cast<std::uint32_t>(i));
+            const std::uint64_t credit = credits_[rows_->number_of(known)].load(std::memory_order_relaxed);
+            const auto piece = static_cast<std::uint32_t>(credit >> shift & mask);
+            if (piece == 0) continue;
+            ++workers_[static_cast<std::size_t>(worker)].vertices;
+            tell(boundary.home(known), piece);
+          }
+        },
+        [&](KnownNumber owned, std::uint32_t piece) {
+          add_credit(rows_->number_of(owned), std::uint64_t{piece} << shift);
+          return false;
+        });
+}
+
+}  // namespace edgewire::kernels

@@ -1,0 +1,202 @@
+#include "kernels/scc/scc.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/release.h"
+#include "kernels/scc/collected.h"
+#include "kernels/scc/giant.h"
+
+namespace edgewire::kernels {
+
+Scc::Scc(frontier::Job& job, std::uint64_t collected)
+    : job_(job),
+      collected_(collected),
+      rank_(job.rank()),
+      labels_(job.owned(), kNone),
+      workers_(static_cast<std::size_t>(job.pool().workers())),
+      log_(job) {
+  job.expect_records(sizeof(frontier::Record));
+}
+
+std::vector<frontier::Superstep> Scc::run() {
+  if (job_.graph().symmetric()) {
+    Wcc components(job_);
+    auto supersteps = components.run();
+    labels_ = components.labels();
+    return supersteps;
+  }
+  job_.make_rows();
+  std::vector<std::uint8_t> sides = start_with_giant();
+  step(kRows, [&] {
+    rows_.emplace(job_, sides, merged_ ? giant_ : RestRows::kNoVertex);
+    release(sides);
+    colours_.resize(rows_->numbers());
+    for (auto& counts : counts_) counts.resize(job_.owned());
+    for_each_left([this](Worker&, LocalNumber local, VertexId) { reset_counts(local); });
+  });
+  for (Left left = survey(); left.edges > 0; left = survey()) {
+    if (left.edges <= collected_) {
+      collect();
+      break;
+    }
+    if (left.trimmed > 0) {
+      trim();
+      continue;
+    }
+    spread_colours();
+    gather_colours();
+    tell_colours();
+  }
+  for_each_left([this](Worker&, LocalNumber local, VertexId vertex) { labels_[local] = vertex; });
+  name_members();
+  if (merged_) name_merged();
+  job_.wait_for_all();
+  return log_.take();
+}
+
+std::vector<LocalNumber> Scc::vertices_left() const {
+  std::vector<LocalNumber> left;
+  for (LocalNumber local{}; local < labels_.size(); ++local)
+    if (labels_[local] == kNone) left.push_back(local);
+  return left;
+}
+
+/// Returns whether it had no label before. Labels order nothing else, so all accesses are relaxed.
+bool Scc::label(LocalNumber local, PlainId value) noexcept {
+  PlainId none = kNone;
+  return std::atomic_ref(labels_[local]).compare_exchange_strong(none, value, std::memory_order_relaxed);
+}
+
+LocalNumber Scc::checked(PlainId local) const {
+  if (local >= labels_.size()) throw Error("a process has sent a vertex that does not exist");
+  return LocalNumber(static_cast<std::uint32_t>(local));
+}
+
+/// Returns sides by the numbers of the job's boundary: what can be reached from the component and what cannot
+/// are two sides. Where not all of the component was found, what was found is one vertex from here on: the
+/// first one.
+std::vector<std::uint8_t> Scc::start_with_giant() {
+  std::vector<std::uint8_t> sides(job_.known(), RestRows::kReached);
+  if (job_.graph().edges() <= collected_) return sides;
+  GiantComponent giant(job_);
+  if (!giant.find(log_)) return sides;
+  giant_ = giant.first();
+  merged_ = !giant.complete();
+  constexpr std::uint32_t kPiece = 1 << 14;
+  job_.pool().for_each((sides.size() + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
+    const std::size_t last = std::min<std::size_t>(sides.size(), (piece + 1) * kPiece);
+    for (std::size_t i = piece * kPiece; i < last; ++i) {
+      const KnownNumber n(static_cast<std::uint32_t>(i));
+      if (giant.all_reached() && !giant.reached(n)) sides[i] = RestRows::kOther;
+      if (!giant.has(n)) continue;
+      sides[i] = merged_ ? RestRows::kMerged : RestRows::kGone;
+      if (i < labels_.size()) labels_[i] = giant_;
+    }
+  });
+  if (const Home home = job_.ownership().home(giant_); merged_ && home.owner == rank_)
+    labels_[home.local] = kNone;
+  return sides;
+}
+
+void Scc::reset_counts(LocalNumber local) {
+  counts_[kOut][local] = static_cast<std::uint32_t>(rows_->out(local).size());
+  counts_[kIn][local] = static_cast<std::uint32_t>(rows_->in(local).size());
+}
+
+/// Labels what has no edges in one direction, and counts the edges that are left and the vertices whose edges
+/// are to go, over all processes.
+Scc::Left Scc::survey() {
+  for (Worker& worker : workers_) worker.edges_left = 0;
+  for_each_left([this](Worker& worker, LocalNumber local, VertexId vertex) {
+    if (counts_[kOut][local] > 0 && counts_[kIn][local] > 0) {
+      worker.edges_left += counts_[kOut][local];
+      return;
+    }
+    label(local, vertex);
+    worker.trimmed.push_back(local);
+  });
+  std::uint64_t edges_left = 0;
+  for (Worker& worker : workers_) {
+    edges_left += worker.edges_left;
+    trimmed_.insert(trimmed_.end(), worker.trimmed.begin(), worker.trimmed.end());
+    worker.trimmed.clear();
+  }
+  const auto [edges, trimmed] = job_.sum_of_all(std::array{edges_left, std::uint64_t{trimmed_.size()}});
+  return {edges, trimmed};
+}
+
+void Scc::trim() {
+  frontier_.set_kind(kTrim);
+  const auto visit = [this](LocalNumber local, const auto& tell) {
+    tell.count_edges(rows_->in(local).size() + rows_->out(local).size());
+    for (const KnownNumber n : rows_->in(local)) tell_end(tell, n, kOut);
+    for (const KnownNumber n : rows_->out(local)) tell_end(tell, n, kIn);
+  };
+  const auto hear = [this](KnownNumber v, PlainId way) {
+    return lower_count(LocalNumber(v), way == kIn ? kIn : kOut);
+  };
+  trimmed_ = frontier_.settle(std::exchange(trimmed_, {}), visit, hear, {}, kTrimmedAtOnce);
+}
+
+/// Lowers the count of a vertex: one at the other end of an edge has been trimmed. Returns whether the vertex
+/// is trimmed by that.
+bool Scc::lower_count(LocalNumber local, Way way) {
+  if (std::atomic_ref(counts_[way][local]).fetch_sub(1, std::memory_order_relaxed) != 1) return false;
+  return label(local, job_.ownership().vertex(rank_, local));
+}
+
+/// Brings the edges that are left to all processes, each of which finds all their components.
+void Scc::collect() {
+  step(kCollect, [this] {
+    job_.pool().run([this](int lane) {
+      Worker& worker = workers_[static_cast<std::size_t>(lane)];
+      const auto take = [&](frontier::Record record) {
+        if (std::max(record.vertex, record.value) >= job_.graph().vertices())
+          throw Error("a process has sent a vertex that does not exist");
+        worker.collected.push_back(record);
+      };
+      const auto [first, last] = job_.pool().part(lane, labels_.size());
+      for (LocalNumber local(static_cast<std::uint32_t>(first)); local < last; ++local) {
+        if (labelled(local)) continue;
+        ++worker.vertices;
+        worker.edges += rows_->out(local).size();
+        const VertexId vertex = job_.ownership().vertex(rank_, local);
+        for (const KnownNumber n : rows_->out(local)) {
+          const VertexId v =
+              n < labels_.size() ? job_.ownership().vertex(rank_, LocalNumber(n)) : rows_->other(n);
+          take({vertex, v});
+          for (int peer = 0; peer < job_.bootstrap().size(); ++peer)
+            if (peer != job_.bootstrap().rank())
+              job_.records().send(lane, peer, frontier::Record{vertex, v}, take);
+        }
+      }
+      job_.records().finish(lane, take);
+    });
+    std::vector<frontier::Record> edges;
+    for (Worker& worker : workers_) {
+      edges.insert(edges.end(), worker.collected.begin(), worker.collected.end());
+      release(worker.collected);
+    }
+    const CollectedComponents found(std::move(edges));
+    for (std::size_t at = 0; at < found.vertices().size(); ++at) {
+      const Home home = job_.ownership().home(VertexId(found.vertices()[at]));
+      if (home.owner == rank_) label(home.local, found.labels()[at]);
+    }
+  });
+}
+
+/// Gives those that were one with a vertex the label of that vertex.
+void Scc::name_merged() {
+  step(kFirst, [this] {
+    const Home home = job_.ownership().home(giant_);
+    const std::uint64_t first = job_.min_of_all(home.owner == rank_ ? labels_[home.local] : kNone);
+    job_.for_each_range([&](int, LocalNumber begin, LocalNumber end) {
+      std::replace(labels_.begin() + begin, labels_.begin() + end, PlainId{giant_},
+                   static_cast<PlainId>(first));
+    });
+  });
+}
+
+}  // namespace edgewire::kernels

@@ -1,0 +1,105 @@
+// This file says how several processes make one of the components that each of them has found among the
+// vertices that it knows. A component of a process is named by its smallest owned vertex. A boundary vertex
+// links two components: the one that it belongs to here and the one that it belongs to at its owner.
+//
+// A giant component comes first. A process says with a bit a vertex which of its own vertices are in it, and
+// which processes have a part of the same one is known then. Only for the other boundary vertices the two
+// processes name their components, in an order that both know, without ids. Where every edge is stored both
+// ways, the boundary vertices of one of the two are enough.
+//
+// Where process 0 has room for what all have to say of these, it links them, and answers with labels: see
+// GatheredComponents. Otherwise all processes link them: see WccJoin.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/bits.h"
+#include "frontier/frontier_job.h"
+#include "frontier/superstep.h"
+#include "kernels/wcc/forest.h"
+#include "kernels/wcc/gathered.h"
+#include "kernels/wcc/open.h"
+
+namespace edgewire::kernels {
+
+/// The supersteps of Wcc have these names, by kind.
+inline constexpr std::array kWccPhases{"link two edges of each vertex",
+                                       "link the rest",
+                                       "link all edges",
+                                       "find the largest component",
+                                       "name components of boundary vertices",
+                                       "tell owners the parents of components",
+                                       "link components in one process",
+                                       "ask owners for roots",
+                                       "send labels"};
+
+/// The component that is the most frequent one among some of the owned vertices, about so many.
+inline constexpr std::uint32_t kSampledVertices = 1024;
+struct MostFrequent {
+  std::uint32_t root = Forest::kNone;
+  std::uint32_t count = 0, of = 0;  ///< vertices that were looked at, and all of them
+};
+MostFrequent most_frequent(const Forest& forest, std::uint32_t owned);
+
+/// Functions are collective, while workers rest; they throw Error.
+class WccMerge {
+ public:
+  /// The values of Superstep::kind. Its `frontier` has names, bits or records that were sent.
+  static constexpr std::uint64_t kGiant = 3, kName = 4, kTell = 5, kGather = 6, kAsk = 7, kLabel = 8;
+  /// Process 0 gets no more than this.
+  struct Room {
+    GatheredRoom all{};
+    std::uint64_t left = 1 << 13;  ///< components with a parent, once owners were told of others
+  };
+
+  /// `forest`: over the numbers of the job's boundary. Memory: a bit for each vertex that the process knows
+  /// and for each that it owns; 8 bytes for each boundary vertex of this process or of others whose component
+  /// is named; in process 0 what `room` says, or where it has no room that of WccJoin in each process.
+  /// `job` and `forest` outlive this. `room`: the same in all processes.
+  WccMerge(frontier::Job& job, Forest& forest, Room room);
+
+  /// Says which owned vertices are in a component that is large in this process, and links boundary vertices
+  /// that are in the same one. Returns false when no process has one; it may be called again then.
+  bool share_giant(frontier::SuperstepLog& log);
+  /// Returns whether all processes know that the vertex, which is known here, is in that component. Edges of
+  /// its row need not be linked where the graph is symmetric. Before share_giant() none is. It needs no other
+  /// process.
+  bool in_giant(std::uint32_t owner, std::uint32_t number) const noexcept {
+    return has_giant_[owner] != 0 && giant_.test(number);
+  }
+  /// Links the components of all processes, after all edges were linked.
+  /// `giant_shared`: what share_giant() has returned.
+  void join(frontier::SuperstepLog& log, bool giant_shared);
+  /// Returns the smallest vertex of the component. It is called after join(), and needs no other process.
+  PlainId label(LocalNumber local) const noexcept {
+    const std::uint32_t root = forest_.root(local);
+    return open_.has(root) ? labels_[open_.number(root)] : name(root);
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = Forest::kNone;
+
+  PlainId name(std::uint32_t root) const noexcept {
+    return job_.ownership().vertex(rank_, LocalNumber(root));
+  }
+  void mark_giants(const std::vector<std::uint64_t>& largest, std::uint32_t root);
+  bool meets(std::uint32_t peer, std::uint32_t root) const noexcept;
+  void link_giant(std::uint32_t root);
+  std::vector<std::uint32_t> open_between(std::uint32_t peer) const;
+  void find_open();
+
+  frontier::Job& job_;
+  Forest& forest_;
+  const frontier::Boundary& boundary_;
+  std::uint32_t rank_, processes_, owned_;
+  Room room_;
+  Bits giant_;  ///< [known number]: the owner says that the vertex is in its largest component
+  std::vector<std::uint64_t> has_giant_;  ///< [process]: 1 where that is a part of the giant component
+  std::uint32_t giant_member_ = kNone;    ///< a number in the giant component
+  OpenComponents open_;
+  std::vector<PlainId> labels_;  ///< labels of open_, by number
+};
+
+}  // namespace edgewire::kernels

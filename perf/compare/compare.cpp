@@ -1,0 +1,373 @@
+#include "perf/compare/compare.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <exception>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/error.h"
+#include "base/median.h"
+#include "bounds/bound.h"
+#include "bounds/frontier_bound.h"
+#include "dense/plan/block_plan.h"
+
+namespace edgewire::perf {
+
+namespace {
+
+/// A run without a link says this where others name their link.
+const Matrix::Link kLoopback{"loopback", 0, {}};
+
+bool same_but_link(const Cell& a, const Cell& b) {
+  return a.processes == b.processes && a.workers == b.workers && a.transport == b.transport &&
+         a.strategy == b.strategy && a.ownership == b.ownership;
+}
+
+const CompareRow& alone(const Comparison& comparison, int workers) {
+  return *std::find_if(comparison.rows.begin(), comparison.rows.end(), [&](const CompareRow& row) {
+    return row.cell.processes == 1 && row.cell.workers == workers;
+  });
+}
+
+constexpr std::size_t kFraming = 0;  // index into plan::kFramings: how predictions count bytes on the wire
+
+/// Counts what the most loaded process sends and computes, for the cells of one number of processes and
+/// workers and one ownership.
+Bound count(const Comparison& comparison, const Cell& like, const plan::Rows& graph,
+            plan::Encoding encoding) {
+  BoundOptions options;
+  options.encodings = {encoding};
+  options.processes = {like.processes};
+  options.workers = like.workers;
+  options.ownerships = {like.ownership};
+  options.framing = kFraming;
+  options.threads = comparison.cores;
+  options.memory_bytes = std::uint64_t{4} << 30;
+  std::set<plan::Strategy> strategies;
+  for (const CompareRow& row : comparison.rows)
+    if (row.cell.has_processes_of(like) && row.cell.ownership == like.ownership)
+      strategies.insert(*row.cell.strategy);
+  options.strategies.assign(strategies.begin(), strategies.end());
+  return compute_bound(graph, options);
+}
+
+/// Returns the edges of a graph or of a process. Where there is none, a run still takes some time: it counts
+/// as one.
+double some_edges(std::uint64_t edges) { return static_cast<double>(std::max<std::uint64_t>(1, edges)); }
+
+/// Returns the rates at which the processes of a row compute: those of its run without a link, or else of
+/// the process that ran alone.
+Rates rates_of(const Comparison& comparison, const CompareRow& row) {
+  constexpr double kMostRate = 1e15;  // where a run takes no time that a clock shows
+  Rates rates;
+  rates.cores = row.cell.workers;
+  rates.line_bits_per_s = static_cast<double>(row.cell.link.bits_per_s);
+  rates.turn = comparison.turn(row.cell);
+  const double edges_per_s = row.loopback_seconds > 0 ? row.demand.edges / row.loopback_seconds
+                                                      : rates.turn * some_edges(comparison.edges) /
+                                                            alone(comparison, rates.cores).seconds.median;
+  rates.edges_per_core_s = std::min(kMostRate, edges_per_s / rates.cores);
+  return rates;
+}
+
+void fill_in(const Comparison& comparison, CompareRow& row, const Bound& bound) {
+  const auto counted = std::ranges::find(bound.rows, *row.cell.strategy, &BoundRow::strategy);
+  row.demand.processes = row.cell.processes;
+  row.demand.edges = some_edges(counted->edges_max);
+  row.demand.wire_bytes = counted->volume.wire_bytes_max[kFraming];
+  row.rates = rates_of(comparison, row);
+  const Prediction prediction = predict(row.demand, row.rates);
+  row.bound_seconds = prediction.wire_s;
+  row.compute_seconds = prediction.cores_s;
+  row.predicted_seconds = prediction.seconds;
+  row.limited_by = prediction.limit;
+  row.balanced_bits_per_s = prediction.balanced_bits_per_s;
+}
+
+}  // namespace
+
+std::string Cell::name() const {
+  if (processes == 1) return fmt::format("1 x {}", workers);
+  return fmt::format("{} x {}, {}, {}, {}", processes, workers, transport, label(), link.name());
+}
+
+std::string Cell::processes_words() const {
+  return fmt::format("{} processes x {} worker{}, {}", processes, workers, workers == 1 ? "" : "s",
+                     transport);
+}
+
+std::string Cell::label() const {
+  return ownership == "hash" ? strategy_name() : fmt::format("{} of {}", strategy_name(), ownership);
+}
+
+std::vector<Cell> cells_of(const Matrix& matrix) {
+  std::vector<Cell> cells;
+  std::set<int> processes(matrix.processes.begin(), matrix.processes.end());
+  processes.insert(1);
+  for (const int p : processes) {
+    for (const int w : matrix.workers) {
+      if (p == 1) {
+        Cell alone;
+        alone.workers = w;
+        cells.push_back(alone);
+        continue;
+      }
+      for (const auto& ownership : matrix.ownerships) {
+        std::vector<std::optional<plan::Strategy>> strategies;
+        for (const auto strategy : matrix.strategies)
+          if (plan::goes_with(strategy, ownership)) strategies.emplace_back(strategy);
+        if (matrix.strategies.empty()) strategies = {std::nullopt};
+        for (const auto& transport : matrix.transports)
+          for (const auto strategy : strategies) {
+            const Cell cell{p, w, transport, strategy, kLoopback, partition_path(ownership, p)};
+            if (matrix.loopback && transport == "tcp") cells.push_back(cell);
+            for (const auto& link : matrix.links) cells.emplace_back(cell).link = link;
+          }
+      }
+    }
+  }
+  return cells;
+}
+
+std::string left_out(const Matrix& matrix) {
+  std::vector<std::string> strategies, ownerships;
+  for (const auto& ownership : matrix.ownerships) {
+    bool one = false;
+    for (const auto strategy : matrix.strategies) {
+      if (plan::goes_with(strategy, ownership)) continue;
+      one = true;
+      const std::string name(to_name(strategy));
+      if (std::ranges::find(strategies, name) == strategies.end()) strategies.push_back(name);
+    }
+    if (one) ownerships.push_back(ownership);
+  }
+  if (ownerships.empty()) return {};
+  const auto listed = [](const std::vector<std::string>& names) {
+    std::string list;
+    for (std::size_t i = 0; i < names.size(); ++i)
+      list += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+    return list;
+  };
+  return fmt::format("left out: {} with {}, where processes own edges and send with {}", listed(strategies),
+                     listed(ownerships), plan::strategies_for(ownerships.front()));
+}
+
+namespace {
+
+/// Returns a count that a report has. As std::uint64_t alone, a negative number or a fraction would become
+/// one, too. Throws Error.
+std::uint64_t count_in(const nlohmann::json& report, const char* name) {
+  const auto& number = report.at(name);
+  if (number.is_number_unsigned()) return number;
+  throw Error(fmt::format("a run report cannot be read: {} is no whole number from 0 on", name));
+}
+
+/// Adds what a kernel that follows a frontier reports.
+void add_supersteps(RunFigures& run, const nlohmann::json& report) {
+  run.seconds = report.at("seconds_kernel");
+  for (const auto& step : report.at("supersteps")) {
+    run.record_bytes += count_in(step, "record_bytes");
+    run.payload_bytes += count_in(step, "payload_bytes_sent");
+    run.wire_bytes += count_in(step, "wire_bytes_sent");
+  }
+  const auto& options = report.at("options");
+  if (options.contains("source")) run.source = options.at("source");
+}
+
+}  // namespace
+
+RunFigures figures_from(std::string_view text) {
+  try {
+    const auto json = nlohmann::json::parse(text);
+    RunFigures run;
+    run.seconds_total = json.at("seconds_total");
+    run.vertices = count_in(json, "vertices");
+    run.edges = count_in(json, "edges");
+    run.ownership = json.at("ownership");
+    run.encoding = json.at("wire");
+    if (json.contains("supersteps")) {
+      add_supersteps(run, json);
+      return run;
+    }
+    const auto& iterations = json.at("iterations");
+    if (iterations.empty()) throw Error("a run report has no iterations");
+    const std::size_t measured =
+        std::min(iterations.size(), std::max<std::size_t>(10, iterations.size() / 2));
+    for (std::size_t i = iterations.size() - measured; i < iterations.size(); ++i)
+      run.seconds += iterations[i].at("seconds").get<double>() / static_cast<double>(measured);
+    run.iterations = static_cast<int>(iterations.size());
+    run.bound_seconds_1g = json.at("bound").at("seconds_at").at("1G");
+    run.payload_bytes = count_in(iterations.back(), "payload_bytes_sent");
+    run.wire_bytes = count_in(iterations.back(), "wire_bytes_sent");
+    return run;
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(fmt::format("a run report cannot be read: {}", error.what()));
+  }
+}
+
+int iterations_needed(const RunFigures& run, std::uint64_t bits_per_s, std::uint64_t burst_bytes) {
+  constexpr double kBursts = 100, kMost = 1e6;          // as many iterations as pagerank takes
+  const double bytes = run.bound_seconds_1g * 1e9 / 8;  // bytes of the most loaded process
+  if (bytes <= 0 || run.seconds * static_cast<double>(bits_per_s) >= bytes * 8) return 0;
+  const double needed = std::min(kMost, 2 * std::ceil(kBursts * static_cast<double>(burst_bytes) / bytes));
+  return run.iterations < needed ? static_cast<int>(needed) : 0;
+}
+
+Spread spread_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return {median_of_sorted(values), values.front(), values.back()};
+}
+
+double CompareRow::prediction_error() const {
+  if (cell.processes == 1) return 0;
+  return (predicted_seconds - seconds.median) / seconds.median;
+}
+
+double Comparison::turn(const Cell& cell) const {
+  const double wanted = static_cast<double>(cell.processes) * cell.workers;
+  return local_hosts ? std::min(1.0, cores / wanted) : 1.0;
+}
+
+double Comparison::median_prediction_error() const {
+  std::vector<double> errors;
+  for (const CompareRow& row : rows)
+    if (row.cell.processes > 1) errors.push_back(std::fabs(row.prediction_error()));
+  return errors.empty() ? 0 : median(std::move(errors));
+}
+
+std::string Comparison::kernel_words() const {
+  std::string words = kernel;
+  for (const auto& word : kernel_options) words += " " + word;
+  return words;
+}
+
+const CompareRow& Comparison::first_link(const CompareRow& row) const {
+  return *std::find_if(rows.begin(), rows.end(),
+                       [&](const CompareRow& other) { return same_but_link(other.cell, row.cell); });
+}
+
+std::string Comparison::speed_up(const CompareRow& row) const {
+  const CompareRow& first = first_link(row);
+  return &first == &row ? std::string() : fmt::format("{:.2f} x", first.seconds.median / row.seconds.median);
+}
+
+std::vector<CompareRow> aggregate(const std::vector<Cell>& cells,
+                                  const std::vector<std::vector<RunFigures>>& runs) {
+  std::vector<CompareRow> rows;
+  const Cell* loopback = nullptr;
+  double loopback_seconds = 0;
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    std::vector<double> compared, total, records;
+    for (const RunFigures& run : runs[c]) {
+      compared.push_back(run.seconds);
+      records.push_back(static_cast<double>(run.record_bytes));
+      total.push_back(run.seconds_total);
+    }
+    if (cells[c].loopback()) {
+      loopback = &cells[c];
+      loopback_seconds = spread_of(std::move(compared)).median;
+      continue;
+    }
+    CompareRow row;
+    row.cell = cells[c];
+    if (loopback != nullptr && same_but_link(*loopback, row.cell)) row.loopback_seconds = loopback_seconds;
+    row.runs = static_cast<int>(runs[c].size());
+    row.seconds = spread_of(compared);
+    row.seconds_total = spread_of(total);
+    if (cells[c].processes > 1) {
+      row.cell.ownership = runs[c].front().ownership;
+      row.payload_bytes = runs[c].front().payload_bytes;
+      row.wire_bytes = runs[c].front().wire_bytes;
+      row.record_bytes = static_cast<std::uint64_t>(median(records));
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+void add_predictions(Comparison& comparison, const plan::Rows& graph, plan::Encoding encoding) {
+  Bound bound;
+  const CompareRow* counted = nullptr;
+  for (CompareRow& row : comparison.rows) {
+    if (row.cell.processes == 1) {
+      row.predicted_seconds = row.compute_seconds = row.seconds.median;
+      continue;
+    }
+    if (counted == nullptr || !counted->cell.has_processes_of(row.cell) ||
+        counted->cell.ownership != row.cell.ownership) {
+      bound = count(comparison, row.cell, graph, encoding);
+      counted = &row;
+    }
+    fill_in(comparison, row, bound);
+  }
+}
+
+namespace {
+
+/// These are the options of kernels with which a run may send something else than is counted without them.
+constexpr std::array kSendsOther{"--sources",       "--samples", "--parallel", "--weighted", "--precision",
+                                 "--deterministic", "--parents", "--edges",    "--devices",  "--memory"};
+
+/// Returns the first such option, or an empty text.
+std::string uncounted(const std::vector<std::string>& options) {
+  for (const std::string& word : options) {
+    std::string name = word.substr(0, word.find('='));
+    if (std::ranges::find(kSendsOther, name) != kSendsOther.end()) return name;
+  }
+  return {};
+}
+
+constexpr std::uint64_t kBitsPerS = 1'000'000'000;  // of the line that times are counted for
+
+FrontierBound bound_of(const Cell& cell, const graph::GraphFile& graph, const kernels::FrontierCount& count) {
+  BoundOptions options;
+  options.processes = {cell.processes};
+  options.ownerships = {cell.ownership};
+  options.strategies = {plan::Strategy::slots};  // which nothing depends on
+  options.memory_bytes = 1;                      // likewise
+  options.rates = {{"1G", kBitsPerS}};
+  return frontier_bound(graph, count, options).front();
+}
+
+void count_rows(Comparison& comparison, const graph::GraphFile& graph, const std::string& source) {
+  const auto count = kernels::count_of(
+      {comparison.kernel, source, static_cast<std::uint64_t>(comparison.iterations)}, graph);
+  std::map<std::pair<int, std::string>, FrontierBound> bounds;
+  for (CompareRow& row : comparison.rows) {
+    if (row.cell.processes == 1) continue;
+    const std::pair key(row.cell.processes, row.cell.ownership);
+    auto found = bounds.find(key);
+    if (found == bounds.end()) found = bounds.emplace(key, bound_of(row.cell, graph, count)).first;
+    const FrontierBound& bound = found->second;
+    row.bound_record_bytes = bound.record_bytes;
+    row.exactness = bound.exactness;
+    row.bound_seconds =
+        bound.seconds_at[0] * static_cast<double>(kBitsPerS) / static_cast<double>(row.cell.link.bits_per_s);
+  }
+}
+
+}  // namespace
+
+void add_frontier_bounds(Comparison& comparison, const graph::GraphFile& graph, const std::string& source) {
+  const std::string other = uncounted(comparison.kernel_options);
+  comparison.has_bounds =
+      other.empty() && (source.empty() != kernels::descriptor_of(comparison.kernel).has_source);
+  if (!comparison.has_bounds) {
+    comparison.notes.push_back(fmt::format("no wire limit: edgewire bound counts what {} sends without {}",
+                                           comparison.kernel, other.empty() ? "several sources" : other));
+    return;
+  }
+  try {
+    count_rows(comparison, graph, source);
+  } catch (const std::exception& error) {  // the measured figures are printed without a limit
+    comparison.has_bounds = false;
+    comparison.notes.push_back(fmt::format("no wire limit: {}", error.what()));
+  }
+}
+
+}  // namespace edgewire::perf

@@ -1,0 +1,43 @@
+// This file counts before a run what kernels that follow a frontier must send, for each number of processes
+// and ownership.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bounds/bound.h"
+#include "edgewire/graph.h"
+#include "kernels/count/count.h"
+
+namespace edgewire::bounds {
+
+struct FrontierBound {
+  struct Superstep {
+    std::string phase;  ///< phase that the run report names
+    std::uint64_t frontier = 0;
+    std::uint64_t record_bytes = 0;      ///< summed over processes, as the run report counts them
+    std::uint64_t record_bytes_max = 0;  ///< record bytes of the process and direction with the most
+  };
+  int processes = 1;
+  std::string ownership;
+  kernels::Exactness exactness = kernels::Exactness::exact;
+  std::vector<Superstep> supersteps;
+  std::uint64_t record_bytes = 0;
+  std::uint64_t memory_bytes = 0;  ///< see frontier_memory()
+  /// [rate]: sum over the supersteps of the time of the most loaded process, sending and receiving at once.
+  std::vector<double> seconds_at;
+};
+
+/// Counts for the processes, ownerships (hash, ranges, partition files), rates and framing of `options`. It
+/// takes 20 bytes of memory for each vertex, and 16 for each process and superstep, beside count_shares().
+/// Throws Error.
+std::vector<FrontierBound> frontier_bound(const graph::GraphFile& graph, const kernels::FrontierCount& count,
+                                          const BoundOptions& options, const Progress& progress = {});
+
+/// Returns the bounds as text for people, ending with a newline.
+std::string to_text(const std::vector<FrontierBound>& bounds, const BoundOptions& options);
+/// Returns {"rows": [...]}.
+std::string to_json(const std::vector<FrontierBound>& bounds, const BoundOptions& options);
+
+}  // namespace edgewire::bounds

@@ -1,0 +1,78 @@
+// Weights as text: one way to read them for all formats.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "graph/file/weights.h"
+#include "graph/read/edge_sink.h"
+#include "graph/read/input.h"
+
+namespace edgewire::graph {
+
+/// The first weight of an input that a graph file does not hold as the text says it. Thread safe.
+class RoundedWeights {
+ public:
+  /// Says why a weight is rounded.
+  enum class Cause {
+    digits,  ///< its text says more than a double holds
+    mixed    ///< a u64 holds the whole number, but no double does: it is rounded where others are not whole
+  };
+
+  explicit RoundedWeights(std::span<Input* const> inputs) : inputs_(inputs) {}
+
+  /// `text` lies in piece.text.
+  void add(const Input& input, const Piece& piece, std::string_view text, Cause cause);
+  /// Says once, by `note`, what was rounded in a graph of such weights. All readers call it.
+  void tell(EdgeSink& sink, WeightType type, const std::function<void(const std::string&)>& note) const;
+
+ private:
+  struct Place {
+    std::uint64_t key;  ///< orders places: the input, then the byte
+    std::uint64_t offset;
+    std::uint64_t line;  ///< of a stream
+    const Input* input;
+    std::string text;
+  };
+  std::string line_of(const Place& place, Cause cause) const;
+
+  std::span<Input* const> inputs_;
+  mutable std::mutex mutex_;
+  std::optional<Place> digits_, mixed_;  ///< the first one of each cause
+};
+
+/// Reads the weights of a piece.
+class WeightReader {
+ public:
+  /// `rounded` may be null. All outlive this.
+  WeightReader(const Input& input, const Piece& piece, RoundedWeights* rounded) noexcept
+      : input_(input), piece_(piece), rounded_(rounded) {}
+
+  /// Reads the weight that `field` says, which lies in the piece. Throws Error with path, line and column.
+  Weight read(std::string_view field) { return read(field, field.data()); }
+  /// Does the same where `field` may lie elsewhere, since it is not written as it is meant: with double
+  /// quotes in it. `at`: where the piece has it.
+  Weight read(std::string_view field, const char* at) { return read(field, at, field); }
+
+ private:
+  /// `text`: the field, or another way to write the same number.
+  Weight read(std::string_view field, const char* at, std::string_view text);
+  void round(std::string_view field, RoundedWeights::Cause cause);
+
+  const Input& input_;
+  const Piece& piece_;
+  RoundedWeights* rounded_;
+  bool any_digits_ = false, any_mixed_ = false;  ///< of this piece: later ones are not the first
+};
+
+/// Reads attributes as NetworkX writes them, from their { on, up to `end` (that of the line). Returns the
+/// place after their }, or null when they are none. `weight` becomes the text of the value of 'weight', or
+/// stays empty.
+const char* read_attributes(const char* at, const char* end, std::string_view& weight);
+
+}  // namespace edgewire::graph

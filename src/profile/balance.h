@@ -1,0 +1,106 @@
+// This file measures how busy the disks, the wire and the cores of a sort or a load are, step by step and
+// over time.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bounds/load_simulation.h"
+#include "disk/busy_devices.h"
+#include "launch/bootstrap.h"
+#include "process/local_process.h"
+#include "profile/sampler.h"
+#include "report/section.h"
+#include "report/table.h"
+
+namespace edgewire::profile {
+
+/// How busy the resources of a job were, over all of its processes. Each figure is that of the process or
+/// machine with most of it.
+struct Balance : report::Section {
+  /// What was used of the resources in some time, and the seconds in which they were busy.
+  struct Used {
+    double seconds = 0;
+    double disk_s = 0;   ///< the busiest disk of a host had requests under way, for whomever
+    double cores_s = 0;  ///< CPU time of all threads of a process, shared out among its cores
+    std::uint64_t disk_bytes_read = 0, disk_bytes_written = 0;  ///< moved by disks of a host, for whomever
+    std::uint64_t wire_bytes = 0;                               ///< sent, with all headers of the link
+  };
+  struct Step : Used {
+    std::string name;
+    double wire_s = 0;  ///< what was sent takes so long at the line rate
+  };
+  /// The parts of an interval in which resources were busy, 0 to 1.
+  struct Interval {
+    double disk = 0, wire = 0, cores = 0;
+  };
+  bool disk_known = false;     ///< the system tells how busy the disks are
+  double line_bits_per_s = 0;  ///< line rate of a process; 0: nothing crosses a wire
+  std::vector<Step> steps;
+  Step all;  ///< the whole job; wire_s also counts what was received
+  double interval_s = 0;
+  std::vector<Interval> intervals;
+
+  bool has_wire() const noexcept { return line_bits_per_s > 0; }
+  LoadLimit busiest() const noexcept;
+  /// Returns how many times as long the job took as its busiest resource. No job is faster than that
+  /// resource.
+  double times_busiest() const noexcept;
+  /// Returns the same as a line for people, ending with a newline.
+  std::string to_line() const;
+  /// Returns a line for each resource, which says how busy it was over time, in tenths.
+  std::string to_times() const;
+  /// Returns the steps as a table, with a line for each.
+  report::Table to_table() const;
+  /// What readers must know of the table.
+  static constexpr const char* kTableSays =
+      "shares of the time in which the resource was busy; bytes of its disks and its wire; of the process or "
+      "host with most";
+  /// Returns the section `balance` of a report.
+  nlohmann::ordered_json to_json() const override;
+  /// Returns to_line() and to_times().
+  std::string to_text() const override { return to_line() + to_times(); }
+};
+
+/// One process's part in that: it looks at the resources while its job runs. It costs some samples a second.
+class BalanceWatch {
+ public:
+  /// `paths`: files and folders that the job reads and writes. `given_bits_per_s`: the line rate that the
+  /// user gave to the link; without one it is measured, where there is a wire. The links are connected. Both
+  /// outlive this. Collective; throws Error.
+  BalanceWatch(launch::Bootstrap& bootstrap, process::LocalProcess& process,
+               const std::vector<std::string>& paths, double given_bits_per_s);
+  /// Ends a step. The thread that runs the job calls it.
+  void end_step(const std::string& name);
+  /// Returns how long the busiest disk of this host was busy so far.
+  double disk_s() const { return disks_.use().seconds; }
+  /// Returns the balance of all processes at rank 0, and nothing elsewhere. Call it once. Collective.
+  Balance gather();
+
+ private:
+  Balance::Used used() const;
+  double cores_s() const;
+  std::uint64_t wire_bytes_to(int peer) const;
+  std::uint64_t wire_bytes() const;
+
+  launch::Bootstrap& bootstrap_;
+  process::LocalProcess& process_;
+  disk::BusyDevices disks_;
+  double cores_, line_bits_per_s_ = 0;
+  double cpu_before_ = 0;
+  std::uint64_t began_ns_ = 0;
+  std::vector<std::uint64_t> bytes_before_;  ///< [peer]
+  std::vector<std::string> names_;           ///< names of steps
+  std::vector<Balance::Used> steps_;         ///< what was used up to the end of each
+  std::optional<Sampler> sampler_;           ///< looks at all the others, so it goes first
+};
+
+/// Returns the mean rates of a process's samples in intervals of equal length, from `began_ns` on.
+/// `ends_ns`: the times at which the samples end.
+std::vector<double> in_intervals(const std::vector<std::uint64_t>& ends_ns, const std::vector<double>& rates,
+                                 std::uint64_t began_ns, double interval_s, std::size_t count);
+
+}  // namespace edgewire::profile

@@ -1,0 +1,43 @@
+// This file tells whether the cores of a machine worked for those who were measured, or for others.
+#pragma once
+
+#include <string>
+
+namespace edgewire::profile {
+
+/// The seconds of all cores since the machine started. Interrupts are left out: on shaped links they do what
+/// a network card would do.
+struct CoreTimes {
+  double busy_s = 0;      ///< programs, in user space and in the kernel
+  double stolen_s = 0;    ///< given to others by a hypervisor ("steal" in proc(5))
+  double children_s = 0;  ///< programs that this process started and that have ended
+};
+
+/// Returns the times so far. `root` stands before /proc. Where the kernel does not tell, they are zero.
+CoreTimes core_times(const std::string& root = "");
+
+/// The cores that others had while runs were measured, on average.
+struct LostCores {
+  double to_hypervisor = 0;
+  double to_programs = 0;
+
+  double all() const { return to_hypervisor + to_programs; }
+};
+
+/// Adds up what is lost between begin() and end(), any number of times.
+class CoreWatch {
+ public:
+  void begin() { begin(core_times(), now_s()); }
+  void end() { end(core_times(), now_s()); }
+  void begin(const CoreTimes& times, double at_s);
+  void end(const CoreTimes& times, double at_s);
+  LostCores lost() const;
+
+ private:
+  static double now_s();
+
+  CoreTimes start_;
+  double start_s_ = 0, seconds_ = 0, stolen_s_ = 0, others_s_ = 0;
+};
+
+}  // namespace edgewire::profile
