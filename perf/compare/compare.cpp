@@ -38,9 +38,9 @@ constexpr std::size_t kFraming = 0;  // index into plan::kFramings: how predicti
 
 /// Counts what the most loaded process sends and computes, for the cells of one number of processes and
 /// workers and one ownership.
-Bound count(const Comparison& comparison, const Cell& like, const plan::Rows& graph,
-            plan::Encoding encoding) {
-  BoundOptions options;
+bounds::Bound count(const Comparison& comparison, const Cell& like, const plan::Rows& graph,
+                    plan::Encoding encoding) {
+  bounds::BoundOptions options;
   options.encodings = {encoding};
   options.processes = {like.processes};
   options.workers = like.workers;
@@ -53,7 +53,7 @@ Bound count(const Comparison& comparison, const Cell& like, const plan::Rows& gr
     if (row.cell.has_processes_of(like) && row.cell.ownership == like.ownership)
       strategies.insert(*row.cell.strategy);
   options.strategies.assign(strategies.begin(), strategies.end());
-  return compute_bound(graph, options);
+  return bounds::compute_bound(graph, options);
 }
 
 /// Returns the edges of a graph or of a process. Where there is none, a run still takes some time: it counts
@@ -62,9 +62,9 @@ double some_edges(std::uint64_t edges) { return static_cast<double>(std::max<std
 
 /// Returns the rates at which the processes of a row compute: those of its run without a link, or else of
 /// the process that ran alone.
-Rates rates_of(const Comparison& comparison, const CompareRow& row) {
+bounds::Rates rates_of(const Comparison& comparison, const CompareRow& row) {
   constexpr double kMostRate = 1e15;  // where a run takes no time that a clock shows
-  Rates rates;
+  bounds::Rates rates;
   rates.cores = row.cell.workers;
   rates.line_bits_per_s = static_cast<double>(row.cell.link.bits_per_s);
   rates.turn = comparison.turn(row.cell);
@@ -75,13 +75,13 @@ Rates rates_of(const Comparison& comparison, const CompareRow& row) {
   return rates;
 }
 
-void fill_in(const Comparison& comparison, CompareRow& row, const Bound& bound) {
-  const auto counted = std::ranges::find(bound.rows, *row.cell.strategy, &BoundRow::strategy);
+void fill_in(const Comparison& comparison, CompareRow& row, const bounds::Bound& bound) {
+  const auto counted = std::ranges::find(bound.rows, *row.cell.strategy, &bounds::BoundRow::strategy);
   row.demand.processes = row.cell.processes;
   row.demand.edges = some_edges(counted->edges_max);
   row.demand.wire_bytes = counted->volume.wire_bytes_max[kFraming];
   row.rates = rates_of(comparison, row);
-  const Prediction prediction = predict(row.demand, row.rates);
+  const bounds::Prediction prediction = bounds::predict(row.demand, row.rates);
   row.bound_seconds = prediction.wire_s;
   row.compute_seconds = prediction.cores_s;
   row.predicted_seconds = prediction.seconds;
@@ -124,7 +124,7 @@ std::vector<Cell> cells_of(const Matrix& matrix) {
         if (matrix.strategies.empty()) strategies = {std::nullopt};
         for (const auto& transport : matrix.transports)
           for (const auto strategy : strategies) {
-            const Cell cell{p, w, transport, strategy, kLoopback, partition_path(ownership, p)};
+            const Cell cell{p, w, transport, strategy, kLoopback, bounds::partition_path(ownership, p)};
             if (matrix.loopback && transport == "tcp") cells.push_back(cell);
             for (const auto& link : matrix.links) cells.emplace_back(cell).link = link;
           }
@@ -291,7 +291,7 @@ std::vector<CompareRow> aggregate(const std::vector<Cell>& cells,
 }
 
 void add_predictions(Comparison& comparison, const plan::Rows& graph, plan::Encoding encoding) {
-  Bound bound;
+  bounds::Bound bound;
   const CompareRow* counted = nullptr;
   for (CompareRow& row : comparison.rows) {
     if (row.cell.processes == 1) {
@@ -324,26 +324,27 @@ std::string uncounted(const std::vector<std::string>& options) {
 
 constexpr std::uint64_t kBitsPerS = 1'000'000'000;  // of the line that times are counted for
 
-FrontierBound bound_of(const Cell& cell, const graph::GraphFile& graph, const kernels::FrontierCount& count) {
-  BoundOptions options;
+bounds::FrontierBound bound_of(const Cell& cell, const graph::GraphFile& graph,
+                               const kernels::FrontierCount& count) {
+  bounds::BoundOptions options;
   options.processes = {cell.processes};
   options.ownerships = {cell.ownership};
   options.strategies = {plan::Strategy::slots};  // which nothing depends on
   options.memory_bytes = 1;                      // likewise
   options.rates = {{"1G", kBitsPerS}};
-  return frontier_bound(graph, count, options).front();
+  return bounds::frontier_bound(graph, count, options).front();
 }
 
 void count_rows(Comparison& comparison, const graph::GraphFile& graph, const std::string& source) {
   const auto count = kernels::count_of(
       {comparison.kernel, source, static_cast<std::uint64_t>(comparison.iterations)}, graph);
-  std::map<std::pair<int, std::string>, FrontierBound> bounds;
+  std::map<std::pair<int, std::string>, bounds::FrontierBound> bounds;
   for (CompareRow& row : comparison.rows) {
     if (row.cell.processes == 1) continue;
     const std::pair key(row.cell.processes, row.cell.ownership);
     auto found = bounds.find(key);
     if (found == bounds.end()) found = bounds.emplace(key, bound_of(row.cell, graph, count)).first;
-    const FrontierBound& bound = found->second;
+    const bounds::FrontierBound& bound = found->second;
     row.bound_record_bytes = bound.record_bytes;
     row.exactness = bound.exactness;
     row.bound_seconds =

@@ -113,12 +113,12 @@ struct CompareRow {
   kernels::Exactness exactness = kernels::Exactness::exact;
   double bound_seconds = 0;  ///< the wire limit of these seconds
   double predicted_seconds = 0;
-  Limit limited_by = Limit::cores;
+  bounds::Limit limited_by = bounds::Limit::cores;
   double balanced_bits_per_s = 0;  ///< line rate above which the wire is not the limit; 0: always
   double loopback_seconds = 0;     ///< median of the runs without a link; 0: there were none
   double compute_seconds = 0;      ///< these, or predicted without any wire
-  Demand demand;                   ///< what the prediction is made from, as are the rates
-  Rates rates;
+  bounds::Demand demand;           ///< what the prediction is made from, as are the rates
+  bounds::Rates rates;
 
   /// Returns (predicted - measured) / measured. A process alone has 0, since predictions come from it.
   double prediction_error() const;
@@ -139,7 +139,7 @@ struct Comparison {
   bool has_bounds = true;          ///< else bounds are 0, and a note says why
   std::vector<CompareRow> rows;    ///< rows in the order of cells
   std::vector<std::string> notes;  ///< what a reader must know
-  LostCores lost;                  ///< cores of this machine that others had while the runs went on
+  profile::LostCores lost;         ///< cores of this machine that others had while the runs went on
 
   bool dense() const { return kernels::descriptor_of(kernel).dense; }
   /// Returns the kernel and its options, as they are typed.
@@ -173,9 +173,9 @@ void add_predictions(Comparison& comparison, const plan::Rows& graph, plan::Enco
 inline constexpr const char* kNoPrediction =
     "no prediction: what a process computes in a superstep, and how long it waits for the others, does not "
     "follow from the time of one process alone";
-/// Fills in what frontier_bound() counts for the run of a kernel that follows a frontier. The run started at
-/// `source` where the kernel starts at a vertex. Where the run cannot be counted, has_bounds is false, and a
-/// note says why. Throws Error.
+/// Fills in what bounds::frontier_bound() counts for the run of a kernel that follows a frontier. The run
+/// started at `source` where the kernel starts at a vertex. Where the run cannot be counted, has_bounds is
+/// false, and a note says why. Throws Error.
 void add_frontier_bounds(Comparison& comparison, const graph::GraphFile& graph, const std::string& source);
 
 /// Returns lines such as "1G with cover (25 ms) is faster than 10G with worker (32 ms)". There is one for

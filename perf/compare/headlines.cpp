@@ -72,7 +72,7 @@ std::string verdict(const Comparison& comparison, const Pair& pair) {
 
 std::vector<std::string> headlines(const Comparison& comparison) {
   if (comparison.lost_cores()) {
-    const LostCores& lost = comparison.lost;
+    const profile::LostCores& lost = comparison.lost;
     return {fmt::format(
         "no conclusion: of {} core{} this machine lost {:.2f} while the runs went on ({:.2f} to its "
         "hypervisor, {:.2f} to other programs); compare again when it is quiet",

@@ -90,9 +90,9 @@ std::string crossover(const Setting& setting) {
       chart.series.push_back({name, {}, {}});
       for (int step = 0; step <= 60; ++step) {
         const double bits = slowest / 4 * std::pow(16 * fastest / slowest, step / 60.0);
-        Rates rates = row->rates;
+        bounds::Rates rates = row->rates;
         rates.line_bits_per_s = bits;
-        const double seconds = predict(row->demand, rates).seconds;
+        const double seconds = bounds::predict(row->demand, rates).seconds;
         if (seconds > 0) chart.series.back().line.emplace_back(bits / 1e9, seconds * 1e3);
       }
     }

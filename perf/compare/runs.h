@@ -60,7 +60,7 @@ class CompareRuns {
   std::vector<Cell> cells_;
   std::vector<std::vector<RunFigures>> runs_;  ///< [cell]
   std::vector<int> iterations_;                ///< [cell]: iterations of a run
-  CoreWatch watch_;
+  profile::CoreWatch watch_;
   std::vector<std::string> notes_;
 };
 

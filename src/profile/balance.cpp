@@ -48,15 +48,17 @@ void join_figures(Balance::Used& used, const Balance::Used& other, const Join& j
            &Used::wire_bytes);
 }
 
-double seconds_of(const Balance::Step& step, LoadLimit resource) {
-  return resource == LoadLimit::disk ? step.disk_s : resource == LoadLimit::wire ? step.wire_s : step.cores_s;
+double seconds_of(const Balance::Step& step, bounds::LoadLimit resource) {
+  return resource == bounds::LoadLimit::disk   ? step.disk_s
+         : resource == bounds::LoadLimit::wire ? step.wire_s
+                                               : step.cores_s;
 }
 
 }  // namespace
 
-LoadLimit Balance::busiest() const noexcept {
-  LoadLimit most = LoadLimit::cores;
-  for (const LoadLimit one : {LoadLimit::disk, LoadLimit::wire})
+bounds::LoadLimit Balance::busiest() const noexcept {
+  bounds::LoadLimit most = bounds::LoadLimit::cores;
+  for (const bounds::LoadLimit one : {bounds::LoadLimit::disk, bounds::LoadLimit::wire})
     if (seconds_of(all, one) > seconds_of(all, most)) most = one;
   return most;
 }

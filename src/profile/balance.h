@@ -45,7 +45,7 @@ struct Balance : report::Section {
   std::vector<Interval> intervals;
 
   bool has_wire() const noexcept { return line_bits_per_s > 0; }
-  LoadLimit busiest() const noexcept;
+  bounds::LoadLimit busiest() const noexcept;
   /// Returns how many times as long the job took as its busiest resource. No job is faster than that
   /// resource.
   double times_busiest() const noexcept;

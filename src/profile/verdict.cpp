@@ -213,15 +213,15 @@ Limiter even_work(const RunLoad& load, const Facts& facts) {
 double with_rate(const RunLoad& load, const Facts& facts, double work_s, double times) {
   const auto& slowest = load.processes[facts.slowest];
   if (facts.wire_s <= 0 || work_s <= 0 || slowest.items <= 0) return load.seconds;
-  const Demand demand{.processes = static_cast<int>(load.processes.size()),
-                      .edges = slowest.items,
-                      .wire_bytes = wire_bytes(load.processes[facts.wire_rank])};
-  Rates rates{.edges_per_core_s = slowest.items / slowest.workers / work_s,
-              .cores = slowest.workers,
-              .line_bits_per_s = static_cast<double>(demand.wire_bytes) * 8 / facts.wire_s};
-  const double now = predict(demand, rates).seconds;
+  const bounds::Demand demand{.processes = static_cast<int>(load.processes.size()),
+                              .edges = slowest.items,
+                              .wire_bytes = wire_bytes(load.processes[facts.wire_rank])};
+  bounds::Rates rates{.edges_per_core_s = slowest.items / slowest.workers / work_s,
+                      .cores = slowest.workers,
+                      .line_bits_per_s = static_cast<double>(demand.wire_bytes) * 8 / facts.wire_s};
+  const double now = bounds::predict(demand, rates).seconds;
   rates.line_bits_per_s *= times;
-  return load.seconds - (now - predict(demand, rates).seconds);
+  return load.seconds - (now - bounds::predict(demand, rates).seconds);
 }
 
 }  // namespace

@@ -174,13 +174,13 @@ TEST_CASE("bounds of rows are those of their processes, ownership and line rate"
   CHECK(found.rows[1].bound_seconds == doctest::Approx(10 * found.rows[2].bound_seconds));
   CHECK(found.rows[0].bound_record_bytes == 0);
 
-  BoundOptions options;
+  bounds::BoundOptions options;
   options.processes = {2};
   options.ownerships = {"ranges"};
   options.strategies = {plan::Strategy::slots};
   options.memory_bytes = 1;
   options.rates = {{"10G", 10'000'000'000}};
-  const auto bounds = frontier_bound(built.graph, count_breadth_first(built.graph, 0), options);
+  const auto bounds = bounds::frontier_bound(built.graph, count_breadth_first(built.graph, 0), options);
   CHECK(found.rows[2].bound_seconds == doctest::Approx(bounds[0].seconds_at[0]));
 }
 

@@ -161,7 +161,7 @@ TEST_CASE("predictions come from one process's compute rate and the counted volu
   CHECK(found.rows[0].predicted_seconds == 8e-3);
   CHECK(worker.compute_seconds == doctest::Approx(5e-3));  // 8 edges in 8 ms
   CHECK(worker.predicted_seconds == doctest::Approx(5e-3));
-  CHECK(worker.limited_by == Limit::cores);
+  CHECK(worker.limited_by == bounds::Limit::cores);
   CHECK(worker.bound_seconds > 0);
   CHECK(found.rows[2].bound_seconds == doctest::Approx(worker.bound_seconds / 10));
   CHECK(worker.prediction_error() == doctest::Approx(0));

@@ -12,6 +12,7 @@
 #include "profile/balance.h"
 
 using namespace edgewire::bounds;
+using namespace edgewire::profile;
 
 namespace {
 
