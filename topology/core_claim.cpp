@@ -31,9 +31,9 @@ int open_lock(const std::string& path) {
 
 enum class Attempt { locked, taken, failed };
 
-/// Tries to get a lock of an open file (F_RDLCK or F_WRLCK, or F_UNLCK to release it), or to change it.
+/// Tries to get a lock on an open file (F_RDLCK or F_WRLCK), to change it, or to release it (F_UNLCK).
 Attempt try_lock(int file, short type) {
-  struct flock whole {};  // length 0
+  struct flock whole {};  // length 0: all of the file
   whole.l_type = type;
   whole.l_whence = SEEK_SET;
   if (file >= 0 && fcntl(file, F_OFD_SETLK, &whole) == 0) return Attempt::locked;
@@ -42,13 +42,13 @@ Attempt try_lock(int file, short type) {
 
 std::string core_file(const std::string& folder, int cpu) { return fmt::format("{}/core-{}", folder, cpu); }
 
-/// As long as it lives, no other job of this user chooses cores: two that start at the same time would each
-/// find the cores locked that the other one tries, and is about to give up again.
+/// While it lives, no other job of this user chooses cores: two that start at the same time would each find
+/// the cores locked that the other one tries, and is about to give up again.
 class ChoosingTurn {
  public:
   explicit ChoosingTurn(const std::string& folder) : file_(open_lock(folder + "/choosing")) {
-    // Choosing takes less than a millisecond. Who takes that long was stopped, and is not waited for: single
-    // cores are still locked.
+    // Choosing takes less than a millisecond. A process that takes longer was stopped, and nobody waits for
+    // it: single cores are still locked.
     constexpr int kMostTries = 200;
     for (int i = 0; i < kMostTries && try_lock(file_, F_WRLCK) == Attempt::taken; ++i) poll(nullptr, 0, 1);
   }
@@ -136,7 +136,7 @@ void CoreClaim::keep(const std::vector<int>& cpus) {
   std::erase_if(cores_, [&](const Core& core) {
     const bool kept = std::ranges::find(cpus, core.cpu) != cpus.end();
     if (kept)
-      try_lock(core.file, F_RDLCK);  // as good as the other against all who want that one
+      try_lock(core.file, F_RDLCK);  // this lock keeps away all who want the other one
     else if (core.file >= 0)
       close(core.file);
     return !kept;
@@ -148,7 +148,7 @@ std::vector<int> claimed_cpus(const std::string& folder, const std::vector<int>&
   for (const int cpu : cpus) {
     const int file = open(core_file(folder, cpu).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (file < 0) continue;
-    struct flock whole {};  // length 0
+    struct flock whole {};  // length 0: all of the file
     whole.l_type = F_WRLCK;
     whole.l_whence = SEEK_SET;
     if (fcntl(file, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK) claimed.push_back(cpu);

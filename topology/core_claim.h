@@ -40,7 +40,7 @@ class CoreClaim {
  private:
   struct Core {
     int cpu;
-    int file;  ///< -1: there is no lock
+    int file;  ///< descriptor of the lock file; -1: there is no lock
   };
   std::vector<Core> cores_;
 };
@@ -50,16 +50,17 @@ std::vector<int> claimed_cpus(const std::string& folder, const std::vector<int>&
 
 /// The places where the equal processes of a job on a machine run.
 struct HostPlacement {
-  std::vector<Placement> processes;  ///< by local rank
-  std::vector<int> poll_cpus;        ///< by local rank: a core that no worker has; -1: none
-  int taken = 0;  ///< cores that other jobs have, when these are why workers are not pinned
+  std::vector<Placement> processes;  ///< places of the processes, by local rank
+  /// Core of each process's polling thread that no worker has, by local rank; -1: none.
+  std::vector<int> poll_cpus;
+  int taken = 0;  ///< number of cores that other jobs have, when these are why workers are not pinned
   CoreClaim claim;
 };
 
 /// Places processes as place() does, on cores that no other job has, and claims these cores. If there are too
 /// few, workers are not pinned. `polls`: each process has a thread that polls, and gets a core for it if
-/// there are enough. Jobs that start at the same time choose one after the other. `folder`: of locks; empty:
-/// none.
+/// there are enough. Jobs that start at the same time choose one after the other. `folder`: the folder of
+/// locks; empty: none.
 HostPlacement claim_places(const Machine& machine, int processes, int workers, bool polls,
                            const std::string& folder = lock_folder());
 

@@ -55,7 +55,7 @@ CpuLevel choose() {
                     name_of(most)));
   }
   throw UsageError(
-      fmt::format("EDGEWIRE_CPU={} is no level (v2, v3 and v4 are; unset it for the best)", asked));
+      fmt::format("EDGEWIRE_CPU={} is no level; name v2, v3 or v4, or unset it for the best one", asked));
 }
 
 }  // namespace

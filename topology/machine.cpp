@@ -162,9 +162,9 @@ void add_interfaces(Machine& machine) {
 
 /// Reads what hwloc knows of this machine.
 Machine read_machine(Cards cards) {
-  require_calls(
-      {{"sched_getaffinity", [] { return allowed_cpus().empty() ? -1L : 0L; }},  // asked without end
-       {"getdents64", [] { return syscall(SYS_getdents64, -1, nullptr, 0); }}});
+  // Hwloc asks it without end where it is refused.
+  require_calls({{"sched_getaffinity", [] { return allowed_cpus().empty() ? -1L : 0L; }},
+                 {"getdents64", [] { return syscall(SYS_getdents64, -1, nullptr, 0); }}});
   const Topology topology = prepare(cards);
   hwloc_topology_set_flags(topology.get(),
                            HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING);
@@ -217,8 +217,8 @@ int usable_cores(const Machine& machine) noexcept {
 
 Machine discover(Cards cards) {
   static std::mutex one_at_a_time;  // libudev, which hwloc asks, keeps a number without a lock
-  static std::optional<std::pair<std::string, Machine>>
-      known;  // CPUs of this process, and what was read then
+  // The CPUs of this process, and what was read then.
+  static std::optional<std::pair<std::string, Machine>> known;
   const std::scoped_lock lock(one_at_a_time);
   if (cards == Cards::found) {
     Machine machine = within_limits(read_machine(cards));

@@ -22,7 +22,7 @@ struct Node {
 };
 
 struct Nic {
-  std::string name;  ///< eth0, mlx5_0
+  std::string name;  ///< name such as eth0, mlx5_0
   int node = -1;     ///< index into Machine::nodes, -1 when unknown
 };
 
@@ -32,11 +32,11 @@ struct Machine {
   std::vector<Core> cores;  ///< at least one, ordered by node
   std::vector<Nic> nics;
   std::uint64_t l1_bytes = 0;  ///< data cache of one core; a usual size if the machine does not tell it
-  std::uint64_t l2_bytes = 0;  ///< of one core
-  std::uint64_t l3_bytes = 0;  ///< shared by the cores of one group; 0 when there is none
+  std::uint64_t l2_bytes = 0;  ///< level-2 cache of one core
+  std::uint64_t l3_bytes = 0;  ///< level-3 cache shared by the cores of one group; 0 when there is none
   std::uint64_t memory_bytes = 0;
-  double cpu_quota = 0;     ///< of the control groups, in CPUs; 0 when there is none
-  bool huge_pages = false;  ///< transparent huge pages are allowed, or hugetlbfs pages are free
+  double cpu_quota = 0;     ///< quota of the control groups, in CPUs; 0 when there is none
+  bool huge_pages = false;  ///< whether transparent huge pages are allowed, or hugetlbfs pages are free
 };
 
 /// Returns how many workers may run at the same time: one on each core, within the CPU quota. The number is

@@ -23,8 +23,8 @@ namespace {
 /// read.
 thread_local bool quiet = false;
 
-/// libnuma looks at the machine as it is loaded, before this, and would complain in programs that never use
-/// it.
+/// True once libnuma was loaded: it looks at the machine as it is loaded, before this, and would complain in
+/// programs that never use it.
 bool loaded = false;
 __attribute__((constructor)) void note_loaded() { loaded = true; }
 
@@ -57,11 +57,11 @@ __attribute__((weak, visibility("default"), format(printf, 2, 3))) void numa_war
 namespace edgewire::topology {
 namespace {
 
-/// Fewer huge pages for each node would not spread the memory evenly.
+/// The fewest huge pages of each node. Fewer huge pages for each node would not spread the memory evenly.
 constexpr std::size_t kLeastHugePages = 4;
-constexpr std::size_t kPagesAtATime = 1 << 14;  ///< in a call of move_pages
+constexpr std::size_t kPagesAtATime = 1 << 14;  ///< number of pages in a call of move_pages
 
-std::atomic<int> refused{0};  ///< the error number
+std::atomic<int> refused{0};  ///< error number of the first refusal; 0: none
 
 void remember_refusal(int error) noexcept {
   if (error == EPERM || error == ENOSYS) refused = error;
@@ -170,7 +170,7 @@ PageCount count_pages(std::span<const PlacedMemory> memory, std::size_t most) {
   const std::uint64_t step = std::max<std::uint64_t>(page_bytes(), count.bytes / most);
   std::vector<void*> places;
   std::vector<std::span<const int>> wanted;
-  std::uint64_t next = step / 2, before = 0;  // as bytes of all the memory, one part behind the other
+  std::uint64_t next = step / 2, before = 0;  // offsets in all the memory, one part behind the other
   for (const auto& one : memory) {
     for (; next < before + one.bytes.size(); next += step) {
       places.push_back(const_cast<std::byte*>(one.bytes.data() + (next - before)));

@@ -17,7 +17,7 @@ namespace edgewire::topology {
 struct PlacedMemory {
   std::span<const std::byte> bytes;
   std::span<const int> nodes;
-  bool small_pages = false;  ///< where there are several nodes: parts of it will be moved to one of them
+  bool small_pages = false;  ///< ask for small pages: parts of it will move to one of several nodes
 };
 
 /// Asks for the pages that are not there yet. A page counts as a whole: of two calls for parts of one page
@@ -32,10 +32,9 @@ std::string policy_refusal();
 
 /// Says where pages lie. Pages have the system's size; those of a huge page count each.
 struct PageCount {
-  std::uint64_t bytes = 0;  ///< of the memory that was asked about
-  std::map<int, std::uint64_t>
-      pages;                    ///< by node (os_index); of memory that was never touched there are none
-  std::uint64_t elsewhere = 0;  ///< of them, on other nodes than they should be
+  std::uint64_t bytes = 0;             ///< bytes of the memory that count_pages() was asked about
+  std::map<int, std::uint64_t> pages;  ///< pages by node (os_index); memory that was never touched has none
+  std::uint64_t elsewhere = 0;         ///< pages that are on other nodes than they should be
 
   PageCount& operator+=(const PageCount& other);
 };
@@ -51,7 +50,7 @@ struct NodePages {
     std::uint64_t total = 0, free = 0;
   };
   std::uint64_t total = 0, free = 0;  ///< pages of the system's size; 0: unknown
-  std::vector<Huge> huge;             ///< reserved for hugetlbfs, by size
+  std::vector<Huge> huge;             ///< pages reserved for hugetlbfs, by size
 };
 NodePages node_pages(int os_index);
 std::size_t page_bytes() noexcept;

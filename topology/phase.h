@@ -23,18 +23,19 @@ class Observer {
   /// Tells of the time before the first iteration and after the last one, on the worker's thread.
   virtual void begin(int worker) noexcept = 0;
   virtual void finish(int worker) noexcept = 0;
-  /// The worker enters a phase. `item`: the column; in phase send, the ordinal of the chunk among those of
-  /// the worker's lane to `peer`. `peer`: the process that is sent to or waited for. In phase wait this
-  /// process itself stands for its other workers; -1: nobody.
+  /// Says that the worker enters a phase. `item`: the column; in phase send, the ordinal of the chunk among
+  /// those of the worker's lane to `peer`. `peer`: the process that is sent to or waited for. In phase wait
+  /// this process itself stands for its other workers; -1: nobody.
   virtual void enter(int worker, Phase phase, std::size_t item, int peer) noexcept = 0;
   /// Says, in phase wait, that values of this peer are what is still missing.
   virtual void waits_for(int worker, int peer) noexcept = 0;
   /// Says that the worker was, for so long and besides what was told so far, in phase `phase` and not in the
   /// one that it has entered. This is for what is too short or comes too often to be entered.
   virtual void aside(int worker, Phase phase, int peer, std::uint64_t ns) noexcept = 0;
-  /// `chunks` have arrived on lane `worker` of the peer since the first iteration.
+  /// Says that `chunks` have arrived on lane `worker` of the peer since the first iteration.
   virtual void arrived(int worker, int peer, std::uint64_t chunks) noexcept = 0;
-  /// All workers have finished this iteration (counted from 1). One worker calls it; the others wait.
+  /// Says that all workers have finished this iteration (counted from 1). One worker calls it; the others
+  /// wait.
   virtual void end_iteration(std::uint64_t iteration) noexcept = 0;
 };
 

@@ -20,7 +20,7 @@ constexpr std::uint64_t kFilesOfAnyCommand = 16;
 constexpr rlim_t kUsualStackBytes = rlim_t{8} << 20;
 
 void open_standard_streams() {
-  // The wrong way round, so that who reads or writes hears of it. Only what stderr loses costs nothing.
+  // The wrong way round, so that whoever reads or writes hears of it. Only stderr may lose what it gets.
   constexpr int kModes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(stream, F_GETFD) >= 0) continue;
@@ -44,8 +44,8 @@ void raise_soft_limits() {
   }
 }
 
-/// Otherwise threads have stacks as large as the soft limit was when the program began: too small to run on,
-/// or too large to get.
+/// Gives threads stacks of a usual size. Otherwise they have stacks as large as the soft limit was when the
+/// program began: too small to run on, or too large to get.
 void set_stacks_of_threads() {
   pthread_attr_t attributes;
   std::size_t bytes = 0;

@@ -14,7 +14,7 @@ namespace edgewire::topology {
 /// - As many files as the hard limit allows may be open. The soft one is low for programs that use select(),
 ///   and nothing here does.
 /// - Stacks of this and of later threads have a usual size.
-/// - What writes past the limit of a file's size is told so, and not ended by SIGXFSZ.
+/// - A call that writes past the limit of a file's size fails, and not ended by SIGXFSZ.
 /// Throws Error where a limit is too low for any command.
 void settle_in_shell();
 

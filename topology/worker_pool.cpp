@@ -20,7 +20,7 @@ constexpr std::size_t kCacheLineBytes = 64;
 constexpr auto kSpinTime = std::chrono::microseconds(50);
 constexpr int kPausesPerClockRead = 32;
 
-/// The worker of the thread, inside run() of a pool with an observer.
+/// The number of the thread's worker, inside run() of a pool with an observer.
 thread_local int this_worker = 0;
 
 /// Thrown out of barriers that can no longer be completed, since another worker threw; run() swallows it.
@@ -65,20 +65,21 @@ struct WorkerPool::State {
 
   const CoreClaim claim;
   const topology::Placement placement;
-  std::vector<std::exception_ptr> thrown;  ///< by worker; read when all have returned
-  std::vector<std::thread> threads;        ///< workers 1, 2...
-  cpu_set_t callers_cpus{};                ///< where the making thread was before it was pinned
-  std::thread::id caller{};                ///< the making thread, when it was pinned
+  std::vector<std::exception_ptr> thrown;  ///< exceptions by worker; read when all have returned
+  std::vector<std::thread> threads;        ///< threads of the workers 1, 2...
+  cpu_set_t callers_cpus{};                ///< cores of the making thread before it was pinned
+  std::thread::id caller{};                ///< id of the making thread, when it was pinned
   const std::function<void(int)>* work = nullptr;
   Observer* observer = nullptr;
-  int process = 0;  ///< what the observer calls this process
+  int process = 0;  ///< rank of this process for the observer
   bool stopping = false;
 
-  Word round;     ///< counts runs; its release of `work` and `stopping` pairs with serve()'s wait
-  Word returned;  ///< workers that are through with this run, each a release that pairs with run()'s wait
-  Word arrived;   ///< workers in the barrier; acquire and release among all of them
-  Word passed;    ///< counts completed barriers (the sense); its release pairs with barrier()'s wait
-  alignas(kCacheLineBytes) std::atomic<std::uint64_t> next{0};  ///< for_each's next index; guards nothing
+  Word round;  ///< number of runs; its release of `work` and `stopping` pairs with serve()'s wait
+  /// Number of workers that are through with this run, each a release that pairs with run()'s wait.
+  Word returned;
+  Word arrived;  ///< number of workers in the barrier; acquire and release among all of them
+  Word passed;   ///< number of completed barriers (the sense); its release pairs with barrier()'s wait
+  alignas(kCacheLineBytes) std::atomic<std::uint64_t> next{0};  ///< next index of for_each; guards nothing
   /// A worker threw in this run. Stored before the release of `passed`, so that woken barriers see it.
   alignas(kCacheLineBytes) std::atomic<bool> abandoned{false};
 

@@ -43,8 +43,8 @@ class WorkerPool {
   void barrier(const std::function<void()>& last = {});
 
   /// Tells this observer from here on when workers begin to work, and when they wait for each other. Worker 0
-  /// also works while no run() goes on. If it is null, nobody is told, and no clock is read. `process` is
-  /// this one, see Observer::enter(). It must not be called inside run(). `observer` outlives this or the
+  /// also works while no run() goes on. If it is null, no observer is told, and no clock is read. `process`
+  /// is this one, see Observer::enter(). It must not be called inside run(). `observer` outlives this or the
   /// next call.
   void observe(Observer* observer, int process = 0) noexcept;
   /// Returns the observer for what workers do that the pool does not see, or null.
@@ -53,8 +53,8 @@ class WorkerPool {
   /// Lets a helper thread that a worker started run on all cores that the maker of the pool had.
   void unpin_this_thread() const noexcept;
   /// Runs `work` in a thread of its own, unpinned as above, and returns when it has ended. Threads that
-  /// `work` starts may use all those cores, too. For steps that count their own threads while the pool is
-  /// idle. Rethrows what `work` throws.
+  /// `work` starts may use all those cores, too. It is for steps that count their own threads while the pool
+  /// is idle. Rethrows what `work` throws.
   void run_unpinned(const std::function<void()>& work) const;
 
  private:

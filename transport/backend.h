@@ -46,7 +46,7 @@ class BackendBase : public Transport {
       : settings_(settings),
         sent_(static_cast<std::size_t>(settings.lanes) * static_cast<std::size_t>(settings.size)) {}
 
-  /// Returns where something of a lane and a peer lies in a table of all lanes and peers.
+  /// Returns where the entry of a lane and a peer lies in a table of all lanes and peers.
   std::size_t index(int lane, int peer) const noexcept {
     return static_cast<std::size_t>(peer) * static_cast<std::size_t>(settings_.lanes) +
            static_cast<std::size_t>(lane);
@@ -57,7 +57,7 @@ class BackendBase : public Transport {
   LastLook last_look_;
 
  private:
-  std::vector<LaneCounters> sent_;  ///< by index()
+  std::vector<LaneCounters> sent_;  ///< counters by index()
   std::mutex sources_mutex_;
   std::vector<topology::NodeMemory> sources_;  ///< the memory that writes come from
 };
@@ -97,14 +97,14 @@ class NetworkBackend : public BackendBase {
                     static_cast<std::size_t>(kind)];
   }
 
-  std::vector<Part> parts_;  ///< by peer
+  std::vector<Part> parts_;  ///< parts of the region by peer
   std::span<std::byte> region_;
-  std::atomic<std::uint64_t> refused_frames_{0};  ///< single value, paired with nothing
+  std::atomic<std::uint64_t> refused_frames_{0};  ///< paired with nothing
   Wakeup wakeup_;
 
  private:
-  topology::NodeMemory own_region_;                        ///< none when the settings name another
-  std::unique_ptr<std::atomic<std::uint64_t>[]> signals_;  ///< by peer and kind
+  topology::NodeMemory own_region_;  ///< memory of the region; none when the settings name another
+  std::unique_ptr<std::atomic<std::uint64_t>[]> signals_;  ///< counts of signals by peer and kind
 };
 
 }  // namespace edgewire::transport

@@ -79,7 +79,7 @@ CardOffer CardOffer::unpack(const std::string& text) {
     Card& card = offer.cards.emplace_back();
     good = static_cast<bool>(words >> card.device >> card.network >> card.node >> card.bits_per_s);
   }
-  if (!good) throw Error("a process has sent something else than the list of its network cards");
+  if (!good) throw Error("a process has sent something other than the list of its network cards");
   return offer;
 }
 

@@ -12,8 +12,8 @@ namespace edgewire::transport {
 
 /// A port of an RDMA device that could be used.
 struct Card {
-  std::string device;   ///< as VerbsChoice::device takes it
-  std::string network;  ///< the network that it reaches without a router: "10.8.0.0/24", an InfiniBand subnet
+  std::string device;   ///< name as VerbsChoice::device takes it
+  std::string network;  ///< network that it reaches without a router: "10.8.0.0/24", an InfiniBand subnet
   int node = -1;        ///< NUMA node (operating-system number), -1: unknown
   std::uint64_t bits_per_s = 0;
 
@@ -23,7 +23,7 @@ struct Card {
 /// The facts that a process tells all others about its cards.
 struct CardOffer {
   int node = -1;          ///< NUMA node of the process
-  std::string trouble{};  ///< one line: why there are no cards
+  std::string trouble{};  ///< reason in one line why there are no cards
   std::vector<Card> cards{};
 
   std::string pack() const;
@@ -38,8 +38,8 @@ CardOffer offer_cards(const VerbsChoice& wanted, std::span<const std::string> ad
 
 struct Choice {
   std::string transport;
-  std::string verbs_device{};  ///< of the process that asks
-  std::string reason{};        ///< one line; empty: there was nothing to choose
+  std::string verbs_device{};  ///< devices of the process that asks
+  std::string reason{};        ///< reason in one line; empty: there was nothing to choose
 };
 
 /// Chooses the network of a job on several hosts. It chooses verbs if all processes have a card on a common

@@ -16,9 +16,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kHandshakeLimit = 5s;  ///< for one try of either side
+constexpr auto kHandshakeLimit = 5s;  ///< time for one try of either side
 constexpr auto kRetryAfter = 50ms;
-constexpr std::size_t kMaxCallers = 256;  ///< unproven at a time; more wait in the kernel's queue
+/// Number of unproven callers at a time; more wait in the kernel's queue.
+constexpr std::size_t kMaxCallers = 256;
 
 }  // namespace
 
@@ -84,7 +85,7 @@ std::vector<Connector::Connection> Connector::step(std::chrono::milliseconds tim
   const auto now = Clock::now();
   std::vector<Connection> made;
   accept_callers(now);
-  for (Caller& caller : std::exchange(callers_, {}))  // where one throws, the others call again
+  for (Caller& caller : std::exchange(callers_, {}))  // if one throws, the others call again
     if (!drive(caller, now, made)) callers_.push_back(std::move(caller));
   for (Call& call : calls_)
     if (!call.done) drive(call, now, made);

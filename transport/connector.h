@@ -24,10 +24,10 @@ class Connector {
   Connector(const FileDescriptor& listener, const std::string& secret, Purpose purpose, int rank);
 
   std::function<bool(const Introduction&)> welcome;
-  /// It is called for each connection that was refused, with its address and the reason.
+  /// Called for each connection that was refused, with its address and the reason.
   std::function<void(const std::string& from, const std::string& reason)> on_refused;
 
-  /// Calls again and again until the other side answers.
+  /// Calls the address again and again until the other side answers.
   void call(const std::string& address, int port, const Introduction& introduction);
   /// Waits up to `timeout` for an event and returns the connections that were made. Throws Error when a
   /// process that was called has another secret or refuses this one, or a process of this job is of another
@@ -50,12 +50,12 @@ class Connector {
     std::string address;
     int port = 0;
     Introduction introduction;
-    std::vector<Handshake> attempt;  ///< one or none
+    std::vector<Handshake> attempt;  ///< handshake under way, if there is one
     Clock::time_point next;          ///< deadline of the attempt, or time of the next one
-    Clock::time_point begun{};       ///< the first of the attempts that nobody has answered; 0: none
-    Clock::time_point taken{};       ///< since then connections are taken, but nothing is said; 0: not so
+    Clock::time_point begun{};       ///< time of the first of the attempts that nobody has answered; 0: none
+    Clock::time_point taken{};       ///< time since when connections are taken and nothing is said; 0: not so
     std::string way;                 ///< see Outgoing
-    std::string trouble;             ///< of the last attempt that was answered, or failed at once
+    std::string trouble;             ///< trouble of the last attempt that was answered, or failed at once
     bool done = false;
   };
 

@@ -13,7 +13,7 @@ std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t before) noe
   std::uint32_t crc = ~before;                              // it inverts neither at the start nor at the end
   while (!bytes.empty()) {
     const auto part = bytes.first(std::min(bytes.size(), kCallBytes));
-    // It does not change what it reads.
+    // The library does not change what it reads.
     auto* data = const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(part.data()));
     crc = with_clean_registers([&] { return crc32_iscsi(data, static_cast<int>(part.size()), crc); });
     bytes = bytes.subspan(part.size());

@@ -16,19 +16,20 @@ namespace {
 
 constexpr std::size_t kChallengeBytes = 32;
 constexpr std::size_t kProofBytes = crypto_auth_hmacsha256_BYTES;
-/// The last letter is the version of what travels on a connection. The handshake itself is the same in all
-/// versions, so that they can tell each other.
+/// The magic letters. The last one is the version of what travels on a connection. The handshake is the same
+/// in all versions, so that they can tell each other.
 constexpr char kMagic[9] = "EDGEWIR6";
 constexpr std::size_t kVersionAt = 7;
 constexpr const char* kOtherVersion = "it is another version of Edgewire; install the same one on all hosts";
 constexpr const char* kHelloRefused =
     "it is another version of Edgewire, or belongs to another run; install the same one on all hosts, or "
     "choose another port";
-/// A proof covers all bytes before it, so it is wrong after one of them was changed, too.
+/// The reason of a wrong proof. A proof covers all bytes before it, so it is wrong after one of them was
+/// changed, too.
 constexpr const char* kWrongProof = "wrong secret, or the handshake was changed on its way";
 constexpr char kWelcome = 'W', kUnwelcome = 'N', kWrongVersion = 'V';
 
-/// First message of the side that connects.
+/// The first message of the side that connects.
 struct Hello {
   char magic[8] = {};
   Introduction introduction;
@@ -81,7 +82,7 @@ Handshake::State Handshake::refused(std::string reason) {
   return State::Refused;
 }
 
-/// The role keeps a proof from being sent back as one's own.
+/// Computes a proof for a role. The role keeps a proof from being sent back as one's own.
 std::string Handshake::proof(std::string_view role) const {
   const std::string text = fmt::format("{}{}{}", role, hello_, other_challenge_);
   std::string mac(kProofBytes, '\0');

@@ -65,14 +65,14 @@ class Handshake {
   Introduction introduction_;
   bool accepts_;
   Step step_ = Step::Hello;
-  std::size_t expected_ = 0;  ///< bytes of the message to come
+  std::size_t expected_ = 0;  ///< number of bytes of the message to come
   std::string received_;
   std::string to_send_;
-  std::string hello_;            ///< as sent by the side that connected, with its challenge
-  std::string other_challenge_;  ///< of the side that accepted
+  std::string hello_;            ///< hello that was sent by the side that connected, with its challenge
+  std::string other_challenge_;  ///< challenge of the side that accepted
   std::string reason_;
   bool final_ = false;
-  bool other_version_ = false;  ///< the side that connected is of another one
+  bool other_version_ = false;  ///< whether the side that connected is of another version
 };
 
 }  // namespace edgewire::transport

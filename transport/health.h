@@ -53,7 +53,7 @@ class Health {
   /// Returns the number of peers that were lost without a failure of the job.
   int losses() const noexcept { return losses_.load(std::memory_order_acquire); }
   bool lost(int peer) const { return losses() > 0 && !why_lost(peer).empty(); }
-  /// Names the peer and the cause. The result is empty if it was not lost.
+  /// Returns a text that names the peer and the cause. The result is empty if it was not lost.
   std::string why_lost(int peer) const {
     const std::scoped_lock lock(mutex_);
     return static_cast<std::size_t>(peer) < why_lost_.size() ? why_lost_[static_cast<std::size_t>(peer)]
@@ -66,7 +66,7 @@ class Health {
   int peer_ = -1;
   std::string message_;
   std::atomic<int> losses_{0};
-  std::vector<std::string> why_lost_;  ///< [rank]; empty: no loss is tolerated
+  std::vector<std::string> why_lost_;  ///< reasons by rank; empty: no loss is tolerated
 };
 
 }  // namespace edgewire::transport

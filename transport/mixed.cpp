@@ -21,7 +21,7 @@ class Mixed final : public Transport {
   Mixed(const Settings& settings, std::string_view network)
       : network_(network), name_("shm+" + network_), settings_(settings), local_(settings.nodes.size()) {
     if (local_.size() != static_cast<std::size_t>(settings.size))
-      throw Error(fmt::format("transport {}: nobody has said which processes share a host", name_));
+      throw Error(fmt::format("transport {}: it is not known which processes share a host", name_));
     std::vector<bool> remote(local_.size());
     for (std::size_t p = 0; p < local_.size(); ++p) {
       local_[p] = settings.nodes[p] == settings.nodes[static_cast<std::size_t>(settings.rank)];
@@ -117,10 +117,11 @@ class Mixed final : public Transport {
   Transport& of(int peer) const noexcept { return local_[static_cast<std::size_t>(peer)] ? *shm_ : *net_; }
 
   std::string network_, name_;
-  Settings settings_;        ///< of the network backend
-  std::vector<bool> local_;  ///< [p]: on this host
+  Settings settings_;        ///< settings of the network backend
+  std::vector<bool> local_;  ///< whether process p is on this host, by p
   std::unique_ptr<Transport> shm_;
-  std::unique_ptr<Transport> net_;  ///< declared after shm_, so destroyed before it: it uses its region
+  /// Network backend; declared after shm_, whose region it uses, so destroyed before it.
+  std::unique_ptr<Transport> net_;
   LastLook last_look_;
 };
 

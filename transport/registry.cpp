@@ -21,10 +21,10 @@ namespace {
 struct Entry {
   std::string_view name;
   std::string_view description;
-  /// Returns why it is not usable here, or an empty string when it is. It is not asked before somebody needs
-  /// this backend.
+  /// Returns why the backend is not usable here, or an empty string when it is. It is not called before
+  /// somebody needs this backend.
   std::string (*trouble)();
-  /// Returns what there is of it on this machine. If it is null, nothing is to be said.
+  /// Returns what this machine has for the backend. Null: there is nothing to say.
   std::string (*found_here)();
   std::unique_ptr<Transport> (*make)(const Settings&);
 };
@@ -65,7 +65,8 @@ void check(const VerbsChoice& choice) {
   check_word(opt::verbs_memory, choice.memory);
 }
 
-/// Each lane has a connection to each peer, and rank 0 a stream to all.
+/// Throws Error unless enough files can be open. Each lane has a connection to each peer, and rank 0 a stream
+/// to all.
 void require_connections(const Settings& settings) {
   constexpr std::uint64_t kOthers = 24;
   const auto size = static_cast<std::uint64_t>(settings.size),

@@ -5,7 +5,7 @@
 
 namespace edgewire::transport {
 
-/// Throws Error when libsodium does not start.
+/// Returns random bytes. Throws Error when libsodium does not start.
 std::string random_bytes(std::size_t count);
 
 /// Returns a key of `bytes` bytes, made from the secret of the run, for this use only.
@@ -16,7 +16,7 @@ std::string derive_key(const std::string& secret, const std::string& use, std::s
 /// or make one.
 std::string seal(const std::string& text, const std::string& secret, const std::string& use);
 
-/// Returns an empty string when it was not sealed with this secret for this use.
+/// Returns the text that was sealed; empty when it was not sealed with this secret for this use.
 std::string unseal(const std::string& sealed, const std::string& secret, const std::string& use);
 
 }  // namespace edgewire::transport

@@ -30,9 +30,9 @@ namespace {
 
 using Token = std::array<std::uint64_t, 2>;
 
-constexpr const char* kNotHere = "it is not on this host or in another container";
+constexpr const char* kNotHere = "it is not on this host, or is in another container";
 
-/// Lies behind the region in the same file; then come size x kinds SignalLines.
+/// The header that lies behind the region in the same file; then come size x kinds SignalLines.
 struct alignas(64) SharedHeader {
   Token token{};
   alignas(64) Wakeup wakeup;
@@ -49,7 +49,7 @@ struct Blob {
   std::int32_t fd = -1;
   std::int32_t kinds = 0;
   std::uint64_t region_bytes = 0;
-  std::uint64_t process_space = 0;  ///< in which `pid` is a number
+  std::uint64_t process_space = 0;  ///< PID namespace of `pid`
   Token token{};
 };
 static_assert(sizeof(Blob) == 48);
@@ -74,7 +74,8 @@ FileDescriptor shared_file(std::size_t bytes) {
   return file;
 }
 
-/// Opens the file that a peer offers; `cause` says why it cannot, and `limit` that this process is at fault.
+/// Opens the file that a peer offers; `cause` says why it cannot be opened, and `limit` that this process is
+/// at fault.
 FileDescriptor open_offered(const Blob& blob, std::size_t bytes, std::string& cause, bool& limit) {
   const std::uint64_t here = process_space();
   if (blob.process_space != here && blob.process_space != 0 && here != 0) {
@@ -100,7 +101,7 @@ FileDescriptor open_offered(const Blob& blob, std::size_t bytes, std::string& ca
 /// A region, one's own or a peer's, mapped here.
 struct Region {
   topology::NodeMemory mapping;
-  std::span<std::byte> bytes;  ///< those that users see
+  std::span<std::byte> bytes;  ///< bytes that users see
   SharedHeader* header = nullptr;
   SignalLine* signals = nullptr;
 
@@ -155,7 +156,7 @@ class Shm final : public BackendBase {
       bool limit = false;
       const FileDescriptor file =
           open_offered(blob, Region::file_bytes(blob.region_bytes, lines_), cause, limit);
-      // A limit of this process is no matter of the other one.
+      // A limit of this process is not the fault of the other one.
       if (limit) throw Error(fmt::format("cannot share memory: {}", cause));
       // Perhaps the other one has just ended: then the bootstrap says why.
       for (int waited = 0; !file && waited < 100 && !settings_.health->failed(); ++waited)
@@ -172,7 +173,7 @@ class Shm final : public BackendBase {
     return offset < bytes.size() ? bytes.data() + offset : nullptr;
   }
   bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept override {
-    if (settings_.health->failed()) return false;  // the only sign for a sender that is never refused
+    if (settings_.health->failed()) return false;  // this is the only sign for a sender that is never refused
     const auto bytes = regions_[static_cast<std::size_t>(peer)].bytes;
     if (offset > bytes.size() || source.size() > bytes.size() - offset) {
       settings_.health->fail(-1, fmt::format("a write of {} bytes at offset {} exceeds the region of rank {}",
@@ -234,9 +235,9 @@ class Shm final : public BackendBase {
   std::size_t lines_;
   FileDescriptor file_;
   Token token_ = new_token();
-  std::vector<Region> regions_;                        ///< of every process
-  std::vector<std::atomic<std::uint64_t>> completed_;  ///< by index(); written by the lane's thread
-  /// [lane][peer]: a signal was raised and the peer not yet woken; used by the lane's thread.
+  std::vector<Region> regions_;                        ///< regions of all processes
+  std::vector<std::atomic<std::uint64_t>> completed_;  ///< counts by index(); written by the lane's thread
+  /// [lane][peer]: whether a signal was raised and the peer is not yet woken; used by the lane's thread.
   std::vector<std::vector<std::uint8_t>> to_wake_;
 };
 

@@ -93,7 +93,7 @@ int port_of(const FileDescriptor& listener) {
   sockaddr_storage at{};
   socklen_t length = sizeof at;
   getsockname(listener.get(), reinterpret_cast<sockaddr*>(&at), &length);
-  // The port lies at the same place for both families.
+  // Both families have the port at the same place.
   return ntohs(reinterpret_cast<const sockaddr_in*>(&at)->sin_port);
 }
 
@@ -138,7 +138,7 @@ FileDescriptor accept_from(const FileDescriptor& listener, std::string& from) {
   socklen_t length = sizeof at;
   FileDescriptor socket(
       accept4(listener.get(), reinterpret_cast<sockaddr*>(&at), &length, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  // It waits in the queue until there is room, and so would everybody: nothing would say why.
+  // The caller waits in the queue until there is room, and so would all others: nothing would say why.
   if (!socket && (errno == EMFILE || errno == ENFILE))
     throw Error(fmt::format("cannot take a connection: {}", reason(errno)));
   if (!socket) return socket;

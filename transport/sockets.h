@@ -6,10 +6,10 @@
 
 namespace edgewire::transport {
 
-/// Opens a listening socket on a numeric or named address; port 0: any free one. Throws Error that names
-/// both.
+/// Opens a listening socket on a numeric or named address; port 0: any free one. Throws Error that names the
+/// address and the port.
 FileDescriptor listen_on(const std::string& address, int port);
-/// Returns whether other hosts cannot reach this address. Throws Error when it means nothing.
+/// Returns whether other hosts cannot reach this address. Throws Error when the address means nothing.
 bool is_loopback(const std::string& address);
 /// Returns the port that a listening socket got.
 int port_of(const FileDescriptor& listener);
@@ -17,15 +17,15 @@ int port_of(const FileDescriptor& listener);
 std::string local_address(const FileDescriptor& connected);
 /// Returns the numeric address of the other end; "?" when the connection has ended.
 std::string peer_address(const FileDescriptor& connected);
-/// Lets the system probe a connection that has been idle for so long, and after three probes without an
+/// Lets the system probe a connection that has been idle for `idle_s`, and after three probes without an
 /// answer end it. Seconds are whole, and one at least.
 void keep_alive(const FileDescriptor& connected, double idle_s, double interval_s);
 /// The facts that TCP knows of the packets that this end of a connection sends.
 struct Sending {
-  bool known = false;         ///< false: it is no TCP connection
-  std::size_t waiting = 0;    ///< bytes that the other host has not acknowledged
-  double answered_s_ago = 0;  ///< since the other host has last acknowledged anything
-  int mtu = 0;                ///< of the way, as far as this host knows
+  bool known = false;         ///< whether the facts are known; false: it is no TCP connection
+  std::size_t waiting = 0;    ///< number of bytes that the other host has not acknowledged
+  double answered_s_ago = 0;  ///< seconds since the other host last acknowledged anything
+  int mtu = 0;                ///< MTU of the way, as far as this host knows
 };
 Sending sending(const FileDescriptor& connected);
 /// Returns a text as "MTU 9000 here; ping -M do -s 8972 ADDRESS tells". The text is empty inside a host,
@@ -38,10 +38,10 @@ FileDescriptor accept_from(const FileDescriptor& listener, std::string& from);
 /// A connection that is being made, non-blocking; the outcome shows in the socket's first use.
 struct Outgoing {
   FileDescriptor socket;
-  int error = 0;    ///< errno with which it failed at once; then the socket is of no use
-  std::string way;  ///< "from ADDRESS on INTERFACE"; empty where the system has not found a way
+  int error = 0;    ///< errno of a failure at once; then the socket is of no use
+  std::string way;  ///< the way as "from ADDRESS on INTERFACE"; empty where the system has not found a way
 };
-/// Throws Error when the address means nothing.
+/// Starts a connection. Throws Error when the address means nothing.
 Outgoing start_connecting(const std::string& address, int port);
 
 }  // namespace edgewire::transport

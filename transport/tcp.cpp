@@ -12,7 +12,8 @@
 namespace edgewire::transport {
 namespace {
 
-constexpr std::chrono::microseconds kLostPause{10'000};  ///< a lost peer is reported soon, see report_lost()
+/// Pause before a lost peer is reported; see report_lost().
+constexpr std::chrono::microseconds kLostPause{10'000};
 
 }  // namespace
 
@@ -22,7 +23,8 @@ bool Tcp::look(std::chrono::nanoseconds timeout) noexcept {
   std::array<epoll_event, kMost> events;
   const timespec limit{timeout.count() / 1'000'000'000, timeout.count() % 1'000'000'000};
   int count = epoll_pwait2(epoll_.get(), events.data(), kMost, &limit, nullptr);
-  if (count < 0 && (errno == ENOSYS || errno == EPERM))  // before Linux 5.11, or refused by a container
+  // epoll_pwait2 is missing before Linux 5.11, or a container refuses it.
+  if (count < 0 && (errno == ENOSYS || errno == EPERM))
     count = epoll_wait(epoll_.get(), events.data(), kMost,
                        static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(timeout).count()));
   if (count < 0 && errno != EINTR)
@@ -36,7 +38,7 @@ bool Tcp::look(std::chrono::nanoseconds timeout) noexcept {
       refuse_callers();
     } else {
       Link& link = *links_[event.data.u64];
-      // Zero-copy sends that are done come as EPOLLERR; a lost connection is EPOLLHUP as well.
+      // Zero-copy sends that are complete come as EPOLLERR; a lost connection is EPOLLHUP as well.
       if ((event.events & EPOLLERR) != 0) link.out.notified.store(true);  // pairs with load in flush()
       if ((event.events & (EPOLLRDHUP | EPOLLHUP)) != 0) link.in.hung_up.store(true);
       link.in.readable.store(true);                                       // pairs with load in receive()

@@ -35,11 +35,11 @@ inline constexpr std::size_t kUnitBytes = 64;
 
 /// Precedes every payload on a connection, in the byte order of the hosts (all little endian).
 struct FrameHeader {
-  std::uint64_t offset = 0;  ///< Write: in the receiver's region; Signal: the count
-  std::uint32_t length = 0;  ///< bytes of payload that follow; only a Write has any
-  std::uint16_t kind = 0;    ///< of a Signal
+  std::uint64_t offset = 0;  ///< offset in the receiver's region (Write), or count (Signal)
+  std::uint32_t length = 0;  ///< number of bytes of payload that follow; only a Write has any
+  std::uint16_t kind = 0;    ///< kind of a Signal
   FrameType type = FrameType::Goodbye;
-  std::uint8_t lead = 0;            ///< unused bytes between header and payload
+  std::uint8_t lead = 0;            ///< number of unused bytes between header and payload
   std::uint32_t payload_check = 0;  ///< CRC-32C of the payload
   std::array<std::byte, kUnitBytes - 24> spare{};
   std::uint32_t check = 0;  ///< CRC-32C of all members before it
@@ -69,21 +69,24 @@ struct SendQueue {
   static constexpr std::size_t kFrames = 512;
 
   std::vector<Frame> frames{kFrames};
-  std::uint64_t filled = 0;  ///< frames ever queued; of the lane's thread
+  std::uint64_t filled = 0;  ///< number of frames ever queued; used by the lane's thread
   alignas(64) std::atomic<std::uint64_t> published{
-      0};  ///< release by the lane's thread, acquire by the sending one
-  alignas(64) std::atomic<std::uint64_t> sent{0};  ///< whole; by the sending thread, for itself
-  std::atomic<std::uint64_t> reusable{0};   ///< frames; release by the sending thread, acquire by the lane's
-  std::atomic<std::uint64_t> completed{0};  ///< writes; release by the sending thread, acquire in completed()
-  std::atomic_flag busy;                    ///< held while sending; acquire and release pair with each other
-  std::size_t sent_bytes = 0;     ///< of the first frame that is not sent whole; of the holder of `busy`
-  std::uint64_t sent_writes = 0;  ///< that the frames in `sent` end; of the holder of `busy`
-  ZeroCopyCalls calls;            ///< belongs to the holder of `busy`
-  bool zero_copy = false;         ///< try it; of the holder of `busy`
+      0};  ///< frames to send; release by the lane's thread, acquire by the sending one
+  alignas(64) std::atomic<std::uint64_t> sent{0};  ///< frames sent whole; used by the sending thread alone
+  /// Frames that may be reused; release by the sending thread, acquire by the lane's.
+  std::atomic<std::uint64_t> reusable{0};
+  /// Completed writes; release by the sending thread, acquire in completed().
+  std::atomic<std::uint64_t> completed{0};
+  std::atomic_flag busy;  ///< held while sending; acquire and release pair with each other
+  /// Bytes sent of the first frame that is not sent whole; for the holder of `busy`.
+  std::size_t sent_bytes = 0;
+  std::uint64_t sent_writes = 0;  ///< writes that the frames in `sent` complete; for the holder of `busy`
+  ZeroCopyCalls calls;            ///< zero-copy sends; for the holder of `busy`
+  bool zero_copy = false;         ///< whether to try zero copy; for the holder of `busy`
   std::atomic<bool> notified{
-      false};  ///< calls may be done; set by poll() on EPOLLERR, cleared before looking
+      false};  ///< whether zero-copy sends may be done; set by poll() on EPOLLERR, cleared before looking
   std::atomic<bool> blocked{
-      false};                 ///< no room in the socket; set before sending, cleared by poll() on EPOLLOUT
+      false};  ///< whether there is no room in the socket; set before sending, cleared by poll() on EPOLLOUT
   std::atomic<int> error{0};  ///< errno of a failed send, for the receiving side to report; single value
 };
 
@@ -92,21 +95,22 @@ struct SendQueue {
 struct Arrivals {
   static constexpr std::size_t kStagingBytes = 16384;
 
-  std::atomic_flag busy;              ///< pairs with itself, and with `readable`: see receive()
-  std::atomic<bool> readable{false};  ///< cleared before reading, set by poll() on EPOLLIN: no event is lost
-  std::atomic<bool> hung_up{false};   ///< set by poll(): read until the end shows
-  std::atomic<bool> ended{false};     ///< nothing more comes or goes; set by the receiving thread
-  std::atomic<bool> lost{false};      ///< it ended without goodbye; pairs with report_lost()
-  int error = 0;                      ///< errno that ended it; 0 when the peer closed it
-  bool goodbye = false;               ///< the peer ends in good order
-  bool large = false;                 ///< the payload under way is large: stage little of what follows it
-  std::byte* place = nullptr;         ///< where the next payload byte goes
+  std::atomic_flag busy;  ///< held while receiving; pairs with itself, and with `readable`: see receive()
+  /// Whether bytes may be there: cleared before reading, set by poll() on EPOLLIN: no event is lost.
+  std::atomic<bool> readable{false};
+  std::atomic<bool> hung_up{false};  ///< whether to read until the end shows; set by poll()
+  std::atomic<bool> ended{false};    ///< whether nothing more comes or goes; set by the receiving thread
+  std::atomic<bool> lost{false};  ///< whether the connection ended without goodbye; pairs with report_lost()
+  int error = 0;                  ///< errno that ended the connection; 0 when the peer closed it
+  bool goodbye = false;           ///< whether the peer ends in good order
+  bool large = false;  ///< whether the payload under way is large; then little of what follows it is staged
+  std::byte* place = nullptr;  ///< place of the next payload byte
   std::size_t payload_left = 0;
-  std::uint32_t crc = 0;      ///< of the payload under way, as far as it has arrived
-  std::uint32_t awaited = 0;  ///< what `crc` must be at its end
-  std::size_t skip = 0;       ///< bytes that mean nothing, before anything else
-  std::size_t tail = 0;       ///< such bytes behind the payload under way
-  std::size_t begin = 0;      ///< of the bytes in `staging` that were not taken
+  std::uint32_t crc = 0;      ///< CRC of the payload under way, as far as it has arrived
+  std::uint32_t awaited = 0;  ///< value that `crc` must have at its end
+  std::size_t skip = 0;       ///< number of unused bytes that come next
+  std::size_t tail = 0;       ///< number of unused bytes behind the payload under way
+  std::size_t begin = 0;      ///< start of the bytes in `staging` that were not taken
   std::size_t end = 0;
   std::array<std::byte, kStagingBytes> staging;
 };
@@ -116,7 +120,7 @@ struct Link {
   int peer = -1;
   int lane = -1;
   FileDescriptor socket;
-  std::string address;  ///< of the peer's end
+  std::string address;  ///< address of the peer's end
   SendQueue out;
   Arrivals in;
 };
@@ -124,8 +128,8 @@ struct Link {
 class Tcp final : public NetworkBackend {
  public:
   explicit Tcp(const Settings& settings);
-  /// Sends what is queued and says goodbye; waits for a limited time. Writes that peers still send are lost,
-  /// so destroy it only after a collective step that follows the last exchange.
+  /// Sends what is queued and says goodbye; it waits for a limited time. Writes that peers still send are
+  /// lost, so destroy it only after a collective step that follows the last exchange.
   ~Tcp() override;
 
   std::string_view name() const noexcept override { return "tcp"; }
@@ -181,16 +185,18 @@ class Tcp final : public NetworkBackend {
 
   FileDescriptor listener_;
   FileDescriptor epoll_;
-  Alarm alarm_;                               ///< one thread sleeps in epoll, others on wakeup_
-  std::vector<std::unique_ptr<Link>> links_;  ///< by peer and lane; null for this rank and peers left out
+  Alarm alarm_;  ///< alarm for the thread that sleeps in epoll; others sleep on wakeup_
+  /// Links by peer and lane; null for this rank and peers left out.
+  std::vector<std::unique_ptr<Link>> links_;
   std::atomic<std::uint64_t> refused_connections_{0};  // single values, paired with nothing
   std::atomic<std::uint64_t> corrupt_frames_{0};
   std::atomic<std::uint64_t> zero_copy_sends_{0};
   std::atomic<std::uint64_t> copied_sends_{0};
-  std::atomic_flag looking_;          ///< one thread at a time asks for events without waiting
-  std::atomic<Link*> lost_{nullptr};  ///< ended without goodbye, not yet reported; see report_lost()
-  Clock::time_point lost_at_;         ///< written before lost_
-  std::atomic_flag losing_;           ///< only one link at a time
+  std::atomic_flag looking_;  ///< held by the thread that asks for events without waiting
+  /// Link that ended without goodbye, not yet reported; see report_lost().
+  std::atomic<Link*> lost_{nullptr};
+  Clock::time_point lost_at_;  ///< time when lost_ ended; written before lost_
+  std::atomic_flag losing_;    ///< held so that only one link at a time is reported
 };
 
 }  // namespace edgewire::transport

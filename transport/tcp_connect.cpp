@@ -25,7 +25,7 @@ constexpr std::chrono::seconds kGoodbyeLimit{1};
 /// Makes TCP notice within the peer timeout that a link is cut: by TCP_USER_TIMEOUT (RFC 5482) if data is not
 /// acknowledged, by keepalive probes if nothing is sent.
 void set_options(const FileDescriptor& socket, double peer_timeout_s) {
-  // The limit ends before the timeout, so that all hear of it in time.
+  // The limit is shorter than the timeout, so that all hear of it in time.
   const int limit_ms = std::max(1, static_cast<int>(peer_timeout_s * 800));
   setsockopt(socket.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms, sizeof limit_ms);
   keep_alive(socket, peer_timeout_s / 2, peer_timeout_s / 6);

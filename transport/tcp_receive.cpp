@@ -13,11 +13,13 @@
 namespace edgewire::transport {
 namespace {
 
-constexpr std::size_t kLargeBytes = 16384;  ///< from here on, payload should not pass through staging
-/// Read with the end of a large payload: its tail, a signal, and what precedes the next payload.
+/// Least bytes of a large payload, which should not pass through staging.
+constexpr std::size_t kLargeBytes = 16384;
+/// Number of bytes that are read with the end of a large payload: its tail, a signal, and what precedes the
+/// next payload.
 constexpr std::size_t kAheadBytes = 4 * kUnitBytes;
 constexpr std::size_t kTurnBytes = std::size_t{1}
-                                   << 22;  ///< from one connection before others get their turn
+                                   << 22;  ///< bytes read from one connection before others get their turn
 constexpr std::chrono::milliseconds kExplainLimit{200};
 /// Returns whether the error says nothing of the peer: a container or a firewall of this host refuses.
 constexpr bool is_refusal(int error) { return error == EPERM || error == ENOSYS; }
@@ -31,7 +33,7 @@ void Tcp::receive(Link& link) noexcept {
   Arrivals& in = link.in;
   bool more = true;
   while (more && in.readable.load() && !in.busy.test_and_set()) {
-    in.readable.store(false);  // first: an event that comes while reading must not be lost
+    in.readable.store(false);  // cleared first: an event that comes while reading must not be lost
     more = read(link);
     in.busy.clear();
   }
@@ -45,7 +47,7 @@ bool Tcp::read(Link& link) noexcept {
   while (!in.ended.load(std::memory_order_relaxed) && take_staged(link)) {
     if (turn_bytes >= kTurnBytes) {
       in.readable.store(true);
-      announce();  // nobody may sleep now
+      announce();  // no thread may sleep now
       return false;
     }
     std::memmove(in.staging.data(), in.staging.data() + in.begin, in.end - in.begin);
@@ -61,7 +63,7 @@ bool Tcp::read(Link& link) noexcept {
     if (got <= 0) {
       if (got < 0 && errno == EINTR) continue;
       const int error = got == 0 ? 0 : errno;
-      // Receiving does not meet what sending has.
+      // A failed send does not show in what receiving returns.
       if (error != EAGAIN || is_refusal(link.out.error.load(std::memory_order_relaxed)))
         end(link, error == EAGAIN ? 0 : error);
       break;

@@ -14,7 +14,7 @@
 namespace edgewire::transport {
 namespace {
 
-constexpr std::size_t kBatchFrames = 64;  ///< sent by one call at most
+constexpr std::size_t kBatchFrames = 64;  ///< frames that one call sends at most
 /// Mean payload of a frame above which a copy costs more than a zero-copy send (about 10 KB, as the kernel's
 /// documentation says).
 constexpr std::size_t kZeroCopyBytes = 32768;
@@ -51,7 +51,7 @@ bool Tcp::write(int lane, int peer, std::size_t offset, std::span<const std::byt
   Link& to = link(lane, peer);
   const std::size_t frames = std::max<std::size_t>((source.size() + kMaxFrameBytes - 1) / kMaxFrameBytes, 1);
   if (SendQueue::kFrames - (to.out.filled - to.out.reusable.load(std::memory_order_acquire)) < frames) {
-    to.out.published.store(to.out.filled, std::memory_order_release);  // or nobody would ever make room
+    to.out.published.store(to.out.filled, std::memory_order_release);  // otherwise no thread would make room
     return false;
   }
   const auto lead = static_cast<std::uint8_t>(reinterpret_cast<std::uintptr_t>(source.data()) % kUnitBytes);
@@ -61,7 +61,8 @@ bool Tcp::write(int lane, int peer, std::size_t offset, std::span<const std::byt
     const auto part = rest.first(std::min(rest.size(), kMaxFrameBytes));
     rest = rest.subspan(part.size());
     FrameHeader header{offset, static_cast<std::uint32_t>(part.size()), 0, FrameType::Write, lead};
-    if (settings_.integrity) header.payload_check = crc32c(part);  // now, while the cache has it
+    // Computed now, while the cache has the bytes.
+    if (settings_.integrity) header.payload_check = crc32c(part);
     queue(to, header, part.data(), rest.empty());
     offset += part.size();
     frame_bytes += header.bytes();
@@ -112,7 +113,7 @@ void Tcp::flush(Link& link) noexcept {
   };
   bool progress = false;
   while ((pending() || out.notified.load()) && !out.busy.test_and_set()) {
-    if (out.notified.exchange(false)) {  // first: what is told meanwhile must not be lost
+    if (out.notified.exchange(false)) {  // cleared first: a report that comes meanwhile must not be lost
       reap(link);
       progress = true;
     }
@@ -157,7 +158,7 @@ bool Tcp::send_some(Link& link) noexcept {
     }
     out.error.store(errno, std::memory_order_relaxed);
     link.in.readable.store(true,
-                           std::memory_order_release);  // pairs with exchange in receive(), which says why
+                           std::memory_order_release);  // pairs with exchange in receive(), which reports it
     return false;
   }
   out.blocked.store(false);

@@ -26,7 +26,7 @@ struct DpdkChoice {
   std::uint64_t bits_per_s = 0;  ///< limit of what is sent; 0: the rate that the port reports
   std::string faults{};          ///< for tests, what a bad link would do: see dpdk/frame_port.h
 
-  int poll_cpu = -1;  ///< a core that nobody else uses, where a thread polls all the time; -1: none
+  int poll_cpu = -1;  ///< core that nobody else uses, where a thread polls all the time; -1: none
 
   /// Frames in IPv4 and UDP from this address, see dpdk/ip_choice.h; empty: plain Ethernet.
   std::string udp{};
@@ -38,35 +38,37 @@ struct DpdkChoice {
 
 /// The cards of the verbs backend, and how they are used.
 struct VerbsChoice {
-  std::string
-      device{};  ///< NAME[:PORT[:GID_INDEX]], of several (rails) divided by commas; empty: the nearest
-  int traffic_class = 0;         ///< of RoCE packets: DSCP in the upper six bits
-  std::string memory = "auto";   ///< pinned, on-demand (paging), or auto: on-demand only if pinning fails
-  bool progress_thread = false;  ///< a thread takes completions, instead of the callers of poll() and wait()
-  int poll_cpu = -1;       ///< a core that nobody else uses, where that thread polls all the time; -1: none
-  bool immediates = true;  ///< false: signal by sends, as iWARP must; for tests
+  /// Cards as NAME[:PORT[:GID_INDEX]], of several (rails) divided by commas; empty: the nearest.
+  std::string device{};
+  int traffic_class = 0;  ///< class of RoCE packets: DSCP in the upper six bits
+  /// registration: pinned, on-demand (paging), or auto: on-demand only if pinning fails.
+  std::string memory = "auto";
+  /// Whether a thread takes completions, instead of the callers of poll() and wait().
+  bool progress_thread = false;
+  int poll_cpu = -1;       ///< core that nobody else uses, where that thread polls all the time; -1: none
+  bool immediates = true;  ///< whether signals are immediates; false: sends, as iWARP must; for tests
 };
 
 /// The settings that a backend must know before it is made. `health` outlives the transport.
 struct Settings {
   int rank = 0;
   int size = 1;
-  int lanes = 1;               ///< sending threads; the same number in every process
+  int lanes = 1;               ///< number of sending threads; the same number in every process
   int kinds = 1;               ///< number of signal counters from each peer
   std::string secret;          ///< per-run secret, 32 bytes, the same in every process
   std::string address;         ///< local address to listen on (tcp); empty: 127.0.0.1
   double peer_timeout_s = 10;  ///< limit of every blocking step
   Health* health = nullptr;
-  std::vector<int> nodes{};      ///< [p] == [q]: processes p and q are on one host (shm+tcp)
-  std::vector<bool> left_out{};  ///< [p]: do not connect, another transport leads there; empty: none
+  std::vector<int> nodes{};      ///< host of each process, as a number (shm+tcp)
+  std::vector<bool> left_out{};  ///< whether another transport leads to process p, by p; empty: to none
   std::span<std::byte>
       region{};  ///< memory for expose() to take instead of its own; outlives the transport (tcp)
   std::vector<int> process_nodes{};  ///< NUMA node of each process of this host; empty: not known (verbs)
-  int process_index = 0;             ///< of this process in process_nodes
+  int process_index = 0;             ///< index of this process in process_nodes
   std::vector<int> memory_nodes{};   ///< NUMA nodes of this process's workers, for its region; empty: any
   VerbsChoice verbs{};
   DpdkChoice dpdk{};
-  bool integrity = true;  ///< check all that arrives by a CRC-32C; the same in every process (tcp)
+  bool integrity = true;  ///< whether a CRC-32C checks all that arrives; the same in every process (tcp)
 
   bool leaves_out(int peer) const {
     return peer == rank || (!left_out.empty() && left_out[static_cast<std::size_t>(peer)]);
@@ -75,25 +77,26 @@ struct Settings {
 
 /// Sums over all lanes since the start. Bytes are what this process sent.
 struct Counters {
-  std::uint64_t writes = 0;               ///< writes accepted
+  std::uint64_t writes = 0;               ///< number of accepted writes
   std::uint64_t payload_bytes = 0;        ///< bytes of all accepted writes
   std::uint64_t frame_bytes = 0;          ///< payload, frame headers and signals, as given to the link
   std::uint64_t wire_bytes = 0;           ///< frame_bytes and the headers of the link (see wire_bytes_of())
-  std::uint64_t refused_connections = 0;  ///< strangers turned away
-  std::uint64_t zero_copy_sends = 0;      ///< calls that let the system send without a copy (tcp)
-  std::uint64_t copied_sends = 0;         ///< reports that the system copied anyway; a link then stops trying
-  std::uint64_t handshake_messages = 0;   ///< sent to make connections (tcp)
-  std::uint64_t refused_frames = 0;       ///< frames outside the sender's part of the region, or malformed
+  std::uint64_t refused_connections = 0;  ///< number of strangers turned away
+  std::uint64_t zero_copy_sends = 0;      ///< number of calls that let the system send without a copy (tcp)
+  /// Number of reports that the system copied anyway; a link then stops trying.
+  std::uint64_t copied_sends = 0;
+  std::uint64_t handshake_messages = 0;  ///< messages sent to make connections (tcp)
+  std::uint64_t refused_frames = 0;      ///< frames outside the sender's part of the region, or malformed
   // The following counts are for links that lose frames (dpdk). The counters above do not include them.
   std::uint64_t retransmitted_bytes = 0;  ///< payload that was sent again
-  std::uint64_t duplicate_frames = 0;     ///< arrived again and were dropped
-  std::uint64_t reordered_frames = 0;     ///< arrived before an earlier frame, and waited for it
-  std::uint64_t corrupt_frames = 0;       ///< cut short or changed on the way
-  std::uint64_t foreign_frames = 0;       ///< of another run, or protocol
-  std::uint64_t missed_frames = 0;        ///< dropped by this process's port because it had no buffer
+  std::uint64_t duplicate_frames = 0;     ///< frames that arrived again and were dropped
+  std::uint64_t reordered_frames = 0;     ///< frames that arrived before an earlier frame, and waited for it
+  std::uint64_t corrupt_frames = 0;       ///< frames cut short or changed on the way
+  std::uint64_t foreign_frames = 0;       ///< frames of another run, or protocol
+  std::uint64_t missed_frames = 0;        ///< frames dropped by this process's port because it had no buffer
   /// Frames that arrived at each queue of this process's port.
   std::array<std::uint64_t, 16> queue_frames{};
-  bool sends_in_place = false;  ///< payload is sent without a copy
+  bool sends_in_place = false;  ///< whether payload is sent without a copy
 };
 
 /// One-sided communication with notification among `size` processes.
@@ -106,7 +109,7 @@ class Transport {
  public:
   virtual ~Transport() = default;
   virtual std::string_view name() const noexcept = 0;
-  /// Cards or ports that it uses, in words, once it is connected; may be empty.
+  /// Describes the cards or ports that it uses, once it is connected. The result may be empty.
   virtual std::string describe() const { return {}; }
 
   // ---- control plane -------------------------------------------------------------------------------
@@ -119,7 +122,7 @@ class Transport {
   virtual std::span<std::byte> expose(std::size_t bytes, std::span<const Part> parts) = 0;
   /// Returns what the other processes need in order to connect. It is opaque, and valid after expose().
   virtual std::string blob() const = 0;
-  /// `blobs[p]` is process p's blob(). Returns when every pair can communicate.
+  /// Connects all processes, and returns when every pair can communicate. `blobs[p]` is process p's blob().
   virtual void connect(std::span<const std::string> blobs) = 0;
   /// Returns memory for the source of writes. The transport owns it, and it is page aligned and zeroed. It
   /// may be called several times.
@@ -151,8 +154,8 @@ class Transport {
   /// Makes progress on all lanes: takes completions, places arrivals. Returns false once the job has failed,
   /// and from then on; health says why.
   virtual bool poll() noexcept = 0;
-  /// Blocks until something may have arrived, or for `timeout`; then as poll(). For threads that wait while
-  /// there are more threads than cores.
+  /// Blocks until something may have arrived, or for `timeout`; then does as poll() does. For threads that
+  /// wait while there are more threads than cores.
   virtual bool wait(std::chrono::microseconds timeout) noexcept = 0;
   /// Returns the number of writes of this lane to this peer whose source bytes may be reused.
   virtual std::uint64_t completed(int lane, int peer) const noexcept = 0;
@@ -162,8 +165,8 @@ class Transport {
   /// Returns the latest count of `kind` from `peer`. It acquires: all writes before that signal are visible
   /// to the caller.
   virtual std::uint64_t signalled(int peer, int kind) const noexcept = 0;
-  /// Changes whenever something has arrived. For code that waits on two transports. Backends that are never
-  /// used like that return 0.
+  /// Returns a number that changes whenever something has arrived, for code that waits on two transports.
+  /// Backends that are never used like that return 0.
   virtual std::uint32_t arrivals() const noexcept { return 0; }
 
   virtual Counters counters() const noexcept = 0;
@@ -180,7 +183,7 @@ struct Backend {
   std::string name;
   std::string description;
   bool usable = false;
-  std::string reason;  ///< why it is not usable here, and the remedy; empty when it is
+  std::string reason;  ///< reason why the backend is not usable here, and the remedy; empty when it is usable
 };
 
 /// Returns all known backends, usable or not, in order of preference inside a host.

@@ -45,8 +45,9 @@ class Wakeup {
     sleep_if(seen, timeout, [] { return true; });
   }
 
-  /// Does the same if holds() says so when this thread already counts as a sleeper. Whoever ends what it asks
-  /// for, and then calls wake_sleepers(), wakes this thread, or this thread sees that and does not sleep.
+  /// Does the same if holds() says so when this thread already counts as a sleeper. A thread that ends what
+  /// holds() asks for, and then calls wake_sleepers(), wakes this thread, or this thread sees that and does
+  /// not sleep.
   template <class Holds>
   void sleep_if(std::uint32_t seen, std::chrono::nanoseconds timeout, const Holds& holds) noexcept {
     const timespec limit{timeout.count() / 1'000'000'000, timeout.count() % 1'000'000'000};

@@ -13,10 +13,10 @@ class ZeroCopyCalls {
  public:
   explicit ZeroCopyCalls(std::uint32_t first = 0) noexcept : oldest_(first), next_(first) {}
 
-  /// Says how much a socket has accepted since its start.
+  /// The amount that a socket has accepted since its start.
   struct Position {
-    std::uint64_t frames = 0;  ///< complete frames
-    std::uint64_t writes = 0;  ///< writes whose last frame is among these
+    std::uint64_t frames = 0;  ///< number of complete frames
+    std::uint64_t writes = 0;  ///< number of writes whose last frame is among these
   };
 
   /// Returns whether too many calls are not done: then send without zero copy.
@@ -42,8 +42,9 @@ class ZeroCopyCalls {
   };
 
   std::array<Call, kCalls> calls_;
-  std::uint32_t oldest_;  ///< the oldest call that is not done; numbers wrap around, like the kernel's
-  std::uint32_t next_;    ///< number of the next call
+  /// Number of the oldest call that is not done; numbers wrap around, like the kernel's.
+  std::uint32_t oldest_;
+  std::uint32_t next_;  ///< number of the next call
 };
 
 }  // namespace edgewire::transport

@@ -273,7 +273,7 @@ void NetbenchOptions::check() const {
   if (sizes.empty()) refuse(fmt::format("{}: there are none", opt::sizes));
   const int lanes = process.workers;
   if (lanes < 1 || lanes > kMaxLanes)
-    refuse(fmt::format("{} is not from 1 to {}", opt::lanes(lanes), kMaxLanes));
+    refuse(fmt::format("{} is outside the range 1 to {}", opt::lanes(lanes), kMaxLanes));
   for (const std::size_t bytes : sizes) {
     if (bytes < 1) refuse(fmt::format("{}: 0 bytes cannot be measured", opt::sizes));
     if (bytes > kMaxNetbenchBytes / static_cast<std::size_t>(lanes))

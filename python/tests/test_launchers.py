@@ -62,7 +62,7 @@ def check(done, folder, processes):
     assert np.allclose(values[0], ew.pagerank(ew.Graph.from_numpy(*eval(EDGES))), rtol=1e-5)
     for rank in range(processes):
         line = (folder / f"{rank}.error").read_text()
-        assert "damping=3 is not from 0 to 1" in line and "\n" not in line
+        assert "damping=3 is outside the range 0 to 1" in line and "\n" not in line
 
 
 def test_mpirun(tmp_path):
@@ -102,7 +102,7 @@ def test_srun_ends_with_the_error_of_every_rank(slurm, tmp_path):
             sys.exit(str(error))
     """), cwd=tmp_path)
     assert done.returncode != 0
-    assert len([line for line in done.stderr.splitlines() if line.endswith("damping=3 is not from 0 to 1")]) == 2, done
+    assert len([line for line in done.stderr.splitlines() if line.endswith("damping=3 is outside the range 0 to 1")]) == 2, done
 
 
 def test_srun_without_pmix(slurm, tmp_path):

@@ -78,10 +78,10 @@ void ArrayFileWriter::Section::copy(std::uint64_t begin, std::span<std::byte> ou
 
 void ArrayFileWriter::write(const std::string& path, const std::string& key, std::uint64_t generation,
                             const ForEach& for_each) const {
-  refuse_changed_files();  // that the arrays follow from
+  refuse_changed_files();  // the arrays were made from these files
   struct Block {
     const Section* section;
-    std::uint64_t begin;  ///< in the section
+    std::uint64_t begin;  ///< the first byte's offset in the section
     std::uint64_t offset;
   };
   std::uint64_t blocks = 0;
@@ -96,7 +96,7 @@ void ArrayFileWriter::write(const std::string& path, const std::string& key, std
   std::vector<Block> work;
   std::uint64_t end = header.front_bytes;
   for (const Section& section : sections_) {
-    if (section.bytes == 0) {  // so that the file ends with what is written last
+    if (section.bytes == 0) {  // an empty section takes no place, so the file ends with what is written last
       table.push_back({0, 0});
       continue;
     }
@@ -107,7 +107,7 @@ void ArrayFileWriter::write(const std::string& path, const std::string& key, std
     end = offset + section.bytes;
   }
   header.file_bytes = end;
-  OutputFile file(path, 0644);  // so it is trusted, whatever the umask
+  OutputFile file(path, 0644);  // the reader trusts it, whatever the umask
   file.reserve(end);
   std::vector<std::uint64_t> checksums(blocks);
   for_each(blocks, [&](int, std::uint64_t b) {
@@ -143,10 +143,11 @@ void ArrayFileReader::check_front(const std::string& key) {
   const std::uint64_t bytes = file_.bytes();
   if (bytes < sizeof header_) file_.fail(bytes, "the file is cut short");
   std::memcpy(&header_, file_.data(), sizeof header_);
-  if (header_.magic != ArrayFileHeader::kMagic) file_.fail(0, "not a plan cache");
+  if (header_.magic != ArrayFileHeader::kMagic) file_.fail(0, "it is not a plan cache");
   if (header_.version != ArrayFileHeader::kVersion) {
-    file_.fail(offsetof(ArrayFileHeader, version), fmt::format("format version {}, but this program has {}",
-                                                               header_.version, ArrayFileHeader::kVersion));
+    file_.fail(offsetof(ArrayFileHeader, version),
+               fmt::format("the file has format version {}, but this program has {}", header_.version,
+                           ArrayFileHeader::kVersion));
   }
   if (header_.file_bytes != bytes) {
     file_.fail(std::min(bytes, header_.file_bytes),
@@ -167,7 +168,7 @@ void ArrayFileReader::check_front(const std::string& key) {
   std::uint64_t blocks = 0;
   for (const auto& section : sections_) {
     if (section.offset > bytes || section.bytes > bytes - section.offset || section.offset % kAlignment != 0)
-      file_.fail(table, "a section is not where it should be");
+      file_.fail(table, "a section is not at its place");
     blocks += blocks_of(section.bytes);
   }
   if (blocks != checksums_.size()) file_.fail(table, "sections and checksums do not match");

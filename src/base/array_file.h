@@ -32,14 +32,15 @@ struct ArrayFileHeader {
   std::array<char, 8> magic = kMagic;
   std::uint32_t version = kVersion;
   std::uint32_t sections = 0;
-  std::uint64_t key_bytes = 0;    ///< without padding
-  std::uint64_t front_bytes = 0;  ///< all but the sections
+  std::uint64_t key_bytes = 0;    ///< number of bytes of the key, without padding
+  std::uint64_t front_bytes = 0;  ///< number of bytes before the sections
   std::uint64_t file_bytes = 0;
-  std::uint64_t generation = 0;  ///< the same in all files that the processes of one run wrote
+  /// Number that is the same in all files which the processes of one run wrote.
+  std::uint64_t generation = 0;
   std::uint64_t reserved = 0;
   std::uint64_t checksum = 0;
-  /// Returns the checksum that belongs there: XXH3-64 of the header with that of `rest`, the rest of the
-  /// front, in that field.
+  /// Returns the checksum for the field `checksum`: XXH3-64 of the header, with the checksum of `rest`, the
+  /// rest of the front, in that field.
   std::uint64_t checksum_with(std::span<const std::uint8_t> rest) const;
 };
 static_assert(sizeof(ArrayFileHeader) == 64 && std::is_trivially_copyable_v<ArrayFileHeader>);
@@ -76,9 +77,9 @@ class ArrayFileWriter {
  private:
   struct Section {
     std::vector<std::span<const std::byte>> parts;
-    std::vector<std::uint64_t> starts;  ///< of each part
+    std::vector<std::uint64_t> starts;  ///< offset of each part
     std::uint64_t bytes = 0;
-    /// Copies what begins at `begin`.
+    /// Copies the section's bytes from `begin` on.
     void copy(std::uint64_t begin, std::span<std::byte> out) const;
   };
   std::vector<Section> sections_;
@@ -125,7 +126,7 @@ class ArrayFileReader {
     return size;
   }
   void check_front(const std::string& key);
-  /// Goes to the next section, having checked this one and copied it into `copies`, unless that is empty.
+  /// Checks this section, copies it into `copies`, unless that is empty, and goes to the next section.
   const std::uint8_t* check(std::span<std::byte> copies);
   void copy(std::span<std::byte> out);
 

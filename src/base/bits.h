@@ -25,15 +25,15 @@ inline bool test_bit(std::span<const std::uint64_t> words, std::uint64_t bit) no
   return (word.load(std::memory_order_relaxed) >> bit % 64 & 1) != 0;
 }
 
-/// A set of small numbers, such as vertices: a bit for each, so that much of it stays in the caches. Who
-/// tests while others set() may see either.
+/// A set of small numbers, such as vertices: a bit for each, so that much of it stays in the caches. A reader
+/// who tests while others set() may see either.
 class Bits {
  public:
   using Word = std::uint64_t;
   static constexpr std::uint32_t kBits = 64;
 
   explicit Bits(std::uint64_t size) : words_((size + kBits - 1) / kBits) {}
-  /// Makes a set of `members`, which, here and below, are numbers of any numbering.
+  /// Makes a set of `members`, which may be numbers of any type.
   template <class Numbers>
   Bits(std::uint64_t size, const Numbers& members) : Bits(size) {
     add_all(members);
@@ -42,7 +42,7 @@ class Bits {
   /// Sets the bit and returns whether this call was the one that set it. Several threads may call it at the
   /// same time.
   bool set(std::uint64_t bit) noexcept { return set_bit(words_[bit / kBits], bit % kBits); }
-  /// Sets the numbers first + i for which bit i of `some` is set, which are in the set's range. Several
+  /// Sets the numbers first + i for which bit i of `some` is set. All must be in the set's range. Several
   /// threads may call it at the same time.
   void set_some(std::uint64_t first, Word some) noexcept {
     const std::uint64_t shift = first % kBits;
@@ -94,12 +94,12 @@ class Bits {
   std::vector<Word> words_;
 };
 
-/// Sorts numbers of the range [first, last), which all differ, where they are so many that bits are the
-/// faster way. Returns whether they are. `empty`: a set with room for as many as the range has, and empty
-/// afterwards, too.
+/// Sorts numbers of the range [first, last), which all differ, by means of a set of bits, where they are so
+/// many that this is faster than comparing. Returns whether it has. `empty`: a set with room for as many
+/// numbers as the range has; it is empty afterwards, too.
 template <class Number>
 bool sort_many(std::span<Number> numbers, Bits& empty, std::uint32_t first, std::uint32_t last) {
-  constexpr std::size_t kMany = 4;  // numbers of as many words
+  constexpr std::size_t kMany = 4;  // words of bits that may be read for each number
   const std::size_t words = (last - first + std::size_t{Bits::kBits} - 1) / Bits::kBits;
   if (numbers.size() * kMany < words) return false;
   if (empty.words() < words) empty = Bits(last - first);

@@ -53,7 +53,7 @@ void for_groups(const ControlGroups& groups, const std::string& controller,
     if (!first_version && !controllers.empty()) continue;
     path mount = groups.mounts;
     if (first_version) mount /= exists(mount / controller) ? controller : controllers;
-    // A container may not see the folder of its group, but as the root.
+    // A container may not see the folder of its group, except as the root.
     for (path at = path(group).relative_path();; at = at.parent_path()) {
       visit(mount / at, first_version ? Version::first : Version::second);
       if (at.empty()) break;

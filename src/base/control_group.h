@@ -21,8 +21,8 @@ struct ControlGroups {
   /// Returns how many processes of the nearest group the kernel has killed for want of memory, in the group
   /// or in the whole machine. Returns nothing where the kernel does not say.
   std::optional<std::uint64_t> memory_kills() const;
-  /// Returns the time that the group's threads may run, in seconds a second: 1.5 is that of one and a half
-  /// CPUs. It is the least of all groups; 0 where nothing limits it.
+  /// Returns the CPU time that the group's threads may use, in seconds a second: 1.5 is that of one and a
+  /// half CPUs. It is the least of all groups; 0 where nothing limits it.
   double cpu_quota() const;
 };
 
@@ -33,7 +33,7 @@ std::uint64_t installed_memory() noexcept;
 /// Returns how many bytes the machine and the groups have free; 2^64 - 1 where that is not known.
 std::uint64_t available_memory();
 
-/// Throws Error ("PATH: needs about N MB of memory, M MB are available") when less than `bytes` is free. Says
+/// Throws Error ("PATH: needs about N MB of memory, M MB are available") when less than `bytes` is free. Does
 /// nothing where that is not known.
 void require_memory(const std::string& path, std::uint64_t bytes);
 

@@ -1,6 +1,6 @@
 // The base folder has what any room may use: the ways to give up, files of arrays, output files that are
-// whole or not there, parallel loops, checksums and small helpers. Of ours it includes the public headers
-// alone. This file has the ways in which Edgewire gives up.
+// whole or not there, parallel loops, checksums and small helpers. It includes no other folder of ours than
+// the public headers. This file has the ways in which Edgewire gives up.
 #pragma once
 
 #include <exception>
@@ -22,14 +22,16 @@ class FileChanged : public Error {
   bool told_;
 };
 
-/// Nobody reads stdout any more, as behind `| head`. The program says nothing and exits with 141, as if
-/// SIGPIPE had ended it. Processes of a job that hear this message from another end in the same way.
+/// A failure because nobody reads stdout any more, as behind `| head`. The program says nothing and exits
+/// with 141, as if SIGPIPE had ended it. Processes of a job that hear this message from another end in the
+/// same way.
 class OutputClosed : public Error {
  public:
   static constexpr const char* kMessage = "nobody reads its output any more";
   OutputClosed() : Error(kMessage) {}
 };
-inline constexpr int kOutputClosedStatus = 141;  ///< as shells say of what SIGPIPE has ended
+/// Exit status that shells show for a program that SIGPIPE has ended.
+inline constexpr int kOutputClosedStatus = 141;
 
 /// Returns the limit of the shell that may be the cause of an errno, and a limit that would do. The text is "
 /// (`ulimit -n` allows 8: raise it with `ulimit -n 1024`)", for example, or "" where no limit may be the

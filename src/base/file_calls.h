@@ -47,7 +47,7 @@ std::uint64_t read_up_to(int descriptor, const std::string& path, void* to, std:
 /// the system's reason.
 std::uint64_t read_start(const std::string& path, void* to, std::uint64_t bytes);
 
-/// Returns what is in a folder, in no order, as far as `error` is none.
+/// Returns what is in a folder, in no order. Entries are missing where `error` is set.
 std::vector<std::filesystem::directory_entry> entries_of(const std::filesystem::path& folder,
                                                          std::error_code& error);
 

@@ -30,16 +30,17 @@ namespace {
 
 /// The facts that tell whether a file has changed.
 struct State {
-  bool named = false;  ///< what has no name, nobody else writes
+  bool named = false;  ///< whether the file has a name; nobody else writes one that has none
   std::uint64_t bytes = 0;
-  timespec written{}, touched{};  ///< content; or anything, such as its name
-  std::uint64_t first_page = 0;   ///< its checksum
+  /// Time of the last change of the content, and of anything, such as the name.
+  timespec written{}, touched{};
+  std::uint64_t first_page = 0;  ///< checksum of the first page
 };
 
 /// Addresses at which a file is mapped.
 struct Addresses {
   std::atomic<std::uintptr_t> begin = 0, end = 0;
-  std::uint64_t offset = 0;  ///< in the file, of the first one
+  std::uint64_t offset = 0;  ///< the first address's offset in the file
 
   bool holds(std::uintptr_t address) const { return address >= begin && address < end; }
   void set(const void* address, std::uint64_t from, std::uint64_t bytes) {
@@ -52,17 +53,18 @@ struct Addresses {
 
 /// The files that are mapped now, for the signal handler.
 struct Range {
-  std::atomic<const char*> path = nullptr;                  ///< null: free
+  std::atomic<const char*> path = nullptr;                  ///< path of the file; null: the place is free
   std::array<Addresses, 1 + MappedFile::kPlaces> places{};  ///< the whole file first
   const void* data = nullptr;
   int descriptor = -1;
   State state{};
-  /// The process that says that the file has changed, in memory that forked processes share; null: each does.
+  /// The process that alone says that a file has changed, in memory that forked processes share. Null: each
+  /// says it.
   std::atomic<std::atomic<pid_t>*> teller = nullptr;
 };
 constexpr std::size_t kRanges = 1024;
 std::array<Range, kRanges> ranges;
-std::mutex ranges_mutex;  // the handler goes without
+std::mutex ranges_mutex;  // not taken by the signal handler
 constexpr std::array kFaults = {SIGBUS, SIGSEGV, SIGFPE, SIGABRT};
 std::array<struct sigaction, kFaults.size()> old_actions{};
 static_assert(std::atomic<std::uintptr_t>::is_always_lock_free);
@@ -133,8 +135,9 @@ void end_by_fault(int number, siginfo_t* info, void*) {
   for (const Range& range : ranges)
     if (range.path.load() != nullptr && has_changed(range))
       end_with(range, {"edgewire: ", range.path.load(), kChanged, "\n"});
+  // Handles the fault, which is raised again at once.
   for (std::size_t i = 0; i < kFaults.size(); ++i)
-    if (kFaults[i] == number) sigaction(number, &old_actions[i], nullptr);  // for the next time, at once
+    if (kFaults[i] == number) sigaction(number, &old_actions[i], nullptr);
   if (sent) std::raise(number);
 }
 
@@ -243,7 +246,8 @@ void MappedFile::fail(std::uint64_t offset, std::string_view what) const {
 }
 
 bool MappedFile::is_cached() const noexcept {
-  constexpr std::uint64_t kPlacesLookedAt = 64, kPages = 64;  // in the file; side by side at each place
+  // Places in the file; pages side by side at each place.
+  constexpr std::uint64_t kPlacesLookedAt = 64, kPages = 64;
   static_assert(kPages * kPageBytes % (1 << 16) == 0, "a place is whole pages, however large these are");
   struct stat file {};
   // The system says of files that the user may not write that all their pages are there.

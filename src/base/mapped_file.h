@@ -54,8 +54,8 @@ class MappedFile {
   const std::uint8_t* data_ = nullptr;
   std::uint64_t bytes_ = 0;
   std::string_view distrust_;
-  int descriptor_ = -1;    ///< open as long as it is mapped, so that changes show
-  std::size_t range_ = 0;  ///< its number among all that are mapped
+  int descriptor_ = -1;    ///< descriptor that is open as long as the file is mapped, so that changes show
+  std::size_t range_ = 0;  ///< number of the file among all that are mapped
 };
 
 /// The flags by which the processes of a job tell each other that one of them has said how the job ends. They
@@ -68,8 +68,8 @@ struct SaidOfEnd {
   std::atomic<bool> cause = false;
 };
 
-/// From now on this process and those that it forks heed and note it when a mapped file ends them, as they
-/// cannot tell their peers then. Null: nothing is shared. It must outlive them.
+/// Lets this process, and those that it forks from now on, heed and set these flags when a mapped file ends
+/// them: they cannot tell their peers then. Null: nothing is shared. `said` must outlive the processes.
 void share_end(SaidOfEnd* said) noexcept;
 
 /// Throws FileChanged if a file that is mapped was written since: its size or the time of its last change is

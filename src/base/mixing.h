@@ -8,7 +8,7 @@ namespace edgewire {
 inline constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15;
 /// The first factor of mix64().
 inline constexpr std::uint64_t kMixFactor = 0xBF58476D1CE4E5B9;
-/// The same for 2^32 as kGolden is for 2^64.
+/// The 32-bit counterpart of kGolden: 2^32 divided by the golden ratio.
 inline constexpr std::uint32_t kGolden32 = 0x9E3779B1;
 
 /// The finaliser of SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014): a

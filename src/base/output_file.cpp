@@ -32,13 +32,13 @@ std::string folder_of(const std::string& path) {
   return slash == path.npos ? "./" : path.substr(0, slash + 1);
 }
 
-constexpr int kMostLinks = 40;  ///< as the system allows
+constexpr int kMostLinks = 40;  ///< number of links that the system follows
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
   throw Error(fmt::format("{}: cannot write: {}", path, why));
 }
 
-/// "" is the current folder.
+/// An empty name is the current folder.
 const char* name_of(const std::string& folder) { return folder.empty() ? "." : folder.c_str(); }
 
 bool is_in_proc(const std::string& folder) {
@@ -112,8 +112,8 @@ class Walk {
 
   const std::string& path_;
   std::string at_;  ///< the folder that was reached, with a slash at its end; "": the current one
-  std::vector<std::string> rest_;  ///< the next one is last
-  bool through_name_ = false;      ///< the last component of the path was a link
+  std::vector<std::string> rest_;  ///< components that are left, the next one at the end
+  bool through_name_ = false;      ///< whether the last component of the path was a link
   int links_ = 0;
 };
 

@@ -62,10 +62,10 @@ class OutputFile {
   void take_over() const noexcept;
   void finish();
   [[noreturn]] void fail(int cause) const;
-  std::string path_;                    ///< as it was asked for
-  std::string target_;                  ///< links followed
+  std::string path_;                    ///< path that was asked for
+  std::string target_;                  ///< path with its links followed
   std::optional<struct stat> old_;      ///< the file that was there, if it hands down its permissions
-  std::optional<TemporaryName> aside_;  ///< what it is called meanwhile, if anything
+  std::optional<TemporaryName> aside_;  ///< name until commit(), if the file has one
   bool nameless_ = false;
   int descriptor_ = -1;
 };

@@ -20,7 +20,7 @@ namespace edgewire {
 
 namespace {
 
-/// As long as it lives, signals wait that would end this thread's process.
+/// While it lives, signals that would end this thread's process wait.
 class SignalsWait {
  public:
   SignalsWait() {
@@ -39,7 +39,8 @@ class SignalsWait {
 
 // Read by the signal handler, in whatever thread it runs.
 struct Place {
-  std::atomic<pid_t> owner{0};  ///< 0: free; -1: being written. A child of fork owns none
+  /// Process whose name this is; 0: free; -1: being written. A child of fork owns none.
+  std::atomic<pid_t> owner{0};
   std::array<char, PATH_MAX> path{};
 };
 std::array<Place, 64> places;

@@ -35,7 +35,7 @@ class TemporaryName {
  private:
   std::string path_;
   pid_t maker_;
-  int place_ = -1;  ///< among the names that signals remove
+  int place_ = -1;  ///< number of the place among the names that signals remove
   bool forgotten_ = false;
 };
 
@@ -60,8 +60,8 @@ class OutputFolder {
  private:
   void watch(const std::string& made);
   std::string path_;
-  std::vector<std::string> missing_;                  ///< folders to make, the outermost first
-  std::vector<std::unique_ptr<TemporaryName>> made_;  ///< the outermost first
+  std::vector<std::string> missing_;                  ///< folders that make() makes, the outermost first
+  std::vector<std::unique_ptr<TemporaryName>> made_;  ///< folders that this has made, the outermost first
 };
 
 /// Returns the folder that TMPDIR names; /tmp where it is not set, or empty. Throws Error, which names TMPDIR

@@ -14,7 +14,7 @@ class RankedBits {
  public:
   explicit RankedBits(const Bits& bits)
       : RankedBits(bits.words(), [&](std::size_t w) { return bits.word(w); }) {}
-  /// Makes the set that Bits with the words word(0), word(1) and so on is.
+  /// Makes the set whose words of 64 numbers are word(0), word(1) and so on.
   template <class WordAt>
   RankedBits(std::size_t words, const WordAt& word) {
     words_.reserve(words);
@@ -47,7 +47,7 @@ class RankedBits {
  private:
   struct Ranked {  // in one cache line
     Bits::Word bits;
-    std::uint64_t before;  ///< numbers in the words before it
+    std::uint64_t before;  ///< number of the set's numbers in the words before it
   };
   std::vector<Ranked> words_;
   std::uint64_t count_ = 0;

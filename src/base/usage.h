@@ -1,4 +1,4 @@
-// This file says how much memory and how much time of cores a process has used.
+// This file says how much memory and CPU time a process has used.
 #pragma once
 
 #include <sys/resource.h>
@@ -14,7 +14,7 @@ inline rusage usage_of(int who) {
   return used;
 }
 
-/// Returns the time of cores that was used for the program, and by the system for it.
+/// Returns the CPU time that was used for the program, and by the system for it.
 inline double cpu_seconds(const rusage& used) {
   const auto seconds = [](const timeval& time) {
     return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
@@ -22,11 +22,11 @@ inline double cpu_seconds(const rusage& used) {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-/// Returns the time of cores that all threads of this process have used so far.
+/// Returns the CPU time that all threads of this process have used so far.
 inline double process_cpu_seconds() { return cpu_seconds(usage_of(RUSAGE_SELF)); }
 
-/// Returns the most memory that this process has had resident so far, in bytes. In a forked process, without
-/// what it had from its parent.
+/// Returns the most memory that this process has had resident so far, in bytes. A forked process does not
+/// count what it had from its parent.
 std::uint64_t peak_memory_bytes();
 
 /// Says that this process was just forked: peak_memory_bytes() does not count what is resident now.

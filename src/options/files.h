@@ -3,7 +3,7 @@
 
 #include "options/option.h"
 
-// A row is one sentence, which is broken where it is full.
+// A row is one sentence, which is broken where the line is full.
 // clang-format off
 namespace edgewire::opt {
 
@@ -22,9 +22,9 @@ inline constexpr Option columns{.name = "columns", .cpp = "ConvertOptions::colum
     .help = "tables (csv): SOURCE,TARGET[,WEIGHT], each the name of a column or its number from 1 on"};
 inline constexpr Option labels{.name = "labels", .cpp = "ConvertOptions::labels", .python = "labels",
     .flag = true,
-    .help = "edge lists and tables: ids are names, of any text, which results show; convert keeps them in "
-            "OUTPUT.labels, or in the .csv, .tsv, .el or .wel file that it writes. Ids none of which is a "
-            "number are names anyway"};
+    .help = "edge lists and tables: ids are names, of any text, and results show them; convert keeps them in "
+            "OUTPUT.labels, or in the .csv, .tsv, .el or .wel file that it writes. If no id is a number, "
+            "they are names anyway"};
 inline constexpr Option vertices{.name = "vertices", .cpp = "ConvertOptions::vertices",
     .help = "edge lists: a file of ids, one a line, of vertices that exist even without edges (LDBC's .v)"};
 inline constexpr Option keep_ids{.name = "keep-ids", .cpp = "ConvertOptions::keep_ids", .python = "keep_ids",
@@ -73,15 +73,15 @@ inline constexpr Option seed{.name = "seed", .cpp = "seed", .python = "seed",
 inline constexpr Option weights{.name = "weights", .cpp = "GenerateOptions::weighted", .python = "weights",
     .flag = true, .help = "random edge weights in (0, 1]"};
 inline constexpr Option generated_bytes{.name = "bytes", .bytes = true,
-    .help = "of all files, such as 4G; rounded down to whole records"};
+    .help = "bytes of all files together, such as 4G; rounded down to whole records"};
 inline constexpr Option generated_record{.name = "record", .least = 32, .most = 4096,
     .help = "bytes of a record"};
 inline constexpr Option keys{.name = "keys", .least = 1, .most = 2'821'109'907'456.0,
-    .help = "different keys"};
+    .help = "number of different keys"};
 inline constexpr Option files{.name = "files", .least = 1, .most = 10000,
-    .help = "cut them into so many files"};
+    .help = "cut the records into this many files"};
 inline constexpr Option key_order{.name = "order", .words = "random|sorted|reversed",
-    .help = "of the keys in the files"};
+    .help = "order of the keys in the files"};
 inline constexpr Option record_seed{.name = "seed", .help = "the same seed gives the same files"};
 inline constexpr Option vertex_count{.name = "vertices", .cpp = "vertices", .python = "vertices",
     .help = "number of vertices"};

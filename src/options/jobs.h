@@ -3,7 +3,7 @@
 
 #include "options/option.h"
 
-// A row is one sentence, which is broken where it is full.
+// A row is one sentence, which is broken where the line is full.
 // clang-format off
 namespace edgewire::opt {
 
@@ -77,8 +77,8 @@ inline constexpr Option verbs_memory{.name = "verbs-memory", .scope = Scope::pro
             "pinning fails"};
 inline constexpr Option verbs_progress{.name = "verbs-progress", .scope = Scope::process,
     .words = "worker|thread",
-    .help = "who takes completions: the workers while they wait, or a thread of its own, on a spare core "
-            "where there is one"};
+    .help = "let the workers take completions while they wait, or a thread of its own, on a spare core where "
+            "there is one"};
 inline constexpr Option dpdk_port{.name = "dpdk-port", .cpp = "JobOptions::dpdk_port",
     .scope = Scope::process,
     .help = "use this port: a PCI address[,mtu=BYTES], or a virtual device such as "
@@ -90,7 +90,7 @@ inline constexpr Option dpdk_args{.name = "dpdk-args", .cpp = "JobOptions::dpdk_
     .scope = Scope::process, .help = "hand these arguments to DPDK (EAL), all in one word"};
 inline constexpr Option dpdk_rate{.name = "dpdk-rate", .scope = Scope::process, .value_name = "RATE",
     .help = "send no faster than this many bit/s, such as 10G; by default as fast as the port's link"};
-inline constexpr Option dpdk_faults{.name = "dpdk-faults", .scope = Scope::process};  // of tests
+inline constexpr Option dpdk_faults{.name = "dpdk-faults", .scope = Scope::process};  // for tests
 
 // Reports.
 inline constexpr Option json{.name = "json", .cpp = "Report::json", .python = "report",

@@ -4,7 +4,7 @@
 #include "edgewire/numbering.h"
 #include "options/option.h"
 
-// A row is one sentence, which is broken where it is full.
+// A row is one sentence, which is broken where the line is full.
 // clang-format off
 namespace edgewire::opt {
 
@@ -33,8 +33,8 @@ inline constexpr Option devices{.name = "devices", .cpp = "JobOptions::disks", .
             "beside the plan cache"};
 inline constexpr Option memory{.name = "memory", .cpp = "JobOptions::memory_bytes", .python = "memory",
     .scope = Scope::process, .part = Part::graph, .least = 1 << 20, .most = 0x1p60, .bytes = true,
-    .help = "of a process, such as 2G: what auto goes by, and what a process with edges on disk takes at "
-            "most, beside 64M; by default what is free"};
+    .help = "memory of a process, such as 2G: auto decides by it, and a process with edges on disk takes "
+            "this at most, beside 64M; by default the memory that is free"};
 inline constexpr Option weighted{.name = "weighted", .cpp = "weighted", .python = "weight", .flag = true,
     .help = "use the weights of the edges; by default all count the same"};
 inline constexpr Option edges_weighted{.name = "weighted", .cpp = "JobOptions::weighted", .flag = true,
@@ -54,7 +54,7 @@ inline constexpr Option wire{.name = "wire", .cpp = "JobOptions::wire", .python 
     .part = Part::tiles, .words = "f32|bf16|f16|u16",
     .help = "how values travel: as they are (f32), or bf16, f16 or u16 with error feedback"};
 inline constexpr Option precision{.name = "precision", .cpp = "JobOptions::wire", .python = "wire",
-    .words = "f32|f64", .help = "of messages along edges: f32 (4 bytes) or f64 (8 bytes)"};
+    .words = "f32|f64", .help = "precision of messages along edges: f32 (4 bytes) or f64 (8 bytes)"};
 inline constexpr Option direction{.name = "direction", .words = "out|in|both",
     .other_names = "--transpose --reverse",
     .help = "let values go along edges from source to target (out), against them (in), or both ways, where a "
@@ -99,7 +99,7 @@ inline constexpr Option source{.name = "source", .cpp = "source", .python = "sou
 inline constexpr Option sources{.name = "sources", .cpp = "sources", .python = "sources",
     .value_name = "ID[,ID...]|@FILE", .other_names = "--roots --seeds --personalization"};
 inline constexpr Option samples{.name = "samples", .least = 1, .most = kMostVertices,
-    .help = "start at so many vertices, drawn by --seed"};
+    .help = "start at this many vertices, drawn by --seed"};
 inline constexpr Option sample_seed{.name = "seed", .help = "the same seed draws the same samples"};
 inline constexpr Option target{.name = "target", .value_name = "ID", .other_names = "--sink --destination",
     .help = "print a shortest path to this vertex, by its id or label: for each source one"};
@@ -112,8 +112,8 @@ inline constexpr Option unit_weights{.name = "unit-weights", .cpp = "SsspOptions
     .help = "let each edge have weight 1"};
 inline constexpr Option distance_precision{.name = "precision", .cpp = "SsspOptions::precision",
     .words = "auto|f64|f32",
-    .help = "of distances: f64 (8 bytes), f32 (4 bytes, faster, each edge rounds more), or auto: whole "
-            "weights are added exactly, as whole numbers of 8 bytes, others as f64"};
+    .help = "precision of distances: f64 (8 bytes), f32 (4 bytes, faster, each edge rounds more), or auto: "
+            "whole weights are added exactly, as whole numbers of 8 bytes, others as f64"};
 inline constexpr Option endpoints{.name = "endpoints", .cpp = "BcOptions::endpoints", .python = "endpoints",
     .flag = true, .help = "let a path lead over its first and last vertex, too: s or t may be v"};
 inline constexpr Option normalized{.name = "normalized", .cpp = "BcOptions::normalized",

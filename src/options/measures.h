@@ -4,7 +4,7 @@
 
 #include "options/option.h"
 
-// A row is one sentence, which is broken where it is full.
+// A row is one sentence, which is broken where the line is full.
 // clang-format off
 namespace edgewire::opt {
 
@@ -15,7 +15,7 @@ using options::Scope;
 inline constexpr Option kernel{.name = "kernel"};
 inline constexpr Option bound_source{.name = "source"};
 inline constexpr Option bound_iterations{.name = "iterations", .least = 1, .most = 1e6,
-    .help = "of cdlp: stop after this many iterations"};
+    .help = "cdlp: stop after this many iterations"};
 inline constexpr Option bound_processes{.name = "processes", .cpp = "BoundOptions::processes",
     .python = "processes", .letter = 'p', .help = "numbers of processes, up to 4096"};
 inline constexpr Option bound_workers{.name = "workers", .cpp = "BoundOptions::workers", .python = "workers",
@@ -30,10 +30,10 @@ inline constexpr Option strategies{.name = "strategy", .cpp = "BoundOptions::str
     .python = "strategies", .help = "what is sent"};
 inline constexpr Option bound_precision{.name = "precision", .cpp = "BoundOptions::wires", .python = "wires",
     .words = "f32|f64",
-    .help = "of pagerank, ppr and spmv: values are f32 (4 bytes; of pagerank also in 2 bytes, see its "
-            "--wire) or f64 (8 bytes)"};
+    .help = "pagerank, ppr and spmv: values are f32 (4 bytes; pagerank also sends 2 bytes, see its --wire) "
+            "or f64 (8 bytes)"};
 inline constexpr Option framing{.name = "framing",
-    .help = "of the seconds: tcp1500, tcp9000, roce1500, roce9000, dpdk1500, dpdkudp1500"};
+    .help = "frames of the seconds: tcp1500, tcp9000, roce1500, roce9000, dpdk1500, dpdkudp1500"};
 inline constexpr Option as_published_2015{.name = "as-published-2015", .flag = true,
     .help = "also count what a process sends to itself, as the tables of 2015 did"};
 inline constexpr Option bound_memory{.name = "memory", .cpp = "BoundOptions::memory_bytes",
@@ -43,15 +43,16 @@ inline constexpr Option threads{.name = "threads", .cpp = "BoundOptions::threads
 inline constexpr Option core_edges{.name = "compute-rate",
     .help = "what if: edges/s of a core, as 1e9 or 1G; predicts the time of an iteration"};
 inline constexpr Option cores{.name = "cores", .help = "what if: cores of a process (default: its workers)"};
-inline constexpr Option latency{.name = "latency", .help = "what if: of each message, as 20us"};
+inline constexpr Option latency{.name = "latency", .help = "what if: latency of each message, as 20us"};
 inline constexpr Option memory_rate{.name = "memory-rate",
     .help = "what if: bytes/s of a process's memory, as 34G"};
 inline constexpr Option csv{.name = "csv", .scope = Scope::first,
     .help = "write the rows to this file as CSV; - is stdout"};
-inline constexpr Option compared_transports{.name = "transport", .help = "between the hosts"};
+inline constexpr Option compared_transports{.name = "transport", .help = "transport between the hosts"};
 inline constexpr Option compared_layout{.name = "layout"};
-inline constexpr Option compared_wire{.name = "wire", .help = "of pagerank: how values travel"};
-inline constexpr Option compare_repeat{.name = "repeat", .least = 1, .most = 1000, .help = "runs of each"};
+inline constexpr Option compared_wire{.name = "wire", .help = "pagerank: how values travel"};
+inline constexpr Option compare_repeat{.name = "repeat", .least = 1, .most = 1000,
+    .help = "runs of each combination"};
 
 // Loads that are predicted.
 inline constexpr Option load{.name = "load", .words = "sort|convert",
@@ -92,7 +93,7 @@ inline constexpr Option bidirectional{.name = "bidirectional", .flag = true,
 inline constexpr Option busy_poll{.name = "busy-poll", .flag = true,
     .help = "wait by polling, not by sleeping"};
 inline constexpr Option seconds{.name = "seconds", .least = 0.001, .most = 3600,
-    .help = "of each measurement"};
+    .help = "seconds of each measurement"};
 inline constexpr Option read_sizes{.name = "blocks", .bytes = true, .help = "bytes of a read, as 4k,1M"};
 inline constexpr Option depths{.name = "depths", .least = 1, .most = 1024,
     .help = "reads that are under way at a time"};
@@ -107,7 +108,7 @@ inline constexpr Option xml{.name = "xml", .value_name = "FILE",
 // Tasks.
 inline constexpr Option repeat{.name = "repeat", .least = 1, .most = 1e6,
     .help = "run the tasks this many times, and report the median"};
-inline constexpr Option count{.name = "count", .least = 1, .most = 0x1p40, .help = "how often"};
+inline constexpr Option count{.name = "count", .least = 1, .most = 0x1p40, .help = "number of repetitions"};
 inline constexpr Option round_width{.name = "width", .least = 1, .most = 1e6, .help = "tasks of a round"};
 inline constexpr Option pattern{.name = "pattern",
     .help = "which tasks of the row before a task waits for: stencil, fft or random"};

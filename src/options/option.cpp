@@ -35,7 +35,8 @@ std::string_view in_words_of_face(std::string_view cpp, std::string_view command
 }
 
 std::string columns_in_python(std::string_view columns) {
-  if (columns.starts_with("SOURCE")) return "src= and dst=";  // no columns, but what stands for them
+  if (columns.starts_with("SOURCE"))
+    return "src= and dst=";  // no columns, but the arguments that stand for them
   std::string arguments;
   for (const char* const argument : {"src", "dst", "weight"}) {
     // As the shell takes it, a name with commas or blanks is '"in quotes"'.

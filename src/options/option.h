@@ -17,8 +17,8 @@ namespace edgewire::options {
 /// The interfaces of Edgewire. Each has words of its own for options.
 enum class Face { cpp, command_line, python };
 
-/// From now on messages of this process, and of those that it forks, are in the words of `face`. Without it
-/// they are in those of C++.
+/// Puts messages of this process, and of those that it forks from now on, into the words of `face`. Without
+/// it they are in those of C++.
 void speak(Face face) noexcept;
 Face spoken() noexcept;
 
@@ -32,37 +32,37 @@ std::string columns_in_python(std::string_view columns);
 
 /// The processes of a job that an option belongs to.
 enum class Scope : char {
-  job,      ///< all, which must have the same value
-  process,  ///< each, with a value of its own
-  first     ///< rank 0, which alone uses it
+  job,      ///< all processes, which must have the same value
+  process,  ///< each process, with a value of its own
+  first     ///< rank 0, which alone uses the option
 };
 
 /// What a job must do for JobOptions to have a meaning.
 enum class Part : char {
-  processes,   ///< any job
-  graph,       ///< its vertices and edges are in its processes
-  weights,     ///< its caller says whether edges have weights; kernels know by themselves
-  tiles,       ///< passes over all edges
-  tools,       ///< has a result that can be verified, and a report
-  supersteps,  ///< follows a frontier, and has a report
+  processes,   ///< work in processes
+  graph,       ///< keep a graph's vertices and edges in its processes
+  weights,     ///< let its caller say whether edges have weights; kernels know by themselves
+  tiles,       ///< pass over all edges
+  tools,       ///< have a result that can be verified, and a report
+  supersteps,  ///< follow a frontier, and have a report
 };
 
 /// An option of a job, a kernel or a command: all that its messages, help, checks and agreement go by.
 struct Option {
-  std::string_view name;         ///< on the command line, without its dashes: "peer-timeout"
-  std::string_view cpp = {};     ///< the member of a public struct: "JobOptions::wire"; empty: there is none
-  std::string_view python = {};  ///< the argument: "peer_timeout"; empty: there is none
-  bool flag = false;             ///< on or off: "labels=True"
-  /// Returns its value as arguments of Python; null: it is one, of this value.
+  std::string_view name;         ///< name on the command line, without its dashes: "peer-timeout"
+  std::string_view cpp = {};     ///< member of a public struct: "JobOptions::wire"; empty: there is none
+  std::string_view python = {};  ///< argument in Python: "peer_timeout"; empty: there is none
+  bool flag = false;             ///< whether it is on or off, without a value: "labels=True"
+  /// Returns the arguments of Python for its value; null: it is one argument, with the value.
   std::string (*in_python)(std::string_view value) = nullptr;
   char letter = 0;  ///< short name on the command line; 0: there is none
   Scope scope = Scope::job;
-  Part part = Part::processes;  ///< of a member of JobOptions: the jobs that have it
-  std::string_view words = {};  ///< the values that it takes: "auto|given|degree"; empty: any
+  Part part = Part::processes;  ///< what a job must do to have it; of a member of JobOptions
+  std::string_view words = {};  ///< values that it takes: "auto|given|degree"; empty: any
   /// The range of a number. A default that is not in it, such as 0 workers, stands for a value that is chosen
   /// later.
   double least = -std::numeric_limits<double>::infinity(), most = std::numeric_limits<double>::infinity();
-  bool bytes = false;                 ///< a number of bytes, such as 512M on the command line
+  bool bytes = false;                 ///< whether it is a number of bytes, such as 512M on the command line
   std::string_view value_name = {};   ///< what help calls its value: "RATE"; empty: the name of its type
   std::string_view other_names = {};  ///< what other programs call it: "-n -np --nprocs"
   std::string_view help = {};         ///< a line that begins with a verb or a noun
@@ -78,7 +78,7 @@ struct Option {
   std::string operator()(const Value& value) const {
     return with(fmt::format("{}", value));
   }
-  /// Returns the text with "{}" for the option, with its value if there is one; or an empty text where the
+  /// Returns the text with the option, and its value if there is one, for "{}"; or an empty text where the
   /// face does not have it. It is for remedies.
   std::string hint(std::string_view text, std::string_view value = {}) const;
   bool has_range() const noexcept { return most < std::numeric_limits<double>::infinity(); }
@@ -115,20 +115,21 @@ template <class T>
 void check_range(std::string_view what, T value, std::type_identity_t<T> least,
                  std::type_identity_t<T> most) {
   if (value >= least && value <= most) return;
-  throw UsageError(fmt::format("{}: {} is not from {} to {}", what, value, least, most));
+  throw UsageError(fmt::format("{}: {} is outside the range {} to {}", what, value, least, most));
 }
 template <class T>
 void check_range(const options::Option& option, T value, std::type_identity_t<T> least,
                  std::type_identity_t<T> most) {
   if (value >= least && value <= most) return;
-  throw UsageError(fmt::format("{} is not from {} to {}", option(value), least, most));
+  throw UsageError(fmt::format("{} is outside the range {} to {}", option(value), least, most));
 }
 
 /// Throws the same unless a number is in the range of the option's row.
 template <class T>
 void check_range(const options::Option& option, T value) {
   if (!option.is_in_range(static_cast<double>(value)))
-    throw UsageError(fmt::format("{} is not from {} to {}", option(value), option.least, option.most));
+    throw UsageError(
+        fmt::format("{} is outside the range {} to {}", option(value), option.least, option.most));
 }
 /// Throws UsageError unless a value is one of the words of the option's row.
 void check_word(const options::Option& option, std::string_view value);

@@ -360,7 +360,7 @@ def test_wrong_ports_and_arguments_are_refused_in_one_line(network, graph):
     def refused(*options, status=1):
         return network(2).refused("pagerank", graph, "-p", 2, "-w", 1, "--transport", "dpdk", *options, status=status)
 
-    assert "--transport dpdk needs --dpdk-port: a PCI address" in refused(status=2)
+    assert "--transport dpdk needs --dpdk-port: name a PCI address" in refused(status=2)
     assert re.fullmatch(r"rank \d: transport dpdk: there is no network interface 'p9'",
                         refused("--dpdk-port", "net_af_packet0,iface=p9"))
     assert "'eth0' is neither a PCI address (0000:01:00.0) nor a virtual device" in refused("--dpdk-port", "eth0")
@@ -369,12 +369,12 @@ def test_wrong_ports_and_arguments_are_refused_in_one_line(network, graph):
     assert "'9k' of 0000:7f:00.0,mtu=9k is no number of bytes" in refused("--dpdk-port", "0000:7f:00.0,mtu=9k")
     assert "DPDK does not start: unrecognized option '--nonsense' (--dpdk-args '--nonsense')" in refused(
         "--dpdk-port", ports(2), "--dpdk-args=--nonsense")
-    assert "--dpdk-udp takes ADDRESS[/PREFIX][@GATEWAY]" in refused("--dpdk-port", ports(2), "--dpdk-udp", "p0", status=2)
+    assert "--dpdk-udp must be ADDRESS[/PREFIX][@GATEWAY]" in refused("--dpdk-port", ports(2), "--dpdk-udp", "p0", status=2)
     one_sided = network(2)("pagerank", graph, "-p", 2, "-w", 1, "--transport", "dpdk", "--dpdk-port", ports(2), "--dpdk-udp", "auto;")
     assert one_sided.returncode == 1 and one_sided.stderr  # whoever finds out before it hears of it speaks
     for line in one_sided.stderr.splitlines():
         assert re.fullmatch(r"edgewire: rank (0: rank 1|1: rank 0)( failed: rank \d)? cannot be connected over dpdk: "
-                            "one of the two has --dpdk-udp, the other one has not", line)
+                            "one of the two processes has --dpdk-udp, the other one has not", line)
     assert "frame faults are a list" in refused("--dpdk-port", ports(2), "--dpdk-faults", "drop=2", status=2)
 
 

@@ -61,7 +61,7 @@ def test_table_and_defaults(edgewire, tmp_path):
     (["-p", 3], 2, "--processes: netbench measures between 2 processes, not 3"),
     (["--transport", "pigeon"], 2, "--transport"),
     (["--test", "luck"], 2, "--test"),
-    (["--lanes", 0], 2, "--lanes 0 is not from 1 to 64"),
+    (["--lanes", 0], 2, "--lanes 0 is outside the range 1 to 64"),
     (["--seconds", "nan"], 2, "--seconds"),
     (["--seconds", 1, "--count", 1], 2, "do not go together"),
     (["--json", "/nowhere/rows.json"], 1, "/nowhere/rows.json: cannot write: No such file or directory"),

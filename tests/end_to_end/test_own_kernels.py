@@ -133,7 +133,7 @@ def spoiled(case, *words, status=0):
     ("program", r"hops: OwnProgram::program is empty: .*"), ("option", r"hops: .*top.*: an option .* has this name; choose another"),
     ("comma", r"hops: OwnOption::name: a name begins .*"), ("null", r"hops: OwnOption cost: value is null"),
     ("range", r"hops: OwnOption cost: its value is not from least to most"),
-    ("tolerance", r"hops: OwnProgram::tolerance and absolute must be at least 0"), ("iterations", r".*iterations.* 0 is not from 1 to .*")])
+    ("tolerance", r"hops: OwnProgram::tolerance and absolute must be at least 0"), ("iterations", r".*iterations.* 0 is outside the range 1 to .*")])
 def test_what_is_said_of_a_kernel_is_checked_first(case, line):
     refused = spoiled(case, "topology", status=2)
     assert refused.stdout == "" and re.fullmatch(f"edgewire: {line}\n", refused.stderr), refused.stderr

@@ -83,7 +83,7 @@ def test_a_level_that_is_asked_for(edgewire):
     for wrong in ("v1", "v5", "V3", "x86-64-v3", "3", " v2"):
         result = edgewire("topology", env={"EDGEWIRE_CPU": wrong})
         assert (result.returncode, result.stdout) == (2, "")
-        assert result.stderr == f"edgewire: EDGEWIRE_CPU={wrong} is no level (v2, v3 and v4 are; unset it for the best)\n"
+        assert result.stderr == f"edgewire: EDGEWIRE_CPU={wrong} is no level; name v2, v3 or v4, or unset it for the best one\n"
 
 
 @pytest.mark.parametrize("command", ["pagerank -w 2 --deterministic", "pagerank -p 2 -w 1 --transport tcp --strategy cover --deterministic",

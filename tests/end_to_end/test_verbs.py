@@ -206,7 +206,7 @@ def test_wrong_choices_of_a_device_are_refused(edgewire, graph):
     assert verbs_of(edgewire) == ""
     assert re.fullmatch(r"rank \d: transport verbs: there is no RDMA device 'mlx5_0' \(known: rxe0\)", refused("mlx5_0"))
     assert re.fullmatch(r"rank \d: transport verbs: rxe0 port 1 has no GID 9", refused("rxe0:1:9"))
-    assert "NAME[:PORT[:GID_INDEX]], not 'rxe0:x'" in refused("rxe0:x", status=2)
+    assert "NAME[:PORT[:GID_INDEX]], and is 'rxe0:x'" in refused("rxe0:x", status=2)
 
 
 @pytest.mark.machine

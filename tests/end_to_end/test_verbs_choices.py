@@ -83,7 +83,7 @@ def test_choices_that_the_device_does_not_have_are_refused(edgewire, graph):
     # Soft-RoCE of this kernel. Memory that may be paged needs no lock, so the limit is not the cause.
     assert "rxe0 has no on-demand paging (--verbs-memory pinned)" in refused("--verbs-memory", "on-demand")
     assert "--verbs-device names rxe0 port 1 twice" in refused("--verbs-device", "rxe0,rxe0", status=2)
-    assert "NAME[:PORT[:GID_INDEX]], not 'rxe0,'" in refused("--verbs-device", "rxe0,", status=2)
+    assert "NAME[:PORT[:GID_INDEX]], and is 'rxe0,'" in refused("--verbs-device", "rxe0,", status=2)
     assert "there is no RDMA device 'mlx5_0' (known: rxe0)" in refused("--verbs-device", "rxe0,mlx5_0")
 
 

@@ -285,7 +285,7 @@ TEST_CASE("a sort refuses what makes no sense") {
   refused([&](auto& o) { o.output = folder / "in"; }, "it is not a folder");
   refused([](auto& o) { o.key_bytes = 0; }, "SortOptions::key_offset");
   refused([](auto& o) { o.key_offset = 32; }, "SortOptions::key_offset");
-  refused([](auto& o) { o.record_bytes = 0; }, "SortOptions::record_bytes = 0 is not from 1");
+  refused([](auto& o) { o.record_bytes = 0; }, "SortOptions::record_bytes = 0 is outside the range 1");
   refused([](auto& o) { o.record_bytes = 60; }, "no whole number of records");
   refused([](auto& o) { o.partitions = 0; }, "partitions = 0");
   refused([](auto& o) { o.memory_bytes = 1; }, "SortOptions::memory_bytes");

@@ -176,7 +176,7 @@ TEST_CASE("a program of one's own whose values are wrong or mean nothing is refu
   CHECK(graph::contains(fault(wrong, {}), "the sum is above 0"));
   auto none = scaling<float>(edges, factor);
   none.iterations = 0;
-  CHECK(graph::contains(fault(none, {}), "iterations = 0 is not from 1 to"));
+  CHECK(graph::contains(fault(none, {}), "iterations = 0 is outside the range 1 to"));
   CHECK(graph::contains(fault(scaling<float>(edges, factor), {.bound = true}), "scaled has no such option"));
   CHECK(
       graph::contains(fault(scaling<float>(edges, factor), {.weighted = true}), "scaled has no such option"));

@@ -136,7 +136,8 @@ TEST_CASE("options that mean nothing are refused") {
           o.sizes = {kMaxNetbenchBytes};
           o.process.workers = 2;
         }) == "--sizes: 1073741824 bytes in each of 2 lanes are more than 1073741824");
-  CHECK(refused([](NetbenchOptions& o) { o.process.workers = 0; }) == "--lanes 0 is not from 1 to 64");
+  CHECK(refused([](NetbenchOptions& o) { o.process.workers = 0; }) ==
+        "--lanes 0 is outside the range 1 to 64");
   CHECK(refused([](NetbenchOptions& o) { o.tests = {}; }) == "--test: there is none");
   CHECK(refused([](NetbenchOptions& o) {
           o.count = 0;

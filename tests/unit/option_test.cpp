@@ -87,7 +87,8 @@ TEST_CASE("a wrong value is named with its option, and the remedy behind it") {
   CHECK(std::string(wrong(opt::wire("xyz"), "it is none of f32, f64", "say f32").what()) ==
         "--wire xyz: it is none of f32, f64; say f32");
   CHECK(std::string(wrong(opt::temp, "no such folder").what()) == "--temp: no such folder");
-  CHECK_THROWS_WITH_AS(check_range(opt::workers, 0), "--workers 0 is not from 1 to 1024", UsageError);
+  CHECK_THROWS_WITH_AS(check_range(opt::workers, 0), "--workers 0 is outside the range 1 to 1024",
+                       UsageError);
   CHECK_NOTHROW(check_range(opt::workers, 1));
 }
 

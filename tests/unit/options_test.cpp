@@ -42,7 +42,7 @@ TEST_CASE("options of a dense job") {
   const auto alone = launch::alone();
   try_all<DenseOptions>(
       {},
-      {{[](auto& o) { o.process.workers = 0; }, "--workers 0 is not from 1"},
+      {{[](auto& o) { o.process.workers = 0; }, "--workers 0 is outside the range 1"},
        {[](auto& o) { o.process.workers = -1; }, "workers"},
        {[](auto& o) { o.process.workers = 1 << 20; }, "workers"},
        {[](auto& o) { o.process.peer_timeout_s = 0; }, "--peer-timeout"},

@@ -352,10 +352,11 @@ TEST_CASE("memory that is not on this host is refused in words") {
   std::string wrong_token = transport->blob();
   wrong_token.back() = static_cast<char>(wrong_token.back() ^ 1);
   const std::vector<std::string> tokens{transport->blob(), wrong_token};
-  CHECK_THROWS_WITH_AS(transport->connect(tokens),
-                       "cannot share memory with rank 1: it is not on this host or in another container (use "
-                       "--transport tcp)",
-                       Error);
+  CHECK_THROWS_WITH_AS(
+      transport->connect(tokens),
+      "cannot share memory with rank 1: it is not on this host, or is in another container (use "
+      "--transport tcp)",
+      Error);
 }
 
 }  // namespace

@@ -115,10 +115,10 @@ TEST_CASE("processes with different numbers of rails are told so") {
     job.back()->expose(64, {});
     blobs.push_back(job.back()->blob());
   }
-  CHECK_THROWS_WITH_AS(
-      job[0]->connect(blobs),
-      "rank 1 cannot be connected over verbs: it uses 2 RDMA devices, this process 1 (--verbs-device)",
-      Error);
+  CHECK_THROWS_WITH_AS(job[0]->connect(blobs),
+                       "rank 1 cannot be connected over verbs: it uses 2 RDMA devices, and this process uses "
+                       "1 (--verbs-device)",
+                       Error);
 }
 
 void until_failed(const Endpoint& me) {

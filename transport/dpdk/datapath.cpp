@@ -8,12 +8,13 @@
 namespace edgewire::transport::dpdk {
 namespace {
 
-constexpr std::uint32_t kAckEvery = 32;        ///< frames
-constexpr std::uint32_t kAckEveryMissing = 8;  ///< frames, while one is missing
-constexpr Nanoseconds kAckDelay = 50'000;      ///< at most, when nothing is missing
-constexpr int kLooks = 300;                    ///< in vain, before a waiting thread rests
+constexpr std::uint32_t kAckEvery = 32;  ///< number of frames to acknowledge at once
+/// Number of frames to acknowledge at once while one is missing.
+constexpr std::uint32_t kAckEveryMissing = 8;
+constexpr Nanoseconds kAckDelay = 50'000;  ///< longest wait before an acknowledgement when nothing is missing
+constexpr int kLooks = 300;                ///< looks in vain before a waiting thread rests
 constexpr std::chrono::microseconds kRest{50};
-constexpr std::size_t kFramesAStep = 64;  ///< then it is another peer's turn
+constexpr std::size_t kFramesAStep = 64;  ///< frames of one peer before it is another one's turn
 
 }  // namespace
 

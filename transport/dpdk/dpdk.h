@@ -25,7 +25,7 @@ class LaneQueue {
   struct Work {
     const std::byte* source = nullptr;
     std::size_t bytes = 0;
-    std::uint64_t place = 0;  ///< offset, or count of a signal
+    std::uint64_t place = 0;  ///< offset in the region, or count of a signal
     std::uint16_t kind = 0;
     FrameType type = FrameType::Data;
   };
@@ -45,7 +45,8 @@ class LaneQueue {
     head_.store(head_.load(std::memory_order_relaxed) + 1, std::memory_order_release);  // pairs with push()
   }
 
-  std::atomic<std::uint64_t> completed{0};  ///< writes; release by Link, acquire by Dpdk::completed()
+  /// Number of completed writes; release by Link, acquire by Dpdk::completed().
+  std::atomic<std::uint64_t> completed{0};
 
  private:
   static constexpr std::uint64_t kWorks = 1024;
@@ -69,21 +70,22 @@ class Link final : public Flow {
   bool has_work() noexcept;
 
   const int peer;
-  std::uint32_t number = 0;  ///< of this flow at this station
+  std::uint32_t number = 0;  ///< number of this flow at this station
   // The envelope of the peer; it is set before `active`.
   Envelope envelope;
   std::uint32_t remote_number = 0;
-  std::atomic<bool> active{false};   ///< release by connect(), acquire by the station's holder
-  std::atomic<bool> greeted{false};  ///< the peer is up, and has heard of us
-  std::atomic<bool> leaving{false};  ///< Goodbye goes out when nothing is queued
-  std::atomic<bool> ended{false};    ///< the peer has said goodbye
-  std::atomic<bool> quiet{true};     ///< all that was sent is acknowledged, nothing is queued
+  /// True once the peer is connected: release by connect(), acquire by the station's holder.
+  std::atomic<bool> active{false};
+  std::atomic<bool> greeted{false};  ///< true once the peer is up, and has heard of us
+  std::atomic<bool> leaving{false};  ///< true when Goodbye goes out as soon as when nothing is queued
+  std::atomic<bool> ended{false};    ///< true once the peer has said goodbye
+  std::atomic<bool> quiet{true};     ///< true while all that was sent is acknowledged, nothing is queued
   // Single values, paired with nothing.
   std::atomic<std::uint64_t> retransmitted_bytes{0}, duplicates{0}, reordered{0}, crowded_out{0};
 
  private:
   friend class Dpdk;
-  std::atomic<bool> has_left_{false};  ///< Goodbye was sent; pairs with ~Dpdk()
+  std::atomic<bool> has_left_{false};  ///< true once Goodbye was sent; pairs with ~Dpdk()
   void place(const Header& header, std::span<const std::byte> payload) noexcept;
   bool next_content(Content& content) noexcept;
   void send(Outgoing& to, const Sender::Frame& frame, Nanoseconds now) noexcept;
@@ -92,21 +94,22 @@ class Link final : public Flow {
   void look_for_silence(Nanoseconds now) noexcept;
 
   Dpdk& owner_;
-  std::vector<std::unique_ptr<LaneQueue>> queues_;  ///< by lane
-  std::vector<std::size_t> cut_;                    ///< by lane: bytes of the first work that were sent
-  std::size_t turn_ = 0;                            ///< lane that sends next
+  std::vector<std::unique_ptr<LaneQueue>> queues_;  ///< queues by lane
+  std::vector<std::size_t> cut_;                    ///< bytes of the first work that were sent, by lane
+  std::size_t turn_ = 0;                            ///< the lane that sends next
   Sender sender_;
   Receiver receiver_;
   bool greeting_ = false, greeting_arrived_ = false, news_ = false;
-  Nanoseconds owed_since_ = 0;  ///< an acknowledgement
+  Nanoseconds owed_since_ = 0;  ///< time since when an acknowledgement is owed; 0: none is
   Nanoseconds heard_at_ = 0, sent_at_ = 0, stepped_at_ = 0;
 };
 
 class Dpdk final : public NetworkBackend {
  public:
-  /// `station`: what it sends and receives by, for tests; null: that of the port which the settings name.
+  /// `station`: the station to send and receive by, for tests; null: that of the port which the settings
+  /// name.
   explicit Dpdk(const Settings& settings, std::shared_ptr<Station> station = nullptr);
-  /// Sends what is queued and says goodbye, waiting a bounded time.
+  /// Sends what is queued and says goodbye, and waits a bounded time for the peers.
   ~Dpdk() override;
 
   std::string_view name() const noexcept override { return "dpdk"; }
@@ -134,15 +137,15 @@ class Dpdk final : public NetworkBackend {
   void remember(std::span<std::byte> memory);
 
   std::shared_ptr<Station> station_;
-  std::uint64_t key_;  ///< of checks, from the run's secret
+  std::uint64_t key_;  ///< key of checks, from the run's secret
   std::mutex remembered_mutex_;
-  std::vector<std::span<std::byte>> remembered_;  ///< by the station
-  std::uint32_t payload_bytes_ = 0;               ///< of a full frame
-  std::vector<std::unique_ptr<Link>> links_;      ///< by peer; null for this rank and peers left out
+  std::vector<std::span<std::byte>> remembered_;  ///< memory that the station remembers
+  std::uint32_t payload_bytes_ = 0;               ///< payload bytes of a full frame
+  std::vector<std::unique_ptr<Link>> links_;      ///< links by peer; null for this rank and peers left out
   const IpChoice own_ip_;
-  FileDescriptor kernel_socket_;  ///< see quiet_kernel()
+  FileDescriptor kernel_socket_;  ///< result of quiet_kernel()
   bool connected_ = false;
-  std::atomic_flag watching_;  ///< one thread looks at the port, others sleep on wakeup_
+  std::atomic_flag watching_;  ///< set while one thread looks at the port, others sleep on wakeup_
 };
 
 }  // namespace edgewire::transport::dpdk

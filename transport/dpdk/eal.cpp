@@ -62,8 +62,8 @@ Log& log() {
   return *made;
 }
 
-/// As long as it lives, nothing that this process prints is seen: DPDK prints its usage when it does not like
-/// an argument.
+/// Hides, while it lives, all that this process prints: DPDK prints its usage when it does not like an
+/// argument.
 class Silence {
  public:
   Silence() {
@@ -125,7 +125,7 @@ std::uint16_t card_mtu(const std::string& port) {
   std::uint16_t mtu = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), mtu);
   if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || mtu < RTE_ETHER_MIN_MTU)
-    throw Trouble(fmt::format("'{}' of {} is no number of bytes", text, port));
+    throw Trouble(fmt::format("'{}' in {} is no number of bytes", text, port));
   return mtu;
 }
 
@@ -139,7 +139,7 @@ void check_card(const std::string& port) {
         "there is no PCI device {} (dpdk-devbind.py --status lists those that there are)", address));
   std::error_code error;
   const std::string driver = std::filesystem::read_symlink(folder + "/driver", error).filename();
-  // The last ones share their card with the kernel.
+  // The last three share their card with the kernel.
   constexpr std::array kDrivers{"vfio-pci", "uio_pci_generic", "igb_uio", "mlx5_core", "mlx4_core", "mana"};
   if (std::find(kDrivers.begin(), kDrivers.end(), driver) == kDrivers.end())
     throw Trouble(fmt::format("{} is bound to {}, not to vfio-pci (dpdk-devbind.py -b vfio-pci {})", address,
@@ -166,7 +166,7 @@ void start_environment(const PortOptions& options, std::uint32_t frame_bytes) {
   };
   if (!named({"-l", "-c", "--lcores"})) words.push_back(fmt::format("-l{}", first_cpu()));
   if (is_pci(options.port)) {
-    std::string card = options.port;  // what is ours of it, DPDK does not know
+    std::string card = options.port;  // DPDK does not know our part of it
     if (const std::size_t at = card.find(",mtu="); at != card.npos)
       card.erase(at, card.find(',', at + 1) - at);
     words.push_back("-a" + card);
@@ -179,7 +179,7 @@ void start_environment(const PortOptions& options, std::uint32_t frame_bytes) {
     words.emplace_back("--in-memory");
   } else {
     words.emplace_back("--no-huge");
-    words.emplace_back("--no-shconf");  // what --in-memory, which takes huge pages only, would do
+    words.emplace_back("--no-shconf");  // as --in-memory does, which takes huge pages only
     if (!named({"-m"})) words.push_back(fmt::format("-m{}", frame_bytes > 4096 ? 128 : 64));
   }
   words.insert(words.end(), more.begin(), more.end());

@@ -11,7 +11,7 @@ struct rte_eth_dev_info;
 
 namespace edgewire::transport::dpdk {
 
-/// Thrown and caught in the plug-in alone.
+/// An exception that is thrown and caught in the plug-in alone.
 struct Trouble : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -27,15 +27,15 @@
 namespace edgewire::transport::dpdk {
 namespace {
 
-constexpr std::uint16_t kDescriptors = 1024, kLeastDescriptors = 128;  ///< of all queues, of one
+constexpr std::uint16_t kDescriptors = 1024, kLeastDescriptors = 128;  ///< in all queues; least of one
 constexpr std::size_t kBurst = 64;
 constexpr std::size_t kBufferMemory = std::size_t{24} << 20;  ///< bytes for the buffers of incoming frames
 /// The room for the head of a frame whose payload lies elsewhere.
 constexpr std::uint32_t kHeadRoom = RTE_PKTMBUF_HEADROOM + kMostHeadBytes + kAckBytes;
 
-constexpr std::uint32_t kFrameOverhead = 64;  ///< most that a card puts around what its MTU counts
-constexpr std::uint32_t kRoomUnit = 1024;     ///< the unit of cards' receive buffers
-constexpr int kLinkTries = 90;                ///< of comes_up(): as long as DPDK waits itself
+constexpr std::uint32_t kFrameOverhead = 64;  ///< most bytes that a card puts around what its MTU counts
+constexpr std::uint32_t kRoomUnit = 1024;     ///< unit of cards' receive buffers
+constexpr int kLinkTries = 90;                ///< tries of comes_up(): it waits as long as DPDK does
 
 /// Returns the MTU of a network interface here; 0 when there is none.
 std::uint32_t mtu_of(const std::string& interface) {
@@ -155,7 +155,7 @@ class EalPort final : public FramePort {
       ++count;
     }
     std::uint16_t taken = 0;
-    while (taken < count) {  // what has one queue goes at once
+    while (taken < count) {  // frames of one queue go at once
       const std::size_t queue = frames[taken].lane % queues_;
       std::uint16_t end = taken;
       while (end < count && frames[end].lane % queues_ == queue) ++end;
@@ -249,8 +249,7 @@ class EalPort final : public FramePort {
       throw Trouble(fmt::format("{} has an MTU of {}, and takes no other", name, mtu));
     facts_.mtu = mtu;
     if (const std::uint32_t interface_mtu = mtu_of(argument(port, "iface")); interface_mtu > 0)
-      facts_.mtu =
-          std::min(interface_mtu, frame_bytes - 128);  // in front of a frame lies what the kernel says of it
+      facts_.mtu = std::min(interface_mtu, frame_bytes - 128);  // room for the kernel's own header
     const int node = rte_eth_dev_socket_id(id_);
     const std::uint32_t room = frame_bytes + RTE_PKTMBUF_HEADROOM;
     const auto buffers = static_cast<std::uint32_t>(kBufferMemory / (room + sizeof(rte_mbuf)));
@@ -375,11 +374,11 @@ class EalPort final : public FramePort {
   bool is_card_ = false;
   bool many_segments_ = false;
   std::uint16_t queues_ = 1, next_queue_ = 0;
-  bool checks_incoming_ = false;                                       ///< the port tells of wrong checksums
-  std::array<std::atomic<std::uint64_t>, kMostQueues> received_by_{};  ///< single values, paired with nothing
+  bool checks_incoming_ = false;  ///< whether the port tells of wrong checksums
+  std::array<std::atomic<std::uint64_t>, kMostQueues> received_by_{};  ///< frames by queue
   rte_mempool* incoming_ = nullptr;
   rte_mempool* outgoing_ = nullptr;
-  rte_mempool* payloads_ = nullptr;  ///< without room of their own
+  rte_mempool* payloads_ = nullptr;  ///< buffers without room of their own
   rte_mbuf_ext_shared_info shared_{};
   std::vector<std::span<std::byte>> in_place_;  ///< memory that the card reads
 };

@@ -72,7 +72,8 @@ bool hash_by_lane(std::uint16_t port, std::uint16_t queues) {
     group.reta[i % RTE_ETH_RETA_GROUP_SIZE] = static_cast<std::uint16_t>(lane % queues);
   }
   static_assert(kFirstUdpSource % 1024 == 0);
-  constexpr unsigned kLastBit = 8 * (4 + 4 + 2) - 1;  // of the source port; ahead of it stand the addresses
+  // Last bit of the source port, which follows the addresses.
+  constexpr unsigned kLastBit = 8 * (4 + 4 + 2) - 1;
   const unsigned set = kLastBit + 32 - bits;
   std::vector<std::uint8_t> key(info.hash_key_size);
   key[set / 8] = static_cast<std::uint8_t>(0x80U >> set % 8);

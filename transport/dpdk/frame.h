@@ -26,8 +26,9 @@ using IpAddress = std::array<std::uint8_t, 4>;
 inline constexpr std::size_t kEthernetBytes = 14;
 inline constexpr std::size_t kIpBytes = 20, kUdpBytes = 8;
 inline constexpr std::uint16_t kEtherType = 0x88B5;
-inline constexpr std::uint16_t kUdpPort = 0x88B5;        ///< of destinations
-inline constexpr std::uint16_t kFirstUdpSource = 49152;  ///< of lane 0; ports for private use (RFC 6335)
+inline constexpr std::uint16_t kUdpPort = 0x88B5;  ///< port of destinations
+/// Source port of lane 0; ports for private use (RFC 6335).
+inline constexpr std::uint16_t kFirstUdpSource = 49152;
 
 /// Returns the source port of a lane; they are few enough for any number of lanes to have flows of its own.
 constexpr std::uint16_t udp_source(std::size_t lane) noexcept {
@@ -49,20 +50,20 @@ Envelope udp_envelope(const MacAddress& from, const MacAddress& to, const IpAddr
 
 /// The purpose of a frame. All but Ack have a sequence number and are acknowledged.
 enum class FrameType : std::uint8_t {
-  Data = 1,     ///< payload for byte `place` of the region
-  Signal = 2,   ///< counter `kind` rises to `place`
-  Ack = 3,      ///< payload: a bit for each frame after `ack` that has arrived, or nothing
-  Hello = 4,    ///< both ends are up
-  Goodbye = 5,  ///< the sender ends in good order
+  Data = 1,     ///< carries payload for byte `place` of the region
+  Signal = 2,   ///< raises counter `kind` to `place`
+  Ack = 3,      ///< carries a bit for each frame after `ack` that has arrived, or nothing
+  Hello = 4,    ///< says that this end is up
+  Goodbye = 5,  ///< says that the sender ends in good order
 };
 
 struct Header {
-  std::uint32_t flow = 0;      ///< the receiver's number for the sender
-  std::uint32_t check = 0;     ///< of all other bytes and the payload, with a key of the run
-  std::uint32_t sequence = 0;  ///< modulo 2^32
-  std::uint32_t ack = 0;       ///< all frames of the other direction before this one have arrived
+  std::uint32_t flow = 0;      ///< receiver's number for the sender
+  std::uint32_t check = 0;     ///< checksum of all other bytes and the payload, with a key of the run
+  std::uint32_t sequence = 0;  ///< number of the frame modulo 2^32
+  std::uint32_t ack = 0;  ///< sequence number before which all frames of the other direction have arrived
   std::uint64_t place = 0;
-  std::uint16_t bytes = 0;  ///< of payload; short frames are padded by the link
+  std::uint16_t bytes = 0;  ///< number of payload bytes; short frames are padded by the link
   std::uint16_t kind = 0;
   FrameType type = FrameType::Ack;
   /// Number of this sending among all sendings of its sender, modulo 2^24. In an Ack: that of the newest
@@ -75,7 +76,7 @@ inline constexpr std::size_t kMostHeadBytes = envelope_bytes(true) + sizeof(Head
 /// Most frames in flight from one process to another; also the most bits of an acknowledgement.
 inline constexpr std::uint32_t kWindow = 1024;
 inline constexpr std::size_t kAckBytes = kWindow / 8;
-/// An acknowledgement fits any frame.
+/// The least MTU, in which an acknowledgement fits.
 inline constexpr std::uint32_t kLeastMtu = kIpBytes + kUdpBytes + sizeof(Header) + kAckBytes;
 
 /// A frame that has arrived; no data: no frame. Its bytes stay valid until it is released.
@@ -83,7 +84,7 @@ struct Incoming {
   const std::byte* data = nullptr;
   std::uint32_t bytes = 0;
   void* handle = nullptr;
-  bool damaged = false;  ///< the port has found a wrong checksum
+  bool damaged = false;  ///< whether the port has found a wrong checksum
 };
 
 inline constexpr std::uint32_t kOrderMask = 0xFF'FFFF;

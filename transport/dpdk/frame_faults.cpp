@@ -45,7 +45,7 @@ Faults parse(const std::string& text) {
   return faults;
 }
 
-/// Frames come in through faults; what is sent is left alone, since every link has two ends.
+/// A port whose incoming frames suffer faults. It leaves alone what is sent, since every link has two ends.
 class FaultyPort final : public FramePort {
  public:
   FaultyPort(std::unique_ptr<FramePort> inner, const Faults& faults)
@@ -68,7 +68,7 @@ class FaultyPort final : public FramePort {
 
   std::size_t receive(std::span<Incoming> frames) noexcept override {
     std::size_t count = 0;
-    // Late frames first.
+    // Late frames come first.
     while (count < frames.size() && !held_.empty() && held_.front().due <= received_) {
       frames[count++] = held_.front().frame;
       held_.pop_front();
@@ -76,7 +76,7 @@ class FaultyPort final : public FramePort {
     std::array<Incoming, 64> fresh;
     const std::size_t most = std::min(fresh.size(), (frames.size() - count) / 2);
     const std::size_t came = inner_->receive(std::span(fresh).first(most));
-    if (came == 0) ++received_;  // or what is held would wait for others for ever
+    if (came == 0) ++received_;  // otherwise held frames would wait for others for ever
     for (std::size_t i = 0; i < came; ++i) {
       ++received_;
       if (happens(faults_.drop)) {

@@ -20,7 +20,7 @@ struct Outgoing {
   Head head;
   std::array<std::byte, kAckBytes> own;
   std::span<const std::byte> payload;
-  std::size_t lane = 0;  ///< what leaves on one lane may take one queue
+  std::size_t lane = 0;  ///< lane that sends; all frames of one lane may take one queue
 };
 
 inline constexpr std::size_t kMostQueues = std::tuple_size_v<decltype(Counters::queue_frames)>;
@@ -29,12 +29,12 @@ inline constexpr std::size_t kMostQueues = std::tuple_size_v<decltype(Counters::
 struct PortFacts {
   MacAddress mac{};
   std::uint32_t mtu = 1500;      ///< most bytes behind the Ethernet header
-  std::uint64_t bits_per_s = 0;  ///< of the link; 0: unknown
-  std::uint32_t buffers = 0;     ///< incoming frames that may be kept at a time
-  bool sends_in_place = false;   ///< payload leaves from where it lies, else it is copied once
+  std::uint64_t bits_per_s = 0;  ///< rate of the link; 0: unknown
+  std::uint32_t buffers = 0;     ///< number of incoming frames that may be kept at a time
+  bool sends_in_place = false;   ///< whether payload leaves from where it lies; else it is copied once
   std::string driver;
-  std::string queues;       ///< how many, and what spreads frames that come in over them
-  bool checks_udp = false;  ///< fills in UDP checksums
+  std::string queues;       ///< number of queues, and what spreads incoming frames over them
+  bool checks_udp = false;  ///< whether the port fills in UDP checksums
 };
 
 /// A port that sends and receives Ethernet frames. One thread at a time uses it; it never blocks, allocates
@@ -55,17 +55,17 @@ class FramePort {
   virtual std::size_t send(std::span<const Outgoing> frames) noexcept = 0;
   /// Returns how many frames have come in by a queue. Any thread may call it.
   virtual std::uint64_t received_by(std::size_t queue) const noexcept = 0;
-  /// Frames that the port itself has dropped for want of buffers.
+  /// Returns how many frames that the port itself has dropped for want of buffers.
   virtual std::uint64_t missed() const noexcept = 0;
 };
 
 /// The options that the plug-in is told.
 struct PortOptions {
   std::string port;  ///< PCI address[,mtu=BYTES], or virtual device such as "net_af_packet0,iface=eth0"
-  std::string args;  ///< more for the EAL, divided by blanks
-  bool udp = false;  ///< frames are in IPv4 and UDP
-  int lanes = 1;     ///< each gets a queue where the port has so many
-  /// The face in whose words the plug-in speaks, which has a copy of the room of options.
+  std::string args;  ///< more arguments for the EAL, divided by blanks
+  bool udp = false;  ///< whether frames are in IPv4 and UDP
+  int lanes = 1;     ///< number of lanes; each gets a queue where the port has so many
+  /// The face in whose words the plug-in speaks. The plug-in has its own copy of the options folder.
   options::Face face = options::spoken();
 };
 

@@ -52,10 +52,10 @@ IpChoice ip_choice(const std::string& text, const std::string& port) {
   choice.used = !text.empty();
   if (!choice.used) return choice;
   const auto refuse = [&] {
-    return UsageError(
-        fmt::format("{} takes ADDRESS[/PREFIX][@GATEWAY], as 10.0.0.1/24@52:54:00:12:34:56, or auto in place "
-                    "of the address, not '{}'",
-                    opt::dpdk_udp, text));
+    return UsageError(fmt::format(
+        "{} must be ADDRESS[/PREFIX][@GATEWAY], as 10.0.0.1/24@52:54:00:12:34:56, or auto in place "
+        "of the address, not '{}'",
+        opt::dpdk_udp, text));
   };
   const std::size_t at = text.find('@');
   choice.has_gateway = at != text.npos;
@@ -91,7 +91,7 @@ FileDescriptor quiet_kernel(const IpAddress& address) noexcept {
   here.sin_family = AF_INET;
   here.sin_port = htons(kUdpPort);
   std::memcpy(&here.sin_addr, address.data(), address.size());
-  const int shared = 1;  // with other transports of this process
+  const int shared = 1;  // the port is shared with other transports of this process
   const bool done = socket &&
                     setsockopt(socket.get(), SOL_SOCKET, SO_REUSEPORT, &shared, sizeof shared) == 0 &&
                     setsockopt(socket.get(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) == 0 &&

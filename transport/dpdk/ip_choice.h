@@ -11,8 +11,8 @@ namespace edgewire::transport::dpdk {
 struct IpChoice {
   bool used = false;
   IpAddress address{};
-  int prefix = 32;           ///< bits that all addresses of this process's network share
-  bool has_gateway = false;  ///< else all peers are on one Ethernet
+  int prefix = 32;           ///< number of bits that all addresses of this process's network share
+  bool has_gateway = false;  ///< whether there is a gateway; else all peers are on one Ethernet
   MacAddress gateway{};
 
   /// Returns whether frames for this address go to the gateway.

@@ -11,7 +11,7 @@
 namespace edgewire::transport::dpdk {
 namespace {
 
-constexpr std::uint64_t kRawSockets = 1ULL << 13;  ///< CAP_NET_RAW, capabilities(7)
+constexpr std::uint64_t kRawSockets = 1ULL << 13;  ///< bit of CAP_NET_RAW, capabilities(7)
 
 std::uint64_t capabilities() {
   std::ifstream file("/proc/self/status");
@@ -40,7 +40,7 @@ OpenPort load_plugin() {
     throw Error(fmt::format("{} is not where the program looks for it: {}", kPluginName, cause));
   }
   const auto found = reinterpret_cast<OpenPort>(dlsym(handle, kOpenPort));
-  if (found == nullptr) throw Error(fmt::format("{} has no {}", kPluginName, kOpenPort));
+  if (found == nullptr) throw Error(fmt::format("{} has no function {}", kPluginName, kOpenPort));
   return found;
 }
 

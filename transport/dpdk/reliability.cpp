@@ -53,9 +53,11 @@ void Sender::arrive(Frame& frame, bool newest_is_known) noexcept {
   ++arrivals_;
   if (!frame.lost) --under_way_;
   frame.lost = false;
-  // Which of several sendings has arrived is not told of each frame (Karn and Partridge, 1987)...
+  // An acknowledgement does not tell of each frame which of several sendings has arrived (Karn and Partridge,
+  // 1987)...
   if (frame.times == 1) newest_sent_at_ = std::max(newest_sent_at_, frame.sent_at);
-  // ...but nothing so new as the last one has: it was an earlier one, which was only late (RFC 3522, Eifel).
+  // But nothing as new as the last sending has arrived: it was an earlier one, which was only late (RFC 3522,
+  // Eifel).
   else if (newest_is_known && newest_arrived_ < frame.order && newest_arrived_ > frame.order_before)
     overtaken_ = std::clamp(newest_arrived_ - frame.order_before + 1, overtaken_, kMostOvertaken);
 }
@@ -122,7 +124,7 @@ void Sender::look_at_timer(Nanoseconds now) noexcept {
   if (timeouts_ > 4) window_ = std::max(kLeastWindow, window_ / 2);
 }
 
-/// RFC 6298, 2.
+/// Follows RFC 6298, section 2.
 void Sender::measure(Nanoseconds round_trip) noexcept {
   if (smoothed_ == 0) {
     smoothed_ = round_trip;
@@ -134,10 +136,10 @@ void Sender::measure(Nanoseconds round_trip) noexcept {
   timeout_ = std::clamp(smoothed_ + 4 * variation_, kLeastTimeout, kMostTimeout);
 }
 
-/// Ethernet also loses single frames for no reason that sending less would remove: the window shrinks only
-/// when a sixth of a round is lost, as when a queue on the way is full.
+/// Adapts the window to losses. Ethernet also loses single frames for no reason that sending less would
+/// remove: the window shrinks only when a sixth of a round is lost, as when a queue on the way is full.
 void Sender::end_round() noexcept {
-  if (round_end_ - oldest_ - 1 < kWindow) return;  // not yet reached
+  if (round_end_ - oldest_ - 1 < kWindow) return;  // the round has not ended
   if (round_lost_ > 8 && round_lost_ > round_sent_ / 6) {
     window_ = std::max(kLeastWindow, window_ - window_ / 4);
     opening_ = false;

@@ -36,24 +36,24 @@ class Sender {
   struct Frame {
     Content content;
     std::uint32_t sequence = 0;
-    std::uint32_t times = 0;         ///< that it was sent
-    std::uint64_t order = 0;         ///< of its last sending among all sendings
-    std::uint64_t order_before = 0;  ///< of the sending before that
+    std::uint32_t times = 0;         ///< number of times that it was sent
+    std::uint64_t order = 0;         ///< number of its last sending among all sendings
+    std::uint64_t order_before = 0;  ///< number of the sending before that
     Nanoseconds sent_at = 0;
     bool arrived = false;
-    bool lost = false;  ///< waits to be sent again
+    bool lost = false;  ///< whether it waits to be sent again
   };
 
-  /// `first`: its first sequence number, which the receiver knows.
+  /// `first`: the first sequence number, which the receiver knows.
   explicit Sender(std::uint32_t first = 0);
 
   /// Returns whether a new frame may be sent now.
   bool has_room() const noexcept { return next_ - oldest_ < kWindow && under_way_ < window_ && !has_lost(); }
-  /// The caller sends the frame. Needs has_room().
+  /// Returns the frame for the caller to send. Requires has_room().
   const Frame& send(const Content& content, Nanoseconds now) noexcept;
   /// Returns whether frames wait to be sent again.
   bool has_lost() const noexcept { return lost_count_ > 0; }
-  /// The caller sends the frame again. Null when what was lost has arrived after all.
+  /// Returns the lost frame for the caller to send again; null when it has arrived after all.
   const Frame* send_lost(Nanoseconds now) noexcept;
 
   /// Takes an acknowledgement: all frames before `ack` have arrived, and frame ack + 1 + i where bit i of
@@ -84,7 +84,7 @@ class Sender {
  private:
   static constexpr std::uint64_t kOvertaken = 8, kMostOvertaken = kWindow / 2;
   static constexpr std::uint32_t kFirstWindow = 64, kLeastWindow = 32;
-  /// Longer than any number of sendings that can be under way or overtaken.
+  /// The number of sendings to remember: more than can be under way or overtaken.
   static constexpr std::size_t kSendings = 4 * kWindow;
   static_assert((kWindow & (kWindow - 1)) == 0, "sequence numbers wrap around");
 
@@ -104,29 +104,30 @@ class Sender {
     std::uint64_t order = 0;
   };
 
-  std::unique_ptr<Frame[]> frames_;      ///< by sequence
-  std::unique_ptr<Sending[]> sendings_;  ///< in order; what has arrived since stays until it is the first
+  std::unique_ptr<Frame[]> frames_;  ///< frames by sequence number
+  /// Sendings in order; one that has arrived stays until it is the first.
+  std::unique_ptr<Sending[]> sendings_;
   std::uint64_t first_sending_ = 0, next_sending_ = 0;
-  std::unique_ptr<std::uint32_t[]> lost_;  ///< sequence numbers to send again, a ring
+  std::unique_ptr<std::uint32_t[]> lost_;  ///< ring of sequence numbers to send again
   std::uint32_t first_lost_ = 0, lost_count_ = 0;
   std::uint32_t oldest_ = 0;  ///< first sequence number that is not done
   std::uint32_t next_ = 0;
-  std::uint32_t under_way_ = 0;  ///< sent, neither arrived nor lost
+  std::uint32_t under_way_ = 0;  ///< number of frames that were sent and have neither arrived nor lost
   std::uint64_t orders_ = 0;
-  std::uint32_t arrivals_ = 0;  ///< ever, modulo 2^32
+  std::uint32_t arrivals_ = 0;  ///< number of arrivals so far, modulo 2^32
   /// Frames that may overtake one before it counts as lost: more where several ways or queues mix them.
   std::uint64_t overtaken_ = kOvertaken;
-  std::uint64_t newest_arrived_ = 0;  ///< largest order of which the peer has told that it has arrived
-  Nanoseconds newest_sent_at_ =
-      -1;  ///< when the newest frame of an acknowledgement was sent; -1: cannot be told
+  std::uint64_t newest_arrived_ = 0;  ///< largest order that the peer has reported as arrived
+  /// Time when the newest frame of an acknowledgement was sent; -1: cannot be told.
+  Nanoseconds newest_sent_at_ = -1;
   // Window and timer.
   std::uint32_t window_ = kFirstWindow;
-  bool opening_ = true;  ///< the window doubles each round, until frames are lost
+  bool opening_ = true;  ///< true while the window doubles each round, until frames are lost
   std::uint32_t round_end_ = 0, round_sent_ = 0, round_lost_ = 0;
   Nanoseconds smoothed_ = 0, variation_ = 0;
   Nanoseconds timeout_ = kFirstTimeout;
-  int timeouts_ = 0;             ///< in a row
-  Nanoseconds timer_start_ = 0;  ///< the last time that something arrived, or the timer ended
+  int timeouts_ = 0;             ///< number of timeouts in a row
+  Nanoseconds timer_start_ = 0;  ///< time of the last time that something arrived, or the timer ended
 };
 
 /// The receiving end of one direction: gives frames in order, each once, and holds what has come too early.
@@ -138,8 +139,8 @@ class Receiver {
   explicit Receiver(std::uint32_t first = 0)
       : held_(std::make_unique<Incoming[]>(kWindow)), expected_(first) {}
 
-  /// InOrder: the caller takes the frame, and then all that next() gives. Held: `frame` is kept for later.
-  /// Else the frame is not needed (any more, or yet).
+  /// Says what to do with a frame. InOrder: the caller takes the frame, and then all that next() gives. Held:
+  /// `frame` is kept for later. Else the frame is not needed (any more, or yet).
   Verdict arrive(std::uint32_t sequence, const Incoming& frame) noexcept {
     const std::uint32_t ahead = sequence - expected_;
     if (ahead >= kWindow) {
@@ -169,7 +170,7 @@ class Receiver {
     ++expected_;
     return std::exchange(place, {});
   }
-  /// Any frame that is held, for the end; none when there is none left.
+  /// Returns any frame that is still held, to release it at the end; none when there is none left.
   Incoming drop() noexcept {
     for (std::uint32_t i = 0; held_count_ > 0 && i < kWindow; ++i) {
       if (held_[i].data == nullptr) continue;
@@ -181,15 +182,15 @@ class Receiver {
 
   std::uint32_t expected() const noexcept { return expected_; }
   std::uint32_t held() const noexcept { return held_count_; }
-  /// Frames since the last acknowledgement.
+  /// Returns the number of frames since the last acknowledgement.
   std::uint32_t unacknowledged() const noexcept { return unacknowledged_; }
-  /// The peer should know at once what has arrived.
+  /// Returns whether the peer should know at once what has arrived.
   bool urgent() const noexcept { return urgent_; }
-  /// A frame with this order, modulo 2^24, has come in, needed or not.
+  /// Notes that a frame with this order, modulo 2^24, has come in, needed or not.
   void note(std::uint32_t order) noexcept {
     if (((order - newest_) & kOrderMask) < kOrderMask / 2) newest_ = order;
   }
-  /// Returns the newest of them.
+  /// Returns the newest order that has come in.
   std::uint32_t newest() const noexcept { return newest_; }
   /// Describes in `bits` what an acknowledgement says besides expected() and newest(). Returns the number of
   /// bytes of `bits`.
@@ -202,7 +203,7 @@ class Receiver {
   }
 
  private:
-  std::unique_ptr<Incoming[]> held_;  ///< by sequence
+  std::unique_ptr<Incoming[]> held_;  ///< held frames by sequence number
   std::uint32_t held_count_ = 0;
   std::uint32_t expected_ = 0;
   std::uint32_t unacknowledged_ = 0;
@@ -210,7 +211,7 @@ class Receiver {
   bool urgent_ = false;
 };
 
-/// A token bucket: no more than the line carries, in bursts that a switch can keep.
+/// A token bucket: lets through no more than the line carries, in bursts that a switch can keep.
 class Pacer {
  public:
   /// `bits_per_s` 0: no limit.
@@ -228,7 +229,7 @@ class Pacer {
     }
     return bytes_ > 0;
   }
-  /// Notes that a frame of so many bytes, all headers included, was sent. It may be longer than what was
+  /// Notes that a frame of this many bytes, all headers included, was sent. It may be longer than what was
   /// left.
   void take(std::uint64_t wire_bytes) noexcept {
     if (bytes_per_ns_ != 0) bytes_ -= static_cast<double>(wire_bytes);
@@ -236,7 +237,7 @@ class Pacer {
 
  private:
   static constexpr double kBurstBytes = 32 * 1538;
-  static constexpr double kBurstTime = 50'000;  ///< nanoseconds: as long as who sends may sleep
+  static constexpr double kBurstTime = 50'000;  ///< nanoseconds that a sender may sleep
 
   double bytes_per_ns_;
   double burst_bytes_;

@@ -24,7 +24,7 @@ struct Offer {
   std::int32_t lanes = 0;
   std::uint32_t mtu = 0;
   MacAddress mac{};
-  std::uint16_t udp = 0;  ///< 1: frames are in UDP, 0: plain Ethernet
+  std::uint16_t udp = 0;  ///< envelope: 1 is UDP, 0 is plain Ethernet
   IpAddress ip{};
 };
 static_assert(sizeof(Offer) == 36);
@@ -44,10 +44,10 @@ Dpdk::Dpdk(const Settings& settings, std::shared_ptr<Station> station)
       links_(static_cast<std::size_t>(settings.size)),
       own_ip_(ip_choice(settings.dpdk.udp, settings.dpdk.port)) {
   if (station_ == nullptr && settings.dpdk.port.empty())
-    throw UsageError(
-        fmt::format("{} needs {}: a PCI address as dpdk-devbind.py lists it, or a virtual device such as "
-                    "net_af_packet0,iface=eth0",
-                    opt::transport("dpdk"), opt::dpdk_port));
+    throw UsageError(fmt::format(
+        "{} needs {}: name a PCI address as dpdk-devbind.py lists it, or a virtual device such as "
+        "net_af_packet0,iface=eth0",
+        opt::transport("dpdk"), opt::dpdk_port));
   if (own_ip_.used) kernel_socket_ = quiet_kernel(own_ip_.address);
   if (station_ == nullptr) station_ = Station::at(settings.dpdk, settings.lanes);
   if (station_->facts().mtu < kLeastMtu)
@@ -124,7 +124,7 @@ void Dpdk::connect(std::span<const std::string> blobs) {
     const auto refuse = [&](const std::string& cause) {
       return Error(fmt::format("rank {} cannot be connected over dpdk: {}", p, cause));
     };
-    if (p >= blobs.size()) throw refuse("it has offered nothing");
+    if (p >= blobs.size()) throw refuse("it has sent no offer");
     const std::string text = unseal(blobs[p], settings_.secret, kSealUse);
     if (text.empty()) throw refuse("it has another secret");
     Offer offer;
@@ -135,7 +135,7 @@ void Dpdk::connect(std::span<const std::string> blobs) {
         offer.size != settings_.size || offer.lanes != settings_.lanes)
       throw refuse("it is another version, or another rank, or has another number of workers");
     if ((offer.udp != 0) != own_ip_.used)
-      throw refuse(fmt::format("one of the two has {}, the other one has not", opt::dpdk_udp));
+      throw refuse(fmt::format("one of the two processes has {}, the other one has not", opt::dpdk_udp));
     link->envelope = envelope_to(offer.mac, offer.ip);
     std::memcpy(&link->remote_number,
                 text.data() + sizeof offer + static_cast<std::size_t>(settings_.rank) * sizeof(std::uint32_t),

@@ -65,7 +65,7 @@ void Station::remove(std::uint32_t number) noexcept {
     const std::scoped_lock hold(busy_);
     places_[number & ((1U << kPlaceBits) - 1)].flow = nullptr;
     flush();
-    queued_ = 0;  // what is lost so, is sent again
+    queued_ = 0;  // frames that are lost here are sent again
   }
   if (--flows_ == 0) thread_ = {};
 }
@@ -199,7 +199,8 @@ void Station::run(const std::stop_token& stop) noexcept {
     return;
   }
   outrank_workers();
-  // It shares a core with workers: works while nobody else does, and rests longer the longer nothing happens.
+  // The thread shares a core with workers: it works while nobody else does, and rests longer the longer
+  // nothing happens.
   Nanoseconds rest = kShortestRest;
   while (!stop.stop_requested()) {
     if (now_ns() - last_progress_.load(std::memory_order_relaxed) > kOthersAreAtIt)

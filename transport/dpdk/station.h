@@ -40,7 +40,7 @@ struct Strays {
 /// process ends.
 class Station {
  public:
-  /// Returns the one for this port. Throws Error, UsageError.
+  /// Returns the station for this port. Throws Error, UsageError.
   static std::shared_ptr<Station> at(const DpdkChoice& choice, int lanes);
 
   /// `udp`: frames are in IPv4 and UDP. `bits_per_s` 0: not paced. `poll_cpu`: a core that the station's
@@ -49,21 +49,21 @@ class Station {
   ~Station();
 
   const PortFacts& facts() const noexcept { return port_->facts(); }
-  /// Returns all of a frame behind its envelope.
+  /// Returns the part of a frame behind its envelope.
   std::span<const std::byte> body(const Incoming& frame) const noexcept {
     return std::span(frame.data, frame.bytes).subspan(envelope_bytes(udp_));
   }
 
   // ---- by any thread -------------------------------------------------------------------------------
-  /// Its number, which peers put into their frames.
+  /// Adds a flow and returns its number, which peers put into their frames.
   std::uint32_t add(Flow& flow);
   void remove(std::uint32_t number) noexcept;
   void remember(std::span<std::byte> memory);
   void forget(std::span<std::byte> memory) noexcept;
   /// Gives back what a flow that was removed has held.
   void release_all(Receiver& receiver) noexcept;
-  /// Receives and sends, unless another thread does so. In any case, what was asked for is done soon. Returns
-  /// true when something moved.
+  /// Receives and sends, unless another thread does so. In any case, the request is served soon. Returns true
+  /// when something moved.
   bool progress() noexcept;
   const Strays& strays() const noexcept { return strays_; }
   std::uint64_t received_by(std::size_t queue) const noexcept { return port_->received_by(queue); }
@@ -85,7 +85,8 @@ class Station {
  private:
   static constexpr std::size_t kBurst = 64;
   static constexpr int kTurns = 4;
-  static constexpr std::uint64_t kTurnsALook = 4096;  ///< turns between two looks at the port's facts
+  /// Number of turns between two looks at the port's facts.
+  static constexpr std::uint64_t kTurnsALook = 4096;
 
   bool work() noexcept;
   void turn() noexcept;
@@ -97,25 +98,26 @@ class Station {
   const bool udp_;
   Pacer pacer_;
   int poll_cpu_;
-  SpinLock busy_;                              ///< one thread at a time has the station
-  std::atomic<bool> asked_{false};             ///< somebody found busy_ set; seen by its holder, who goes on
-  std::atomic<Nanoseconds> last_progress_{0};  ///< by others than the station's thread; single value
+  SpinLock busy_;                   ///< held by the thread that has the station
+  std::atomic<bool> asked_{false};  ///< true when somebody found busy_ held; its holder sees it and goes on
+  /// Time of the last progress by other threads than the station's own.
+  std::atomic<Nanoseconds> last_progress_{0};
   // The state that belongs to the holder follows.
   struct Place {
     Flow* flow = nullptr;
     std::uint32_t generation = 0;
   };
   std::vector<Place> places_;
-  std::size_t first_place_ = 0;  ///< whose turn it is to send first
+  std::size_t first_place_ = 0;  ///< place of the flow that sends first
   std::vector<Outgoing> outgoing_;
   std::size_t queued_ = 0;
   std::size_t kept_ = 0;
   bool moved_ = false;
-  std::size_t received_ = 0;  ///< in the last turn
+  std::size_t received_ = 0;  ///< number of frames received in the last turn
   std::uint64_t turns_ = 0;
   Strays strays_;
   std::atomic<std::uint64_t> missed_{0};
-  std::mutex thread_mutex_;  ///< of those who add and remove flows
+  std::mutex thread_mutex_;  ///< guards the adding and removing of flows
   int flows_ = 0;
   std::jthread thread_;
 };

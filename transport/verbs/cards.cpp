@@ -36,7 +36,7 @@ std::string network_of(const in_addr& address) {
   return {};
 }
 
-/// Throws Error when it cannot be told.
+/// Returns the network of a device. Throws Error when it is not known.
 std::string network_of(const Device& device) {
   if (!device.is_ethernet()) {
     std::string text = "InfiniBand:";
@@ -47,13 +47,13 @@ std::string network_of(const Device& device) {
   std::memcpy(&address, device.gid.raw + 12, sizeof address);
   std::string network = device.has_ipv4() ? network_of(address) : "";
   if (network.empty())
-    throw Error(fmt::format("{} has no IPv4 address here ({} takes it all the same)", device.label(),
+    throw Error(fmt::format("{} has no IPv4 address here ({} uses it all the same)", device.label(),
                             opt::transport("verbs")));
-  return device.is_iwarp ? "iWARP:" + network : network;  // which does not reach RoCE
+  return device.is_iwarp ? "iWARP:" + network : network;  // the two do not reach each other
 }
 
-/// InfiniBand Architecture Specification 1.4, 14.2.5.6 (PortInfo): the codes of speed and width are single
-/// bits.
+/// Returns the rate of a port. InfiniBand Architecture Specification 1.4, 14.2.5.6 (PortInfo): the codes of
+/// speed and width are single bits.
 std::uint64_t bits_per_s_of(const ibv_port_attr& port) {
   constexpr std::array kLaneSpeeds{2.5e9, 5e9, 10e9, 10e9, 14e9, 25e9, 50e9, 100e9};
   constexpr std::array kLanes{1.0, 4.0, 8.0, 12.0, 2.0};
@@ -81,7 +81,8 @@ std::vector<Card> verbs_cards(const VerbsChoice& wanted, std::span<const std::st
       for (Device& device : verbs::open_all_devices(settings))
         if (device.has_address(address)) devices.push_back(std::move(device));
     }
-    if (devices.empty()) throw Error(fmt::format("no RDMA device has an address of {}", opt::interface));
+    if (devices.empty())
+      throw Error(fmt::format("no RDMA device has an address that fits {}", opt::interface));
   }
   verbs::try_memory(devices[0], wanted.memory);
   std::vector<Card> cards;

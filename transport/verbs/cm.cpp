@@ -18,11 +18,11 @@
 namespace edgewire::transport::verbs {
 namespace {
 
-constexpr int kBacklog = 1024;  ///< calls that wait for their answer
+constexpr int kBacklog = 1024;  ///< number of calls that wait for their answer
 constexpr int kPortTries = 16;
 constexpr int kLookMs = 50;
 
-/// The functions of librdmacm that are called here.
+/// The functions of librdmacm that this backend calls.
 struct CmLibrary {
   SharedLibrary from{"librdmacm.so.1",
                      "librdmacm.so.1, which connects iWARP cards, is not installed (apt-get install "
@@ -59,7 +59,7 @@ auto make_channel() {
   return made;
 }
 
-/// Its events go to `channel`.
+/// Makes an id whose events go to `channel`.
 Owned<rdma_cm_id> make_id(rdma_event_channel& channel, void* context) {
   rdma_cm_id* id = nullptr;
   if (cm().create_id(&channel, &id, context, RDMA_PS_TCP) != 0)
@@ -96,7 +96,7 @@ bool to_gid(const sockaddr* address, ibv_gid& gid) {
   }
   if (address == nullptr || address->sa_family != AF_INET6) return false;
   std::memcpy(gid.raw, &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr, sizeof gid.raw);
-  return gid.raw[0] != 0xFE || (gid.raw[1] & 0xC0) != 0x80;  // link-local
+  return gid.raw[0] != 0xFE || (gid.raw[1] & 0xC0) != 0x80;  // link-local addresses do not fit
 }
 
 Error error_of(const Call& call, const std::string& cause) {
@@ -108,7 +108,8 @@ void check(const Call& call, const char* step, int result) {
   if (result != 0) throw error_of(call, fmt::format("{}: {}", step, reason(errno)));
 }
 
-/// Neither end reads from the other, but some cards begin a connection with a read of nothing (RFC 6581, 9).
+/// Returns the parameters of a connection. Neither end reads from the other, but some cards begin a
+/// connection with a read of nothing (RFC 6581, 9).
 rdma_conn_param parameters_of(const Call& call) {
   rdma_conn_param parameters{};
   parameters.private_data = call.shown.data();
@@ -118,7 +119,7 @@ rdma_conn_param parameters_of(const Call& call) {
   return parameters;
 }
 
-/// Returns all zeros, which nobody expects, when there is none.
+/// Returns the token of a call; all zeros, which no call expects, when there is none.
 Token token_of(const rdma_conn_param& parameters) {
   Token token{};
   if (parameters.private_data != nullptr && parameters.private_data_len >= token.size())
@@ -157,7 +158,7 @@ std::vector<ibv_gid_entry> cm_addresses(const std::string& name) {
 Connector::Connector() : channel_(make_channel()) {}
 
 std::uint16_t Connector::listen(const Device& device) {
-  // The manager's port may be one that TCP uses already.
+  // The manager may choose a port that TCP uses already.
   for (int i = 0; i < kPortTries; ++i) {
     auto id = make_id(*channel_, nullptr);
     sockaddr_in6 address = address_of(device.gid, 0);
@@ -209,7 +210,7 @@ bool Connector::take_event() {
   const int status = event->status;
   rdma_cm_id* const id = event->id;
   const Token token = token_of(event->param.conn);
-  cm().ack_cm_event(event);  // before the end of what it is about
+  cm().ack_cm_event(event);  // acknowledged before the id that it is about ends
   if (kind == RDMA_CM_EVENT_DEVICE_REMOVAL)
     is_removed_ = true;
   else if (kind == RDMA_CM_EVENT_CONNECT_REQUEST)

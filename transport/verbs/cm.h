@@ -14,8 +14,8 @@
 
 namespace edgewire::transport::verbs {
 
-/// A random number that an end of a connection shows, so that the other knows that it is of this run, and
-/// which connection it is. Told in the sealed offers, then good for one connection.
+/// A random number by which an end of a connection shows that it is of this run, and which connection it is.
+/// It is told in the sealed offers, and good for one connection.
 using Token = std::array<std::uint8_t, 16>;
 
 /// Returns the IP addresses that lead to the device `name`, as entries of its address table, which iWARP
@@ -27,25 +27,25 @@ struct Call {
   int peer = -1;
   const Device* device = nullptr;
   std::uint32_t queue_pair = 0;
-  Token expected{};      ///< what the peer shows
-  Token shown{};         ///< what this end shows
-  bool is_ours = false;  ///< this end calls, the other one answers
-  ibv_gid address{};     ///< of the peer, when this end calls
+  Token expected{};      ///< token that the peer shows
+  Token shown{};         ///< token that this end shows
+  bool is_ours = false;  ///< whether this end calls and the other one answers
+  ibv_gid address{};     ///< address of the peer, when this end calls
   std::uint16_t port = 0;
   Owned<rdma_cm_id> id{nullptr, nullptr};
   bool is_connected = false;
 };
 
-/// Makes connections and keeps them until it ends.
+/// Makes connections and keeps them as long as it lives.
 class Connector {
  public:
-  /// Throws Error.
+  /// Opens the connection manager. Throws Error.
   Connector();
 
   /// Waits for the peers' calls at the address of the device. Returns the TCP port.
   std::uint16_t listen(const Device& device);
-  /// Connects all; calls that show none of the tokens are refused and counted. Throws Error that names the
-  /// peer, the device and the cause.
+  /// Connects all calls; calls that show none of the tokens are refused and counted. Throws Error that names
+  /// the peer, the device and the cause.
   void connect(std::vector<Call> calls, double limit_s, const Health& health);
   std::uint64_t refused() const noexcept { return refused_; }
   /// Returns a descriptor that is readable when is_removed() may have changed.
@@ -61,7 +61,7 @@ class Connector {
 
   std::unique_ptr<rdma_event_channel, void (*)(rdma_event_channel*)> channel_;
   std::vector<Owned<rdma_cm_id>> listeners_;
-  std::vector<Call> calls_;  ///< their ids point to them
+  std::vector<Call> calls_;  ///< calls under way; their ids point to them
   int limit_ms_ = 0;
   std::uint64_t refused_ = 0;
   bool is_removed_ = false;

@@ -25,7 +25,7 @@ struct Offer {
   std::int32_t size = 0;
   std::int32_t lanes = 0;
   std::int32_t rails = 0;
-  std::uint64_t region = 0;  ///< addresses
+  std::uint64_t region = 0;  ///< address of the region
   std::uint64_t arrivals = 0;
 };
 static_assert(sizeof(Offer) == 8 + 4 * 4 + 2 * 8);
@@ -33,23 +33,24 @@ static_assert(sizeof(Offer) == 8 + 4 * 4 + 2 * 8);
 }  // namespace
 
 struct RailOffer {
-  std::uint32_t mtu = 0;  ///< enum ibv_mtu
+  std::uint32_t mtu = 0;  ///< MTU as enum ibv_mtu
   std::uint32_t ethernet = 0;
   std::uint32_t lid = 0;
   std::uint32_t arrivals_key = 0;
-  std::uint32_t cm_port = 0;  ///< iWARP
+  std::uint32_t cm_port = 0;  ///< port for calls (iWARP)
   std::uint8_t gid[16] = {};
 };
 struct LinkAddress {
   std::uint32_t number = 0;
   std::uint32_t psn = 0;
-  Token token{};  ///< iWARP
+  Token token{};  ///< token to show (iWARP)
 };
 static_assert(sizeof(RailOffer) == 5 * 4 + 16 && sizeof(LinkAddress) == 8 + sizeof(Token));
 
 namespace {
 
-const std::string kSealUse = "edgewire verbs offer";  ///< offers hold the keys to the memory
+/// Key use of offers, which hold the keys to the memory.
+const std::string kSealUse = "edgewire verbs offer";
 
 template <class T>
 void append(std::string& text, const T& value) {
@@ -118,7 +119,7 @@ void Verbs::connect(std::span<const std::string> blobs) {
     const auto refuse = [&](const std::string& cause) {
       return Error(fmt::format("rank {} cannot be connected over verbs: {}", p, cause));
     };
-    if (p >= blobs.size()) throw refuse("it has offered nothing");
+    if (p >= blobs.size()) throw refuse("it has sent no offer");
     offers[p] = unseal(blobs[p], settings_.secret, kSealUse);
     if (offers[p].empty()) throw refuse("it has another secret");
     if (offers[p].size() < sizeof(Offer)) throw refuse("it is another version");
@@ -126,8 +127,8 @@ void Verbs::connect(std::span<const std::string> blobs) {
     if (std::memcmp(offer.magic, Offer{}.magic, sizeof offer.magic) != 0 || offer.rank != static_cast<int>(p))
       throw refuse("it is another version, or another rank");
     if (offer.rails != static_cast<std::int32_t>(rails_.size()))
-      throw refuse(fmt::format("it uses {} RDMA devices, this process {} ({})", offer.rails, rails_.size(),
-                               opt::verbs_device));
+      throw refuse(fmt::format("it uses {} RDMA devices, and this process uses {} ({})", offer.rails,
+                               rails_.size(), opt::verbs_device));
     if (offer.size != settings_.size || offer.lanes != settings_.lanes ||
         offers[p].size() != rails_end + links_.size() * sizeof(LinkAddress))
       throw refuse("it has other numbers of processes or workers");
@@ -135,10 +136,10 @@ void Verbs::connect(std::span<const std::string> blobs) {
       const Device& device = rails_[r].device;
       const auto rail = rail_offer(offers[p], r);
       if ((rail.ethernet != 0) != device.is_ethernet())
-        throw refuse(fmt::format("one has Ethernet, the other InfiniBand ({} here; {})", device.label(),
-                                 opt::verbs_device));
+        throw refuse(fmt::format("one end has Ethernet, the other one InfiniBand ({} here; {})",
+                                 device.label(), opt::verbs_device));
       if ((rail.cm_port != 0) != device.is_iwarp)
-        throw refuse(fmt::format("only one has iWARP ({} here; {})", device.label(), opt::verbs_device));
+        throw refuse(fmt::format("only one end has iWARP ({} here; {})", device.label(), opt::verbs_device));
       mtu = std::min(mtu, rail.mtu);
     }
   }
@@ -255,7 +256,8 @@ void Verbs::greet() {
   connected_ = true;
 }
 
-/// SoftiWARP does not see what arrives directly after its answer to a call, until more arrives.
+/// Sends the greeting again. SoftiWARP does not see what arrives directly after its answer to a call, until
+/// more arrives.
 void Verbs::greet_again() noexcept {
   for (const auto& link : links_)
     if (link != nullptr && !greets_second(*link) && !link->greeted.load(std::memory_order_acquire) &&

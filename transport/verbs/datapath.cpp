@@ -54,7 +54,7 @@ ibv_send_wr& Verbs::add(Link& link, const void* source, std::size_t bytes, std::
   return request;
 }
 
-/// Copies `here` to the peer's region, or from it.
+/// Copies `here` to the peer's region, or the other way round.
 bool Verbs::transfer(Link& to, ibv_wr_opcode way, std::size_t offset,
                      std::span<const std::byte> here) noexcept {
   std::size_t requests = here.empty() ? 1 : 0;
@@ -67,7 +67,7 @@ bool Verbs::transfer(Link& to, ibv_wr_opcode way, std::size_t offset,
     return false;
   }
   if (!has_room(to, requests)) {
-    post(to);  // or nobody would ever make room
+    post(to);  // otherwise no thread would make room
     return false;
   }
   std::size_t at = 0;
@@ -76,7 +76,7 @@ bool Verbs::transfer(Link& to, ibv_wr_opcode way, std::size_t offset,
     if (i + 1 == requests) ++to.writes;
     ibv_send_wr& request = add(to, here.data() + at, bytes, key);
     request.opcode = way;
-    if (way == IBV_WR_RDMA_READ) request.send_flags = 0;  // nothing to take along
+    if (way == IBV_WR_RDMA_READ) request.send_flags = 0;  // a read has no data to take along
     request.wr.rdma = {to.remote_region + offset + at, to.region_key};
     at += bytes;
   }
@@ -104,7 +104,7 @@ bool Verbs::signal(int lane, int peer, int kind, std::uint64_t count) noexcept {
       return true;
     }
   }
-  // The peer has given the slot back, so that it has read the count that was there.
+  // The peer has given the slot back, so it has read the count that was there.
   if (to.signals == to.credits.load(std::memory_order_acquire) || !has_room(to, 1)) {
     post(to);
     return false;
@@ -132,7 +132,8 @@ void Verbs::ring_doorbell(int lane) noexcept {
     if (!settings_.leaves_out(peer)) post(link(lane, peer));
 }
 
-/// A broken iWARP connection takes no requests, but its receives end, too, and tell of it in their turn.
+/// Handles an error of a post. A broken iWARP connection takes no requests, but its receives end, too, and
+/// tell of it in their turn.
 void Verbs::look_at_post(const Link& link, int error) noexcept {
   if (error == 0) return;
   const int cause = error == -1 ? errno : std::abs(error);
@@ -145,15 +146,16 @@ void Verbs::post(Link& link) noexcept {
   ibv_send_wr& last = link.batch[link.batched - 1];
   last.send_flags |= IBV_SEND_SIGNALED;
   last.wr_id = Ticket::pack(Request::Lane, link.index, link.queued, link.writes);
+  // The request completes only when it fails.
   for (std::uint32_t i = 0; i + 1 < link.batched; ++i)
-    link.batch[i].wr_id = Ticket::pack(Request::Lane, link.index, 0, 0);  // completes only when it fails
+    link.batch[i].wr_id = Ticket::pack(Request::Lane, link.index, 0, 0);
   ibv_send_wr* bad = nullptr;
   const int error = ibv_post_send(link.qp.get(), link.batch.data(), &bad);
   link.batched = 0;
   look_at_post(link, error);
 }
 
-/// Posts a message of our own, which has its own places in the queue.
+/// Posts a message of our own, which takes its own places in the queue.
 void Verbs::post_message(Link& link, Message message) noexcept {
   link.messages.fetch_add(1, std::memory_order_relaxed);
   ibv_send_wr request{};
@@ -179,7 +181,7 @@ void Verbs::post_message(Link& link, Message message) noexcept {
   look_at_post(link, ibv_post_send(link.qp.get(), &request, &bad));
 }
 
-/// Reads from the peer, whose card answers without its process.
+/// Reads a word from the peer, whose card answers without its process.
 void Verbs::post_look(Link& link) noexcept {
   ibv_sge sink{reinterpret_cast<std::uintptr_t>(&link.arrivals->seen), sizeof link.arrivals->seen,
                rails_[link.rail].arrivals.region->lkey};
@@ -194,7 +196,7 @@ void Verbs::post_look(Link& link) noexcept {
   look_at_post(link, ibv_post_send(link.qp.get(), &request, &bad));
 }
 
-/// `place`: where a send goes, of Arrivals::messages.
+/// Posts a receive. `place`: the place in Arrivals::messages where a send goes.
 void Verbs::post_receive(Link& link, std::size_t place) noexcept {
   ibv_recv_wr request{};
   request.wr_id = Ticket::pack(Request::Receive, link.index, place, 0);

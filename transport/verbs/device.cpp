@@ -28,7 +28,7 @@ struct Wish {
 };
 
 UsageError wrong_device(const std::string& text) {
-  return UsageError(fmt::format("{} is NAME[:PORT[:GID_INDEX]], not '{}'", opt::verbs_device, text));
+  return UsageError(fmt::format("{} must be NAME[:PORT[:GID_INDEX]], and is '{}'", opt::verbs_device, text));
 }
 
 Wish parse_wish(const std::string& text) {
@@ -86,9 +86,9 @@ bool can_page_on_demand(ibv_context& context) {
          (found.odp_caps.per_transport_caps.rc_odp_caps & kNeeded) == kNeeded;
 }
 
-constexpr int kHasAddress = 5;  // fitness of an address that the job knows this process by
+constexpr int kHasAddress = 5;  // fitness of an address by which the job knows this process
 
-/// Returns what keeps a system from having a device at all.
+/// Returns why the system has no device at all.
 std::string why_none() {
   constexpr const char* kDevices = "/sys/class/infiniband";
   std::error_code none;
@@ -115,8 +115,8 @@ class Search {
     for (int i = 0; i < count; ++i) look_at(list[i]);
   }
 
-  /// Returns those that suit equally well, without iWARP cards where there are others: the two cannot be
-  /// mixed.
+  /// Returns the devices that suit equally well, without iWARP cards where there are others: the two cannot
+  /// be mixed.
   std::vector<Device> all() {
     if (best_.empty()) refuse();
     if (!std::ranges::all_of(best_, &Device::is_iwarp))
@@ -126,7 +126,7 @@ class Search {
 
   const std::vector<Device>& mixture() const { return best_; }
 
-  /// Returns the one of them that is for this process.
+  /// Returns the one of these devices that is for this process.
   Device nearest() {
     auto best = all();
     std::vector<int> nodes;
@@ -157,7 +157,7 @@ class Search {
     const auto gids = addresses_of(device);
     for (std::uint8_t port = 1; port <= device.limits.phys_port_cnt; ++port) {
       if (wish_.port < 0 || wish_.port == port) look_at_port(device, port, gids);
-      if (device.context == nullptr) return;  // taken
+      if (device.context == nullptr) return;  // it was taken as a device
     }
   }
 
@@ -220,10 +220,10 @@ class Search {
 
   const Settings& settings_;
   const Wish wish_;
-  bool have_address_ = false;  ///< those in best_
+  bool have_address_ = false;  ///< whether the devices in best_ have the address
   std::vector<Device> best_;
   std::string trouble_;
-  std::string no_manager_;  ///< why an iWARP card cannot be connected
+  std::string no_manager_;  ///< reason why an iWARP card cannot be connected
   std::string known_;
 };
 

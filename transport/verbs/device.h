@@ -16,14 +16,14 @@ struct Device {
   std::string name;
   ibv_device_attr limits{};
   std::uint8_t port = 1;
-  ibv_port_attr attributes{};  ///< of the port
+  ibv_port_attr attributes{};  ///< attributes of the port
   std::uint8_t gid_index = 0;
   ibv_gid gid{};
   int node = -1;  ///< NUMA node (operating-system number) of the device, -1: unknown
 
-  bool can_page = false;  ///< on demand, for what reliable connections write, send and receive
-  std::string kind{};     ///< "InfiniBand", "RoCE v1", "RoCE v2", "iWARP"
-  bool is_iwarp = false;  ///< `gid` then is an IP address of its interface
+  bool can_page = false;  ///< whether it pages on demand what reliable connections write, send and receive
+  std::string kind{};     ///< kind: "InfiniBand", "RoCE v1", "RoCE v2", "iWARP"
+  bool is_iwarp = false;  ///< whether it is iWARP; `gid` then is an IP address of its interface
 
   bool is_ethernet() const noexcept { return attributes.link_layer == IBV_LINK_LAYER_ETHERNET; }
   bool has_ipv4() const noexcept;
@@ -54,10 +54,10 @@ struct Registered {
   Registration way = Registration::pinned;
 };
 
-/// Throws Error.
+/// Makes a protection domain. Throws Error.
 Owned<ibv_pd> make_domain(const Device& device);
 
-/// Peers may write.
+/// The access flags of memory that peers may write to.
 inline constexpr unsigned kWritable = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
 inline constexpr unsigned kReadable = IBV_ACCESS_REMOTE_READ;
 
@@ -66,7 +66,7 @@ inline constexpr unsigned kReadable = IBV_ACCESS_REMOTE_READ;
 Registered register_memory(const Device& device, ibv_pd& pd, void* data, std::size_t bytes, unsigned access,
                            const std::string& wanted);
 
-/// Registers memory for a moment. Throws as register_memory().
+/// Registers memory for a moment. Throws the same errors as register_memory().
 void try_memory(const Device& device, const std::string& wanted);
 
 }  // namespace edgewire::transport::verbs

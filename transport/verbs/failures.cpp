@@ -41,7 +41,7 @@ void Verbs::fail(int peer, const std::string& message) noexcept {
   alarm_.ring();
 }
 
-/// Remembers the first connection that broke without saying why. Called by the holder of reaping_.
+/// Remembers the first connection that broke without saying why. The holder of reaping_ calls it.
 void Verbs::lose(const Link& link, const std::string& cause) noexcept {
   if (lost_ != nullptr) return;
   lost_ = &link;
@@ -86,13 +86,13 @@ void Verbs::look_at_silence() noexcept {
 
 void Verbs::take_error(const ibv_wc& completion) noexcept {
   const Link& from = *links_[Ticket(completion.wr_id).link];
-  // What is written to a process that has ended is lost.
+  // Bytes that are written to a process that has ended are lost.
   if (from.ended.load(std::memory_order_relaxed)) return;
   const std::string_view cause = likely_cause(completion.status);
   lose(from, cause.empty() ? library().wc_status_str(completion.status) : std::string(cause));
 }
 
-/// Reads the events of the devices. Called by the holder of reaping_.
+/// Reads the events of the devices. The holder of reaping_ calls it.
 void Verbs::look_at_events() noexcept {
   for (Rail& rail : rails_) look_at_events(rail);
   if (connector_ != nullptr && connector_->is_removed()) fail(-1, "an iWARP device was removed");

@@ -22,12 +22,12 @@ class SharedLibrary {
     }
   };
 
-  /// Throws Error with the line `missing` when the library is not installed.
+  /// Loads the library. Throws Error with the line `missing` when it is not installed.
   SharedLibrary(const char* name, const char* missing)
       : name_(name), handle_(dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
     if (handle_ == nullptr) throw Error(missing);
   }
-  /// Throws Error when the library has no such function.
+  /// Returns a function. Throws Error when the library has no such function.
   Function operator[](const char* function) const {
     if (void* const address = dlsym(handle_, function); address != nullptr) return {address};
     throw Error(std::string(name_) + " has no " + function + ": it is older than rdma-core 33");
@@ -70,7 +70,7 @@ struct Library {
   decltype(&::_ibv_query_gid_table) query_gid_table = from["_ibv_query_gid_table"];
 };
 
-/// Throws Error that says how to install it.
+/// Returns the library. Throws Error that says how to install it.
 inline const Library& library() {
   static const Library loaded;
   return loaded;

@@ -2,7 +2,7 @@
 // into the peer's registered memory. library.h loads libibverbs, device.* chooses the card, setup.cpp
 // registers memory and makes queue pairs, connect.cpp connects, cm.* connects iWARP cards, datapath.cpp
 // writes and signals, progress.cpp takes completions, failures.cpp puts what went wrong into words, cards.cpp
-// tells other processes what there is. Only this header is for others.
+// tells other processes what there is. Other folders include this header alone.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace edgewire::transport {
 
-/// Throws Error when no device can be used.
+/// Makes the transport. Throws Error when no device can be used.
 std::unique_ptr<Transport> make_verbs(const Settings& settings);
 
 /// Returns all RDMA devices with an active port and an address: "rxe0 port 1: RoCE v2, siw0 port 1: iWARP".
@@ -25,7 +25,7 @@ std::string verbs_devices_here();
 /// to register memory with it.
 std::string trouble_with_verbs();
 
-/// Returns at least one card, see offer_cards(). Throws Error that says why there is none.
+/// Returns at least one card; see offer_cards(). Throws Error that says why there is none.
 std::vector<Card> verbs_cards(const VerbsChoice& wanted, std::span<const std::string> addresses);
 
 }  // namespace edgewire::transport

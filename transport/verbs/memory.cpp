@@ -27,7 +27,7 @@ Registered register_memory(const Device& device, ibv_pd& pd, void* data, std::si
                            const std::string& wanted) {
   // Relaxed ordering lets a card place writes in any order on their way to memory. We look at nothing before
   // the completion of the signal behind it, and a card's completion queue is never ordered that way: a
-  // completion still comes after all that it tells of. The library drops the flag where a card has no use for
+  // completion still comes after all that it reports. The library drops the flag where a card has no use for
   // it.
   access |= IBV_ACCESS_RELAXED_ORDERING;
   const auto ways = ways_to_register(wanted, device.can_page);
@@ -41,7 +41,7 @@ Registered register_memory(const Device& device, ibv_pd& pd, void* data, std::si
         library().dereg_mr);
     if (made != nullptr) return {std::move(made), way};
     cause = errno;
-    if (cause != ENOMEM && cause != EPERM) break;  // nothing that another way would change
+    if (cause != ENOMEM && cause != EPERM) break;  // another way would not change this
   }
   rlimit limit{};
   getrlimit(RLIMIT_MEMLOCK, &limit);

@@ -7,8 +7,9 @@
 
 namespace edgewire::transport::verbs {
 
-/// Pinned pages stay where they are while the card may reach them. With on-demand paging the card asks for
-/// pages when it meets them: slower at first touch, but nothing counts against `ulimit -l`.
+/// The ways to register memory. Pinned pages stay where they are while the card may reach them. With
+/// on-demand paging the card asks for pages when it meets them: slower at first touch, but nothing counts
+/// against `ulimit -l`.
 enum class Registration { pinned, on_demand };
 
 /// Returns the ways to register memory that are to be tried, in order, for what VerbsChoice::memory wants and

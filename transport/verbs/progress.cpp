@@ -13,14 +13,15 @@
 namespace edgewire::transport::verbs {
 namespace {
 
-constexpr int kCompletions = 32;              ///< taken by one call
-constexpr std::uint32_t kLooksAnEvent = 256;  ///< polls between looks at the devices' own events
+constexpr int kCompletions = 32;              ///< completions that one call takes
+constexpr std::uint32_t kLooksAnEvent = 256;  ///< number of polls between looks at the devices' own events
 constexpr std::chrono::microseconds kLostPause{10'000};
-constexpr std::chrono::microseconds kThreadPause{20'000};  ///< most that the thread's end is waited for
+constexpr std::chrono::microseconds kThreadPause{20'000};  ///< longest wait for the thread's end
 
 }  // namespace
 
-/// Takes all completions that are there. Who finds another thread at it leaves it to that one, or insists.
+/// Takes all completions that are there. A caller that finds another thread at it leaves the work to that
+/// thread, or insists.
 void Verbs::reap(bool insist) noexcept {
   while (reaping_.test_and_set(std::memory_order_acquire))
     if (!insist) return;

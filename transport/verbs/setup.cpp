@@ -81,7 +81,7 @@ std::span<std::byte> Verbs::send_memory(std::size_t bytes) {
 }
 
 std::span<std::byte> Verbs::expose(std::size_t bytes, std::span<const Part> parts) {
-  make_region(bytes, parts, false);  // once registered, pages stay where they are
+  make_region(bytes, parts, false);  // registered pages stay where they are
   // Each part has a key of its own, so that the card itself keeps a peer within its part.
   part_pieces_.assign(parts_.size(), nullptr);
   for (std::size_t p = 0; p < parts_.size(); ++p) {
@@ -97,8 +97,8 @@ std::span<std::byte> Verbs::expose(std::size_t bytes, std::span<const Part> part
   return region_;
 }
 
-/// Gives every rail a completion queue that holds all that its links can have under way. Returns the depth of
-/// a send queue, without messages of our own.
+/// Gives every rail a completion queue that has room for all that its links can have under way. Returns the
+/// depth of a send queue, without messages of our own.
 std::uint32_t Verbs::make_queues() {
   const std::uint32_t fixed = kMessages + kReceives;
   std::vector<std::uint32_t> links(rails_.size());
@@ -136,7 +136,7 @@ void Verbs::make_links() {
       made->peer = peer;
       made->lane = lane;
       made->index = index(lane, peer);
-      // Both ends take the same one, and with several peers a single lane uses all.
+      // Both ends take the same rail, and with several peers a single lane uses all rails.
       made->rail = static_cast<std::size_t>(lane + peer + settings_.rank) % rails_.size();
       made->arrivals = &arrivals_.as<Arrivals>()[made->index];
     }

@@ -6,8 +6,8 @@
 // Architecture Specification 1.4, 9.5 and 10.7; RDMA-capable processors keep that order also with relaxed
 // PCIe ordering).
 //
-// A read is an RDMA read of the part of the peer's region that this process may write to. (Not of iWARP,
-// whose cards want the sink to be open to all peers.)
+// A read is an RDMA read of the part of the peer's region that this process may write to. iWARP has none:
+// its cards want the sink to be open to all peers.
 //
 // iWARP has no immediates. There a signal is a send that carries kind and count, and takes the same receive.
 // It, too, is delivered after all earlier writes have been placed (RFC 5040, 5.5). The connection manager
@@ -32,14 +32,17 @@
 
 namespace edgewire::transport::verbs {
 
-inline constexpr std::uint32_t kCredits = 32;             ///< signals that a peer takes before it must answer
-inline constexpr std::uint32_t kReturned = kCredits / 2;  ///< credits that one message gives back
+inline constexpr std::uint32_t kCredits = 32;  ///< number of signals that a peer takes before it must answer
+inline constexpr std::uint32_t kReturned = kCredits / 2;  ///< number of credits that one message gives back
 inline constexpr std::uint32_t kHellos = 8;
 inline constexpr std::uint32_t kReceives = kCredits + kCredits / kReturned + 1 + kHellos;
-inline constexpr std::uint32_t kBatch = 32;     ///< requests behind one doorbell; only the last one completes
-inline constexpr std::uint32_t kMinDepth = 64;  ///< of a send queue, without messages of our own
-inline constexpr std::uint32_t kMaxDepth = 512;  ///< more would only delay the callers' notice of a slow peer
-inline constexpr std::uint32_t kMessages = 7;  ///< of our own in a send queue: credits, hello, goodbye, look
+/// Number of requests behind one doorbell; only the last one completes.
+inline constexpr std::uint32_t kBatch = 32;
+inline constexpr std::uint32_t kMinDepth = 64;  ///< least depth of a send queue, without messages of our own
+/// Largest depth of a send queue; more would only delay the callers' notice of a slow peer.
+inline constexpr std::uint32_t kMaxDepth = 512;
+/// Number of messages of our own in a send queue: credits, hello, goodbye, look.
+inline constexpr std::uint32_t kMessages = 7;
 inline constexpr std::uint32_t kInlineBytes = 64;
 inline constexpr std::size_t kMaxRails = 16;
 static_assert(kCredits % kReturned == 0);
@@ -83,7 +86,7 @@ static_assert(kMaxDepth < Ticket::kCountMask / 2);
 
 /// The bytes that a send carries where there are no immediates.
 struct SentMessage {
-  std::uint32_t immediate = 0;  ///< what it would be
+  std::uint32_t immediate = 0;  ///< value of the immediate in its place
   std::uint32_t reserved = 0;
   std::uint64_t count = 0;
 };
@@ -93,25 +96,25 @@ static_assert(sizeof(SentMessage) == 16);
 /// Soft-RoCE of Linux 7.3, for one, gets that wrong in memory that is paged on demand.
 inline constexpr std::uint64_t kGreeting = 0x6564'6765'7769'7265;
 
-/// The place where a link's signals arrive. Zeroed memory is a valid one.
+/// The place where a link's signals arrive. Zeroed memory is valid.
 struct Arrivals {
-  std::array<std::uint64_t, kCredits> counts;   ///< signal n's is [n % kCredits]
-  std::array<SentMessage, kReceives> messages;  ///< of posted receives, without immediates
-  std::uint64_t greeting;                       ///< with immediates
-  std::uint64_t seen;                           ///< read from the peer, see look_at_silence()
+  std::array<std::uint64_t, kCredits> counts;   ///< counts; the one of signal n is [n % kCredits]
+  std::array<SentMessage, kReceives> messages;  ///< messages of posted receives, without immediates
+  std::uint64_t greeting;                       ///< greeting, with immediates
+  std::uint64_t seen;                           ///< value read from the peer, see look_at_silence()
 };
 
 struct RailOffer;
 struct LinkAddress;
 
-/// A port of a card, and what this process has of it.
+/// A port of a card, and what this process uses it for.
 struct Rail {
   Device device;
   Owned<ibv_pd> domain;
   Owned<ibv_comp_channel> channel;
   Owned<ibv_cq> queue{nullptr, nullptr};
-  Registered arrivals{};      ///< of all links
-  std::uint16_t cm_port = 0;  ///< where calls arrive (iWARP)
+  Registered arrivals{};      ///< memory of all links' arrivals
+  std::uint16_t cm_port = 0;  ///< port where calls arrive (iWARP)
 
   // These belong to the holder of Verbs::reaping_.
   bool is_down = false;
@@ -126,53 +129,53 @@ struct Link {
   std::size_t rail = 0;
   Owned<ibv_qp> qp{nullptr, nullptr};
   std::uint32_t depth = 0;
-  std::uint32_t hellos = 1;  ///< sent, where this end greets first
+  std::uint32_t hellos = 1;  ///< number of hellos sent, where this end greets first
   std::uint32_t inline_bytes = 0;
   // These say where things lie at the peer.
-  std::uint64_t remote_region = 0;  ///< address
+  std::uint64_t remote_region = 0;  ///< address of the region
   std::uint32_t region_key = 0;
   std::uint64_t remote_counts = 0;  ///< address of the kCredits counts of this link
   std::uint32_t counts_key = 0;
 
   // These belong to the lane's thread.
-  std::array<ibv_send_wr, kBatch> batch{};  ///< chained; posted together
+  std::array<ibv_send_wr, kBatch> batch{};  ///< requests, chained; posted together
   std::array<ibv_sge, kBatch> sources{};
-  std::array<SentMessage, kBatch> signals_sent{};  ///< those in the batch
+  std::array<SentMessage, kBatch> signals_sent{};  ///< signals in the batch
   std::uint32_t batched = 0;
-  std::uint64_t queued = 0;   ///< requests ever put into a batch
-  std::uint64_t writes = 0;   ///< ever accepted
-  std::uint64_t signals = 0;  ///< ever accepted
+  std::uint64_t queued = 0;   ///< number of requests ever put into a batch
+  std::uint64_t writes = 0;   ///< number of writes ever accepted
+  std::uint64_t signals = 0;  ///< number of signals ever accepted
 
   // Written by whoever holds Verbs::reaping_ (release), read by the lane's thread and others (acquire).
-  alignas(64) std::atomic<std::uint64_t> reaped{0};  ///< requests of the lane that have completed
-  std::atomic<std::uint64_t> completed{0};           ///< writes
-  std::atomic<std::uint64_t> credits{kCredits};      ///< signals that may ever be sent
-  std::atomic<std::uint32_t> messages{0};            ///< of our own, not completed
+  alignas(64) std::atomic<std::uint64_t> reaped{0};  ///< number of requests of the lane that have completed
+  std::atomic<std::uint64_t> completed{0};           ///< number of writes
+  std::atomic<std::uint64_t> credits{kCredits};      ///< number of signals that may ever be sent
+  std::atomic<std::uint32_t> messages{0};            ///< messages of our own that have not completed
   std::atomic<bool> greeted{false};
-  std::atomic<bool> ended{false};  ///< the peer has said goodbye
+  std::atomic<bool> ended{false};  ///< whether the peer has said goodbye
 
   // These belong to the holder of Verbs::reaping_.
-  std::uint64_t received = 0;  ///< signals
-  std::uint32_t owed = 0;      ///< credits to give back
+  std::uint64_t received = 0;  ///< number of signals
+  std::uint32_t owed = 0;      ///< number of credits to give back
   Arrivals* arrivals = nullptr;
-  Clock::time_point heard{};   ///< when something of it completed last (iWARP)
-  Clock::time_point looked{};  ///< when the read under way was posted
-  bool looks = false;          ///< there is one
+  Clock::time_point heard{};   ///< time when something of the link last completed (iWARP)
+  Clock::time_point looked{};  ///< time when the read under way was posted
+  bool looks = false;          ///< whether a read is under way
 };
 
-/// Registered memory that writes may come from. A list that only grows, so that it can be searched at any
-/// time.
+/// Registered memory that writes may come from. It is part of a list that only grows, so that it can be
+/// searched at any time.
 struct Piece {
   const std::byte* data = nullptr;
   std::size_t bytes = 0;
-  std::vector<Registered> registrations;  ///< by rail
+  std::vector<Registered> registrations;  ///< registrations by rail
   const Piece* next = nullptr;
 };
 
 class Verbs final : public NetworkBackend {
  public:
   explicit Verbs(const Settings& settings);
-  /// Sends what is queued and says goodbye, waiting a bounded time.
+  /// Sends what is queued and says goodbye, and waits a bounded time.
   ~Verbs() override;
 
   std::string_view name() const noexcept override { return "verbs"; }
@@ -248,30 +251,33 @@ class Verbs final : public NetworkBackend {
   void look_at_events() noexcept;
   void look_at_events(Rail& rail) noexcept;
 
-  topology::NodeMemory arrivals_;  ///< by link; ends after the registrations of it
+  topology::NodeMemory arrivals_;  ///< arrivals by link; it outlives its registrations
   std::vector<Rail> rails_;
-  std::size_t longest_message_ = 0;        ///< bytes that all rails can carry at once
-  std::vector<const Piece*> part_pieces_;  ///< by peer, its part of the region; null where it has none
-  std::mutex pieces_mutex_;                ///< held by those who add
+  std::size_t longest_message_ = 0;        ///< number of bytes that all rails can carry at once
+  std::vector<const Piece*> part_pieces_;  ///< parts of the region by peer; null where it has none
+  std::mutex pieces_mutex_;                ///< held while a piece is added
   std::vector<std::unique_ptr<Piece>> pieces_;
-  std::atomic<const Piece*> first_piece_{nullptr};  ///< release by add_piece(), acquire by find()
+  /// Newest piece: release by add_piece(), acquire by find().
+  std::atomic<const Piece*> first_piece_{nullptr};
   std::uint32_t mtu_bytes_ = 0;
-  std::vector<std::uint32_t> psns_;           ///< by link
-  std::vector<Token> tokens_;                 ///< by link, that the peer is to show
-  std::vector<std::unique_ptr<Link>> links_;  ///< by peer and lane; null for this rank and peers left out
-  std::unique_ptr<Connector> connector_;      ///< iWARP; ends before the queue pairs that it connects
+  std::vector<std::uint32_t> psns_;  ///< first sequence numbers by link
+  std::vector<Token> tokens_;        ///< tokens that the peers are to show, by link
+  /// Links by peer and lane; null for this rank and peers left out.
+  std::vector<std::unique_ptr<Link>> links_;
+  /// Connector for iWARP; ends before the queue pairs that it connects.
+  std::unique_ptr<Connector> connector_;
   bool connected_ = false;
-  std::atomic<bool> has_thread_{false};  ///< that takes completions; single value, paired with nothing
-  std::atomic_flag reaping_;             ///< one thread at a time takes completions; pairs with itself
-  Alarm alarm_;                          ///< one thread sleeps on the completion channel, others on wakeup_
-  std::uint32_t looks_ = 0;              ///< belongs to the holder of reaping_
-  Clock::time_point next_look_{};        ///< likewise, at who is silent
-  // The first link that failed without a cause of its own; all of the holder of reaping_ but has_lost_.
+  std::atomic<bool> has_thread_{false};  ///< whether a thread takes completions; paired with nothing
+  std::atomic_flag reaping_;             ///< held by the thread that takes completions; pairs with itself
+  Alarm alarm_;                    ///< alarm: one thread sleeps on the completion channel, others on wakeup_
+  std::uint32_t looks_ = 0;        ///< number of looks; for the holder of reaping_
+  Clock::time_point next_look_{};  ///< time of the next look at silent peers; for the holder of reaping_
+  // The first link that failed without a cause of its own; all for the holder of reaping_ but has_lost_.
   const Link* lost_ = nullptr;
   std::string lost_cause_;
   Clock::time_point lost_at_;
   std::atomic<bool> has_lost_{false};
-  std::jthread progress_;  ///< where the settings want one, from connect() on
+  std::jthread progress_;  ///< progress thread, where the settings want one, from connect() on
 };
 
 }  // namespace edgewire::transport::verbs
