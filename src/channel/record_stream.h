@@ -28,7 +28,7 @@ class RecordStream {
   /// this. `record_bytes`: see RingSettings. An observer of the process's pool is told what workers do here.
   RecordStream(launch::Bootstrap& bootstrap, process::LocalProcess& process, std::size_t record_bytes)
       : RecordStream(bootstrap, process, process.link(), record_bytes) {}
-  /// Makes such a stream by another link, see LocalProcess::ring_link(), which outlives this.
+  /// Makes a stream on another link, which outlives this; see LocalProcess::ring_link().
   RecordStream(launch::Bootstrap& bootstrap, process::LocalProcess& process, transport::Transport& link,
                std::size_t record_bytes);
 
@@ -66,7 +66,7 @@ class RecordStream {
     for (int turns = 0; awaited >= 0; ++turns) {
       if (make_progress(lane, take_told) > 0) turns = 0;
       awaited = rings_->awaited(lane, superstep);
-      if (awaited < 0) break;  // an end has arrived: nobody may send more, so there is nothing to wait for
+      if (awaited < 0) break;  // every end has arrived, so there is nothing to wait for
       if (turns > 0) ending.enter(Phase::wait, awaited);
       if (turns > (oversubscribed_ ? 10 : 20'000)) wait();
     }
@@ -91,7 +91,7 @@ class RecordStream {
 
  private:
   using Phase = topology::Phase;
-  static constexpr std::size_t kBatchBytes = 2040;  ///< of 8-byte or 12-byte records a whole number
+  static constexpr std::size_t kBatchBytes = 2040;  ///< a whole number of 8-byte or 12-byte records
 
   std::size_t index(int lane, int peer) const noexcept {
     return static_cast<std::size_t>(lane) * static_cast<std::size_t>(size_) + static_cast<std::size_t>(peer);
@@ -121,7 +121,7 @@ class RecordStream {
     Phase phase_ = Phase::send;
   };
 
-  /// It is not inlined: it is for whole batches, and callers stay small enough to be inlined themselves.
+  /// Sends whole batches. It is not inlined, so that its callers stay small enough to be inlined.
   template <class Take>
   [[gnu::noinline]] void push(int lane, int peer, const Take& take) {
     topology::Asides asides(pool_.observer(), lane, peer);
@@ -153,9 +153,9 @@ class RecordStream {
   bool oversubscribed_;
   std::vector<std::uint64_t> writes_;
   std::unique_ptr<Rings> rings_;
-  std::vector<std::uint64_t> bytes_sent_;        ///< [lane]
-  std::vector<std::uint64_t> supersteps_;        ///< [lane]: the one that goes on, from 1
-  std::vector<std::vector<std::byte>> batches_;  ///< [lane * size + peer]: records
+  std::vector<std::uint64_t> bytes_sent_;        ///< bytes sent by lane
+  std::vector<std::uint64_t> supersteps_;        ///< superstep under way by lane, from 1
+  std::vector<std::vector<std::byte>> batches_;  ///< records, [lane * size + peer]
 };
 
 }  // namespace edgewire::channel

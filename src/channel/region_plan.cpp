@@ -25,7 +25,7 @@ std::size_t round_up(std::size_t bytes, std::size_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// Returns the name, which has an end, whatever the peer has sent.
+/// Returns the name of a part, which ends within its field, whatever the peer has sent.
 std::string_view name_of(const Told& part) {
   return {part.name.data(), static_cast<std::size_t>(std::ranges::find(part.name, '\0') - part.name.begin())};
 }
@@ -43,7 +43,7 @@ Region RegionPlan::expose(launch::Bootstrap& bootstrap, transport::Transport& li
   Region region;
   region.parts_ = parts_.size();
   std::size_t end = 0;
-  std::vector<Region::Place> whole;  // [peer]: all of its parts
+  std::vector<Region::Place> whole;  // all parts of a peer, by peer
   std::vector<std::string> messages;
   for (std::size_t p = 0; p < size_; ++p) {
     const std::size_t begin = end = round_up(end, 64);

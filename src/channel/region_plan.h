@@ -15,7 +15,7 @@
 namespace edgewire::channel {
 
 /// The exposed region of this process, and where this process may write in the regions of its peers. `part`
-/// is what RegionPlan::add() returned. Its memory belongs to the transport.
+/// is the result of RegionPlan::add(). Its memory belongs to the transport.
 class Region {
  public:
   std::span<std::byte> bytes() const noexcept { return bytes_; }
@@ -37,7 +37,7 @@ class Region {
 
   std::span<std::byte> bytes_;
   std::size_t parts_ = 0;
-  std::vector<Place> here_, there_;  ///< [peer * parts + part]
+  std::vector<Place> here_, there_;  ///< places, [peer * parts + part]
 };
 
 class RegionPlan {
@@ -45,7 +45,7 @@ class RegionPlan {
   /// Begins a plan for a job of `size` processes.
   explicit RegionPlan(int size) : size_(static_cast<std::size_t>(size)) {}
 
-  /// Adds a part: `bytes[p]` for peer p to write into, which may be 0. It begins at a multiple of
+  /// Adds a part: `bytes[p]` bytes, or none, for peer p to write into. It begins at a multiple of
   /// `alignment`, a power of two, 4096 at most. All processes add the same parts in the same order; sizes may
   /// differ. A name has at most 23 characters. Returns the number of the part.
   std::size_t add(const std::string& name, std::vector<std::size_t> bytes, std::size_t alignment = 64);
@@ -56,7 +56,7 @@ class RegionPlan {
  private:
   struct Part {
     std::string name;
-    std::vector<std::size_t> bytes;  ///< [peer]
+    std::vector<std::size_t> bytes;  ///< bytes by peer
     std::size_t alignment;
   };
   std::size_t size_;

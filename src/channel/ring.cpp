@@ -73,7 +73,8 @@ bool Rings::open(int lane, int peer, std::size_t least_bytes) noexcept {
     ring.header = {kSkip, static_cast<std::uint8_t>(ring.superstep)};
     std::ranges::copy(std::as_bytes(std::span(&ring.header, 1)), ring.frame);
     ring.sealed = true;
-    return push(lane, peer) && open(lane, peer, least_bytes);  // at the start of the ring: not once more
+    // It opens at the start of the ring, so this does not recur.
+    return push(lane, peer) && open(lane, peer, least_bytes);
   }
   const std::size_t bytes = std::min({credit, to_end, batch_bytes_});
   return bytes >= least_bytes && open_here(lane, peer, bytes);
@@ -94,7 +95,7 @@ bool Rings::open_here(int lane, int peer, std::size_t bytes) noexcept {
   return true;
 }
 
-/// Seals the frame, behind which the superstep goes on.
+/// Seals the frame, after which the superstep goes on.
 void Rings::seal(Outgoing& ring) const noexcept {
   ring.header = {static_cast<std::uint16_t>(ring.used / settings_.record_bytes),
                  static_cast<std::uint8_t>(ring.superstep)};
@@ -222,7 +223,7 @@ std::span<const std::byte> Rings::next(int lane, int peer, std::uint64_t superst
       std::memcpy(ring.tail.data(), frame.data() + sizeof ring.header + bytes,
                   ring.header.tail * sizeof ring.tail[0]);
     if (ring.header.records != kSkip && bytes > 0) return frame.subspan(sizeof ring.header, bytes);
-    release(lane, peer);  // it has no records
+    release(lane, peer);  // the frame has no records
   }
   return {};
 }
@@ -245,8 +246,8 @@ void Rings::release(int lane, int peer) noexcept {
   credit(lane, peer);
 }
 
-/// Tells the sender what was drained, a quarter of the ring at a time. Three quarters are enough for it to go
-/// on, so it need not know of the rest.
+/// Tells the sender the bytes that were drained, a quarter of the ring at a time. Three quarters are enough
+/// for it to go on, so it need not know of the rest.
 void Rings::credit(int lane, int peer) noexcept {
   Incoming& ring = in_[index(lane, peer)];
   if (ring.drained - ring.credited < settings_.ring_bytes / 4) return;

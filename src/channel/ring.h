@@ -28,20 +28,20 @@ namespace edgewire::channel {
 struct RingSettings {
   int rank = 0;
   int size = 1;
-  int lanes = 1;                 ///< of the transport, numbered from 0
-  int first_kind = 0;            ///< of kinds_for_rings(lanes) signal kinds in a row
-  std::size_t record_bytes = 8;  ///< a multiple of 4, 4096 at most
+  int lanes = 1;                 ///< lanes of the transport, numbered from 0
+  int first_kind = 0;            ///< first of kinds_for_rings(lanes) signal kinds in a row
+  std::size_t record_bytes = 8;  ///< multiple of 4, 4096 at most
   std::size_t ring_bytes = std::size_t{1}
-                           << 20;  ///< of one ring: a multiple of 64, 512 at least, and 4 records
+                           << 20;  ///< size of one ring: a multiple of 64, at least 512, and 4 records
 
-  /// Returns the bytes of the rings of one peer: what its part of the region needs.
+  /// Returns the bytes of the rings of one peer: the size that its part of the region needs.
   std::size_t part_bytes() const noexcept { return static_cast<std::size_t>(lanes) * ring_bytes; }
 };
 
 /// The place of the rings of a peer. Both offsets are multiples of 64.
 struct RingPlace {
-  std::size_t offset = 0;         ///< of the rings that the peer fills, in this process's region
-  std::size_t remote_offset = 0;  ///< of the rings that this process fills, in the peer's region
+  std::size_t offset = 0;         ///< offset of the rings that the peer fills, in this process's region
+  std::size_t remote_offset = 0;  ///< offset of the rings that this process fills, in the peer's region
 };
 
 /// Returns the places of rings in a part of the region that has part_bytes() for each peer. Throws Error that
@@ -62,9 +62,9 @@ using RingNote = std::array<std::uint64_t, 3>;
 class Rings {
  public:
   /// Makes the rings, after the transport is connected. `region` is this process's exposed region;
-  /// `places[p]` belongs to peer p. `writes`: [lane * size + peer], the writes so far; everybody who writes
-  /// on these lanes must count there. `link`, `health` and `writes` outlive the rings. Throws Error when the
-  /// settings are out of bounds.
+  /// `places[p]` belongs to peer p. `writes`: the number of writes so far, [lane * size + peer]; every thread
+  /// that writes on these lanes must count there. `link`, `health` and `writes` outlive the rings. Throws
+  /// Error when the settings are out of bounds.
   Rings(transport::Transport& link, transport::Health& health, const RingSettings& settings,
         std::span<std::byte> region, std::span<const RingPlace> places, std::span<std::uint64_t> writes);
 
@@ -107,8 +107,8 @@ class Rings {
   /// is none.
   int awaited(int lane, std::uint64_t superstep) const noexcept;
   bool finished(int lane, std::uint64_t superstep) const noexcept { return awaited(lane, superstep) < 0; }
-  /// Returns whether no peer is awaited on any lane. Any thread may ask. What the drainers did before is then
-  /// visible.
+  /// Returns whether no peer is awaited on any lane. Any thread may ask. All that the drainers did before is
+  /// then visible.
   bool finished(std::uint64_t superstep) const noexcept;
 
   /// Leaves out a peer that was lost: from now on nothing is sent to it, nothing is taken from it, and nobody
@@ -122,49 +122,50 @@ class Rings {
   void release(int lane, int peer) noexcept;
 
  private:
-  static constexpr std::size_t kUnit = 64;  ///< frames begin at its multiples
+  static constexpr std::size_t kUnit = 64;  ///< unit of frames: they begin at its multiples
   static constexpr std::uint16_t kSkip = std::numeric_limits<std::uint16_t>::max();
-  static constexpr std::size_t kBatches = 4;  ///< pieces of send memory for each ring
+  static constexpr std::size_t kBatches = 4;  ///< number of pieces of send memory for each ring
 
-  /// Precedes the records of a frame. Little endian, like all of a job.
+  /// The header that precedes the records of a frame. Little endian, like all of a job.
   struct FrameHeader {
-    std::uint16_t records = 0;   ///< kSkip: the frame only fills the ring up to its end
-    std::uint8_t superstep = 0;  ///< its lower bits, to find mistakes
-    std::uint8_t tail = 0;       ///< 4-byte values behind the records, if the superstep ends with them
+    std::uint16_t records = 0;   ///< number of records; kSkip: the frame only fills the ring up to its end
+    std::uint8_t superstep = 0;  ///< lower bits of the superstep, to find mistakes
+    std::uint8_t tail = 0;  ///< number of 4-byte values behind the records, if the superstep ends with them
   };
   static_assert(sizeof(FrameHeader) == 4);
   static constexpr std::size_t kNoteValues = sizeof(RingNote) / sizeof(std::uint32_t);
   /// The number of records of the superstep, in its lower bits, and the note without the zeros at its end.
   using Tail = std::array<std::uint32_t, 1 + kNoteValues>;
-  /// The most that a frame has around its records. It takes so much of the ring in any case.
+  /// The most that a frame has around its records. It takes this much of the ring in any case.
   static constexpr std::size_t kAround = sizeof(FrameHeader) + sizeof(Tail);
   static constexpr std::size_t kMostBatchBytes = std::size_t{1} << 16;
   static_assert(kMostBatchBytes / 4 < kSkip);
 
   /// A ring that this process fills. Positions are bytes since the start.
   struct alignas(kUnit) Outgoing {
-    std::byte* frame = nullptr;      ///< its header: at the peer or in send memory; null: none is open
-    std::size_t frame_bytes = 0;     ///< room of the open frame, with its header
-    std::size_t used = 0;            ///< bytes of its records
-    bool sealed = false;             ///< only to be sent
-    FrameHeader header{};            ///< once it is sealed
-    std::uint64_t begin = 0;         ///< position of the open or of the next frame
-    std::uint64_t told = 0;          ///< position up to which the peer was told
-    std::uint64_t superstep = 1;     ///< of the records that are published next
-    std::uint64_t in_superstep = 0;  ///< records so far
-    std::byte* batches = nullptr;    ///< send memory; null: the peer's region is mapped
-    std::size_t batch = 0;           ///< of them, the next one
-    std::array<std::uint64_t, kBatches> busy{};  ///< writes after which they may be reused
+    /// Header of the open frame: at the peer or in send memory; null: none is open.
+    std::byte* frame = nullptr;
+    std::size_t frame_bytes = 0;                 ///< room of the open frame, with its header
+    std::size_t used = 0;                        ///< bytes of its records
+    bool sealed = false;                         ///< whether the frame only waits to be sent
+    FrameHeader header{};                        ///< header of the sealed frame
+    std::uint64_t begin = 0;                     ///< position of the open or of the next frame
+    std::uint64_t told = 0;                      ///< position up to which the peer was told
+    std::uint64_t superstep = 1;                 ///< superstep of the records that are published next
+    std::uint64_t in_superstep = 0;              ///< records of the superstep so far
+    std::byte* batches = nullptr;                ///< send memory; null: the peer's region is mapped
+    std::size_t batch = 0;                       ///< number of the next piece of `batches`
+    std::array<std::uint64_t, kBatches> busy{};  ///< numbers of writes after which the pieces may be reused
   };
   /// A ring that a peer fills.
   struct alignas(kUnit) Incoming {
-    FrameHeader header{};        ///< of the frame that next() has returned
-    Tail tail{};                 ///< of that frame, if it has one
-    std::uint64_t drained = 0;   ///< position
+    FrameHeader header{};        ///< header of the frame that next() has returned
+    Tail tail{};                 ///< tail of that frame, if it has one
+    std::uint64_t drained = 0;   ///< position up to which it was drained
     std::uint64_t credited = 0;  ///< position that the sender knows of
     std::uint64_t in_superstep = 0;
-    RingNote note{};  ///< of the last superstep
-    /// The one whose records come next. Release by the lane's thread, acquire in finished().
+    RingNote note{};  ///< note of the last superstep
+    /// The superstep whose records come next. Release by the lane's thread, acquire in finished().
     std::atomic<std::uint64_t> superstep{1};
   };
 
@@ -196,10 +197,10 @@ class Rings {
   std::size_t batch_bytes_;
   std::span<std::byte> region_;
   std::vector<RingPlace> places_;
-  std::vector<bool> left_out_;  ///< [peer]: this process, and those that were lost
+  std::vector<bool> left_out_;  ///< this process and the lost ones, by peer
   std::span<std::uint64_t> writes_;
-  std::vector<Outgoing> out_;       ///< [lane * size + peer]
-  std::unique_ptr<Incoming[]> in_;  ///< the same
+  std::vector<Outgoing> out_;       ///< rings to fill, [lane * size + peer]
+  std::unique_ptr<Incoming[]> in_;  ///< rings to drain, likewise
 };
 
 }  // namespace edgewire::channel

@@ -12,7 +12,7 @@
 namespace edgewire::launch {
 namespace {
 
-constexpr std::size_t kMostFacts = 3;     ///< in one line
+constexpr std::size_t kMostFacts = 3;     ///< facts in one line
 constexpr std::size_t kMostValues = 3;    ///< values of a fact in one line
 constexpr std::size_t kLongestText = 80;  ///< characters of a value
 

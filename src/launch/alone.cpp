@@ -10,7 +10,7 @@ namespace {
 
 Member only_member() {
   Member self;
-  self.secret.assign(32, '\0');  // there is nobody to share it with
+  self.secret.assign(32, '\0');  // no other process shares it
   return self;
 }
 

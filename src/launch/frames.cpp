@@ -41,11 +41,11 @@ Message frame(FrameKind kind, std::uint32_t tag, std::string_view payload) {
 }
 
 ssize_t MessageReader::read(int stream) {
-  std::array<char, kReadBytes> arrived;  // not in the reader: rank 0 has one for each process
+  std::array<char, kReadBytes> arrived;  // not a member of the reader: rank 0 has a reader for each process
   const ssize_t got = recv(stream, arrived.data(), arrived.size(), 0);
   if (got <= 0 || useless_) return got;
   bytes_.erase(0, std::exchange(taken_, 0));
-  if (bytes_.empty() && bytes_.capacity() > kReadBytes) release(bytes_);  // a long message is done
+  if (bytes_.empty() && bytes_.capacity() > kReadBytes) release(bytes_);  // free the memory of a long message
   bytes_.append(arrived.data(), static_cast<std::size_t>(got));
   return got;
 }

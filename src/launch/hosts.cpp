@@ -40,8 +40,8 @@ struct SmallFile {
     if (S_ISDIR(status.st_mode)) throw Error(fmt::format("{}: is a directory", path));
     if (!S_ISREG(status.st_mode)) throw Error(fmt::format("{}: is not a regular file", path));
     if (status.st_size > kMostBytes)
-      throw Error(fmt::format("{}: has {} bytes; {} are enough for any list or secret", path, status.st_size,
-                              kMostBytes));
+      throw Error(
+          fmt::format("{}: has {} bytes; a list or secret has at most {}", path, status.st_size, kMostBytes));
     text.resize(static_cast<std::size_t>(status.st_size));
     read_at(file.get(), path, text.data(), text.size(), 0);
   }
@@ -98,7 +98,7 @@ std::vector<Host> read_hosts(const std::string& path, int default_port) {
     hosts.push_back(std::move(host));
     if (hosts.size() > kMaxProcesses) throw Error(fmt::format("{}: more than {} hosts", path, kMaxProcesses));
   }
-  if (hosts.empty()) throw Error(fmt::format("{}: no hosts in it", path));
+  if (hosts.empty()) throw Error(fmt::format("{}: it lists no hosts", path));
   return hosts;
 }
 
@@ -152,9 +152,9 @@ std::unique_ptr<Bootstrap> join_hosts(const LaunchOptions& options) {
   const bool alone_here = std::all_of(job.hosts.begin(), job.hosts.end(), [&](const std::string& host) {
     return host == self.address || host.starts_with("127.");
   });
-  // Debian names 127.0.1.1 for a host's own name.
+  // Debian resolves a host's own name to 127.0.1.1.
   if (!alone_here && transport::is_loopback(self.address))
-    throw Error(fmt::format("{}: {} is a loopback address on its own host, others cannot reach it",
+    throw Error(fmt::format("{}: {} is a loopback address on its own host, so others cannot reach it",
                             options.hosts_file, self.address));
   for (const std::string& host : job.hosts)
     self.nodes.push_back(

@@ -14,9 +14,9 @@ struct Host {
   int port = 0;
 };
 
-/// Line i (comments and empty lines apart) is rank i: `address[:port]`, IPv6 in brackets. A line without a
-/// port has `default_port` plus the number of lines before it with the same address. Throws Error with the
-/// file and line.
+/// Reads a host list. Line i (comments and empty lines apart) is rank i: `address[:port]`, IPv6 in brackets.
+/// A line without a port has `default_port` plus the number of lines before it with the same address. Throws
+/// Error with the file and line.
 std::vector<Host> read_hosts(const std::string& path, int default_port);
 
 /// Returns 32 bytes from a secret file (any content of at least 16 bytes, hashed) or from 64 hexadecimal

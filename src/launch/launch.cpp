@@ -45,7 +45,7 @@ LaunchOptions with_environment(LaunchOptions options) {
   return options;
 }
 
-/// Throws UsageError. `asked_rank`: as it was given, without the environment.
+/// Throws UsageError where options contradict each other. `asked_rank`: the rank without the environment.
 void check(const LaunchOptions& options, int asked_rank) {
   check_range(opt::processes, options.processes);
   check_range(opt::peer_timeout, options.peer_timeout_s);
@@ -53,11 +53,11 @@ void check(const LaunchOptions& options, int asked_rank) {
   check_word(opt::launcher, options.launcher);
   check_range(opt::port, options.port);
   if (asked_rank >= 0 && options.hosts_file.empty())
-    throw UsageError(fmt::format("{} is a line of a host list, and there is none: name it by {}",
+    throw UsageError(fmt::format("{} is a line of a host list, which is not given: name it by {}",
                                  opt::rank(asked_rank), opt::hosts));
   if (options.local_hosts && !options.hosts_file.empty())
     throw UsageError(
-        fmt::format("{} and a host list: the processes run either here or there", opt::local_hosts));
+        fmt::format("{} excludes a host list: the processes run either here or there", opt::local_hosts));
   if (options.link_bits_per_s > 0 && !options.local_hosts)
     throw UsageError(
         fmt::format("{} shapes the links of {}, which is not given", opt::rate, opt::local_hosts));
@@ -68,7 +68,7 @@ void check(const LaunchOptions& options, int asked_rank) {
 int run(const LaunchOptions& given, const std::function<void(Bootstrap&)>& job) {
   if (!job) throw UsageError("there is nothing to run in the processes");
   topology::settle_in_shell();
-  // First of all: what comes later depends on it.
+  // This comes first: the later checks depend on it.
   const std::function<void(Bootstrap&)> body = [&](Bootstrap& bootstrap) {
     if (!bootstrap.nodes().empty() && !given.local_hosts) check_agreement(bootstrap, given.alike);
     job(bootstrap);

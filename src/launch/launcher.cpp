@@ -96,7 +96,7 @@ class LauncherWatch {
 
   ~LauncherWatch() {
     stopping_ = true;
-    // The thread waits for this signal, it does not end by it.
+    // The thread waits for this signal, and does not end by it.
     pthread_kill(thread_.native_handle(), SIGTERM);  // NOLINT(bugprone-bad-signal-to-kill-thread)
     thread_.join();
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
@@ -120,7 +120,7 @@ class LauncherWatch {
     }
   }
 
-  /// An orphan gets another parent.
+  /// Returns whether the launcher lives. An orphan gets another parent.
   bool launcher_lives() const {
     if (getppid() != ancestors_.front()) return false;
     for (std::size_t i = 1; i < ancestors_.size(); ++i)
@@ -147,10 +147,11 @@ class LauncherWatch {
     return stopping_;
   }
 
-  std::atomic<bool> stopping_{false};  ///< set by the destructor, read by the thread; single value
+  /// Whether to stop: set by the destructor, read by the thread; single value.
+  std::atomic<bool> stopping_{false};
   std::atomic<Bootstrap*> bootstrap_{nullptr};
-  std::vector<pid_t> ancestors_;  ///< the parent first, the launcher's process last
-  bool ignored_;                  ///< SIGTERM, since the start: it ends nothing
+  std::vector<pid_t> ancestors_;  ///< ancestors: the parent first, the launcher's process last
+  bool ignored_;                  ///< whether SIGTERM was ignored from the start, so that it ends nothing
   sigset_t before_{};
   std::thread thread_;
 };
@@ -166,11 +167,11 @@ long long number_of(const char* name) {
 /// The facts that a process tells the others through the launcher.
 struct Card {
   std::string host;       ///< name, for messages
-  std::string node;       ///< lowest rank there: the same exactly on one host
-  std::string cpus;       ///< that the launcher lets it use
-  std::string addresses;  ///< of rank 0, with blanks between
-  std::string port;       ///< of rank 0
-  std::string secret;     ///< of rank 0
+  std::string node;       ///< lowest rank on the host, which names the host
+  std::string cpus;       ///< cores that the launcher lets it use
+  std::string addresses;  ///< addresses of rank 0, with blanks between
+  std::string port;       ///< port of rank 0
+  std::string secret;     ///< secret of rank 0
 
   std::string pack() const { return launch::pack(std::array{host, node, cpus, addresses, port, secret}); }
   static Card unpack(const std::string& bytes) {
@@ -288,7 +289,8 @@ std::optional<Launcher> find_launcher() {
     return Launcher{"mpirun", static_cast<int>(size), pmix,
                     "use a PMIx library that this mpirun understands"};
   const auto step = number_of("SLURM_STEP_ID");
-  constexpr long long kFirstSpecialStep = 0xFFFF'FFF0;  // the batch script itself, an interactive step
+  // The steps of a batch script itself and of an interactive shell.
+  constexpr long long kFirstSpecialStep = 0xFFFF'FFF0;
   const auto tasks = number_of("SLURM_STEP_NUM_TASKS");
   if (step >= 0 && step < kFirstSpecialStep && tasks > 1)
     return Launcher{"srun", static_cast<int>(tasks), pmix, "type srun --mpi=pmix"};
@@ -321,7 +323,7 @@ int run_launched(const LaunchOptions& options, const Launcher& launcher,
   check_alone(bootstrap->size());
   watch->guard(*bootstrap);
   const int status = run_body(*bootstrap, body);
-  watch.reset();  // before the bootstrap
+  watch.reset();  // ends before the bootstrap
   return status;
 }
 

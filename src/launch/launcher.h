@@ -10,10 +10,10 @@ namespace edgewire::launch {
 
 /// The launcher that started this process as one of several. The environment names it.
 struct Launcher {
-  std::string name;    ///< "srun"
+  std::string name;    ///< name, such as "srun"
   int size = 0;        ///< number of processes; 0: unknown
-  bool pmix = false;   ///< it offers PMIx
-  std::string remedy;  ///< what to type if it does not
+  bool pmix = false;   ///< whether it offers PMIx
+  std::string remedy;  ///< what to type if it does not offer PMIx
 };
 
 /// Returns nothing if this process was started alone: then the job is local. The single process of a batch

@@ -41,7 +41,8 @@ using transport::FileDescriptor;
 struct SaidLines : SaidOfEnd {
   /// The hashes of lines.
   std::atomic<std::size_t> hashes[64] = {};
-  bool goes_on = false;  ///< the job, when a process fails, so that a later fault is another one
+  /// Whether the job goes on when a process fails, so that a later fault is another one.
+  bool goes_on = false;
 };
 SaidLines* said = nullptr;
 
@@ -76,7 +77,7 @@ class Deaths {
       return fmt::format("{}: perhaps the kernel ran out of memory (see dmesg); {} would need less", end,
                          less_memory_);
     if (*kills <= *kills_before_) return end;
-    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60;  // above it nothing is limited
+    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60;  // a limit above this is none
     const std::uint64_t limit = groups_.memory_limit();
     const std::string where =
         limit > kMostBytes ? "" : fmt::format(" (its control group allows {} MB)", limit / 1'000'000);
@@ -97,9 +98,9 @@ class Children {
         tolerates_losses_(options.tolerates_losses),
         deaths_(options.less_memory) {
     require_process_calls();
-    std::signal(SIGCHLD, SIG_DFL);  // where it is ignored, statuses are lost
+    std::signal(SIGCHLD, SIG_DFL);  // statuses are lost where it is ignored
     sigemptyset(&watched_);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD})  // one that is ignored would be watched, too
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD})  // an ignored signal would be watched, too
       if (!topology::is_ignored(number)) sigaddset(&watched_, number);
     sigprocmask(SIG_BLOCK, &watched_, &before_);
   }
@@ -111,7 +112,7 @@ class Children {
   Children(const Children&) = delete;
   Children& operator=(const Children&) = delete;
 
-  /// Forks; true in the child.
+  /// Forks a child. Returns true in the child.
   bool fork_one() {
     const pid_t parent = getpid();
     const pid_t pid = fork();
@@ -120,7 +121,7 @@ class Children {
       children_.push_back({pid});
       return false;
     }
-    children_.clear();  // they are the parent's
+    children_.clear();  // the children belong to the parent
     edgewire::leave_out_parents_memory();
     sigprocmask(SIG_SETMASK, &before_, nullptr);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -128,10 +129,10 @@ class Children {
     return true;
   }
 
-  /// Waits for all; the status for main.
+  /// Waits for all children. Returns the status for main.
   int watch() {
     constexpr double kPause_s = 0.2;
-    // The number of pauses in a row in which all processes that are left were stopped. A pause does not count
+    // Counts the pauses in a row in which all processes that are left were stopped. A pause does not count
     // while a terminal has stopped this process, too.
     int pauses = 0;
     while (running() > 0) {
@@ -145,7 +146,8 @@ class Children {
       while (reap(WNOHANG)) continue;
       pauses = only_stopped_are_left() ? pauses + (number < 0 ? 1 : 0) : 0;
       const bool late = Clock::now() > deadline_ || pauses * kPause_s > grace_.count();
-      const bool lost = tolerates_losses_ && !children_[0].running && status_ == 0;  // all that still run
+      // Ends all that still run.
+      const bool lost = tolerates_losses_ && !children_[0].running && status_ == 0;
       if (late && status_ == 0 && !lost) name_late_ones();
       if (late || ((lost || status_ != 0) && all_stopped())) kill_all(SIGKILL);
     }
@@ -157,7 +159,7 @@ class Children {
     pid_t pid = 0;
     bool running = true;
     bool stopped = false;
-    bool given_up = false;  ///< signalled by this parent
+    bool given_up = false;  ///< whether this parent has signalled it
   };
 
   std::ptrdiff_t running() const {
@@ -179,8 +181,8 @@ class Children {
       kill(c.pid, number);
     }
   }
-  /// The first failure decides the status; the others then have a bounded time to notice and end. But who
-  /// refuses its arguments (2) may tell another that ends before it.
+  /// Notes a failure. The first one decides the status; the others then have a bounded time to notice and
+  /// end. But a process that refuses its arguments (2) may tell another that ends before it.
   void fail(int status) {
     if (status_ == 1 && status == 2) status_ = 2;
     if (status_ != 0) return;
@@ -188,7 +190,8 @@ class Children {
     give_time();
   }
   void give_time() { deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(grace_); }
-  /// Those that do not end although the job is done: others have ended well, so nobody waits for them.
+  /// Names the processes that do not end although the job is done: others have ended well, so nobody waits
+  /// for them.
   void name_late_ones() {
     for (const Child& c : children_)
       if (c.running)
@@ -196,7 +199,7 @@ class Children {
                                 &c - children_.data(), grace_.count(), c.stopped ? " (it is stopped)" : ""));
     fail(1);
   }
-  /// Takes one change of a child; false when there is none.
+  /// Takes one change of a child. Returns false when there is none.
   bool reap(int flags) {
     int state = 0;
     const pid_t pid = waitpid(-1, &state, flags | WUNTRACED | WCONTINUED);
@@ -209,8 +212,8 @@ class Children {
     const bool may_be_lost = tolerates_losses_ && child != children_.begin();
     if (WIFEXITED(state) && WEXITSTATUS(state) != 0 && !may_be_lost) fail(WEXITSTATUS(state));
     const bool ended_well = WIFEXITED(state) && WEXITSTATUS(state) == 0;
-    if (!child->running && (ended_well || !may_be_lost) && deadline_ == Clock::time_point::max())
-      give_time();  // they end together
+    // The children end together.
+    if (!child->running && (ended_well || !may_be_lost) && deadline_ == Clock::time_point::max()) give_time();
     if (WIFSIGNALED(state) && !child->given_up) {
       say_failure(deaths_.line(static_cast<std::size_t>(child - children_.begin()), WTERMSIG(state)));
       if (!may_be_lost) fail(1);
@@ -225,10 +228,10 @@ class Children {
   sigset_t watched_{};
   sigset_t before_{};
   int status_ = 0;
-  Clock::time_point deadline_ = Clock::time_point::max();  ///< for those that still run
+  Clock::time_point deadline_ = Clock::time_point::max();  ///< deadline for the children that still run
 };
 
-/// The streams between rank 0 and all others, made before forking: of [p] the first end is for rank 0, the
+/// The streams between rank 0 and all others, made before forking: the first end of [p] is for rank 0, the
 /// second one for rank p.
 using Streams = std::vector<std::array<FileDescriptor, 2>>;
 
@@ -263,7 +266,7 @@ int run_child(const LaunchOptions& options, int rank, const LocalHosts* hosts, c
     for (auto& ends : streams) mine.push_back(std::move(ends[0]));
   else
     mine.push_back(std::move(streams[static_cast<std::size_t>(rank)][1]));
-  streams.clear();  // ends of others held open would hide that those have died
+  streams.clear();  // an end of another process that stays open would hide its death
   try {
     if (hosts != nullptr) hosts->enter(rank);
     const auto bootstrap = connect_bootstrap(std::move(self), std::move(mine));
@@ -297,15 +300,15 @@ int run_body(Bootstrap& bootstrap, const std::function<void(Bootstrap&)>& body) 
   } catch (const std::exception& error) {
     line = line_of(error);
   } catch (...) {
-    // said below
+    // the line is said below
   }
   transport::Health& health = bootstrap.health();
   const bool peers_fault = !is_cause && health.failed() && health.peer() >= 0;
   bootstrap.abort(line);
   if (told) return status;
   const std::string heard = peers_fault ? health.message() : line;
-  // The first process that knows a cause prints it, and no other one. A lost peer gives no cause, and every
-  // process reports it.
+  // Only the first process that knows a cause prints it. A lost peer gives no cause, and every process
+  // reports it.
   constexpr std::string_view kFailed = " failed: ";
   const std::size_t at = heard.find(kFailed);
   std::string_view cause = line;

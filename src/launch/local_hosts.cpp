@@ -20,7 +20,7 @@ namespace {
 
 using transport::FileDescriptor;
 
-constexpr std::uint64_t kLeastBurstBytes = 2 * 1514;  ///< TCP sends two frames together at least
+constexpr std::uint64_t kLeastBurstBytes = 2 * 1514;  ///< least burst: TCP sends two frames together at least
 
 void fail(const char* what) {
   throw Error(fmt::format("{}: cannot {}: {}", opt::local_hosts, what, reason(errno)));
@@ -62,7 +62,7 @@ ProgramEnd run_tool(const std::vector<std::string>& words, double stop_timeout_s
   }
 }
 
-/// `program` is ip or tc; `commands` are lines of its batch mode.
+/// Runs `program`, which is ip or tc, on `commands`, lines of its batch mode.
 void configure(const char* program, const std::string& commands, double stop_timeout_s) {
   if (commands.empty()) return;
   const ProgramEnd end = run_tool({program, "-batch", "-"}, stop_timeout_s, commands);
@@ -81,10 +81,11 @@ void use_cubic(const std::string& address, double stop_timeout_s) {
            stop_timeout_s);
 }
 
-/// The kernel counts frames without preamble, checksum and gap: 1514 of the 1538 bytes of a full one.
+/// Returns the rate as the kernel counts it. It counts frames without preamble, checksum and gap: 1514 of the
+/// 1538 bytes of a full one.
 std::uint64_t counted(std::uint64_t bits_per_s) { return bits_per_s * 1514 / 1538; }
 
-/// Tells the system; Debian 12's `ip` cannot. A kernel before Linux 6.3 has no such size.
+/// Sets the size by netlink, since Debian 12's `ip` cannot. A kernel before Linux 6.3 has no such size.
 void set_largest_packet(const std::string& device, std::uint32_t bytes) {
   if (bytes == 0) return;
   constexpr std::uint16_t kGsoIpv4MaxSize = 63;  // IFLA_GSO_IPV4_MAX_SIZE of a newer linux/if_link.h

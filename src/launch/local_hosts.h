@@ -40,11 +40,11 @@ class LocalHosts {
 /// machine.
 std::uint64_t burst_bytes(std::uint64_t bits_per_s);
 
-/// Returns what `tc -batch` is told to shape a device; an empty string for rate 0.
+/// Returns the commands for `tc -batch` that shape a device; an empty string for rate 0.
 std::string shaping(const std::string& device, std::uint64_t bits_per_s);
 
-/// Returns how many bytes TCP hands to a shaped link at once: at most what a burst or 2 ms pass. 0 means what
-/// is usual, 64 kB. The shaper (tbf) wakes a core for each such packet that has to wait.
+/// Returns how many bytes TCP hands to a shaped link at once: at most what a burst or 2 ms pass. 0 means the
+/// usual size, 64 kB. The shaper (tbf) wakes a core for each such packet that has to wait.
 std::uint32_t largest_packet(std::uint64_t bits_per_s);
 
 }  // namespace edgewire::launch

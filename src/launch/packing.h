@@ -20,7 +20,7 @@ requires std::is_trivially_copyable_v<T> std::string pack(const std::vector<T>& 
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
 }
 
-/// Throws Error naming the sender when the message holds no whole number of values.
+/// Returns the values of a message. Throws Error naming the sender when it holds no whole number of values.
 template <class T>
 requires std::is_trivially_copyable_v<T> std::vector<T> unpack(const std::string& message,
                                                                std::size_t sender) {
@@ -32,7 +32,7 @@ requires std::is_trivially_copyable_v<T> std::vector<T> unpack(const std::string
   return values;
 }
 
-/// Throws Error naming the sender unless the message holds `count` values of so many bytes.
+/// Throws Error naming the sender unless the message holds `count` values of this many bytes.
 inline void expect_values(const std::string& message, std::size_t sender, std::size_t count,
                           std::size_t value_bytes) {
   if (message.size() != count * value_bytes)
@@ -46,7 +46,7 @@ std::vector<T> unpack(const std::string& message, std::size_t sender, std::size_
   return unpack<T>(message, sender);
 }
 
-/// Returns the values of all processes, [p]: each gives as many. Collective; throws Error naming one that
+/// Returns the values of all processes, by rank: each gives as many. Collective; throws Error naming one that
 /// does not.
 template <class T>
 std::vector<std::vector<T>> allgather(Bootstrap& bootstrap, const std::vector<T>& mine) {
@@ -56,8 +56,8 @@ std::vector<std::vector<T>> allgather(Bootstrap& bootstrap, const std::vector<T>
   return all;
 }
 
-/// Value by value what all processes have, joined by join(a, b) in the order of their ranks, such as
-/// std::plus or std::ranges::max; the same in all. As allgather().
+/// Returns the values of all processes, joined one by one by join(a, b) in the order of their ranks, such as
+/// std::plus or std::ranges::max; the result is the same in all. Collective; throws as allgather().
 template <class T, class Join>
 std::vector<T> allreduce(Bootstrap& bootstrap, const std::vector<T>& mine, const Join& join) {
   const auto all = allgather(bootstrap, mine);
@@ -71,7 +71,7 @@ T allreduce(Bootstrap& bootstrap, const T& mine, const Join& join) {
   return allreduce(bootstrap, std::vector{mine}, join)[0];
 }
 
-/// Does the same as allreduce(), for many values: only rank 0 gets those of all, and joins them for the
+/// Does the same as allreduce(), for many values: only rank 0 gets the values of all, and joins them for the
 /// others.
 template <class T, class Join>
 std::vector<T> allreduce_many(Bootstrap& bootstrap, const std::vector<T>& mine, const Join& join) {

@@ -20,7 +20,7 @@
 namespace edgewire::launch {
 namespace {
 
-/// The functions of libpmix that are called here.
+/// The functions of libpmix that this file calls.
 struct Library {
   decltype(&PMIx_Init) init;
   decltype(&PMIx_Finalize) finalize;
@@ -80,8 +80,8 @@ class Session {
     return place;
   }
 
-  /// `key`: another one for each round, since a launcher keeps what it was told. `others_are_missing` is true
-  /// while this process waits for them.
+  /// Exchanges messages. `key` differs in each round, since a launcher keeps what it was told.
+  /// `others_are_missing` is true while this process waits for them.
   std::vector<std::string> exchange(const std::string& key, const std::string& mine, int size,
                                     std::atomic<bool>& others_are_missing) {
     pmix_value_t value{};

@@ -9,7 +9,7 @@
 
 namespace edgewire::launch {
 
-/// The library or the launcher is missing or fails.
+/// The error of a library or launcher that is missing or fails.
 class PmixError : public Error {
  public:
   using Error::Error;
@@ -19,12 +19,12 @@ class PmixError : public Error {
 struct PmixPlace {
   int rank = 0;
   int size = 1;
-  std::vector<int> node_ranks;  ///< of the processes on this node, its own included, rising
+  std::vector<int> node_ranks;  ///< ranks on this node, this process's included, ascending
 };
 
 struct PmixJob {
   PmixPlace place;
-  std::vector<std::string> messages;  ///< of every rank
+  std::vector<std::string> messages;  ///< messages of all ranks
 };
 
 /// Connects to the launcher over PMIx (https://pmix.github.io, version 3 or later), sends `message(place)` to

@@ -26,20 +26,20 @@ namespace {
 
 using transport::FileDescriptor;
 
-constexpr int kRoundMs = 50;  ///< between two looks whether a program is stopped
+constexpr int kRoundMs = 50;  ///< milliseconds between two looks whether a program is stopped
 constexpr std::array kForwarded{SIGINT, SIGTERM, SIGHUP};
-volatile pid_t running = 0;  ///< written with the forwarded signals blocked
+volatile pid_t running = 0;  ///< running program, or 0; written with the forwarded signals blocked
 volatile std::sig_atomic_t caught = 0;
 
 void forward(int number) {
   caught = number;
   if (running <= 0) return;
   kill(running, number);
-  kill(running, SIGCONT);  // one that is stopped hears it, too
+  kill(running, SIGCONT);  // so that a stopped program hears it, too
 }
 
-/// As long as it lives, the signals are passed on; when it ends, this process gets what came too. Children
-/// start with what was before.
+/// Passes the signals on while it lives; when it ends, this process gets those that came, too. Children start
+/// with the former handlers.
 class Forwarding {
  public:
   Forwarding() {
@@ -113,7 +113,7 @@ class Child {
  public:
   Child(pid_t pid, double stop_timeout_s) : pid_(pid), stop_timeout_s_(stop_timeout_s) {}
 
-  /// Takes what has become of it, without waiting. Throws ProgramStopped.
+  /// Returns whether it has ended, without waiting. Throws ProgramStopped.
   bool ended(const std::string& program) {
     int news = 0;
     while (!ended_ && waitpid(pid_, &news, WNOHANG | WUNTRACED | WCONTINUED) == pid_) {
@@ -122,7 +122,7 @@ class Child {
       ended_ = WIFEXITED(news) || WIFSIGNALED(news);
       state_ = news;
     }
-    if (ended_) running = 0;  // its number may be another's soon
+    if (ended_) running = 0;  // another process may get its number soon
     const Clock::time_point now = Clock::now();
     // Both may have been stopped together, from a terminal: then this process counts one round only.
     if (stopped_) stopped_s_ += std::min(seconds_between(last_look_, now), 4e-3 * kRoundMs);
@@ -143,7 +143,7 @@ class Child {
   int state_ = 0;
   bool ended_ = false;
   bool stopped_ = false;
-  double stopped_s_ = 0;  ///< since it was stopped
+  double stopped_s_ = 0;  ///< seconds since it was stopped
   Clock::time_point last_look_ = Clock::now();
 };
 
@@ -170,7 +170,7 @@ void talk(FileDescriptor input_end, std::string_view input, FileDescriptor& outp
     if (events[2].revents == 0) continue;
     const ssize_t put = write(input_end.get(), input.data(), input.size());
     if (put > 0) input.remove_prefix(static_cast<std::size_t>(put));
-    if (put < 0 && errno != EAGAIN && errno != EINTR) input = {};  // it does not want more
+    if (put < 0 && errno != EAGAIN && errno != EINTR) input = {};  // the program wants no more input
   }
 }
 
@@ -221,7 +221,7 @@ ProgramEnd run_program(const std::vector<std::string>& words, std::string_view i
   ProgramEnd result;
   Child child(pid, stop_timeout_s);
   talk(std::move(in.write), input, out.read, err.read, result, [&] { child.ended(words[0]); });
-  while (!child.ended(words[0])) poll(nullptr, 0, 1);  // soon: its files are closed
+  while (!child.ended(words[0])) poll(nullptr, 0, 1);  // it ends soon: its files are closed
   int cause = 0;
   if (read(trouble.read.get(), &cause, sizeof cause) == sizeof cause)
     throw Error(fmt::format("cannot start {}: {}", words[0], reason(cause)));

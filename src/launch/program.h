@@ -13,7 +13,8 @@ constexpr double kStopTimeoutS = 10;
 /// Throws Error where a system call is refused without which no process can be started and waited for.
 void require_process_calls();
 
-/// A program was stopped (SIGSTOP) and nobody let it go on, so it is killed. The line names it.
+/// The error of a program that was stopped (SIGSTOP) and nobody let it go on, so it is killed. The line names
+/// it.
 class ProgramStopped : public Error {
   using Error::Error;
 };
@@ -22,7 +23,7 @@ class ProgramStopped : public Error {
 struct ProgramEnd {
   int status = 0;  ///< exit status, or 128 + the signal that ended it
   std::string output;
-  std::string diagnostics;  ///< of stderr
+  std::string diagnostics;  ///< text of stderr
 
   /// Returns the last line of stderr, or the status in words: why the program failed.
   std::string last_words() const;

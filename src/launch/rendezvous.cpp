@@ -25,7 +25,7 @@ using transport::Introduction;
 using transport::Purpose;
 
 constexpr std::size_t kLongestLine = 1000;
-constexpr std::chrono::seconds kTryEach{5};  ///< the time for each of several addresses
+constexpr std::chrono::seconds kTryEach{5};  ///< time for each of several addresses
 
 Clock::time_point deadline_after(double seconds) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
@@ -96,22 +96,23 @@ class Waiting {
       if (!one.trouble.empty() && own_pause_ > timeout_ * 0.8)  // the other one has given up this process
         throw Error(fmt::format("was stopped for {:.1f} s", own_pause_.count()));
       if (!one.trouble.empty()) return {one.rank, one.trouble};
-      if (silence > timeout_ * 0.9)  // so that all know of it when the timeout ends
+      if (silence > timeout_ * 0.9)  // early enough that all know of it when the timeout ends
         return {one.rank,
                 fmt::format("has been silent for {:.1f} s (stopped, or its link down?)", silence.count())};
     }
     return {-1, ""};
   }
 
-  bool may_go() const { return go_; }                ///< rank 0 has said so
-  const std::string& line() const { return line_; }  ///< with which rank 0 gives up; empty: it does not
+  bool may_go() const { return go_; }  ///< Returns whether rank 0 has said so.
+  /// The line with which rank 0 gives up; empty: it does not.
+  const std::string& line() const { return line_; }
 
  private:
   struct Stream {
     int rank;
     const FileDescriptor* stream;
     Clock::time_point heard;
-    std::string trouble;  ///< empty: none
+    std::string trouble;  ///< what is wrong with the stream; empty: nothing
   };
   static constexpr std::chrono::duration<double> kLongestPause{0.1};
 
@@ -141,7 +142,7 @@ class Waiting {
   std::chrono::duration<double> timeout_, pause_;
   std::vector<Stream> streams_;
   Clock::time_point last_beat_ = Clock::now(), last_look_ = last_beat_;
-  std::chrono::duration<double> own_pause_{0};  ///< the longest for which this process did not run
+  std::chrono::duration<double> own_pause_{0};  ///< longest time for which this process did not run
   bool go_ = false;
   std::string line_;
 };
@@ -152,7 +153,7 @@ constexpr const char* kBefore = "before all processes had connected";
 /// reach rank 0 as long as they may.
 void tell_late_ones(Connector& connector, std::size_t missing, const Message& why, Clock::time_point until) {
   constexpr std::chrono::milliseconds kPause{50};
-  std::vector<FileDescriptor> told;  // open, so that nothing of what is under way is lost
+  std::vector<FileDescriptor> told;  // sockets that stay open, so that no bytes under way are lost
   while (told.size() < missing && Clock::now() < until) {
     try {
       for (Connector::Connection& made : connector.step(kPause)) {
@@ -160,7 +161,7 @@ void tell_late_ones(Connector& connector, std::size_t missing, const Message& wh
         told.push_back(std::move(made.socket));
       }
     } catch (const Error&) {
-      --missing;  // one that is of another version knows why it cannot take part
+      --missing;  // a process of another version knows why it cannot take part
     }
   }
 }

@@ -12,10 +12,10 @@ namespace edgewire::launch {
 struct Rendezvous {
   int rank = 0;
   std::string secret;              ///< 32 bytes
-  double start_timeout_s = 30;     ///< from now on
-  std::vector<std::string> hosts;  ///< of every rank, for messages
-  double peer_timeout_s = 10;      ///< for hosts that are lost after they have connected
-  bool launched = false;           ///< a launcher has started all processes: none comes late
+  double start_timeout_s = 30;     ///< seconds from now on
+  std::vector<std::string> hosts;  ///< hosts of all ranks, for messages
+  double peer_timeout_s = 10;      ///< timeout for hosts that are lost after they have connected
+  bool launched = false;           ///< whether a launcher has started all processes, so that none comes late
   int size() const { return static_cast<int>(hosts.size()); }
 };
 

@@ -27,14 +27,14 @@ using std::chrono::duration;
 using std::chrono::milliseconds;
 using transport::FileDescriptor;
 
-constexpr milliseconds kLinger{1000};  ///< for the last messages when the bootstrap ends
+constexpr milliseconds kLinger{1000};  ///< time for the last messages when the bootstrap ends
 
 /// One stream and what is under way on it.
 struct Peer {
   int rank = -1;
   FileDescriptor stream;
   std::deque<Message> outgoing;
-  std::size_t sent_bytes = 0;  ///< of outgoing.front()
+  std::size_t sent_bytes = 0;  ///< bytes of outgoing.front() that were sent
   MessageReader reader;
   std::deque<Arrival> arrived;  ///< messages that nobody has received
   Clock::time_point heard;
@@ -65,7 +65,7 @@ class SocketBootstrap final : public Bootstrap {
     watcher_ = std::thread([this] {
       try {
         watch();
-      } catch (const std::exception& error) {  // no memory: nobody else would tell the callers
+      } catch (const std::exception& error) {  // out of memory: the callers would not hear of it otherwise
         health_->fail(-1, line_of(error));
         changed_.notify_all();
       }
@@ -132,7 +132,7 @@ class SocketBootstrap final : public Bootstrap {
     for (int p = 1; p < self_.size; ++p) receive(p, FrameKind::Finish);
     {
       const std::scoped_lock lock(mutex_);
-      finished_ = true;  // before anybody is let go
+      finished_ = true;  // set before any process may go
     }
     send(-1, FrameKind::Finish);
   }
@@ -145,7 +145,7 @@ class SocketBootstrap final : public Bootstrap {
     Message message = frame(kind, step_, payload);
     {
       const std::scoped_lock lock(mutex_);
-      tell_losses();  // whoever reads of a lost peer in this message knows of the loss
+      tell_losses();  // a receiver that reads of a lost peer in this message knows of the loss
       for (Peer& p : peers_)
         if (to < 0 || p.rank == to) p.outgoing.push_back(message);
       messages_sent_ += to < 0 ? peers_.size() : 1;
@@ -157,7 +157,7 @@ class SocketBootstrap final : public Bootstrap {
   std::string receive(int from, FrameKind kind) {
     std::unique_lock lock(mutex_);
     Peer& source = peer(from);
-    // The timeout is for failures that the transport notices: then nobody notifies this thread.
+    // The timeout is for failures that the transport notices: they do not notify this thread.
     while (source.arrived.empty() && !health_->failed() && !health_->lost(from))
       changed_.wait_for(lock, milliseconds(50));
     if (health_->failed()) throw Error(health_->message());
@@ -170,7 +170,7 @@ class SocketBootstrap final : public Bootstrap {
   }
 
   void wake() noexcept {
-    eventfd_write(wake_.get(), 1);  // a full counter wakes the thread just as well
+    eventfd_write(wake_.get(), 1);  // a full counter wakes the thread, too
   }
   Peer& peer(int rank) {
     return *std::find_if(peers_.begin(), peers_.end(), [&](const Peer& p) { return p.rank == rank; });
@@ -187,8 +187,8 @@ class SocketBootstrap final : public Bootstrap {
       tell_losses();
       if (health_->failed()) tell_failure();
       for (Peer& p : peers_) {
-        if (health_->lost(p.rank))
-          p.stream.close();  // perhaps another one has lost it: it is lost for all, and ends
+        // Perhaps only another one has lost it: now it is lost for all, and ends.
+        if (health_->lost(p.rank)) p.stream.close();
         flush(p);
       }
       changed_.notify_all();
@@ -333,7 +333,7 @@ class SocketBootstrap final : public Bootstrap {
     }
   }
 
-  /// Rank 0 tells all others, the others tell rank 0.
+  /// Tells of a failure: rank 0 tells all others, the others tell rank 0.
   void tell_failure() {
     if (std::exchange(told_, true)) return;
     const int culprit = health_->peer() < 0 ? self_.rank : health_->peer();
@@ -361,7 +361,7 @@ class SocketBootstrap final : public Bootstrap {
     peer.stream.close();
     peer.outgoing.clear();
     if (finished_) return;
-    if (pause_ > timeout_ * 0.8 && Clock::now() - resumed_ < timeout_)  // it has given up this process
+    if (pause_ > timeout_ * 0.8 && Clock::now() - resumed_ < timeout_)  // the peer has given up this process
       health_->fail(-1, fmt::format("was stopped for {:.1f} s", pause_.count()));
     else
       health_->lose(peer.rank, fmt::format("{} {}", name_of(peer.rank), cause));
@@ -373,20 +373,20 @@ class SocketBootstrap final : public Bootstrap {
                                       : fmt::format("rank {}", rank);
   }
 
-  int reporter_;  ///< who noticed the failure first, as far as is known here
+  int reporter_;  ///< rank that noticed the failure first, as far as this process knows
   duration<double> timeout_;
   FileDescriptor wake_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Peer> peers_;
   std::uint32_t step_ = 0;
-  bool told_ = false;              ///< the others know of the failure
-  std::vector<bool> told_losses_;  ///< [rank]: the others know that it was lost, and the job goes on
-  bool finished_ = false;          ///< a peer that goes away is no failure
+  bool told_ = false;              ///< whether the others know of the failure
+  std::vector<bool> told_losses_;  ///< whether the others know that a rank was lost, by rank
+  bool finished_ = false;          ///< true when a peer that goes away is no failure
   bool stopping_ = false;
   Clock::time_point last_beat_;
   Clock::time_point last_round_;
-  duration<double> pause_{0};  ///< the last long one, for which this process did not run, until resumed_
+  duration<double> pause_{0};  ///< the last long time for which this process did not run, up to resumed_
   Clock::time_point resumed_;
   std::thread watcher_;
 };

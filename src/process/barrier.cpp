@@ -6,7 +6,7 @@ namespace edgewire::process {
 
 LinkProgress::LinkProgress(transport::Transport& link)
     : thread_([&link](const std::stop_token& stop) {
-        constexpr std::chrono::microseconds kTurn(50);  // the last one is waited for
+        constexpr std::chrono::microseconds kTurn(50);  // longest wait for the last process
         while (!stop.stop_requested() && link.wait(kTurn)) continue;
       }) {}
 

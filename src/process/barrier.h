@@ -9,9 +9,9 @@
 
 namespace edgewire::process {
 
-/// Polls `link` as long as this object lives, so that queued writes leave and arrivals are taken. Waiting on
-/// the control plane alone would not do that, and a peer may need the data before it can go on. `link`
-/// outlives it.
+/// Polls `link` while this object lives, so that queued writes leave and arrivals are taken. Waiting on the
+/// control plane alone would not do that, and a peer may need the data before it can go on. `link` outlives
+/// it.
 class LinkProgress {
  public:
   explicit LinkProgress(transport::Transport& link);
@@ -24,7 +24,7 @@ class LinkProgress {
 /// before.
 void barrier(launch::Bootstrap& bootstrap, transport::Transport& link);
 
-/// While this object lives, an observer of the pool takes worker 0 for one that waits for other processes:
+/// While this object lives, an observer of the pool counts worker 0 as waiting for other processes:
 /// for what they say on the control plane. The other workers rest. `pool` outlives it.
 class WaitTold {
  public:

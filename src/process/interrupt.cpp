@@ -30,12 +30,12 @@ struct Told {
 /// again.
 class LastStep {
  public:
-  /// Drops the step where another thread is writing one.
+  /// Writes a step, or drops it where another thread is writing one.
   void write(const Told& step) {
     if (writing_.test_and_set(std::memory_order_acquire)) return;
     const std::uint64_t turn = turn_.load(std::memory_order_relaxed);
     Place& place = places_[(turn + 1) % 2];
-    // Each store is with release: who reads one of the values sees that the place had been left before.
+    // Each store is a release: a reader of one of the values sees that the place had been left before.
     place.name.store(step.name, std::memory_order_release);
     place.unit.store(step.unit, std::memory_order_release);
     place.done.store(step.done, std::memory_order_release);
@@ -73,7 +73,7 @@ std::atomic_flag line_told;
 static_assert(std::atomic<const char*>::is_always_lock_free &&
               std::atomic<std::uint64_t>::is_always_lock_free);
 
-/// A line made with nothing but calls that are safe in a signal handler.
+/// A line that is made only with calls that are safe in a signal handler.
 class Line {
  public:
   Line& operator<<(std::string_view text) {
@@ -95,7 +95,7 @@ class Line {
   std::size_t size_ = 0;
 };
 
-/// Returns what one unit is called where units are counted one after the other, else null.
+/// Returns the name of one unit where units are counted one after the other, else null.
 const char* single(std::string_view unit) {
   constexpr std::array<std::pair<std::string_view, const char*>, 4> kSingle{
       {{"iterations", "iteration"}, {"supersteps", "superstep"}, {"runs", "run"}, {"levels", "level"}}};
@@ -104,8 +104,8 @@ const char* single(std::string_view unit) {
   return nullptr;
 }
 
-/// Tells of the step: " after iteration 3 of 10", " while reading, after 4000 of 100000 bytes", " before the
-/// first superstep".
+/// Adds the step to the line: " after iteration 3 of 10", " while reading, after 4000 of 100000 bytes", "
+/// before the first superstep".
 void tell_step(Line& line) {
   const auto [name, unit, done, total] = last_step.read();
   if (name == nullptr) {
@@ -130,7 +130,7 @@ void tell_step(Line& line) {
 void tell(int number) {
   if (line_told.test_and_set(std::memory_order_relaxed))
     return;                 // the parent passes on what a terminal sends to all
-  const int error = errno;  // of the code that was interrupted: isatty sets it
+  const int error = errno;  // belongs to the interrupted code; isatty() changes it
   Line line;
   if (isatty(STDERR_FILENO) == 1) line << "\r\033[K";  // takes the progress line away
   line << "edgewire: "

@@ -10,27 +10,27 @@
 
 namespace edgewire::process {
 
-/// As long as it lives, SIGINT and SIGTERM say on stderr, in one line, how far the run has come, and then end
-/// the process as they would have. What ignores them (nohup) stays as it is. One process of a job has it, and
-/// one at a time. A run that fails destroys it before it says why: a signal then adds no second line.
+/// While it lives, SIGINT and SIGTERM say on stderr, in one line, how far the run has come, and then end the
+/// process as they would have. Signals that are ignored (nohup) stay so. One process of a job has it, and
+/// only one at a time. A run that fails destroys it before it says why: a signal then adds no second line.
 class InterruptLine {
  public:
-  /// `first`: a literal with what the run has not come to before it tells of a step, as in "interrupted
-  /// before the first iteration".
+  /// `first`: a literal that names what comes next before the run tells of a step, as in "interrupted before
+  /// the first iteration".
   explicit InterruptLine(const char* first = "the result was whole");
   ~InterruptLine();
   InterruptLine(const InterruptLine&) = delete;
   InterruptLine& operator=(const InterruptLine&) = delete;
 
-  /// `progress`, listened to: the line names the last step that has a unit. Once it is said, `progress` is
-  /// told of nothing more.
+  /// Returns `progress`, listened to: the line names the last step that has a unit. Once the line is said,
+  /// `progress` hears of no more steps.
   static Progress listen(Progress progress);
   /// Does the same as listen(), but returns an empty function where `progress` is empty.
   static Progress listen_if_shown(Progress progress) {
     return progress ? listen(std::move(progress)) : Progress();
   }
-  /// As long as it lives, the line adds count() and `unit`, a literal, as in ", with 40 tasks run". `count`
-  /// does only what a signal handler may.
+  /// While it lives, the line adds count() and `unit`, a literal, as in ", with 40 tasks run". `count` does
+  /// only what a signal handler may.
   class Counting {
    public:
     Counting(const char* unit, std::function<std::uint64_t()> count);

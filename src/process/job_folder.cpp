@@ -8,12 +8,12 @@ namespace edgewire::process {
 std::unique_ptr<OutputFolder> make_folder(launch::Bootstrap& bootstrap, std::string path,
                                           OutputFolder::Parents parents) {
   auto folder = std::make_unique<OutputFolder>(std::move(path), parents);
-  bootstrap.allgather("");  // all have looked before one makes it
+  bootstrap.allgather("");  // all have looked for the folder before one makes it
   const bool is_mine = folder->make();
-  folder->adopt();  // whoever has made it may be lost before it says so
+  folder->adopt();  // its maker may be lost before it says so
   const auto makers = bootstrap.allgather(is_mine ? "made" : "");
-  if (std::ranges::all_of(makers, [](const auto& said) { return said.empty(); }))
-    folder->keep();  // it is another job's
+  // The folder belongs to another job.
+  if (std::ranges::all_of(makers, [](const auto& said) { return said.empty(); })) folder->keep();
   return folder;
 }
 

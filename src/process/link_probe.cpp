@@ -14,9 +14,10 @@ namespace edgewire::process {
 namespace {
 
 constexpr std::size_t kPieceBytes = 1 << 18;
-constexpr std::uint64_t kUntimed = 8;  // they open the connection's window
+constexpr std::uint64_t kUntimed = 8;  // pieces that are not timed: they open the connection's window
 constexpr std::uint64_t kTimed = 16;
-constexpr double kLeast_s = 0.05;  // less measures what shaped links pass at once after a pause, and chance
+// Shorter times measure what shaped links pass at once after a pause, and chance.
+constexpr double kLeast_s = 0.05;
 
 /// Sends pieces `first`..`last` to the next rank, over and over the same bytes, and waits for as many from
 /// the one before.
@@ -43,11 +44,11 @@ double measure_link(launch::Bootstrap& bootstrap, transport::Transport& link) {
   link.connect(bootstrap.allgather(link.blob()));
   const auto piece = link.send_memory(kPieceBytes);
   std::uint64_t sent = 0;
-  // Seconds of the slowest process for `timed` pieces that follow `untimed` others.
+  // Returns the seconds of the slowest process for `timed` pieces that follow `untimed` others.
   const auto measure = [&](std::uint64_t untimed, std::uint64_t timed) {
     stream(link, bootstrap.health(), next, previous, piece, sent, sent + untimed);
-    // The process does not wait for all here: what follows is sent after the last process has come here, and
-    // must arrive.
+    // The process does not wait for all here: the next pieces are sent after the last process has come here,
+    // and must arrive.
     const auto start = Clock::now();
     stream(link, bootstrap.health(), next, previous, piece, sent + untimed, sent + untimed + timed);
     const double seconds = seconds_since(start);
@@ -59,7 +60,7 @@ double measure_link(launch::Bootstrap& bootstrap, transport::Transport& link) {
   double slowest = measure(kUntimed, timed);
   if (slowest < kLeast_s) {
     timed = static_cast<std::uint64_t>(std::ceil(kTimed * kLeast_s / slowest));
-    slowest = measure(timed / 8, timed);  // the first ones use up what a shaped link saved in the pause
+    slowest = measure(timed / 8, timed);  // the first pieces use up what a shaped link saved in the pause
   }
   return static_cast<double>(timed * kPieceBytes) / slowest;
 }

@@ -26,8 +26,8 @@ struct HostMessage {
   std::vector<int> fields;  ///< lists: the nodes, poll cores and workers' cores of the processes
 
   bool has_claimed() const { return fields.size() > lists; }
-  /// Returns the workers' cores of the process with this local rank; nothing where that has not claimed as
-  /// many.
+  /// Returns the workers' cores of the process with this local rank; nothing where that process has not
+  /// claimed as many.
   std::optional<std::span<const int>> cpus(int rank, int local_size, int of_each) const {
     const auto size = static_cast<std::size_t>(local_size), count = static_cast<std::size_t>(of_each);
     if (fields.size() != lists + size * (2 + count)) return std::nullopt;
@@ -88,7 +88,7 @@ topology::HostPlacement follow(const launch::Bootstrap& bootstrap, const topolog
   }
   for (const int cpu : *cpus) {
     const auto core = core_of(cpu);
-    // It may use other cores than its leader, where each process was started by hand.
+    // This process may use other cores than its leader, where each process was started by hand.
     if (core == machine.cores.end()) return topology::claim_places(machine, 1, workers, false);
     placement.workers.push_back({cpu, core->node});
   }
@@ -116,8 +116,8 @@ void warn_of_other_jobs(const std::vector<HostMessage>& all, const ProcessOption
 
 /// The place of a process among those of its host, which share cores and network cards.
 struct HostPlace {
-  std::unique_ptr<topology::WorkerPool> pool;  ///< on cores that no other job has
-  std::string text;                            ///< in words: host, cores, memory
+  std::unique_ptr<topology::WorkerPool> pool;  ///< workers, on cores that no other job has
+  std::string text;                            ///< host, cores and memory in words
 };
 
 /// Finds the place of this process, and says in `link` what its link must know of it. The first one of the

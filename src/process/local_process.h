@@ -18,29 +18,30 @@ namespace edgewire::process {
 
 /// The options of one process in a job: how many workers it has, and by which link it is connected.
 struct ProcessOptions {
-  int workers = 1;  ///< of this process, the same number in all; settle() takes 0, too
+  int workers = 1;  ///< number of workers, the same in all processes; settle() takes 0, too
   /// The transport, the same in all; settle() takes "auto", too.
   std::string transport = "shm";
-  std::string transport_reason{};  ///< why this one was chosen, for the report; empty: it was named
-  double peer_timeout_s = 10;      ///< a peer that is silent for so long is given up
+  std::string transport_reason{};  ///< reason of the choice, for the report; empty: the transport was named
+  double peer_timeout_s = 10;      ///< time after which a silent peer is given up
   bool integrity = true;           ///< see transport::Settings
   transport::VerbsChoice verbs{};
   transport::DpdkChoice dpdk{};
-  /// It is told, at rank 0, why the workers of a host are not pinned, when other jobs are the cause.
+  /// Called at rank 0 to say why the workers of a host are not pinned, when other jobs are the cause.
   std::function<void(const std::string& line)> warn{};
 };
 
-/// Throws UsageError that names the option that makes no sense. A LocalProcess begins with it.
+/// Throws UsageError that names the option that makes no sense. A LocalProcess begins with this check.
 void check(const ProcessOptions& options);
 
-/// Returns how many kinds of signals rings need: for what was sent and for what was drained.
+/// Returns how many kinds of signals rings need: for the bytes sent and for the bytes drained.
 constexpr int kinds_for_rings(int lanes) { return 2 * lanes; }
 
 /// The start of every job: a process's workers are in their places, and its link has a lane for each of them.
 /// The link is not connected yet. Processes of a host share its cores and its network cards.
 class LocalProcess {
  public:
-  /// `kinds`: of signals, see transport::Settings. Starts the workers. Collective; throws Error.
+  /// `kinds`: the number of kinds of signals, see transport::Settings. Starts the workers. Collective; throws
+  /// Error.
   LocalProcess(launch::Bootstrap& bootstrap, const ProcessOptions& options, int kinds,
                const topology::Machine& machine = topology::discover());
   /// Makes a link for rings, which have their own kinds.
@@ -59,7 +60,7 @@ class LocalProcess {
   bool oversubscribed() const noexcept { return pool_->placement().oversubscribed; }
   /// Describes the place in words: host, cores, memory.
   const std::string& place() const noexcept { return place_; }
-  /// Returns how many bytes per second another link like this one carries, see measure_link(). Collective;
+  /// Returns how many bytes per second another link like this one carries, see link_probe.h. Collective;
   /// throws Error.
   double measure_link(launch::Bootstrap& bootstrap);
   /// Returns how many messages were sent to connect link() and the links that were measured.
@@ -71,7 +72,7 @@ class LocalProcess {
   std::unique_ptr<topology::WorkerPool> pool_;
   std::string place_;
   std::string transport_ = "shm";
-  transport::Settings settings_;  ///< of the link
+  transport::Settings settings_;  ///< settings of the link
   std::unique_ptr<transport::Transport> link_;
   std::uint64_t handshake_messages_ = 0;
 };

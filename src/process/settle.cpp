@@ -24,8 +24,8 @@ bool on_one_host(const launch::Bootstrap& bootstrap) {
   return std::ranges::all_of(nodes, [&](int node) { return node == nodes[0]; });
 }
 
-/// Returns what a process tells the others of its cards, as transport::CardOffer::pack() gives it; empty
-/// where cards are not chosen together. `node`: the NUMA node of its workers.
+/// Returns the cards of a process for the others, as transport::CardOffer::pack() gives it; empty where cards
+/// are not chosen together. `node`: the NUMA node of its workers.
 std::string card_offer(const ProcessOptions& asked, const launch::Bootstrap& bootstrap, int node) {
   if (on_one_host(bootstrap) || !bootstrap.cards_reach_hosts()) return {};
   if (asked.transport != "auto" && (asked.transport != "verbs" || !asked.verbs.device.empty())) return {};
@@ -34,8 +34,8 @@ std::string card_offer(const ProcessOptions& asked, const launch::Bootstrap& boo
   return transport::offer_cards(asked.verbs, addresses, node).pack();
 }
 
-/// Chooses the transport as if all processes of a host could share memory. `offers`: what card_offer() gave,
-/// by rank.
+/// Chooses the transport as if all processes of a host could share memory. `offers`: the results of
+/// card_offer(), by rank.
 transport::Choice choose_shared(const ProcessOptions& asked, const launch::Bootstrap& bootstrap,
                                 std::span<const std::string> offers) {
   const std::string& transport = asked.transport;
@@ -47,12 +47,12 @@ transport::Choice choose_shared(const ProcessOptions& asked, const launch::Boots
   transport::Choice plain{transport != "auto" ? transport : one_each ? "tcp" : "shm+tcp", device};
   std::vector<transport::CardOffer> cards;
   for (const std::string& offer : offers) {
-    if (offer.empty()) return plain;  // there is nothing to choose, or not for all
+    if (offer.empty()) return plain;  // not all processes have cards to choose from
     cards.push_back(transport::CardOffer::unpack(offer));
   }
   auto choice = transport::choose_network(cards, nodes, bootstrap.rank());
   if (transport == "auto") return choice;
-  return {transport, choice.verbs_device};  // empty: verbs itself says what is wrong
+  return {transport, choice.verbs_device};  // where the device is empty, verbs itself says what is wrong
 }
 
 void choose_transport(ProcessOptions& options, launch::Bootstrap& bootstrap,

@@ -7,7 +7,7 @@
 
 namespace edgewire::process {
 
-/// Returns the options of this process with all that was left open. Without a number of workers
+/// Returns the options of this process with all choices made. Without a number of workers
 /// (ProcessOptions::workers is 0) the processes of a host share its cores; all processes have as many as the
 /// one that can have the fewest. Transport "auto" takes shared memory inside a host, where there is some, and
 /// between hosts the fastest network that all have. Cards of verbs that are not named, and the port of dpdk,

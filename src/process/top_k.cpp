@@ -34,7 +34,7 @@ void TopK<Value>::add(const One& one) {
   const auto higher = [this](const One& a, const One& b) { return is_higher(a, b); };
   if (heap_.size() >= count_) {
     if (!is_higher(one, heap_.front())) return;
-    std::pop_heap(heap_.begin(), heap_.end(), higher);  // the lowest goes
+    std::pop_heap(heap_.begin(), heap_.end(), higher);  // the lowest value goes
     heap_.pop_back();
   }
   heap_.push_back(one);

@@ -1,4 +1,5 @@
-// The vertices of highest value, of all processes: each sends as many as are asked for, and rank 0 merges.
+// The vertices of highest value, of all processes. Each sends as many as rank 0 asks for, and rank 0 merges
+// them.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +9,10 @@
 
 namespace edgewire::process {
 
-/// Says what is higher: a value, or its absolute value.
+/// The order by which a value is higher: by itself, or by its absolute value.
 enum class Order { value, magnitude };
 
-/// `Value`: double, or std::uint64_t, which is compared exactly.
+/// A vertex and its value. `Value` is double, or std::uint64_t, which is compared exactly.
 template <class Value>
 struct Candidate {
   Value value;
@@ -20,7 +21,8 @@ struct Candidate {
   bool operator==(const Candidate&) const = default;
 };
 
-/// The highest of all that it was given, equal ones in the order of their ids, in memory for `count` of them.
+/// The highest of all values that it was given, equal ones in the order of their ids, in memory for `count`
+/// of them.
 template <class Value>
 class TopK {
  public:
@@ -36,15 +38,15 @@ class TopK {
 
   std::uint64_t count_;
   Order order_;
-  std::vector<One> heap_;  ///< its front is the lowest
+  std::vector<One> heap_;  ///< heap whose front is the lowest
 };
 
 /// Returns how many rank 0 asks for. Collective.
 std::uint64_t count_of_rank_0(launch::Bootstrap& bootstrap, std::uint64_t count);
 
-/// Returns at rank 0 the `count` highest of all that the processes have, in order; elsewhere nothing. `mine`
-/// has at least the `count` highest of this process. The count is the same in all processes. Collective;
-/// throws Error.
+/// Returns at rank 0 the `count` highest values of all processes, in order; elsewhere nothing. `mine` has at
+/// least the `count` highest of this process. The count is the same in all processes. Collective; throws
+/// Error.
 template <class Value>
 std::vector<Candidate<Value>> top_k_of_all(launch::Bootstrap& bootstrap, std::uint64_t count,
                                            const std::vector<Candidate<Value>>& mine,

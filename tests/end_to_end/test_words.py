@@ -156,7 +156,7 @@ def test_a_file_that_is_called_like_an_ownership(edgewire, graph, tmp_path, monk
 def test_a_rank_without_a_host_list(edgewire, graph):
     """It would compute everything alone, as would all others."""
     line = edgewire.refused("pagerank", graph, "--rank", 0, status=2)
-    assert line == "--rank 0 is a line of a host list, and there is none: name it by --hosts"
+    assert line == "--rank 0 is a line of a host list, which is not given: name it by --hosts"
 
 
 def test_every_command_tells_its_version(edgewire):

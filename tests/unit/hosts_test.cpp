@@ -88,7 +88,7 @@ TEST_CASE("a bad hosts file is refused with its line") {
     const std::string message = message_of([&] { read_hosts(path, 7471); });
     return message.substr(std::min(message.size(), path.size()));
   };
-  CHECK(refusal("") == ": no hosts in it");
+  CHECK(refusal("") == ": it lists no hosts");
   CHECK(refusal("a\nb:0\n") == ": line 2: not a port: '0'");
   CHECK(refusal("b:70000\n") == ": line 1: not a port: '70000'");
   CHECK(refusal("b:x\n") == ": line 1: not a port: 'x'");
@@ -106,7 +106,7 @@ TEST_CASE("a bad hosts file is refused with its line") {
   const std::string large = files.write("large", "");
   std::filesystem::resize_file(large, std::uint64_t{1} << 40);
   CHECK(message_of([&] { read_hosts(large, 1); }) ==
-        large + ": has 1099511627776 bytes; 1048576 are enough for any list or secret");
+        large + ": has 1099511627776 bytes; a list or secret has at most 1048576");
 }
 
 TEST_CASE("secrets come from a file that others cannot read or from the environment") {
@@ -238,7 +238,7 @@ TEST_CASE("an address that other hosts cannot reach is told") {
   LaunchOptions options = ranks(files, 2)[0];
   options.hosts_file = files.write("mixed", "localhost\n192.0.2.7\n");
   CHECK(message_of([&] { run(options, [](Bootstrap&) {}); }) ==
-        options.hosts_file + ": localhost is a loopback address on its own host, others cannot reach it");
+        options.hosts_file + ": localhost is a loopback address on its own host, so others cannot reach it");
 }
 
 TEST_CASE("options come from the environment where they are not given") {
