@@ -13,7 +13,7 @@ class Queue;
 /// a time uses it.
 class BlockRing {
  public:
-  /// `capacity`: in bytes, rounded up to a multiple of kAlignment. `queue`: reads into the blocks; outlives
+  /// `capacity`: the bytes, rounded up to a multiple of kAlignment. `queue`: reads into the blocks; outlives
   /// this.
   BlockRing(std::size_t capacity, Queue& queue);
 

@@ -8,8 +8,8 @@
 
 namespace edgewire::disk {
 
-/// The block devices below some files and folders, and how long they have had requests under way, whoever's
-/// those were. File systems without such a device (tmpfs, overlayfs, NFS) count nothing.
+/// The block devices below some files and folders, and the time that they have had requests under way,
+/// whoever made these. File systems without such a device (tmpfs, overlayfs, NFS) count nothing.
 class BusyDevices {
  public:
   explicit BusyDevices(const std::vector<std::string>& paths);
@@ -23,12 +23,12 @@ class BusyDevices {
   Use use() const;
 
  private:
-  /// The kernel's block/stat tells this of a device.
+  /// The figures of a device in the kernel's block/stat.
   struct Told {
     double busy_ms = 0, sectors_read = 0, sectors_written = 0;
   };
   static std::optional<Told> told_by(const std::string& file);
-  /// The file that tells it, and what it told first.
+  /// The files of the devices, and their first figures.
   std::vector<std::pair<std::string, Told>> devices_;
 };
 

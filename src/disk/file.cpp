@@ -22,7 +22,7 @@ File unnamed_file(const std::string& folder) {
 bool bypass_page_cache(const File& file) noexcept {
   constexpr std::size_t kBlock = 4096;
   if (fcntl(file.descriptor(), F_SETFL, O_RDWR | O_DIRECT) != 0) return false;
-  // An overlay takes the flag for the file system below, which may refuse what is then read or written.
+  // An overlay takes the flag for the file system below, which may refuse later reads and writes.
   alignas(kBlock) char block[kBlock];
   if (uninterrupted([&] { return pread(file.descriptor(), block, kBlock, 0); }) >= 0 || errno != EINVAL)
     return true;

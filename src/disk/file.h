@@ -7,7 +7,7 @@
 
 namespace edgewire::disk {
 
-/// Owns a descriptor.
+/// An owned descriptor.
 class File {
  public:
   explicit File(int descriptor = -1) noexcept : descriptor_(descriptor) {}
@@ -30,7 +30,7 @@ class File {
 /// errno says why there is none.
 File unnamed_file(const std::string& folder);
 
-/// Makes transfers pass by the page cache from now on. Returns false where the file system cannot do that.
+/// Makes transfers bypass the page cache from now on. Returns false where the file system cannot do that.
 bool bypass_page_cache(const File& file) noexcept;
 
 }  // namespace edgewire::disk

@@ -13,7 +13,7 @@ namespace edgewire::disk {
 
 namespace {
 
-/// Returns the text of so many bytes, as --memory takes it.
+/// Returns the text of a number of bytes, as --memory takes it.
 std::string to_text(std::uint64_t bytes) {
   constexpr std::uint64_t kUnit = 1 << 20;
   return fmt::format("{}M", (bytes + kUnit - 1) / kUnit);

@@ -4,7 +4,7 @@
 
 namespace edgewire::disk {
 
-/// A process keeps so many bytes in memory for a vertex while its edges are on disks.
+/// The bytes of memory that a process keeps for a vertex while its edges are on disks.
 struct VertexBytes {
   std::uint64_t owned = 0;  ///< bytes for each vertex of the process
   std::uint64_t other = 0;  ///< bytes for each vertex of another process that its edges lead to
@@ -12,23 +12,23 @@ struct VertexBytes {
 
 /// The vertices of a process.
 struct VertexCounts {
-  std::uint64_t owned = 0, other = 0;  ///< as in VertexBytes
+  std::uint64_t owned = 0, other = 0;  ///< number of vertices, as in VertexBytes
 };
 
 /// The memory of a process whose edges are on disks. What it keeps of vertices comes first. Edges on their
-/// way to the disks and from there share the rest. Not in it: the program and what its workers need at least,
-/// for which a process may take 64 MiB more.
+/// way to the disks and from there share the rest. It does not count the program and the least memory of its
+/// workers, for which a process may take 64 MiB more.
 class MemoryBudget {
  public:
   /// Makes a budget where memory is ample.
   MemoryBudget() = default;
-  /// `memory_bytes`: of the process; 0: ample. Throws Error where the vertices need more.
+  /// `memory_bytes`: memory of the process; 0: ample. Throws Error where the vertices need more.
   MemoryBudget(std::uint64_t memory_bytes, const VertexBytes& bytes, const VertexCounts& vertices);
 
-  /// Returns the bytes for edges; where memory is ample, `otherwise`.
+  /// Returns the bytes for edges; `otherwise` where memory is ample.
   std::uint64_t rest_or(std::uint64_t otherwise) const noexcept { return ample_ ? otherwise : rest_; }
-  /// Returns how much each of so many workers reads ahead: a quarter of the rest for all together, 1 MiB each
-  /// at least.
+  /// Returns how much each of `workers` reads ahead: a quarter of the rest for all together, 1 MiB each at
+  /// least.
   std::uint64_t read_ahead(std::uint64_t workers) const noexcept;
 
  private:

@@ -14,11 +14,11 @@ namespace edgewire::disk {
 
 namespace {
 
-constexpr unsigned kEntries = 64;  // entries that are handed over at a time; more may be under way
+constexpr unsigned kEntries = 64;  // number of entries that are handed over at a time; more may be under way
 // The system is asked again where it lacks memory or has too many completions to tell: for about a second.
 constexpr int kMostRefusals = 1000;
 constexpr std::chrono::milliseconds kPause{1};
-/// Transfers under way at most. The ring has room to tell of all of them: where it has not, the kernel takes
+/// The most transfers under way. The ring has room to tell of all of them: where it has not, the kernel takes
 /// more memory, and in a control group without any the end of a transfer is lost.
 constexpr unsigned kMostUnderWay = 1024;
 
@@ -26,7 +26,7 @@ constexpr unsigned kMostUnderWay = 1024;
 
 void Queue::Close::operator()(io_uring* ring) const noexcept {
   io_uring_queue_exit(ring);
-  delete ring;  // NOLINT(cppcoreguidelines-owning-memory): of the unique_ptr
+  delete ring;  // NOLINT(cppcoreguidelines-owning-memory): this is the deleter of the unique_ptr
 }
 
 Queue::Queue(bool allowed) {
@@ -37,11 +37,12 @@ Queue::Queue(bool allowed) {
   params.cq_entries = kMostUnderWay;
   if (io_uring_queue_init_params(kEntries, ring.get(), &params) != 0) return;
   ring_.reset(ring.release());
-  if (syscall(SYS_io_uring_enter, ring_->ring_fd, 0, 0, 0, nullptr, 0) < 0) ring_.reset();  // refused
+  // The system refuses the ring.
+  if (syscall(SYS_io_uring_enter, ring_->ring_fd, 0, 0, 0, nullptr, 0) < 0) ring_.reset();
 }
 
-/// The system gives registered files back some time after the ring is closed, even after the process has
-/// ended, and a disk cannot be unmounted until then.
+/// Closes the ring. The system gives registered files back some time after the ring is closed, even after the
+/// process has ended, and a disk cannot be unmounted until then.
 Queue::~Queue() {
   if (!files_.empty()) io_uring_unregister_files(ring_.get());
 }
@@ -102,7 +103,7 @@ void Transfer::start(int descriptor, std::span<std::byte> memory, std::uint64_t 
   go_on();
 }
 
-/// Starts what is left.
+/// Starts the rest of the transfer.
 void Transfer::go_on() noexcept {
   error_ = queue_.error_;
   under_way_ = left_ > 0 && error_ == 0;

@@ -13,7 +13,7 @@ struct io_uring;
 
 namespace edgewire::disk {
 
-/// Memory, offset and size of reads and writes past the page cache must be multiples of so many bytes.
+/// Memory, offset and size of reads and writes past the page cache must be multiples of this.
 constexpr std::size_t kAlignment = 4096;
 
 /// Transfers that are under way, through io_uring (Axboe: "Efficient IO with io_uring", 2019). Where the
@@ -21,7 +21,7 @@ constexpr std::size_t kAlignment = 4096;
 /// at a time uses it.
 class Queue {
  public:
-  /// `allowed`: to use io_uring.
+  /// Makes a queue. `allowed`: whether it may use io_uring.
   explicit Queue(bool allowed = true);
   ~Queue();
   Queue(const Queue&) = delete;
@@ -32,7 +32,7 @@ class Queue {
   /// Waits until the system has done some work for one of the transfers, and starts what is left of it. At
   /// least one is under way. When the system takes no more requests, all transfers end with its error.
   void wait_for_one() noexcept;
-  /// Tells the system of the memory and of the files that reads will use, so that it need not look them up
+  /// Tells the system of the memory and of the files that reads will use, so that it does not look them up
   /// for each read (io_uring_register(2)). Each may be called once at most. Registered files stay open while
   /// this lives. Other memory and files can be used as well. Where the system refuses, as with a low limit of
   /// locked memory, reads work as without.
@@ -51,7 +51,7 @@ class Queue {
    private:
     Queue& queue_;
   };
-  /// Tells the observer from here on how long this worker waits for transfers. With null nobody is told.
+  /// Tells the observer from here on how long this worker waits for transfers. Null: there is no observer.
   void watch(topology::Observer* observer, int worker) noexcept {
     observer_ = observer;
     pool_ = nullptr;
@@ -71,10 +71,10 @@ class Queue {
   struct Close {
     void operator()(io_uring* ring) const noexcept;
   };
-  std::unique_ptr<io_uring, Close> ring_;  ///< null: there is none
-  int error_ = 0;                          ///< why the system takes no more requests; 0: it does
-  unsigned under_way_ = 0;                 ///< transfers in the ring
-  int batches_ = 0;                        ///< how many are open
+  std::unique_ptr<io_uring, Close> ring_;  ///< ring; null: there is none
+  int error_ = 0;                          ///< error with which the system takes no more requests; 0: it does
+  unsigned under_way_ = 0;                 ///< number of transfers in the ring
+  int batches_ = 0;                        ///< number of open batches
   std::span<std::byte> memory_;            ///< the registered memory
   std::vector<int> files_;                 ///< the registered files
   topology::Observer* observer_ = nullptr;
@@ -82,16 +82,16 @@ class Queue {
   int worker_ = 0;
 };
 
-/// A read or a write. It stays where it is, and its memory too, until it has ended; the destructor waits.
+/// A read or a write. It and its memory stay where they are until it has ended; the destructor waits.
 class Transfer {
  public:
-  /// `queue` outlives this.
+  /// Makes a transfer that has not started. `queue` outlives this.
   explicit Transfer(Queue& queue) noexcept : queue_(queue) {}
   ~Transfer() { wait(); }
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
-  /// Starts a transfer. None may be under way.
+  /// Starts a transfer. No other one may be under way.
   void read(int descriptor, std::span<std::byte> to, std::uint64_t offset) noexcept {
     start(descriptor, to, offset, false);
   }
@@ -107,13 +107,13 @@ class Transfer {
   friend class Queue;
   void start(int descriptor, std::span<std::byte> memory, std::uint64_t offset, bool writes) noexcept;
   void go_on() noexcept;
-  /// Takes what the system says of it: bytes, or an error number below 0.
+  /// Takes the result of the system: bytes, or an error number below 0.
   void advance(int result) noexcept;
 
   Queue& queue_;
   int descriptor_ = -1, error_ = 0;
   bool writes_ = false;
-  bool under_way_ = false;  ///< as far as the queue has said
+  bool under_way_ = false;  ///< whether it is under way, as far as the queue has said
   std::byte* memory_ = nullptr;
   std::size_t left_ = 0;
   std::uint64_t offset_ = 0;

@@ -43,7 +43,7 @@ void fill_at_random(std::span<std::byte> block, std::mt19937_64& random) {
   std::generate_n(words, block.size() / sizeof *words, std::ref(random));
 }
 
-/// Says where the next block lies: the files take turns.
+/// The places of the next blocks: the files take turns.
 class Places {
  public:
   struct Place {
@@ -89,7 +89,7 @@ ReadProbe::ReadProbe(const SegmentFiles& files)
   }
 }
 
-/// Writes past the page cache where that can be done, so that nothing of the file is in there.
+/// Writes the file past the page cache where that can be done, so that nothing of the file is in there.
 void ReadProbe::fill(const std::string& folder) {
   const auto check = [&](int cause) {
     if (cause != 0)
@@ -98,7 +98,7 @@ void ReadProbe::fill(const std::string& folder) {
   };
   const File& file = files_.emplace_back(unnamed_file(folder));
   check(file.descriptor() < 0 ? errno : 0);
-  // A disk without the room says so now, not when it is full.
+  // A disk without the room fails now, not when it is full.
   const auto room = static_cast<off_t>(bytes_);
   if (uninterrupted([&] { return fallocate(file.descriptor(), 0, 0, room); }) != 0 && errno != EOPNOTSUPP)
     check(errno);
@@ -120,7 +120,8 @@ void ReadProbe::fill(const std::string& folder) {
 
 double ReadProbe::write_again() {
   constexpr std::size_t kUnderWay = 4;
-  const Blocks blocks(4 * kUnderWay, kMiB);  // more than are under way, so that disks cannot keep one for all
+  // More blocks than are under way, so that disks cannot keep one for all.
+  const Blocks blocks(4 * kUnderWay, kMiB);
   std::mt19937_64 random(bytes_);
   for (std::size_t b = 0; b < 4 * kUnderWay; ++b) fill_at_random(blocks[b], random);
   std::deque<Transfer> transfers;
@@ -198,9 +199,9 @@ const ReadRate& cheapest(std::span<const ReadRate> rates, double share) {
 }
 
 void ReadFigures::measure_limit(const SegmentFiles& files, std::uint64_t bytes_under_way) try {
-  constexpr double kSeconds = 0.2, kWarmUpSeconds = 0.2;  // a disk with a quota has saved some before
+  constexpr double kSeconds = 0.2, kWarmUpSeconds = 0.2;  // a disk with a quota has saved some beforehand
   constexpr std::uint64_t kBlockBytes[] = {1 << 20, 1 << 18, 1 << 16}, kLeast = 16 << 20, kMost = 64 << 20;
-  constexpr std::uint64_t kMostUnderWay = 256;  // blocks
+  constexpr std::uint64_t kMostUnderWay = 256;  // number of blocks
   ReadProbe probe(files);
   bytes_under_way = std::clamp(bytes_under_way, kLeast, kMost);
   const auto pattern_of = [&](std::uint64_t bytes) {
@@ -217,7 +218,7 @@ void ReadFigures::measure_limit(const SegmentFiles& files, std::uint64_t bytes_u
     depth = static_cast<std::uint64_t>(pattern.depth);
   }
 } catch (const Error&) {
-  limit_bytes_per_s = 0;  // the run has its result all the same
+  limit_bytes_per_s = 0;  // the result of the run does not depend on it
 }
 
 }  // namespace edgewire::disk

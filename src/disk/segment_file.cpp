@@ -18,7 +18,7 @@
 
 namespace edgewire::disk {
 
-static_assert(kAlignment == kPageBytes);  // which padded() makes a multiple of
+static_assert(kAlignment == kPageBytes);  // padded() makes multiples of it
 
 std::size_t Segment::padded_bytes() const noexcept { return padded(bytes); }
 
@@ -33,8 +33,8 @@ SegmentWriter::SegmentWriter(const std::vector<std::string>& paths, std::uint64_
     : paths_(paths), ends_(paths.size(), kAlignment), generation_(generation) {
   const std::array<char, kAlignment> page{};
   for (const auto& path : paths) {
-    files_.push_back(std::make_unique<OutputFile>(path, 0644));  // so it is trusted, whatever the umask
-    files_.back()->write(page.data(), page.size(), 0);           // takes the room that the header will need
+    files_.push_back(std::make_unique<OutputFile>(path, 0644));  // readers trust it, whatever the umask
+    files_.back()->write(page.data(), page.size(), 0);           // takes the room of the header
   }
 }
 
@@ -94,9 +94,9 @@ void SegmentFiles::open(const std::string& path, std::uint64_t generation) {
   SegmentFileHeader header;
   if (bytes < sizeof header) refuse(bytes, "the file is cut short");
   read_at(file.descriptor(), path, &header, sizeof header, 0);
-  if (header.magic != SegmentFileHeader::kMagic) refuse(0, "not a file of segments");
+  if (header.magic != SegmentFileHeader::kMagic) refuse(0, "it is not a file of segments");
   if (header.generation != generation || header.file != files_.size() || header.files != paths_.size())
-    refuse(offsetof(SegmentFileHeader, file), "the file is of another plan");
+    refuse(offsetof(SegmentFileHeader, file), "the file belongs to another plan");
   if (header.file_bytes != bytes)
     refuse(std::min(bytes, header.file_bytes),
            fmt::format("the file has {} bytes but its header says {}", bytes, header.file_bytes));
@@ -125,7 +125,7 @@ void SegmentFiles::check(const Segment& segment) const {
   const std::uint64_t bytes = bytes_[segment.file];
   if (segment.offset % kAlignment != 0 || segment.offset < kAlignment || segment.offset > bytes ||
       segment.padded_bytes() > bytes - segment.offset)
-    fail(segment, "a segment is not where it should be");
+    fail(segment, "a segment is not at its place");
 }
 
 void SegmentFiles::fail(const Segment& segment, const std::string& what) const {

@@ -21,12 +21,12 @@
 
 namespace edgewire::disk {
 
-/// Says where a segment is, and what it must be.
+/// The place of a segment, and the content that it must have.
 struct Segment {
   std::uint64_t offset = 0;  ///< place in its file: a multiple of kAlignment
   std::uint32_t file = 0;
-  std::uint32_t bytes = 0;     ///< without padding
-  std::uint64_t checksum = 0;  ///< XXH3-64
+  std::uint32_t bytes = 0;     ///< number of bytes without padding
+  std::uint64_t checksum = 0;  ///< checksum: XXH3-64
 
   std::size_t padded_bytes() const noexcept;
 };
@@ -37,7 +37,7 @@ struct SegmentFileHeader {
   std::array<char, 8> magic = kMagic;
   std::uint32_t file = 0, files = 0;
   std::uint64_t file_bytes = 0;
-  std::uint64_t generation = 0;  ///< the same in all that belongs together
+  std::uint64_t generation = 0;  ///< number that is the same in all files that belong together
 };
 static_assert(sizeof(SegmentFileHeader) == 32);
 
@@ -49,14 +49,14 @@ class SegmentFiles;
 /// Writes segments to files, one for each device.
 class SegmentWriter {
  public:
-  /// Throws Error that names the file which cannot be written.
+  /// Makes the files. Throws Error that names the file which cannot be written.
   SegmentWriter(const std::vector<std::string>& paths, std::uint64_t generation);
 
   /// Chooses a place for the next segment, in the file that has the fewest bytes. One thread at a time calls
   /// it.
   Segment place(std::uint32_t bytes);
-  /// Writes a segment to its place, and sets its checksum. `bytes`: with room for its padding, which is set
-  /// to zeros. Thread safe. Throws Error with the path.
+  /// Writes a segment to its place, and sets its checksum. `bytes` has room for its padding, which is set to
+  /// zeros. Thread safe. Throws Error with the path.
   void write(Segment& segment, std::span<std::byte> bytes);
   /// Gives the files their names. These files are returned, whatever others have given the same names
   /// meanwhile. It is called once. Throws Error with the path.
@@ -72,8 +72,8 @@ class SegmentWriter {
 /// Files of segments, open for reads past the page cache where the file system can.
 class SegmentFiles {
  public:
-  /// Throws Error that names the file when one is missing, another user's, cut short or of another
-  /// generation.
+  /// Opens the files. Throws Error that names the file when one is missing, another user's, cut short or of
+  /// another generation.
   SegmentFiles(std::vector<std::string> paths, std::uint64_t generation);
 
   const std::vector<std::string>& paths() const noexcept { return paths_; }
@@ -84,7 +84,7 @@ class SegmentFiles {
   std::uint64_t bytes() const noexcept;
   /// Throws Error when the segment is not within its file.
   void check(const Segment& segment) const;
-  /// Says what is wrong with bytes that are not those that were written.
+  /// The message for bytes that are not those that were written.
   static constexpr const char* kDamaged =
       "the file is damaged here (a checksum differs); remove it, and the next run writes it anew";
   /// Throws Error: "PATH: byte OFFSET: WHAT".
@@ -97,7 +97,7 @@ class SegmentFiles {
   void count_read(const Segment& segment) const noexcept {
     read_[segment.file].fetch_add(segment.padded_bytes(), std::memory_order_relaxed);
   }
-  /// Returns, by file, how many bytes were read, as far as count_read() was told.
+  /// Returns, by file, how many bytes were read, as far as count_read() was called.
   std::vector<std::uint64_t> bytes_read() const { return {read_.begin(), read_.end()}; }
   /// Returns the same for all files together.
   std::uint64_t all_bytes_read() const {
@@ -113,7 +113,7 @@ class SegmentFiles {
   std::vector<File> files_;
   std::vector<std::uint64_t> bytes_;
   bool direct_ = true;
-  mutable std::vector<std::atomic<std::uint64_t>> read_;  ///< [file]: in bytes
+  mutable std::vector<std::atomic<std::uint64_t>> read_;  ///< bytes read by file
 };
 
 }  // namespace edgewire::disk

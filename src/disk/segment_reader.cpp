@@ -9,10 +9,10 @@ namespace edgewire::disk {
 
 namespace {
 
-constexpr std::size_t kMostReads = 64;  // under way, or read ahead
+constexpr std::size_t kMostReads = 64;  // reads under way, or read ahead
 
-/// Returns the memory for two of the largest one at least, so that one is read while another is used; no more
-/// than for all of them twice.
+/// Returns the memory for at least two of the largest segments, so that one is read while another is used; at
+/// most the memory for all of them twice.
 std::size_t needed(std::size_t bytes, const std::vector<Segment>& order) {
   std::size_t all = 0, largest = 0;
   for (const auto& segment : order) {

@@ -22,14 +22,14 @@ class SegmentReader {
     std::span<const std::byte> bytes;
   };
 
-  /// `files` outlives this. `order` has segments of one byte at least. `memory_bytes`: what reads may take;
-  /// more when two segments need more.
+  /// `files` outlives this. `order` has segments of one byte at least. `memory_bytes`: the memory that reads
+  /// may take; more when two segments need more.
   SegmentReader(const SegmentFiles& files, std::vector<Segment> order, std::size_t memory_bytes);
 
   /// Returns the next segment, which is there until the next call. Its checksum is right. The first call
   /// starts to read. Throws Error with path and byte offset.
   Item next();
-  /// See Queue::watch().
+  /// Does the same as Queue::watch().
   void watch(topology::Observer* observer, int worker) noexcept { queue_.watch(observer, worker); }
 
  private:
@@ -43,10 +43,10 @@ class SegmentReader {
 
   const SegmentFiles& files_;
   std::vector<Segment> order_;
-  std::size_t next_ = 0;  ///< in the order: what is to be read
+  std::size_t next_ = 0;  ///< place in the order of the next segment to read
   Queue queue_;
   BlockRing memory_;
-  std::deque<Read> reads_;  ///< oldest first; the first one is in use if `in_use_`
+  std::deque<Read> reads_;  ///< reads, oldest first; the first one is in use if `in_use_`
   bool in_use_ = false;
 };
 

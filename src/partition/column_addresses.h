@@ -16,10 +16,11 @@ namespace edgewire::partition {
 
 inline constexpr std::uint32_t kOffsetBits = 16;
 
-/// Stands where an edge has no destination in this process.
+/// The number of a destination that is not in this process.
 inline constexpr std::uint32_t kNoDestination = std::numeric_limits<std::uint32_t>::max();
 
-/// Edges are counted for so many destinations together. A column begins at a multiple of it, or at `begin`.
+/// The number of destinations whose edges are counted together. A column begins at a multiple of it, or at
+/// `begin`.
 inline constexpr std::uint32_t kColumnGranule = 64;
 
 /// Cuts the destinations [begin, end) into columns and appends their bounds; bounds.back() must be `begin`. A
@@ -75,15 +76,15 @@ class ColumnAddresses {
  private:
   static constexpr std::uint32_t kBlockBits = 6;
   std::vector<std::uint32_t> bounds_;
-  std::vector<std::uint32_t>
-      columns_;  ///< [destination >> kBlockBits]: column of the block's first destination
+  /// Column of each block's first destination, [destination >> kBlockBits].
+  std::vector<std::uint32_t> columns_;
 };
 
 /// Turns destinations, but for kNoDestination, into their addresses. Throws Error when there are too many
 /// columns.
 void to_addresses(std::span<std::uint32_t> destinations, std::span<const std::uint32_t> bounds,
                   const ForEach& for_each);
-/// Turns addresses of destinations into these.
+/// Turns addresses of destinations back into destinations.
 void to_destinations(std::span<std::uint32_t> addresses, std::span<const std::uint32_t> bounds,
                      const ForEach& for_each);
 

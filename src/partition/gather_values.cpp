@@ -9,7 +9,8 @@ namespace edgewire::partition {
 
 namespace {
 
-/// Copies the values of a process to their places. `Bytes`: of a value, where the compiler knows them.
+/// Copies the values of a process to their places. `Bytes`: the bytes of a value, where the compiler knows
+/// them.
 template <std::size_t Bytes>
 void copy_values(const Ownership& ownership, std::uint32_t process, const std::string& values, std::byte* all,
                  std::size_t value_bytes) {

@@ -13,10 +13,10 @@
 
 namespace edgewire::partition {
 
-/// The memory of the rows of owned vertices: that of an id or a number for each entry, and 8 bytes for each
-/// owned vertex.
+/// The memory of the rows of owned vertices: an id or a number for each entry, and 8 bytes for each owned
+/// vertex.
 struct RowMemory {
-  std::vector<std::uint64_t> begins;  ///< [local], one more at the end: where rows begin among the entries
+  std::vector<std::uint64_t> begins;  ///< starts of rows among the entries, [local], and the end
   topology::NodeMemory entries;
 };
 
@@ -30,11 +30,11 @@ struct EdgeRange {
 /// back. The graph outlives it. Const members are thread safe.
 class OwnedRows {
  public:
-  /// The rows are in the file. Any row can be asked for that is on this host and was verified.
+  /// Makes rows that are in the file. Any row can be asked for that is on this host and was verified.
   OwnedRows(const graph::GraphFile& graph) noexcept  // NOLINT(google-explicit-constructor): its rows
       : graph_(&graph), begins_(graph.offsets()), targets_(graph.targets()), weights_(graph.weights()) {}
-  /// The rows of a process are in memory. `weights` are those of all entries, in the type of the graph; they
-  /// may be empty.
+  /// Makes the rows of a process that are in memory. `weights` are those of all entries, in the type of the
+  /// graph; they may be empty.
   OwnedRows(const graph::GraphFile& graph, const Ownership& ownership, RowMemory rows,
             topology::NodeMemory weights);
 
@@ -52,7 +52,8 @@ class OwnedRows {
   }
   /// Returns the targets of all rows, one after the other.
   std::span<const VertexId> targets() const noexcept { return targets_; }
-  graph::Weights weights() const noexcept { return weights_; }  ///< the same; empty: there are none
+  /// Returns the weights, likewise; empty: there are none.
+  graph::Weights weights() const noexcept { return weights_; }
   graph::Row operator[](VertexId v) const noexcept {
     const auto [begin, end] = range(v);
     return {*graph_, v, begin, end, targets_.data(), weights_};
@@ -61,7 +62,7 @@ class OwnedRows {
     const auto [begin, end] = range(v);
     return targets_.subspan(begin, end - begin);
   }
-  /// A hint: where the row lies will be asked for.
+  /// Prefetches the place of the row, which range() will ask for.
   void fetch_range(VertexId v) const noexcept { __builtin_prefetch(&begins_[place(v)], 0, 2); }
 
   /// Prefetches the start of each vertex's row, all rows at the same time. The processor itself prefetches
@@ -84,19 +85,19 @@ class OwnedRows {
   void release_pages(std::uint64_t first, std::uint64_t last) const noexcept {
     if (in_file()) graph_->release_rows(first, last);
   }
-  /// Gives back the memory of targets, for all copies: degrees and weights stay. Nothing where rows are in
-  /// the file.
+  /// Gives back the memory of targets, for all copies: degrees and weights stay. Does nothing where rows are
+  /// in the file.
   void forget_targets();
   /// Gives back the memory of targets and weights, likewise.
   void forget_edges();
   /// Hands over the memory of rows in memory, for all copies: weights stay, and degrees as long as what was
   /// handed over lives.
   RowMemory take();
-  /// Returns where rows in memory begin: [local], one more at the end.
+  /// Returns where rows in memory begin: [local], and the end.
   std::span<const std::uint64_t> begins() const noexcept { return begins_; }
 
  private:
-  /// The memory that rows in memory need.
+  /// The memory of rows in memory.
   struct Memory {
     Ownership ownership;
     RowMemory rows;
@@ -107,7 +108,7 @@ class OwnedRows {
   }
 
   const graph::GraphFile* graph_;
-  std::shared_ptr<Memory> memory_;  ///< null: in the file
+  std::shared_ptr<Memory> memory_;  ///< memory of the rows; null: they are in the file
   std::span<const std::uint64_t> begins_;
   std::span<const VertexId> targets_;
   graph::Weights weights_;

@@ -24,9 +24,10 @@ std::uint32_t HashOwnership::count(std::uint32_t owner) const noexcept {
   return whole + (vertex(owner, LocalNumber(whole)) - std::uint64_t{whole} * processes_ < rest ? 1 : 0);
 }
 
-/// A range's part of the edges decides what its owner computes, and its part of the vertices more than that
-/// of the edges how many values it sends. With this weight both are even enough: at most 1.13 times the mean
-/// of values on Kronecker graphs (4 to 256 processes), and 1.21 times the mean of edges on crawls (8).
+/// The weight of edges in cut_evenly(). A range's part of the edges decides what its owner computes, and its
+/// part of the vertices more than that of the edges how many values it sends. With this weight both are even
+/// enough: at most 1.13 times the mean of values on Kronecker graphs (4 to 256 processes), and 1.21 times the
+/// mean of edges on crawls (8).
 constexpr std::uint64_t kEdgesBeforeVertices = 4;
 
 namespace {
@@ -41,7 +42,8 @@ void check_owned(std::uint64_t vertices) {
 
 std::vector<PlainId> cut_evenly(std::span<const std::uint64_t> offsets, std::uint32_t parts) {
   const std::uint64_t vertices = offsets.size() - 1, first = offsets.front(), edges = offsets.back() - first;
-  // The sum of both parts, times vertices x edges. Where vertices are more, an edge counts as four of them.
+  // This is the sum of both parts, times vertices x edges. Where vertices are more, an edge counts as four of
+  // them.
   const auto before = [&](std::uint64_t vertex) {
     return static_cast<Uint128>(offsets[vertex] - first) * kEdgesBeforeVertices * vertices +
            static_cast<Uint128>(vertex) * std::max(edges, vertices);
@@ -100,7 +102,7 @@ Ownership Ownership::ranges(std::uint64_t vertices, std::uint64_t edges, int pro
 
 std::uint32_t Ownership::count_below(std::uint32_t owner, std::uint64_t end) const noexcept {
   return visit([&](const auto& scheme) {
-    return first_of(0U, scheme.count(owner), [&](std::uint32_t local) {  // these ascend with ids
+    return first_of(0U, scheme.count(owner), [&](std::uint32_t local) {  // local numbers ascend with ids
       return scheme.vertex(owner, LocalNumber(local)) >= end;
     });
   });
@@ -114,7 +116,7 @@ Ownership Ownership::even_ranges(std::span<const std::uint64_t> offsets, int pro
 namespace {
 
 constexpr std::string_view kAuto = "auto,";
-constexpr std::string_view kRange = "range";  ///< is understood as "ranges"
+constexpr std::string_view kRange = "range";  ///< another name of "ranges"
 
 }  // namespace
 
@@ -127,7 +129,7 @@ Ownership Ownership::create(const std::string& how, std::span<const std::uint64_
   check_ownership_name(how, kVertexOwnershipNames);
   if (partition_file(how) != how)
     throw UsageError(
-        fmt::format("{}: it is not chosen here: name hash, ranges, hilbert, grid or a partition file",
+        fmt::format("{}: nothing is chosen here: name hash, ranges, hilbert, grid or a partition file",
                     opt::ownership(how)));
   return from_file(how, offsets.size() - 1, processes);
 }
@@ -139,21 +141,21 @@ void check_ownership_name(const std::string& how, std::span<const std::string_vi
   const std::string path = partition_file(how);
   if (path.empty()) {
     if (!how.starts_with(kAuto)) return;
-    throw UsageError(fmt::format(
-        "{}: behind auto stands a partition file, as in auto,parts.txt or auto,./hash", opt::ownership(how)));
+    throw UsageError(fmt::format("{}: name a partition file behind auto, as in auto,parts.txt or auto,./hash",
+                                 opt::ownership(how)));
   }
   std::error_code none;
   const bool is_missing = std::filesystem::status(path, none).type() == std::filesystem::file_type::not_found;
   if (path.find('/') != std::string::npos || !is_missing) return;
   if (path != how)
-    throw UsageError(fmt::format("{}: there is no file {} here; one elsewhere is named with its path",
+    throw UsageError(fmt::format("{}: there is no file {} here; name a file elsewhere with its path",
                                  opt::ownership(how), path));
   const std::vector<std::string> names(offered.begin(), offered.end());
   std::string list;
   for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
   const std::string meant = nearest(how, names);
   throw UsageError(fmt::format(
-      "{}: none of {}, and no file here{} (a partition file is named with its path, as ./{})",
+      "{}: it is none of {}, and no file here{} (name a partition file with its path, as ./{})",
       opt::ownership(how), list, meant.empty() ? "" : fmt::format("; did you mean {}?", meant), how));
 }
 

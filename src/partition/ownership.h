@@ -27,9 +27,9 @@ inline std::uint64_t share(std::uint64_t whole, std::uint64_t part, std::uint64_
   return static_cast<std::uint64_t>(static_cast<Uint128>(whole) * part / parts);
 }
 
-/// Each block of P consecutive ids has one vertex for each of the P processes. A hash of the block says which
-/// process gets the first one; the others follow in turn. This needs no table, has an inverse, and processes
-/// differ by one vertex at most.
+/// Ownership by a hash. Each block of P consecutive ids has one vertex for each of the P processes. A hash of
+/// the block says which process gets the first one; the others follow in turn. This needs no table, has an
+/// inverse, and processes differ by one vertex at most.
 class HashOwnership {
  public:
   HashOwnership(std::uint64_t vertices, std::uint32_t processes);
@@ -47,7 +47,7 @@ class HashOwnership {
   std::uint32_t count(std::uint32_t owner) const noexcept;
   std::uint32_t processes() const noexcept { return processes_; }
 
-  /// Returns the factor that home() multiplies with.
+  /// Returns the factor by which home() multiplies.
   std::uint64_t reciprocal() const noexcept { return reciprocal_; }
 
  private:
@@ -57,8 +57,8 @@ class HashOwnership {
   }
   std::uint64_t vertices_;
   std::uint32_t processes_;
-  /// ceil(2^64 / P), unused for P = 1: Lemire's exact division ("Faster remainder by direct computation",
-  /// 2019), for ids x with x * P < 2^64.
+  /// The reciprocal ceil(2^64 / P), unused for P = 1: Lemire's exact division ("Faster remainder by direct
+  /// computation", 2019), for ids x with x * P < 2^64.
   std::uint64_t reciprocal_;
 };
 
@@ -67,7 +67,7 @@ class HashOwnership {
 /// than there are ranges. `offsets` as GraphFile::offsets(), or a part of it, whose ids then count from 0.
 std::vector<PlainId> cut_evenly(std::span<const std::uint64_t> offsets, std::uint32_t parts);
 
-/// Process p owns the ids [bounds[p], bounds[p+1]).
+/// Ownership by ranges. Process p owns the ids [bounds[p], bounds[p+1]).
 class RangeOwnership {
  public:
   explicit RangeOwnership(std::vector<PlainId> bounds);
@@ -83,21 +83,20 @@ class RangeOwnership {
   std::uint32_t count(std::uint32_t owner) const noexcept {
     return static_cast<std::uint32_t>(bounds_[owner + 1] - bounds_[owner]);
   }
-  /// [process]: its first vertex; and the end.
+  /// Returns the first vertex of each process, and the end.
   std::span<const PlainId> bounds() const noexcept { return bounds_; }
 
  private:
   std::vector<PlainId> bounds_;
   unsigned shift_ = 0;
-  std::vector<std::uint32_t> hint_;  ///< [v >> shift_]: owner of the first id with that prefix
+  std::vector<std::uint32_t> hint_;  ///< owner of the first id with a prefix, [v >> shift_]
 };
 
 inline constexpr std::uint32_t kMaxProcesses = 4096;
 
-/// Any assignment, as a table of the owner of each vertex. The table takes 10 bytes for each vertex of the
-/// graph, 14 where ids have 64 bits, in a file without a name (temporary_folder()) that is mapped: a
-/// process has of it the pages that it uses, and the system takes them back where memory is short. Copies
-/// share it.
+/// Ownership by a table of the owner of each vertex. The table takes 10 bytes for each vertex of the graph,
+/// 14 where ids have 64 bits, in a file without a name (temporary_folder()) that is mapped: a process has of
+/// it the pages that it uses, and the system takes them back where memory is short. Copies share it.
 class TableOwnership {
  public:
   class Builder;
@@ -111,23 +110,23 @@ class TableOwnership {
 
  private:
   TableOwnership() = default;
-  std::shared_ptr<const MappedFile> file_;  ///< has the three arrays, one after the other
+  std::shared_ptr<const MappedFile> file_;  ///< file with the three arrays, one after the other
   NumberedBy<VertexId, std::span<const LocalNumber>> locals_;
-  std::span<const VertexId> vertices_;  ///< by owner, ascending
+  std::span<const VertexId> vertices_;  ///< vertices by owner, ascending
   NumberedBy<VertexId, std::span<const std::uint16_t>> owners_;
-  std::vector<std::uint64_t> starts_;  ///< [owner]: of its vertices; and the end
+  std::vector<std::uint64_t> starts_;  ///< starts of the owners' vertices, [owner], and the end
 };
 
-/// Says who owns which vertex. Local numbers have 32 bits: all that make an Ownership throw Error where a
-/// process would own 2^32 - 1 vertices or more. Loops over edges should use visit(): it looks up the scheme
-/// once, not for each edge.
+/// Says who owns which vertex. Local numbers have 32 bits: the functions that make an Ownership throw Error
+/// where a process would own 2^32 - 1 vertices or more. Loops over edges should use visit(): it looks up the
+/// scheme once, not for each edge.
 class Ownership {
  public:
   static Ownership hash(std::uint64_t vertices, int processes);
-  /// Contiguous ranges with about the same number of out-edges each. `offsets` as GraphFile::offsets().
+  /// Makes contiguous ranges with about the same number of out-edges each. `offsets` as GraphFile::offsets().
   static Ownership ranges(std::span<const std::uint64_t> offsets, int processes);
-  /// Does the same in a graph of so many vertices and edges, where few offsets need be read.
-  /// first_from(edge): the first vertex whose row begins with this edge or behind it, or `vertices`.
+  /// Does the same in a graph of `vertices` and `edges`, and reads few offsets. first_from(edge): the first
+  /// vertex whose row begins with this edge or behind it, or `vertices`.
   static Ownership ranges(std::uint64_t vertices, std::uint64_t edges, int processes,
                           const std::function<std::uint64_t(std::uint64_t edge)>& first_from);
   /// Returns the ranges of cut_evenly(): for processes that hold blocks of edges
@@ -141,7 +140,7 @@ class Ownership {
   /// Throws Error, and UsageError where it is no name of these and no file.
   static Ownership create(const std::string& how, std::span<const std::uint64_t> offsets, int processes);
 
-  /// Returns whether create() makes ranges() of this name.
+  /// Returns whether create() makes ranges() for this name.
   static bool is_name_of_ranges(std::string_view how) noexcept;
 
   int processes() const noexcept { return processes_; }
@@ -177,10 +176,10 @@ class Ownership {
 
 /// The words that always name an ownership. A file of such a name is meant with its path: ./grid.
 inline constexpr std::array<std::string_view, 5> kOwnershipNames{"hash", "ranges", "hilbert", "grid", "auto"};
-/// Those under which vertices have owners, and edges go with them.
+/// The names under which vertices have owners, and edges go with them.
 inline constexpr auto kVertexOwnershipNames = std::span(kOwnershipNames).first<2>();
 /// Throws UsageError unless `how` is one of kOwnershipNames or names a file: by a path with a /, or by the
-/// name of something that is there. So do "auto,FILE". `offered`: the names that the message lists.
+/// name of something that is there, or is "auto,FILE". `offered`: the names that the message lists.
 void check_ownership_name(const std::string& how,
                           std::span<const std::string_view> offered = kOwnershipNames);
 
@@ -188,9 +187,9 @@ void check_ownership_name(const std::string& how,
 bool owns_edges(std::string_view ownership) noexcept;
 /// Returns FILE of "FILE" and "auto,FILE", or an empty string where `how` names a kind of ownership.
 std::string partition_file(const std::string& how);
-/// Returns what must be the same in all processes of "hash", "ranges", FILE, "auto,FILE" and so on: of a file
-/// its content, whatever its path is. One that is not there stands for itself. Throws Error where it cannot
-/// be read.
+/// Returns the part of "hash", "ranges", FILE, "auto,FILE" and so on that must be the same in all processes:
+/// of a file its content, whatever its path is. The name of a file that is not there stands for itself.
+/// Throws Error where it cannot be read.
 std::string fact_of(const std::string& how);
 
 }  // namespace edgewire::partition

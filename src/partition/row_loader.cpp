@@ -21,9 +21,9 @@ namespace edgewire::partition {
 
 namespace {
 
-constexpr std::size_t kWordBytes = sizeof(std::uint32_t);  // of a record
-constexpr std::uint64_t kRowsAtOnce = 1 << 12;             // that are verified before they are sent
-constexpr std::size_t kSentAtOnce = std::size_t{1} << 16;  // bytes
+constexpr std::size_t kWordBytes = sizeof(std::uint32_t);  // unit of records
+constexpr std::uint64_t kRowsAtOnce = 1 << 12;             // rows that are verified, then sent, at a time
+constexpr std::size_t kSentAtOnce = std::size_t{1} << 16;  // bytes that are sent at a time
 
 std::vector<std::uint64_t> numbers_of(const RowRanges& ranges) {
   std::vector<std::uint64_t> numbers;
@@ -43,7 +43,7 @@ RowRanges ranges_of(std::span<const std::uint64_t> numbers, std::size_t rank, st
   return ranges;
 }
 
-/// Returns the rows that each process can read: [process]. Collective.
+/// Returns the rows that each process can read: by process. Collective.
 std::vector<RowRanges> rows_of_all(launch::Bootstrap& bootstrap, const graph::GraphFile& graph) {
   const auto messages = bootstrap.allgather(launch::pack(numbers_of(graph.rows_here())));
   std::vector<RowRanges> all;
@@ -93,13 +93,13 @@ class RowLoader {
     process_.pool().run([&](int lane) {
       for (const auto& one : mine_[static_cast<std::size_t>(lane)]) graph_.release_rows(one.first, one.last);
     });
-    process::barrier(bootstrap_, *link_);  // what was sent has arrived
-    bootstrap_.allgather("");              // and nobody looks at the link any more
+    process::barrier(bootstrap_, *link_);  // all rows have arrived
+    bootstrap_.allgather("");              // no process uses the link any more
     return {graph_, ownership_, std::move(rows), std::move(weights)};
   }
 
  private:
-  /// The bytes that a peer sends on a lane: where each stretch goes, and what has not come.
+  /// The places of the bytes that a peer sends on a lane, and the number that have not come.
   struct Arrivals {
     std::vector<std::span<std::byte>> stretches;
     std::size_t next = 0;
@@ -168,7 +168,7 @@ class RowLoader {
              [&](VertexId v, const auto& take) { take(bytes_of(offsets[v], offsets[v + std::size_t{1}])); });
   }
 
-  /// The senders have checked their blocks; this is for faulty ones.
+  /// Checks the targets. The senders have checked their blocks; this finds faulty senders.
   void check_targets(const topology::NodeMemory& entries) {
     const auto ids = entries.as<const PlainId>();
     process_.pool().run([&](int lane) {
@@ -181,8 +181,9 @@ class RowLoader {
     });
   }
 
-  /// Sends what each row has to its owner, row by row. at(local): where it goes for an owned vertex, or the
-  /// end of all. verify(first, last): before rows are read. each(v, take): calls take(bytes) with it.
+  /// Sends the content of each row to its owner, row by row. at(local): its place for an owned vertex, or the
+  /// end of all. verify(first, last) is called before rows are read. each(v, take) calls take(bytes) with the
+  /// content.
   template <class At, class Verify, class Each>
   void send_all(const At& at, const Verify& verify, const Each& each) {
     process_.pool().run([&](int lane) {
@@ -214,8 +215,7 @@ class RowLoader {
     });
   }
 
-  /// Returns what comes on this lane from each peer: [peer]. The rows of a range are those of owned vertices
-  /// side by side.
+  /// Returns the arrivals on this lane by peer. The rows of a range are those of owned vertices side by side.
   template <class At>
   std::vector<Arrivals> expect(std::size_t lane, const At& at) const {
     std::vector<Arrivals> arrivals(read_by_.size());
@@ -251,8 +251,8 @@ class RowLoader {
   std::size_t lanes_;
   std::unique_ptr<transport::Transport> link_;
   channel::RecordStream stream_;
-  std::vector<RowRanges> mine_;                  ///< [lane]
-  std::vector<std::vector<RowRanges>> read_by_;  ///< [process][lane]
+  std::vector<RowRanges> mine_;                  ///< rows to send by lane
+  std::vector<std::vector<RowRanges>> read_by_;  ///< rows of all processes, [process][lane]
 };
 
 }  // namespace
@@ -291,7 +291,7 @@ OwnedRows load_rows(launch::Bootstrap& bootstrap, process::LocalProcess& process
                     const graph::GraphFile& graph, const Ownership& ownership, const RowContent& content) {
   if (bootstrap.size() == 1) return graph;
   const auto here = rows_of_all(bootstrap, graph);
-  bool own_here = true;  // in all processes
+  bool own_here = true;  // whether all processes have their rows here
   for (std::uint32_t p = 0; p < here.size() && own_here; ++p) own_here = hold_owned(here[p], ownership, p);
   const auto& nodes = bootstrap.nodes();
   const bool one_host = std::ranges::all_of(nodes, [&](int node) { return node == nodes[0]; });

@@ -19,9 +19,9 @@ Ownership make_ownership(launch::Bootstrap& bootstrap, const graph::GraphFile& g
 /// The way in which processes get rows that lie all over a file, where all of them are on the host of each
 /// process.
 enum class RowReading {
-  automatic,  ///< own on one host, and where the file is in the page cache of every host; else shares
-  own,        ///< each process reads its own rows
-  shares      ///< each row is read once in all, and sent to its owner; on one host as own
+  automatic,  ///< takes own on one host, and where the file is in the page cache of every host; else shares
+  own,        ///< lets each process read its own rows
+  shares      ///< reads each row once in all and sends it to its owner; on one host as own
 };
 /// Converts "auto", "own" or "shares". Throws UsageError where the name is none of these.
 RowReading row_reading_from(const std::string& name);
@@ -29,9 +29,9 @@ const char* to_name(RowReading reading) noexcept;
 
 /// The parts of rows that are needed.
 struct RowContent {
-  bool targets = true;                         ///< else degrees alone
-  bool weights = false;                        ///< beside targets
-  RowReading reading = RowReading::automatic;  ///< the same in all processes
+  bool targets = true;                         ///< whether to load targets; else degrees alone
+  bool weights = false;                        ///< whether to load weights, beside targets
+  RowReading reading = RowReading::automatic;  ///< way of reading, the same in all processes
 };
 
 /// Returns the rows of the vertices of this process. They stay in the file, and are not verified, where each

@@ -11,7 +11,8 @@ namespace edgewire::partition {
 
 namespace {
 
-/// Returns the first vertex of [first, last] of which reached(offset, vertex) holds; last + 1: there is none.
+/// Returns the first vertex of [first, last] for which reached(offset, vertex) holds; last + 1: there is
+/// none.
 template <class Reached>
 std::uint64_t find_vertex(const graph::GraphFile& graph, const graph::RowRange& rows,
                           const Reached& reached) {
@@ -30,7 +31,7 @@ class Costs {
     all_ = before(rows.last, graph.offsets()[rows.last]) - begin_;
   }
   std::uint64_t all() const noexcept { return all_; }
-  /// Returns the first row with so much before it.
+  /// Returns the first row with this cost before it.
   std::uint64_t row_at(std::uint64_t cost) const {
     return std::min(rows_.last, find_vertex(graph_, rows_, [&](std::uint64_t offset, std::uint64_t v) {
                       return before(v, offset) - begin_ >= cost;
@@ -121,7 +122,7 @@ std::vector<RowRanges> cut_rows(const graph::GraphFile& graph, std::span<const g
   std::uint64_t all = 0;
   for (const auto& one : rows) all += costs.emplace_back(graph, one).all();
   std::vector<RowRanges> cut(parts);
-  std::uint64_t before = 0;  // of earlier ranges
+  std::uint64_t before = 0;  // cost of earlier ranges
   std::size_t part = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::uint64_t first = rows[i].first;

@@ -35,7 +35,7 @@ class TableOwnership::Builder {
     ++added_;
   }
   std::uint64_t added() const noexcept { return added_; }
-  /// Returns how many vertices each owner has so far: [owner].
+  /// Returns the number of vertices that each owner has so far.
   std::span<const std::uint32_t> counts() const noexcept { return counts_; }
   /// Makes the ownership, when all vertices have their owners, which are below `processes`.
   TableOwnership finish(std::uint32_t processes) {
@@ -55,8 +55,8 @@ class TableOwnership::Builder {
   }
 
  private:
-  static constexpr std::size_t kBuffered = 1 << 16;         ///< values
-  static constexpr std::size_t kBufferedForEach = 1 << 10;  ///< values of each owner
+  static constexpr std::size_t kBuffered = 1 << 16;         ///< number of values to buffer
+  static constexpr std::size_t kBufferedForEach = 1 << 10;  ///< number of values to buffer of each owner
 
   /// An array in a file that is written from front to back.
   template <class Value>
@@ -145,7 +145,7 @@ void read_parts(const std::string& path, std::uint64_t vertices, TableOwnership:
     throw Error(fmt::format("{}: {} lines for {} vertices", path, table.added(), vertices));
 }
 
-/// counts[part]: its vertices. Throws Error unless every process has one, or there are none.
+/// Throws Error unless every process has a vertex, or there are none. counts[part]: its number of vertices.
 void check_parts(const std::string& path, std::span<const std::uint32_t> counts, int processes) {
   const auto last =
       std::find_if(counts.rbegin(), counts.rend(), [](std::uint32_t count) { return count > 0; });

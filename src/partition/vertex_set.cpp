@@ -8,7 +8,8 @@ namespace edgewire::partition {
 
 namespace {
 
-/// A set's vertices have numbers of 32 bits, of which the last one means that there is none.
+/// Throws Error where there are too many vertices. A set's vertices have numbers of 32 bits, of which the
+/// last one means that there is none.
 void check(std::uint64_t count) {
   if (count > kMostOfAProcess)
     throw Error(fmt::format("the edges of one process lead to {} vertices, more than {}: use more processes",

@@ -21,17 +21,17 @@
 namespace edgewire::partition {
 
 /// A set of vertices that knows how many of its vertices have lower ids. A word has, for 32 ids, a bit for
-/// each one that is in the set, and how many there are before. Only those of 64 words that have bits are in
-/// memory, 8 bytes each, and 16 bytes for all of them. Where the words are few, all of them are in memory.
+/// each one that is in the set, and the number of vertices before. Of 64 words only those that have bits are
+/// in memory, 8 bytes each, and 16 bytes for all of them. Where the words are few, all of them are in memory.
 /// The set is const and thread safe.
 class VertexSet {
  public:
   VertexSet() = default;
-  /// visit(take) calls take(v) for all vertices of the set, in any order, also several times and from several
-  /// threads. It may be called twice. All are less than `vertices`. `affordable`: 16 bytes for each of so
-  /// many vertices may be taken. Where the graph has at most 64 times as many, all words are in memory, and
-  /// one step less leads to each; until they are there, a bit for each vertex is as well. Throws Error where
-  /// the set has 2^32 - 1 vertices or more.
+  /// Makes the set: visit(take) calls take(v) for all vertices of the set, in any order, also several times
+  /// and from several threads. It may be called twice. All are below `vertices`. `affordable`: the number of
+  /// vertices for each of which 16 bytes may be taken. Where the graph has at most 64 times as many, all
+  /// words are in memory, and one step less leads to each; until they are there, a bit for each vertex is as
+  /// well. Throws Error where the set has 2^32 - 1 vertices or more.
   template <class Visit>
   VertexSet(std::uint64_t vertices, std::uint64_t affordable, const Visit& visit) {
     if (vertices / (2 * kBits) <= affordable) {
@@ -57,8 +57,8 @@ class VertexSet {
   std::uint32_t place(VertexId v) const noexcept {
     return regions_.empty() ? place_in(words_[v / kBits], v) : place_in(word_at(v), v);
   }
-  /// Calls work(place), where place(v) is place(). For loops, which then do not ask again which words are in
-  /// memory.
+  /// Calls work(place), where place(v) is place(). It is for loops, which then do not ask again which words
+  /// are in memory.
   template <class Work>
   void visit(const Work& work) const {
     if (regions_.empty())
@@ -70,25 +70,26 @@ class VertexSet {
   std::vector<VertexId> members() const;
 
  private:
-  static constexpr std::uint32_t kBits = 32;   ///< of a word; its upper half has how many are before it
-  static constexpr std::uint32_t kWords = 64;  ///< of a region
+  /// Bits of a word; its upper half has the number of vertices before it.
+  static constexpr std::uint32_t kBits = 32;
+  static constexpr std::uint32_t kWords = 64;  ///< words of a region
   struct Region {
-    std::uint64_t used = 0;   ///< its words that have bits
-    std::uint32_t first = 0;  ///< of these, in words_
+    std::uint64_t used = 0;   ///< words that have bits
+    std::uint32_t first = 0;  ///< place of the first of these in words_
   };
 
   static std::uint32_t bits_below(std::uint64_t bits, PlainId bit) noexcept {
     return static_cast<std::uint32_t>(std::popcount(bits & ((std::uint64_t{1} << bit) - 1)));
   }
   static std::uint32_t place_in(std::uint64_t word, VertexId v) noexcept {
-    // The bit of the vertex and those of lower ids, its own on top. No branch depends on the vertex.
+    // These are the bits of the vertex and of lower ids, its own on top. No branch depends on the vertex.
     const std::uint32_t bits = static_cast<std::uint32_t>(word) << (~static_cast<std::uint32_t>(v) % kBits);
     const std::uint32_t place =
         static_cast<std::uint32_t>(word >> kBits) + static_cast<std::uint32_t>(std::popcount(bits));
     return place & (0 - (bits >> (kBits - 1)));
   }
-  /// Returns where a vertex of the set has its word, with regions. For other vertices it returns the place of
-  /// any vertex.
+  /// Returns the place of the word of a vertex of the set, where there are regions. For other vertices it
+  /// returns the place of any vertex.
   std::size_t at(VertexId v) const noexcept {
     const Region& region = regions_[v / (kBits * kWords)];
     return region.first + bits_below(region.used, v / kBits % kWords);
@@ -100,17 +101,18 @@ class VertexSet {
   void open_words();
   void count_words();
 
-  std::vector<Region> regions_;       ///< empty: all words are there
-  std::vector<std::uint64_t> words_;  ///< and an empty one behind those of regions
+  std::vector<Region> regions_;       ///< regions; empty: all words are there
+  std::vector<std::uint64_t> words_;  ///< words, and an empty one behind those of regions
   std::uint32_t count_ = 0;
 };
 
-/// A number for each vertex of a set. All others have kNoDestination.
+/// A number for each vertex of a set. All other vertices have kNoDestination.
 class VertexNumbers {
  public:
   VertexNumbers() = default;
-  /// `vertices` of the graph, and `affordable` as for VertexSet. Where the graph has at most 4 times as many
-  /// vertices, and fewer than 2^32, each one has room for a number, and look-ups do not ask the set.
+  /// Makes the numbers. `vertices`: of the graph; `affordable`: as for VertexSet. Where the graph has at most
+  /// 4 times as many vertices, and fewer than 2^32, each one has room for a number, and look-ups do not ask
+  /// the set.
   VertexNumbers(VertexSet set, std::uint64_t vertices, std::uint64_t affordable)
       : set_(std::move(set)),
         by_id_(vertices <= 4 * affordable && vertices <= kNoDestination),
@@ -121,10 +123,10 @@ class VertexNumbers {
   std::uint32_t& operator[](VertexId v) noexcept { return numbers_[place(v)]; }
   /// Returns the number of any vertex.
   std::uint32_t operator[](VertexId v) const noexcept { return numbers_[place(v)]; }
-  /// [place]: numbers, and kNoDestination for those that are not in the set.
+  /// Returns the numbers by place; kNoDestination for vertices that are not in the set.
   std::span<std::uint32_t> all() noexcept { return numbers_; }
   std::span<const std::uint32_t> all() const noexcept { return numbers_; }
-  /// Calls work(place), where place(v) is the place of any vertex in all(). For loops.
+  /// Calls work(place), where place(v) is the place of any vertex in all(). It is for loops.
   template <class Work>
   void visit(const Work& work) const {
     if (by_id_)
@@ -144,9 +146,8 @@ class VertexNumbers {
 
 inline constexpr std::size_t kLookUpAhead = 256;
 
-/// Sets each number to the table entry at the place that is given for it; `places` may be the same memory.
-/// Prefetches the entries into the L2 cache. That takes half the time of prefetching into the L1 cache
-/// (measured on Zen 4).
+/// Sets each number to the table entry at its place; `places` may be the same memory. Prefetches the entries
+/// into the L2 cache. That takes half the time of prefetching into the L1 cache (measured on Zen 4).
 template <class Place>
 void look_up(std::span<const std::uint32_t> table, std::span<const Place> places,
              std::span<std::uint32_t> numbers) {
@@ -164,8 +165,8 @@ inline void look_up(std::span<const std::uint32_t> table, std::span<std::uint32_
   look_up<std::uint32_t>(table, numbers, numbers);
 }
 
-/// Finds the places of vertices in the table (see VertexNumbers::visit()), and prefetches what `table` has
-/// there.
+/// Finds the places of vertices in the table (see VertexNumbers::visit()), and prefetches the entries of
+/// `table` there.
 template <class PlaceOf>
 void find_places(const PlaceOf& place_of, const std::uint32_t* table, const PlainId* vertices,
                  std::span<std::uint32_t> places) {

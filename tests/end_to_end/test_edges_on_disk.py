@@ -117,7 +117,7 @@ def test_files_of_a_plan_that_is_gone_are_written_anew(run, devices):
     job = run(*on(*devices))
     assert (job.text, job.report["plan_cache"]) == (expected, "written")
     assert "cannot read: No such file" in job.report["plan_cache_note"]
-    for damage, why in ((lambda now: other, "the file is of another plan"), (lambda now: now[:-4096], "but its header says"),
+    for damage, why in ((lambda now: other, "the file belongs to another plan"), (lambda now: now[:-4096], "but its header says"),
                         (lambda now: b"", "the file is cut short"), (lambda now: b"?" * 5000, "not a file of segments")):
         content = damage(first.read_bytes())
         first.unlink()

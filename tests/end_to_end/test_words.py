@@ -113,8 +113,8 @@ def test_a_word_that_is_no_ownership(edgewire, graph, tmp_path, monkeypatch, wor
     run = [command, graph, *options, "-p", 2, "--ownership"]
     names = OWNERSHIPS[words]
     assert edgewire.refused(*run, "rangse", status=2) == (
-        f"--ownership rangse: none of {names}, and no file here; did you mean ranges? "
-        "(a partition file is named with its path, as ./rangse)")
+        f"--ownership rangse: it is none of {names}, and no file here; did you mean ranges? "
+        "(name a partition file with its path, as ./rangse)")
     if "hilbert" in names:
         assert "; did you mean hilbert? (" in edgewire.refused(command, "no graph", *options, "-p", 2, "--ownership", "Hilbrt", status=2)
     assert "did you mean" not in edgewire.refused(*run, "parts.txt", status=2)
@@ -124,7 +124,7 @@ def test_a_word_that_is_no_ownership(edgewire, graph, tmp_path, monkeypatch, wor
     assert "./hash: cannot read the partition file: it is a folder" in edgewire.refused(*run, "./hash")
     if "auto" in names and command != "compare":
         assert "there is no file parts here" in edgewire.refused(*run, "auto,parts", status=2)
-        assert "behind auto stands a partition file" in edgewire.refused(*run, "auto,grid", status=2)
+        assert "name a partition file behind auto" in edgewire.refused(*run, "auto,grid", status=2)
     elif command != "compare":
         assert edgewire.refused(*run, "auto", status=2).startswith("--ownership auto")
 

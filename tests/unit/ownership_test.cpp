@@ -161,7 +161,7 @@ TEST_CASE("a word that names neither an ownership nor a file is refused, and wha
   for (const char* how : {"hilbrt", "parts.txt", "auto,parts.txt", "auto,", "auto,hilbert", ""})
     CHECK_FALSE(has(refused(how), "accepted"));
   CHECK(refused("auto") ==
-        "accepted;--ownership auto: it is not chosen here: name hash, ranges, hilbert, grid or a partition "
+        "accepted;--ownership auto: nothing is chosen here: name hash, ranges, hilbert, grid or a partition "
         "file;");
   for (const char* how : {"hash", "ranges", "range", "hilbert", "grid"})
     CHECK(refused(how) == "accepted;accepted;");

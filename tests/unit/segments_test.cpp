@@ -144,11 +144,11 @@ TEST_CASE("files that do not belong together are refused") {
   SegmentScratch scratch;
   scratch.write({5000, 5000, 5000}, 9);
   CHECK(scratch.error_of_open(9).empty());
-  CHECK(scratch.error_of_open(8) == scratch.paths[0] + ": byte 8: the file is of another plan");
+  CHECK(scratch.error_of_open(8) == scratch.paths[0] + ": byte 8: the file belongs to another plan");
   std::filesystem::rename(scratch.paths[0], scratch.folder + "/c");
   CHECK(scratch.error_of_open(9) == scratch.paths[0] + ": cannot read: No such file or directory");
   std::filesystem::copy(scratch.paths[1], scratch.paths[0]);
-  CHECK(scratch.error_of_open(9) == scratch.paths[0] + ": byte 8: the file is of another plan");
+  CHECK(scratch.error_of_open(9) == scratch.paths[0] + ": byte 8: the file belongs to another plan");
   std::filesystem::rename(scratch.folder + "/c", scratch.paths[0]);
   REQUIRE(chmod(scratch.paths[1].c_str(), 0666) == 0);
   CHECK(scratch.error_of_open(9) == scratch.paths[1] + ": somebody else may have written it");
