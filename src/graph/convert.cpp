@@ -26,7 +26,7 @@ namespace edgewire::graph {
 
 namespace {
 
-/// Copies our own format: to make a graph simple or undirected, or to drop its weights.
+/// Copies a graph of our own format, to make a graph simple or undirected, or to drop its weights.
 BuildSummary copy_graph(const GraphFile& graph, OutputFile& output, OutputFile* table, BuildOptions options,
                         const Progress& progress) {
   graph.expect_all_rows();
@@ -57,7 +57,7 @@ void check_several(Format format, const ConvertOptions& wanted, std::deque<Input
         "several inputs: only edge lists of numbers (snap, el, wel, u32pairs) are read from several files");
   for (Input& other : others)
     if (choose_format(other, wanted.format, false, false) != format)
-      throw Error(fmt::format("{}: it is not in the format of the first input; {} says which it is",
+      throw Error(fmt::format("{}: it is not in the format of the first input; {} says which one it has",
                               other.path(), opt::format));
 }
 
@@ -89,8 +89,8 @@ BuildSummary read(Format format, const Conversion& conversion) {
 /// How an input is read.
 struct Plan {
   Format format;
-  FirstLines first{};     ///< of edge lists and tables
-  ConvertOptions wanted;  ///< `labels`: ids are names
+  FirstLines first{};     ///< first lines of edge lists and tables
+  ConvertOptions wanted;  ///< options; `labels`: ids are names
 };
 
 BuildSummary read(const Plan& plan, Input& input, EdgeSink& edges, OutputFile* output,
@@ -132,8 +132,8 @@ BuildSummary read(const Plan& plan, Input& input, EdgeSink& edges, OutputFile* o
   return summary;
 }
 
-/// Returns whether --columns chooses the first fields of an edge list, and the input is to be read as one: it
-/// would be without --columns, or as a table it could not be read.
+/// Returns whether --columns chooses the first fields of an edge list, and the input is read as one: it would
+/// be without --columns, or as a table it could not be read.
 bool chooses_first_fields(Input& file, const ConvertOptions& options) {
   if (!chosen_columns(options.columns).are_first_fields()) return false;
   if (!options.vertices.empty() || !options.more.empty() || options.format == Format::snap) return true;
@@ -172,7 +172,7 @@ bool in_memory(const Plan& plan) {
   return plan.format == Format::ew || plan.format == Format::metis || plan.wanted.labels;
 }
 
-/// `name`: what messages call the input.
+/// Returns the options of a build. `name`: what messages call the input.
 BuildOptions build_options(const std::string& name, const ConvertOptions& options) {
   return {options.weights, options.simple,   options.undirected,
           options.workers, options.keep_ids, options.allow_empty ? std::string() : name,
@@ -184,7 +184,7 @@ bool is_in_parts(const std::string& input, const ConvertOptions& options) {
   return is_folder(input) && (options.format == Format::automatic || options.format == Format::ew);
 }
 
-/// Checks the rows that hold edges [first, last). Their offsets are right already.
+/// Checks the rows that hold edges [first, last). Their offsets have been checked.
 void verify_edges(const GraphFile& graph, std::uint64_t first, std::uint64_t last) {
   const auto offsets = graph.offsets();
   const auto begin = std::ranges::upper_bound(offsets, first) - offsets.begin() - 1;
@@ -192,8 +192,8 @@ void verify_edges(const GraphFile& graph, std::uint64_t first, std::uint64_t las
   graph.verify_rows(static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(end));
 }
 
-/// Writes the graph as it is: the same bytes as a conversion to one file. Memory: a block for each worker.
-/// Throws Error where a part is not here, or damaged.
+/// Writes the graph as it is: with the same bytes as a conversion to one file. Memory: a block for each
+/// worker. Throws Error where a part is not here, or damaged.
 BuildSummary join_parts(const GraphFile& graph, OutputFile& output, const BuildOptions& options,
                         const Progress& progress) {
   graph.expect_all_rows();

@@ -16,20 +16,19 @@ namespace edgewire::graph {
 
 struct ConvertOptions {
   Format format = Format::automatic;
-  bool weights = true;  ///< keep weights where the format has them
+  bool weights = true;  ///< whether to keep weights where the format has them
   bool simple = false;
   bool undirected = false;
-  int workers = 0;  ///< 0: one a core
-  std::string vertices =
-      {};               ///< format snap: a file of ids, one a line, that are vertices even without edges
-  bool labels = false;  ///< formats snap and csv: ids are names, whose table is written (vertex_names.h);
-                        ///< without it they are where no id is a number (first_lines.h)
-  std::string columns = {};            ///< tables: SOURCE,TARGET[,WEIGHT], each a name or a number from 1 on
-  bool keep_ids = false;               ///< see BuildOptions; not with labels
+  int workers = 0;            ///< number of workers; 0: one a core
+  std::string vertices = {};  ///< file (format snap) of ids, one a line, that are vertices even without edges
+  bool labels = false;        ///< whether ids are names (formats snap and csv), whose table is written
+                              ///< (vertex_names.h); else they are where no id is a number (first_lines.h)
+  std::string columns = {};  ///< columns of tables: SOURCE,TARGET[,WEIGHT], each a name or a number from 1 on
+  bool keep_ids = false;     ///< see BuildOptions; not with labels
   std::vector<std::string> more = {};  ///< further files of the same edge list (snap, el, wel, u32pairs)
-  bool allow_empty = false;            ///< an input without an edge is no error
+  bool allow_empty = false;            ///< whether an input without an edge is no error
   std::function<void(const std::string&)> note = {};  ///< see BuildOptions
-  OutputFile* table = nullptr;  ///< where the names of a nameless output go, see write_labelled()
+  OutputFile* table = nullptr;  ///< table for the names of a nameless output, see write_labelled()
 };
 
 /// Reads `input` (see formats.h and readers.h), "-" for standard input, plain or compressed whatever its
@@ -48,11 +47,11 @@ BuildSummary convert(const std::string& input, OutputFile& output, const Convert
 BuildSummary convert_to(EdgeSink& edges, const std::string& input, const std::string& output,
                         const ConvertOptions& options, const Progress& progress = {});
 
-/// Returns whether convert_to() refuses a file since it is read in memory. Throws the errors that reading
+/// Returns whether convert_to() refuses a file because it is read in memory. Throws the errors that reading
 /// begins with.
 bool reads_in_memory(const std::string& input, const ConvertOptions& options);
 
-/// Adds all edges of a graph to `builder`, and lets go of the pages that hold them; where `turned`, each from
+/// Adds all edges of a graph to `builder`, and releases the pages that hold them; where `turned`, each from
 /// its target to its source. Throws Error.
 void add_rows(const GraphFile& graph, Builder& builder, bool turned, const char* step,
               const Progress& progress);
@@ -61,20 +60,20 @@ void add_rows(const GraphFile& graph, Builder& builder, bool turned, const char*
 std::vector<std::uint64_t> original_ids(const GraphFile& graph);
 
 struct ExportOptions {
-  Format format;        ///< one that is written: el, wel, csv, tsv, matrix_market, sg, wsg or metis
-  bool weights = true;  ///< write them where graph and format have them
-  int workers = 0;      ///< 0: one a core
-  bool names = false;   ///< vertices of el and wel have names, not numbers
+  Format format;        ///< format that can be written: el, wel, csv, tsv, matrix_market, sg, wsg or metis
+  bool weights = true;  ///< whether to write them where graph and format have them
+  int workers = 0;      ///< number of workers; 0: one a core
+  bool names = false;   ///< whether vertices of el and wel have names, not numbers
 };
 
-/// The figures of what was written.
+/// The figures of the written file.
 struct WriteSummary {
-  std::uint64_t edges = 0;  ///< edges of the graph; METIS counts each pair of them once
+  std::uint64_t edges = 0;  ///< number of the graph's edges; METIS counts each pair of them once
   std::uint64_t bytes = 0;
-  /// Says what the file calls the graph's first vertex; the others follow. With nothing, it calls them as
-  /// results do.
+  /// The file's id of the graph's first vertex; the others follow. Nothing: it calls vertices as results do.
   std::optional<std::uint64_t> first_id{};
-  /// The vertices without edges, at the end of a file of numbers: edge lists and tables cannot hold them.
+  /// The number of vertices without edges at the end of a file of numbers: edge lists and tables cannot hold
+  /// them.
   std::uint64_t lost_vertices = 0;
 };
 

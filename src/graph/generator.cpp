@@ -17,7 +17,8 @@ namespace edgewire::graph {
 namespace {
 
 constexpr std::uint64_t kItemsPerTask = 1 << 16;
-constexpr std::uint64_t kWeightStream = 0x77656967'68747300;  // weights have other numbers than edges
+// Mark of the random numbers of weights, which differ from those of edges.
+constexpr std::uint64_t kWeightStream = 0x77656967'68747300;
 
 Weight weight_of_edge(std::uint64_t seed, std::uint64_t edge) {
   return static_cast<float>((IndexedRandom(seed ^ kWeightStream, edge).next() >> 40) + 1) * 0x1p-24F;
@@ -93,7 +94,7 @@ Pair kronecker_edge(int scale, IndexedRandom random) {
   return edge;
 }
 
-/// Makes edge_factor edges for each vertex, each of which is make_edge(random numbers of its own).
+/// Makes edge_factor edges for each vertex, each by make_edge(its own random numbers).
 template <class MakeEdge>
 BuildSummary generate_edges(const std::string& path, std::uint64_t vertices, std::uint64_t edge_factor,
                             const GenerateOptions& options, const MakeEdge& make_edge) {
@@ -139,7 +140,7 @@ BuildSummary generate_grid(const std::string& path, const GridShape& shape, cons
   };
   const auto next = [&](std::uint64_t at, std::uint64_t size) {
     if (at + 1 < size) return at + 1;
-    return shape.torus && size > 2 ? 0 : size;  // size: there is none
+    return shape.torus && size > 2 ? 0 : size;  // size: there is no neighbour
   };
   return generate(path, vertices, vertices, vertices * 4, build, kSimple, options.progress,
                   [&](int worker, std::uint64_t cell, Builder& builder) {

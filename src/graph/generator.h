@@ -23,8 +23,9 @@ BuildSummary generate_uniform(const std::string& path, std::uint64_t vertices, s
 struct GridShape {
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
-  bool torus = false;  ///< the last row and column are joined to the first ones where there are more than two
-  bool keep_order = false;  ///< vertex row * columns + column; else ids are permuted
+  /// Whether the last row and column are joined to the first ones where there are more than two.
+  bool torus = false;
+  bool keep_order = false;  ///< whether ids are row * columns + column; else they are permuted
 };
 
 /// Makes a graph in which each cell is joined to its neighbours above, below, left and right: symmetric, no

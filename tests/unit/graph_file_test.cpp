@@ -215,7 +215,7 @@ TEST_CASE("contents that cannot be used are refused although their checksums are
   CHECK(contains(message_with(offsetof(Header, vertices), ~std::uint64_t{0}), "out of range"));
   CHECK(contains(message_with(offsetof(Header, edges), std::uint64_t{1} << 62), "out of range"));
   CHECK(contains(message_with(offsetof(Header, flags), std::uint32_t{32} | kIdFlag), "out of range"));
-  CHECK(contains(message_with(offsetof(Header, sections), std::uint64_t{8192}), "not where they should be"));
+  CHECK(contains(message_with(offsetof(Header, sections), std::uint64_t{8192}), "not at their places"));
 }
 
 TEST_CASE("counts that the file cannot hold are refused before anything is allocated") {
@@ -291,7 +291,7 @@ TEST_CASE("what is not a graph file is refused with one line") {
   const std::string path = directory / "x";
   CHECK(error_of([&] { GraphFile::open(path); }) == path + ": cannot read: No such file or directory");
   write_file(path, std::string(10'000, 'x'));
-  CHECK(contains(error_of([&] { GraphFile::open(path); }), "byte 0: not an Edgewire graph"));
+  CHECK(contains(error_of([&] { GraphFile::open(path); }), "byte 0: it is not an Edgewire graph"));
   CHECK(contains(error_of([&] { GraphFile::open(directory / "."); }), "it is a folder without a graph"));
   REQUIRE(mkfifo((directory / "pipe").c_str(), 0600) == 0);
   CHECK(contains(error_of([&] { GraphFile::open(directory / "pipe"); }), "not a regular file"));

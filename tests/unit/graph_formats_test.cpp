@@ -102,7 +102,7 @@ TEST_CASE("METIS files that are wrong are refused") {
   CHECK(contains(error("2 1 1\n2 a\n1 a\n"), "expected a weight"));
   CHECK(edges_of(converter("g.graph", "2 1 1\n2 a\n1 b\n", {.weights = false})).size() == 2);
   CHECK(contains(error("2 1 10\n\n4 1\n"), "line 2, column 1: the line ends where a size or weight"));
-  CHECK(contains(error("3 1\n2\n1 3\n2\n"), "4 neighbours but its first line says 1 edges"));
+  CHECK(contains(error("3 1\n2\n1 3\n2\n"), "4 neighbours, but its first line says 1 edges"));
   CHECK(contains(error("3 2\n2\n1 3\n"), "names 3 neighbours"));
   CHECK(contains(error("4 1\n2\n1\n"), "lines for 2 vertices but its first line says 4"));
   CHECK(contains(error("2 1\n2\n1\n3\n"), "line 4, column 1: a line more than the 2 vertices have"));

@@ -259,7 +259,7 @@ TEST_CASE("a folder that is no graph in parts is refused") {
   CHECK(parted.error() ==
         fmt::format("{}: its rows do not follow those of {}", parted.part(1, 2), parted.part(0, 2)));
   write_parts(parted.folder, {others[0], parted.whole});
-  CHECK(parted.error() == parted.part(1, 2) + ": it is a whole graph, and no part of one as its name says");
+  CHECK(parted.error() == parted.part(1, 2) + ": it is a whole graph, not a part of one as its name says");
   CHECK(
       error_of([&] { GraphFile::open(parted.part(0, 2)); }) ==
       fmt::format("{}: it is part 0 of a graph in 2: name its folder, {}", parted.part(0, 2), parted.folder));
@@ -323,8 +323,8 @@ TEST_CASE("what a header says of its part must be possible") {
   CHECK(contains(message_with(kPart, std::uint32_t{7}), "out of range"));
   CHECK(contains(message_with(kPart + 4, std::uint32_t{0}), "out of range"));
   CHECK(contains(message_with(kPart + 8, std::uint32_t{2}), "out of range"));
-  CHECK(contains(message_with(kPart + 8, std::uint32_t{1}), "the sections are not where they should be"));
-  CHECK(contains(message_with(kExtent, std::uint64_t{999}), "the sections are not where they should be"));
+  CHECK(contains(message_with(kPart + 8, std::uint32_t{1}), "the sections are not at their places"));
+  CHECK(contains(message_with(kExtent, std::uint64_t{999}), "the sections are not at their places"));
   CHECK(
       contains(message_with(kPart + offsetof(PartEntry, graph_checksum), std::uint64_t{1}), "another graph"));
 }

@@ -305,7 +305,7 @@ TEST_CASE("WebGraph: properties that are not whole, or not supported, are refuse
   CHECK(contains(error_with("compressionflags", "compressionflags=RESIDUALS_PI | X"),
                  "RESIDUALS_PI is not known"));
   CHECK(contains(error_with("graphclass", "graphclass=it.unimi.dsi.webgraph.EFGraph"),
-                 "graphclass it.unimi.dsi.webgraph.EFGraph is not supported; WebGraph's BVGraph is"));
+                 "graphclass it.unimi.dsi.webgraph.EFGraph is not supported, but WebGraph's BVGraph is"));
   CHECK(contains(
       error_with("graphclass", "graphclass=a.BitStreamArcLabelledImmutableGraph\nunderlyinggraph=web"),
       "holds labels; its edges are in web.graph"));

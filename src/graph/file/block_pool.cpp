@@ -8,8 +8,10 @@ namespace edgewire::graph {
 
 namespace {
 
-constexpr std::size_t kRegion = std::size_t{16} << 20;  // its pages count from their batch on
-constexpr std::size_t kBatch = std::size_t{256} << 10;  // stays in the L2 cache until it is used
+// Bytes of a region; its pages count from their batch on.
+constexpr std::size_t kRegion = std::size_t{16} << 20;
+// Bytes of a batch, which stays in the L2 cache until it is used.
+constexpr std::size_t kBatch = std::size_t{256} << 10;
 static_assert(kRegion % kBatch == 0 && kBatch % BlockPool::kBytes == 0);
 
 }  // namespace
@@ -24,7 +26,7 @@ void* BlockPool::take() {
   return std::exchange(free_, free_->next);
 }
 
-/// Makes the blocks of the next batch free. Meanwhile others go on.
+/// Makes the blocks of the next batch free. Other threads go on meanwhile.
 void BlockPool::add_batch(std::unique_lock<std::mutex>& lock) {
   if (next_ == end_) {
     regions_.reserve(regions_.size() + 1);
@@ -36,8 +38,8 @@ void BlockPool::add_batch(std::unique_lock<std::mutex>& lock) {
   }
   std::byte* const batch = std::exchange(next_, next_ + kBatch);
   lock.unlock();
-  // One call for all pages takes the system half as long as a fault for each. Where it knows no such call,
-  // they come by faults.
+  // One call for all pages takes the system half as long as a fault for each. Without such a call, they come
+  // by faults.
   madvise(batch, kBatch, MADV_POPULATE_WRITE);
   lock.lock();
   for (std::byte* block = batch + kBatch; block != batch;) {

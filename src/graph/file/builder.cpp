@@ -114,7 +114,7 @@ void Builder::grow(Worker& worker, Stream& stream) const {
   stream.filled = 0;
 }
 
-/// Closes all blocks, and returns what is known of all weights.
+/// Closes all blocks, and returns the facts of all weights.
 WeightFacts Builder::close_all() {
   WeightFacts all;
   parallel_for(options_.workers, workers_.size(), [&](int, std::uint64_t index) {
@@ -156,7 +156,7 @@ void Builder::free_streams(std::uint64_t bucket) {
   }
 }
 
-/// The memory is kept from bucket to bucket, so that it is asked for once.
+/// The memory of a worker, kept from bucket to bucket.
 struct Builder::Scratch {
   std::vector<std::uint64_t> ends;
   std::vector<std::byte> keys;
@@ -181,7 +181,7 @@ void Builder::sort_bucket(std::uint64_t bucket, WeightType type, Scratch& scratc
   });
 }
 
-/// Adds how many edges each row has to the counts of the rows behind them, and writes the targets as they
+/// Adds the number of edges of each row to the counts of the rows behind it, and writes the targets as they
 /// come. Returns how many edges are less than the one before: with none, the targets are in order, too.
 std::uint64_t Builder::count_rows(std::uint64_t bucket, std::span<std::uint64_t> counts,
                                   PlainId* targets) const {
@@ -197,7 +197,8 @@ std::uint64_t Builder::count_rows(std::uint64_t bucket, std::span<std::uint64_t>
     for (std::size_t i = 0; i < size; ++i) targets[i] = static_cast<PlainId>(edges[i]);
     targets += size;
     for (std::size_t i = 0; i < size;) {
-      constexpr std::size_t kStride = 16;  // in sorted edges, all between two edges of one source have it
+      // In sorted edges, all edges between two of one source have this source.
+      constexpr std::size_t kStride = 16;
       const auto source = static_cast<PlainId>(edges[i] >> kIdBits);
       const auto has_source = [&](std::size_t at) {
         return at < size && static_cast<PlainId>(edges[at] >> kIdBits) == source;
@@ -362,7 +363,7 @@ BuildSummary Builder::write(OutputFile& output, std::span<const std::uint64_t> o
     if (section == kTargets || section == kWeights) copy_edges(section, at, count, to);
   };
   write_sections(output, header, options_.workers, fill, "writing", progress);
-  refuse_changed_files();  // that edges were read from
+  refuse_changed_files();  // edges were read from these files
   if (before_naming) {
     output.prepare();
     before_naming(header.checksum);

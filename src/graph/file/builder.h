@@ -21,21 +21,23 @@
 
 namespace edgewire::graph {
 
-/// Says why a column is taken for weights. What the larger one says counts where inputs differ.
+/// The reason why a column is taken for weights. Where inputs differ, the larger one counts.
 enum class WeightColumn {
-  guessed,  ///< it is the third one
+  guessed,  ///< the column is the third one
   named,    ///< the user or the file calls it so
-  time      ///< it is the third one, and the file calls it a time
+  time      ///< the column is the third one, and the file calls it a time
 };
 
 struct BuildOptions {
   bool weighted = false;
-  bool simple = false;      ///< drop self loops, and of duplicate edges all but the one of least weight
-  bool undirected = false;  ///< store each edge both ways (self loops once)
+  /// Whether to drop self loops, and of duplicate edges all but the one of least weight.
+  bool simple = false;
+  bool undirected = false;  ///< whether to store each edge both ways (self loops once)
   int workers = 1;
-  bool keep_ids = false;             ///< vertices are all ids up to the largest, also where few of them occur
-  std::string must_hold_edges = {};  ///< the input that must, for messages; empty: it need not
-  /// It is told how big a file becomes that keeps sparse ids, before it is written, and which weight was
+  bool keep_ids = false;  ///< whether vertices are all ids up to the largest, also where few of them occur
+  /// Name of the input that must hold edges, for messages; empty: it need not.
+  std::string must_hold_edges = {};
+  /// Called to say how big a file becomes that keeps sparse ids, before it is written, and which weight was
   /// rounded. It may be empty.
   std::function<void(const std::string&)> note = {};
   WeightColumn column = WeightColumn::named;
@@ -52,21 +54,22 @@ void require_edges(const BuildOptions& options, std::uint64_t edges_read);
 /// Tells options.note how big the file becomes, where ids are kept though they are sparse.
 void note_size(const BuildOptions& options, std::uint64_t vertices, std::uint64_t edges,
                std::uint64_t file_bytes);
-/// Returns the flags (Flag in format.h) of a graph built so from weights with these facts.
+/// Returns the flags (Flag in format.h) of a graph that is built with these options from weights with these
+/// facts.
 std::uint32_t flags_of(const BuildOptions& options, const WeightFacts& weights);
 
-/// The figures of what was written.
+/// The figures of the written file.
 struct BuildSummary {
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;
-  std::uint64_t dropped = 0;  ///< edges that `simple` took away
+  std::uint64_t dropped = 0;  ///< number of edges that `simple` took away
   std::uint64_t bytes = 0;
   std::uint64_t checksum = 0;    ///< see GraphFile
-  bool third_is_weight = false;  ///< a third column was taken for weights without being called so
-  bool compacted = false;        ///< ids were sparse, and only those that occur became vertices
-  WeightType weights = {};       ///< their type, where the graph has some
-  bool doubtful = false;         ///< the weights may be times, see GraphFile::weights_doubtful()
-  bool named = false;            ///< ids of the input are names
+  bool third_is_weight = false;  ///< whether a third column was taken for weights without being called so
+  bool compacted = false;        ///< whether ids were sparse, and only those that occur became vertices
+  WeightType weights = {};       ///< type of the weights, where the graph has some
+  bool doubtful = false;         ///< whether the weights may be times, see GraphFile::weights_doubtful()
+  bool named = false;            ///< whether ids of the input are names
 };
 
 /// Hands out memory in blocks of one size: what one step of a build frees, the next one takes. Nothing goes
@@ -81,7 +84,7 @@ class BlockPool {
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;
 
-  /// Returns a block that is not filled with anything. Throws std::bad_alloc.
+  /// Returns a block whose content is undefined. Throws std::bad_alloc.
   void* take();
   void give_back(void* block) noexcept;
 
@@ -93,8 +96,8 @@ class BlockPool {
 
   std::mutex mutex_;
   Free* free_ = nullptr;
-  std::vector<std::pair<void*, std::size_t>> regions_;  // as they were mapped
-  std::byte* next_ = nullptr;                           // the rest of the last one
+  std::vector<std::pair<void*, std::size_t>> regions_;  // regions as they were mapped
+  std::byte* next_ = nullptr;                           // start of the rest of the last region
   std::byte* end_ = nullptr;
 };
 
@@ -119,13 +122,13 @@ class PooledNumbers {
     return *this;
   }
   ~PooledNumbers() {
-    // The last one first, so that whoever takes them gets them in the order of their addresses.
+    // The last block comes first, so that the next taker gets them in the order of their addresses.
     for (; !blocks_.empty(); blocks_.pop_back()) pool_->give_back(blocks_.back());
   }
 
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
-  /// Returns the numbers of one block, from number `first` on; none behind the last.
+  /// Returns the numbers of one block, from number `first` on; none behind the last one.
   std::span<const Number> from(std::size_t first) const noexcept {
     if (first >= size_) return {};
     const std::size_t in_block = first % kInBlock;
@@ -151,8 +154,8 @@ class PooledNumbers {
 /// bits) to sort buckets.
 class Builder {
  public:
-  /// `expected_edges` only guides the number of buckets. `pool`: where memory for edges is taken from, if
-  /// others take some from there, too. Throws Error when there are too many vertices.
+  /// Makes a builder. `expected_edges` only guides the number of buckets. `pool`: where memory for edges is
+  /// taken from, if others take some from there, too. Throws Error when there are too many vertices.
   Builder(std::uint64_t vertices, std::uint64_t expected_edges, const BuildOptions& options,
           std::shared_ptr<BlockPool> pool = std::make_shared<BlockPool>());
   ~Builder();
@@ -180,8 +183,9 @@ class Builder {
   }
 
   /// Writes and commits the file. `original_ids` is empty or holds one for each vertex. `flags` are added to
-  /// those that follow from the options (Flag in format.h): what the caller knows of the graph. It is called
-  /// once. `before_naming`: is told the checksum of the graph when only the name is left to be given.
+  /// those that follow from the options (Flag in format.h): facts of the graph that the caller knows. It is
+  /// called once. `before_naming` is called with the checksum of the graph when only the name is left to be
+  /// given.
   BuildSummary write(OutputFile& output, std::span<const std::uint64_t> original_ids, std::uint32_t flags,
                      const Progress& progress, const std::function<void(std::uint64_t)>& before_naming = {});
 
@@ -191,9 +195,9 @@ class Builder {
   static constexpr std::uint32_t kBlockEdges = BlockPool::kBytes / sizeof(Edge);
   struct Block {
     Edge* edges;
-    PackedWeights weights;  // once the block is closed
+    PackedWeights weights;  // weights of a closed block
   };
-  struct Stream {  // what one worker has put into one bucket
+  struct Stream {  // the edges that one worker has put into one bucket
     Edge* edges = nullptr;
     std::uint32_t filled = kBlockEdges;
     WeightList weights;  // weights of the last block, until it is closed
@@ -203,11 +207,11 @@ class Builder {
     std::vector<Stream> streams;  // [bucket]
     WeightFacts weights;          // facts of closed blocks
   };
-  struct Bucket {  // sorted
+  struct Bucket {  // a bucket that was sorted
     PooledNumbers<PlainId> targets;
     PackedWeights weights;
   };
-  struct Scratch;  // what a worker needs to sort buckets
+  struct Scratch;  // the memory that a worker needs to sort buckets
 
   void put(int worker, PlainId source, PlainId target, Weight weight) {
     Worker& mine = workers_[static_cast<std::size_t>(worker)];

@@ -51,10 +51,11 @@ inline constexpr std::uint32_t kMaxParts = 1 << 20;
 /// The most vertices that a graph may have. With ids of 32 bits, 2^32 - 1 means "no vertex". With 64 bits, it
 /// keeps every byte count far from overflow.
 inline constexpr std::uint64_t kMaxVertices = kIds64 ? std::uint64_t{1} << 48 : 0xFFFF'FFFE;
-/// Messages say this behind that number.
+/// The words of messages behind that number.
 inline constexpr std::string_view kMoreVertices =
     kIds64 ? "" : "; edgewire-wide, which is built with -Did_bits=64, takes more";
-inline constexpr std::uint64_t kMaxEdges = std::uint64_t{1} << 44;  ///< keeps byte counts far from overflow
+/// Limit that keeps byte counts far from overflow.
+inline constexpr std::uint64_t kMaxEdges = std::uint64_t{1} << 44;
 
 enum Flag : std::uint32_t {
   kWeighted = 1,
@@ -62,12 +63,14 @@ enum Flag : std::uint32_t {
   kSymmetric = 4,
   kOriginalIds = 8,
   kLabels = 16,
-  kWideWeights = 32,       ///< weights have 8 bytes, not 4
-  kWholeWeights = 64,      ///< weights are unsigned whole numbers, not floating point
-  kDoubtfulWeights = 128,  ///< they are a third column that nobody calls weights, and may be times
-  kFloatWeights = 256,     ///< whatever the type of weights, a float holds each as well as a double does
-  kWideIds = 512,          ///< targets have 8 bytes, not 4: the file is one of edgewire-wide
-  kAllFlags = 511 | (kIds64 ? kWideIds : 0)  ///< that files of this program may have
+  kWideWeights = 32,   ///< says that weights have 8 bytes, not 4
+  kWholeWeights = 64,  ///< says that weights are unsigned whole numbers, not floating point
+  /// Says that weights are a third column that nothing calls weights, and may be times.
+  kDoubtfulWeights = 128,
+  /// Says that, whatever the type of weights, a float holds each as well as a double does.
+  kFloatWeights = 256,
+  kWideIds = 512,  ///< says that targets have 8 bytes, not 4: the file is one of edgewire-wide
+  kAllFlags = 511 | (kIds64 ? kWideIds : 0)  ///< all flags that files of this program may have
 };
 
 /// All files that this program reads and writes have this flag; it is 0 where they have none.
@@ -77,19 +80,20 @@ enum Section : std::uint32_t { kOffsets, kTargets, kWeights, kIds, kSections };
 
 struct SectionEntry {
   std::uint64_t offset;  ///< place of the first byte of data in the file
-  std::uint64_t bytes;   ///< without padding
+  std::uint64_t bytes;   ///< number of bytes without padding
   bool operator==(const SectionEntry&) const = default;
 };
 
-/// Says what a file holds of the graph: the rows [first_row, last_row) and the edges [first_edge, last_edge).
+/// The part of the graph that a file holds: the rows [first_row, last_row) and the edges [first_edge,
+/// last_edge).
 struct Extent {
   std::uint64_t first_row, last_row, first_edge, last_edge;
 };
 
-/// The header of a part says this besides. In a file that holds the whole graph all of it is 0.
+/// The facts that the header of a part adds. In a file that holds the whole graph all of it is 0.
 struct PartEntry {
   std::uint32_t number, parts;
-  std::uint32_t holds_ids;  ///< 1: the original ids of all vertices are in this part
+  std::uint32_t holds_ids;  ///< whether (1) the original ids of all vertices are in this part
   std::uint32_t unused;
   Extent extent;
   std::uint64_t graph_checksum;  ///< checksum of all parts, and the same in each
@@ -99,13 +103,13 @@ struct Header {
   std::array<char, 8> magic;
   std::uint32_t version;
   std::uint32_t flags;
-  std::uint64_t vertices;  ///< vertices of the whole graph, as edges and flags
+  std::uint64_t vertices;  ///< number of vertices of the whole graph, as edges and flags
   std::uint64_t edges;
   std::array<SectionEntry, kSections> sections;  ///< absent ones have 0 bytes
   SectionEntry checksums;
   std::uint64_t checksums_checksum;
   PartEntry part;
-  std::array<std::uint8_t, 4096 - 128 - sizeof(PartEntry)> reserved;  ///< zero
+  std::array<std::uint8_t, 4096 - 128 - sizeof(PartEntry)> reserved;  ///< zeros
   std::uint64_t checksum;                                             ///< XXH3-64 of all the bytes before it
 };
 static_assert(sizeof(Header) == kPageBytes && std::is_trivially_copyable_v<Header>);
@@ -127,7 +131,7 @@ constexpr std::uint32_t weight_flags(WeightType type) {
   return kWeighted | (bytes_of(type) == 8 ? std::uint32_t{kWideWeights} : 0U) |
          (is_whole(type) ? std::uint32_t{kWholeWeights} : 0U);
 }
-/// Returns the type that such flags tell.
+/// Returns the type of the weights of a graph with these flags.
 constexpr WeightType weight_type(std::uint32_t flags) {
   const bool wide = (flags & kWideWeights) != 0;
   if ((flags & kWholeWeights) != 0) return wide ? WeightType::u64 : WeightType::u32;
@@ -155,7 +159,7 @@ Extent extent_of(const Header& header);
 /// Returns the elements, none where the file has no such section.
 Elements elements_of(const Header& header, std::uint32_t section);
 std::uint64_t header_checksum(const Header& header);
-/// Returns what all parts of a graph have as the checksum of the graph. Expects their headers in order.
+/// Returns the checksum of the graph, which all its parts have. Expects their headers in order.
 std::uint64_t graph_checksum(std::span<const Header> parts);
 /// Returns the section that has a block, by the block's number among all blocks.
 std::uint32_t section_of(const Header& header, std::uint64_t block);
@@ -166,7 +170,7 @@ std::uint64_t file_bytes(const Header& header);
 
 /// Returns the name of a part in the folder of its graph, such as "0002-of-0004".
 std::string part_name(std::uint32_t number, std::uint32_t parts);
-/// Says which part such a name stands for; nothing for other names.
+/// The number of a part; nothing for names that are not of parts.
 struct PartNumber {
   std::uint32_t number, parts;
 };

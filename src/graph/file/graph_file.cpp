@@ -18,12 +18,12 @@ namespace edgewire::graph {
 
 struct GraphFile::Mapping {
   std::string path;
-  std::array<std::optional<SectionSpace>, kSections> spaces;  ///< of a folder; they outlive its parts
-  std::vector<std::unique_ptr<GraphPart>> parts;              ///< those that are here, or the whole file
-  std::array<const std::uint8_t*, kSections> sections{};      ///< of the whole graph
-  std::vector<std::array<SectionSpace::Addresses, kSections>> mapped;  ///< [part]: pages of its file
+  std::array<std::optional<SectionSpace>, kSections> spaces;  ///< spaces of a folder; they outlive its parts
+  std::vector<std::unique_ptr<GraphPart>> parts;              ///< parts that are here, or the whole file
+  std::array<const std::uint8_t*, kSections> sections{};      ///< sections of the whole graph
+  std::vector<std::array<SectionSpace::Addresses, kSections>> mapped;  ///< pages of the parts' files, [part]
   const GraphPart* with_ids = nullptr;                                 ///< the part that holds original ids
-  Header layout{};                                                     ///< of the whole graph as one file
+  Header layout{};  ///< layout of the whole graph as one file
   std::string table;
   Direction direction = Direction::out;
 
@@ -81,7 +81,7 @@ void GraphFile::Mapping::fail_missing(std::uint64_t row) const {
 void GraphFile::Mapping::each_part(std::uint64_t first, std::uint64_t last, Check check) const {
   const auto ends_before = [](const auto& part, std::uint64_t row) { return part->extent().last_row <= row; };
   auto part = std::lower_bound(parts.begin(), parts.end(), first, ends_before);
-  if (first == last) {  // there may be none
+  if (first == last) {  // there may be no part
     if (part == parts.end()) --part;
     if ((*part)->extent().first_row <= first && first <= (*part)->extent().last_row)
       (**part.*check)(first, first);

@@ -136,15 +136,16 @@ void GraphPart::check_header(Kind kind) {
   const std::uint64_t bytes = file_.bytes();
   if (bytes == 0) throw Error(fmt::format("{}: the file is empty", file_.path()));
   if (bytes < sizeof header_) {
-    file_.fail(
-        bytes,
-        "the file ends within its header; not an Edgewire graph (see `edgewire convert`), or cut short");
+    file_.fail(bytes,
+               "the file ends within its header; it is not an Edgewire graph (see `edgewire convert`), or is "
+               "cut short");
   }
   std::memcpy(&header_, file_.data(), sizeof header_);
-  if (header_.magic != kMagic) file_.fail(0, "not an Edgewire graph (see `edgewire convert`)");
+  if (header_.magic != kMagic) file_.fail(0, "it is not an Edgewire graph (see `edgewire convert`)");
   if (header_.version != kVersion && header_.version != kPartVersion) {
-    file_.fail(offsetof(Header, version), fmt::format("format version {}, but this program reads version {}",
-                                                      header_.version, kVersion));
+    file_.fail(offsetof(Header, version),
+               fmt::format("the file has format version {}, but this program reads version {}",
+                           header_.version, kVersion));
   }
   if (header_checksum(header_) != header_.checksum)
     file_.fail(0, "the header is damaged (its checksum differs)");
@@ -154,7 +155,7 @@ void GraphPart::check_header(Kind kind) {
                             header_.part.number, header_.part.parts, folder.empty() ? "." : folder));
   }
   if (!is_part(header_) && kind == Kind::part)
-    throw Error(fmt::format("{}: it is a whole graph, and no part of one as its name says", file_.path()));
+    throw Error(fmt::format("{}: it is a whole graph, not a part of one as its name says", file_.path()));
   if ((header_.flags & kWideIds) != kIdFlag)
     throw Error(fmt::format("{}: its vertex ids have {} bits, and this program's have {}: use {}",
                             file_.path(), kIds64 ? 32 : 64, kIds64 ? 64 : 32,
@@ -169,7 +170,7 @@ void GraphPart::check_header(Kind kind) {
   const Header expected = lay_out(header_.vertices, header_.edges, header_.flags,
                                   is_part(header_) ? std::optional(header_.part) : std::nullopt);
   if (header_.sections != expected.sections || header_.checksums != expected.checksums) {
-    file_.fail(offsetof(Header, sections), "the sections are not where they should be");
+    file_.fail(offsetof(Header, sections), "the sections are not at their places");
   }
   if (bytes != graph::file_bytes(header_)) {
     file_.fail(
@@ -208,11 +209,11 @@ void GraphPart::check_block(std::uint32_t section, std::uint64_t block) const {
     file_.fail(start, "the block of the file from here is damaged (its checksum differs)");
   }
   check_content(section, block);
-  if (is_part(header_)) file_.release(start, start + length);  // readers have them at other addresses
+  if (is_part(header_)) file_.release(start, start + length);  // readers use the pages at other addresses
   mark.store(true, std::memory_order_release);
 }
 
-/// Checks the content of a block. A right checksum says that nothing was damaged, not that a sane program
+/// Checks the content of a block. A right checksum says that nothing was damaged, not that a correct program
 /// wrote it.
 void GraphPart::check_content(std::uint32_t section, std::uint64_t block) const {
   const SectionEntry& entry = header_.sections[section];
@@ -236,7 +237,7 @@ void GraphPart::check_content(std::uint32_t section, std::uint64_t block) const 
     const PlainId largest = largest_of(plain(values));
     if (!values.empty() && largest >= header_.vertices)
       file_.fail(place(*std::ranges::max_element(values)),
-                 fmt::format("target {} in a graph of {} vertices", largest, header_.vertices));
+                 fmt::format("target {} is beyond the graph's {} vertices", largest, header_.vertices));
   } else if (section == kWeights) {
     weights_at(data(kWeights), header_).visit([&](const auto all) {
       const auto values = in_block(all, lead_of(entry), block);

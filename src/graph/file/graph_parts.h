@@ -15,13 +15,13 @@
 
 namespace edgewire::graph {
 
-/// A mapped file of the layout in format.h, and the checks of what it holds. Rows and elements have their
+/// A mapped file of the layout in format.h, and the checks of its content. Rows and elements have their
 /// numbers in the whole graph. All const members are thread safe; they throw Error with path and byte offset.
 class GraphPart {
  public:
   enum class Kind { whole, part };
-  /// Maps the file and checks its header, which must be that of such a file. `name`: what messages call it;
-  /// empty: `path`.
+  /// Maps the file and checks its header, which must be of this kind. `name`: what messages call it; empty:
+  /// `path`.
   GraphPart(const std::string& path, const std::string& name, Kind kind);
 
   MappedFile& file() noexcept { return file_; }
@@ -57,8 +57,8 @@ class GraphPart {
   mutable std::vector<std::atomic<bool>> checked_;
 };
 
-/// Opens the parts that are in the folder, in order: one at least. Throws Error where there are none, and
-/// where they are not of one graph.
+/// Opens the parts that are in the folder, in order: at least one. Throws Error where there are none, and
+/// where they belong to several graphs.
 std::vector<std::unique_ptr<GraphPart>> open_parts(const std::string& folder);
 
 /// Returns the names of the parts in a folder, in order. Throws Error where it cannot be read.
@@ -70,7 +70,7 @@ class SectionSpace {
  public:
   using Addresses = std::pair<const std::uint8_t*, const std::uint8_t*>;
 
-  /// Takes addresses for so many bytes. Throws Error with `name`.
+  /// Takes addresses for `bytes`. Throws Error with `name`.
   SectionSpace(std::uint64_t bytes, const std::string& name);
   ~SectionSpace();
   SectionSpace(const SectionSpace&) = delete;

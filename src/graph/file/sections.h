@@ -12,12 +12,12 @@
 
 namespace edgewire::graph {
 
-/// Puts elements [first, first + count) of a section at `to`.
+/// A function that puts elements [first, first + count) of a section at `to`.
 using FillSection =
     std::function<void(std::uint32_t section, std::uint64_t first, std::uint64_t count, std::byte* to)>;
 
-/// Writes all of a file that holds a whole graph, whose header is laid out, but for its name: the sections by
-/// workers in blocks, which need that much memory each, then checksums and header, which get complete.
+/// Writes a file that holds a whole graph, whose header is laid out, but not its name: the sections by
+/// workers, which need the memory of a block each, then the checksums and the header, which it completes.
 /// Several workers call `fill`. `step`: for `progress`. Throws Error.
 void write_sections(OutputFile& output, Header& header, int workers, const FillSection& fill,
                     const char* step, const Progress& progress);

@@ -168,7 +168,7 @@ BuildSummary write_labelled(Builder& builder, OutputFile& output, OutputFile* ta
   try {
     labels.commit();
   } catch (...) {
-    output.remove_named();  // without its table it is of no use
+    output.remove_named();  // a graph without its table is of no use
     throw;
   }
   return summary;

@@ -26,15 +26,15 @@
 
 namespace edgewire::graph {
 
-/// Returns the path of the table beside a graph. Where the graph is a link and nothing is beside it: the one
-/// beside the file that the link leads to.
+/// Returns the path of the table beside a graph. Where the graph is a link without a table beside it, that is
+/// the one beside the file that the link leads to.
 std::string labels_path(const std::string& graph_path);
 
 /// Names for output. All const members are thread safe.
 class VertexNames {
  public:
   /// Maps and checks the table where the graph needs one. Throws Error with the table's path (and line) when
-  /// it is missing, damaged or that of another graph. The graph must outlive this.
+  /// it is missing, damaged or belongs to another graph. The graph must outlive this.
   explicit VertexNames(const GraphFile& graph);
 
   /// Returns whether names come from a table. Otherwise they are the ids that the converted file had.
@@ -56,9 +56,9 @@ class VertexNames {
   std::vector<std::uint64_t> starts_;  ///< byte of every 16th name
 };
 
-/// Appends a name as a field of a table, as RFC 4180 has it. Blanks at its ends, and what begins a comment,
-/// are quoted as well: some readers, ours among them, take them for something else. `Text` is a std::string
-/// or a fmt::memory_buffer.
+/// Appends a name as a field of a table, as RFC 4180 defines it. Blanks at its ends, and what begins a
+/// comment, are quoted as well: some readers, ours among them, take them for something else. `Text` is a
+/// std::string or a fmt::memory_buffer.
 template <class Text>
 void append_name(Text& text, std::string_view name, char separator) {
   const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
@@ -74,7 +74,7 @@ void append_name(Text& text, std::string_view name, char separator) {
 
 /// Writes the names of a table, in the order of the vertices, and returns their checksum.
 std::uint64_t write_labels(OutputFile& table, std::span<const std::string_view> names);
-/// Writes the first line, which names the graph that the table of so many names belongs to.
+/// Writes the first line, which names the graph that the table with `count` names belongs to.
 void write_labels_header(OutputFile& table, std::uint64_t count, std::uint64_t graph_checksum,
                          std::uint64_t names_checksum);
 

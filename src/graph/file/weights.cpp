@@ -22,7 +22,7 @@ void add_to(WeightFacts& facts, std::span<const std::uint64_t> weights) {
     facts.least = std::min(facts.least, weight);
     facts.largest = std::max(facts.largest, weight);
   }
-  constexpr std::uint64_t kFloats = 1 << 24;  // and all below
+  constexpr std::uint64_t kFloats = 1 << 24;  // floats hold all whole numbers up to this
   if (!facts.floats || facts.largest <= kFloats) return;
   facts.floats = std::all_of(weights.begin(), weights.end(),
                              [](std::uint64_t weight) { return is_float(static_cast<double>(weight)); });
@@ -86,12 +86,14 @@ bool is_near(std::string_view text, double value) {
 
 /// Returns whether a double, printed with as many digits as its text has, is that text again.
 bool comes_back(std::string_view text, double value) {
-  constexpr std::size_t kAlways = std::numeric_limits<double>::digits10;  // so many digits come back
+  // Number of digits that always come back.
+  constexpr std::size_t kAlways = std::numeric_limits<double>::digits10;
   const bool normal = std::abs(value) >= std::numeric_limits<double>::min();
-  const std::size_t others = text.starts_with("0.") ? 2 : 1;  // no digits that count, in what is not whole
+  // Characters that are no significant digits, in fractions.
+  const std::size_t others = text.starts_with("0.") ? 2 : 1;
   if (normal && text.size() <= kAlways + others) return true;
   if (normal && is_near(text, value)) return true;
-  constexpr std::size_t kMost = 767;  // digits that a double has
+  constexpr std::size_t kMost = 767;  // most digits that a double has
   std::array<char, kMost + 16> printed;
   const auto print = [&](auto... how) {
     const auto end = std::to_chars(printed.begin(), printed.end(), value, how...).ptr;

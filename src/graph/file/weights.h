@@ -21,15 +21,15 @@ namespace edgewire::graph {
 std::string to_text(Weight weight);
 void append_text(std::string& text, Weight weight);
 
-/// Whole numbers above this one are as likely times as weights.
+/// The largest usual weight. Whole numbers above this one are as likely times as weights.
 inline constexpr std::uint64_t kLargestUsualWeight = 1 << 24;
 
-/// Says what some weights have in common, which tells how to store them.
+/// The facts that some weights have in common, which decide how to store them.
 struct WeightFacts {
   std::uint64_t least = ~std::uint64_t{0}, largest = 0;  ///< least and largest of the whole numbers
-  bool any = false;                                      ///< there are weights
-  bool whole = true;                                     ///< all are whole numbers from 0 to 2^64 - 1
-  bool floats = true;  ///< a float holds each of them, as far as a double does
+  bool any = false;                                      ///< whether there are weights
+  bool whole = true;                                     ///< whether all are whole numbers from 0 to 2^64 - 1
+  bool floats = true;  ///< whether a float holds each of them, as far as a double does
 
   void add(Weights weights) noexcept;
   void add(const WeightFacts& others) noexcept;
@@ -110,7 +110,7 @@ class PackedWeights {
 template <class Number>
 using WeightKey = std::conditional_t<sizeof(Number) == 4, std::uint32_t, std::uint64_t>;
 
-/// Returns a number that orders as the weight does: negative ones first, -0 as 0.
+/// Returns a number a key that orders as the weight does: negative ones first, -0 as 0.
 template <class Number>
 WeightKey<Number> weight_key(Number weight) {
   using Key = WeightKey<Number>;

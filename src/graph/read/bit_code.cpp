@@ -8,9 +8,9 @@ namespace edgewire::graph {
 
 namespace {
 
-constexpr unsigned kLongest = 56;  ///< bits of a number
+constexpr unsigned kLongest = 56;  ///< most bits of a number
 
-/// Takes the bits of a number below its highest one, after the code of how many they are.
+/// Takes the bits of a number below its highest one, after the code of their number.
 std::optional<std::uint64_t> lower_bits(BitStream& bits, std::optional<std::uint64_t> width) noexcept {
   if (!width || *width > kLongest) return std::nullopt;
   return (std::uint64_t{1} << *width | bits.take(static_cast<unsigned>(*width))) - 1;
@@ -78,7 +78,7 @@ void BitStream::fail(std::string_view what) const {
 BitCodeReader::BitCodeReader(BitCode code, std::uint64_t parameter) : code_(code), parameter_(parameter) {
   for (std::size_t index = 0; index < table_.size(); ++index) {
     std::array<std::uint8_t, 16> bytes{};
-    bytes.fill(0xFF);  // what follows ends any code
+    bytes.fill(0xFF);  // the ones that follow end any code
     bytes[0] = static_cast<std::uint8_t>(index >> (kIndexBits - 8));
     bytes[1] = static_cast<std::uint8_t>(index << (16 - kIndexBits) | 0xF);
     BitStream bits{std::span<const std::uint8_t>(bytes)};

@@ -24,12 +24,12 @@ namespace {
 
 struct CountedEdges {
   std::uint64_t vertices = 0;
-  std::uint64_t entries = 0;  ///< lines that hold an edge
-  bool weighted = false;      ///< each line has a weight
-  bool symmetric = false;     ///< each edge is also meant the other way
-  bool negated = false;       ///< each edge is also there the other way, its weight negated
-  LineShape shape;            ///< ids and weights are filled in by read_edges()
-  std::string_view header;    ///< what messages call the line with the counts
+  std::uint64_t entries = 0;  ///< number of lines that hold an edge
+  bool weighted = false;      ///< whether each line has a weight
+  bool symmetric = false;     ///< whether each edge also goes the other way
+  bool negated = false;       ///< whether each edge also goes the other way, with its weight negated
+  LineShape shape;            ///< shape of lines; ids and weights are filled in by read_edges()
+  std::string_view header;    ///< name of the line with the counts, for messages
 };
 
 /// Throws Error when the counts of the header cannot be right or are more than is supported. `line` points
@@ -57,8 +57,8 @@ void add_negated(EdgeSink& sink, int worker, const ParsedEdges& edges) {
 }
 
 /// Reads the edges that follow `line`, which has the counts, and writes the graph. Its vertices keep their
-/// ids, 1 to `vertices`; where that is far more than have edges, only those that have edges become vertices.
-/// `lines` takes its lines from `first`.
+/// ids, 1 to `vertices`; where few of them have edges, only those become vertices. `lines` takes its lines
+/// from `first`.
 BuildSummary read_edges(Conversion& conversion, HeaderLines& lines, const Piece& first, std::string_view line,
                         CountedEdges counted) {
   Input& input = conversion.input;
@@ -144,7 +144,7 @@ void read_size(const Input& input, const Piece& piece, std::string_view line, Co
   if (fields.more()) fields.fail("expected nothing after ROWS COLUMNS ENTRIES");
   if (*rows != *columns) {
     input.fail_line(piece, line.data(),
-                    fmt::format("a matrix of {} x {} is not square: not a graph", *rows, *columns));
+                    fmt::format("a matrix of {} x {} is not square, so it is no graph", *rows, *columns));
   }
   header.vertices = *rows;
   header.entries = *entries;

@@ -33,7 +33,7 @@ namespace edgewire::graph {
 
 namespace {
 
-constexpr std::size_t kBufferBytes = 64 << 10;  // buffer of standard input
+constexpr std::size_t kBufferBytes = 64 << 10;  // bytes of the buffer of standard input
 
 class PlainReader final : public ByteStream {
  public:
@@ -79,7 +79,7 @@ class Decoder : public ByteStream {
     return made;
   }
 
-  /// Ends a member, when what there is has been read up to its end.
+  /// Ends a member, which has been read up to its end.
   void end_member() {
     if (may_be_padded()) skip_zeros();
     ended_ = raw_.peek().empty();
@@ -91,9 +91,9 @@ class Decoder : public ByteStream {
     std::size_t made = 0;
     bool member_ended = false;
   };
-  /// Goes on with `in`, which is empty at the end of the file, and writes up to `room` bytes.
+  /// Decodes `in`, which is empty at the end of the file, and writes up to `room` bytes.
   virtual Step decode(std::span<const std::uint8_t> in, char* to, std::size_t room) = 0;
-  /// Makes ready for the next member.
+  /// Prepares for the next member.
   virtual void restart() {}
   /// Returns whether zeros may follow a member, as on tapes and block devices.
   virtual bool may_be_padded() const { return false; }
@@ -128,9 +128,10 @@ class GzipReader final : public Decoder {
 
  private:
   Step decode(std::span<const std::uint8_t> in, char* to, std::size_t room) override {
+    // The library would wait for a whole header.
     if (!in.empty() && std::exchange(at_header_, false) &&
         (in[0] != 0x1F || (in.size() > 1 && in[1] != 0x8B)))
-      damaged(0, "incorrect header check");  // it would wait for a whole header
+      damaged(0, "incorrect header check");
     state_->next_in = const_cast<std::uint8_t*>(in.data());
     state_->avail_in = limited(in.size());
     state_->next_out = reinterpret_cast<std::uint8_t*>(to);
@@ -159,7 +160,8 @@ class ZstdReader final : public Decoder {
  public:
   explicit ZstdReader(RawBytes& raw) : Decoder(raw, "Zstandard"), stream_(ZSTD_createDStream()) {
     if (stream_ == nullptr) throw std::bad_alloc();
-    // The limit allows also what `zstd --long` writes; the window is the memory that the file makes us take.
+    // The limit also allows the output of `zstd --long`; the window is the memory that the file makes us
+    // take.
     constexpr int kWindowBits = 30;
     ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax, kWindowBits);
   }
@@ -171,7 +173,7 @@ class ZstdReader final : public Decoder {
     ZSTD_inBuffer in = {from.data(), from.size(), 0};
     const std::size_t result = ZSTD_decompressStream(stream_, &out, &in);
     if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)
-      refuse(in.pos, "needs more memory to be unpacked than there is");
+      refuse(in.pos, "needs more memory for unpacking than there is");
     if (ZSTD_isError(result) != 0) damaged(in.pos, ZSTD_getErrorName(result));
     return {in.pos, out.pos, result == 0};
   }
@@ -186,7 +188,7 @@ class ZstdReader final : public Decoder {
 class XzReader final : public Decoder {
  public:
   explicit XzReader(RawBytes& raw) : Decoder(raw, "xz") {
-    constexpr std::uint64_t kMemory = std::uint64_t{2} << 30;  // the most that a file can make us take
+    constexpr std::uint64_t kMemory = std::uint64_t{2} << 30;  // most memory that a file may need
     if (lzma_stream_decoder(&stream_, kMemory, LZMA_CONCATENATED) != LZMA_OK) throw std::bad_alloc();
   }
   ~XzReader() override { lzma_end(&stream_); }
@@ -201,8 +203,8 @@ class XzReader final : public Decoder {
     const Step step = {in.size() - stream_.avail_in, room - stream_.avail_out, result == LZMA_STREAM_END};
     if (result == LZMA_MEM_ERROR || result == LZMA_MEMLIMIT_ERROR)
       refuse(step.used,
-             fmt::format("needs {} of memory to be unpacked, and {}", readable_bytes(lzma_memusage(&stream_)),
-                         result == LZMA_MEM_ERROR ? "there is less" : "2 GB are the most that it may take"));
+             fmt::format("needs {} of memory for unpacking, and {}", readable_bytes(lzma_memusage(&stream_)),
+                         result == LZMA_MEM_ERROR ? "there is less" : "it may take at most 2 GB"));
     if (result != LZMA_OK && result != LZMA_STREAM_END && result != LZMA_BUF_ERROR) {
       damaged(step.used, result == LZMA_OPTIONS_ERROR ? "unknown options" : "incorrect data check");
     }
@@ -280,7 +282,7 @@ bool is_zstandard_data(std::span<const std::uint8_t> bytes) {
 bool is_bzip2_block(std::span<const std::uint8_t> bytes) {
   constexpr std::array<std::uint8_t, 6> kBlock = {0x31, 0x41, 0x59, 0x26, 0x53, 0x59};
   constexpr std::array<std::uint8_t, 6> kEnd = {0x17, 0x72, 0x45, 0x38, 0x50, 0x90};
-  bytes = bytes.first(std::min(bytes.size(), kBlock.size()));  // fewer where the file is cut short
+  bytes = bytes.first(std::min(bytes.size(), kBlock.size()));  // fewer bytes where the file is cut short
   return std::equal(bytes.begin(), bytes.end(), kBlock.begin()) ||
          std::equal(bytes.begin(), bytes.end(), kEnd.begin());
 }

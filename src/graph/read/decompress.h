@@ -15,13 +15,13 @@
 
 namespace edgewire::graph {
 
-/// A file that is mapped, or standard input ("-"), which may be a pipe, front to back. Not thread safe.
+/// A mapped file, or standard input ("-"), which may be a pipe, front to back. Not thread safe.
 class RawBytes {
  public:
-  /// Throws Error with the path and the system's reason.
+  /// Opens the input. Throws Error with the path and the system's reason.
   explicit RawBytes(const std::string& path);
 
-  /// The name that messages use: the path, or "stdin".
+  /// Returns the name that messages use: the path, or "stdin".
   const std::string& name() const noexcept { return name_; }
   bool is_file() const noexcept { return file_.has_value(); }
   /// Returns all bytes of a file. It is empty for standard input.
@@ -36,7 +36,7 @@ class RawBytes {
   /// ends. They are valid until the next call. Throws Error when the system cannot read.
   std::span<const std::uint8_t> peek(std::size_t least = 1);
   void use(std::size_t count) noexcept { used_ += count; }
-  /// Starts a file again, so that none of it is used any more.
+  /// Starts again at the first byte of a file.
   void restart() noexcept { used_ = 0; }
   std::uint64_t used() const noexcept { return used_; }
 
@@ -47,7 +47,7 @@ class RawBytes {
   std::string name_;
   std::optional<MappedFile> file_;
   std::uint64_t used_ = 0;
-  // The buffer is for standard input only: what is in it begins at this offset.
+  // The buffer is for standard input only: its content begins at this offset.
   std::vector<std::uint8_t> buffer_;
   std::uint64_t buffer_offset_ = 0;
 };
@@ -76,36 +76,36 @@ std::unique_ptr<ByteStream> more_members(RawBytes& raw, bool gzip);
 /// Returns whether a Zstandard frame begins here, one that is skipped (RFC 8878, section 3.1.2) among them.
 bool is_zstandard(std::span<const std::uint8_t> bytes);
 
-/// Returns whether a file that begins so, and whose name does not say it, is taken for a packed one.
+/// Returns whether a file that begins like this counts as packed although its name does not say so.
 bool begins_as_packed(std::string_view text);
 /// Returns whether `raw` begins as a file of one of these formats.
 bool is_compressed(RawBytes& raw);
 
-/// Part of a compressed file that says how long it is, so that several can be unpacked side by side: a block
-/// of BGZF (the SAM/BAM format specification, section 4.1: a gzip member whose extra field says its length),
-/// or a Zstandard frame that says how much it holds. Other gzip members do not say where they end.
+/// A part of a compressed file that says how long it is, so that several can be unpacked side by side: a
+/// block of BGZF (the SAM/BAM format specification, section 4.1: a gzip member whose extra field says its
+/// length), or a Zstandard frame that says how much it holds. Other gzip members do not say where they end.
 struct PackedPart {
   std::span<const std::uint8_t> packed;
-  std::uint64_t offset = 0;  ///< place in the file
+  std::uint64_t offset = 0;  ///< offset in the file
   std::size_t plain_bytes = 0;
   bool gzip = false;
 };
 
-/// The parts that a file begins with. All but unpack() are not thread safe. All throw Error with path and
-/// byte offset (in the compressed file) when the data is damaged or cut short.
+/// The parts that a file begins with. Only unpack() is thread safe. All throw Error with path and byte offset
+/// (in the compressed file) when the data is damaged or cut short.
 class PartReader {
  public:
   /// Returns nothing where `raw`, which must outlive it, does not begin with several such parts, or is no
   /// file.
   static std::optional<PartReader> of(RawBytes& raw);
 
-  /// Returns the next parts, with `plain_bytes` in all or more; fewer where there are no more.
+  /// Returns the next parts, with at least `plain_bytes` in all; fewer where there are no more.
   std::vector<PackedPart> take(std::size_t plain_bytes);
   /// Returns how many plain bytes the parts hold.
   static std::size_t plain_bytes(std::span<const PackedPart> parts);
   /// Writes the plain bytes of the parts. There must be one byte more room than they have. Thread safe.
   void unpack(std::span<const PackedPart> parts, char* to) const;
-  /// Returns what follows the parts: members and frames that are none; null at the end of the file.
+  /// Returns the bytes behind the parts: other members and frames; null at the end of the file.
   std::unique_ptr<ByteStream> others();
 
  private:
@@ -127,8 +127,8 @@ bool is_tar(std::string_view first_block);
 /// (KONECT). The rest of the archive is read through after it, so that damage is noticed.
 class TarReader final : public ByteStream {
  public:
-  /// `archive` stands after its first block, which is `first_block`. Throws Error, with `name` (the
-  /// archive's), when it holds no such file.
+  /// Makes a reader. `archive` stands after its first block, which is `first_block`. Throws Error, with
+  /// `name` (the archive's), when it holds no such file.
   TarReader(std::unique_ptr<ByteStream> archive, std::string name, std::string_view first_block);
 
   std::size_t read(char* to, std::size_t room) override;
@@ -142,7 +142,7 @@ class TarReader final : public ByteStream {
   std::unique_ptr<ByteStream> archive_;
   std::string name_;
   std::string member_;
-  std::uint64_t left_ = 0;  ///< bytes of the member that have not been read
+  std::uint64_t left_ = 0;  ///< number of bytes of the member that have not been read
 };
 
 }  // namespace edgewire::graph

@@ -33,7 +33,7 @@ const char* skip_line(const char* at, const char* end) {
   return at == end ? end : at + 1;
 }
 
-/// Returns the place after the field that begins at `at`; attributes in braces are one.
+/// Returns the place after the field that begins at `at`; attributes in braces are one field.
 const char* skip_field(const char* at, const char* end) {
   if (*at == '{') {
     std::string_view weight;
@@ -61,7 +61,7 @@ int leading_digits(const char* at, std::uint64_t& value) {
       (((digits & 0x7F7F7F7F7F7F7F7FU) + 0x7676767676767676U) | digits) & 0x8080808080808080U;
   const int count = others == 0 ? 8 : std::countr_zero(others) / 8;
   if (count == 0) return 0;
-  digits <<= 64 - 8 * count;  // zeros before them
+  digits <<= 64 - 8 * count;  // shifts zeros before the digits
   digits = digits * 10 + (digits >> 8);
   value =
       ((digits & 0xFF000000FFU) * 0xF424000000064U + (digits >> 16 & 0xFF000000FFU) * 0x271000000001U) >> 32;
@@ -94,7 +94,7 @@ class EdgeParser {
       }
       return;
     }
-    constexpr int kLines = 32;  // so many, where lines are not plain
+    constexpr int kLines = 32;  // lines to parse at a time where they are not plain
     do {
       parse_plain();
       for (int line = 0; line < kLines; ++line)
@@ -140,7 +140,7 @@ class EdgeParser {
     edges_.is_wide = true;
   }
 
-  /// Looks for a CR within a line in what comes next, some KB at a time. Plain lines have none.
+  /// Looks for a CR within a line in the text ahead, some KB at a time. Plain lines have none.
   void refuse_cr() {
     constexpr std::size_t kBytes = 16 << 10;
     const auto at = static_cast<std::size_t>(at_ - piece_.text.data());
@@ -180,7 +180,7 @@ class EdgeParser {
   Weight weight() {
     at_ = skip_blanks(at_, end_);
     if (at_ == end_ || *at_ == '\n') fail(at_, "the weight is missing");
-    std::uint64_t few_digits = 0;  // the usual weight
+    std::uint64_t few_digits = 0;  // the value of the usual weight
     const int digits = end_ - at_ > 8 ? leading_digits(at_, few_digits) : 0;
     if (digits > 0 && (is_blank(at_[digits]) || at_[digits] == '\n')) {
       at_ += digits;
@@ -209,7 +209,7 @@ class EdgeParser {
     }
   }
 
-  /// Returns whether the line has more fields, which all are 0.
+  /// Returns whether the line has more fields, which are all 0.
   bool zeros_follow() const {
     const char* at = skip_blanks(at_, end_);
     bool zeros = at != end_ && *at != '\n';
@@ -278,8 +278,8 @@ class EdgeParser {
   WeightReader weights_;
   const char* at_;
   const char* end_;
-  const char* begin_ = nullptr;  // of the line's first field
-  std::size_t cr_free_ = 0;      // up to here no CR is within a line, of those that are not plain
+  const char* begin_ = nullptr;  // start of the line's first field
+  std::size_t cr_free_ = 0;      // place up to which no line that is not plain has a CR within
 };
 
 }  // namespace
@@ -314,7 +314,7 @@ void each_edge_piece(const Conversion& conversion, std::span<Input* const> input
 }
 
 std::vector<std::uint64_t> sample_sources(std::span<Input* const> inputs, LineShape shape) {
-  shape.rounded = nullptr;  // whoever reads these lines says it
+  shape.rounded = nullptr;  // the reader of these lines reports it
   std::vector<std::uint64_t> sources;
   ParsedEdges edges;
   for (Input* const input : inputs)

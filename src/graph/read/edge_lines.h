@@ -17,30 +17,31 @@
 
 namespace edgewire::graph {
 
-/// Says what the lines must look like. Lines that are blank or begin with #, % or // are skipped. Fields are
+/// The form that lines must have. Lines that are blank or begin with #, % or // are skipped. Fields are
 /// separated by spaces, tabs or commas. What NetworkX writes in braces is one field.
 struct LineShape {
   std::uint64_t min_id = 0;
   std::uint64_t max_id = ~std::uint64_t{0};
-  std::uint64_t origin = 0;  ///< min_id or 0: ids are given less this
-  int fields = 0;            ///< fields that each line must have, the mark included; 0 for any number
-  bool weighted = false;     ///< the third field is a weight, or has one in braces: {'weight': 4}
-  bool named = false;        ///< the remedy for ids that are no numbers is --labels
-  bool vertex = false;       ///< a line is a vertex alone, read as an edge from it to itself
-  char mark = 0;             ///< each edge begins with this field, each comment with c (DIMACS); 0: none
-  bool zero_loops = false;   ///< an edge from a vertex to itself is refused unless it weighs 0
-  std::string hint = {};     ///< added to messages about a wrong number of fields
-  RoundedWeights* rounded = nullptr;  ///< is told of weights that are; may be null
+  std::uint64_t origin = 0;  ///< number to subtract from ids: min_id or 0
+  int fields = 0;         ///< number of fields that each line must have, the mark included; 0 for any number
+  bool weighted = false;  ///< whether the third field is a weight, or has one in braces: {'weight': 4}
+  bool named = false;     ///< whether the remedy for ids that are no numbers is --labels
+  bool vertex = false;    ///< whether a line is a vertex alone, read as an edge from it to itself
+  char mark = 0;  ///< field with which each edge begins, while comments begin with c (DIMACS); 0: none
+  bool zero_loops = false;  ///< whether an edge from a vertex to itself is refused unless it weighs 0
+  std::string hint = {};    ///< text added to messages about a wrong number of fields
+  RoundedWeights* rounded = nullptr;  ///< receiver of rounded weights; may be null
 };
 
 /// The edges of one piece of text: ids of 32 bits, or of 64 where some need them.
 struct ParsedEdges {
-  // They only grow, so that they are filled with zeros once. Source and target of each edge, less the origin.
+  // Source and target of each edge, less the origin. The vectors only grow, so they are filled with zeros
+  // once.
   std::vector<std::uint32_t> narrow;
   std::vector<std::uint64_t> wide;
-  std::size_t ids = 0;   ///< ids in one of the two
-  bool is_wide = false;  ///< they are in `wide`
-  WeightList weights;    ///< one for each edge when weighted, else empty
+  std::size_t ids = 0;   ///< number of ids in one of the two
+  bool is_wide = false;  ///< whether the ids are in `wide`
+  WeightList weights;    ///< weights, one for each edge when weighted, else empty
 
   std::size_t size() const noexcept { return ids / 2; }
   void add_to(EdgeSink& sink, int worker) const {
@@ -62,20 +63,19 @@ void each_edge_piece(const Conversion& conversion, std::span<Input* const> input
                      const Piece& first,
                      const std::function<void(int worker, const ParsedEdges& edges)>& take);
 
-/// Returns the sources of edges all over the inputs. Lines that are wrong are left to those who read all of
-/// them.
+/// Returns the sources of edges all over the inputs. Faulty lines are left to the readers of all lines.
 std::vector<std::uint64_t> sample_sources(std::span<Input* const> inputs, LineShape shape);
 
-/// Says what the first line of a piece that holds an edge looks like.
+/// The form of the first line of a piece that holds an edge.
 struct FirstEdge {
   const char* at = nullptr;
-  int fields = 0;         ///< 0 when there is no such line
-  bool weighted = false;  ///< there is a third field, and if that is in braces it has a weight
-  bool named = false;     ///< the weight is in braces, called so
+  int fields = 0;         ///< number of fields; 0 when there is no such line
+  bool weighted = false;  ///< whether there is a third field, and if that is in braces it has a weight
+  bool named = false;     ///< whether the weight is in braces, with its name
 };
 FirstEdge first_edge(const Piece& piece);
 
-/// Messages say this of lines that end in CR alone.
+/// The words of messages about lines that end in CR alone.
 inline constexpr std::string_view kCrAlone =
     "lines end in CR alone, as on old Macs; tr '\\r' '\\n' < FILE > NEW makes them readable";
 /// Returns the first CR that does not end a line (before LF, or at the end); npos for none. It would hide
@@ -85,28 +85,28 @@ std::size_t cr_within_line(std::string_view text);
 /// Returns true for a line that is skipped: #, % or //.
 bool is_comment(const char* at, const char* end);
 
-/// Says what plain lines look like, see parse_plain_lines().
+/// The form of plain lines, see parse_plain_lines().
 struct PlainShape {
   std::uint64_t min_id = 0;
   std::uint64_t max_id = ~std::uint64_t{0};
-  std::uint64_t origin = 0;                     ///< at most min_id: ids are given less this
-  std::array<char, 3> gaps = {' ', '\t', ','};  ///< one of these stands between the two ids
+  std::uint64_t origin = 0;                     ///< number to subtract from ids, at most min_id
+  std::array<char, 3> gaps = {' ', '\t', ','};  ///< characters that may stand between the two ids
 };
 
-/// Says how far parse_plain_lines() came.
+/// The place that parse_plain_lines() has reached.
 template <class Id>
 struct PlainLines {
-  const char* next = nullptr;  ///< the line that was not read, or the end of the text
-  Id* ids_end = nullptr;       ///< behind the last id that was written
+  const char* next = nullptr;  ///< first line that was not read, or the end of the text
+  Id* ids_end = nullptr;       ///< end of the ids that were written
 };
 
-/// So many bytes that can be read must stand before the text.
+/// The number of readable bytes that must stand before the text.
 inline constexpr std::size_t kBeforePlainLines = 16;
 
 /// Reads the lines that most edge lists are made of, many at a time: "SOURCE TARGET\n" (or "\r\n") of two
-/// numbers with up to 16 digits and one gap between them, up to the first that is not of this shape; some
-/// lines before that one, and those in the last bytes of the text, may be left, too. Writes source and target
-/// of each to `ids`, which has room for half as many ids as the text has bytes. `Id` is std::uint32_t or
+/// numbers with up to 16 digits and one gap between them, up to the first line of another shape; some lines
+/// before that one, and those in the last bytes of the text, may be left, too. Writes source and target of
+/// each to `ids`, which has room for half as many ids as the text has bytes. `Id` is std::uint32_t or
 /// std::uint64_t. Reads nothing on processors other than x86-64.
 template <class Id>
 PlainLines<Id> parse_plain_lines(std::string_view text, const PlainShape& shape, Id* ids);

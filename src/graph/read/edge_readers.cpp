@@ -19,7 +19,7 @@ namespace edgewire::graph {
 
 namespace {
 
-/// Says how METIS graphs are read.
+/// Returns a hint on how METIS graphs are read.
 std::string metis_hint() { return fmt::format(" (METIS graphs are read with {})", opt::format("metis")); }
 
 BuildSummary read_lines(Conversion& conversion, LineShape shape, const Piece& first,
@@ -108,8 +108,9 @@ BuildSummary read_snap(Conversion conversion) {
   if (shape.weighted && third == ThirdField::unsaid && edge.fields > 3 && !timed) {
     conversion.input.fail_line(
         first, edge.at,
-        fmt::format("{} fields; an edge list has SOURCE TARGET [WEIGHT]. {} says which to read, such as {}",
-                    edge.fields, opt::columns, opt::columns("1,2")));
+        fmt::format(
+            "{} fields; an edge list has SOURCE TARGET [WEIGHT]. {} says which fields to read, such as {}",
+            edge.fields, opt::columns, opt::columns("1,2")));
   }
   shape.hint = metis_hint();
   WeightColumn& column = conversion.options.column;

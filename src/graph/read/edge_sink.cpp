@@ -20,9 +20,10 @@ namespace edgewire::graph {
 
 namespace {
 
-constexpr std::size_t kGroups = 16;  // of chunks, for each worker: the last ones end at about the same time
+// Groups of chunks for each worker, so that workers end at about the same time.
+constexpr std::size_t kGroups = 16;
 
-constexpr std::size_t kAhead = 512;  // ids that the processor is asked to load before they are needed
+constexpr std::size_t kAhead = 512;  // ids that are prefetched before they are needed
 
 template <class Chunk, class Visit>
 void each_id(const Chunk& chunk, const Visit& visit) {
@@ -83,7 +84,7 @@ class IdSet {
 
   void collect(const std::vector<Chunk>& chunks, int workers) {
     std::mutex mutex;
-    std::vector<std::vector<std::uint64_t>> runs;  // sorted; two of about the same length are merged
+    std::vector<std::vector<std::uint64_t>> runs;  // sorted runs; two of about the same length are merged
     const auto merge_in = [&](std::vector<std::uint64_t> run) {
       for (;;) {
         std::vector<std::uint64_t> other;
@@ -127,7 +128,7 @@ class IdSet {
 }  // namespace
 
 void EdgeSink::add_narrow(int worker, std::span<const std::uint32_t> ids, Weights weights) {
-  static thread_local std::vector<std::uint64_t> wide;  // kept for the next call
+  static thread_local std::vector<std::uint64_t> wide;  // memory that is kept for the next call
   wide.assign(ids.begin(), ids.end());
   add(worker, wide, weights);
 }
@@ -177,8 +178,8 @@ void MemorySink::add_vertices(int worker, std::span<const std::uint64_t> ids) {
   chunks_[static_cast<std::size_t>(worker)].back().vertices = true;
 }
 
-/// Returns all chunks, in the order of their first ids: so the builder gets sorted edges if the input is
-/// sorted, and need not sort them.
+/// Returns all chunks, in the order of their first ids: so edges are sorted if the input is sorted, and the
+/// builder need not sort them.
 std::vector<MemorySink::Chunk> MemorySink::take_chunks() {
   std::vector<Chunk> chunks;
   for (auto& of_worker : chunks_) std::move(of_worker.begin(), of_worker.end(), std::back_inserter(chunks));
@@ -208,8 +209,8 @@ BuildSummary MemorySink::write_chunks(const Progress& progress) {
     throw Error(fmt::format("{}: vertex id {} is larger than the {} that is supported with {}{}", shape_.name,
                             max_id, kMaxVertices - 1, opt::keep_ids, kMoreVertices));
   }
-  std::uint64_t vertices =
-      chunks.empty() ? 0 : max_id + 1;  // 0 when max_id is 2^64 - 1: only used when given
+  // 0 when max_id is 2^64 - 1; used for Numbering::given alone.
+  std::uint64_t vertices = chunks.empty() ? 0 : max_id + 1;
   std::vector<std::uint64_t> original_ids;
   const auto build_with = [&](const auto& vertex_of) {
     require_memory(shape_.name, vertices * 8);
@@ -225,14 +226,15 @@ BuildSummary MemorySink::write_chunks(const Progress& progress) {
       }
       if (!chunk.wide.empty()) builder.add(worker, std::span(chunk.wide), weights, vertex_of);
     };
-    // A worker takes many chunks in a row, so that hardly a bucket gets some of two workers in turns.
+    // A worker takes many chunks in a row, so that hardly any bucket gets edges of two workers in turns.
     const std::uint64_t groups = std::min(chunks.size(), kGroups * static_cast<std::size_t>(options.workers));
     parallel_for(
         options.workers, groups,
         [&](int worker, std::uint64_t group) {
           for (std::uint64_t i = chunks.size() * group / groups; i < chunks.size() * (group + 1) / groups;
+               // Each chunk is freed when its edges have been copied.
                ++i)
-            take(worker, std::exchange(chunks[i], {}));  // freed as soon as its edges have been copied
+            take(worker, std::exchange(chunks[i], {}));
         },
         "numbering vertices", progress);
     BuildSummary summary = builder.write(output_, original_ids, 0, progress);

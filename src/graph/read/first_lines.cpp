@@ -36,7 +36,7 @@ bool may_be_title(std::string_view field) {
   return (std::isalpha(first) != 0 || first == '_' || first >= kBeyondAscii) && !is_one_of(field, kMissing);
 }
 
-/// Decides what the first lines of one input say.
+/// The decision on the first lines of one input.
 class Look {
  public:
   Look(Input& input, const ConvertOptions& options)
@@ -71,7 +71,7 @@ class Look {
   }
 
  private:
-  /// Returns what --labels says, of lines that the reader will refuse.
+  /// Returns what --labels says, for lines that the reader will refuse.
   FirstLines as_said(bool table) const {
     return {.names = options_.labels,
             .table = table || separator_ == ';' || separator_ == '|',
@@ -81,7 +81,7 @@ class Look {
   /// Takes the next line that is no comment. Returns false at the end.
   bool next(std::string_view& line) {
     while (!rest_.empty()) {
-      if (!whole_ && rest_.find('\n') == rest_.npos) return false;  // a part of a line
+      if (!whole_ && rest_.find('\n') == rest_.npos) return false;  // the rest is a part of a line
       line = cut_line(rest_);
       const std::string_view text = trimmed(line);
       if (!text.empty() && comment_of(text) == Comment::none) return true;
@@ -126,7 +126,7 @@ class Look {
     return true;
   }
 
-  /// Throws Error where fields beside the ends are words, too: which are the ends?
+  /// Throws Error where fields beside the ends are words, too, so that the ends are unclear.
   void refuse_words_beside(const Line& row) const {
     for (const std::size_t i : others())
       if (!row[i].empty() && !is_number(row[i])) fail(row, which_columns());
@@ -192,13 +192,13 @@ class Look {
     return false;
   }
 
-  /// What the rows below the first line have in common.
+  /// The facts that the rows below the first line have in common.
   struct Rows {
-    Line first;                            ///< the first of them
-    std::uint64_t count = 0, numbers = 0;  ///< numbers: both of whose ids are
-    bool recur = false;                    ///< an id of the first line is one of theirs
-    bool any_figures = false;  ///< a column has numbers in all of them, but in the first line none
-    bool any_titles = false;   ///< and what it has there may be its name; no column of ids
+    Line first;                            ///< first of the rows
+    std::uint64_t count = 0, numbers = 0;  ///< numbers of rows, and of rows whose ids are both numbers
+    bool recur = false;                    ///< whether an id of the first line recurs in them
+    bool any_figures = false;  ///< whether a column has numbers in all rows, but none in the first line
+    bool any_titles = false;   ///< whether a name may stand there; columns of ids do not count
   };
   Rows look_at_rows() {
     Rows rows;
@@ -221,7 +221,7 @@ class Look {
     return rows;
   }
 
-  /// Refuses a pair of names that columns have, where it may be an edge all the same.
+  /// Refuses a pair of names of columns where it may be an edge, too.
   [[noreturn]] void refuse_known() {
     fail(first_,
          fmt::format("{:.60} and {:.60} are names of columns, but may be an edge: {} takes them for columns; "
@@ -235,11 +235,11 @@ class Look {
                      first_[source_], first_[target_], taken_for_columns(column(source_), column(target_)),
                      taken_for_columns(source_ + 1, target_ + 1)));
   }
-  /// Returns the options by which these columns hold names.
+  /// Returns the options that make these columns hold names.
   static std::string taken_for_columns(const auto& source, const auto& target) {
     return options::together(opt::labels.said(), opt::columns(fmt::format("{},{}", source, target)));
   }
-  /// Returns what --columns calls a column by its name.
+  /// Returns the name of a column as --columns takes it.
   std::string column(std::size_t place) const {
     const std::string_view name = first_[place];
     return name.find_first_of(", \"") == name.npos ? std::string(name) : fmt::format("'\"{}\"'", name);
@@ -252,13 +252,13 @@ class Look {
   const ConvertOptions& options_;
   const ChosenColumns chosen_;
   Piece piece_;
-  bool whole_ = false;  ///< the piece is all of the input
+  bool whole_ = false;  ///< whether the piece is all of the input
   std::string_view rest_, first_text_;
   char separator_ = ' ';
   Line first_, row_;
   std::size_t source_ = 0, target_ = 1;
-  bool by_place_ = false;  ///< nobody says which columns they are
-  bool known_ = false;     ///< the first line has names that only columns have
+  bool by_place_ = false;  ///< whether no name tells the columns
+  bool known_ = false;     ///< whether the first line has names that only columns have
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Fields of the lines of tables, and what the first lines of a table or an edge list say of it: whether ids
-// are names, and whether it has a header.
+// Fields of the lines of tables, and the facts in the first lines of a table or an edge list: whether ids are
+// names, and whether it has a header.
 #pragma once
 
 #include <optional>
@@ -19,17 +19,17 @@ using Line = std::vector<std::string_view>;
 bool split_fields(std::string_view line, char separator, Line& fields);
 /// Does the same, and takes away blanks within quotes as well.
 bool split_trimmed(std::string_view line, char separator, Line& fields);
-/// Returns what separates the fields of a first line: a tab where it has one, else the one of ; | , that it
+/// Returns the separator of the fields of a first line: a tab where it has one, else the one of ; | , that it
 /// has most of, else spaces.
 char separator_of(std::string_view line);
-/// Returns what separates names in an edge list where --labels says that there are some.
+/// Returns the separator of names in an edge list where --labels says that there are names.
 char separator_of_names(std::string_view line);
-/// Returns the separator of a table whose first line says it for spreadsheets, such as sep=; none for other
+/// Returns the separator of a table whose first line tells it to spreadsheets, such as sep=; none for other
 /// lines.
 std::optional<char> told_separator(std::string_view line);
 
-/// What --columns chooses: the names or numbers of source, target and, as a third one, weight; empty where it
-/// chooses nothing.
+/// The columns that --columns chooses: the names or numbers of source, target and, as a third one, weight;
+/// empty where it chooses nothing.
 struct ChosenColumns {
   Line columns;
 
@@ -41,18 +41,18 @@ struct ChosenColumns {
   /// Returns whether one of them is called by its name.
   bool by_name() const;
 };
-/// `columns`: the text of the option, to which the result points. Throws UsageError where it is not
+/// Parses `columns`, the text of the option, to which the result points. Throws UsageError where it is not
 /// SOURCE,TARGET[,WEIGHT].
 ChosenColumns chosen_columns(std::string_view columns);
 
-/// What the first lines say.
+/// The facts in the first lines.
 struct FirstLines {
-  bool names = false;    ///< ids are names
-  bool guessed = false;  ///< nobody has said so: each id must be one that is no number
-  bool header = false;   ///< where ids are names: the first line names the columns
-  bool sure = false;     ///< header: --columns or a pair that is known says so
-  bool table = false;    ///< where ids are names: only the reader of tables reads it
-  char separator = 0;    ///< where ids are names; 0: no edge is among the lines that were looked at
+  bool names = false;    ///< whether ids are names
+  bool guessed = false;  ///< whether this is a guess: then no id may be a number
+  bool header = false;   ///< whether the first line names the columns, where ids are names
+  bool sure = false;     ///< whether --columns or a known pair of names tells the header
+  bool table = false;    ///< whether only the reader of tables reads it, where ids are names
+  char separator = 0;    ///< separator where ids are names; 0: no edge is in these lines
 };
 
 /// Looks at what comes next in an edge list or a table, without moving on. Ids are names where `options` say
@@ -60,7 +60,7 @@ struct FirstLines {
 /// as well as a header.
 FirstLines first_lines(Input& input, const ConvertOptions& options);
 
-/// What a message says of ids that were taken for names.
+/// Returns the words of a message about ids that were taken for names.
 std::string note_of_names(const FirstLines& lines);
 /// Throws Error for an id that is a number beside others that were taken for names.
 [[noreturn]] void refuse_number(const Input& input, const Piece& piece, std::string_view id, const char* at);

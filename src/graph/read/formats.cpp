@@ -34,24 +34,24 @@ constexpr std::array<FormatName, 12> kFormats = {{
     {Format::sg, "sg", "GAP's serialized graph", ".sg", false},
     {Format::wsg, "wsg", "GAP's weighted serialized graph", ".wsg", false},
     {Format::u32_pairs, "u32pairs", "pairs of u32", ".u32 .bin .u32pairs", false},
-    {Format::webgraph, "webgraph", "WebGraph's BVGraph", "", false},  // its ending is METIS's, too
+    {Format::webgraph, "webgraph", "WebGraph's BVGraph", "", false},  // METIS has the same ending
     {Format::ew, "ew", "Edgewire's own", ".ew", false},
 }};
 
-/// The first bytes of a file say this of its content.
+/// The facts of a file's content that its first bytes tell.
 struct Content {
-  std::optional<Format> format;  ///< by a mark that only this format has; csv by its header
-  std::string_view foreign;      ///< a format that is not supported
-  bool text = false;             ///< neither text nor binary: empty
+  std::optional<Format> format;  ///< format, by a mark that only this format has; csv by its header
+  std::string_view foreign;      ///< name of a format that is not supported
+  bool text = false;             ///< whether it is text; neither text nor binary: empty
   bool binary = false;
-  std::size_t binary_at = 0;  ///< the first byte that shows it
-  bool table = false;         ///< the first line is a header with source and target, or says the separator
-  bool separated = false;     ///< it says the separator
-  bool empty = true;          ///< no line with data
-  bool edges = false;         ///< the first line is one of an edge list
+  std::size_t binary_at = 0;  ///< first byte that shows binary data
+  bool table = false;  ///< whether the first line is a header with source and target, or says the separator
+  bool separated = false;  ///< whether the first line says the separator
+  bool empty = true;       ///< whether there is no line with data
+  bool edges = false;      ///< whether the first line is one of an edge list
 };
 
-/// The first bytes of formats that are not supported, and what these are called.
+/// The first bytes of formats that are not supported, and their names.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kForeign = {
     {{"PK\x03\x04", "a zip archive"},
      {"\x93NUMPY", "a NumPy array"},
@@ -74,11 +74,11 @@ bool is_control(char c) { return static_cast<unsigned char>(c) < 32 && (c < '\t'
 
 /// Text of two or four bytes for each character.
 struct WideText {
-  std::string_view encoding;  ///< as iconv calls it; empty: it is none
-  bool sure = false;          ///< it is hardly pairs of 32-bit ids: all characters are ASCII, of two bytes
+  std::string_view encoding;  ///< encoding as iconv calls it; empty: it is none
+  bool sure = false;  ///< whether it is hardly pairs of 32-bit ids: all characters are ASCII, of two bytes
 };
 
-/// Returns what a file is that begins so.
+/// Returns the encoding of a file that begins with `start`.
 WideText wide_text(std::string_view start) {
   using namespace std::string_view_literals;
   if (start.starts_with("\xFF\xFE\0\0"sv) || start.starts_with("\0\0\xFE\xFF"sv)) return {"UTF-32"};
@@ -182,8 +182,8 @@ std::string readable() {
   throw Error(fmt::format("{}: {}", input.path(), what));
 }
 
-/// Refuses what is not supported, as `what` says, and names what reads it. `content`: what it is called, if
-/// it is known.
+/// Refuses a content that is not supported, as `what` says, and names a program that reads it. `content`: its
+/// name, if it is known.
 [[noreturn]] void refuse_foreign(const Input& input, const std::string& what, std::string_view content) {
   std::error_code none;  // stdin and members of archives are no files
   const bool is_file = std::filesystem::is_regular_file(input.path(), none);
@@ -208,9 +208,10 @@ void check_content(Input& input, const Content& content, const FormatName& forma
   if (format.text && content.binary && !content.format) {
     const std::string_view before = input.peek().substr(0, content.binary_at);
     if (format.format == Format::metis && !asked && before.find('\n') == before.npos)
-      refuse(input, fmt::format("it is binary, so it is no METIS graph; one of WebGraph has its counts and "
-                                "codes in {}: put that file beside",
-                                beside_webgraph(input.path(), ".properties")));
+      refuse(input,
+             fmt::format("it is binary, so it is no METIS graph; a graph of WebGraph has its counts and "
+                         "codes in {}: put that file beside",
+                         beside_webgraph(input.path(), ".properties")));
     refuse(input, fmt::format("line {}, column {}: binary data, but {} says {}",
                               1 + std::count(before.begin(), before.end(), '\n'), column_of(before), who,
                               format.option));
@@ -264,7 +265,8 @@ void refuse_cr_alone(Input& input) {
     refuse(input, fmt::format("its {}", kCrAlone));
 }
 
-/// Refuses lines of a METIS graph: where all vertices have as many neighbours they could be edges as well.
+/// Refuses lines of a METIS graph: where all vertices have equally many neighbours, they could be edges as
+/// well.
 void refuse_metis(Input& input, Format format) {
   if (format != Format::snap && format != Format::csv && format != Format::el && format != Format::wel)
     return;

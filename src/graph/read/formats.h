@@ -10,7 +10,7 @@
 
 namespace edgewire::graph {
 
-/// `tsv` is a table with tabs that is written; `csv` reads it.
+/// The formats of graphs. `tsv`, a table with tabs, is only written; `csv` reads it.
 enum class Format {
   automatic,
   snap,
@@ -30,8 +30,8 @@ enum class Format {
 
 struct FormatName {
   Format format;
-  std::string_view option;   ///< as in --format mtx
-  std::string_view words;    ///< as in "this is Matrix Market"
+  std::string_view option;   ///< word as in --format mtx
+  std::string_view words;    ///< words as in "this is Matrix Market"
   std::string_view endings;  ///< endings of file names, separated by spaces
   bool text;
 };
@@ -55,13 +55,14 @@ inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 /// Moves behind the mark, where the text has it. Throws Error for text in UTF-16 and UTF-32.
 void skip_byte_order_mark(Input& input);
 
-/// Returns what a text that begins so is taken for by those who read it as an edge list; empty: for one.
+/// Returns the name of what readers of edge lists take a text for that begins with `start`; empty: an edge
+/// list.
 std::string mistaken_for(std::string_view start);
 
 /// Returns the format to read `input` as: `asked`, or for Format::automatic the one that its name and its
 /// content tell. Throws Error, with the file and what would work, when the content contradicts `asked` or the
-/// name, and when the format is unknown or not supported. With `columns` (--columns) it is a table, with
-/// `labels` (--labels) an edge list where the name says either, or nothing, as that of stdin.
+/// name, and when the format is unknown or not supported. With `columns` (--columns) it is a table; with
+/// `labels` (--labels) an edge list, where the name allows it or says nothing, as that of stdin.
 Format choose_format(Input& input, Format asked, bool columns, bool labels);
 
 }  // namespace edgewire::graph

@@ -28,7 +28,7 @@ struct GapHeader {
   bool directed = false;
   std::uint64_t edges = 0;
   std::uint64_t vertices = 0;
-  std::uint64_t record_bytes = 4;  ///< size of a neighbour
+  std::uint64_t record_bytes = 4;  ///< size in bytes of a neighbour
 
   std::uint64_t offsets_bytes() const { return (vertices + 1) * 8; }
   std::uint64_t targets_at() const { return kGapHeaderBytes + offsets_bytes(); }
@@ -59,7 +59,7 @@ GapHeader read_header(Input& input, bool weighted) {
   return header;
 }
 
-/// Reads the offsets piece by piece, so that a short compressed file with large counts takes no memory.
+/// Reads the offsets piece by piece, so that a short compressed file with large counts takes little memory.
 std::vector<std::uint64_t> read_offsets(Input& input, const GapHeader& header) {
   require_memory(input.path(), header.offsets_bytes() * 2);
   std::vector<std::uint64_t> offsets;
@@ -115,7 +115,7 @@ std::int32_t whole_weight(const Export& task, PlainId source, std::uint64_t inde
 }
 
 void set(std::uint32_t& neighbour, PlainId vertex, const Export&, PlainId, std::uint64_t) {
-  neighbour = static_cast<std::uint32_t>(vertex);  // there are 2^31 at most
+  neighbour = static_cast<std::uint32_t>(vertex);  // there are at most 2^31 vertices
 }
 
 void set(WeightedNeighbour& neighbour, PlainId vertex, const Export& task, PlainId source,
@@ -218,7 +218,7 @@ BuildSummary read_gap_binary(Conversion conversion, bool weighted) {
   const GapHeader header = read_header(input, weighted);
   const std::vector<std::uint64_t> offsets = read_offsets(input, header);
   options.weighted = options.weighted && weighted;
-  options.undirected = options.undirected && header.directed;  // else both ways are there already
+  options.undirected = options.undirected && header.directed;  // an undirected file has both ways already
   start(conversion,
         {.numbering = GraphShape::Numbering::counted,
          .vertices = header.vertices,
@@ -247,7 +247,7 @@ BuildSummary read_gap_binary(Conversion conversion, bool weighted) {
           std::memcpy(&target, piece.text.data() + at, 4);
           if (weighted) std::memcpy(&weight, piece.text.data() + at + 4, 4);
           if (target >= header.vertices) {
-            input.fail(piece.offset + at, fmt::format("target {} in a graph of {} vertices",
+            input.fail(piece.offset + at, fmt::format("target {} is beyond the graph's {} vertices",
                                                       static_cast<std::int32_t>(target), header.vertices));
           }
           const auto source = static_cast<PlainId>(row);
@@ -262,10 +262,10 @@ BuildSummary read_gap_binary(Conversion conversion, bool weighted) {
       });
   if (sink.sum(asymmetry.load(std::memory_order_relaxed)) != 0) {
     throw Error(fmt::format(
-        "{}: byte 0: the file says that it is undirected, but some edge is there in one direction only",
+        "{}: byte 0: the file says that it is undirected, but some edge goes in one direction only",
         input.path()));
   }
-  Piece in_edges;  // a share has none
+  Piece in_edges;  // a share has no in-edges
   while (input.next_records(in_edges, 1, header.file_end())) {
   }
   if (input.next_records(in_edges, 1, Input::kToEnd))

@@ -98,7 +98,7 @@ void Input::carry(std::uint64_t wanted) {
   try {
     count = stream_->read(carry_.data() + kept, wanted - kept);
   } catch (...) {
-    share_end_ = offset_;  // workers that come later get nothing
+    share_end_ = offset_;  // workers that come later get no piece
     throw;
   }
   carry_.resize(kept + count);
@@ -148,7 +148,7 @@ void Input::sample(std::uint64_t record_bytes, const std::function<void(const Pi
                                                    : end + 1);
     try {
       take(piece);
-    } catch (const Error&) {  // whoever reads these bytes meets it again
+    } catch (const Error&) {  // the reader of these bytes meets the error again
     }
   };
   if (streamed()) return take_whole(peek());
@@ -168,7 +168,7 @@ void Input::sample(std::uint64_t record_bytes, const std::function<void(const Pi
   raw_.expect_scattered_reads(false);
 }
 
-/// Unpacks the parts into the piece, behind room for what is carried over.
+/// Unpacks the parts into the piece, behind room for the carried bytes.
 void Input::unpack(std::span<const PackedPart> parts, Piece& piece, std::size_t plain, std::uint64_t turn) {
   try {
     if (piece.storage.size() < kCarryRoom + plain + 1) piece.storage.resize(kCarryRoom + plain + 1);
@@ -181,7 +181,7 @@ void Input::unpack(std::span<const PackedPart> parts, Piece& piece, std::size_t 
   }
 }
 
-/// Gives the next piece of a file in parts. Returns false where there are none: what is left comes from the
+/// Gives the next piece of a file in parts. Returns false where there are none: the rest comes from the
 /// stream.
 bool Input::next_part_lines(Piece& piece, std::unique_lock<std::mutex>& lock) {
   for (;;) {
@@ -211,7 +211,7 @@ bool Input::next_part_lines(Piece& piece, std::unique_lock<std::mutex>& lock) {
   }
 }
 
-/// Makes what was carried over, and the first `whole` bytes of what was unpacked, the text of the piece.
+/// Makes the carried bytes, and the first `whole` unpacked bytes, the text of the piece.
 void Input::hand_out(Piece& piece, std::size_t whole, std::uint64_t lines) {
   piece.offset = offset_;
   piece.line = line_;
@@ -282,7 +282,7 @@ void Input::each_piece(std::span<Input* const> inputs, int workers, const Progre
   std::mutex mutex;
   std::exception_ptr failure;
   std::pair<std::size_t, std::uint64_t> failed_place;
-  std::atomic<std::uint64_t> used{0};  // for the progress alone
+  std::atomic<std::uint64_t> used{0};  // bytes for the progress alone
   std::uint64_t bytes = 0;
   for (const Input* input : inputs) bytes += input->file_bytes();
   run_workers(workers, [&](int worker) {
@@ -322,7 +322,7 @@ void Input::each_piece(std::span<Input* const> inputs, int workers, const Progre
 }
 
 void Input::fail(std::uint64_t offset, std::string_view what) const {
-  refuse_changed_files();  // that may be why
+  refuse_changed_files();  // a change may be the cause
   throw Error(fmt::format("{}: byte {}: {}", path(), offset, what));
 }
 

@@ -92,23 +92,23 @@ class Lines {
   const Input& input_;
   const Piece& piece_;
   char separator_;
-  const char* blanks_;  ///< around fields
+  const char* blanks_;  ///< blanks around fields
   std::string_view rest_;
   std::string_view line_;
   std::string unquoted_;
 };
 
-/// Says what the lines look like. Lines that are blank, and comments (see comment_of()), are skipped. Fields
-/// stand between separators; blanks around them do not count. A field in double quotes may hold separators,
-/// and a double quote as two. Names hold no control characters.
+/// The form of the lines. Lines that are blank, and comments (see comment_of()), are skipped. Fields stand
+/// between separators; blanks around them do not count. A field in double quotes may hold separators, and a
+/// double quote as two. Names hold no control characters.
 struct LabelledShape {
   char separator = ' ';               ///< tab, comma, or a space for any number of blanks
-  int fields = 0;                     ///< fields of each line
-  std::size_t begin = 0;              ///< of the first line with an edge in its piece
-  bool weighted = false;              ///< the third is a weight
-  bool chosen = false;                ///< --columns says so, or that it is none
+  int fields = 0;                     ///< number of fields of each line
+  std::size_t begin = 0;              ///< start of the first line with an edge in its piece
+  bool weighted = false;              ///< whether the third is a weight
+  bool chosen = false;                ///< whether --columns says whether the third is a weight
   bool guessed = false;               ///< see FirstLines
-  RoundedWeights* rounded = nullptr;  ///< is told of weights that are; may be null
+  RoundedWeights* rounded = nullptr;  ///< receiver of rounded weights; may be null
 };
 
 /// Returns the shape that the first line of the piece with an edge tells. It has no fields when there is no
@@ -128,7 +128,7 @@ LabelledShape shape_of(const Input& input, const Piece& piece, const FirstLines&
 /// Comments that may be meant as lines of names. Thread safe.
 class LeftOut {
  public:
-  /// `fields`: those of other lines.
+  /// Makes an empty list. `fields`: the number of fields of other lines.
   LeftOut(const LabelledShape& shape, int fields) : shape_(shape), fields_(fields) {}
 
   void add(const Input& input, const Piece& piece, std::string_view comment) {
@@ -144,8 +144,8 @@ class LeftOut {
                                   input.path(), input.line_of(piece, comment.data()), comment)};
     if (first_.size() > kMost) first_.erase(std::prev(first_.end()));
   }
-  /// Returns what to say of the first one whose other end is a vertex; empty where there is none. `names`:
-  /// those of all vertices, in order.
+  /// Returns a note on the first one whose other end is a vertex; empty where there is none. `names`:
+  /// the names of all vertices, in order.
   std::string note(const std::vector<std::string_view>& names) const {
     for (const auto& [offset, comment] : first_)
       if (std::ranges::binary_search(names, comment.end)) return comment.note;
@@ -153,7 +153,7 @@ class LeftOut {
   }
 
  private:
-  static constexpr std::size_t kMost = 100;  // that are looked at: files may have millions
+  static constexpr std::size_t kMost = 100;  // most comments that are looked at: files may have millions
   struct Left {
     std::string end, note;
   };
@@ -169,7 +169,7 @@ class LeftOut {
   const LabelledShape& shape_;
   int fields_;
   std::mutex mutex_;
-  std::map<std::uint64_t, Left> first_;  ///< by the offset
+  std::map<std::uint64_t, Left> first_;  ///< first comments by their offset
 };
 
 /// Adds the edges of a piece to `edges`, and their names to `names`. With `vertices` a line is a vertex
@@ -211,8 +211,9 @@ void parse_labelled_lines(const Input& input, const Piece& piece, const Labelled
 bool is_comment_beside_names(const Input& input, const Piece& piece, std::string_view line) {
   const Comment comment = comment_of(line);
   if (comment != Comment::unclear) return comment == Comment::clear;
+  // ##VERSION at the head of many files is a comment.
   const std::string_view mark = line.substr(0, line.starts_with("//") ? 2 : 1);
-  if (line.substr(mark.size()).starts_with(mark)) return true;  // as ##VERSION at the head of many files
+  if (line.substr(mark.size()).starts_with(mark)) return true;
   input.fail_line(
       piece, line.data(),
       fmt::format("a comment has a blank after {0}; put a name that begins with {0} into double quotes",
@@ -222,7 +223,7 @@ bool is_comment_beside_names(const Input& input, const Piece& piece, std::string
 std::uint32_t NameSet::number(std::string_view name) {
   const auto known = numbers_.find(name);
   if (known != numbers_.end()) return known->second;
-  if (names_.size() == kMaxNames) throw Error("there are more names than the 4294967294 that are supported");
+  if (names_.size() == kMaxNames) throw Error("there are more names than the supported 4294967294");
   const auto number = static_cast<std::uint32_t>(names_.size());
   numbers_.emplace(names_.emplace_back(name), number);
   return number;
@@ -261,8 +262,8 @@ BuildSummary build_labelled(Conversion& conversion, std::vector<LabelledPart>& p
       conversion.options.workers, chunks.size(),
       [&](int worker, std::uint64_t index) {
         const std::vector<std::uint32_t>& vertex = chunks[index].first->vertices;
-        const LabelledEdges chunk =
-            std::exchange(*chunks[index].second, {});  // freed when its edges are copied
+        // Each chunk is freed when its edges are copied.
+        const LabelledEdges chunk = std::exchange(*chunks[index].second, {});
         builder.add(worker, std::span(chunk.ids),
                     conversion.options.weighted ? chunk.weights.view() : Weights(),
                     [&](std::uint32_t name) { return vertex[name]; });

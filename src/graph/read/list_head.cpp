@@ -21,7 +21,7 @@ namespace {
 
 using Edges = ListHead::Edges;
 
-/// Returns what KONECT's first line says; nothing for other lines.
+/// Returns the head that KONECT's first line tells; nothing for other lines.
 std::optional<ListHead> konect_head(std::string_view line) {
   constexpr std::array<std::string_view, 9> kWeights = {"unweighted",    "positive",         "posweighted",
                                                         "signed",        "multisigned",      "weighted",
@@ -44,7 +44,7 @@ std::optional<ListHead> konect_head(std::string_view line) {
   return head;
 }
 
-/// Takes what KONECT's second line counts, EDGES LEFT RIGHT; nothing of other lines.
+/// Takes the counts of KONECT's second line, EDGES LEFT RIGHT; nothing of other lines.
 void take_counts(const Input& input, const Piece& piece, std::string_view line, ListHead& head) {
   if (!line.starts_with('%')) return;
   Fields fields(input, piece, line.substr(1));

@@ -1,4 +1,4 @@
-// What comments at the head of an edge list say of its edges: those of KONECT (`% bip unweighted`, then
+// The comments at the head of an edge list that tell of its edges: those of KONECT (`% bip unweighted`, then
 // `% EDGES LEFT RIGHT`) and of SNAP (`# Undirected graph: NAME`).
 #pragma once
 
@@ -16,32 +16,32 @@
 
 namespace edgewire::graph {
 
-/// What the heads of an edge list in one file or several say.
+/// The facts in the heads of an edge list in one file or several.
 struct ListHead {
   enum class Edges {
-    directed,    ///< or it does not say
-    undirected,  ///< each edge is meant both ways
-    bipartite    ///< sources and targets have ids of their own, each from 1 on
+    directed,    ///< goes from source to target, or the head does not say
+    undirected,  ///< has each edge both ways
+    bipartite    ///< has separate ids for sources and targets, each from 1 on
   };
   Edges edges = Edges::directed;
-  bool weighted = false;  ///< the third field is a weight
-  bool timed = false;     ///< a fourth field, where there is one, is a time
+  bool weighted = false;  ///< whether the third field is a weight
+  bool timed = false;     ///< whether a fourth field, where there is one, is a time
   /// The ids of a bipartite graph are from 1 to these; 0: it does not say.
   std::uint64_t left = 0, right = 0;
-  std::vector<std::uint64_t> counts{};  ///< numbers of edges, of each input that says one
-  std::string path;                     ///< the file that says it
-  std::string line;                     ///< the comment, for messages
+  std::vector<std::uint64_t> counts{};  ///< numbers of edges in the inputs that say one
+  std::string path;                     ///< file that says it
+  std::string line;                     ///< comment, for messages
 };
 
-/// Returns what the heads of the inputs say together. Throws Error where one is bipartite and does not count
-/// its vertices, or another one counts others.
+/// Returns the facts of all heads together. Throws Error where one is bipartite and does not count its
+/// vertices, or another one counts others.
 ListHead head_of(std::span<Input* const> inputs);
 
-/// Hands on edges whose head says more than that they are directed, or how many there are. Targets of a
+/// A sink that hands on edges whose head says more than that they are directed, or their number. Targets of a
 /// bipartite graph get the ids that follow those of its sources.
 class HeadedSink final : public EdgeSink {
  public:
-  /// Both outlive this. Throws UsageError where options do not fit the head.
+  /// Makes a sink. `sink` and `head` outlive it. Throws UsageError where options do not fit the head.
   HeadedSink(EdgeSink& sink, const ListHead& head, const ConvertOptions& options);
 
   int rank() const noexcept override { return sink_.rank(); }
@@ -62,7 +62,7 @@ class HeadedSink final : public EdgeSink {
   /// Looks at edges between names, which are written elsewhere. Throws Error where a name is on both sides of
   /// a bipartite graph.
   void look_at(const std::vector<LabelledPart>& parts, const std::vector<std::string_view>& names);
-  /// Says, after all edges, how they were read, where that may be a surprise.
+  /// Says, after all edges, how they were read, where that may surprise.
   void tell(bool labelled) const;
 
  private:

@@ -21,9 +21,9 @@ namespace {
 /// it has NCON weights, and whether a neighbour has a weight after it.
 struct MetisHeader {
   std::uint64_t vertices = 0;
-  std::uint64_t edges = 0;          ///< each is in the lines of both its ends
-  std::uint64_t fields = 2;         ///< of the line
-  std::uint64_t vertex_fields = 0;  ///< before the first neighbour
+  std::uint64_t edges = 0;          ///< number of edges; each is in the lines of both its ends
+  std::uint64_t fields = 2;         ///< number of fields of the line
+  std::uint64_t vertex_fields = 0;  ///< number of fields before the first neighbour
   bool edge_weights = false;
 };
 
@@ -88,8 +88,8 @@ bool counts_from_0(const MetisHeader& header, const Input& input, const Piece& p
   return false;
 }
 
-/// Calls take(neighbour, weight) for what the line of a vertex says; vertices count from 0. Weights are read
-/// by `weights`; null: they are skipped.
+/// Calls take(neighbour, weight) for each neighbour in the line of a vertex; vertices count from 0. Weights
+/// are read by `weights`; null: they are skipped.
 template <class Take>
 void each_neighbour(const MetisHeader& header, const Input& input, const Piece& piece, std::string_view line,
                     std::uint64_t vertex, WeightReader* weights, const Take& take) {
@@ -142,7 +142,7 @@ struct MetisReader {
   void number(Piece& piece) {
     piece.record = vertices;
     const auto ends = static_cast<std::uint64_t>(std::count(piece.text.begin(), piece.text.end(), '\n'));
-    const bool open = !piece.text.empty() && piece.text.back() != '\n';  // a last line without its end
+    const bool open = !piece.text.empty() && piece.text.back() != '\n';  // the last line may lack its end
     vertices += ends + (open ? 1 : 0) - comment_lines(piece.text);
     ends_open = open;
   }
@@ -183,20 +183,20 @@ struct MetisReader {
   }
 
   BuildSummary write() {
-    // The line of a last vertex without neighbours may lack its end, and then is nothing.
+    // The line of the last vertex, where it has no neighbours, may lack its end, and is then empty.
     if (vertices + (ends_open ? 0 : 1) < header.vertices) {
       input.fail(fmt::format("the file has lines for {} vertices but its first line says {}", vertices,
                              header.vertices));
     }
     const std::uint64_t neighbours = all_neighbours.load(std::memory_order_relaxed);
     if (neighbours != header.edges * 2) {
-      input.fail(
-          fmt::format("the file names {} neighbours but its first line says {} edges, each there twice",
-                      neighbours, header.edges));
+      input.fail(fmt::format(
+          "the file names {} neighbours, but its first line says {} edges, each of which is there twice",
+          neighbours, header.edges));
     }
     if (asymmetry.load(std::memory_order_relaxed) != 0) {
       input.fail(
-          "some edge is only in the line of one of its ends, or with two weights; METIS has each "
+          "some edge is only in the line of one of its ends, or has two weights; METIS has each "
           "edge in the lines of both");
     }
     return conversion.edges.write(kSymmetric, conversion.progress);
@@ -243,13 +243,13 @@ BuildSummary read_metis(Conversion conversion) {
 std::optional<MetisCounts> metis_graph_in(Input& input, bool whole) try {
   Piece piece;
   piece.text = input.peek();
-  // Of a beginning, the last line may go on.
+  // The last line of a beginning may go on.
   std::string_view text = whole ? piece.text : piece.text.substr(0, piece.text.rfind('\n') + 1);
   WeightReader reader(input, piece, nullptr);
   std::optional<MetisHeader> header;
   Rows rows;
   std::uint64_t neighbours = 0;
-  bool alike = true;  // lines that edges could have as well
+  bool alike = true;  // whether edges could have such lines as well
   while (!text.empty()) {
     const std::string_view line = cut_line(text);
     if (line.starts_with('%')) continue;
@@ -272,7 +272,7 @@ std::optional<MetisCounts> metis_graph_in(Input& input, bool whole) try {
     alike = alike && header->vertex_fields + fields == header->fields && size == rows[0].size();
   }
   if (!header) return std::nullopt;
-  // The line of a last vertex without neighbours may lack its end, and then is nothing.
+  // The line of the last vertex, where it has no neighbours, may lack its end, and is then empty.
   if (whole && (rows.size() + 1 < header->vertices || neighbours != 2 * header->edges)) return std::nullopt;
   if (!whole && (rows.empty() || (alike && 2 * header->edges != header->vertices * rows[0].size())))
     return std::nullopt;

@@ -18,14 +18,15 @@ namespace edgewire::graph {
 
 namespace {
 
-constexpr std::size_t kMostPlain = std::size_t{16} << 20;  // plain bytes of one part, which is kept in memory
-constexpr std::size_t kMostBgzf = std::size_t{64} << 10;   // a block of BGZF
+// Most plain bytes of one part, which is kept in memory.
+constexpr std::size_t kMostPlain = std::size_t{16} << 20;
+constexpr std::size_t kMostBgzf = std::size_t{64} << 10;  // most bytes of a block of BGZF
 
 std::size_t u16_at(std::span<const std::uint8_t> bytes, std::size_t at) {
   return bytes[at] + (std::size_t{bytes[at + 1]} << 8);
 }
 
-/// Returns the length of the block of BGZF that begins here, as it says; 0 where there is none.
+/// Returns the length of the block of BGZF that begins here, as its header says; 0 where there is none.
 std::size_t bgzf_length(std::span<const std::uint8_t> bytes) {
   constexpr std::size_t kHeader = 12;
   constexpr std::uint8_t kExtraField = 4;
@@ -42,7 +43,7 @@ std::size_t bgzf_length(std::span<const std::uint8_t> bytes) {
 std::optional<PackedPart> bgzf_part(const RawBytes& raw, std::span<const std::uint8_t> bytes) {
   const std::size_t length = bgzf_length(bytes);
   if (length == 0) return {};
-  constexpr std::size_t kShortest = 26;  // header with its field, and trailer
+  constexpr std::size_t kShortest = 26;  // bytes of a header with its field, and of a trailer
   if (length > bytes.size()) raw.fail(raw.used() + bytes.size(), "the gzip data is cut short");
   const auto wrong_length = [&] {
     raw.fail(raw.used(), "the gzip data is damaged (the length of a BGZF block is wrong)");
@@ -79,7 +80,7 @@ void unpack_bgzf(const RawBytes& raw, const PackedPart& part, char* to, inflate_
   state.next_in = const_cast<std::uint8_t*>(part.packed.data());
   state.avail_in = static_cast<std::uint32_t>(part.packed.size());
   state.next_out = reinterpret_cast<std::uint8_t*>(to);
-  state.avail_out = static_cast<std::uint32_t>(part.plain_bytes + 1);  // more than that would be a fault
+  state.avail_out = static_cast<std::uint32_t>(part.plain_bytes + 1);  // more bytes would be a fault
   const int result = isal_inflate(&state);
   const bool whole = result == ISAL_DECOMP_OK && state.block_state == ISAL_BLOCK_FINISH &&
                      state.avail_in == 0 && state.total_out == part.plain_bytes;

@@ -18,9 +18,9 @@ namespace edgewire::graph {
 
 namespace {
 
-constexpr std::size_t kWord = 64;           // characters that are looked at together
-constexpr std::size_t kChunk = 64 * kWord;  // characters whose separators are kept
-constexpr std::size_t kDigits = 16;         // digits of a number at most
+constexpr std::size_t kWord = 64;           // number of characters that are looked at together
+constexpr std::size_t kChunk = 64 * kWord;  // number of characters whose separators are kept
+constexpr std::size_t kDigits = 16;         // most digits of a number
 
 /// Returns a word whose bit i says that character i of 64 is no digit.
 std::uint64_t separators_of(const char* text) {
@@ -37,7 +37,7 @@ std::uint64_t separators_of(const char* text) {
 
 /// The places of all characters of a chunk that are no digits.
 struct Separators {
-  std::array<std::uint16_t, kChunk + kWord> at;  // some behind `count` are written, too
+  std::array<std::uint16_t, kChunk + kWord> at;  // places; some behind `count` are written, too
   std::size_t count = 0;
 
   void find(const char* text, std::size_t words) {
@@ -46,7 +46,7 @@ struct Separators {
       __builtin_prefetch(text + word * kWord + kChunk);  // the next chunk
       std::uint64_t left = separators_of(text + word * kWord);
       const auto found = static_cast<std::size_t>(std::popcount(left));
-      // A fixed number of turns is foreseen by the processor; most words need no more.
+      // A fixed number of turns suits the processor's prediction; most words need no more.
       constexpr std::size_t kUsual = 12;
       const std::size_t base = word * kWord;
       for (std::size_t i = 0; i < kUsual; ++i, left &= left - 1)

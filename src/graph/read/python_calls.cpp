@@ -13,11 +13,11 @@ namespace edgewire::graph {
 
 namespace {
 
-/// A format, with calls in which {0} is the name of the file, and in `writes` {1} what is written.
+/// A format, with calls in which {0} is the name of the file, and {1} in `writes` the thing that is written.
 struct ForeignFormat {
-  std::string_view endings;    ///< separated by spaces
-  std::string_view content{};  ///< what formats.cpp calls it, where the call is right for files of any name
-  std::string_view reads{}, writes{};  ///< empty: there is none
+  std::string_view endings;            ///< endings, separated by spaces
+  std::string_view content{};          ///< name in formats.cpp, where the call is right for files of any name
+  std::string_view reads{}, writes{};  ///< calls; empty: there is none
 };
 
 constexpr std::array kForeignFormats{
@@ -54,7 +54,7 @@ const ForeignFormat* format_with(std::string_view ending) {
   return ending.empty() || found == kForeignFormats.end() ? nullptr : &*found;
 }
 
-/// Returns the text as Python has it.
+/// Returns the text as a literal of Python.
 std::string literal(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {

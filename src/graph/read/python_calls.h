@@ -10,12 +10,13 @@ namespace edgewire::graph {
 /// writes.
 bool is_foreign_ending(std::string_view ending);
 
-/// Returns the call that makes a graph file of the file `path`: in the format that its name tells, or else in
-/// the one that its `content` is called. Returns an empty text where Python has no such call.
+/// Returns the call that makes a graph file of the file `path`: of the format that its name tells, or else of
+/// the format `content`. Returns an empty text where Python has no such call.
 std::string python_reads(const std::string& path, std::string_view content = {});
 
-/// Returns the call that writes `path`, in the format that its name tells: `table` is what gives a DataFrame
-/// of pandas, `network` a graph of NetworkX. Returns an empty text where Python has no such call.
+/// Returns the call that writes `path`, in the format that its name tells: `table` is an expression for a
+/// DataFrame of pandas, `network` one for a graph of NetworkX. Returns an empty text where Python has no such
+/// call.
 std::string python_writes(const std::string& path, std::string_view table, std::string_view network = {});
 
 }  // namespace edgewire::graph

@@ -22,20 +22,21 @@ class HeadedSink;
 
 struct Conversion {
   Input& input;
-  std::span<Input* const> inputs;  ///< of read_snap, read_gap_text and read_u32_pairs: all, `input` first
-  Input* vertices;  ///< of read_snap: ids, one a line, of vertices that exist also without edges; or null
+  /// inputs: of read_snap, read_gap_text and read_u32_pairs: all, `input` first.
+  std::span<Input* const> inputs;
+  Input* vertices;  ///< ids for read_snap, one a line, of vertices that exist also without edges; or null
   EdgeSink& edges;
-  OutputFile* output;    ///< of names, which are read in memory; else may be null
-  BuildOptions options;  ///< `weighted`: keep weights where the input has them
+  OutputFile* output;    ///< output of names, which are read in memory; else may be null
+  BuildOptions options;  ///< options; `weighted`: keep weights where the input has them
   const Progress& progress;
   const ConvertOptions& wanted;
-  RoundedWeights& rounded;  ///< is told of weights that are
-  const ListHead& head;     ///< what edge lists and tables say of their edges
-  HeadedSink* headed;       ///< `edges`, where that is more than that they are directed; else null
-  const FirstLines& first;  ///< of read_labelled and read_table
+  RoundedWeights& rounded;  ///< receiver of rounded weights
+  const ListHead& head;     ///< facts that edge lists and tables tell of their edges
+  HeadedSink* headed;       ///< `edges`, where the head says more than that they are directed; else null
+  const FirstLines& first;  ///< first lines, for read_labelled and read_table
 };
 
-/// Tells the sink what will come: `shape` without options and name. sample(): see EdgeSink::start().
+/// Starts the sink with `shape`, which lacks options and name. sample(): see EdgeSink::start().
 template <class Sample>
 void start(Conversion& conversion, GraphShape shape, const Sample& sample) {
   shape.options = conversion.options;
@@ -52,7 +53,7 @@ void each_piece(const Conversion& conversion, std::span<Input* const> inputs, co
                 std::uint64_t record_bytes, const Work& work) {
   const int rank = conversion.edges.rank(), size = conversion.edges.size();
   if (rank == 0 && !first.text.empty()) work(*inputs[0], 0, first);
-  int owner = 0;  // of a stream
+  int owner = 0;  // reader of a stream
   for (Input* const input : inputs)
     input->take_share(rank, size, record_bytes, Input::kToEnd, owner++ % size);
   Input::each_piece(
@@ -64,7 +65,7 @@ void each_piece(const Conversion& conversion, std::span<Input* const> inputs, co
       work);
 }
 
-/// Reads SNAP and similar edge lists. A third field is the weight if the first edge has one; then every line
+/// Reads SNAP and similar edge lists. A third field is the weight if the first edge has one; then each line
 /// must. Ids, those of `vertices` among them (LDBC Graphalytics' .v files), are renumbered densely in
 /// ascending order.
 BuildSummary read_snap(Conversion conversion);
@@ -95,10 +96,10 @@ BuildSummary read_u32_pairs(Conversion conversion);
 /// file, and perhaps the .offsets file, beside: the vertices are 0 to nodes - 1.
 BuildSummary read_webgraph(Conversion conversion);
 
-/// Says that names do not tell the ends of edges.
+/// Returns the words of a message that names do not tell the ends of edges.
 std::string which_columns();
-/// Returns the place of the column with this number, from 1 on, or that is called so: in the same letters,
-/// else whatever letters are capitals. Throws Error for none or several.
+/// Returns the place of the column with this number, from 1 on, or with this name: in the same letters, else
+/// in any case of letters. Throws Error for none or several.
 std::size_t find_column(std::span<const std::string_view> names, std::string_view wanted);
 /// Returns the place of Gephi's column Type, which says whether an edge is Directed or Undirected.
 std::optional<std::size_t> type_column(std::span<const std::string_view> names);
@@ -106,24 +107,24 @@ std::optional<std::size_t> type_column(std::span<const std::string_view> names);
 bool names_edges(std::span<const std::string_view> names);
 /// Returns the same for a line, which may be a header.
 bool names_edges(std::string_view line);
-/// Returns whether the name is one of the words, whatever letters are capitals.
+/// Returns whether the name is one of the words, in any case of letters.
 bool is_one_of(std::string_view name, std::span<const std::string_view> words);
-/// Returns whether a column that is called so holds sources or targets of edges.
+/// Returns whether a column with this name holds sources or targets of edges.
 bool is_end_name(std::string_view name);
 /// Returns what the comments ahead of the first edge call the third column, as `# source target time` does;
 /// guessed where none of them names columns.
 WeightColumn third_column(std::string_view comments);
 
-/// Says what --columns makes of the third field of an edge list.
+/// The meaning that --columns gives to the third field of an edge list.
 enum class ThirdField {
   unsaid,
   weight,
-  other  ///< it is not read
+  other  ///< not read
 };
-/// `columns`: 1,2 or 1,2,3, or empty.
+/// Parses `columns`, which is 1,2 or 1,2,3, or empty.
 ThirdField third_field(std::string_view columns);
 
-/// Says what the first line of a METIS graph counts.
+/// The counts in the first line of a METIS graph.
 struct MetisCounts {
   std::uint64_t vertices, edges;
 };
@@ -140,17 +141,17 @@ class NameSet {
   const std::deque<std::string>& names() const noexcept { return names_; }
 
  private:
-  std::deque<std::string> names_;  // stay where they are
+  std::deque<std::string> names_;  // names, which stay where they are
   std::unordered_map<std::string_view, std::uint32_t> numbers_;
 };
 
-/// There may be so many names, whatever the width of ids.
+/// The most names that there may be, whatever the width of ids.
 inline constexpr std::uint64_t kMaxNames = 0xFFFF'FFFE;
 
 /// Edges between names of a set.
 struct LabelledEdges {
-  std::vector<std::uint32_t> ids;  ///< source and target of each
-  WeightList weights;              ///< one for each when weighted, else empty
+  std::vector<std::uint32_t> ids;  ///< source and target of each edge
+  WeightList weights;              ///< weights, one for each edge when weighted; else empty
 };
 
 /// The edges and names that one worker has read.
@@ -160,8 +161,8 @@ struct LabelledPart {
   std::vector<std::uint32_t> vertices;  ///< vertex of each name, after number_vertices()
 };
 
-/// Returns the different names of all parts, in the order of their bytes, and tells the parts the places of
-/// theirs.
+/// Returns the different names of all parts, in the order of their bytes, and gives the parts the places of
+/// their names.
 std::vector<std::string_view> number_vertices(std::vector<LabelledPart>& parts);
 /// Writes graph and names; frees the edges of the parts.
 BuildSummary build_labelled(Conversion& conversion, std::vector<LabelledPart>& parts,

@@ -23,15 +23,15 @@ namespace {
 
 constexpr std::size_t kNone = ~std::size_t{0};
 constexpr std::array<std::string_view, 1> kUndirected = {"undirected"};
-/// Says what to do where ids are names.
+/// Returns the hint for ids that are names.
 std::string are_names() { return fmt::format(". Are ids names? Then say {}, too", opt::labels); }
 
-/// Says which fields of each line are read.
+/// The fields of each line that are read.
 struct Columns {
   std::size_t source = kNone;
   std::size_t target = kNone;
   std::size_t weight = kNone;
-  std::size_t type = kNone;  ///< of Gephi's column Type
+  std::size_t type = kNone;  ///< place of Gephi's column Type
   std::size_t fields = 0;
   char separator = ',';
 };
@@ -66,7 +66,7 @@ class TableReader {
       if (header) {
         lines.finish();
       } else {
-        drop_before(first, line.data());  // it is an edge, and stays
+        drop_before(first, line.data());  // the line is an edge, and stays
       }
       conversion_.options.weighted = columns_.weight != kNone;
       BuildSummary summary = look_.names ? labelled_rows(first) : rows(first);
@@ -125,8 +125,8 @@ class TableReader {
     if (columns_.fields != 2 || columns_.source != 0 || begin == 0) return {piece.text, {}, {}};
     const char separator = columns_.separator;
     const PlainShape shape = {.gaps = {separator, separator == ' ' ? '\t' : separator, separator}};
-    if (memory.size() < piece.text.size() / 2)
-      memory.resize(piece.text.size() / 2);  // filled with zeros once
+    // The memory is filled with zeros once.
+    if (memory.size() < piece.text.size() / 2) memory.resize(piece.text.size() / 2);
     const auto read = parse_plain_lines(piece.text.substr(begin), shape, memory.data());
     return {piece.text.substr(0, begin), {read.next, piece.text.end()}, {memory.data(), read.ids_end}};
   }
@@ -161,7 +161,7 @@ class TableReader {
     return build_labelled(conversion_, parts, number_vertices(parts));
   }
 
-  /// Calls take_id with the fields of source and target of each row. `rest`: rows of the piece.
+  /// Calls take_id with the fields of source and target of each row. `rest`: the rows of the piece.
   template <class TakeId>
   RowCount take(const Piece& piece, std::string_view rest, RoundedWeights* rounded, WeightList& weights,
                 const TakeId& take_id) const {
@@ -282,8 +282,8 @@ class TableReader {
   Input& input_;
   const FirstLines& look_;
   Columns columns_;
-  std::string note_;                                    // on the columns
-  std::string by_place_;                                // how edges go where no name tells it
+  std::string note_;                                    // note on the columns
+  std::string by_place_;                                // ends of the edges where no name tells them
   std::atomic<std::uint64_t> rows_{0}, undirected_{0};  // see RowCount
 };
 

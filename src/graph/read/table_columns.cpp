@@ -20,12 +20,12 @@ namespace {
 using Places = std::vector<std::size_t>;
 using Names = std::span<const std::string_view>;
 
-/// What columns of sources and targets are called: any of the one beside any of the other. Blanks, - and _
-/// in names do not count.
+/// The names of columns of sources and targets: any of the one beside any of the other. Blanks, - and _ in
+/// names do not count.
 struct EndNames {
   std::array<std::string_view, 4> sources;
   std::array<std::string_view, 5> targets;
-  bool clear = true;  ///< nobody calls a vertex so
+  bool clear = true;  ///< whether no vertex has such a name
 };
 constexpr std::array<EndNames, 11> kEnds = {
     {{{"source", "src", "from", "origin"}, {"target", "dst", "dest", "destination", "to"}},
@@ -41,11 +41,11 @@ constexpr std::array<EndNames, 11> kEnds = {
      {{"id1"}, {"id2"}, false}}};
 constexpr std::array<std::string_view, 1> kWeightNames = {"weight"};
 constexpr std::array<std::string_view, 1> kTypeNames = {"type"};
-/// Names of columns that Gephi writes and that nobody misses.
+/// Names of columns that Gephi writes and that carry no edges.
 constexpr std::array<std::string_view, 7> kRemarks = {"",        "type",     "id",  "label",
                                                       "timeset", "interval", "kind"};
-constexpr std::size_t kMostNamed = 20;    // columns that a message names
-constexpr std::size_t kMostLetters = 40;  // of a name in a message
+constexpr std::size_t kMostNamed = 20;    // most columns that a message names
+constexpr std::size_t kMostLetters = 40;  // most letters of a name in a message
 
 Places places_of(Names names, Names words) {
   Places places;
@@ -54,7 +54,7 @@ Places places_of(Names names, Names words) {
   return places;
 }
 
-/// Returns the places of columns that are called so, whatever stands between words.
+/// Returns the places of columns with one of these names, whatever stands between words.
 Places ends_of(Names names, Names words) {
   Places places;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -68,12 +68,12 @@ Places ends_of(Names names, Names words) {
 /// The columns whose names say that they hold ends of edges.
 struct FoundEnds {
   Places sources, targets;
-  bool clear = false;  ///< see EndNames; also where only one of both is there
+  bool clear = false;  ///< see EndNames; also where only one of the two is there
 
   bool both() const noexcept { return !sources.empty() && !targets.empty(); }
 };
 
-/// Returns the first pair of names of which both are there; else the first clear one of which one is.
+/// Returns the first pair of names of which both are there; else the first clear pair of which one is.
 FoundEnds find_ends(Names names) {
   FoundEnds half;
   for (const EndNames& ends : kEnds) {
@@ -85,7 +85,7 @@ FoundEnds find_ends(Names names) {
   return half;
 }
 
-/// Returns what a message calls a column.
+/// Returns the name of a column for messages.
 std::string shown(Names names, std::size_t place) {
   const std::string_view name = names[place];
   const bool plain = !name.empty() && name.size() <= kMostLetters &&
@@ -93,7 +93,8 @@ std::string shown(Names names, std::size_t place) {
   return plain ? std::string(name) : fmt::format("column {}", place + 1);
 }
 
-/// Returns what --columns calls a column: its name where that is plain and no other column has it.
+/// Returns the text by which --columns names a column: its name where that is plain and no other column has
+/// it.
 std::string called(Names names, std::size_t place) {
   const std::string_view name = names[place];
   const bool plain = !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
@@ -105,7 +106,7 @@ std::string called(Names names, std::size_t place) {
 }
 
 bool is_remark(std::string_view name) {
-  return graph::is_one_of(name, kRemarks) || name.starts_with("__");  // pandas calls its index so
+  return graph::is_one_of(name, kRemarks) || name.starts_with("__");  // pandas' name of an index
 }
 
 [[noreturn]] void refuse_ambiguous(Names names, const Places& places, std::string_view what,
@@ -115,7 +116,7 @@ bool is_remark(std::string_view name) {
                           what, opt::columns(example)));
 }
 
-/// Returns the line on what was chosen; empty where names tell all of it.
+/// Returns the line about the chosen columns; empty where names tell all of it.
 std::string note_of(Names names, const EdgeColumns& chosen, bool weights) {
   Places ignored;
   for (std::size_t i = 0; i < names.size(); ++i)
@@ -149,7 +150,7 @@ EdgeColumns find_edge_columns(std::span<const std::string_view> names, bool weig
   const Places found = weight ? Places{*weight} : weights ? places_of(names, kWeightNames) : Places();
   EdgeColumns chosen;
   chosen.by_place = sources.empty() && targets.empty();
-  Places ends;  // the first columns that are not called weight
+  Places ends;  // first columns whose name is not weight
   for (std::size_t i = 0; chosen.by_place && i < names.size() && ends.size() < 2; ++i)
     if (i != weight && !graph::is_one_of(names[i], kWeightNames)) ends.push_back(i);
   if (!chosen.by_place && !named.both()) {

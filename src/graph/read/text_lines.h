@@ -1,4 +1,4 @@
-// Lines of text and their fields, for what is not read edge by edge as edge_lines.h does.
+// Lines of text and their fields, for text that is not read edge by edge as by edge_lines.h.
 #pragma once
 
 #include <fmt/core.h>
@@ -58,7 +58,7 @@ inline std::string_view undoubled(std::string_view text, std::string& memory) {
   return memory;
 }
 
-/// How sure it is that a line is a comment, where lines may also begin with names.
+/// The certainty that a line is a comment, where lines may also begin with names.
 enum class Comment {
   none,
   unclear,  ///< text follows the mark, so it may be a name as well
@@ -66,7 +66,7 @@ enum class Comment {
 };
 
 /// Returns whether a line, without blanks at its ends, is a comment. A comment begins with #, % or //, once
-/// or several times, and then a blank or the line end. A name that begins so stands in double quotes.
+/// or several times, and then a blank or the line end. A name that begins like this stands in double quotes.
 inline Comment comment_of(std::string_view line) {
   const bool slashes = line.starts_with("//");
   if (!slashes && !line.starts_with('#') && !line.starts_with('%')) return Comment::none;
@@ -89,7 +89,7 @@ inline std::string_view cut_line(std::string_view& text) {
   return line;
 }
 
-/// Leaves in the piece what begins at `at`, which points into its text.
+/// Leaves in the piece only the text from `at` on.
 inline void drop_before(Piece& piece, const char* at) {
   const std::string_view before = piece.text.substr(0, static_cast<std::size_t>(at - piece.text.data()));
   piece.offset += before.size();
@@ -97,10 +97,10 @@ inline void drop_before(Piece& piece, const char* at) {
   piece.text.remove_prefix(before.size());
 }
 
-/// Takes lines from the first pieces of an input: those at its head, before what is read in parallel.
+/// A reader of the lines at the head of an input, before the rest is read in parallel.
 class HeaderLines {
  public:
-  /// `piece` is empty at first. It must outlive this, and is the one that fail_line() needs for a line.
+  /// Makes a reader. `piece` is empty at first and must outlive it; fail_line() needs it for a line.
   HeaderLines(Input& input, Piece& piece) : input_(input), piece_(piece) {}
 
   /// Takes the next line. Returns false at the end of the file. `line`, without its end, points into the
@@ -114,7 +114,7 @@ class HeaderLines {
     if (line.ends_with('\r')) line.remove_suffix(1);
     return true;
   }
-  /// Leaves in the piece what was not taken.
+  /// Leaves only the untaken lines in the piece.
   void finish() { drop_before(piece_, rest_.data()); }
 
  private:
@@ -156,7 +156,7 @@ class Fields {
     move_to(after);
     return value;
   }
-  /// Returns the same. Throws Error with `what` was expected.
+  /// Does the same, but throws Error, "expected WHAT", where there is none.
   std::uint64_t whole(std::string_view what) {
     const auto value = number();
     if (!value) fail(fmt::format("expected {}", what));

@@ -15,7 +15,7 @@ namespace edgewire::graph {
 
 namespace {
 
-/// Checks that what follows the last row is not more than the zeros that fill a word.
+/// Checks that only the zeros that fill a word follow the last row.
 void check_rows_end(const WebGraph& graph, std::uint64_t rows_end) {
   constexpr std::uint64_t kMostFill = 128;
   BitStream bits(graph.file());
@@ -66,7 +66,7 @@ class RowEdges {
   std::uint64_t bit() const noexcept { return rows_.bit(); }
 
  private:
-  /// Lets go of pages that were read: `later`, once there are enough.
+  /// Releases pages that were read: `later`, once there are enough.
   void release(bool later) noexcept {
     constexpr std::uint64_t kEnough = 256 << 10;
     const std::uint64_t byte = rows_.bit() / 8;
@@ -88,12 +88,12 @@ class RowEdges {
   WebGraphRows rows_;
   RowStart start_;
   std::uint64_t next_ = 0, released_ = 0;
-  std::span<const PlainId> targets_;  ///< targets of row next_ - 1, those that are still to come
+  std::span<const PlainId> targets_;  ///< targets of row next_ - 1 that are still to come
 };
 
 /// Hands the edges of rows on.
 struct WebGraphReader {
-  static constexpr std::size_t kBatchIds = 1 << 16;  ///< of edges that are handed on at once
+  static constexpr std::size_t kBatchIds = 1 << 16;  ///< ids of edges that are handed on at once
 
   const WebGraph& graph;
   EdgeSink& sink;
@@ -101,7 +101,7 @@ struct WebGraphReader {
   const Progress& progress;
   std::atomic<std::uint64_t> all_edges{0}, all_bits{0};
 
-  /// Each worker reads the rows of a start. Returns the number of edges.
+  /// Reads all rows: each worker those of one start after the other. Returns the number of edges.
   std::uint64_t read(const RowStarts& starts) {
     std::vector<RowEdges> rows;
     rows.reserve(static_cast<std::size_t>(workers));
@@ -123,8 +123,7 @@ struct WebGraphReader {
     return all_edges.load(std::memory_order_relaxed);
   }
 
-  /// Reads in turn: whichever worker is free reads what comes next, while the others hand on what they have
-  /// read.
+  /// Reads in turn: a free worker reads the next rows, while the others hand on what they have read.
   std::uint64_t read_in_turn() {
     RowEdges rows(graph);
     RowStart all;
@@ -140,7 +139,7 @@ struct WebGraphReader {
         std::size_t edges = 0;
         {
           const std::lock_guard lock(mutex);
-          if (std::exchange(ended, true)) return;  // or another worker met a failure
+          if (std::exchange(ended, true)) return;  // another worker may have met a failure
           const std::uint64_t bit = rows.bit();
           edges = rows.fill(buffer);
           note(worker, edges, rows.bit() - bit, rows.bit());
@@ -163,8 +162,8 @@ struct WebGraphReader {
   }
 };
 
-/// Returns where this reader's rows begin; none where one pass over the graph, whose rows are read at once,
-/// is faster than one that finds them.
+/// Returns where this reader's rows begin; none where a single pass over the graph, which reads its rows at
+/// once, is faster than one that finds them.
 std::optional<RowStarts> starts_for(const WebGraph& graph, const EdgeSink& sink, int workers,
                                     const Progress& progress) {
   const RowShare share{sink.rank(), sink.size(), sink.wants_sample()};

@@ -40,7 +40,7 @@ std::string next_logical_line(std::string_view& text) {
   return joined;
 }
 
-/// Takes one character, or what an escape stands for.
+/// Takes one character, or the one that an escape stands for.
 char next_character(std::string_view& text) {
   const char c = text.front();
   text.remove_prefix(1);
@@ -80,7 +80,7 @@ const std::string* value_of(const Properties& properties, const std::string& key
   return found == properties.end() ? nullptr : &found->second;
 }
 
-/// Returns a whole number; -1 only where `signed_too`, then kNoLimit.
+/// Returns a whole number; or kNoLimit for -1, only where `signed_too`.
 std::uint64_t number_of(const std::string& path, const Properties& properties, const std::string& key,
                         bool signed_too = false) {
   const std::string* const value = value_of(properties, key);
@@ -104,7 +104,7 @@ void check_class(const std::string& path, const Properties& properties) {
     refuse_properties(
         path,
         fmt::format("graphclass {} holds labels; its edges are in {}.graph: give that file", name, *arcs));
-  refuse_properties(path, fmt::format("graphclass {} is not supported; WebGraph's BVGraph is: store the "
+  refuse_properties(path, fmt::format("graphclass {} is not supported, but WebGraph's BVGraph is: store the "
                                       "graph as one (java it.unimi.dsi.webgraph.BVGraph)",
                                       name));
 }

@@ -11,15 +11,15 @@ namespace edgewire::graph {
 namespace {
 
 constexpr std::uint64_t kMostStarts = 1 << 16;
-constexpr std::uint64_t kLeastRows = 1024;  ///< between starts
-constexpr std::uint64_t kMostBefore = 256;  ///< rows before a start whose lengths are kept
+constexpr std::uint64_t kLeastRows = 1024;  ///< least rows between starts
+constexpr std::uint64_t kMostBefore = 256;  ///< most rows before a start whose lengths are kept
 constexpr std::uint64_t kSamples = 20'000;
 constexpr std::uint64_t kRowsPerNote = 1 << 20;  ///< rows for each note of progress
 
 /// Takes rows in order, and makes starts of some.
 class StartList {
  public:
-  /// `whole`: the number of edges or bits, of which each reader has as many as others.
+  /// Makes an empty list. `whole`: the number of edges or bits, which readers share evenly.
   StartList(const WebGraph& graph, const RowShare& share, std::uint64_t whole)
       : share_(share), whole_(whole), recent_(kMostBefore) {
     step_ = std::max(kLeastRows, (graph.properties().vertices + kMostStarts - 1) / kMostStarts);
@@ -27,8 +27,8 @@ class StartList {
 
   /// Returns whether so many rows have passed that a start would be welcome.
   bool is_due(std::uint64_t row) const noexcept { return row == 0 || row - last_ >= step_; }
-  /// Adds a start. The rows from `earliest` on, at most kMostBefore, are what rows from `row` on lead back
-  /// to. The rows before `row` are `part` of the whole.
+  /// Adds a start. The rows from `earliest` on, at most kMostBefore, are those that rows from `row` on lead
+  /// back to. The rows before `row` are `part` of the whole.
   void add(std::uint64_t row, std::uint64_t bit, std::uint64_t earliest, std::uint64_t part) {
     if (row > 0 && row - earliest > 0 &&
         std::any_of(recent_.begin(), recent_.end(), [](std::uint64_t length) { return length >> 32 != 0; }))
@@ -71,10 +71,10 @@ class StartList {
   RowStarts found_;
   std::vector<std::uint64_t> recent_;  ///< lengths of the last rows, row r at r % kMostBefore
   std::uint64_t step_ = 0, last_ = 0;
-  bool mine_ = false;  ///< the last start is one of this reader
+  bool mine_ = false;  ///< whether the last start belongs to this reader
 };
 
-/// Passes over a row. Knows the degrees of those in the window, and how far back each of them leads.
+/// The degrees of the rows in the window, and how far back each of them leads.
 struct PassedRows {
   explicit PassedRows(std::uint64_t window) : degrees(window + 1), earliest(window + 1) {}
 
@@ -100,7 +100,7 @@ struct PassedRows {
   }
   std::uint64_t degree() const noexcept { return degrees[row % degrees.size()]; }
 
-  std::vector<std::uint64_t> degrees, earliest;  ///< row r at r % size
+  std::vector<std::uint64_t> degrees, earliest;  ///< degrees, and earliest rows, of row r at r % size
   std::uint64_t row = 0;
 };
 
@@ -137,7 +137,7 @@ WebGraph::WebGraph(const std::string& path, const WebGraphProperties& properties
     : file_(path), properties_(properties), gamma_(reader_of(BitCode::gamma)) {
   for (std::size_t field = 0; field < fields_.size(); ++field)
     fields_[field] = reader_of(properties.codes[field]);
-  if (properties.vertices > file_.bytes() * 8)  // the shortest code has a bit
+  if (properties.vertices > file_.bytes() * 8)  // a code has at least one bit
     file_.fail(file_.bytes(), fmt::format("the file is too short for {} vertices, which {} says it has",
                                           properties.vertices, properties.path));
 }
@@ -148,7 +148,7 @@ const BitCodeReader* WebGraph::reader_of(BitCode code) {
   return reader.get();
 }
 
-/// Puts the parts of a row into memory.
+/// A receiver that puts the parts of a row into memory.
 struct WebGraphRows::Take {
   WebGraphRows& rows;
   Row& into;
@@ -185,7 +185,7 @@ WebGraphRows::WebGraphRows(const WebGraph& graph)
 void WebGraphRows::start(const RowStart& start, std::span<const std::uint32_t> lengths) {
   first_ = next_ = start.row;
   bits_.at = start.bit;
-  before_.clear();  // they may be large
+  before_.clear();  // the rows may be large
   before_.resize(lengths.size());
   before_bits_.resize(lengths.size());
   std::uint64_t bit = start.bit;
@@ -205,7 +205,7 @@ void WebGraphRows::read(std::uint64_t row, BitStream& bits, Row& into) {
   RowParser<Take>(graph_, bits, row, take);
 }
 
-/// Returns a row before the one that is read, within the window or what is kept before the start.
+/// Returns a row before the one that is read, within the window or the rows kept before the start.
 const WebGraphRows::Row& WebGraphRows::sorted_row(std::uint64_t row) {
   if (row >= first_) {
     Row& found = window_[row % window_.size()];
@@ -228,7 +228,7 @@ const WebGraphRows::Row& WebGraphRows::sorted_row(std::uint64_t row) {
   return found;
 }
 
-/// Merges the three parts.
+/// Merges the three parts of a row.
 void WebGraphRows::sort(Row& row) {
   if (std::exchange(row.sorted, true)) return;
   const std::uint64_t residuals = row.copied + row.intervals;

@@ -23,18 +23,18 @@
 
 namespace edgewire::graph {
 
-/// Reads the bits of a file, the most significant one of each byte first. Beyond the end there are zeros.
-/// A small value: a copy reads on its own.
+/// A stream of the bits of a file, the most significant one of each byte first. Beyond the end there are
+/// zeros. It is a small value: a copy reads on its own.
 class BitStream {
  public:
   explicit BitStream(const MappedFile& file) : BitStream({file.data(), file.bytes()}) { file_ = &file; }
-  /// Reads bytes in memory, which do not fail.
+  /// Makes a stream of bytes in memory, which never fail.
   explicit BitStream(std::span<const std::uint8_t> bytes) : data_(bytes.data()), bytes_(bytes.size()) {}
 
-  std::uint64_t at = 0;  ///< the number of the next bit
+  std::uint64_t at = 0;  ///< number of the next bit
   std::uint64_t end() const noexcept { return bytes_ * 8; }
 
-  /// Returns the next bits, the first one on top, without moving on: 57 at least, zeros below them.
+  /// Returns the next bits, the first one on top, without moving on: at least 57, zeros below them.
   std::uint64_t peek() const noexcept {
     const std::uint64_t byte = at / 8;
     if (byte + sizeof(std::uint64_t) > bytes_) [[unlikely]]
@@ -49,7 +49,7 @@ class BitStream {
     at += count;
     return count == 0 ? 0 : word >> (64 - count);
   }
-  /// Returns the number of zeros before the next one, which is taken, too; none where no one follows.
+  /// Returns the number of zeros before the next one, which is taken, too; none where no 1 follows.
   std::optional<std::uint64_t> unary() noexcept;
 
   /// Throws Error: "PATH: byte BYTE: WHAT (bit AT)".
@@ -68,10 +68,10 @@ class BitStream {
 /// the last.
 enum class BitCode { gamma, delta, unary, zeta, golomb, nibble };
 
-/// Reads numbers in one code. A table holds all codes that are no longer than its index.
+/// A reader of numbers in one code. A table holds all codes that are no longer than its index.
 class BitCodeReader {
  public:
-  /// `parameter`: k of zeta, the modulus of Golomb's; at least 1.
+  /// Makes a reader. `parameter`: k of zeta, the modulus of Golomb's; at least 1.
   BitCodeReader(BitCode code, std::uint64_t parameter);
 
   /// Reads the next number, less than 2^57. Throws Error where the file ends within it, or it is longer.
@@ -89,28 +89,28 @@ class BitCodeReader {
  private:
   static constexpr unsigned kIndexBits = 12;
   struct Number {
-    std::uint64_t value, end;  ///< the bit after it
+    std::uint64_t value, end;  ///< number, and the bit after it
   };
-  /// Takes a copy of the stream, so that the caller's can stay in registers.
+  /// Reads a long code. It takes a copy of the stream, so that the caller's can stay in registers.
   Number read_long(BitStream bits) const;
   std::optional<std::uint64_t> decode(BitStream& bits) const noexcept;
 
   BitCode code_;
   std::uint64_t parameter_;
-  std::array<std::uint16_t, 1 << kIndexBits> table_{};  ///< 16 * number + bits of its code; 0: it is longer
+  /// Table of 16 * number + bits of its code; 0: it is longer.
+  std::array<std::uint16_t, 1 << kIndexBits> table_{};
 };
 
-/// Says what the .properties file beside a .graph file tells of the graph, which WebGraph's class BVGraph
-/// wrote.
+/// The facts in the .properties file beside a .graph file, which WebGraph's class BVGraph wrote.
 struct WebGraphProperties {
   enum Field : std::size_t { outdegrees, references, block_counts, blocks, residuals, offsets, kFields };
 
   std::string path;  ///< path of the .properties file
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;
-  std::uint64_t window = 0;        ///< a row copies from one at most so far before it; 0: none does
-  std::uint64_t chain = 0;         ///< so many rows in turn copy from one another; kNoLimit
-  std::uint64_t min_interval = 0;  ///< the shortest interval; 0: there are none
+  std::uint64_t window = 0;        ///< farthest row before it that a row copies from; 0: none does
+  std::uint64_t chain = 0;         ///< most rows that copy from one another in turn, or kNoLimit
+  std::uint64_t min_interval = 0;  ///< shortest interval; 0: there are none
   std::uint64_t parameter = 3;     ///< parameter of zeta and Golomb's codes
   std::array<BitCode, kFields> codes{};
 
@@ -133,7 +133,7 @@ WebGraphProperties read_webgraph_properties(std::string_view path);
 /// A mapped .graph file and how to read it. Immutable.
 class WebGraph {
  public:
-  /// Throws Error where the file is too short for so many vertices.
+  /// Throws Error where the file is too short for its vertices.
   WebGraph(const std::string& path, const WebGraphProperties& properties);
 
   const MappedFile& file() const noexcept { return file_; }
@@ -246,35 +246,36 @@ class RowParser {
   std::uint64_t left_ = 0;  ///< edges of the row that are still to come
 };
 
-/// Says where rows begin that a worker can start at, without the ones before.
+/// A place where a worker can start to read rows, without the ones before.
 struct RowStart {
-  std::uint64_t row = 0, end_row = 0;  ///< rows up to the next start
-  std::uint64_t bit = 0, end_bit = 0;  ///< in the file
+  std::uint64_t row = 0, end_row = 0;  ///< first row, and the first row of the next start
+  std::uint64_t bit = 0, end_bit = 0;  ///< first bit in the file, and the end
   std::uint64_t lengths_end = 0;       ///< end in the list of all lengths
-  std::uint32_t before = 0;            ///< so many rows before `row` have their lengths there
+  std::uint32_t before = 0;            ///< number of rows before `row` whose lengths are there
 };
 
-/// Reads the rows of a start, one after the other. There is one for each worker.
+/// A reader of the rows of a start, one after the other, for each worker.
 class WebGraphRows {
  public:
   explicit WebGraphRows(const WebGraph& graph);
 
-  /// Begins at a start. `lengths`: those of the rows just before the start, in bits.
+  /// Begins at a start. `lengths`: lengths in bits of the rows just before the start.
   void start(const RowStart& start, std::span<const std::uint32_t> lengths);
   /// Returns the targets of the next row, each once, in no order. They are valid until the next call.
   std::span<const PlainId> next();
-  /// The bit after the last row.
+  /// Returns the bit after the last row.
   std::uint64_t bit() const noexcept { return bits_.at; }
-  /// Throws Error with this bit.
+  /// Throws Error with bit().
   [[noreturn]] void fail(std::string_view what) const { bits_.fail(what); }
 
  private:
   struct Row {
-    std::vector<PlainId> targets;  ///< the first `count` of them
+    std::vector<PlainId> targets;  ///< targets: the first `count` count
     std::uint64_t count = 0;
-    std::uint64_t copied = 0, intervals = 0;  ///< targets; behind both the residuals; each part is sorted
+    /// Numbers of targets; behind both the residuals; each part is sorted.
+    std::uint64_t copied = 0, intervals = 0;
     bool sorted = false;
-    bool known = false;  ///< of a row before the start
+    bool known = false;  ///< whether a row before the start is known
     std::span<const PlainId> all() const noexcept { return {targets.data(), count}; }
   };
   struct Take;
@@ -285,11 +286,11 @@ class WebGraphRows {
 
   const WebGraph& graph_;
   BitStream bits_;
-  std::uint64_t first_ = 0, next_ = 0;  ///< rows
-  std::vector<Row> window_;             ///< row r from first_ on: at r % its size
-  std::vector<Row> before_;             ///< rows first_ - its size and on
+  std::uint64_t first_ = 0, next_ = 0;  ///< first row, and the next one
+  std::vector<Row> window_;             ///< rows from first_ on, row r at r % size
+  std::vector<Row> before_;             ///< rows from first_ - size on
   std::vector<std::uint64_t> before_bits_;
-  std::vector<PlainId> merged_;  ///< of sort()
+  std::vector<PlainId> merged_;  ///< memory of sort()
 };
 
 /// Starts at about equal numbers of rows, 65536 at most, each with the lengths of as many rows before it as
@@ -297,18 +298,18 @@ class WebGraphRows {
 struct RowStarts {
   std::vector<RowStart> starts;        ///< starts of this reader
   std::vector<std::uint32_t> lengths;  ///< lengths in bits
-  std::vector<std::uint64_t> sources;  ///< a sample, as EdgeSink::start() takes it; may be empty
+  std::vector<std::uint64_t> sources;  ///< sample as EdgeSink::start() takes it; may be empty
 
   std::span<const std::uint32_t> lengths_before(const RowStart& start) const noexcept {
     return std::span(lengths).subspan(start.lengths_end - start.before, start.before);
   }
 };
 
-/// Says whose starts are wanted: each of `size` readers has consecutive rows with as many edges, or bits, as
-/// others.
+/// The reader whose starts are wanted: each of `size` readers has consecutive rows with as many edges, or
+/// bits, as others.
 struct RowShare {
   int rank = 0, size = 1;
-  bool sample = false;  ///< fill RowStarts::sources
+  bool sample = false;  ///< whether to fill RowStarts::sources
 };
 
 /// Finds starts by the .offsets file beside; none where there is no such file, or rows may lead back far.

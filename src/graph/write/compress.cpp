@@ -26,7 +26,7 @@ namespace {
 constexpr std::array<std::string_view, 11> kEndings{".gz",  ".zst", ".xz",  ".bz2", ".lz4", ".Z",
                                                     ".tgz", ".zip", ".tar", ".7z",  ".lzma"};
 
-/// Returns one gzip member. Level 1 of ISA-L makes less of text than level 1 of zlib does, in less than a
+/// Returns one gzip member. Level 1 of ISA-L makes text smaller than level 1 of zlib does, in less than a
 /// third of the time.
 std::string gzip(const std::string& text) {
   constexpr std::size_t kPiece = std::size_t{1} << 30;

@@ -31,7 +31,7 @@ void append_number(std::string& text, std::uint64_t number) {
 }
 
 /// Appends a line for each edge. append_vertex(text, vertex) appends what the file calls a vertex;
-/// see(vertex) is told of both ends of each edge. Several workers call them.
+/// see(vertex) is called for both ends of each edge. Several workers call them.
 template <class AppendVertex, class See>
 void append_edges(TextOutput& output, const Export& task, char separator, const AppendVertex& append_vertex,
                   const See& see) {
@@ -75,8 +75,8 @@ void append_plain(std::string& text, std::string_view name, const std::string& p
   text += name;
 }
 
-/// Throws Error where the beginning of the list, which has names, would make readers take it for something
-/// else.
+/// Throws Error where readers would take the list, which has names, for something else because of its
+/// beginning.
 void check_beginning(const Export& task, const VertexNames& names) {
   constexpr std::size_t kEnough = 4096;
   if (!names.labelled()) return;
@@ -93,8 +93,8 @@ void check_beginning(const Export& task, const VertexNames& names) {
                     task.output == "-" ? "stdout" : task.output, start.substr(0, start.find('\n')), other));
 }
 
-/// Appends a line for each edge, with what results call its vertices. append_name(text, name) appends a name
-/// from the table of names. Returns how many vertices have no edge.
+/// Appends a line for each edge, with the names of vertices as in results. append_name(text, name) appends a
+/// name from the table of names. Returns how many vertices have no edge.
 template <class AppendName>
 std::uint64_t append_named_edges(TextOutput& output, const Export& task, const VertexNames& names,
                                  char separator, const AppendName& append_name) {
@@ -125,7 +125,7 @@ std::uint64_t append_numbered_edges(TextOutput& output, const Export& task) {
   return task.graph.vertices() - used.load(std::memory_order_relaxed);
 }
 
-/// METIS counts with signed numbers of 32 bits unless it is built otherwise.
+/// The largest weight of METIS, which counts with signed numbers of 32 bits unless it is built otherwise.
 constexpr std::uint64_t kMostWeight = (std::uint64_t{1} << 31) - 1;
 
 /// Checks whether METIS can take the graph as it is, and throws Error if not.
@@ -231,7 +231,8 @@ void TextOutput::append_packed(std::string_view text) {
 std::uint64_t TextOutput::commit() {
   refuse_changed_files();
   if (!file_) return bytes_;
-  if (bytes_ == 0) append_packed(graph::packed(path_, {}));  // compressed, even nothing has some bytes
+  // Even an empty text has some bytes when it is compressed.
+  if (bytes_ == 0) append_packed(graph::packed(path_, {}));
   file_->commit();
   return bytes_;
 }
@@ -241,7 +242,7 @@ void append_blocks(TextOutput& output, int workers, std::uint64_t count,
                    const Progress& progress) {
   std::mutex mutex;
   std::condition_variable changed;
-  std::uint64_t next = 0;  // the block that is appended next; count: none is, after a failure
+  std::uint64_t next = 0;  // block that is appended next; count: none, after a failure
   std::vector<std::string> texts(static_cast<std::size_t>(workers));
   parallel_for(
       workers, count,

@@ -17,12 +17,12 @@
 
 namespace edgewire::graph {
 
-/// One graph to be written.
+/// A graph to be written.
 struct Export {
   const GraphFile& graph;
-  const std::string& output;  ///< a path, or - for stdout where the format is text
-  bool weights;               ///< write them: graph and format have some
-  bool names;                 ///< of edge lists: vertices have names, not numbers
+  const std::string& output;  ///< path, or - for stdout where the format is text
+  bool weights;               ///< whether to write weights: graph and format have some
+  bool names;                 ///< whether vertices of edge lists have names, not numbers
   int workers;
   const Progress& progress;
 };
@@ -43,10 +43,11 @@ WriteSummary write_metis(const Export& task);
 /// vertex, unless the graph is symmetric.
 WriteSummary write_gap_binary(const Export& task);
 
-/// The place where text goes: a file that appears whole or not at all, or stdout, named "-". Not thread safe.
+/// The place for text: a file that appears whole or not at all, or stdout, named "-". Not thread safe.
 class TextOutput {
  public:
-  /// Throws UsageError where the ending of the path promises a compression that is not written.
+  /// Opens the output. Throws UsageError where the ending of the path promises a compression that is not
+  /// written.
   explicit TextOutput(const std::string& path);
   /// Returns the text as the ending of the path says (see graph::packed()): pieces that are compressed one by
   /// one make a file when they follow each other. Thread safe.
@@ -59,7 +60,7 @@ class TextOutput {
 
  private:
   std::string path_;
-  std::optional<OutputFile> file_;  ///< none for stdout
+  std::optional<OutputFile> file_;  ///< file; none for stdout
   std::uint64_t bytes_ = 0;
 };
 
@@ -77,7 +78,7 @@ class RowBlocks {
   explicit RowBlocks(const GraphFile& graph);
   std::uint64_t count() const { return (positions() + kPositions - 1) / kPositions; }
 
-  /// Does nothing where a row ends.
+  /// The default of row_end, which does nothing.
   struct Nothing {
     void operator()(PlainId) const noexcept {}
   };
