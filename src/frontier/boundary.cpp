@@ -14,7 +14,7 @@ namespace edgewire::frontier {
 namespace {
 
 constexpr std::uint64_t kOwnedAtOnce = 1 << 12;
-constexpr std::uint64_t kIdBits = 8 * sizeof(VertexId);  // bits of an id
+constexpr std::uint64_t kIdBits = 8 * sizeof(VertexId);  // number of bits of an id
 
 /// Calls work(ids) for the neighbours of the owned vertices that a worker takes; some come more than once.
 template <class Work>
@@ -41,7 +41,7 @@ struct Rows {
 };
 
 /// Calls take(v) for the neighbours of owned vertices, in ascending order. They are gathered as a bit for
-/// each id, or as ids where the process has so few edges that this is less.
+/// each id, or as ids where the process has few edges, so that these take less.
 void each_neighbour(const Rows& rows, const std::function<void(VertexId)>& take) {
   const std::uint32_t owned = rows.ownership.count(rows.rank);
   const auto processes = static_cast<std::uint64_t>(rows.ownership.processes());
@@ -111,7 +111,7 @@ Boundary::Boundary(const EachId& each_id, const partition::Ownership& ownership,
   tell_owners(records);
 }
 
-/// Makes the vertices of other processes locals_.
+/// Sets locals_ to the vertices of other processes.
 void Boundary::find(const EachId& each_id) {
   std::vector<std::vector<LocalNumber>> found(processes_);  // by owner; ids ascend, so local numbers do, too
   each_id([&](VertexId v) {
@@ -132,8 +132,8 @@ void Boundary::find(const EachId& each_id) {
   }
 }
 
-/// Makes the blocks of an owner's vertices. Those of this process have all of them, so that a vertex has its
-/// number without the question who owns it.
+/// Makes the blocks of an owner's vertices. The blocks of this process have all its vertices, so that a
+/// vertex has its number without a look at who owns it.
 void Boundary::make_blocks(std::uint32_t owner) {
   const std::size_t start = starts_[owner];
   if (owner == rank_) {
@@ -151,7 +151,7 @@ void Boundary::make_blocks(std::uint32_t owner) {
   }
 }
 
-/// Blocks come in the order of their bits.
+/// Adds a block. Blocks come in the order of their bits.
 void Boundary::add_block(std::size_t at, const Block& block) {
   Group& group = groups_[at / kGroup];
   if (group.blocks == 0) group.before = static_cast<std::uint32_t>(blocks_.size());
@@ -159,10 +159,10 @@ void Boundary::add_block(std::size_t at, const Block& block) {
   blocks_.push_back(block);
 }
 
-/// A peer says which owned vertices it knows.
+/// A reader of the owned vertices that a peer says it knows.
 class Boundary::Told {
  public:
-  /// Returns whether so many of an owner's vertices travel as bits of all of them, a word each; else they
+  /// Returns whether `count` of an owner's vertices travel as bits of all of them, a word each; else they
   /// travel as their local numbers, two in a word.
   static bool as_bits(std::uint64_t count, std::uint64_t of) noexcept {
     return (of + kBits - 1) / kBits < (count + 1) / 2;

@@ -22,7 +22,7 @@ namespace edgewire::frontier {
 
 class InRows;
 
-/// Does what Boundary::Known does, in a process that owns all vertices.
+/// The counterpart of Boundary::Known in a process that owns all vertices.
 struct AllKnown {
   static Home home(VertexId v) noexcept { return {0, LocalNumber(static_cast<std::uint32_t>(v))}; }
   static KnownNumber number(Home home) noexcept { return KnownNumber(home.local); }
@@ -30,11 +30,11 @@ struct AllKnown {
   static VertexId vertex(LocalNumber local) noexcept { return VertexId(PlainId{local}); }
 };
 
-/// Returns the row of an owned vertex. `room` takes its ids, where they are not in memory.
+/// A function that returns the row of an owned vertex. `room` takes its ids, where they are not in memory.
 using IdsOf = std::function<std::span<const VertexId>(LocalNumber local, std::vector<VertexId>& room)>;
 
-/// Where there is one process the boundary is empty, and numbers are local numbers: knows() and number() are
-/// for several.
+/// The boundary of a process. Where there is one process the boundary is empty, and numbers are local
+/// numbers: knows() and number() are for several.
 class Boundary {
  public:
   /// The numbers of vertices, with the ownership looked up once.
@@ -50,23 +50,25 @@ class Boundary {
     VertexId vertex(LocalNumber local) const noexcept { return scheme.vertex(boundary.rank_, local); }
   };
 
-  /// Reads the rows of the owned vertices of `graph`, and tells each owner which of its vertices this process
-  /// knows. The rows have been checked. Memory: 4 bytes for each boundary vertex, 16 for each 64 vertices of
-  /// one owner among which this process knows any, and for each 4096; 4 for each vertex and process that
-  /// knows it. Until it is there, also a bit for each vertex of the graph, or 4 bytes for each edge of the
-  /// process where that is less. Collective, while workers rest; throws Error, also where the process would
-  /// know more vertices than kMostOfAProcess. `ownership` outlives it. `in`: where it is given, the sources
-  /// of edges that lead to owned vertices are known, too.
+  /// Makes the boundary: reads the rows of the owned vertices of `graph`, and tells each owner which of its
+  /// vertices this process knows. The rows have been checked. Memory: 4 bytes for each boundary vertex, 16
+  /// for each 64 vertices of one owner among which this process knows any, and for each 4096; 4 for each
+  /// vertex and process that knows it. While it is made, also a bit for each vertex of the graph, or 4 bytes
+  /// for each edge of the process where that is less. Collective, while workers rest; throws Error, also
+  /// where the process would know more vertices than kMostOfAProcess. `ownership` outlives it. `in`: where it
+  /// is given, the sources of edges that lead to owned vertices are known, too.
   Boundary(const graph::GraphFile& graph, const IdsOf& ids_of, const partition::Ownership& ownership,
            std::uint32_t rank, topology::WorkerPool& pool, Records& records, const InRows* in = nullptr);
-  /// Makes the same of boundary vertices that are known, as boundary_ids() gives them.
+  /// Makes the same from its boundary vertices, as boundary_ids() gives them.
   Boundary(std::span<const VertexId> ids, const partition::Ownership& ownership, std::uint32_t rank,
            Records& records);
 
-  /// Numbers below owned() are those of owned vertices, and numbers below known() of all that are known.
+  /// Returns the number of owned vertices, whose numbers are below it. Numbers below known() are those of all
+  /// known vertices.
   std::uint32_t owned() const noexcept { return owned_; }
   std::uint32_t known() const noexcept { return owned_ + static_cast<std::uint32_t>(locals_.size()); }
-  /// The boundary vertices of `owner` have the numbers [first(owner), first(owner + 1)).
+  /// Returns the first number of an owner's vertices: the boundary vertices of `owner` have the numbers
+  /// [first(owner), first(owner + 1)).
   std::uint32_t first(std::uint32_t owner) const noexcept { return firsts_[owner]; }
   std::uint32_t count(std::uint32_t owner) const noexcept { return firsts_[owner + 1] - firsts_[owner]; }
   /// Returns the owner of a boundary vertex.
@@ -75,15 +77,15 @@ class Boundary {
   Home home(KnownNumber number) const noexcept;
   /// Returns the vertex with any number.
   VertexId vertex(KnownNumber number) const noexcept;
-  /// The owned vertices that `peer` knows, ascending: entry i has the number first(rank) + i there.
+  /// Returns the owned vertices that `peer` knows, ascending: entry i has the number first(rank) + i there.
   std::span<const LocalNumber> known_by(std::uint32_t peer) const noexcept {
     return std::span(known_by_).subspan(known_firsts_[peer], known_firsts_[peer + 1] - known_firsts_[peer]);
   }
 
-  /// The number of each known vertex by id: where many edges get numbers, these are found faster than by
-  /// number(). Memory: that of partition::VertexNumbers.
+  /// Returns the number of each known vertex by id: where many edges get numbers, these are found faster than
+  /// by number(). Memory: that of partition::VertexNumbers.
   partition::VertexNumbers numbers() const;
-  /// Calls work(known), see Known. This is for loops over edges.
+  /// Calls work(known), see Known. It is for loops over edges.
   template <class Work>
   void visit(const Work& work) const {
     ownership_.visit([&](const auto& scheme) {
@@ -110,7 +112,7 @@ class Boundary {
     std::uint64_t bits = 0;
     std::uint32_t before = 0;
   };
-  /// 64 times as many: which blocks there are, and the index of the first one.
+  /// 64 blocks: which of them there are, and the index of the first one.
   struct Group {
     std::uint64_t blocks = 0;
     std::uint32_t before = 0;
@@ -123,8 +125,8 @@ class Boundary {
     return blocks_[group.before + ones_below(group.blocks, block_in_group(at))];
   }
 
-  /// Calls take(v) for vertices in ascending order, among them all boundary vertices and no others but owned
-  /// ones.
+  /// A function that calls take(v) for vertices in ascending order, among them all boundary vertices and no
+  /// others but owned ones.
   using EachId = std::function<void(const std::function<void(VertexId)>& take)>;
 
   class Told;
@@ -137,16 +139,17 @@ class Boundary {
 
   const partition::Ownership& ownership_;
   std::uint32_t rank_, processes_, owned_;
-  std::vector<std::size_t> starts_;    ///< [owner]: the bit of its vertex 0, a multiple of kBits; and the end
-  std::vector<Group> groups_;          ///< [bit / kGroup]
-  std::vector<Block> blocks_;          ///< those with known vertices
-  std::vector<std::uint32_t> firsts_;  ///< [owner]; one more at the end
-  std::vector<LocalNumber> locals_;    ///< [number - owned()]: at the owner
-  std::vector<std::size_t> known_firsts_;  ///< [peer]: in known_by_; and the end
+  /// Bit of each owner's vertex 0, a multiple of kBits, [owner]; and the end.
+  std::vector<std::size_t> starts_;
+  std::vector<Group> groups_;              ///< groups, [bit / kGroup]
+  std::vector<Block> blocks_;              ///< blocks with known vertices
+  std::vector<std::uint32_t> firsts_;      ///< first numbers, [owner]; and the end
+  std::vector<LocalNumber> locals_;        ///< local numbers at the owner, [number - owned()]
+  std::vector<std::size_t> known_firsts_;  ///< starts of the peers in known_by_, [peer]; and the end
   std::vector<LocalNumber> known_by_;
 };
 
-/// The boundary vertices of process `rank`, ascending: see the first constructor of Boundary.
+/// Returns the boundary vertices of process `rank`, ascending: see the first constructor of Boundary.
 std::vector<VertexId> boundary_ids(const graph::GraphFile& graph, const IdsOf& ids_of,
                                    const partition::Ownership& ownership, std::uint32_t rank,
                                    topology::WorkerPool& pool);

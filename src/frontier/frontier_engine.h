@@ -2,10 +2,10 @@
 // memory and on disks.
 //
 // A superstep ends with one exchange. In it, each worker of a process says which processes may have a
-// frontier next: those that it has told of a vertex, and its own. Where that is one process alone, and its
-// frontier has few edges, it goes on by itself, superstep by superstep, until it has to tell another one. All
-// others wait at the end of this superstep meanwhile. There they learn how many supersteps it has made. They
-// keep what arrives until they know this, and only then call hear(), which may ask for step().
+// frontier next: those that it has told of a vertex, and its own process. Where that is one process alone,
+// and its frontier has few edges, it goes on by itself, superstep by superstep, until it has to tell another
+// one. All others wait at the end of this superstep meanwhile. There they learn how many supersteps it has
+// made. They keep what arrives until they know this, and only then call hear(), which may ask for step().
 #pragma once
 
 #include <algorithm>
@@ -118,7 +118,7 @@ class FrontierState::Engine : public Workers {
     InOrder(*this, state_, calls).run(frontier);
   }
 
-  /// Visits rows, and hears of owned vertices only.
+  /// Runs a superstep that visits rows, and hears of owned vertices only.
   List within(Frontier frontier, const Calls& calls) {
     List next;
     step([&](frontier::Superstep& done) {
@@ -128,7 +128,8 @@ class FrontierState::Engine : public Workers {
     return next;
   }
 
-  /// Owners tell those who know a vertex. Returns the boundary vertices that have heard news.
+  /// Runs a superstep in which owners tell the processes that know a vertex. Returns the boundary vertices
+  /// that have heard news.
   std::vector<KnownNumber> broadcast(std::span<const std::uint64_t> which, const Calls& calls) {
     return say_all(calls, [&](int worker) {
       const auto size = static_cast<std::uint32_t>(job_->bootstrap().size());
@@ -141,7 +142,7 @@ class FrontierState::Engine : public Workers {
       }
     });
   }
-  /// Owners tell those who have told them of a vertex.
+  /// Runs a superstep in which owners answer the processes that have told them of a vertex.
   void answer(std::span<const Told> told, const Calls& calls) {
     say_all(calls, [&](int worker) {
       const auto [first, last] = job_->pool().part(worker, told.size());
@@ -193,8 +194,8 @@ class FrontierState::Engine : public Workers {
     Record record{};
     if (calls.say(KnownNumber(vertex), record)) send(worker, peer, place, record, calls);
   }
-  /// Visits what worker 0 has news of, one after the other, as long as that is little: a chain is
-  /// followed without a frontier for each vertex.
+  /// Visits the news of worker 0, one vertex after the other, as long as they are few: a chain is followed
+  /// without a frontier for each vertex.
   void visit_news(const Calls& calls, frontier::Superstep& done) {
     constexpr std::size_t kLittle = 256, kMostAtOnce = 1 << 16;
     List& queue = news(0).owned;
@@ -216,7 +217,7 @@ class FrontierState::Engine : public Workers {
     return all;
   }
 
-  /// This process alone has a frontier.
+  /// Goes on while this process alone has a frontier.
   void go_alone(List& frontier, const Calls& calls) {
     PushNote& said = lane(0).said;
     std::uint32_t levels = 0;
@@ -238,7 +239,7 @@ class FrontierState::Engine : public Workers {
         return followed_.last.vertices > 0;
       });
   }
-  /// Another process alone has a frontier.
+  /// Waits while another process alone has a frontier.
   void wait_for_one(List& frontier, const Calls& calls) {
     step([&](frontier::Superstep&) {
       end_all(calls, 0, true);

@@ -12,7 +12,7 @@ namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::uint32_t kRange = 1 << 14;  // vertices that a worker takes at a time
+constexpr std::uint32_t kRange = 1 << 14;  // number of vertices that a worker takes at a time
 
 const graph::GraphFile& checked(const graph::GraphFile& graph, const Options& options) {
   check(options, graph);
@@ -41,9 +41,9 @@ void check(const Options& options, const graph::GraphFile& graph) {
                     opt::ownership(options.ownership)));
   if (options.record_bytes != sizeof(Record) && options.record_bytes != sizeof(WideRecord) &&
       options.record_bytes != sizeof(ShortRecord))
-    throw UsageError(fmt::format("record_bytes: {} are no Record ({}), ShortRecord ({}) or WideRecord ({})",
-                                 options.record_bytes, sizeof(Record), sizeof(ShortRecord),
-                                 sizeof(WideRecord)));
+    throw UsageError(
+        fmt::format("record_bytes: {} is not the size of a Record ({}), ShortRecord ({}) or WideRecord ({})",
+                    options.record_bytes, sizeof(Record), sizeof(ShortRecord), sizeof(WideRecord)));
   if (options.for_tasks && !options.disks.devices.empty())
     throw UsageError("for_tasks: tasks read rows of other processes from memory, not from disks");
   if (options.disks.weighted) graph::expect_weights(graph);
@@ -78,8 +78,8 @@ Job::Job(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const Opti
                            {"the number of disks for edges", std::to_string(options.disks.devices.size())}});
   if (!options.disks.devices.empty()) {
     const auto processes = static_cast<std::uint64_t>(bootstrap.size());
-    options.disks.budget(
-        {(graph.vertices() + processes - 1) / processes, 0});  // says where it does not suffice
+    // Throws Error where memory does not suffice.
+    options.disks.budget({(graph.vertices() + processes - 1) / processes, 0});
   }
   ownership_ = partition::make_ownership(bootstrap, graph, options.ownership);
   owned_ = ownership_->count(rank());
@@ -110,7 +110,7 @@ Job::Job(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const Opti
         boundary_.emplace(pages_->take_boundary(), *ownership_, rank(), *records_);
       else
         boundary_.emplace(graph, all_ids(), *ownership_, rank(), pool(), *records_);
-      wait_for_all();  // what was sent has arrived before this process waits for anything else
+      wait_for_all();  // all sent records have arrived before this process waits for anything else
     }
   }
   if (on_disks()) {
@@ -150,7 +150,7 @@ void Job::make_rows() {
   }
   if (!weighted_) {
     const auto [first, last] = partition::span_of_owned(*ownership_, rank());
-    owned_rows_.release_pages(first, last);  // they are not read any more
+    owned_rows_.release_pages(first, last);  // the pages are not read any more
     return;
   }
   weights_begin_.resize(owned());
@@ -189,7 +189,8 @@ void Job::expect_tasks() const {
 
 namespace {
 
-/// Makes the known numbers of what a RowReader reads, and the vertices that it reads of owned ones.
+/// The converter from the vertices that a RowReader reads to known numbers, and from owned numbers to
+/// vertices.
 template <class Known>
 class NumberedRows {
  public:
@@ -210,7 +211,7 @@ class NumberedRows {
   const Known& known_;
   const TakeOwned& take_;
   std::vector<VertexId> taken_;
-  std::vector<KnownNumber> numbers_;  ///< of a row
+  std::vector<KnownNumber> numbers_;  ///< numbers of a row
 };
 
 }  // namespace
@@ -255,7 +256,7 @@ disk::ReadFigures Job::measure_disks() {
   figures.bytes_written = pages_->bytes_written();
   readers_.clear();
   cache_.reset();
-  bootstrap_.allgather("");  // all read at the same time
+  bootstrap_.allgather("");  // so that all read at the same time
   figures.measure_limit(pages_->files(), read_ahead_);
   return figures;
 }

@@ -1,6 +1,6 @@
-// The frontier folder runs kernels that follow only the edges of vertices that have changed. This file: what
-// such a kernel needs before it starts. Rows are read straight from the mapped file, or from disks; there are
-// no tiles and no exchange plan.
+// The frontier folder runs kernels that follow only the edges of vertices that have changed. This file has
+// what such a kernel needs before it starts. Rows are read straight from the mapped file, or from disks;
+// there are no tiles and no exchange plan.
 #pragma once
 
 #include <algorithm>
@@ -38,14 +38,15 @@ namespace edgewire::frontier {
 
 /// Counts, bytes and time of one superstep in one process.
 struct Superstep {
-  std::uint64_t step = 0;      ///< what the kernel counts by: a bucket, a level, a round
-  std::uint64_t kind = 0;      ///< kind of the superstep, where the kernel has several
-  std::uint64_t frontier = 0;  ///< vertices whose edges were followed; a vertex may count more than once
-  std::uint64_t edges = 0;     ///< edges out of them
+  std::uint64_t step = 0;  ///< number that the kernel counts: a bucket, a level, a round
+  std::uint64_t kind = 0;  ///< kind of the superstep, where the kernel has several
+  /// Number of vertices whose edges were followed; a vertex may count more than once.
+  std::uint64_t frontier = 0;
+  std::uint64_t edges = 0;  ///< number of edges out of them
   Sent sent;
   double seconds = 0;
 
-  /// Adds what another one counts and measures; `step` and `kind` stay.
+  /// Adds the counts and times of another one; `step` and `kind` stay.
   Superstep& operator+=(const Superstep& more) noexcept {
     frontier += more.frontier;
     edges += more.edges;
@@ -57,36 +58,38 @@ struct Superstep {
 
 struct Options {
   process::ProcessOptions process{};
-  std::string ownership = "hash";             ///< hash, ranges or the path of a partition file
+  std::string ownership = "hash";             ///< ownership: hash, ranges or the path of a partition file
   std::size_t record_bytes = sizeof(Record);  ///< size of all records
-  partition::RowReading rows = partition::RowReading::automatic;  ///< own, where rows go to disks
+  /// Way of reading rows: own, where they go to disks.
+  partition::RowReading rows = partition::RowReading::automatic;
   RowDisks disks{};
-  /// The link is left to a tasks::TaskJob, which connects it: there are no records(), and all rows are
-  /// checked in each process.
+  /// Whether the link is left to a tasks::TaskJob, which connects it: there are no records() then, and all
+  /// rows are checked in each process.
   bool for_tasks = false;
-  std::string kernel{};  ///< what is computed, in words: must be the same in all processes
-  /// It is called after each superstep of this process, by the thread that runs the kernel.
+  std::string kernel{};  ///< name of the computation, which must be the same in all processes
+  /// Called after each superstep of this process, by the thread that runs the kernel.
   std::function<void(const Superstep&)> listener = [](const Superstep&) {};
-  /// Any worker tells it how far this process has come within a long superstep: from how many of its sources
-  /// it has searched, where Searches are tasks; how many vertices Lcc has looked at.
+  /// Called by any worker with the progress of this process within a long superstep: the number of sources
+  /// from which it has searched, where Searches are tasks; the number of vertices that Lcc has looked at.
   Progress progress{};
 };
 
 /// Throws UsageError when an option makes no sense, and Error when the graph does not have what it asks for.
-/// A Job begins with it.
+/// A Job begins with this check.
 void check(const Options& options, const graph::GraphFile& graph);
 
 /// Throws UsageError unless the vertex is one of the graph.
 void expect_vertex(const graph::GraphFile& graph, VertexId vertex);
 
-/// Returns how many edges a frontier has where these are few: a process goes on alone, and nobody counts what
-/// comes next.
+/// Returns the number of edges up to which a frontier has few: a process then goes on alone, and no process
+/// counts what comes next.
 inline std::uint64_t few_edges(const graph::GraphFile& graph) {
   constexpr std::uint64_t kPart = 1024, kLeast = 64, kMost = 4096;
   return std::clamp(graph.edges() / kPart, kLeast, kMost);
 }
 
-/// Gives owned vertices, a span at a time, each of which stays until the next call; an empty one is the last.
+/// A function that gives owned vertices, a span at a time, each of which stays until the next call; an empty
+/// one is the last.
 using TakeOwned = std::function<std::span<const LocalNumber>()>;
 
 /// One process's part of the job. Collective; throws Error. `graph` and `bootstrap` outlive it.
@@ -94,16 +97,16 @@ class Job {
  public:
   Job(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const Options& options);
   /// Makes a job for one thread alone, which owns all vertices; a vertex and its local number are the same.
-  /// The rows have been checked. `alone`: as launch::alone() gives it. `rows` are those of all vertices; they
-  /// outlive it, so that jobs share them. Where they are empty, make_rows() makes them where the file does
-  /// not have them as they are wanted.
+  /// The rows have been checked. `alone`: the result of launch::alone(). `rows` are those of all vertices;
+  /// they outlive it, so that jobs share them. Where they are empty, make_rows() makes them unless the file
+  /// has them in the wanted form.
   Job(launch::Bootstrap& alone, const graph::GraphFile& graph, std::optional<KnownRows> rows = {});
 
   launch::Bootstrap& bootstrap() noexcept { return bootstrap_; }
   const graph::GraphFile& graph() const noexcept { return graph_; }
   const partition::Ownership& ownership() const noexcept { return *ownership_; }
-  /// The degrees and weights of the owned vertices, see partition::load_rows(). It may have ids, which
-  /// ids_of() has in any case.
+  /// Returns the degrees and weights of the owned vertices, see partition::load_rows(). It may have ids,
+  /// which ids_of() has in any case.
   const partition::OwnedRows& owned_rows() const noexcept { return owned_rows_; }
   /// Returns the row of an owned vertex. `room`: where rows in memory have become numbers, the ids are put
   /// there.
@@ -117,27 +120,27 @@ class Job {
   IdsOf all_ids() const {
     return [this](LocalNumber local, std::vector<VertexId>& room) { return ids_of(local, room); };
   }
-  /// Vertices of this process; they have the local numbers 0 to owned() - 1.
+  /// Returns the number of vertices of this process; they have the local numbers 0 to owned() - 1.
   std::uint32_t owned() const noexcept { return owned_; }
   std::uint32_t rank() const noexcept { return static_cast<std::uint32_t>(bootstrap_.rank()); }
   process::LocalProcess& process() noexcept { return process_; }
   topology::WorkerPool& pool() noexcept { return process_.pool(); }
   transport::Transport& link() noexcept { return process_.link(); }
   Records& records() noexcept { return *records_; }
-  /// The boundary of this process, which is empty where it is the only one. It is there unless the link is
-  /// left to tasks.
+  /// Returns the boundary of this process, which is empty where it is the only one. It is there unless the
+  /// link is left to tasks.
   const Boundary& boundary() const noexcept { return *boundary_; }
-  /// The number of vertices that this process knows.
+  /// Returns the number of vertices that this process knows.
   std::uint32_t known() const noexcept { return boundary_ ? boundary_->known() : owned(); }
   /// Makes the rows of known vertices, where rows are in memory, and there are several processes or the ids
-  /// of the file are wider than numbers; once. Kernels that follow rows ask for them. Memory: see
-  /// OwnKnownRows, and 8 bytes more for each owned vertex where edges have weights; none where rows are in
-  /// memory already, where their ids become numbers.
+  /// of the file are wider than numbers; once. Kernels that follow rows call it. Memory: see OwnKnownRows,
+  /// and 8 bytes more for each owned vertex where edges have weights; none where rows are in memory already,
+  /// where their ids become numbers.
   void make_rows();
   /// Returns a copy of the rows of the owned vertices, with the numbers that another boundary gives to
   /// vertices; null: this process owns all vertices.
   OwnKnownRows copy_rows(const Boundary* boundary);
-  /// The rows of the owned vertices, after make_rows(), where rows are in memory.
+  /// Returns the rows of the owned vertices, after make_rows(), where rows are in memory.
   KnownRows rows() const noexcept { return rows_; }
   /// Returns how many edges lead out of an owned vertex; after make_rows().
   std::uint64_t degree(LocalNumber local) const noexcept {
@@ -155,8 +158,8 @@ class Job {
   /// Returns whether no other process takes part.
   bool is_only() const noexcept { return bootstrap_.size() == 1; }
   const std::string& place() const noexcept { return process_.place(); }
-  /// Returns the sums, number by number, of what all processes pass; they are the same in all. Collective,
-  /// between supersteps.
+  /// Returns the sums, number by number, of the numbers that all processes pass; they are the same in all.
+  /// Collective, between supersteps.
   template <std::size_t Count>
   std::array<std::uint64_t, Count> sum_of_all(const std::array<std::uint64_t, Count>& mine) {
     if (is_only()) return mine;
@@ -166,7 +169,7 @@ class Job {
     return sum;
   }
   std::uint64_t sum_of_all(std::uint64_t mine) { return sum_of_all(std::array{mine})[0]; }
-  /// Returns the least of them.
+  /// Returns the least of the numbers that all processes pass.
   std::uint64_t min_of_all(std::uint64_t mine) { return is_only() ? mine : records().min_of_all(mine); }
   /// Returns when all processes have called it, see process::barrier(). Collective, while workers rest.
   void wait_for_all();
@@ -175,13 +178,14 @@ class Job {
     if (listener_) listener_(done);
   }
   const Progress& progress() const noexcept { return progress_; }
-  /// Tells supersteps from here on as being of this kind: another kernel runs as a part of one. With nothing
-  /// they are told as they are.
+  /// Reports supersteps from here on with this kind, while another kernel runs as a part of one. Without a
+  /// kind they are reported as they are.
   void tell_as(std::optional<std::uint64_t> kind) noexcept { told_kind_ = kind; }
 
-  std::size_t record_bytes() const noexcept { return record_bytes_; }  ///< size of each of records()
+  /// Returns the size of each of records().
+  std::size_t record_bytes() const noexcept { return record_bytes_; }
 
-  // Kernels ask for what they need before they run. All of these throw UsageError.
+  // Kernels check their needs before they run. All of these functions throw UsageError.
   /// Throws unless the vertex is one of the graph.
   void expect_vertex(VertexId vertex) const { frontier::expect_vertex(graph_, vertex); }
   /// Throws unless Options::record_bytes is that of the kernel's records, and the link is not left to tasks.
@@ -193,7 +197,7 @@ class Job {
 
   /// Calls work(known edges) for the rows of the vertices that take() gives (see TakeOwned), in this order.
   /// By a worker, after make_rows(). Edges have weights where Options::disks says so. Where work() returns
-  /// false, the row will be asked for again, which it is good to know where rows are on disks. Throws Error.
+  /// false, the row will be asked for again, which helps where rows are on disks. Throws Error.
   template <class Take, class Work>
   void each_row(int worker, const Take& take, const Work& work) {
     if (on_disks()) {
@@ -223,14 +227,14 @@ class Job {
       }
     }
   }
-  /// Does the same for a list of owned vertices that the workers share: `next`, 0 before, is what none has
-  /// taken. Calls fetch(vertex) some time before work().
+  /// Does the same for a list of owned vertices that the workers share: `next`, 0 before, is the first vertex
+  /// that none has taken. Calls fetch(vertex) some time before work().
   template <class Work, class Fetch = void (*)(KnownNumber)>
   void each_shared_row(
       int worker, std::span<const KnownNumber> list, std::atomic<std::size_t>& next, const Work& work,
       const Fetch& fetch = [](KnownNumber) {}) {
     // The first rows of a piece are not fetched ahead, so pieces are long where there are enough for all.
-    constexpr std::size_t kPieces = 8, kMost = 1024;  // of a worker; rows
+    constexpr std::size_t kPieces = 8, kMost = 1024;  // pieces of a worker, and most rows of a piece
     const std::size_t pieces = kPieces * static_cast<std::size_t>(pool().workers());
     const std::size_t at_once =
         on_disks() ? rows_at_once() : std::clamp(list.size() / pieces, rows_at_once(), kMost);
@@ -252,12 +256,12 @@ class Job {
   /// Returns how many vertices take() best gives at a time. From disks, rows side by side are read at once.
   std::size_t rows_at_once() const noexcept { return on_disks() ? 4096 : 64; }
   bool on_disks() const noexcept { return pages_ != nullptr; }
-  /// The pages of the rows where rows are on disks; else null.
+  /// Returns the pages of the rows where rows are on disks; else null.
   const RowPages* pages() const noexcept { return pages_.get(); }
-  /// Returns, after the kernel, what was read from disks, and the limit. Collective.
+  /// Returns, after the kernel, the figures of reads from disks, and their limit. Collective.
   disk::ReadFigures measure_disks();
 
-  /// Calls work(first, last) for pieces of a list of so many, in all workers where they are many.
+  /// Calls work(first, last) for pieces of a list of `count`, in all workers where they are many.
   template <class Work>
   void for_pieces(std::size_t size, const Work& work) {
     constexpr std::size_t kPiece = 1 << 12;
@@ -269,19 +273,21 @@ class Job {
   /// Calls work(worker, first, last) for ranges of local numbers that together are all.
   void for_each_range(const std::function<void(int, LocalNumber, LocalNumber)>& work);
 
-  /// The time that it took to check the rows of the owned vertices or to write them to disks, and to connect.
+  /// Returns the time that it took to check the rows of the owned vertices or to write them to disks, and to
+  /// connect.
   double seconds_load() const noexcept { return seconds_load_; }
 
  private:
-  static constexpr std::size_t kAhead = 16;  ///< rows that are fetched into the cache before they are read
+  /// Number of rows that are fetched into the cache before they are read.
+  static constexpr std::size_t kAhead = 16;
   /// Fetches the first two cache lines; the processor itself fetches on from there.
   static void fetch(const void* row, std::size_t edges) noexcept {
     __builtin_prefetch(row);
     if (edges > kAhead) __builtin_prefetch(static_cast<const std::byte*>(row) + 64);
   }
-  /// Makes what reads the rows of pages_, in the memory that vertices leave.
+  /// Makes the readers of the rows of pages_, in the memory that vertices leave.
   void make_readers(const RowDisks& disks);
-  /// Returns the boundary whose numbers rows have; null where they have those of all vertices.
+  /// Returns the boundary whose numbers rows have; null where these are the ids of all vertices.
   const Boundary* numbering() const noexcept { return is_only() || !boundary_ ? nullptr : &*boundary_; }
   bool ids_are_numbers() const noexcept { return own_rows_ && !owned_rows_.in_file(); }
   void each_row_on_disks(int worker, const TakeOwned& take,
@@ -299,19 +305,20 @@ class Job {
   std::uint32_t owned_ = 0;
   std::optional<Records> records_;
   std::optional<Boundary> boundary_;
-  std::optional<OwnKnownRows> own_rows_;  ///< rows in memory, where those of the file will not do
+  std::optional<OwnKnownRows> own_rows_;  ///< rows in memory, where the rows of the file will not do
 
   std::size_t record_bytes_ = sizeof(Record);
   bool weighted_;
-  bool has_rows_ = !kIds64;                   ///< rows_ are there
-  KnownRows rows_;                            ///< rows in memory: own_rows_, or those of the file
-  std::vector<std::uint64_t> weights_begin_;  ///< [local], of several processes: see KnownWeights
+  bool has_rows_ = !kIds64;  ///< whether rows_ are there
+  KnownRows rows_;           ///< rows in memory: own_rows_, or those of the file
+  /// Starts of rows among the weights, [local], in a job of several processes: see KnownWeights.
+  std::vector<std::uint64_t> weights_begin_;
   KnownWeights weights_;
   std::unique_ptr<RowPages> pages_;
   std::optional<RowCache> cache_;
-  std::uint64_t read_ahead_ = 0;  ///< bytes, of all readers
+  std::uint64_t read_ahead_ = 0;  ///< bytes that all readers read ahead
   double seconds_load_ = 0;
-  std::vector<std::unique_ptr<RowReader>> readers_;  ///< [worker], where rows are on disks
+  std::vector<std::unique_ptr<RowReader>> readers_;  ///< readers by worker, where rows are on disks
 };
 
 /// Returns the values of all vertices at rank 0, by vertex; elsewhere it returns nothing. `mine`: by local

@@ -1,5 +1,5 @@
-// What the workers of a FrontierState do in a superstep: they visit, tell, hear, and end it.
-// frontier_engine.h says in which order.
+// The work of a FrontierState's workers in a superstep: they visit, tell, hear, and end it. frontier_engine.h
+// has the order.
 #pragma once
 
 #include <fmt/core.h>
@@ -33,7 +33,7 @@ class FrontierState::Workers {
   using List = std::vector<LocalNumber>;
   using Frontier = std::span<const LocalNumber>;
 
-  /// `boundary` outlives it.
+  /// Makes the workers. `boundary` outlives them.
   Workers(FrontierState& state, std::shared_ptr<frontier::Job> job, frontier::SuperstepLog* log,
           const frontier::Boundary& boundary)
       : state_(state),
@@ -48,7 +48,7 @@ class FrontierState::Workers {
   frontier::Job& job() noexcept { return *job_; }
   const frontier::Boundary& boundary() const noexcept { return boundary_; }
   void set_kind(std::uint64_t kind) noexcept { kind_ = kind; }
-  /// Called before the first superstep with a frontier.
+  /// Checks the first frontier; called before the first superstep with a frontier.
   void expect(std::span<const LocalNumber> frontier) {
     job_->make_rows();
     const auto other = std::ranges::find_if(frontier, [&](LocalNumber v) { return v >= state_.owned(); });
@@ -75,7 +75,7 @@ class FrontierState::Workers {
       job_->pool().run(run);
   }
 
-  /// Hears what a peer has sent. A record that is several of the stream waits until it is whole.
+  /// Hears the records of a peer. A record that is several of the stream waits until it is whole.
   void hear(int worker, int peer, std::span<const std::byte> records, const Calls& calls) {
     if (state_.record_bytes() == job_->record_bytes()) return hear_whole(worker, peer, records, calls);
     auto& parts = lane(worker).parts[static_cast<std::size_t>(peer)];
@@ -101,7 +101,7 @@ class FrontierState::Workers {
     if (!std::ranges::all_of(parts, [](const auto& part) { return part.empty(); }))
       throw Error("a process has sent a part of a record");
   }
-  /// Returns the vertices that the records of a peer name, and how many there are.
+  /// Returns the vertices that the records of a peer name, and their number.
   std::pair<Named, std::uint32_t> names_of(std::uint32_t peer, Naming naming) const {
     if (naming == Naming::boundary_place) return {{nullptr, boundary_.first(peer)}, boundary_.count(peer)};
     if (naming == Naming::local) return {{}, state_.owned()};
@@ -109,7 +109,7 @@ class FrontierState::Workers {
     return {{known.data()}, static_cast<std::uint32_t>(known.size())};
   }
 
-  /// Returns a function that takes what arrives.
+  /// Returns a function that takes arriving records.
   auto hears(int worker, const Calls& calls) {
     return [this, worker, &calls](int peer, std::span<const std::byte> records) {
       hear(worker, peer, records, calls);
@@ -124,7 +124,7 @@ class FrontierState::Workers {
   /// Tells the owner of any vertex of another process.
   void tell(int worker, Home home, Record& record, const Calls& calls) {
     if (calls.naming == Naming::owned_place) {
-      if (!boundary_.knows(home)) throw UsageError("tell: nobody can answer for a vertex that is not known");
+      if (!boundary_.knows(home)) throw UsageError("tell: this process does not know the vertex");
       return tell(worker, boundary_.number(home), record, calls);
     }
     lane(worker).said.next.add(home.owner);
@@ -138,7 +138,7 @@ class FrontierState::Workers {
     send(worker, owner, vertex - boundary_.first(owner), record, calls);
   }
 
-  /// Runs work(done), which counts a superstep, and notes it where somebody wants to know.
+  /// Runs work(done), which counts a superstep, and notes it where there is a log.
   template <class Work>
   void step(const Work& work) {
     if (log_ != nullptr) return log_->step(kind_, work);
@@ -153,7 +153,7 @@ class FrontierState::Workers {
     }
   }
 
-  /// Visits the rows of a list that workers share, see Job::each_shared_row(), and returns what was followed.
+  /// Visits the rows of a list that workers share, see Job::each_shared_row(), and returns their counts.
   Totals visit_shared(int worker, std::span<const KnownNumber> list, std::atomic<std::size_t>& next,
                       const Calls& calls) {
     RowBatch batch(worker, calls, !job_->on_disks());
@@ -162,7 +162,7 @@ class FrontierState::Workers {
         [&](KnownNumber v) { state_.fetch(v); });
     return batch.finish();
   }
-  /// Does the same for the rows of vertices that are there.
+  /// Does the same for the rows of vertices in memory.
   Totals visit_own(int worker, std::span<const LocalNumber> vertices, const Calls& calls) {
     RowBatch batch(worker, calls, !job_->on_disks());
     job_->each_row(
@@ -177,7 +177,7 @@ class FrontierState::Workers {
   }
 
   bool is_distributed() const noexcept { return distributed_; }
-  /// Returns which processes a worker has told of vertices since the last call.
+  /// Returns the processes that a worker has told of vertices since the last call.
   frontier::Active take_told(int worker) noexcept { return std::exchange(lane(worker).said, {}).next; }
 
  protected:
@@ -187,22 +187,22 @@ class FrontierState::Workers {
   }
   using Active = frontier::Active;
   using PushNote = frontier::PushNote;
-  // Supersteps that a process makes alone, until all decide again.
+  // Number of supersteps that a process makes alone, until all decide again.
   static constexpr std::uint32_t kMostAlone = 64;
   // Edges that one worker follows sooner than the others wake up; and where workers that wait block at once.
   static constexpr std::uint64_t kOneWorker = 1 << 10, kOneWorkerBlocked = 1 << 12;
-  // Vertices of the graph for each edge along which something is told to keepers.
+  // Number of the graph's vertices for each edge along which keepers are told.
   static constexpr std::uint64_t kKeptOf = 8;
 
   struct alignas(128) Lane {
-    PushNote said;                                             ///< what it says at the end of a superstep
-    std::vector<std::pair<int, std::vector<std::byte>>> held;  ///< what peers have sent, to be heard later
-    std::vector<std::vector<std::byte>> parts;  ///< [peer]: the begin of a record; the rest has yet to come
-    std::vector<Told> told;                     ///< the records that it has heard
-    Bits marks{0};                              ///< a set to sort boundary vertices by
-    std::uint64_t next_edges = 0;               ///< out of its news, where that is counted
+    PushNote said;  ///< note of the worker at the end of a superstep
+    std::vector<std::pair<int, std::vector<std::byte>>> held;  ///< records of peers, to be heard later
+    std::vector<std::vector<std::byte>> parts;  ///< begin of a record by peer, whose rest has yet to come
+    std::vector<Told> told;                     ///< records that it has heard
+    Bits marks{0};                              ///< set by which boundary vertices are sorted
+    std::uint64_t next_edges = 0;               ///< number of edges out of its news, where that is counted
   };
-  /// Who follows the edges of a frontier: one worker, or all; and who hears what is told.
+  /// The workers that follow the edges of a frontier, one or all, and those that hear the records.
   struct Deal {
     bool one;
     Hearing hearing = Hearing::at_once;
@@ -210,7 +210,7 @@ class FrontierState::Workers {
 
   Lane& lane(int worker) noexcept { return lanes_[static_cast<std::size_t>(worker)]; }
   News& news(int worker) noexcept { return state_.news_[static_cast<std::size_t>(worker)]; }
-  /// Says who has this part of a frontier. Many edges are not followed alone.
+  /// Returns who has this part of a frontier. Many edges are not followed alone.
   Active who_has(Frontier frontier) const {
     Active active;
     if (!frontier.empty()) active.add(state_.rank());
@@ -238,7 +238,7 @@ class FrontierState::Workers {
           visit_vertices(worker, frontier, next, calls);
         if (deal.hearing == Hearing::in_bins) calls.hear_offers(worker);
       }
-      // With say(), what owners are told is complete when all have arrived.
+      // With say(), the news of owners are complete when all have arrived.
       if (distributed_ && calls.tells && (!ends || calls.say)) hear_until(arrived, workers, worker, calls);
       if (deal.hearing == Hearing::by_keepers) {
         job_->pool().barrier();
@@ -252,8 +252,8 @@ class FrontierState::Workers {
     done.frontier += frontier.size();
     count(done);
   }
-  /// Many edges wake all workers, which hand over what they tell of few vertices of a graph to those who keep
-  /// them, and of many to bins.
+  /// Returns who works. Many edges wake all workers, which hand over news of few vertices of a graph to the
+  /// workers that keep them, and of many to bins.
   Deal deal(Frontier frontier, const Calls& calls, bool ends) const {
     if (lanes_.size() == 1) return {!ends};
     if (!ends && is_for_one(frontier)) return {true};
@@ -261,7 +261,7 @@ class FrontierState::Workers {
     const bool few = !job_->on_disks() && !follows_edges(frontier, job_->graph().vertices() / kKeptOf);
     return {false, few ? Hearing::by_keepers : Hearing::in_bins};
   }
-  /// Says that a worker has arrived, also where it throws.
+  /// A guard that says that a worker has arrived, also where it throws.
   struct Arrival {
     std::atomic<std::size_t>& arrived;
     explicit Arrival(std::atomic<std::size_t>& counter) noexcept : arrived(counter) {}
@@ -269,8 +269,8 @@ class FrontierState::Workers {
     Arrival& operator=(const Arrival&) = delete;
     ~Arrival() { ++arrived; }
   };
-  /// Waits for other workers, and hears meanwhile what arrives: another process may wait for room, on this
-  /// lane alone, before it hears of what those workers wait to send.
+  /// Waits for other workers, and hears arriving records meanwhile: another process may wait for room, on
+  /// this lane alone, before it hears the records that those workers wait to send.
   void hear_until(const std::atomic<std::size_t>& arrived, std::size_t workers, int worker,
                   const Calls& calls) {
     while (arrived < workers)
@@ -287,8 +287,8 @@ class FrontierState::Workers {
         visit_vertex(worker, v, calls);
   }
 
-  /// Tells the owners of boundary vertices that have heard news, each once; many of them in the order in
-  /// which both processes have them in memory.
+  /// Tells the owners of boundary vertices that have heard news, each once; and where there are many, in the
+  /// order in which both processes have them in memory.
   void tell_others(int worker, const Calls& calls) {
     auto& others = news(worker).others;
     if (!calls.say || others.empty()) return;
@@ -302,7 +302,7 @@ class FrontierState::Workers {
     }
     others.clear();
   }
-  /// Ends the superstep of a worker. `holds`: what arrives is not heard yet.
+  /// Ends the superstep of a worker. `holds`: whether arriving records are held, to be heard later.
   void end(int worker, const Calls& calls, std::uint32_t levels, bool holds) {
     tell_others(worker, calls);
     PushNote& said = lane(worker).said;
@@ -322,13 +322,13 @@ class FrontierState::Workers {
       hear(worker, peer, records, calls);
     expect_whole(worker);
   }
-  /// Ends the superstep of all workers, in which so many levels were followed.
+  /// Ends the superstep of all workers, in which `levels` were followed.
   void end_all(const Calls& calls, std::uint32_t levels, bool holds) {
     state_.shared_ = lanes_.size() > 1;
     run_workers([&](int worker) { end(worker, calls, levels, holds); });
     hear_all_said();
   }
-  /// Sums up what this process and all others have said at the end of a superstep.
+  /// Sums up the notes of all processes at the end of a superstep.
   void hear_all_said() {
     PushNote sum;
     for (Lane& one : lanes_) sum += std::exchange(one.said, {});
@@ -344,13 +344,13 @@ class FrontierState::Workers {
     followed_ = {sum.levels, {sum.vertices, sum.edges}, sum.edges_before};
     if (distributed_ && active_.nobody()) followed_.next.emplace();
   }
-  /// Returns whether at least so many edges lead out of the vertices; a vertex counts as one more.
+  /// Returns whether at least `least` edges lead out of the vertices; a vertex counts as one more.
   bool has_edges(Frontier vertices, std::uint64_t least) const {
     std::uint64_t edges = 0;
     for (std::size_t i = 0; i < vertices.size() && edges < least; ++i) edges += 1 + job_->degree(vertices[i]);
     return edges >= least;
   }
-  /// Returns the same of a frontier, whose edges may be counted.
+  /// Returns the same for a frontier, whose edges may be counted.
   bool follows_edges(Frontier frontier, std::uint64_t least) const {
     return edges_ ? *edges_ >= least : has_edges(frontier, least);
   }
@@ -365,7 +365,7 @@ class FrontierState::Workers {
   }
   bool is_few(Frontier frontier) const { return !has_edges(frontier, frontier::few_edges(job_->graph())); }
 
-  /// Says that the vertex is not in news any more. Other workers rest.
+  /// Takes the vertex out of the news. Other workers rest.
   template <class Number>
   void no_longer_waits(Number v) noexcept {
     state_.waiting_[v / 64] &= ~(std::uint64_t{1} << v % 64);
@@ -386,14 +386,14 @@ class FrontierState::Workers {
 
   FrontierState& state_;
   std::shared_ptr<frontier::Job> job_;
-  frontier::SuperstepLog* log_;  ///< null: nobody wants to know
+  frontier::SuperstepLog* log_;  ///< log of supersteps, or null
   const frontier::Boundary& boundary_;
   bool distributed_;
   std::uint64_t kind_ = 0;
-  std::optional<std::uint64_t> edges_;  ///< out of the frontier, where they are counted
-  bool counts_next_ = false;            ///< a process alone counts the edges out of its news
-  frontier::Active active_;             ///< who has a frontier, as the end of the last superstep says
-  Followed followed_;                   ///< likewise
+  std::optional<std::uint64_t> edges_;  ///< number of edges out of the frontier, where they are counted
+  bool counts_next_ = false;            ///< whether a process alone counts the edges out of its news
+  frontier::Active active_;             ///< processes that have a frontier, by the end of the last superstep
+  Followed followed_;                   ///< edges followed, likewise
   std::vector<Lane> lanes_;
 };
 

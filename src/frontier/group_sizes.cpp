@@ -21,7 +21,7 @@ constexpr std::size_t kKept = 1024;
 /// are large when they leave.
 class Kept {
  public:
-  /// Adds a vertex to the count of its label. It calls pass(label, count) for what has to leave.
+  /// Adds a vertex to the count of its label. It calls pass(label, count) for a count that has to leave.
   template <class Pass>
   void add(PlainId label, const Pass& pass) {
     Record& place = places_[folded(label) * kGolden32 >> 22];
@@ -39,11 +39,11 @@ class Kept {
   }
 
  private:
-  std::array<Record, kKept> places_{};  ///< (label, count)
+  std::array<Record, kKept> places_{};  ///< records (label, count)
 };
 static_assert(kKept == std::size_t{1} << (32 - 22));
 
-/// [local number]: how many vertices have this vertex as their label.
+/// Returns the number of vertices that have an owned vertex as their label, by local number.
 std::vector<std::atomic<PlainId>> count(Job& job, std::span<const PlainId> labels) {
   std::vector<std::atomic<PlainId>> counts(job.owned());
   edgewire::FrontierJob<PlainId>(job).exchange(

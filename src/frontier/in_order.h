@@ -1,8 +1,8 @@
 // Supersteps in which vertices wait in buckets, see FrontierJob::settle_in_order().
 //
 // A superstep ends with one exchange: a process tells the owners of the boundary vertices in its own lowest
-// bucket, as long as that is near or they are few, and says which bucket that is. Those of other buckets wait
-// until theirs comes next: by then lower values have replaced most of those that it found first. Where only
+// bucket, as long as that is near or they are few, and says which bucket that is. Vertices of other buckets
+// wait until their bucket comes next: by then lower values have replaced most of the first ones. Where only
 // one process has vertices in buckets, it goes on with its next buckets until it has to tell another one.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace edgewire::detail {
 
-/// Runs them all, for one call.
+/// The supersteps of one call.
 class FrontierState::InOrder {
  public:
   InOrder(Workers& workers, FrontierState& state, const Calls& calls)
@@ -40,17 +40,18 @@ class FrontierState::InOrder {
   }
 
  private:
-  /// A worker goes on with what falls back into the bucket, as long as it is less: that saves supersteps.
+  /// The number of vertices below which a worker goes on with those that fall back into the bucket: that
+  /// saves supersteps.
   static constexpr std::size_t kByItself = 1000;
-  /// A process that is alone decides with the others again after so many buckets.
+  /// The number of buckets after which a process that is alone decides with the others again.
   static constexpr int kMostAlone = 256;
-  /// Owners are told of a bucket so near before it is known that it comes next; and if they are told of no
-  /// more vertices than so few, also of one that is less near.
+  /// The distance of a bucket of which owners are told before it is known that it comes next; if they are
+  /// told of few vertices, also of one that is less near.
   static constexpr std::uint64_t kNext = 1;
   static constexpr std::size_t kFewRecords = 64;
 
-  /// Returns the lowest bucket of this process, from `bucket` on, that holds something: owned vertices, or
-  /// boundary vertices.
+  /// Returns the lowest bucket of this process, from `bucket` on, that holds owned vertices or boundary
+  /// vertices.
   std::uint64_t lowest(Buckets Waiting::*which, std::uint64_t bucket) const {
     std::uint64_t least = kNoBucket;
     for (const Waiting& one : state_.waiting_in_order_) least = std::min(least, (one.*which).lowest(bucket));
@@ -59,7 +60,7 @@ class FrontierState::InOrder {
   std::uint64_t lowest(std::uint64_t bucket) const {
     return std::min(lowest(&Waiting::owned, bucket), lowest(&Waiting::others, bucket));
   }
-  /// Returns the lowest bucket of all processes at the start, and notes which of them have one.
+  /// Returns the lowest bucket of all processes at the start, and notes which processes have one.
   std::uint64_t lowest_of_all() {
     const std::array mine{lowest(0)};
     if (!workers_.is_distributed()) return mine[0];
@@ -81,8 +82,8 @@ class FrontierState::InOrder {
     workers_.run_workers([&](int worker) { visit_rows(worker, bucket, vertices, next); }, one);
     state_.shared_ = state_.news_.size() > 1;
   }
-  /// Returns what all workers have in the bucket. From disks, each row is read once, in the order there, and
-  /// none that need not be read.
+  /// Returns the vertices of all workers in the bucket. From disks, each row is read once, in the order
+  /// there, and none that need not be read.
   std::vector<KnownNumber> take_bucket(std::uint64_t bucket) {
     std::vector<KnownNumber> vertices;
     for (Waiting& one : state_.waiting_in_order_) {
@@ -107,8 +108,8 @@ class FrontierState::InOrder {
     }
   }
 
-  /// Visits this process's next buckets, too, while no other one has vertices in buckets, or is to be told of
-  /// any. Returns the last bucket.
+  /// Visits this process's next buckets, too, while no other one has vertices in buckets, or has to be told
+  /// of any. Returns the last bucket.
   std::uint64_t go_alone(std::uint64_t bucket) {
     for (int more = 0; active_.is_only(state_.rank()) && more < kMostAlone; ++more) {
       const std::uint64_t own = lowest(&Waiting::owned, bucket);
@@ -125,7 +126,7 @@ class FrontierState::InOrder {
     active_ = {};
     tell_owners(early ? mine : kNoBucket, bucket, {mine, early ? 1U : 0U});
     std::uint64_t next = mine;
-    bool complete = early;  // all owners of vertices in `next` have been told
+    bool complete = early;  // whether all owners of vertices in `next` have been told
     for (int peer = 0; peer < job_.bootstrap().size(); ++peer) {
       if (peer == job_.bootstrap().rank()) continue;
       const auto& said = job_.records().note(0, peer);
@@ -143,10 +144,11 @@ class FrontierState::InOrder {
     for (const Waiting& one : state_.waiting_in_order_) others += one.others.size(mine);
     return mine - bucket <= kNext || others <= kFewRecords;
   }
-  /// Tells the owners of the boundary vertices in the bucket, and hears of others. No bucket below `base`
-  /// gets anything from now on. `note`: what this process says; a lane adds who has vertices in buckets.
+  /// Tells the owners of the boundary vertices in the bucket, and hears the others. No bucket below `base`
+  /// gets anything from now on. `note`: the note of this process; a lane adds which processes have vertices
+  /// in buckets.
   void tell_owners(std::uint64_t bucket, std::uint64_t base, const frontier::Records::Note& note) {
-    std::vector<frontier::Active> told(state_.news_.size());  // [worker]
+    std::vector<frontier::Active> told(state_.news_.size());  // processes told, by worker
     workers_.run_workers(
         [&](int w) { told[static_cast<std::size_t>(w)] = tell_owners(w, bucket, base, note); });
     for (int lane = 0; lane < job_.pool().workers(); ++lane) {
@@ -178,7 +180,7 @@ class FrontierState::InOrder {
   FrontierState& state_;
   const Calls& calls_;
   frontier::Job& job_;
-  frontier::Active active_;  ///< the processes that have vertices in buckets
+  frontier::Active active_;  ///< processes that have vertices in buckets
 };
 
 }  // namespace edgewire::detail

@@ -23,14 +23,14 @@ void each_edge(Job& job, std::uint64_t first, std::uint64_t last, const Take& ta
 }  // namespace
 
 InRows::InRows(Job& job) {
-  // They are counts of edges at first, then ends of rows that move on with each edge; behind the one that
-  // stays 0.
+  // The entries are counts of edges at first, then ends of rows that move on with each edge; behind the entry
+  // that stays 0.
   rows_.begins.resize(job.owned() + std::size_t{1});
   const auto count = [this](LocalNumber local) {
     return std::atomic_ref(rows_.begins[local + std::size_t{1}]).fetch_add(1, std::memory_order_relaxed);
   };
-  std::vector<std::vector<Record>> came(
-      static_cast<std::size_t>(job.pool().workers()));  // from other processes
+  // Edges from other processes.
+  std::vector<std::vector<Record>> came(static_cast<std::size_t>(job.pool().workers()));
   job.pool().run([&](int lane) {
     auto& mine = came[static_cast<std::size_t>(lane)];
     const auto take = [&](Record edge) {

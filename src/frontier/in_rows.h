@@ -1,5 +1,5 @@
-// The in-edges of the vertices of a process. The file has out-edges only: the owners of their sources send
-// them.
+// The in-edges of the vertices of a process. The file has out-edges only: the owners of the sources send the
+// in-edges.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,18 @@ namespace edgewire::frontier {
 
 class InRows {
  public:
-  /// Reads the rows of the owned vertices twice; they have been checked. An edge between processes travels
-  /// once, as a Record. Memory: 8 bytes for each owned vertex and an id for each in-edge; while this is built
-  /// a Record more for each that comes from another process. Collective, while workers rest; throws Error.
+  /// Makes the rows: reads the rows of the owned vertices twice; they have been checked. An edge between
+  /// processes travels once, as a Record. Memory: 8 bytes for each owned vertex and an id for each in-edge;
+  /// while this is built a Record more for each that comes from another process. Collective, while workers
+  /// rest; throws Error.
   explicit InRows(Job& job);
 
-  /// The vertices with an edge to the owned vertex `local`, once for each edge, in no order.
+  /// Returns the vertices with an edge to the owned vertex `local`, once for each edge, in no order.
   std::span<const VertexId> sources(LocalNumber local) const noexcept {
     const std::uint64_t first = rows_.begins[local];
     return rows_.entries.as<const VertexId>().subspan(first, rows_.begins[local + std::size_t{1}] - first);
   }
-  /// The memory of all rows.
+  /// Returns the memory of all rows.
   RowMemory take() && noexcept { return std::move(rows_); }
 
  private:

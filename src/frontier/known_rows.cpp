@@ -16,14 +16,15 @@ namespace {
 constexpr std::uint64_t kRowsNumberedAtOnce = 1 << 12;
 constexpr std::size_t kIdsNumberedAtOnce = 1 << 12;
 
-/// Gives ids of known vertices their numbers.
+/// The numbers of known vertices by id.
 class Numbering {
  public:
-  /// `boundary`: null where this process owns all vertices, whose ids are numbers.
+  /// Makes the numbers. `boundary`: null where this process owns all vertices, whose ids are numbers.
   explicit Numbering(const Boundary* boundary) {
     if (boundary != nullptr) numbers_ = boundary->numbers();
   }
-  /// Sets the numbers of as many ids. The numbers may lie in the memory of the ids where both are as wide.
+  /// Sets `numbers` to the numbers of `ids`. The numbers may lie in the memory of the ids where both are as
+  /// wide.
   void number(std::span<const PlainId> ids, std::span<std::uint32_t> numbers) const {
     if (numbers_)
       partition::look_up(*numbers_, ids, numbers);
@@ -66,7 +67,7 @@ OwnKnownRows::OwnKnownRows(std::uint32_t owned, const Boundary* boundary, topolo
 OwnKnownRows::OwnKnownRows(RowMemory ids, const Boundary* boundary, topology::WorkerPool& pool)
     : memory_(std::move(ids)) {
   constexpr bool kAsWide = sizeof(PlainId) == sizeof(KnownNumber);
-  if (kAsWide && boundary == nullptr) return;  // ids are numbers
+  if (kAsWide && boundary == nullptr) return;  // ids are the numbers
   const auto bytes = memory_.entries.as<std::byte>();
   const std::uint64_t count = memory_.begins.back();
   const Numbering numbering(boundary);

@@ -1,4 +1,4 @@
-// This file has what an owner says of its vertices to the processes that know them, and they to it: in the
+// This file has the messages about vertices between their owner and the processes that know them: in the
 // order that both know, without numbers.
 #pragma once
 
@@ -13,9 +13,9 @@
 
 namespace edgewire::frontier {
 
-/// Lists of values, which are no wider than an id, one to each peer; both sides know how long. Two values are
-/// a record. Each lane calls it, and sends its part of all lists; the call ends the superstep. Calls
-/// value(peer, index) for what is sent, and take(peer, index, value) for what arrives. `lengths`:
+/// Exchanges lists of values, which are no wider than an id, one to each peer; both sides know their lengths.
+/// Two values are a record. Each lane calls it, and sends its part of all lists; the call ends the superstep.
+/// Calls value(peer, index) for values to send, and take(peer, index, value) for arriving ones. `lengths`:
 /// length(peer) of the lists that are sent, and of those that arrive. Throws Error when a peer sends more or
 /// less.
 template <class SentLength, class TakenLength, class Value, class Take>
@@ -24,7 +24,7 @@ void exchange_lists(Job& job, int lane, const SentLength& sent_length, const Tak
   using Taken = std::remove_cvref_t<decltype(value(std::uint32_t{}, std::uint64_t{}))>;
   const auto size = static_cast<std::uint32_t>(job.bootstrap().size());
   const auto part_of = [&](std::uint64_t length) { return job.pool().part(lane, (length + 1) / 2); };
-  std::vector<std::uint64_t> next(size), ends(size);  // [peer]: records
+  std::vector<std::uint64_t> next(size), ends(size);  // next record, and the end, by peer
   for (std::uint32_t peer = 0; peer < size; ++peer) {
     if (peer == job.rank()) continue;
     const auto part = part_of(taken_length(peer));
@@ -50,7 +50,7 @@ void exchange_lists(Job& job, int lane, const SentLength& sent_length, const Tak
   if (next != ends) throw Error("a process has sent fewer values than its peer has asked for");
 }
 
-/// So many bits are so many values of exchange_lists().
+/// The number of bits in a value of exchange_lists().
 inline constexpr std::uint32_t kBitsAValue = 32;
 inline std::uint64_t values_of_bits(std::uint64_t bits) noexcept {
   return (bits + kBitsAValue - 1) / kBitsAValue;
@@ -66,9 +66,9 @@ std::uint32_t value_of_bits(std::uint64_t index, std::uint64_t bits, const Bit& 
 }
 
 /// Tells a bit of each vertex, bit(local), from its owner to the processes that know it, in the order that
-/// both know. Each lane calls it. Calls take(number, bits) for those of boundary vertices: bit i is of the
-/// vertex number + i. It ends the superstep, and throws Error. `tells`: whether a process tells its bits; by
-/// default all do.
+/// both know. Each lane calls it. Calls take(number, bits) for boundary vertices: bit i belongs to the vertex
+/// number + i. It ends the superstep, and throws Error. `tells`: whether a process tells its bits; by default
+/// all do.
 template <class Bit, class Take, class Tells = bool (*)(std::uint32_t)>
 void exchange_known_bits(
     Job& job, int lane, const Bit& bit, const Take& take,
@@ -93,7 +93,7 @@ void exchange_known_bits(
 }
 
 /// Tells all processes that know an owned vertex value(local), and calls take(number, value) for each
-/// boundary vertex: as much as half a record each. Collective, while workers rest; `value` and `take` are
+/// boundary vertex: values take up to half a record. Collective, while workers rest; `value` and `take` are
 /// called by all of them.
 template <class Value, class Take>
 void tell_known(Job& job, const Boundary& boundary, const Value& value, const Take& take) {

@@ -21,7 +21,7 @@ Totals FrontierState::Puller::pull(std::span<Word> wanted, const Reach& reach, f
   std::atomic<std::size_t> next{0};
   workers_of_job_.run_workers([&](int lane) {
     share_frontier(lane, wanted);
-    job_.pool().barrier();  // a worker reads what all lanes have brought
+    job_.pool().barrier();  // a worker reads the frontier of all lanes
     if (job_.on_disks())
       pull_from_disks(lane, next, wanted, reach);
     else
@@ -42,7 +42,7 @@ Totals FrontierState::Puller::pull(std::span<Word> wanted, const Reach& reach, f
 }
 
 /// Tells every process which of the vertices that it knows are in the frontier, in the order of its numbers.
-/// Their owners know of those, so they are not wanted here any more.
+/// The owners know of these, so they are not wanted here any more.
 void FrontierState::Puller::share_frontier(int lane, std::span<Word> wanted) {
   frontier::exchange_known_bits(
       job_, lane, [&](LocalNumber local) { return frontier_.test(local); },

@@ -18,12 +18,12 @@
 
 namespace edgewire::detail {
 
-/// Functions are collective, while workers rest; they throw Error.
+/// The supersteps that pull. Functions are collective, while workers rest; they throw Error.
 class FrontierState::Puller {
  public:
   using Word = Bits::Word;
 
-  /// Memory: a bit for each known vertex, and one for each owned one. `workers` outlive it.
+  /// Makes a puller. Memory: a bit for each known vertex, and one for each owned one. `workers` outlive it.
   explicit Puller(Workers& workers)
       : workers_of_job_(workers),
         job_(workers.job()),
@@ -32,19 +32,19 @@ class FrontierState::Puller {
 
   /// Makes this the frontier. It needs no other process.
   void start(std::span<const LocalNumber> frontier, std::span<Word> wanted);
-  /// Runs a superstep, which makes the next frontier of this one, and returns what is in it in all processes.
-  /// See FrontierState::pull().
+  /// Runs a superstep, which makes the next frontier of this one, and returns its size in all processes. See
+  /// FrontierState::pull().
   Totals pull(std::span<Word> wanted, const Reach& reach, frontier::Superstep& done);
   /// Returns the frontier, after a pull. It needs no other process.
   std::vector<LocalNumber> list() const { return frontier_.members<LocalNumber>(); }
 
  private:
   static constexpr std::uint32_t kBits = Bits::kBits;
-  static constexpr std::size_t kWords = 64;   ///< words that a worker takes at a time
-  static constexpr std::size_t kFound = 256;  ///< vertices, before reach() is called
+  static constexpr std::size_t kWords = 64;   ///< number of words that a worker takes at a time
+  static constexpr std::size_t kFound = 256;  ///< number of vertices found before reach() is called
   struct alignas(128) Worker {
-    std::uint64_t vertices = 0, edges = 0;  ///< what it has reached
-    std::uint64_t followed = 0;             ///< edges that it has looked at
+    std::uint64_t vertices = 0, edges = 0;  ///< number of vertices and edges that it has reached
+    std::uint64_t followed = 0;             ///< number of edges that it has looked at
     std::vector<LocalNumber> taken;         ///< vertices whose rows are read
     std::vector<Found> found;
   };
@@ -55,8 +55,8 @@ class FrontierState::Puller {
   bool look(Worker& worker, const FrontierRow& row, const Reach& reach) const;
   void fetch_rows(std::size_t w, Word wanted, const frontier::KnownRows& rows) const;
   static void reach_all(Worker& worker, const Reach& reach);
-  /// Returns which owned vertices of a word are in a set. Other workers may change other words, and a worker
-  /// that fetches rows ahead sees either.
+  /// Returns the owned vertices of a word that are in a set. Other workers may change other words, and a
+  /// worker that fetches rows ahead sees either.
   Word owned_of(std::span<const Word> set, std::size_t w) const noexcept {
     const std::size_t left = job_.owned() - w * kBits;
     const Word word = std::atomic_ref(const_cast<Word&>(set[w])).load(std::memory_order_relaxed);
@@ -73,9 +73,9 @@ class FrontierState::Puller {
 
   Workers& workers_of_job_;
   frontier::Job& job_;
-  Bits frontier_;                  ///< by known number
-  std::vector<Word> next_;         ///< the next frontier, of owned vertices
-  std::uint64_t in_frontier_ = 0;  ///< vertices of this process
+  Bits frontier_;                  ///< frontier by known number
+  std::vector<Word> next_;         ///< next frontier, of owned vertices
+  std::uint64_t in_frontier_ = 0;  ///< number of vertices of this process in it
   std::vector<Worker> workers_{static_cast<std::size_t>(job_.pool().workers())};
 };
 

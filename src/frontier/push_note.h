@@ -7,7 +7,7 @@
 
 namespace edgewire::frontier {
 
-/// Says who has vertices to follow in the next superstep: nobody, one process, or perhaps several.
+/// The processes that have vertices to follow in the next superstep: none, one, or perhaps several.
 class Active {
  public:
   void add(std::uint32_t rank) noexcept {
@@ -17,11 +17,11 @@ class Active {
     if (others.code_ != kNobody) code_ = code_ == kNobody || code_ == others.code_ ? others.code_ : kSeveral;
   }
   bool nobody() const noexcept { return code_ == kNobody; }
-  /// Returns whether nobody else has any.
+  /// Returns whether no other process has any.
   bool is_only(std::uint32_t rank) const noexcept { return code_ == rank + 1; }
   bool is_one() const noexcept { return code_ != kNobody && code_ != kSeveral; }
 
-  /// What is said where nobody knows.
+  /// Returns the value for an unknown number of processes.
   static Active several() noexcept { return of_code(kSeveral); }
   std::uint32_t code() const noexcept { return code_; }
   static Active of_code(std::uint32_t code) noexcept {
@@ -31,17 +31,17 @@ class Active {
   }
 
  private:
-  static constexpr std::uint32_t kNobody = 0, kSeveral = 0xffff;  ///< else the rank, and 1
+  static constexpr std::uint32_t kNobody = 0, kSeveral = 0xffff;  ///< codes; else the rank plus 1
   std::uint32_t code_ = kNobody;
 };
 
-/// A lane says this at the end of a superstep. Sums of them are what all say.
+/// The note of a lane at the end of a superstep. The sum of the notes is that of all lanes.
 struct PushNote {
-  std::uint64_t vertices = 0;      ///< vertices whose edges were followed in the last level; below 2^32
-  std::uint64_t edges = 0;         ///< out of them
-  std::uint32_t levels = 0;        ///< levels followed in this superstep, alone but for the last
-  std::uint64_t edges_before = 0;  ///< out of the vertices of the earlier ones
-  Active next{};                   ///< who has vertices to follow next, as far as this lane knows
+  std::uint64_t vertices = 0;  ///< number of vertices whose edges were followed in the last level; below 2^32
+  std::uint64_t edges = 0;     ///< number of edges out of them
+  std::uint32_t levels = 0;    ///< number of levels followed in this superstep, alone but for the last
+  std::uint64_t edges_before = 0;  ///< number of edges out of the vertices of the earlier levels
+  Active next{};                   ///< processes that have vertices to follow next, as far as this lane knows
 
   PushNote& operator+=(const PushNote& more) noexcept {
     vertices += more.vertices;

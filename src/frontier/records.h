@@ -17,29 +17,30 @@
 
 namespace edgewire::frontier {
 
-/// A record has two numbers.
+/// A record of two numbers.
 template <class Number>
 struct PairRecord {
-  Number vertex;  ///< its global id or its local number at its owner, as the kernel says
-  Number value;   ///< as many bytes of any type
+  Number vertex;  ///< global id of the vertex or its local number at the owner, as the kernel decides
+  Number value;   ///< value in as many bytes, of any type
 };
-/// Its numbers have the width of a global id.
+/// A record whose numbers have the width of a global id.
 using Record = PairRecord<PlainId>;
-/// It has a local number and a value of 4 bytes, and is a Record where ids have 32 bits.
+/// A record with a local number and a value of 4 bytes; it is a Record where ids have 32 bits.
 using ShortRecord = PairRecord<std::uint32_t>;
 
-/// Returns the local number of a record whose vertex is one, which was checked.
+/// Returns the local number of a record that has one, which was checked.
 inline LocalNumber local_of(const Record& record) noexcept {
   return LocalNumber(static_cast<std::uint32_t>(record.vertex));
 }
 struct WideRecord {
   std::uint32_t vertex;
-  std::array<std::uint32_t, 2> value;  ///< 8 bytes of any type
+  std::array<std::uint32_t, 2> value;  ///< value in 8 bytes, of any type
 };
 
-/// A process has sent so many bytes.
+/// The bytes that a process has sent.
 struct Sent {
-  std::uint64_t record_bytes = 0;  ///< had to be sent: records of the kernel, without anything around them
+  /// Bytes that had to be sent: records of the kernel, without anything around them.
+  std::uint64_t record_bytes = 0;
   std::uint64_t payload_bytes = 0, wire_bytes = 0;
 
   Sent& operator+=(const Sent& more) noexcept {
@@ -48,35 +49,34 @@ struct Sent {
     wire_bytes += more.wire_bytes;
     return *this;
   }
-  /// Returns what was sent since `before`.
+  /// Returns the bytes sent since `before`.
   Sent operator-(const Sent& before) const noexcept {
     return {record_bytes - before.record_bytes, payload_bytes - before.payload_bytes,
             wire_bytes - before.wire_bytes};
   }
 };
 
-/// Worker w sends on lane w. Functions with a lane belong to that worker; allgather() and min_of_all() belong
-/// to worker 0 while the others are idle. `take` is called as take(record) or as take(peer, record); the
-/// records of a peer come in the order in which it sent them on the lane. All records of a job have the same
-/// type, `Any` below: Record, ShortRecord or WideRecord.
+/// The records between processes. Worker w sends on lane w. Functions with a lane belong to that worker;
+/// allgather() and min_of_all() belong to worker 0 while the others are idle. `take` is called as
+/// take(record) or as take(peer, record); the records of a peer come in the order in which it sent them on
+/// the lane. All records of a job have the same type, `Any` below: Record, ShortRecord or WideRecord.
 class Records {
  public:
   using Note = channel::RingNote;
 
-  /// Does what the constructor of channel::RecordStream does. `record_bytes`: the size of a Record, a
+  /// Does the same as the constructor of channel::RecordStream. `record_bytes`: the size of a Record, a
   /// ShortRecord or a WideRecord.
   Records(launch::Bootstrap& bootstrap, process::LocalProcess& process, std::size_t record_bytes)
       : stream_(bootstrap, process, record_bytes) {}
 
-  /// Takes a record for a vertex of `peer`. While there is no room, take(record) is called for those that
+  /// Sends a record for a vertex of `peer`. While there is no room, take(record) is called for those that
   /// have arrived. Throws Error when the job has failed.
   template <class Any = Record, class Take>
   void send(int lane, int peer, const Any& record, const Take& take) {
     stream_.send(lane, peer, &record, sizeof(Any), one_by_one<Any>(take));
   }
-  /// Ends the superstep of this lane: sends what is left, and calls take(record) for all records of the
-  /// superstep until those of all peers were taken.
-  /// `note`: is told to all processes. Those of the others are then there by note().
+  /// Ends the superstep of this lane: sends the rest, and calls take(record) for all records of the superstep
+  /// until those of all peers were taken. All processes get `note`; note() returns theirs afterwards.
   template <class Any = Record, class Take>
   void finish(int lane, const Take& take, const Note& note = {}) {
     stream_.finish(lane, one_by_one<Any>(take), note);
@@ -96,8 +96,8 @@ class Records {
   void finish_words(int lane, const Take& take, const Note& note = {}) {
     stream_.finish(lane, words(take), note);
   }
-  /// Do the same with a record as it is, or with several that lie side by side; take(peer, bytes) gets whole
-  /// ones. take_bytes() takes what has arrived, and returns how many records.
+  /// Does the same with a record as it is, or with several that lie side by side; take(peer, bytes) gets
+  /// whole ones. take_bytes() takes arrived records and returns their number.
   template <class Take>
   void send_bytes(int lane, int peer, const void* record, std::size_t bytes, const Take& take) {
     stream_.send(lane, peer, record, bytes, take);
@@ -110,13 +110,13 @@ class Records {
   void finish_bytes(int lane, const Take& take, const Note& note = {}) {
     stream_.finish(lane, take, note);
   }
-  /// Returns what all processes pass, in the order of their ranks: each gives as many numbers, three at most.
-  /// All get the same. No record travels: the numbers are what is said at the end of a superstep.
+  /// Returns the numbers that all processes pass, in the order of their ranks: equally many each, at most
+  /// three. All get the same. No record travels: the numbers are part of the note at the end of a superstep.
   std::vector<std::uint64_t> allgather(std::span<const std::uint64_t> mine);
-  /// Returns the least of what all processes pass.
+  /// Returns the least of the numbers that all processes pass.
   std::uint64_t min_of_all(std::uint64_t mine);
 
-  /// Returns what this process has sent since the start. Workers must not send meanwhile.
+  /// Returns the bytes that this process has sent since the start. Workers must not send meanwhile.
   Sent sent() const noexcept;
 
  private:

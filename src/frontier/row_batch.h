@@ -8,10 +8,10 @@
 
 namespace edgewire::detail {
 
-/// Visits rows some at a time: a call for each would take as long as the work on a short row.
+/// A batch of rows to visit together: a call for each row would take as long as the work on a short one.
 class FrontierState::RowBatch {
  public:
-  /// `calls` outlives it. `keeps`: rows stay where they are.
+  /// Makes an empty batch. `calls` outlives it. `keeps`: whether rows stay in memory.
   RowBatch(int worker, const Calls& calls, bool keeps)
       : worker_(worker), calls_(calls), most_(keeps ? rows_.size() : 1) {}
 
@@ -19,7 +19,7 @@ class FrontierState::RowBatch {
     rows_[count_++] = row;
     if (count_ == most_) visit();
   }
-  /// Visits those that are left, and returns what was followed of all.
+  /// Visits the rest, and returns the counts of all rows.
   Totals finish() {
     visit();
     return visited_;

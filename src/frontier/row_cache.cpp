@@ -8,7 +8,7 @@ namespace edgewire::frontier {
 
 namespace {
 
-constexpr int kVisits = 64;  // pages that are looked at for the room of one
+constexpr int kVisits = 64;  // number of pages that are looked at for the room of one
 
 }  // namespace
 
@@ -21,8 +21,8 @@ RowCache::RowCache(const RowPages& pages, std::uint64_t bytes)
 
 RowCache::Found RowCache::find(std::uint64_t page, std::byte* to) noexcept {
   CachedPage& cached = pages_[page];
-  if (cached.taken.test_and_set(std::memory_order_acquire))
-    return Found::nothing;  // it is just being replaced
+  // The page is just being replaced.
+  if (cached.taken.test_and_set(std::memory_order_acquire)) return Found::nothing;
   const Found found = copy(cached, to);
   cached.taken.clear(std::memory_order_release);
   return found;
@@ -68,11 +68,11 @@ void RowCache::store_page(CachedPage& cached, const std::byte* from) {
   cached.older.store(true, std::memory_order_relaxed);
 }
 
-/// Keeps what has not been followed, where there is room.
+/// Keeps the rows that have not been followed, where there is room.
 void RowCache::keep_rows(std::uint64_t page, const std::byte* from) {
   CachedPage& cached = pages_[page];
   cached.older.store(false, std::memory_order_relaxed);
-  std::array<Piece, kPageBytes / 2> pieces;  // between two there is a row that has been followed
+  std::array<Piece, kPageBytes / 2> pieces;  // a row that has been followed lies between two pieces
   std::size_t count = 0, bytes = 0;
   rows_.each_on(page, [&](LocalNumber local, std::uint16_t begin, std::uint16_t size) {
     if (followed_.test(local)) return;

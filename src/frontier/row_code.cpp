@@ -10,11 +10,11 @@ namespace edgewire::frontier {
 
 namespace {
 
-// A code begins with k and with where the first gap starts.
+// A code begins with k and the start of the first gap.
 constexpr unsigned kBitsOfK = 5, kBitsOfStart = 2;
-enum Start : std::uint32_t { kAbove, kBelow, kZero };  // the vertex, or vertex 0
+enum Start : std::uint32_t { kAbove, kBelow, kZero };  // from the vertex, or from vertex 0
 
-// A gap whose rest is no smaller is written as so many zeros, and then whole.
+// A gap whose rest is no smaller than this is written as this number of zeros, and then whole.
 constexpr unsigned kLongRest = 16, kBitsOfGap = kIds64 ? 48 : 32;
 constexpr unsigned kMostK = 31;
 static_assert(graph::kMaxVertices <= std::uint64_t{1} << kBitsOfGap);
@@ -40,7 +40,8 @@ std::uint64_t bits_of(PlainId first, std::span<const VertexId> targets, unsigned
   return bits;
 }
 
-/// Returns the k with the fewest bits, or one that is hardly worse: it descends from what suits the mean.
+/// Returns the k with the fewest bits, or one that is hardly worse: it descends from the one that suits the
+/// mean.
 unsigned choose_k(PlainId first, std::span<const VertexId> targets) {
   const std::uint64_t mean = (std::uint64_t{first} + targets.back() - targets.front()) / targets.size();
   unsigned k = mean == 0 ? 0 : std::min(kMostK, static_cast<unsigned>(std::bit_width(mean)) - 1);
@@ -88,7 +89,7 @@ class BitWriter {
   unsigned count_ = 0;  ///< number of pending bits: fewer than 8 between calls
 };
 
-/// Reads bits. Behind the end it reads up to kCodeSlack bytes of what is there, and then zeros.
+/// A reader of bits. Behind the end it reads up to kCodeSlack bytes of any content, and then zeros.
 class BitReader {
  public:
   explicit BitReader(std::span<const std::byte> code) : code_(code), end_(code.size() * 8) {}
@@ -107,13 +108,13 @@ class BitReader {
     at_ += rest + 1 + k;
     return std::uint64_t{rest} << k | (next >> (rest + 1) & ((std::uint64_t{1} << k) - 1));
   }
-  /// Returns whether no more was read than there is.
+  /// Returns whether all that was read lies before the end.
   bool within() const noexcept { return at_ <= end_; }
-  /// Returns whether no whole byte is left besides.
+  /// Returns whether no whole byte is left any more.
   bool ended() const noexcept { return within() && end_ - at_ < 8; }
 
  private:
-  /// Returns the next 57 bits at least.
+  /// Returns at least the next 57 bits.
   std::uint64_t window() const noexcept {
     if (at_ > end_) return 0;
     std::uint64_t bits = 0;
@@ -121,7 +122,7 @@ class BitReader {
     return bits >> at_ % 8;
   }
   std::span<const std::byte> code_;
-  std::size_t at_ = 0, end_;  ///< bits
+  std::size_t at_ = 0, end_;  ///< position and end in bits
 };
 
 }  // namespace

@@ -52,7 +52,7 @@ RowPages::RowPages(topology::WorkerPool& pool, partition::OwnedRows rows,
   find_firsts();
 }
 
-/// All that the pages depend on, a line each.
+/// Returns all that the pages depend on, a line each.
 std::string RowPages::key() const {
   std::vector<VertexId> owned(ownership_.count(rank_));
   for (LocalNumber local{}; local < owned.size(); ++local) owned[local] = ownership_.vertex(rank_, local);
@@ -75,7 +75,7 @@ std::string RowPages::open(const Names& names) {
   return "";
 }
 
-/// `why`: the reason why rows that are there cannot be used.
+/// Writes the files. `why`: the reason why the rows that are there cannot be used.
 void RowPages::write(const Names& names, const RowDisks& disks, const std::string& why) {
   const std::uint64_t generation = checksum_of(names.key);
   try {
@@ -95,7 +95,7 @@ void RowPages::write(const Names& names, const RowDisks& disks, const std::strin
   sections(file, index_);
   try {
     file.write(index_path_, names.key, generation, on(pool_));
-  } catch (const Error&) {  // pages alone are of no use
+  } catch (const Error&) {  // pages without an index are of no use
     std::error_code none;
     for (const auto& path : names.paths) std::filesystem::remove(path, none);
     throw;
@@ -103,7 +103,7 @@ void RowPages::write(const Names& names, const RowDisks& disks, const std::strin
   bytes_written_ = files_->bytes();
 }
 
-/// Checksums detect damage, but not a file that somebody forged or a faulty program wrote.
+/// Checks the index. Checksums detect damage, but not a file that somebody forged or a faulty program wrote.
 void RowPages::check() {
   const std::uint32_t owned = ownership_.count(rank_);
   bool right = index_.begins.size() == owned && index_.lengths.size() == owned;
@@ -128,7 +128,7 @@ void RowPages::check() {
 void RowPages::find_firsts() {
   firsts_.resize(index_.checksums.size());
   long_begin_ = bytes();
-  std::uint64_t page = 0;  // the first one that no row has reached yet
+  std::uint64_t page = 0;  // first page that no row has reached yet
   for (const bool short_ones : {true, false}) {
     for (LocalNumber local{}; local < index_.begins.size(); ++local) {
       if (index_.lengths[local] == 0 ||

@@ -29,43 +29,44 @@ namespace edgewire::frontier {
 constexpr std::uint64_t kPageBytes = 4096;
 constexpr std::uint64_t kStripePages = 16;
 
-/// Says where rows are on disks.
+/// The place of rows on disks.
 struct RowDisks {
-  std::vector<std::string> devices{};  ///< a folder on each device; empty: rows are in memory
-  std::uint64_t memory_bytes = 0;      ///< memory of a process, see disk::MemoryBudget; 0: ample
-  bool weighted = false;               ///< rows come with their weights
-  disk::VertexBytes kernel{};          ///< what the kernel keeps of a vertex
+  std::vector<std::string> devices{};  ///< folders, one on each device; empty: rows are in memory
+  std::uint64_t memory_bytes = 0;      ///< bytes of memory of a process, see disk::MemoryBudget; 0: ample
+  bool weighted = false;               ///< whether rows come with their weights
+  disk::VertexBytes kernel{};          ///< bytes that the kernel keeps of a vertex
 
-  /// Returns what memory is left beside so many vertices. They take what the kernel keeps of them, and where
-  /// rows are: 12 bytes of the index and 8 of the mapped graph. Throws Error where their memory does not
-  /// suffice.
+  /// Returns the memory that is left beside these vertices. They take what the kernel keeps of them, and
+  /// where rows are: 12 bytes of the index and 8 of the mapped graph. Throws Error where their memory does
+  /// not suffice.
   disk::MemoryBudget budget(const disk::VertexCounts& vertices) const {
     constexpr std::uint64_t kPlaces = 20;
     return {memory_bytes, {kernel.owned + kPlaces, kernel.other}, vertices};
   }
 };
 
-/// A process knows this of the weights of its edges.
+/// The figures of the weights of a process's edges.
 struct WeightFigures {
   double sum = 0;
-  double least = 0;  ///< or 0, if none is less
+  double least = 0;  ///< least weight, or 0, if none is less
 };
 
-/// Rows that are short lie side by side, in the order of their vertices; and so do the others, behind them.
+/// Returns whether a row is short. Short rows lie side by side, in the order of their vertices, and the
+/// others behind them.
 constexpr bool is_short_row(std::uint64_t degree) noexcept { return degree <= 16; }
 
 struct RowIndex {
-  std::vector<std::uint64_t> begins;     ///< [local]: of the row, in bytes of the stream
-  std::vector<std::uint32_t> lengths;    ///< [local]: in bytes
-  std::vector<std::uint64_t> checksums;  ///< [page]: XXH3-64
-  WeightFigures weights;                 ///< zeros where rows have none
-  std::vector<VertexId> boundary{};      ///< see boundary_ids()
+  std::vector<std::uint64_t> begins;     ///< starts of rows in bytes of the stream, [local]
+  std::vector<std::uint32_t> lengths;    ///< lengths of rows in bytes, [local]
+  std::vector<std::uint64_t> checksums;  ///< checksums of pages (XXH3-64), [page]
+  WeightFigures weights;                 ///< figures of weights; zeros where rows have none
+  std::vector<VertexId> boundary{};      ///< boundary vertices, see boundary_ids()
 };
 
 class RowPages {
  public:
   /// Opens the files of process `rank`. Where one is missing or was made of something else, all are written
-  /// first, of these rows, which are checked then where they are in the file. Not collective. All outlive it.
+  /// first, of these rows, which are then checked if they lie in the file. Not collective. All outlive it.
   /// Throws Error with the path.
   RowPages(topology::WorkerPool& pool, partition::OwnedRows rows, const partition::Ownership& ownership,
            int rank, const RowDisks& disks);
@@ -82,7 +83,7 @@ class RowPages {
   std::uint32_t owned() const noexcept { return ownership_.count(rank_); }
   LocalNumber local(VertexId vertex) const noexcept { return ownership_.home(vertex).local; }
   /// Calls work(local number, begin, bytes) for the rows on a page, in the order in which they lie there:
-  /// where they are on the page, as far as they are on it.
+  /// their places on the page, as far as they are on it.
   template <class Work>
   void each_on(std::uint64_t page, const Work& work) const {
     const std::uint64_t first = page * kPageBytes, last = first + kPageBytes;
@@ -102,23 +103,23 @@ class RowPages {
     }
   }
   std::uint64_t bytes() const noexcept { return index_.checksums.size() * kPageBytes; }
-  /// The bytes of the longest row.
+  /// Returns the bytes of the longest row.
   std::uint64_t longest() const noexcept { return longest_; }
-  /// Returns where pages [first, first + count) are, as far as they lie in one piece in a file, and how many
-  /// they are.
+  /// Returns the place of pages [first, first + count), as far as they lie in one piece in a file, and their
+  /// number.
   std::pair<disk::Segment, std::uint64_t> piece(std::uint64_t first, std::uint64_t count) const noexcept;
   std::uint64_t checksum(std::uint64_t page) const noexcept { return index_.checksums[page]; }
   const disk::SegmentFiles& files() const noexcept { return *files_; }
   const WeightFigures& weights() const noexcept { return index_.weights; }
-  /// Returns the boundary vertices of these rows, ascending. They are not here afterwards.
+  /// Returns the boundary vertices of these rows, ascending. They are gone afterwards.
   std::vector<VertexId> take_boundary() noexcept { return std::move(index_.boundary); }
-  /// The number of bytes that this run has written: 0, or bytes() and what their files have besides.
+  /// Returns the number of bytes that this run has written: 0, or bytes() and the rest of their files.
   std::uint64_t bytes_written() const noexcept { return bytes_written_; }
 
  private:
   struct Names {
-    std::vector<std::string> paths;  ///< [device]
-    std::string key;                 ///< what the pages depend on; its checksum is the files' generation
+    std::vector<std::string> paths;  ///< paths by device
+    std::string key;  ///< text of all that the pages depend on; its checksum is the files' generation
   };
   std::string key() const;
   std::string open(const Names& names);
@@ -136,8 +137,8 @@ class RowPages {
   std::string index_path_;
   RowIndex index_;
   std::uint64_t longest_ = 0, bytes_written_ = 0;
-  std::uint64_t long_begin_ = 0;     ///< begin of the rows that are not short, in bytes of the stream
-  std::vector<LocalNumber> firsts_;  ///< [page]: whose row is the first one on it
+  std::uint64_t long_begin_ = 0;     ///< start of the rows that are not short, in bytes of the stream
+  std::vector<LocalNumber> firsts_;  ///< vertex of the first row on a page, [page]
   std::optional<disk::SegmentFiles> files_;
 };
 
@@ -152,7 +153,7 @@ struct ProcessRows {
 };
 
 /// Encodes rows and writes them to these files, a file on each device; reads the rows twice. Throws Error
-/// with the path of what cannot be written, or of a damaged graph.
+/// with the path of a file that cannot be written, or of a damaged graph.
 std::pair<RowIndex, disk::SegmentFiles> write_rows(topology::WorkerPool& pool, const ProcessRows& rows,
                                                    const RowDisks& disks,
                                                    const std::vector<std::string>& paths,

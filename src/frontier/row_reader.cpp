@@ -12,8 +12,8 @@ namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::uint64_t kRequestPages = 64;  // where rows side by side are shorter than that
-constexpr std::size_t kMostRequests = 128;   // under way
+constexpr std::uint64_t kRequestPages = 64;  // most pages of a request, where rows side by side are shorter
+constexpr std::size_t kMostRequests = 128;   // most requests under way
 static_assert(kCodeSlack <= disk::kAlignment);
 
 }  // namespace
@@ -60,7 +60,7 @@ void RowReader::each_once(const Take& take, std::size_t first, const std::functi
   });
 }
 
-/// Starts requests while there is room and something to ask for.
+/// Starts requests while there are room and vertices to ask for.
 void RowReader::fill(const Take& take) {
   const disk::Queue::Batch batch(queue_);
   while (requests_.size() < kMostRequests) {
@@ -152,7 +152,7 @@ void RowReader::finish(Request& request) {
   }
 }
 
-/// Gives what was read to the cache.
+/// Gives the pages that were read to the cache.
 void RowReader::keep(const Request& request) {
   for (const Read& one : request.reads)
     for (std::uint64_t page = one.first; page < one.first + one.count; ++page)
@@ -185,7 +185,7 @@ void RowReader::fail(std::uint64_t page, const std::string& what) {
   try {
     pages_.files().fail(pages_.piece(page, 1).first, what);
   } catch (const Error& error) {
-    health_.fail(-1, error.what());  // so that no process waits for this one
+    health_.fail(-1, error.what());  // the job fails, so that no process waits for this one
     throw;
   }
 }

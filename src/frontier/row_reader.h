@@ -16,29 +16,29 @@
 
 namespace edgewire::frontier {
 
-/// The out-edges of a vertex, as long as work on them lasts.
+/// The out-edges of a vertex, valid as long as work on them lasts.
 struct Edges {
   VertexId vertex;
   std::span<const VertexId> targets;
-  graph::Weights weights;  ///< empty where none were asked for
+  graph::Weights weights;  ///< weights; empty where none were asked for
 };
 
-/// Reads rows from disks for one worker. While it works on a row, many of the next ones are on their way.
-/// Rows that lie side by side are read at once, so vertices are best asked for in ascending order.
+/// A reader of rows from disks for one worker. While it works on a row, many of the next ones are on their
+/// way. Rows that lie side by side are read at once, so vertices are best asked for in ascending order.
 class RowReader {
  public:
-  /// `memory_bytes`: what rows under way may take; more when the longest one needs more. What goes wrong with
-  /// a read fails the job. All outlive it.
+  /// Makes a reader. `memory_bytes`: the bytes for rows under way; more when the longest one needs more. A
+  /// failure of a read fails the job. All outlive it.
   RowReader(const RowPages& pages, RowCache& cache, std::size_t memory_bytes, transport::Health& health);
 
   using Take = std::function<std::span<const VertexId>()>;
-  /// Does what Job::each_row() does. RowCache::follow() describes what work() returns. Throws Error
-  /// with path and byte offset. It must not be called again after it has thrown.
+  /// Does the same as Job::each_row(). RowCache::follow() describes what work() returns. Throws Error with
+  /// path and byte offset. It must not be called again after it has thrown.
   void each(const Take& take, const std::function<bool(const Edges&)>& work);
-  /// Does what Job::each_row_once() does. Rows have no weights. Throws as each() does.
+  /// Does the same as Job::each_row_once(). Rows have no weights. Throws as each() does.
   void each_once(const Take& take, std::size_t first, const std::function<bool(VertexId)>& wants,
                  const std::function<void(const Edges&)>& work);
-  /// See disk::Queue::watch().
+  /// Does the same as disk::Queue::watch().
   void watch(const topology::WorkerPool& pool, int worker) noexcept { queue_.watch(pool, worker); }
 
  private:
@@ -51,8 +51,8 @@ class RowReader {
   /// Rows side by side, and the pages that hold them.
   struct Request {
     std::vector<VertexId> vertices;
-    std::uint64_t first = 0, end = 0;  ///< pages
-    std::byte* memory = nullptr;       ///< null when no row has edges
+    std::uint64_t first = 0, end = 0;  ///< first page and the end
+    std::byte* memory = nullptr;       ///< memory of the pages; null when no row has edges
     std::deque<Read> reads{};          ///< reads of pages that are not in the cache
   };
   bool ask(VertexId vertex);
@@ -74,10 +74,10 @@ class RowReader {
   disk::BlockRing memory_;
   std::span<const VertexId> chunk_;     ///< vertices that were taken, and are in no request yet
   std::array<Request, 2> open_;         ///< requests for long and for short rows; more rows may be added
-  std::deque<Request> requests_;        ///< oldest first
-  std::vector<RowCache::Found> found_;  ///< [page of a request]
+  std::deque<Request> requests_;        ///< requests, oldest first
+  std::vector<RowCache::Found> found_;  ///< results of the cache, by page of a request
   std::vector<VertexId> targets_;
-  std::vector<std::uint64_t> weights_;  ///< memory for those of a row
+  std::vector<std::uint64_t> weights_;  ///< memory for the weights of a row
 };
 
 }  // namespace edgewire::frontier

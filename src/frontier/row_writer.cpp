@@ -19,9 +19,9 @@ namespace edgewire::frontier {
 namespace {
 
 constexpr std::uint64_t kStripeBytes = kStripePages * kPageBytes;
-// A worker encodes so many edges before all are written.
+// Number of edges that a worker encodes before all are written.
 constexpr std::uint64_t kEdgesAtOnce = 1 << 20, kLeastEdgesAtOnce = 1 << 14;
-constexpr std::uint64_t kBytesAnEdge = 16;  // bytes at most: codes, and what they are copied to
+constexpr std::uint64_t kBytesAnEdge = 16;  // most bytes of an edge: codes, and their copies
 
 class RowWriter {
  public:
@@ -78,7 +78,7 @@ class RowWriter {
     return bounds.back();
   }
 
-  /// Returns where pieces of about so many edges begin, one for each worker, and where the last one ends.
+  /// Returns the starts of pieces of about that many edges, one for each worker, and the end of the last one.
   std::vector<LocalNumber> cut(LocalNumber first, bool short_ones) const {
     std::vector<LocalNumber> bounds{first};
     std::uint64_t edges = 0;
@@ -103,7 +103,7 @@ class RowWriter {
     return piece;
   }
 
-  /// Returns how many bytes the row takes.
+  /// Returns the number of bytes that the row takes.
   std::uint32_t encode(const graph::Row& one, Piece& piece) const {
     const std::size_t before = piece.codes.size();
     if (!std::ranges::is_sorted(one.targets()))
@@ -127,7 +127,7 @@ class RowWriter {
     return static_cast<std::uint32_t>(bytes);
   }
 
-  /// Writes pages to their places. Stripes go to the files in turn, as RowPages::piece() has it.
+  /// Writes pages to their places. Stripes go to the files in turn, as RowPages::piece() expects.
   void keep(std::span<std::byte> pages) {
     const std::uint64_t before = index_.checksums.size();
     index_.checksums.resize(before + pages.size() / kPageBytes);
@@ -148,7 +148,7 @@ class RowWriter {
   std::uint64_t edges_at_once_ = 0;
   disk::SegmentWriter files_;
   RowIndex index_;
-  std::vector<std::byte> stream_;  ///< what is not written yet
+  std::vector<std::byte> stream_;  ///< bytes that are not written yet
   std::uint64_t end_ = 0;          ///< end of all that was encoded
 };
 

@@ -14,7 +14,7 @@ namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;  // memory of a process
+constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;  // most bytes of memory of a process
 
 }  // namespace
 
@@ -24,7 +24,8 @@ bool Searches::apart(const SearchPlan& plan, std::uint64_t worker_bytes,
   const auto processes = static_cast<std::uint64_t>(plan.processes),
              workers = static_cast<std::uint64_t>(plan.workers), all = processes * workers;
   const std::uint64_t kept = plan.sources / processes + 1;
-  const std::uint64_t rows = kIds64 ? 4 * plan.edges + 8 * plan.vertices : 0;  // else they are the file's
+  // Else the rows of the file serve.
+  const std::uint64_t rows = kIds64 ? 4 * plan.edges + 8 * plan.vertices : 0;
   return !plan.on_disks && all > 1 && plan.sources >= 2 * all &&
          plan.vertices * (workers * worker_bytes + kept * source_bytes) + rows <= kMostBytes;
 }
@@ -36,11 +37,11 @@ Searches::Searches(Job& job, Make make)
       free_(places_.size()) {
   job.expect_tasks();
   if (job.graph().vertices() > kMostOfAProcess)
-    throw Error(
-        fmt::format("{}: each process would search all {} vertices alone, and {} are the most: search with "
-                    "all processes together ({}), which weighted and {} bc cannot",
-                    job.graph().path(), job.graph().vertices(), kMostOfAProcess, opt::parallel("levels"),
-                    opt::deterministic));
+    throw Error(fmt::format(
+        "{}: each process would search all {} vertices alone, but can search at most {}: search with "
+        "all processes together ({}), which weighted and {} bc cannot",
+        job.graph().path(), job.graph().vertices(), kMostOfAProcess, opt::parallel("levels"),
+        opt::deterministic));
   if (kIds64)
     rows_.emplace(partition::Ownership::hash(job.graph().vertices(), 1).count(0), nullptr, job.pool(),
                   [&job](LocalNumber v) {
@@ -104,13 +105,14 @@ std::string Searches::search(const Turn& turn) {
   return launch::pack(did);
 }
 
-/// Returns how many of so many sources this process searches from, see process_of().
+/// Returns the number of `sources` from which this process searches, see process_of().
 std::uint64_t Searches::mine_of(std::size_t sources) const noexcept {
   const auto size = static_cast<std::uint64_t>(job_.bootstrap().size());
   return (sources + size - 1 - job_.rank()) / size;
 }
 
-/// There is always a free one: a search does not wait, so each worker is in one search at most.
+/// Returns a free place. There is always one: a search does not wait, so each worker is in at most one
+/// search.
 Searches::Place& Searches::borrow(std::size_t index) {
   if (index == kAnyPlace) {
     const std::scoped_lock lock(mutex_);

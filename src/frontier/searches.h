@@ -1,6 +1,6 @@
 // Searches from many sources as tasks (edgewire/tasks.h). In a task one worker searches the whole graph
-// alone, so that no worker waits for another one at the end of a level, and nothing is sent but what a search
-// did.
+// alone, so that no worker waits for another one at the end of a level, and only the figures of a search are
+// sent.
 #pragma once
 
 #include <atomic>
@@ -19,49 +19,49 @@
 
 namespace edgewire::frontier {
 
-/// Searches from one source after the other, in one thread at a time.
+/// A searcher from one source after the other, in one thread at a time.
 class Searcher {
  public:
   virtual ~Searcher() = default;
-  /// Searches from a source, and returns what it did. `number`: the source's place in the list. What it
-  /// throws ends the job.
+  /// Searches from a source, and returns its supersteps. `number`: the source's place in the list. An
+  /// exception ends the job.
   virtual std::vector<Superstep> search(std::size_t number, VertexId source) = 0;
 };
 
-/// A plan decides whether each worker searches from sources of its own.
+/// The facts that decide whether each worker searches from sources of its own.
 struct SearchPlan {
-  std::optional<bool> apart{};  ///< what was asked for; empty: where it pays
+  std::optional<bool> apart{};  ///< whether the caller wants it; empty: where it pays
   std::uint64_t vertices = 0, edges = 0;
   std::size_t sources = 0;
   int processes = 1, workers = 1;
-  bool on_disks = false;  ///< rows are
+  bool on_disks = false;  ///< whether rows are on disks
 };
 
 class Searches {
  public:
-  /// A searcher for a job of one thread, which outlives it.
+  /// A function that makes a searcher for a job of one thread, which outlives it.
   using Make = std::function<std::unique_ptr<Searcher>(Job& alone)>;
 
-  /// Returns whether workers search apart: as was asked for; else where each of several workers gets two
+  /// Returns whether workers search apart: as `apart` says; else where each of several workers gets two
   /// sources or more, rows are in memory, and a process needs at most 4 GiB. `worker_bytes`, `source_bytes`:
-  /// what the search of a worker takes for each vertex, and what stays of a source.
+  /// the bytes that the search of a worker takes for each vertex, and those that stay of a source.
   static bool apart(const SearchPlan& plan, std::uint64_t worker_bytes,
                     std::uint64_t source_bytes = 0) noexcept;
 
-  /// `job` was made for tasks, and outlives this. Each worker that searches makes a searcher. Memory: where
-  /// ids have 64 bits, the rows of all vertices as local numbers, 4 bytes an edge. Throws Error where the
-  /// graph has more vertices than a process may own.
+  /// Makes the searches. `job` was made for tasks, and outlives this. Each worker that searches makes a
+  /// searcher. Memory: where ids have 64 bits, the rows of all vertices as local numbers, 4 bytes an edge.
+  /// Throws Error where the graph has more vertices than a process may own.
   Searches(Job& job, Make make);
-  /// The registry, to which more functions can be added before connect().
+  /// Returns the registry, to which more functions can be added before connect().
   tasks::Registry& registry() noexcept { return registry_; }
   /// Connects the link. Collective; throws Error.
   void connect() { tasks_.emplace(job_.bootstrap(), registry_, job_.process()); }
 
-  /// Searches from all of them, each in the process that process_of() says. Returns what each task did; in
-  /// processes other than 0 the same supersteps with nothing in them. There is a task for each source, which
-  /// any worker takes. `in_order`: there is one for each worker, which takes the sources of its turn, always
-  /// with a searcher of its own. `later`: sources of the calls that follow, of which the progress
-  /// tells, too. Collective; throws Error.
+  /// Searches from all sources, each in the process that process_of() says. Returns the supersteps of each
+  /// task; in processes other than 0 the same supersteps with nothing in them. There is a task for each
+  /// source, which any worker takes. `in_order`: there is a task for each worker, which takes the sources of
+  /// its turn, always with a searcher of its own. `later`: the number of sources of the calls that follow,
+  /// which the progress counts, too. Collective; throws Error.
   std::vector<std::vector<Superstep>> run(std::span<const VertexId> sources, bool in_order,
                                           std::size_t later = 0);
   int process_of(std::size_t number) const noexcept {
@@ -71,9 +71,9 @@ class Searches {
   std::string run_task(tasks::FunctionId function, std::string arguments = {}) {
     return tasks_->run(function, std::move(arguments));
   }
-  /// The records and bytes that this process sent in the last run() or run_task().
+  /// Returns the records and bytes that this process sent in the last run() or run_task().
   Sent sent() const noexcept { return {0, tasks_->figures().payload_bytes, tasks_->figures().wire_bytes}; }
-  /// Calls visit(searcher) for all of this process. They must not search meanwhile.
+  /// Calls visit(searcher) for all searchers of this process. They must not search meanwhile.
   template <class Visit>
   void for_each_searcher(const Visit& visit) const {
     for (const Place& place : places_)
@@ -82,11 +82,11 @@ class Searches {
 
  private:
   static constexpr std::size_t kAnyPlace = SIZE_MAX;
-  /// A task: the sources first, first + step, ...
+  /// The sources of a task: first, first + step, ...
   struct Turn {
     std::size_t first, step, place;
   };
-  /// A worker searches with a job of its own.
+  /// The place of a worker, which searches with a job of its own.
   struct Place {
     std::unique_ptr<launch::Bootstrap> alone;
     std::unique_ptr<Job> job;
@@ -106,10 +106,10 @@ class Searches {
   bool in_order_ = false;
   // Sources of this process, for the progress alone.
   std::atomic<std::uint64_t> searched_{0};
-  std::uint64_t given_ = 0, later_ = 0;  ///< sources in all calls so far; sources in those that follow
-  std::vector<std::string> found_;       ///< [task]: at rank 0
-  std::optional<OwnKnownRows> rows_;     ///< rows of all vertices, where those of the file will not do
-  std::vector<Place> places_;            ///< as many as workers
+  std::uint64_t given_ = 0, later_ = 0;  ///< number of sources in all calls so far, and in those that follow
+  std::vector<std::string> found_;       ///< results by task, at rank 0
+  std::optional<OwnKnownRows> rows_;     ///< rows of all vertices, where the rows of the file will not do
+  std::vector<Place> places_;            ///< places, as many as workers
   std::mutex mutex_;                     ///< guards free_
   std::vector<std::size_t> free_;        ///< places that no task uses
   std::optional<tasks::TaskJob> tasks_;

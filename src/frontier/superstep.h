@@ -10,7 +10,7 @@
 
 namespace edgewire::frontier {
 
-/// Measures a superstep from here on.
+/// A meter of a superstep from here on.
 class Meter {
  public:
   explicit Meter(Job& job) : job_(job), before_(job.records().sent()) {}
@@ -35,7 +35,7 @@ class Meter {
 /// The supersteps of a run, which count on from 0.
 class SuperstepLog {
  public:
-  /// `job` outlives it.
+  /// Makes an empty log. `job` outlives it.
   explicit SuperstepLog(Job& job) : job_(job) {}
 
   /// Runs work(done), which counts vertices and edges in `done`, and measures it. Where work() returns false,
@@ -55,7 +55,7 @@ class SuperstepLog {
     meter.stop(done);
     all_.push_back(done);
   }
-  /// Runs work(), or work(done), and counts the vertices and edges that the workers note meanwhile.
+  /// Runs work(), or work(done), and counts the vertices and edges that the workers count meanwhile.
   template <class Worker, class Work>
   void step(std::uint64_t kind, std::vector<Worker>& workers, const Work& work) {
     step(kind, [&](Superstep& done) {
@@ -70,7 +70,7 @@ class SuperstepLog {
       }
     });
   }
-  /// Runs work() as a part of the last superstep; nobody is told.
+  /// Runs work() as a part of the last superstep; without a report.
   template <class Work>
   void extend(const Work& work) {
     const Meter meter(job_);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 
-/// Compares the keys first, then all bytes.
+/// Returns whether a comes before b: compares the keys first, then all bytes.
 bool comes_before(std::string_view a, std::string_view b, const RecordShape& shape) {
   const auto order =
       a.substr(shape.key_offset, shape.key_bytes).compare(b.substr(shape.key_offset, shape.key_bytes));

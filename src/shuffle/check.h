@@ -10,18 +10,18 @@
 
 namespace edgewire::shuffle {
 
-/// The proof of a part says what was in it when it was read.
+/// The proof of a part: its content when it was read.
 struct PartProof {
   std::uint64_t records = 0;
   std::uint64_t checksum = 0;  ///< sum of the XXH3 of each record
-  std::string first, last;     ///< its first and last record
+  std::string first, last;     ///< first and last record
 };
 
 /// Reads a part. Throws Error where a record comes before the one ahead of it. It names the byte, and the
 /// file as it is `called`, or by its path.
 PartProof prove_part(const std::string& path, const RecordShape& shape, const std::string& called = {});
-/// Returns "" when these parts, in their order, are a sorted sequence of so many records with this checksum;
-/// else what is wrong.
+/// Returns "" when these parts, in their order, are a sorted sequence of `records` with this checksum; else
+/// the fault.
 std::string fault_of(const std::vector<PartProof>& parts, const RecordShape& shape, std::uint64_t records,
                      std::uint64_t checksum);
 

@@ -15,7 +15,7 @@ namespace edgewire::shuffle {
 /// An edge between two ids. Without weights its record ends behind them.
 struct EdgeRecord {
   PlainId source = 0, target = 0;
-  graph::WeightCode weight;  ///< any weight: the type in the file is known only when all edges are
+  graph::WeightCode weight;  ///< weight of any type: the type in the file is known only when all edges are
 
   static constexpr std::size_t kLongest = RecordShape{RecordShape::kWeightedBytes}.stride();
 };

@@ -26,10 +26,10 @@ std::uint64_t scale(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
   return static_cast<std::uint64_t>(static_cast<Uint128>(a) * b / c);
 }
 
-/// Returns the first number that SplitMix64 makes from there.
+/// Returns the first number that SplitMix64 makes from x.
 std::uint64_t mix(std::uint64_t x) { return SplitMix64(x).next(); }
 
-/// Writes a key. Keys are text: numbers in base 36 with leading zeros, spread over all that 8 digits can say.
+/// Writes a key. Keys are text: numbers in base 36 with leading zeros, spread over all numbers of 8 digits.
 void write_key(char* to, std::uint64_t key, std::uint64_t keys) {
   std::uint64_t number = scale(key, kMostKeys, keys);
   for (std::size_t digit = kKeyBytes; digit-- > 0; number /= 36)

@@ -11,8 +11,8 @@ enum class RecordOrder { random, sorted, reversed };
 /// record's number in 20 digits, then letters; a line end is the last byte.
 struct RecordsWanted {
   std::uint64_t records = 0;
-  std::size_t record_bytes = 100;  ///< 32 at least
-  std::uint64_t keys = 65536;      ///< different ones
+  std::size_t record_bytes = 100;  ///< bytes of a record, at least 32
+  std::uint64_t keys = 65536;      ///< number of different keys
   RecordOrder order = RecordOrder::random;
   std::uint64_t seed = 1;
   std::uint32_t files = 1;

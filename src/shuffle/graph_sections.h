@@ -19,20 +19,21 @@ struct GraphSections {
   graph::Header header{};
   const transport::Health* health = nullptr;
   std::vector<std::uint64_t> checksums;  ///< checksums of the blocks that one writer wrote whole
-  std::vector<std::uint8_t> known;       ///< [block]: it is one of those
+  std::vector<std::uint8_t> known;       ///< whether a block is one of those, by block
 
   /// Reads the blocks that have no checksum yet. Throws Error.
   void complete_checksums();
   /// Returns where an element of a section lies, counted from the first of the section's pages.
   std::uint64_t byte_of(std::uint32_t section, std::uint64_t element) const;
-  /// Returns the part of a block that is there, padding included: offset in the file and bytes.
+  /// Returns the part of a block that is in this file, padding included: offset in the file and bytes.
   std::pair<std::uint64_t, std::uint64_t> place_of(std::uint64_t block) const;
 };
 
 /// Writes consecutive elements of one section.
 class SectionWriter {
  public:
-  /// Begins at element `first`, as it is numbered in the whole graph. `sections` outlives this.
+  /// Makes a writer that begins at element `first`, as it is numbered in the whole graph. `sections` outlives
+  /// this.
   SectionWriter(GraphSections& sections, std::uint32_t section, std::uint64_t first);
   template <class Element>
   void put(Element element) {
@@ -40,7 +41,7 @@ class SectionWriter {
     filled_ += sizeof element;
     if (filled_ == graph::kBlockBytes) write_block();
   }
-  /// Writes what is left.
+  /// Writes the rest.
   void finish() {
     if (filled_ > begin_) write_block();
   }

@@ -15,7 +15,7 @@
 
 namespace edgewire::shuffle {
 
-/// The set of ids that occur, a bit for each, and their places in ascending order.
+/// The set of ids that occur, a bit for each id, and their places in ascending order.
 class IdBits {
  public:
   /// Makes an empty set of ids below `limit`. Pages that hold no id take no memory: calloc() does not touch

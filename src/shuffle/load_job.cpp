@@ -21,7 +21,8 @@ using graph::GraphShape;
 namespace {
 
 constexpr std::uint64_t kProgramBytes = std::uint64_t{40} << 20;  // bytes of the program and its libraries
-constexpr std::uint64_t kWorkerBytes = std::uint64_t{6} << 20;    // text and its edges; later blocks
+// Bytes of a worker: text and its edges, later blocks.
+constexpr std::uint64_t kWorkerBytes = std::uint64_t{6} << 20;
 constexpr std::uint64_t kAllIds = std::uint64_t{graph::kMaxVertices} + 1;  // ids that a record can hold
 constexpr std::uint32_t kPartitionsOfWorker = 4;
 
@@ -30,7 +31,7 @@ std::uint64_t id_limit(std::uint64_t memory) { return std::min(kAllIds, memory /
 
 const LoadOptions& checked(const LoadOptions& options) {
   process::check(options.process);
-  if (options.temp.empty()) throw UsageError("temp: it names no folder for sorted runs");
+  if (options.temp.empty()) throw UsageError("temp: it must name a folder for sorted runs");
   return options;
 }
 
@@ -91,7 +92,8 @@ void LoadJob::start(const GraphShape& shape, std::span<const std::uint64_t> sour
   shuffle_.emplace(
       bootstrap_, process_,
       ShuffleOptions{record, partitions_, options_.temp, plan_memory(needs, options_.memory_bytes)});
-  std::vector<std::byte> sample(sources.size() * record.stride());  // least records of rows: none is cut
+  // The least record of a row, so that no row is cut.
+  std::vector<std::byte> sample(sources.size() * record.stride());
   for (std::size_t i = 0; i < sources.size(); ++i)
     store_big_endian(&sample[i * record.stride()], static_cast<PlainId>(std::min(sources[i], kAllIds)));
   shuffle_->choose_splitters(sample);
@@ -121,7 +123,7 @@ void LoadJob::check_bits(std::uint64_t largest) const {
         "{}: vertex id {} is larger than the {} that are converted in little memory: leave {} and -p out",
         shape_.name, largest, kAllIds - 1, opt::memory));
   throw Error(
-      fmt::format("{}: vertex id {} needs {} at least: a bit for each id takes a quarter of it, unless {} "
+      fmt::format("{}: vertex id {} needs at least {}: a bit for each id takes a quarter of it, unless {} "
                   "makes all ids vertices",
                   shape_.name, largest, opt::memory(fmt::format("{}M", (largest + 1) / 2 / (1 << 20) + 1)),
                   opt::keep_ids));
@@ -165,7 +167,7 @@ void LoadJob::add_vertices(int worker, std::span<const std::uint64_t> ids) {
   take_ids(workers_[static_cast<std::size_t>(worker)], ids);
 }
 
-/// Ends reading. Others may still send, and would wait for a process that takes nothing.
+/// Ends reading. Other processes may still send, and would wait for one that takes nothing.
 void LoadJob::end_reading() {
   if (!std::exchange(reading_, false)) return;
   readers_.reset();
@@ -203,10 +205,10 @@ void LoadJob::exchange_ids() {
       if (peer != rank()) stream->send(0, peer, record.data(), stream->record_bytes(), take);
   }
   stream->finish(0, take);
-  process::barrier(bootstrap_, process_.link());  // what was sent has left this process
+  process::barrier(bootstrap_, process_.link());  // all sent records have left this process
 }
 
-/// Finds, after ids turned out to be sparse, those that occur, which are in the records.
+/// Finds the ids that occur, which are in the records, after ids turned out to be sparse.
 void LoadJob::find_ids(const Progress& progress) {
   check_bits(end_id_ - 1);
   ids_.emplace(end_id_);

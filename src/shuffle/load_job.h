@@ -26,20 +26,20 @@ namespace edgewire::shuffle {
 
 struct LoadOptions {
   process::ProcessOptions process{};
-  std::string output;              ///< the .ew file, or folder of parts; empty: a file that goes with the job
-  bool parts = false;              ///< a part for each process, in the folder that its host sees
-  std::string temp;                ///< folder of sorted runs
-  std::uint64_t memory_bytes = 0;  ///< memory of this process, all in all
-  /// It is called when processes are connected and edges can come, by the thread that runs the job. The call
-  /// is collective.
+  std::string output;  ///< path of the .ew file, or folder of parts; empty: a file that goes with the job
+  bool parts = false;  ///< whether to write a part for each process, in the folder that its host sees
+  std::string temp;    ///< folder of sorted runs
+  std::uint64_t memory_bytes = 0;  ///< bytes of memory that this process may take in all
+  /// Called when processes are connected and edges can come, by the thread that runs the job. The call is
+  /// collective.
   std::function<void()> started{};
   StepDone step_done{};
 };
 
 /// The record of an edge: see edge_record.h.
 RecordShape edge_record(bool weighted);
-/// Returns the needs of a process that loads such records. `renumbers`: it keeps a bit for each id that may
-/// occur.
+/// Returns the needs of a process that loads such records. `renumbers`: whether it keeps a bit for each id
+/// that may occur.
 MemoryNeeds load_needs(const RecordShape& record, int workers, int processes, std::uint64_t memory_bytes,
                        bool renumbers);
 
@@ -50,7 +50,7 @@ MemoryNeeds load_needs(const RecordShape& record, int workers, int processes, st
 /// add_vertices() are collective.
 class LoadJob final : public graph::EdgeSink {
  public:
-  /// `bootstrap` outlives this.
+  /// Makes the job. `bootstrap` outlives it.
   LoadJob(launch::Bootstrap& bootstrap, const LoadOptions& options);
 
   int rank() const noexcept override { return bootstrap_.rank(); }
@@ -65,7 +65,7 @@ class LoadJob final : public graph::EdgeSink {
   /// whole file in all processes.
   graph::BuildSummary write(std::uint32_t flags, const Progress& progress) override;
 
-  /// Gives the output its name, after write(). Collective: what else can fail comes before it.
+  /// Gives the output its name, after write(). Collective: all that can fail comes before it.
   void commit();
   /// Returns the output of a file that gets no name; it is called after write(), once.
   std::unique_ptr<OutputFile> take_output() noexcept { return std::move(output_); }
@@ -74,19 +74,19 @@ class LoadJob final : public graph::EdgeSink {
   const process::LocalProcess& process() const noexcept { return process_; }
   std::uint64_t bytes_spilled() const { return shuffle_->bytes_spilled(); }
   std::uint64_t runs() const noexcept { return shuffle_->runs(); }
-  /// The bytes of edges that other processes own.
+  /// Returns the bytes of edges that other processes own.
   std::uint64_t bytes_sent() const noexcept { return bytes_sent_; }
   std::uint64_t edges_read() const noexcept;
-  /// The edges of its partitions, after write().
+  /// Returns the number of edges of its partitions, after write().
   std::uint64_t edges_written() const noexcept;
 
  private:
   struct alignas(128) Worker {
-    std::uint64_t read = 0;    ///< edges
-    std::uint64_t added = 0;   ///< edges, both ways where they are stored so
-    std::uint64_t end_id = 0;  ///< all ids are less
+    std::uint64_t read = 0;    ///< number of edges read
+    std::uint64_t added = 0;   ///< number of edges added, both ways where they are stored so
+    std::uint64_t end_id = 0;  ///< end of ids: all are less
     graph::WeightFacts weights;
-    std::optional<BlockedTime> parsing;  ///< what the reader does between two calls of add()
+    std::optional<BlockedTime> parsing;  ///< time of the reader between two calls of add()
   };
 
   /// Returns whether ids are numbered anew if they turn out to be sparse.
@@ -130,19 +130,19 @@ class LoadJob final : public graph::EdgeSink {
   process::LocalProcess process_;
   graph::GraphShape shape_;
   std::uint32_t partitions_ = 1;
-  std::optional<IdBits> ids_;  ///< numbering dense, or sparse ids
+  std::optional<IdBits> ids_;  ///< ids that occur, where numbering is dense or ids are sparse
   std::optional<Shuffle> shuffle_;
   std::vector<Worker> workers_;
-  std::optional<ReadyWorkers> readers_;  ///< while edges come
+  std::optional<ReadyWorkers> readers_;  ///< workers of the readers, while edges come
   bool reading_ = true;
   graph::WeightFacts weights_;  ///< facts of all processes
   std::uint64_t end_id_ = 0, added_ = 0, vertices_ = 0, bytes_sent_ = 0, file_bytes_ = 0;
-  bool compacted_ = false;                  ///< ids are sparse: see BuildSummary
-  bool renumbered_ = false;                 ///< ids of the input are not vertices
+  bool compacted_ = false;                  ///< whether ids are sparse: see BuildSummary
+  bool renumbered_ = false;                 ///< whether ids of the input are not vertices
   std::vector<std::uint64_t> edge_begins_;  ///< begins of all partitions, and the end
   std::unique_ptr<OutputFolder> folder_;    ///< folder of the parts
-  std::unique_ptr<OutputFile> output_;      ///< at rank 0, and of a part
-  disk::File shared_;                       ///< elsewhere
+  std::unique_ptr<OutputFile> output_;      ///< output file, at rank 0 and for a part
+  disk::File shared_;                       ///< file of rank 0, elsewhere
   GraphSections sections_;
 };
 

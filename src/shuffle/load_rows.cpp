@@ -1,5 +1,5 @@
-// This file has the part of LoadJob that makes the sorted edges the rows of a graph file, or of a part for
-// each process.
+// This file has the part of LoadJob that turns the sorted edges into the rows of a graph file, or of a part
+// for each process.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
@@ -123,7 +123,8 @@ void LoadJob::write_partition(int lane, std::uint32_t partition) {
   if (sections_.header.sections[graph::kIds].bytes == 0) return;
   if (!options_.parts) return write_ids(partition);
   const auto size = static_cast<std::uint32_t>(this->size()), own = partition - shuffle_->first_partition();
-  for (std::uint32_t any = own * size; any < (own + 1) * size; ++any) write_ids(any);  // all together: all
+  // The partitions of all processes cover all ids.
+  for (std::uint32_t any = own * size; any < (own + 1) * size; ++any) write_ids(any);
 }
 
 /// Writes the rows of a partition. Weights have the type Number in the file.
@@ -158,7 +159,7 @@ void LoadJob::write_ids(std::uint32_t partition) {
 }
 
 graph::BuildSummary LoadJob::finish() {
-  refuse_changed_files();  // that edges were read from
+  refuse_changed_files();  // edges were read from these files
   if (options_.parts)
     finish_part();
   else
@@ -210,7 +211,7 @@ bool LoadJob::is_first_in_folder() {
   struct stat status {};
   if (stat(options_.output.c_str(), &status) != 0)
     throw Error(fmt::format("{}: cannot write: {}", options_.output, reason(errno)));
-  const auto& nodes = bootstrap_.nodes();  // numbers of folders are those of a host
+  const auto& nodes = bootstrap_.nodes();  // numbers of folders are unique within a host
   const auto node = nodes.empty() ? 0 : nodes[static_cast<std::size_t>(rank())];
   const std::vector<std::uint64_t> mine = {static_cast<std::uint64_t>(node), status.st_dev, status.st_ino};
   const auto all = launch::allgather(bootstrap_, mine);

@@ -15,22 +15,23 @@ namespace edgewire::shuffle {
 
 namespace {
 
-constexpr std::size_t kBlocks = 3;  // blocks of a worker: two of runs, one of input and later of output
+// Number of blocks of a worker: two of runs, one of input and later of output.
+constexpr std::size_t kBlocks = 3;
 constexpr std::uint64_t kLeastRecords = 1024;  // records of a worker's buffer
-// Each partition has so many samples: as many independent ones give parts whose sizes deviate by 1.25 % (1 /
-// sqrt(6400)).
+// The number of samples of each partition: as many independent ones give parts whose sizes deviate by 1.25 %
+// (1 / sqrt(6400)).
 constexpr std::uint64_t kSamples = 6400, kLeastSamples = 100;
 constexpr std::uint64_t kSampleBytes = std::uint64_t{64} << 20;  // bytes of the whole sample
 constexpr std::size_t kChunkBytes = std::size_t{256} << 10;  // bytes of a run that is merged, where they fit
 
-/// Returns the bytes that a sample takes: it is there as messages, in one piece, and as prefixes and pointers
+/// Returns the bytes that a sample takes: it exists as messages, in one piece, and as prefixes and pointers
 /// that are sorted.
 std::uint64_t bytes_a_sample(const MemoryNeeds& needs) {
   return 2 * needs.shape.stride() + 2 * sizeof(void*);
 }
 
-/// Returns the number of records in the sample. Where memory is not short, it depends on nothing but the
-/// input and the number of partitions: so do the parts.
+/// Returns the number of records in the sample. Where memory is not short, it depends only on the input and
+/// the number of partitions: and so do the parts.
 std::uint64_t sample_records(const MemoryNeeds& needs, std::uint64_t fixed, std::uint64_t memory_bytes) {
   if (needs.partitions < 2) return 0;
   const std::uint64_t left = memory_bytes - std::min(fixed, memory_bytes);
@@ -52,7 +53,7 @@ std::size_t runs_to_merge(const MemoryPlan& plan, int workers, std::size_t runs)
 MemoryPlan plan_memory(const MemoryNeeds& needs, std::uint64_t memory_bytes) {
   const auto workers = static_cast<std::uint64_t>(needs.workers);
   MemoryPlan plan;
-  // This counts the splitters, and how many records are the same as they.
+  // This counts the splitters, and the records that are the same as a splitter.
   const std::uint64_t fixed =
       needs.ring_bytes + needs.other_bytes +
       needs.partitions * (needs.shape.stride() + (5 + workers) * sizeof(std::uint64_t));
@@ -65,7 +66,7 @@ MemoryPlan plan_memory(const MemoryNeeds& needs, std::uint64_t memory_bytes) {
   const std::uint64_t least = std::max(sampling + fixed, fixed + workers * (kAllBlocks + least_share));
   if (memory_bytes < least)
     throw UsageError(fmt::format(
-        "{}: a process of {} workers needs {} bytes at least to sort records of {} bytes into {} partitions",
+        "{}: a process of {} workers needs at least {} bytes to sort records of {} bytes into {} partitions",
         opt::sort_memory, needs.workers, least, needs.shape.bytes, needs.partitions));
   plan.merge_bytes = (memory_bytes - fixed) / workers - kAllBlocks;
   plan.buffer_records = plan.merge_bytes / RecordBuffer::bytes_a_record(needs.shape);

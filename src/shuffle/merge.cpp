@@ -27,13 +27,13 @@ Cursor::Cursor(const RecordShape& shape, const RunFile& file, disk::Queue& queue
   if (!done()) take_half();
 }
 
-/// Returns the least memory. A half has room for a record and for what lies around it up to the next
+/// Returns the least memory. A half has room for a record and for the bytes around it up to the next
 /// multiples of the alignment.
 std::size_t Cursor::least_bytes(const RecordShape& shape) noexcept {
   return 2 * ((shape.bytes + 3 * disk::kAlignment - 1) / disk::kAlignment * disk::kAlignment);
 }
 
-/// Reads the records that come next, as far as they fit.
+/// Reads the next records, as far as they fit.
 void Cursor::start(Half& half) {
   const std::uint64_t room = (half.memory.size() - 2 * disk::kAlignment) / shape_.bytes;
   half.first = started_;

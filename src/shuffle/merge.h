@@ -15,28 +15,28 @@
 
 namespace edgewire::shuffle {
 
-/// Goes through a part of a sorted sequence. It stays where it is.
+/// A cursor in a part of a sorted sequence. It does not move in memory.
 class Cursor {
  public:
-  /// Goes through records [first, last) of a sorted buffer.
+  /// Makes a cursor for records [first, last) of a sorted buffer.
   Cursor(const RecordShape& shape, const RecordBuffer& buffer, std::uint64_t first, std::uint64_t last);
-  /// Goes through records [first, last) of a file of runs, by way of `memory`: bytes_of_each() of it,
-  /// aligned. One half is read while the other is merged.
+  /// Makes a cursor for records [first, last) of a file of runs. `memory`: bytes_of_each() of it, aligned.
+  /// One half is read while the other is merged.
   Cursor(const RecordShape& shape, const RunFile& file, disk::Queue& queue, std::uint64_t first,
          std::uint64_t last, std::span<std::byte> memory);
 
   /// Returns the least memory for a part of a file.
   static std::size_t least_bytes(const RecordShape& shape) noexcept;
-  /// Returns the share of `memory` that each of so many cursors gets.
+  /// Returns the share of `memory` that each of `cursors` gets.
   static std::size_t bytes_of_each(std::size_t memory, std::size_t cursors) noexcept {
     return memory / cursors / (2 * disk::kAlignment) * (2 * disk::kAlignment);
   }
 
   bool done() const noexcept { return next_ == last_; }
-  /// Returns the record. The cursor is not done.
+  /// Returns the current record. The cursor must not be done.
   const std::byte* record() const noexcept { return record_; }
   std::uint64_t prefix() const noexcept { return prefix_; }
-  /// Throws Error when the file cannot be read.
+  /// Goes to the next record. Throws Error when the file cannot be read.
   void advance() {
     ++next_;
     if (next_ == stop_) return turn();
@@ -57,13 +57,14 @@ class Cursor {
   void start(Half& half);
 
   RecordShape shape_;
-  const RecordBuffer* buffer_ = nullptr;  ///< or a file of runs:
+  /// Buffer of the records, or null: then they are in a file of runs:
+  const RecordBuffer* buffer_ = nullptr;
   const RunFile* file_ = nullptr;
   std::unique_ptr<std::array<Half, 2>> halves_;
   std::size_t current_ = 0;    ///< index of the half in use
   std::uint64_t started_ = 0;  ///< records before this one are in memory or on their way
   std::uint64_t next_, last_;
-  std::uint64_t stop_ = 0;  ///< records from next_ to before this one lie in memory
+  std::uint64_t stop_ = 0;  ///< end of the records in memory from next_ on
   const std::byte* record_ = nullptr;
   std::uint64_t prefix_ = 0;
 };
@@ -74,7 +75,7 @@ template <class Take>
 void merge(const RecordShape& shape, std::deque<Cursor>& cursors, const Take& take) {
   struct Player {
     std::uint64_t prefix;
-    Cursor* cursor;  ///< null: it is done
+    Cursor* cursor;  ///< cursor; null: it is done
   };
   const auto less = [&](const Player& a, const Player& b) {
     if (a.prefix != b.prefix) return a.prefix < b.prefix;

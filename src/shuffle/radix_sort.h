@@ -17,7 +17,7 @@ namespace edgewire::shuffle {
 /// Bostic, McIlroy: "Engineering radix sort", 1993).
 template <class Item, class Prefix, class Less>
 void sort_by_digits(std::span<Item> items, int shift, const Prefix& prefix, const Less& less) {
-  constexpr std::size_t kFew = 192;  // a comparison sort is faster for so many
+  constexpr std::size_t kFew = 192;  // number of items up to which a comparison sort is faster
   if (items.size() <= kFew || shift <= 0) {
     std::sort(items.begin(), items.end(), less);
     return;

@@ -14,13 +14,14 @@
 
 namespace edgewire::shuffle {
 
-/// Says where the key of a record lies. Keys are bytes: text and big-endian numbers sort as one expects.
+/// The size of a record, and the place of its key. Keys are bytes: text and big-endian numbers sort as one
+/// expects.
 struct RecordShape {
   std::size_t bytes = 0;  ///< size of a record
   std::size_t key_offset = 0;
-  std::size_t key_bytes = 0;  ///< 1 at least
+  std::size_t key_bytes = 0;  ///< bytes of the key, at least 1
 
-  /// See EdgeRecord.
+  /// The bytes of an edge without and with a weight, see EdgeRecord.
   static constexpr std::size_t kPairBytes = 2 * sizeof(PlainId), kWeightedBytes = kPairBytes + 9;
 
   /// Returns the bytes of a record in memory and in rings: a multiple of 4, the rest is 0.
@@ -30,7 +31,7 @@ struct RecordShape {
     return key_offset == 0 && key_bytes == bytes &&
            (bytes == 8 || bytes == 12 || bytes == kPairBytes || bytes == kWeightedBytes);
   }
-  /// Returns the first 8 bytes of the key as a number that orders as they do.
+  /// Returns the first 8 bytes of the key as a number of the same order.
   std::uint64_t prefix(const std::byte* record) const noexcept {
     std::uint64_t number = 0;
     std::memcpy(&number, record + key_offset, key_bytes < sizeof number ? key_bytes : sizeof number);

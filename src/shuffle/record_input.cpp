@@ -19,7 +19,7 @@ void check(const RecordShape& shape) {
   check_range(opt::record, shape.bytes);
   if (shape.key_bytes == 0 || shape.key_offset >= shape.bytes ||
       shape.key_bytes > shape.bytes - shape.key_offset)
-    throw UsageError(fmt::format("{}: no such bytes in records of {} ({})",
+    throw UsageError(fmt::format("{}: the key lies outside of records of {} ({})",
                                  opt::key(fmt::format("{}:{}", shape.key_offset, shape.key_bytes)),
                                  shape.bytes, opt::record));
 }
@@ -29,7 +29,7 @@ RecordInput::RecordInput(const std::vector<std::string>& paths, std::size_t reco
   std::uint64_t begin = 0;
   for (const auto& path : paths) {
     disk::File file(uninterrupted([&] {
-      return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe nobody writes must not wait
+      return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe without a writer must not block
     }));
     struct stat status {};
     if (file.descriptor() < 0 || fstat(file.descriptor(), &status) != 0)

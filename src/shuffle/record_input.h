@@ -11,10 +11,11 @@
 
 namespace edgewire::shuffle {
 
-/// Several files as one row of records. Thread safe after construction.
+/// Several files as one sequence of records. Thread safe after construction.
 class RecordInput {
  public:
-  /// Throws Error that names a file whose size is no multiple of `record_bytes`, or which cannot be read.
+  /// Opens the files. Throws Error that names a file whose size is no multiple of `record_bytes`, or which
+  /// cannot be read.
   RecordInput(const std::vector<std::string>& paths, std::size_t record_bytes);
 
   std::uint64_t records() const noexcept { return files_.empty() ? 0 : files_.back().end; }
@@ -28,8 +29,8 @@ class RecordInput {
   struct One {
     std::string path;
     disk::File file;
-    std::uint64_t begin, end;  ///< places of its records in the row
-    timespec written;          ///< when its content changed last
+    std::uint64_t begin, end;  ///< places of the file's records in the sequence
+    timespec written;          ///< time of the last change of its content
   };
   std::size_t record_bytes_;
   std::vector<One> files_;

@@ -76,7 +76,7 @@ void RunFile::open_file() {
   if (file_.descriptor() >= 0) return;
   file_ = disk::unnamed_file(folder_);
   if (file_.descriptor() < 0) fail_run(folder_, errno);
-  // Some file systems cannot pass by the page cache; then runs go through it.
+  // Runs go through the page cache where the file system cannot bypass it.
   [[maybe_unused]] const bool bypassed = disk::bypass_page_cache(file_);
   blocks_ = topology::NodeMemory(2 * kBlockBytes, -1, "blocks of sorted runs");
 }
@@ -100,8 +100,8 @@ void RunFile::wait(disk::Transfer& transfer) const {
   if (const int cause = transfer.wait(); cause != 0) fail_run(folder_, cause);
 }
 
-/// Writes the block up to what is filled, and on to the next multiple of the alignment. At the end of a run
-/// the block stays current: the next run begins within it, and it is written again.
+/// Writes the filled part of the block, and on to the next multiple of the alignment. At the end of a run the
+/// block stays current: the next run begins within it, and it is written again.
 void RunFile::write_block() {
   if (health_.failed()) throw Error(health_.message());
   const std::size_t bytes = (filled_ + disk::kAlignment - 1) / disk::kAlignment * disk::kAlignment;
@@ -142,7 +142,7 @@ void RunFile::merge_first(std::size_t count, std::span<std::byte> memory) {
   merge(shape_, cursors, [&](const std::byte* record) { add(record); });
   write_block();
   settle();
-  for (const Run& run : std::span(runs_).first(count)) {  // what cannot be given back stays till the end
+  for (const Run& run : std::span(runs_).first(count)) {  // room that cannot be given back stays to the end
     const auto bytes = static_cast<off_t>((run.back() - run.front()) * shape_.bytes);
     [[maybe_unused]] const int done =
         fallocate(file_.descriptor(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,

@@ -21,12 +21,12 @@
 
 namespace edgewire::shuffle {
 
-/// Says where the partitions of a process lie in a sorted sequence: the place of its first record, then for
-/// each splitter between two of them the place of the first record that is not before it and of the first one
+/// The places of a process's partitions in a sorted sequence: the place of its first record, then for each
+/// splitter between two of them the place of the first record that is not before it and of the first one
 /// behind it, and the end. So between the two lie those that are the same as the splitter.
 using Cuts = std::vector<std::uint64_t>;
 
-/// Records in memory, up to a number. They belong to one worker.
+/// A buffer for a number of records. It belongs to one worker.
 class RecordBuffer {
  public:
   RecordBuffer(const RecordShape& shape, std::size_t capacity, int node);
@@ -52,7 +52,7 @@ class RecordBuffer {
   std::uint64_t prefix(std::size_t place) const noexcept {
     return in_place_ ? shape_.prefix(at(place)) : entries_[place].prefix;
   }
-  /// Returns, after sort(), where the partitions [first, last) lie.
+  /// Returns, after sort(), the places of the partitions [first, last).
   Cuts cuts(const Splitters& splitters, std::uint32_t first, std::uint32_t last) const;
 
   /// Returns the bytes of memory that a record takes here.
@@ -71,7 +71,7 @@ class RecordBuffer {
   bool in_place_;
   std::size_t capacity_, size_ = 0;
   topology::NodeMemory records_;
-  std::vector<RecordRef> entries_;  ///< none where records are sorted in place
+  std::vector<RecordRef> entries_;  ///< references to the records; none where records are sorted in place
 };
 
 /// The sorted runs of one worker, one behind the other in a file without a name, which is written past the
@@ -79,9 +79,9 @@ class RecordBuffer {
 /// or says that the job has failed.
 class RunFile {
  public:
-  /// Places in the file, counted in records.
+  /// The places of a run in the file, counted in records.
   using Run = Cuts;
-  /// Bytes of each of the two blocks by which a run is written.
+  /// The bytes of each of the two blocks by which a run is written.
   static constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 
   /// Makes the file with the first run. `queue` and `health` outlive this.
@@ -92,9 +92,10 @@ class RunFile {
         transfers_{disk::Transfer(queue), disk::Transfer(queue)} {}
 
   const std::vector<Run>& runs() const noexcept { return runs_; }
-  /// The bytes of all runs that were ever written.
+  /// Returns the bytes of all runs that were ever written.
   std::uint64_t bytes_written() const noexcept { return end_ * shape_.bytes; }
-  /// Appends the sorted buffer as a run. `cuts`: those of the buffer. Its last blocks may still be under way.
+  /// Appends the sorted buffer as a run. `cuts`: the cuts of the buffer. Its last blocks may still be under
+  /// way.
   void append(const RecordBuffer& buffer, const Cuts& cuts);
   /// Merges the first `count` runs to one, which is then the last one, and gives their room back. `memory`:
   /// at least Cursor::least_bytes() for each of them, aligned.
@@ -107,7 +108,7 @@ class RunFile {
   void start_read(disk::Transfer& transfer, std::span<std::byte> to, std::uint64_t offset) const noexcept {
     transfer.read(file_.descriptor(), to, offset);
   }
-  /// Waits for such a read.
+  /// Waits for the end of a read.
   void end_read(disk::Transfer& transfer) const;
 
  private:
@@ -125,10 +126,10 @@ class RunFile {
   disk::File file_;
   topology::NodeMemory blocks_;
   std::array<disk::Transfer, 2> transfers_;
-  std::size_t current_ = 0, filled_ = 0;  ///< the block that is filled, and how far
+  std::size_t current_ = 0, filled_ = 0;  ///< number of the block that is being filled, and its filled bytes
   std::uint64_t offset_ = 0;              ///< place of that block in the file
   std::vector<Run> runs_;
-  std::uint64_t end_ = 0;  ///< records
+  std::uint64_t end_ = 0;  ///< number of records
 };
 
 }  // namespace edgewire::shuffle

@@ -42,7 +42,7 @@ void Shuffle::choose_splitters(const std::vector<std::byte>& sample) {
     all.insert(all.end(), bytes.begin(), bytes.end());
   }
   splitters_.emplace(options_.shape, all, options_.partitions);
-  process_.pool().run([&](int lane) {  // its own thread touches the memory first
+  process_.pool().run([&](int lane) {  // the worker's own thread touches the memory first
     Worker& mine = worker(lane);
     mine.buffer.emplace(options_.shape, options_.plan.buffer_records, -1);
     if (options_.spreads_same) mine.same.resize(options_.partitions);
@@ -60,7 +60,7 @@ void Shuffle::spill(Worker& worker) const {
 
 /// Spills everything where anything was spilled, so that merging has the memory of the buffers.
 void Shuffle::settle() {
-  if (size_ > 1) process::barrier(bootstrap_, process_.link());  // what was sent has left this process
+  if (size_ > 1) process::barrier(bootstrap_, process_.link());  // all sent records have left this process
   const bool spilled =
       std::ranges::any_of(workers_, [](const auto& w) { return !w->spilled->runs().empty(); });
   process_.pool().run([&](int lane) {

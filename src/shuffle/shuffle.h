@@ -25,15 +25,17 @@
 
 namespace edgewire::shuffle {
 
-/// It is called when this process is through with a step of a sort or a load, by the thread that runs the
-/// job; its workers rest.
+/// A function that is called when this process has finished a step of a sort or a load, by the thread that
+/// runs the job; its workers rest.
 using StepDone = std::function<void(const char* step)>;
 
-inline constexpr const char* kSample = "sample";             ///< chooses what separates partitions
-inline constexpr const char* kDistribute = "read and send";  ///< and sorts, and writes runs
-inline constexpr const char* kNumber = "number";             ///< a load: vertices, and edges that stay
-inline constexpr const char* kMerge = "merge";               ///< reads runs, writes the result
-inline constexpr const char* kFinish = "finish";             ///< a load: what is left of the file
+inline constexpr const char* kSample = "sample";  ///< choice of the splitters of partitions
+/// Reading, sending, sorting, and writing of runs.
+inline constexpr const char* kDistribute = "read and send";
+/// Numbering of vertices, and of the edges that stay, in a load.
+inline constexpr const char* kNumber = "number";
+inline constexpr const char* kMerge = "merge";    ///< reading of runs, and writing of the result
+inline constexpr const char* kFinish = "finish";  ///< writing of the rest of the file, in a load
 
 /// Gives all parts of a folder their names; all processes have written theirs. If a part of any process gets
 /// no name, those of this process lose theirs, too. Collective; throws Error.
@@ -55,10 +57,10 @@ struct ShuffleOptions {
 /// thread; all throw Error. Functions with a lane belong to the worker of that number.
 class Shuffle {
  public:
-  /// Makes the shuffle. This is collective. `bootstrap` and `process` outlive this.
+  /// Makes the shuffle. Collective. `bootstrap` and `process` outlive this.
   Shuffle(launch::Bootstrap& bootstrap, process::LocalProcess& process, ShuffleOptions options);
 
-  /// Chooses what separates partitions, from the samples of all processes: records of shape.stride() bytes.
+  /// Chooses the splitters of partitions from the samples of all processes: records of shape.stride() bytes.
   /// Collective.
   void choose_splitters(const std::vector<std::byte>& sample);
   /// Hands over a record: shape.stride() bytes may be read. When memory is full, a run is written.
@@ -74,19 +76,19 @@ class Shuffle {
     if (owner == rank_) return keep(worker(lane), record, prefix);
     stream_->send(lane, static_cast<int>(owner), record, shape.stride(), Keeper{*this, worker(lane)});
   }
-  /// Ends this lane: waits for what other processes send to it.
+  /// Ends this lane: waits for the records that other processes send to it.
   void finish(int lane) {
     if (stream_) stream_->finish(lane, Keeper{*this, worker(lane)});
   }
-  /// Sorts and spills what is left, after all lanes have ended, and makes ready to merge. This is collective
-  /// where records that are the same are spread.
+  /// Sorts and spills the rest, after all lanes have ended, and prepares the merge. It is collective where
+  /// records that are the same are spread.
   void settle();
 
-  /// The partitions of this process.
+  /// Returns the first partition of this process.
   std::uint32_t first_partition() const noexcept { return first_of(rank_); }
   std::uint32_t last_partition() const noexcept { return first_of(rank_ + 1); }
   const Splitters& splitters() const noexcept { return *splitters_; }
-  /// Returns the records of one of them.
+  /// Returns the number of records of a partition.
   std::uint64_t records(std::uint32_t partition) const;
   /// Calls take(record) for all records of a partition of this process in order. It may be called once or
   /// more often.
@@ -100,16 +102,17 @@ class Shuffle {
   }
 
   std::uint64_t bytes_spilled() const;
-  std::uint64_t runs() const noexcept { return runs_; }  ///< that are merged
-  /// The way to other processes, for more supersteps; null in a job of one.
+  std::uint64_t runs() const noexcept { return runs_; }  ///< returns the number of runs that are merged
+  /// Returns the stream to other processes, for more supersteps; null in a job of one process.
   channel::RecordStream* stream() noexcept { return stream_ ? &*stream_ : nullptr; }
 
  private:
   struct Worker {
     disk::Queue queue;
-    std::optional<RecordBuffer> buffer;  ///< before anything is spilled
+    std::optional<RecordBuffer> buffer;  ///< records, until they are spilled
     Cuts cuts;                           ///< cuts of the buffer, where nothing was spilled
-    std::vector<std::uint64_t> same;     ///< [splitter]: records that were the same, and are not kept
+    /// Number of records, not kept, that are the same as a splitter, by splitter.
+    std::vector<std::uint64_t> same;
     std::optional<RunFile> spilled;
     topology::NodeMemory merging;
   };
@@ -117,7 +120,7 @@ class Shuffle {
   std::uint32_t first_of(std::uint32_t process) const noexcept {
     return static_cast<std::uint32_t>(std::uint64_t{options_.partitions} * process / size_);
   }
-  /// Keeps records that have come from other processes.
+  /// A function that keeps records that have come from other processes.
   struct Keeper {
     Shuffle& shuffle;
     Worker& to;
@@ -152,8 +155,8 @@ class Shuffle {
   std::optional<channel::RecordStream> stream_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::uint64_t runs_ = 0;
-  /// [splitter]: records of all processes that are the same, where they are spread. Of several splitters that
-  /// are the same, the last one counts, until all have the number.
+  /// Number of records of all processes that are the same as a splitter, by splitter, where they are spread.
+  /// Of several splitters that are the same, the last one counts, until all get the number.
   std::vector<std::uint64_t> same_;
 };
 

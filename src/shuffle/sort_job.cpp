@@ -26,7 +26,7 @@ namespace edgewire::shuffle {
 
 namespace {
 
-constexpr std::uint64_t kOtherFiles = 100;  // files that are open beside inputs, runs and parts
+constexpr std::uint64_t kOtherFiles = 100;  // number of files that are open beside inputs, runs and parts
 
 /// Returns whether an earlier sort has left parts there. Another process that refuses to run may have removed
 /// the folder again.
@@ -48,8 +48,8 @@ const SortOptions& check(const SortOptions& options) {
   process::check(options.process);
   check(options.shape);
   check_range(opt::partitions, options.partitions);
-  if (options.inputs.empty()) throw UsageError("inputs: there are none");
-  if (options.output.empty()) throw UsageError("output: it names no folder");
+  if (options.inputs.empty()) throw UsageError("inputs: name at least one file");
+  if (options.output.empty()) throw UsageError("output: it must name a folder");
   return options;
 }
 
@@ -102,7 +102,8 @@ SortJob::SortJob(launch::Bootstrap& bootstrap, const SortOptions& options)
   parts_.resize(last_partition() - first_partition());
   counts_.resize(parts_.size());
   const auto size = static_cast<std::uint64_t>(bootstrap.size());
-  const std::uint64_t most_parts = (options.partitions + size - 1) / size;  // so that all say the same
+  // Rounded up, so that all processes say the same.
+  const std::uint64_t most_parts = (options.partitions + size - 1) / size;
   // All parts are open until the last one is written.
   topology::require_open_files(options.inputs.size() + workers_.size() + most_parts + kOtherFiles,
                                fmt::format(", or ask for fewer {}", opt::partitions));
@@ -118,7 +119,7 @@ void SortJob::refuse_folders() const {
   if (cause != 0 && cause != ENOENT)
     throw Error(fmt::format("{}: cannot make files there ({}): {}", options_.temp, opt::temp, reason(cause)));
   if (cause != 0 || !S_ISDIR(status.st_mode))
-    throw Error(fmt::format("{}: no such folder ({})", options_.temp, opt::temp));
+    throw Error(fmt::format("{}: there is no such folder ({})", options_.temp, opt::temp));
 }
 
 void SortJob::run() {
@@ -139,9 +140,9 @@ double SortJob::end_step(const char* step, std::chrono::steady_clock::time_point
   return seconds_since(start);
 }
 
-/// Reads records that follow each other, from a place in each of many stretches of the input: few reads, and
-/// right also for sorted input. The sample is the same for any number of processes; each of them reads a part
-/// of it.
+/// Reads records that follow each other, from a place in each of many stretches of the input. Reads are few,
+/// and the sample is right for sorted input, too. The sample is the same for any number of processes; each of
+/// them reads a part of it.
 std::vector<std::byte> SortJob::sample() {
   constexpr std::uint64_t kAtOnce = 64;
   const std::size_t stride = options_.shape.stride(), bytes = options_.shape.bytes;
@@ -152,7 +153,7 @@ std::vector<std::byte> SortJob::sample() {
   const std::uint64_t stretches = (wanted + kAtOnce - 1) / kAtOnce;
   const auto rank = static_cast<std::uint64_t>(bootstrap_.rank());
   const auto size = static_cast<std::uint64_t>(bootstrap_.size());
-  std::mt19937_64 random;  // NOLINT(cert-msc51-cpp): always the same
+  std::mt19937_64 random;  // NOLINT(cert-msc51-cpp): the numbers are always the same
   std::vector<std::byte> mine, block(kAtOnce * bytes);
   for (std::uint64_t i = 0; i < stretches; ++i) {
     const std::uint64_t begin = records / stretches * i + std::min(i, records % stretches);
@@ -191,7 +192,7 @@ void SortJob::distribute() {
   figures_.wire_bytes_sent = counters.wire_bytes;
 }
 
-/// Tells that so much more of the step is done.
+/// Reports progress of the step.
 void SortJob::tell(const char* step, std::uint64_t more, std::uint64_t total, const char* unit) {
   if (!options_.progress) return;
   const std::uint64_t done = told_.fetch_add(more, std::memory_order_relaxed) + more;
@@ -234,7 +235,7 @@ void SortJob::merge_all() {
 
 void SortJob::commit() { commit_parts(bootstrap_, parts_, *folder_); }
 
-/// Merges a partition. `total`: records of all partitions here.
+/// Merges a partition. `total`: number of records of all partitions here.
 void SortJob::merge_partition(int worker, std::uint32_t part, std::uint64_t total) {
   const RecordShape& shape = options_.shape;
   Worker& mine = workers_[static_cast<std::size_t>(worker)];

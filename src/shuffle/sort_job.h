@@ -22,32 +22,32 @@ namespace edgewire::shuffle {
 
 struct SortOptions {
   process::ProcessOptions process{};
-  std::vector<std::string> inputs;  ///< the same in all processes
+  std::vector<std::string> inputs;  ///< inputs, the same in all processes
   std::string output;               ///< folder of the parts; made where it is not there
-  std::string temp;                 ///< folder of sorted runs; empty: the output's
+  std::string temp;                 ///< folder of sorted runs; empty: the output folder
   RecordShape shape;
   std::uint32_t partitions = 1;
-  std::uint64_t memory_bytes = 0;  ///< memory of this process: for records, rings and blocks
-  /// Any worker tells it how far this process is with its part of the input, and with its partitions.
+  std::uint64_t memory_bytes = 0;  ///< bytes of memory for records, rings and blocks of this process
+  /// Called by any worker with the progress of this process in its part of the input, and in its partitions.
   Progress progress{};
   StepDone step_done{};
 };
 
-/// Returns the options. Throws UsageError when one makes no sense. A SortJob begins with it.
+/// Returns the options. Throws UsageError when one makes no sense. A SortJob begins with this check.
 const SortOptions& check(const SortOptions& options);
 
-/// One process counts here what it did, and takes the time.
+/// The counts and times of what one process did.
 struct SortFigures {
   std::uint64_t records_read = 0, bytes_spilled = 0, runs = 0;
   std::uint64_t record_bytes_sent = 0, payload_bytes_sent = 0, wire_bytes_sent = 0;
   std::uint64_t checksum = 0;  ///< sum of the XXH3 of each record that was read
   double seconds_sample = 0, seconds_distribute = 0, seconds_merge = 0;
 
-  /// Adds the figures of another process: counts are sums, times those of the slowest.
+  /// Adds the figures of another process: counts are sums, times are those of the slowest.
   SortFigures& operator+=(const SortFigures& other);
 };
 
-/// Returns the needs of a process that sorts `records`, which are those of all processes.
+/// Returns the needs of a process that sorts `records`, the number in all processes.
 MemoryNeeds sort_needs(const RecordShape& shape, int workers, int processes, std::uint32_t partitions,
                        std::uint64_t records);
 
@@ -58,20 +58,20 @@ std::string partition_file(const std::string& folder, std::uint32_t partition, s
 /// and sends each record to the process of its partition. Collective; throws Error.
 class SortJob {
  public:
-  /// Refuses inputs, folders and options that cannot be used. `bootstrap` outlives it.
+  /// Makes the job. Refuses inputs, folders and options that cannot be used. `bootstrap` outlives it.
   SortJob(launch::Bootstrap& bootstrap, const SortOptions& options);
 
   /// Runs the sort. Afterwards the parts of all processes are written.
   void run();
   /// Returns the parts of this process, which have no names yet.
   const std::vector<std::unique_ptr<OutputFile>>& parts() const noexcept { return parts_; }
-  /// Gives the parts of all processes their names. Collective: what else can fail comes before it.
+  /// Gives the parts of all processes their names. Collective: all that can fail comes before it.
   void commit();
 
   process::LocalProcess& process() noexcept { return process_; }
   const SortFigures& figures() const noexcept { return figures_; }
   std::uint64_t input_records() const noexcept { return input_.records(); }
-  /// Partitions [first, last) of this process, and the records of each after run().
+  /// Returns the first partition of this process; likewise the last one, and the records of each after run().
   std::uint32_t first_partition() const noexcept { return shuffle_->first_partition(); }
   std::uint32_t last_partition() const noexcept { return shuffle_->last_partition(); }
   const std::vector<std::uint64_t>& partition_records() const noexcept { return counts_; }
@@ -99,9 +99,9 @@ class SortJob {
   process::LocalProcess process_;
   std::optional<Shuffle> shuffle_;
   std::vector<Worker> workers_;
-  std::vector<std::unique_ptr<OutputFile>> parts_;  ///< [partition - first_partition()]
+  std::vector<std::unique_ptr<OutputFile>> parts_;  ///< files of the parts, [partition - first_partition()]
   std::vector<std::uint64_t> counts_;
-  std::atomic<std::uint64_t> told_{0};  ///< units done of the step; for the progress alone
+  std::atomic<std::uint64_t> told_{0};  ///< number of units done of the step; for the progress alone
   SortFigures figures_;
 };
 

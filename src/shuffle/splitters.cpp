@@ -16,7 +16,8 @@ Splitters::Splitters(const RecordShape& shape, std::span<const std::byte> sample
     sorted.push_back({shape.prefix(record), record});
   }
   radix_sort(std::span(sorted), shape);
-  const std::vector<std::byte> least(stride);  // where there is no sample, everything goes to the last one
+  // All records go to the last partition where there is no sample.
+  const std::vector<std::byte> least(stride);
   for (std::uint64_t p = 1; p < partitions; ++p) {
     const std::size_t place = p * count / partitions;
     const RecordRef splitter = count == 0 ? RecordRef{0, least.data()} : sorted[place];
@@ -34,7 +35,7 @@ std::uint32_t Splitters::partition(const std::byte* record, std::uint64_t prefix
   const auto [first, last] = std::equal_range(prefixes_.begin(), prefixes_.end(), prefix);
   auto at = static_cast<std::size_t>(first - prefixes_.begin());
   auto left = static_cast<std::size_t>(last - first);
-  while (left > 0) {  // the first splitter behind the record, among those with its prefix
+  while (left > 0) {  // finds the first splitter behind the record, among those with its prefix
     const std::size_t half = left / 2;
     if (shape_.less_behind_prefix(record, &splitters_[(at + half) * stride])) {
       left = half;

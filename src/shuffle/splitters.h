@@ -10,9 +10,9 @@
 
 namespace edgewire::shuffle {
 
-/// Says which partition a record belongs to: partition p has the records from splitter p - 1 on to before
-/// splitter p. Splitters are whole records, so records with equal keys can lie in several partitions. Records
-/// that are the same in all bytes as a splitter may also be spread: see before_cut().
+/// The splitters, which say to which partition a record belongs: partition p has the records from splitter p
+/// - 1 on to before splitter p. Splitters are whole records, so records with equal keys can lie in several
+/// partitions. Records that are the same in all bytes as a splitter may also be spread: see before_cut().
 class Splitters {
  public:
   /// Chooses partitions - 1 splitters that cut `sample`, records of shape.stride() bytes in any order, into
@@ -43,12 +43,13 @@ class Splitters {
 
  private:
   struct Ties {
-    std::uint64_t before, all;  ///< records of the sample that are the same as the splitter
+    /// Number of records of the sample before the cut, and of all, that are the same as the splitter.
+    std::uint64_t before, all;
   };
   RecordShape shape_;
   std::vector<std::uint64_t> prefixes_;  ///< prefixes of the splitters, in order
   std::vector<std::byte> splitters_;
-  std::vector<Ties> ties_;  ///< [splitter]
+  std::vector<Ties> ties_;  ///< ties by splitter
 };
 
 }  // namespace edgewire::shuffle

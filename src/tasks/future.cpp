@@ -41,7 +41,7 @@ Future& FutureTable::allocate(Free& free) {
 
 void FutureTable::grow(Free& free) {
   const std::uint32_t first = next_.fetch_add(kBatch);
-  if (first > kChunks * kChunk - kBatch * 1024)  // of all workers
+  if (first > kChunks * kChunk - kBatch * 1024)  // the indexes of all workers
     throw Error("more than 268 million results wait to be taken");
   auto& chunk = chunks_[first / kChunk];
   const std::scoped_lock lock(mutex_);

@@ -13,16 +13,17 @@ namespace edgewire::tasks {
 
 /// A result that is there or will be, in the process that owns it.
 struct Future {
-  /// The list of those who wait, the latest first; done() when the value is there. It is stored with release
-  /// with the value, and loaded with acquire by whoever reads it.
+  /// The list of the waiters, the latest first; done() when the value is there. It is stored with release
+  /// with the value, and loaded with acquire by its readers.
   std::atomic<Waiter*> waiters{nullptr};
   /// The generation of its references: it begins at 1 and changes when the place is used again. It is stored
-  /// with release when the place is free, and loaded with acquire by whoever finds it: the reference may have
-  /// come back through another process.
+  /// with release when the place is free, and loaded with acquire by its finders: the reference may have come
+  /// back through another process.
   std::atomic<std::uint32_t> generation{1};
   std::uint32_t index = 0;
-  Waiter* here = nullptr;  ///< of who sets the value: tasks that go on when other processes have it
-  Name name{};             ///< name of its task, where lost processes are tolerated
+  /// Tasks of the process that sets the value; they go on when other processes have it.
+  Waiter* here = nullptr;
+  Name name{};  ///< name of its task, where lost processes are tolerated
   Result value{};
 
   static Waiter* done() noexcept {
@@ -30,7 +31,8 @@ struct Future {
     return &mark;
   }
   bool is_done() const noexcept { return waiters.load(std::memory_order_acquire) == done(); }
-  /// Returns false where it is done. With true `waiter` will be served, and may have been already.
+  /// Adds a waiter. Returns false where the value is there; else `waiter` will be served, and may have been
+  /// already.
   bool add(Waiter& waiter) noexcept;
 };
 
@@ -48,15 +50,16 @@ class FutureTable {
   FutureTable(const FutureTable&) = delete;
   FutureTable& operator=(const FutureTable&) = delete;
 
-  /// Throws Error when there are too many.
+  /// Returns a free future. Throws Error when there are too many.
   Future& allocate(Free& free);
   /// Ends all references to the future.
   void release(Future& future, Free& free);
-  /// Returns null where it was released, or there never was one. `ref` names a future of this process.
+  /// Returns the future; null where it was released, or there never was one. `ref` names a future of this
+  /// process.
   Future* find(const Ref& ref) const noexcept;
   /// Ends all references, and all lists of free ones. Workers must not run meanwhile.
   void reset();
-  /// Calls visit(future) for all. Workers must not run meanwhile.
+  /// Calls visit(future) for all futures. Workers must not run meanwhile.
   template <class Visit>
   void for_each(const Visit& visit) const {
     for (std::uint32_t index = 0; index < next_.load(); ++index)
@@ -71,20 +74,20 @@ class FutureTable {
   Future* at(std::uint32_t index) const noexcept;
   void grow(Free& free);
 
-  std::atomic<std::uint32_t> next_{0};  ///< the first index that no worker has got
+  std::atomic<std::uint32_t> next_{0};  ///< first index that no worker has got
   std::mutex mutex_{};                  ///< guards the making of chunks
   /// The pointers are stored with release when a chunk is made, and loaded with acquire in at().
   std::unique_ptr<std::atomic<Future*>[]> chunks_;
 };
 
-/// Tasks of other processes that are to run here: who waits here for such a result need not ask its owner.
-/// All members may be called by any thread.
+/// Tasks of other processes that are to run here: a waiter for such a result here need not ask its owner. All
+/// members may be called by any thread.
 class Guests {
  public:
   void add(const Ref& result);
-  /// Returns whether the task is here; then `answer` will be served by whoever ends it.
+  /// Returns whether the task is here; then `answer` will be served when it ends.
   bool wait(const Ref& result, Future& answer);
-  /// Says that the task has ended, or left. Returns who waits here.
+  /// Says that the task has ended, or left. Returns the waiters here.
   std::vector<Future*> end(const Ref& result);
   void clear();
 

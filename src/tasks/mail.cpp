@@ -11,13 +11,14 @@ namespace edgewire::tasks {
 
 namespace {
 
-constexpr std::size_t kRecordBytes = 112;  // with the header of a frame: two cache lines
+constexpr std::size_t kRecordBytes = 112;  // bytes of a record: with the header of a frame, two cache lines
 
 std::size_t whole_records(std::size_t bytes) {
   return (bytes + kRecordBytes - 1) / kRecordBytes * kRecordBytes;
 }
 
-/// A ring has 256 KiB, or less where there are many rings: they take 256 MiB of a process at most.
+/// Returns the size of a ring: 256 KiB, or less where there are many rings: they take 256 MiB of a process at
+/// most.
 std::size_t ring_bytes(std::size_t rings) {
   return std::clamp<std::size_t>((std::size_t{256} << 20) / rings / 64 * 64, 4096, std::size_t{256} << 10);
 }
@@ -69,7 +70,7 @@ void Mail::poll() {
   if (health_.losses() > losses_) throw PeerLost();
 }
 
-/// Returns the bytes that found room.
+/// Sends records. Returns the number of bytes that found room.
 std::size_t Mail::push(int lane, int peer, std::span<const std::byte> records) {
   std::size_t pushed = 0;
   while (pushed < records.size()) {
@@ -158,12 +159,12 @@ Message Mail::parse(Lane& lane, int peer, std::span<const std::byte> bytes) {
   return message;
 }
 
-/// Returns where the body was placed, if it was.
+/// Returns the place of the body, if it was placed.
 std::optional<Placed> Mail::place_of_body(int peer, const Message& message) {
   if (!message.header.placed) return {};
   Placed placed;
   if (message.body.size() != sizeof placed)
-    throw Error(fmt::format("rank {} sent a message whose body lies nowhere", peer));
+    throw Error(fmt::format("rank {} sent a message whose body is missing", peer));
   std::memcpy(&placed, message.body.data(), sizeof placed);
   return placed;
 }
@@ -206,7 +207,7 @@ void Mail::end_run(int lane) {
   Lane& mine = lanes_[static_cast<std::size_t>(lane)];
   std::ranges::fill(mine.unsent, Unsent{});
   mine.backlog = 0;
-  while (mine.fetched_with > 0 && !has_fetched(lane)) poll();  // peers then free what is read
+  while (mine.fetched_with > 0 && !has_fetched(lane)) poll();  // peers then free what has been read
   mine.fetches.clear();
   mine.fetched_with = 0;
   const auto drop = [&] {

@@ -25,15 +25,15 @@ namespace edgewire::tasks {
 
 enum class MailKind : std::uint8_t {
   // The first three make work for the receiver.
-  spawn,      ///< run a task; its references and arguments follow
-  put,        ///< a result; its references and bytes follow
-  subscribe,  ///< send a result when it is there
+  spawn,      ///< asks to run a task; its references and arguments follow
+  put,        ///< brings a result; its references and bytes follow
+  subscribe,  ///< asks for a result when it is there
   ask,        ///< asks for a task to run
-  refuse,     ///< there is no task to spare
-  stop,       ///< the result of the job is there
+  refuse,     ///< says that there is no task to spare
+  stop,       ///< says that the result of the job is there
   look,       ///< asks what a process does
-  state,      ///< the answer: an Activity follows
-  read,       ///< what lies in the read area was read up to a position; for Mail alone
+  state,      ///< answers: an Activity follows
+  read,       ///< says up to which position the read area was read; for Mail alone
 };
 
 /// A reference inside a message.
@@ -46,21 +46,21 @@ struct WireRef {
 struct Header {
   std::uint32_t bytes = 0;  ///< size of the message, with this header
   MailKind kind{};
-  bool last = false;       ///< subscribe: and free it
-  bool asked_for = false;  ///< spawn: the receiver had nothing to do
-  bool movable = false;    ///< spawn: other processes may ask for it
+  bool last = false;       ///< whether to free the result (subscribe)
+  bool asked_for = false;  ///< whether the receiver had nothing to do (spawn)
+  bool movable = false;    ///< whether other processes may ask for the task (spawn)
   std::uint32_t refs = 0;  ///< number of references that follow
   std::uint16_t function = 0;
-  bool placed = false;        ///< a Placed follows instead of the body; set by Mail
+  bool placed = false;        ///< whether a Placed follows instead of the body; set by Mail
   std::uint32_t attempt = 0;  ///< attempt in which it was posted; set by Mail
   WireRef ref{};              ///< reference of the result that the message is about
-  /// For subscribe it has the bits of the WireRef for the answer, for look the round, for read the position.
+  /// The bits of the WireRef for the answer (subscribe), the round (look), or the position (read).
   std::uint64_t reply = 0;
-  std::uint64_t sent_ns = 0;  ///< steady clock, where phases are measured
+  std::uint64_t sent_ns = 0;  ///< time of sending by the steady clock, where phases are measured
 };
 static_assert(sizeof(Header) == 48 && std::is_trivially_copyable_v<Header>);
 
-/// Thrown where a worker can go no further because a process was lost, and the job goes on.
+/// The exception of a worker that can go no further because a process was lost, while the job goes on.
 struct PeerLost {};
 
 struct Message {
@@ -69,8 +69,8 @@ struct Message {
   std::string_view body{};
 };
 
-/// Calls with a lane belong to the worker of that lane. After a failure of the job they throw Error, and
-/// PeerLost after a loss until begin_attempt().
+/// The mail of a process. Calls with a lane belong to the worker of that lane. After a failure of the job
+/// they throw Error, and PeerLost after a loss until begin_attempt().
 class Mail {
  public:
   /// Exposes the region and connects the link. Collective; throws Error. `bootstrap` and `link` outlive it.
@@ -80,7 +80,7 @@ class Mail {
   void post(int lane, int peer, Header header, std::span<const Ref> refs = {}, std::string_view body = {});
   /// Sends what was posted, as far as there is room.
   void flush(int lane);
-  /// The number of bytes that were posted and had no room yet.
+  /// Returns the number of bytes that were posted and had no room yet.
   std::size_t backlog(int lane) const noexcept { return lanes_[static_cast<std::size_t>(lane)].backlog; }
 
   /// Returns whether flush() has nothing more to do.
@@ -128,8 +128,8 @@ class Mail {
   /// lane. Messages that are posted later belong to the next run.
   void end_run(int lane);
 
-  /// Begins an attempt: messages of other attempts are dropped where they arrive. `lost`: [peer]; they get
-  /// nothing and say nothing any more. No worker may run meanwhile.
+  /// Begins an attempt: messages of other attempts are dropped where they arrive. `lost`: the lost ones by
+  /// peer; they get nothing and send nothing any more. No worker may run meanwhile.
   void begin_attempt(std::uint32_t attempt, const std::vector<bool>& lost);
 
   transport::Counters counters() const noexcept { return link_.counters(); }
@@ -137,7 +137,7 @@ class Mail {
  private:
   struct Unsent {
     std::vector<std::byte> records{};
-    std::size_t begin = 0;  ///< begin of what has not been sent
+    std::size_t begin = 0;  ///< start of the bytes that have not been sent
     bool empty() const noexcept { return begin == records.size(); }
   };
   /// A message whose body must be brought here first.
@@ -152,12 +152,13 @@ class Mail {
     std::size_t backlog = 0;
     bool posted = false;
     std::vector<std::byte> scratch{};
-    std::vector<Unsent> unsent{};                   ///< [peer]
-    std::vector<std::vector<std::byte>> partial{};  ///< [peer]: the begin of a message
-    std::vector<std::byte> whole{};                 ///< the message that take() looks at, if it came in parts
+    std::vector<Unsent> unsent{};                   ///< unsent bytes by peer
+    std::vector<std::vector<std::byte>> partial{};  ///< begin of a message by peer
+    std::vector<std::byte> whole{};                 ///< message that take() looks at, if it came in parts
     std::vector<Ref> refs{};
-    std::deque<Fetch> fetches{};     ///< one after the other
-    std::uint64_t fetched_with = 0;  ///< this write of the link the first one is complete; 0: not begun
+    std::deque<Fetch> fetches{};  ///< messages to fetch for, one after the other
+    /// Number of the link's write with which the first fetch is complete; 0: not begun.
+    std::uint64_t fetched_with = 0;
   };
 
   void poll();
@@ -173,7 +174,7 @@ class Mail {
   int rank_, size_;
   bool oversubscribed_;
   std::uint32_t attempt_ = 0;
-  int losses_ = 0;  ///< losses that this attempt knows of
+  int losses_ = 0;  ///< number of losses that this attempt knows of
   std::vector<std::uint64_t> writes_;
   channel::Region region_;
   std::unique_ptr<channel::Rings> rings_;

@@ -11,8 +11,9 @@
 
 namespace edgewire::tasks {
 
-/// Results by the names of their tasks: what a process knows when a run is tried again after a loss. Tasks
-/// are functions, so a task of the same name has the same result. All members may be called by any thread.
+/// The results that a process knows, by the names of their tasks, when a run is tried again after a loss.
+/// Tasks are functions, so a task of the same name has the same result. All members may be called by any
+/// thread.
 class Memo {
  public:
   /// The name of the first task of a run.
@@ -26,10 +27,10 @@ class Memo {
   void keep(const Name& name, const Result& result);
   /// Returns the bytes of a result, and counts that it was found.
   std::optional<std::string> find(const Name& name);
-  /// Forgets results that nobody can ask for any more.
+  /// Forgets results that no task can ask for any more.
   void forget(std::span<const Name> names);
   void clear();
-  /// The number of results that find() has given since clear().
+  /// Returns the number of results that find() has given since clear().
   std::uint64_t found() const noexcept { return found_; }
 
  private:
@@ -39,7 +40,7 @@ class Memo {
 
   std::mutex mutex_;
   std::unordered_map<Name, std::string, Hash> results_;
-  std::uint64_t found_ = 0;  ///< guarded by mutex_
+  std::uint64_t found_ = 0;  ///< number of results found; guarded by mutex_
 };
 
 }  // namespace edgewire::tasks

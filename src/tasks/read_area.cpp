@@ -11,9 +11,9 @@ namespace edgewire::tasks {
 
 namespace {
 
-constexpr std::size_t kMost = std::size_t{256} << 20;       // bytes of all rings of a process
+constexpr std::size_t kMost = std::size_t{256} << 20;       // most bytes of all rings of a process
 constexpr std::size_t kMostLocked = std::size_t{16} << 20;  // likewise, where a card must know the memory
-constexpr std::size_t kMostFetched = std::size_t{2} << 20;  // bytes at once, of a lane
+constexpr std::size_t kMostFetched = std::size_t{2} << 20;  // most bytes that a lane fetches at once
 constexpr std::size_t kPage = 4096;
 
 std::size_t whole_lines(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -41,7 +41,7 @@ ReadArea::ReadArea(transport::Transport& link, const channel::Region& region, st
   const std::size_t whole = static_cast<std::size_t>(lanes) * bytes_;
   for (int peer = 0; peer < size; ++peer)
     if (const std::size_t theirs = region.remote_bytes(part, peer);
-        theirs != whole && theirs != 0)  // 0: here
+        theirs != whole && theirs != 0)  // 0: the peer's memory is mapped here
       throw Error(fmt::format("rank {} has {} bytes for tasks to read, not {}", peer, theirs, whole));
 }
 
@@ -50,7 +50,7 @@ std::optional<Placed> ReadArea::place(int lane, int peer, std::string_view body)
   if (!is_mapped(peer) && (!link_.can_read(peer) || body.size() > most_fetched_)) return {};
   Ring& to = ring(lane, peer);
   const std::size_t room = bytes_ - to.end % bytes_;
-  const std::uint64_t begin = room < body.size() ? to.end + room : to.end;  // in one piece
+  const std::uint64_t begin = room < body.size() ? to.end + room : to.end;  // the body lies in one piece
   const std::uint64_t end = begin + whole_lines(body.size());
   if (end - to.released > bytes_) return {};
   std::memcpy(region_.bytes().data() + region_.offset(part_, peer) + static_cast<std::size_t>(lane) * bytes_ +
@@ -91,7 +91,7 @@ std::optional<std::uint64_t> ReadArea::read(int lane, int peer, const Placed& pl
 void ReadArea::release(int lane, int peer, std::uint64_t position) {
   Ring& to = ring(lane, peer);
   if (position < to.released || position > to.end)
-    throw Error(fmt::format("rank {} has read what was not sent", peer));
+    throw Error(fmt::format("rank {} has read bytes that were not sent", peer));
   to.released = position;
 }
 

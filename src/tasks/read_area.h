@@ -23,13 +23,13 @@ struct Placed {
 /// a lane belong to the worker of that lane.
 class ReadArea {
  public:
-  /// Shorter bodies travel in messages.
+  /// The least bytes of a body here: shorter ones travel in messages.
   static constexpr std::size_t kLeast = std::size_t{16} << 10;
 
-  /// Returns the bytes of one ring; 0 where nobody reads.
+  /// Returns the bytes of one ring; 0 where no peer reads.
   static std::size_t ring_bytes(const transport::Transport& link, int lanes, int size);
 
-  /// `part` has lanes * ring_bytes() for each peer. `link` and `region` outlive it.
+  /// Makes the rings. `part` has lanes * ring_bytes() for each peer. `link` and `region` outlive it.
   ReadArea(transport::Transport& link, const channel::Region& region, std::size_t part, int lanes, int size);
 
   /// Copies a body for the peer. Returns nothing where it is short, there is no room, or the peer cannot read
@@ -37,13 +37,14 @@ class ReadArea {
   std::optional<Placed> place(int lane, int peer, std::string_view body);
   /// Returns whether the peer's memory is mapped, so that view() needs no fetch().
   bool is_mapped(int peer) const noexcept { return link_.remote_ptr(peer, 0) != nullptr; }
-  /// Begins to bring here what the peer has placed. Returns false where the link has no room yet. When this
-  /// write of the link has completed, view() has it until the next fetch() of the lane. It throws Error as
-  /// view() does.
+  /// Begins to fetch a body that the peer has placed. Returns false where the link has no room yet. When this
+  /// write of the link has completed, view() has the body until the next fetch() of the lane. It throws Error
+  /// as view() does.
   bool fetch(int lane, int peer, const Placed& placed);
-  /// Returns what the peer has placed. It is valid until read(). Throws Error when there is no such place.
+  /// Returns a body that the peer has placed. It is valid until read(). Throws Error when there is no such
+  /// place.
   std::string_view view(int lane, int peer, const Placed& placed) const;
-  /// Says that view() is not used any more. Returns the position to tell the peer, when so much was read that
+  /// Says that view() is not used any more. Returns the position to tell the peer, when enough was read that
   /// it is worth it.
   std::optional<std::uint64_t> read(int lane, int peer, const Placed& placed);
   /// Takes the position that the peer has told. Throws Error when it cannot have read so far.
@@ -53,8 +54,8 @@ class ReadArea {
 
  private:
   struct Ring {
-    std::uint64_t end = 0, released = 0;  ///< end of what this process has placed
-    std::uint64_t told = 0;               ///< to the peer, of what it has placed
+    std::uint64_t end = 0, released = 0;  ///< end of the placed bytes, and of those that the peer has read
+    std::uint64_t told = 0;               ///< position up to which the peer was told of its placed bytes
   };
 
   void check(int peer, const Placed& placed) const;
@@ -73,9 +74,11 @@ class ReadArea {
   transport::Transport& link_;
   const channel::Region& region_;
   std::size_t part_, size_, bytes_;
-  std::size_t most_fetched_;    ///< bytes; a longer body is not placed for a peer that must fetch it
-  std::span<std::byte> sinks_;  ///< [lane]: of most_fetched_ bytes, where any peer must be fetched from
-  std::vector<Ring> rings_;     ///< [lane * size + peer]
+  /// Most bytes to fetch at once; a longer body is not placed for a peer that must fetch it.
+  std::size_t most_fetched_;
+  /// Memory of the lanes, most_fetched_ bytes each, where bodies of some peer must be fetched.
+  std::span<std::byte> sinks_;
+  std::vector<Ring> rings_;  ///< rings, [lane * size + peer]
 };
 
 }  // namespace edgewire::tasks

@@ -116,18 +116,18 @@ void TaskJob::attempt(FunctionId root, std::string arguments) {
   process_.pool().run([&](int lane) {
     try {
       workers_[static_cast<std::size_t>(lane)]->run();
-    } catch (const PeerLost&) {  // meet() says who
+    } catch (const PeerLost&) {  // meet() says who was lost
       return;
     } catch (const std::exception& error) {
-      bootstrap_.health().fail(-1, line_of(error));  // for the other workers
+      bootstrap_.health().fail(-1, line_of(error));  // tells the other workers
       throw Error(bootstrap_.health().message());
     }
   });
   for (const auto& worker : workers_) figures_ += worker->figures();
 }
 
-/// Agrees with the others on who is left, and begins an attempt of theirs. Returns whether rank 0 has
-/// `finished` the run. Collective.
+/// Agrees with the others on the processes that are left, and begins their attempt. Returns whether rank 0
+/// has `finished` the run. Collective.
 bool TaskJob::meet(bool finished) {
   const process::LinkProgress progress(process_.link());
   const auto said = bootstrap_.allgather(finished ? "finished" : "goes on");
@@ -142,14 +142,15 @@ bool TaskJob::meet(bool finished) {
   return said[0] == "finished";
 }
 
-/// Returns the process that runs the tasks meant for that process: it, or another one if it was lost.
+/// Returns the process that runs the tasks meant for that process: that process, or another one if it was
+/// lost.
 int TaskJob::stand_in(int process) const {
   if (process == bootstrap_.rank() || std::ranges::find(peers_, process) != peers_.end()) return process;
   const std::size_t left = static_cast<std::size_t>(process) % (peers_.size() + 1);
   return left == peers_.size() ? bootstrap_.rank() : peers_[left];
 }
 
-/// Ends what is left of a run.
+/// Drops the rest of a run.
 void TaskJob::clear() {
   for (const auto& worker : workers_) worker->clear();
   workers_.clear();
@@ -177,7 +178,7 @@ Activity TaskJob::activity() const {
   return sum;
 }
 
-/// Returns, in words, one of the tasks of this process that wait. No task may run meanwhile.
+/// Returns the name of a task of this process that waits, for messages. No task may run meanwhile.
 std::string TaskJob::waiting() const {
   const Context* found = nullptr;
   futures_.for_each([&](const Future& future) {

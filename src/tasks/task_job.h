@@ -16,12 +16,13 @@
 
 namespace edgewire::tasks {
 
-/// A process says this when it is asked whether it still does anything.
+/// The answer of a process that is asked whether it still does anything.
 struct Activity {
   std::uint64_t round = 0;
-  std::uint64_t steps = 0, sent = 0, received = 0;  ///< tasks resumed, messages that make work
+  /// Number of tasks resumed, and of messages that make work.
+  std::uint64_t steps = 0, sent = 0, received = 0;
   std::int64_t suspended = 0;
-  std::uint64_t busy = 0;  ///< workers
+  std::uint64_t busy = 0;  ///< number of busy workers
 
   /// Adds the counts of other workers. The round stays.
   Activity& operator+=(const Activity& more) noexcept;
@@ -31,26 +32,25 @@ struct Activity {
 class TaskJob {
  public:
   /// Makes the job. This is collective. It throws Error when the processes differ in functions, workers,
-  /// transport, or `input`: what else the functions work on, in words. `retry`: from here on the job outlives
-  /// the loss of processes other than rank 0, and runs their tasks again in those that are left. This works
-  /// over shm, tcp and shm+tcp.
+  /// transport, or `input`: the other things that the functions work on, in words. `retry`: from here on the
+  /// job outlives the loss of processes other than rank 0, and runs their tasks again in those that are left.
+  /// This works over shm, tcp and shm+tcp.
   TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, const process::ProcessOptions& options,
           const std::string& input = {}, bool retry = false);
-  /// Does the same on a process that others have made, and whose link is not connected yet. `process`
-  /// outlives it.
+  /// Does the same on a process that exists already, whose link is not connected yet. `process` outlives it.
   TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, process::LocalProcess& process);
   ~TaskJob();
 
   /// Returns when all processes have called it.
   void barrier();
   /// Runs the task `root` in process 0 until its result is there, and returns that result in process 0,
-  /// elsewhere nothing. Tasks that nobody has waited for until then are dropped. Collective. Throws Error
-  /// that names task and process when a task throws, and when all tasks wait for each other.
+  /// elsewhere nothing. Tasks without a waiter until then are dropped. Collective. Throws Error that names
+  /// task and process when a task throws, and when all tasks wait for each other.
   std::string run(FunctionId root, std::string arguments = {}, bool measure_phases = false);
-  /// The figures of the last run.
+  /// Returns the figures of the last run.
   const Figures& figures() const noexcept { return figures_; }
-  /// The number of tasks that have ended in this process in this run, or in the last one. Any thread, and a
-  /// signal handler, may call it.
+  /// Returns the number of tasks that have ended in this process in this run, or in the last one. Any thread,
+  /// and a signal handler, may call it.
   std::uint64_t tasks_ended() const noexcept {
     std::uint64_t sum = 0;
     for (const Ended& one : ended_) sum += one.tasks.load(std::memory_order_relaxed);
@@ -63,7 +63,7 @@ class TaskJob {
 
   /// The count of one worker.
   struct alignas(128) Ended {
-    std::atomic<std::uint64_t> tasks{0};  // guards nothing
+    std::atomic<std::uint64_t> tasks{0};  // number of tasks; guards nothing
   };
 
   void connect(const std::string& input);
@@ -87,9 +87,10 @@ class TaskJob {
   FutureTable futures_;
   Guests guests_{};
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<Ended> ended_{};     ///< [worker]
-  transport::Wakeup wakeup_;       ///< wakes idle workers, where there is no link to wait for
-  std::atomic<bool> stop_{false};  ///< release with the root's result, acquire by all workers
+  std::vector<Ended> ended_{};  ///< counts by worker
+  transport::Wakeup wakeup_;    ///< wakes idle workers, where there is no link to wait for
+  /// True when the root's result is there: released with it, acquired by all workers.
+  std::atomic<bool> stop_{false};
   bool measure_phases_ = false;
   Waiter caller_{};
   std::string result_;

@@ -8,8 +8,8 @@ namespace edgewire::tasks {
 
 FunctionId Registry::add(std::string name, Function function) {
   if (entries_.size() > std::numeric_limits<FunctionId>::max())
-    throw Error("a job of tasks has 65536 functions at most");
-  if (!function) throw Error("there is nothing to run in the function " + name);
+    throw Error("a job of tasks has at most 65536 functions");
+  if (!function) throw Error("no code is given for the function " + name);
   entries_.push_back({std::move(name), std::move(function)});
   return static_cast<FunctionId>(entries_.size() - 1);
 }

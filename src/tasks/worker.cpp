@@ -11,7 +11,8 @@ namespace edgewire::tasks {
 
 namespace {
 
-constexpr std::size_t kMostBacklog = std::size_t{1} << 20;  // bytes; who spawns more waits
+// Most bytes that wait to be sent; a worker that spawns more waits.
+constexpr std::size_t kMostBacklog = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -41,7 +42,7 @@ void Worker::run() {
   }
   if (!job_.mail_) return;
   if (tells_stop_) tell_stop();
-  if (!job_.retry_) job_.mail_->end_run(lane_);  // else the processes meet
+  if (!job_.retry_) job_.mail_->end_run(lane_);  // otherwise the processes meet
 }
 
 // ---- tasks that run ----------------------------------------------------------------------------------
@@ -55,7 +56,7 @@ Context* Worker::next_task() {
   for (std::size_t i = 1; i < job_.workers_.size(); ++i) {
     auto& victim = job_.workers_[(static_cast<std::size_t>(lane_) + i) % job_.workers_.size()]->deque_;
     if (victim.size() == 0) continue;
-    become(true);  // before the task is in no deque
+    become(true);  // set before the task leaves its deque
     if (Context* const task = victim.steal(1, [](const Context&) { return true; })) return task;
   }
   return nullptr;
@@ -70,7 +71,7 @@ void Worker::step(Context& task) {
   if (!task.handle_) {
     try {
       task.handle_ = job_.registry_.function(task.spawn_.function)(task).handle();
-    } catch (...) {  // there is no memory for the coroutine
+    } catch (...) {  // out of memory for the coroutine
       const std::unique_ptr<Context> owner(&task);
       fail(task, std::current_exception());
     }
@@ -89,7 +90,7 @@ void Worker::conclude(Context& task) {
       task.tail_->spawn.name = name_of(task.tail_->spawn, task);
       spawn_as(std::move(task.tail_->spawn), task.result_);
     } else {
-      // Then nobody else can have references of what it has spawned.
+      // Then no other task can have references to the tasks that it has spawned.
       const bool last = !task.children_.empty() && task.value_.refs.empty();
       put(task.result_, std::move(task.value_));
       if (last) job_.memo_.forget(task.children_);
@@ -109,7 +110,7 @@ void Worker::fail(const Context& task, const std::exception_ptr& error) {
     throw;  // the run is tried again
   } catch (const std::exception& known) {
     cause = line_of(known);
-  } catch (...) {  // NOLINT(bugprone-empty-catch): said above
+  } catch (...) {  // NOLINT(bugprone-empty-catch): the cause is said above
   }
   health.fail(
       -1, fmt::format("task {} in process {}: {}", job_.registry_.name(task.spawn_.function), rank(), cause));
@@ -162,15 +163,15 @@ void Worker::spawn_as(Spawn spawn, const Ref& result) {
   send_task(process, spawn, result, false);
 }
 
-/// Returns no name, unless the run may be tried again.
+/// Returns the name of a task; none unless the run may be tried again.
 Name Worker::name_of(const Spawn& spawn, Context& parent) const {
   if (!job_.retry_) return {};
   return parent.children_.emplace_back(Memo::name_of(parent.spawn_.name, parent.children_.size(), spawn));
 }
 
-/// Returns the process where most of its references are; here, if there are as many.
+/// Returns the process where most of the task's references are; this one, if it has as many.
 int Worker::choose_process(const Spawn& spawn) const {
-  constexpr std::size_t kLooked = 16;  // it looks at so many references
+  constexpr std::size_t kLooked = 16;  // number of references that it looks at
   if (spawn.process != kAnywhere) return job_.stand_in(spawn.process);
   const auto all = spawn.refs.all();
   const auto refs = all.first(std::min(kLooked, all.size()));
@@ -228,7 +229,7 @@ void Worker::put(const Ref& ref, Result value) {
   fulfil(*job_.futures_.find(ref), std::move(value));
 }
 
-/// Serves all who wait: other processes before the value is there for all, since who waits last takes it
+/// Serves all waiters: other processes before the value is there for all, since the last waiter takes it
 /// away.
 void Worker::fulfil(Future& future, Result value) {
   future.value = std::move(value);
@@ -236,7 +237,7 @@ void Worker::fulfil(Future& future, Result value) {
   bool last = false;
   Waiter* here = nullptr;
   for (Waiter** end = &future.here;;) {
-    // Once it is done, the future belongs to who waits last: nothing of it is touched then.
+    // A future that is done belongs to the last waiter, so nothing of it is touched then.
     here = std::exchange(future.here, nullptr);
     Waiter* none = nullptr;
     if (future.waiters.compare_exchange_strong(none, Future::done(), std::memory_order_acq_rel,
@@ -259,7 +260,7 @@ void Worker::fulfil(Future& future, Result value) {
   }
   while (here != nullptr) {
     const Waiter& one = *here;
-    here = one.next;  // it ends when its task goes on
+    here = one.next;  // `one` ends when its task goes on
     if (one.is_caller) {
       return_to_caller(future.value);
     } else {
@@ -294,7 +295,7 @@ void Worker::add_to(Activity& sum) const noexcept {
   sum.sent += counts_.sent.load(std::memory_order_acquire);
   sum.received += counts_.received.load(std::memory_order_acquire);
   sum.suspended += counts_.suspended.load(std::memory_order_acquire);
-  sum.busy += counts_.busy.load() ? 1 : 0;  // last, since it is raised before what is counted
+  sum.busy += counts_.busy.load() ? 1 : 0;  // read last, since it is raised before the other counts
 }
 
 void Worker::clear() {

@@ -31,7 +31,7 @@ class WorkDeque {
     size_.store(tasks_.size(), std::memory_order_release);
     return task;
   }
-  /// Returns the oldest one, if there are `least` or more and may_go(task).
+  /// Returns the oldest task, if there are `least` or more and may_go(task) holds.
   template <class MayGo>
   Context* steal(std::size_t least, const MayGo& may_go) {
     if (size() < least) return nullptr;
@@ -42,7 +42,7 @@ class WorkDeque {
     size_.store(tasks_.size(), std::memory_order_release);
     return task;
   }
-  /// Any thread may ask; the answer may be old.
+  /// Returns the number of tasks. Any thread may call it; the result may be old.
   std::size_t size() const noexcept { return size_.load(std::memory_order_acquire); }
 
  private:
@@ -66,11 +66,11 @@ class alignas(128) Worker {
   /// Starts the first task of the job; the caller waits for its result.
   void start_root(FunctionId function, std::string arguments);
 
-  /// `parent`: who asks for it.
+  /// Spawns a task. `parent`: the task that asks for it.
   Ref spawn(Spawn spawn, Context& parent);
   /// Does the same where the result has a reference already.
   void spawn_as(Spawn spawn, const Ref& result);
-  /// Returns a future here that will hold what `ref` names. Throws Error when it was taken.
+  /// Returns a future here that will hold the result that `ref` names. Throws Error when it was taken.
   Future& future_of(const Ref& ref, bool last);
   void release(Future& future) { job_.futures_.release(future, free_); }
   void note_suspended(int more) noexcept;
@@ -84,11 +84,12 @@ class alignas(128) Worker {
   const Figures& figures() const noexcept { return figures_; }
 
  private:
-  /// Counts for other threads; only this worker writes them. It stores with release, so that what is counted
-  /// is seen before `busy` falls; add_to() loads with acquire.
+  /// Counts for other threads; only this worker writes them. It stores with release, so that the counts are
+  /// seen before `busy` falls; add_to() loads with acquire.
   struct WorkerCounts {
     std::atomic<std::uint64_t> steps{0}, sent{0}, received{0};
-    std::atomic<std::int64_t> suspended{0};  ///< more here than woken here; may be below 0
+    /// Number of tasks suspended here, less those woken here; may be below 0.
+    std::atomic<std::int64_t> suspended{0};
     std::atomic<bool> busy{true};
     template <class T>
     static void add(std::atomic<T>& count, T more) noexcept {
@@ -98,8 +99,8 @@ class alignas(128) Worker {
   /// The round in which worker 0 of rank 0 asks all processes what they do.
   struct TerminationRound {
     std::uint64_t number = 0;
-    std::uint64_t next_ns = 0;  ///< when the next round may begin
-    int missing = 0;            ///< processes that have not answered
+    std::uint64_t next_ns = 0;  ///< time when the next round may begin
+    int missing = 0;            ///< number of processes that have not answered
     Activity sum{}, last{};     ///< sums of this round, and of the one before
   };
 
@@ -141,16 +142,16 @@ class alignas(128) Worker {
   TaskJob& job_;
   int lane_;
   topology::Observer* observer_ = nullptr;
-  topology::Phase told_ = topology::Phase::compute;  ///< to the observer
+  topology::Phase told_ = topology::Phase::compute;  ///< phase that the observer knows
   WorkDeque deque_;
   FutureTable::Free free_{};
   Context* finished_ = nullptr;
   WorkerCounts counts_{};
   Figures figures_{};
-  std::atomic<std::uint64_t>& ended_;  ///< tasks
+  std::atomic<std::uint64_t>& ended_;  ///< number of tasks that have ended
   TerminationRound round_{};
   std::uint64_t random_;
-  std::uint64_t mail_ns_ = 0;  ///< when mail was last looked at
+  std::uint64_t mail_ns_ = 0;  ///< time of the last look at the mail
   std::uint64_t next_ask_ns_ = 0, ask_pause_ns_ = 0;
   bool asked_ = false, tells_stop_ = false;
   int idle_turns_ = 0;

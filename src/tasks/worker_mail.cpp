@@ -1,5 +1,4 @@
-// This file has what a worker says to other processes and hears from them, and what it does while it has no
-// task.
+// This file has the messages between a worker and other processes, and what it does while it has no task.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,11 +11,11 @@ namespace edgewire::tasks {
 
 namespace {
 
-constexpr std::uint64_t kMailPause = 2'000;         // ns between looks at the mail while tasks run
-constexpr std::uint64_t kShortestAskPause = 5'000;  // ns; doubles with each refusal
+constexpr std::uint64_t kMailPause = 2'000;         // nanoseconds between looks at the mail while tasks run
+constexpr std::uint64_t kShortestAskPause = 5'000;  // nanoseconds; doubled with each refusal
 constexpr std::uint64_t kLongestAskPause = 1'000'000;
-constexpr std::uint64_t kRoundPause = 50'000'000;  // ns between looks whether anything can run
-constexpr int kSpins = 20'000;                     // before an idle worker blocks
+constexpr std::uint64_t kRoundPause = 50'000'000;  // nanoseconds between looks whether anything can run
+constexpr int kSpins = 20'000;                     // looks before an idle worker blocks
 constexpr int kSpinsOversubscribed = 10;
 
 }  // namespace
@@ -72,7 +71,7 @@ std::size_t Worker::exchange_mail() {
 void Worker::take(int peer, const Message& message) {
   const Header& header = message.header;
   if (header.kind <= MailKind::subscribe) {
-    become(true);  // before the count, see end_round()
+    become(true);  // set before the count, see end_round()
     WorkerCounts::add(counts_.received, std::uint64_t{1});
   }
   switch (header.kind) {
@@ -142,7 +141,7 @@ void Worker::subscribe(int peer, const Header& header) {
         fmt::format("a task in process {} waits for a result that was taken before, or never spawned", peer));
   auto waiter = std::make_unique<Waiter>(Waiter{nullptr, nullptr, reply, header.last, false});
   if (future->add(*waiter)) {
-    [[maybe_unused]] Waiter* const owned = waiter.release();  // by the future
+    [[maybe_unused]] Waiter* const owned = waiter.release();  // the future owns it
     return;
   }
   send_result(reply, future->value);
@@ -151,13 +150,13 @@ void Worker::subscribe(int peer, const Header& header) {
 
 // ---- tasks for those who have none -------------------------------------------------------------------
 
-/// Gives the peer the oldest task that has not started and may run anywhere, of a worker that has more.
+/// Gives the peer the oldest task that has not started and may run anywhere, from a worker that has more.
 void Worker::give_task(int peer) {
   const auto may_go = [](const Context& task) { return task.may_move(); };
   for (std::size_t i = 0; i < job_.workers_.size(); ++i) {
     auto& deque = job_.workers_[(static_cast<std::size_t>(lane_) + i) % job_.workers_.size()]->deque_;
     if (deque.size() < 2) continue;
-    become(true);  // before the task is in no deque
+    become(true);  // set before the task leaves its deque
     const std::unique_ptr<Context> task(deque.steal(2, may_go));
     if (!task) continue;
     ++figures_.tasks_moved;
@@ -231,17 +230,17 @@ void Worker::count_in(const Activity& state) {
   if (--round_.missing == 0) end_round();
 }
 
-/// If two rounds have counted the same, nothing has happened between them. If then nobody was busy and all
-/// messages had arrived, nothing will.
+/// Ends a round. If two rounds have counted the same, nothing has happened between them. If then nobody was
+/// busy and all messages had arrived, nothing will happen.
 void Worker::end_round() {
   const Activity sum = round_.sum, last = std::exchange(round_.last, sum);
   round_.next_ns = now_ns() + kRoundPause;
   const bool quiet = sum.busy == 0 && last.busy == 0 && sum.sent == sum.received;
   const bool same = sum.steps == last.steps && sum.sent == last.sent && sum.received == last.received;
   if (!quiet || !same || last.round == 0 || job_.stop_.load()) return;
-  throw Error(
-      fmt::format("no task can run: {} wait{} for results that never come{}; does one wait for itself?",
-                  sum.suspended, sum.suspended == 1 ? "s" : "", job_.waiting()));
+  throw Error(fmt::format(
+      "no task can run: {} wait{} for results that never come{}; see whether one waits for itself",
+      sum.suspended, sum.suspended == 1 ? "s" : "", job_.waiting()));
 }
 
 }  // namespace edgewire::tasks

@@ -177,7 +177,7 @@ def test_what_is_refused(edgewire, tmp_path):
     out = ("-o", tmp_path / "g.ew")
     (tmp_path / "far.txt").write_text("1 2\n2 4000000000\n")
     assert edgewire.refused("convert", tmp_path / "far.txt", *out, "--memory", "100M", "-w", 1) == (
-        f"{tmp_path}/far.txt: vertex id 4000000000 needs --memory 1908M at least: a bit for each id takes a quarter of it, "
+        f"{tmp_path}/far.txt: vertex id 4000000000 needs at least --memory 1908M: a bit for each id takes a quarter of it, "
         "unless --keep-ids makes all ids vertices")
     far = tmp_path / "far.txt"
     for processes in (1, 2):

@@ -157,8 +157,8 @@ def test_what_cannot_be_sorted(edgewire, tmp_path):
     folder = tmp_path / "out"
     plain = ["sort", *inputs, "-o", folder]
     for options, words, status in (
-            (["--key", "3:8"], "--key 3:8", 2), (["--key", "10:1"], "no such bytes", 2), (["--key", "3"], "OFFSET:LENGTH", 2),
-            (["--key", "0:0"], "no such bytes", 2), (["--partitions", 0], "--partitions", 2), (["--record", 0], "--record", 2),
+            (["--key", "3:8"], "--key 3:8", 2), (["--key", "10:1"], "the key lies outside", 2), (["--key", "3"], "OFFSET:LENGTH", 2),
+            (["--key", "0:0"], "the key lies outside", 2), (["--partitions", 0], "--partitions", 2), (["--record", 0], "--record", 2),
             (["--memory", "100k"], "--memory", 2), (["--memory", "x"], "--memory: x is not a number of bytes", 2),
             (["--memory", "900000G"], "records to sort (--memory)", 1), (["--temp", "/nonexistent"], "--temp", 1), (["--record", 8], "no whole number", 1)):
         record = [] if "--record" in options else ["--record", 10]

@@ -279,7 +279,7 @@ TEST_CASE("a sort refuses what makes no sense") {
     CHECK(contains(line, part));
     CHECK(!contains(line, "\n"));
   };
-  refused([](auto& o) { o.inputs = {}; }, "inputs: there are none");
+  refused([](auto& o) { o.inputs = {}; }, "inputs: name at least one file");
   refused([&](auto& o) { o.inputs = {folder / "none"}; }, "cannot read");
   refused([](auto& o) { o.output = ""; }, "output");
   refused([&](auto& o) { o.output = folder / "in"; }, "it is not a folder");

@@ -161,7 +161,7 @@ TEST_CASE("a plan file of something else is refused, saying what differs") {
     write_file(path, bytes);
     return error_of([&] { read(path, "graph 1\nworkers 2\n"); });
   };
-  CHECK(contains(with([](auto& h) { h.magic[0] = 'x'; }), "byte 0: not a plan cache"));
+  CHECK(contains(with([](auto& h) { h.magic[0] = 'x'; }), "byte 0: it is not a plan cache"));
   CHECK(contains(with([](auto& h) { h.version = 3; }),
                  "byte 8: the file has format version 3, but this program has 7"));
   for (const std::uint64_t large : {1ULL << 20, 1ULL << 40, ~0ULL, ~0ULL - 7}) {

@@ -156,7 +156,7 @@ TEST_CASE("files that do not belong together are refused") {
   REQUIRE(truncate(scratch.paths[1].c_str(), 5000) == 0);
   CHECK(scratch.error_of_open(9).starts_with(scratch.paths[1] + ": byte 5000: the file has 5000 bytes"));
   scratch.change(scratch.paths[1], 0, 'x');
-  CHECK(scratch.error_of_open(9) == scratch.paths[1] + ": byte 0: not a file of segments");
+  CHECK(scratch.error_of_open(9) == scratch.paths[1] + ": byte 0: it is not a file of segments");
 }
 
 TEST_CASE("a segment must be within its file") {
