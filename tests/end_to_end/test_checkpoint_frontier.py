@@ -137,7 +137,7 @@ def kept(run, tmp_path):
 def test_labels_of_another_run_are_refused(edgewire, path, kept, tmp_path):
     other = reference.write_graph(tmp_path / "other.ew", graphs.make("path"))
     for command in (["cdlp", other], ["bc", path], ["pagerank", path]):
-        assert f"{kept}: a checkpoint of something else: cdlp, graph " in edgewire.refused(*command, "--resume", kept)
+        assert f"{kept}: the checkpoint is of another run: cdlp, graph " in edgewire.refused(*command, "--resume", kept)
     edgewire.ok("bc", path, "--samples", 8, "--checkpoint", tmp_path / "sums", "--every", 4)
     for options in (["--samples", 9], ["--samples", 8, "--seed", 2], ["--samples", 8, "--endpoints"]):
         assert "something else: bc, sources 8 " in edgewire.refused("bc", path, *options, "--resume", tmp_path / "sums")
@@ -156,11 +156,11 @@ def test_labels_that_are_spoilt_are_refused(edgewire, path, kept, tmp_path, proc
 
 @pytest.mark.parametrize("kernel", ["cdlp", "bc", "pagerank"])
 def test_what_is_to_be_resumed_is_read_first(edgewire, path, kept, tmp_path, kernel):
-    assert "no checkpoint there" in edgewire.refused(kernel, path, "--resume", tmp_path / "missing", "--checkpoint", kept)
+    assert "there is no checkpoint" in edgewire.refused(kernel, path, "--resume", tmp_path / "missing", "--checkpoint", kept)
     (tmp_path / "file").write_text("x")
     for name in ("missing", "file", "g.ew"):
         line = edgewire.refused(kernel, path, "--resume", tmp_path / name, "--checkpoint", tmp_path / "new")
-        assert line == f"{tmp_path / name}: no checkpoint there"
+        assert line == f"{tmp_path / name}: there is no checkpoint"
     assert not (tmp_path / "new").exists() and (tmp_path / "file").read_text() == "x"
     assert str(tmp_path / "file") in edgewire.refused(kernel, path, "--checkpoint", tmp_path / "file")
 

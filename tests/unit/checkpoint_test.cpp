@@ -117,18 +117,18 @@ TEST_CASE("a checkpoint counts when all processes have kept it, at the latest wh
 
 TEST_CASE("a checkpoint of another run is refused, in one line that names it") {
   Run<std::uint32_t> run;
-  CHECK(run.refusal() == run.folder + ": no checkpoint there");
+  CHECK(run.refusal() == run.folder + ": there is no checkpoint");
   run.write(2, 1, 4);
   CHECK(run.refusal().empty());
   CHECK_THROWS_WITH_AS(run.write(1, 1, 2), doctest::Contains("there is a checkpoint already"), Error);
   run.what = "another test";
-  CHECK(graph::contains(run.refusal(), run.folder + ": a checkpoint of something else: a test, graph "));
+  CHECK(graph::contains(run.refusal(), run.folder + ": the checkpoint is of another run: a test, graph "));
   Run<double> wide;  // of the same graph, with values of another size
   wide.folder = run.folder;
   CHECK(graph::contains(wide.refusal(), "belongs to another checkpoint"));
   graph::write_file(run.built.folder / "file", "x");
   run.folder = run.built.folder / "file";
-  CHECK(run.refusal() == run.folder + ": no checkpoint there");
+  CHECK(run.refusal() == run.folder + ": there is no checkpoint");
   CHECK_THROWS_WITH_AS(run.write(1, 1, 2), doctest::Contains("cannot make the folder"), Error);
 }
 

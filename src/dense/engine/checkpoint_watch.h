@@ -10,15 +10,15 @@
 
 namespace edgewire::engine {
 
-/// Writes checkpoints. One worker calls it after each iteration, while the others wait. Exchange and options
-/// outlive it.
+/// A writer of checkpoints. One worker calls it after each iteration, while the others wait. Exchange and
+/// options outlive it.
 class CheckpointWatch {
  public:
   CheckpointWatch(exchange::Exchange& exchange, const IterationOptions& options)
       : exchange_(exchange), options_(options) {}
 
-  /// Keeps the state after `done` iterations, if it is to be kept. `mine` are the totals of this process.
-  /// Returns false once the job has failed.
+  /// Keeps the state after `done` iterations, if one is due. `mine` are the totals of this process. Returns
+  /// false once the job has failed.
   bool after(int done, const exchange::Totals& mine) {
     try {
       if (!options_.checkpoint_due) return true;
@@ -59,7 +59,7 @@ class CheckpointWatch {
 
   exchange::Exchange& exchange_;
   const IterationOptions& options_;
-  std::uint64_t written_ = 0;  ///< states; at rank 0 those that all have kept
+  std::uint64_t written_ = 0;  ///< number of states written; at rank 0 of those that all have kept
 };
 
 }  // namespace edgewire::engine

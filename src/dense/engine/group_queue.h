@@ -12,7 +12,8 @@ namespace edgewire::engine {
 
 class GroupQueue {
  public:
-  /// `nodes[g]`: the node (of Placement) that holds group g, or the worker that alone may take it.
+  /// Makes the queue. `nodes[g]`: the node (of Placement) that holds group g, or the worker that alone may
+  /// take it.
   explicit GroupQueue(std::span<const int> nodes, bool own_only = false) : own_only_(own_only) {
     for (std::size_t g = 0; g < nodes.size(); ++g) {
       const auto node = static_cast<std::size_t>(nodes[g]);

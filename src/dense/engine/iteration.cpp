@@ -36,8 +36,8 @@ void check_messages(const Loops& loops, plan::Encoding encoding) {
 
 namespace {
 
-constexpr std::size_t kPagesCounted = 64;                    // of a worker's accumulators
-constexpr std::size_t kScratchBytes = std::size_t{2} << 20;  // less would not get a huge page
+constexpr std::size_t kPagesCounted = 64;  // pages of a worker's accumulators that are counted
+constexpr std::size_t kScratchBytes = std::size_t{2} << 20;  // fewer bytes would not get a huge page
 
 void add(exchange::Totals& sum, const exchange::Totals& more) {
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += more[i];
@@ -91,7 +91,7 @@ class Loop : LinkWatch {
 
  private:
   exchange::Codec codec() const { return {exchange_.encoding(), loops_.largest().value_or(1)}; }
-  /// Returns the node, or the worker, that computes each local group first: [local group].
+  /// Returns the node, or the worker, that computes each local group first, by local group.
   std::vector<int> takers() const {
     const auto& of_columns = in_order_ ? options_.column_workers : options_.column_nodes;
     std::vector<int> of_groups;
@@ -101,15 +101,15 @@ class Loop : LinkWatch {
   }
   std::size_t width(std::size_t column) const { return bounds_[column + 1] - bounds_[column]; }
 
-  /// A local column that lacks what others send.
+  /// A local column that lacks values of others.
   struct Incomplete {
     std::size_t column;
-    bool has_mirrors;  ///< which are added
+    bool has_mirrors;  ///< whether its mirrors have been added
   };
-  /// The place of a worker in an iteration whose tiles may be swept.
+  /// The state of a worker in an iteration.
   struct Turn {
     int worker;
-    std::span<std::byte> accumulators;  ///< for the columns of one group
+    std::span<std::byte> accumulators;  ///< accumulators for the columns of one group
     std::uint64_t iteration;
     std::vector<Incomplete> incomplete{};
   };
@@ -145,13 +145,13 @@ class Loop : LinkWatch {
   std::byte* accumulators(const Turn& turn, std::size_t column) const {
     return turn.accumulators.data() + order_.begin(column) * loops_.accumulator_bytes();
   }
-  /// Mirrors are added in the order of ranks, so that the result does not depend on the order of arrival.
+  /// Adds mirrors in the order of ranks, so that the result does not depend on the order of arrival.
   void add_mirrors(const Turn& turn, std::size_t column) {
     for (const int peer : mirrors_[column])
       loops_.add_mirrors(peer, inbox_.mirrors(peer, turn.iteration), column, accumulators(turn, column));
   }
 
-  /// publish() sends the chunk. Returns false once the job has failed.
+  /// Sends a chunk by publish(). Returns false once the job has failed.
   template <class Publish>
   bool send(const exchange::OutgoingChunk& chunk, int worker, const Publish& publish) {
     const int peer = exchange_.outgoing()[chunk.stream].peer;
@@ -165,7 +165,7 @@ class Loop : LinkWatch {
 
   void send_mirrors(int worker, std::uint64_t t) {
     for (const auto& chunk : exchange_.lane_chunks(worker)) {
-      if (!exchange_.outgoing()[chunk.stream].mirrors) return;  // they go first
+      if (!exchange_.outgoing()[chunk.stream].mirrors) return;  // mirrors go first
       if (!send(chunk, worker, [&] { return outbox_.publish_messages(chunk, t); })) return;
     }
   }
@@ -210,8 +210,8 @@ class Loop : LinkWatch {
     });
   }
 
-  /// Values that were filled in while the link has no room would leave from memory that is no longer in the
-  /// cache: other work goes first.
+  /// Sends a chunk of messages. Values that are filled in while the link has no room would leave from memory
+  /// that is no longer in the cache: other work goes first.
   bool send_messages(Turn& turn, const exchange::OutgoingChunk& chunk) {
     const int peer = exchange_.outgoing()[chunk.stream].peer;
     const auto room = [&] { return exchange_.link().takes_more(turn.worker, peer); };
@@ -220,7 +220,7 @@ class Loop : LinkWatch {
   }
 
   /// Computes and finishes local columns until done() holds, and waits only when there are none; false once
-  /// the job has failed. awaited(): the peer that is lacking.
+  /// the job has failed. awaited(): the peer that it waits for.
   template <class Done, class Awaited>
   bool work_until(Turn& turn, const Done& done, const Awaited& awaited) {
     while (!done() && poll(turn.worker) && !done()) {
@@ -231,8 +231,7 @@ class Loop : LinkWatch {
     return !failed();
   }
 
-  /// Computes local columns, and finishes those for which all is here. Returns false when there are none
-  /// left.
+  /// Computes local columns, and finishes those that are complete. Returns false when there are none left.
   bool owned_group(Turn& turn) {
     if (failed()) return false;
     const auto taken = groups_.take(
@@ -268,8 +267,8 @@ class Loop : LinkWatch {
     return true;
   }
 
-  /// Finishes a column that was kept, or adds its mirrors, in the order in which what they need comes in.
-  /// Returns false when nothing can be done.
+  /// Finishes a column that was kept, or adds its mirrors, in the order in which their needs arrive. Returns
+  /// false when nothing can be done.
   bool finish_incomplete(Turn& turn) {
     const std::uint64_t t = turn.iteration;
     auto one =
@@ -299,11 +298,11 @@ class Loop : LinkWatch {
     while (!turn.incomplete.empty() && wait_until(turn.worker, finish_one, lacking)) continue;
   }
 
-  /// Returns a peer that has not sent all that a local column needs, or -1 if there is none. The totals of
-  /// the last iteration are part of it. So a process is at most one iteration ahead of another one, and
-  /// overwrites no slot that is still read: it has ended iteration t only if all have ended t - 1, and slots
-  /// are written again after two iterations. (One without vertices sends only sums of mirrors, which come
-  /// from those that have some.)
+  /// Returns a peer that has not sent everything that a local column needs, or -1 if there is none. The
+  /// totals of the last iteration are part of it. So a process is at most one iteration ahead of another one,
+  /// and overwrites no slot that is still read: it has ended iteration t only if all have ended t - 1, and
+  /// slots are written again after two iterations. (One without vertices sends only sums of mirrors, which
+  /// come from those that have some.)
   int awaited(std::size_t column, std::uint64_t t) const {
     int peer = inbox_.awaited_scalars(t - 1);
     if (peer < 0) peer = inbox_.awaited_mirrors(mirrors_[column], t);
@@ -352,8 +351,8 @@ class Loop : LinkWatch {
     if (options_.progress) options_.progress(static_cast<int>(t));
   }
 
-  /// Waits until all that was queued has left, and all have what they need. Returns the totals of all
-  /// processes.
+  /// Waits until all that was queued has left, and all processes have what they need. Returns the totals of
+  /// all processes.
   exchange::Totals drain() {
     const std::uint64_t done = recorder_->iterations();
     exchange_.wait_until([&] {
@@ -377,17 +376,17 @@ class Loop : LinkWatch {
   const IterationOptions& options_;
   exchange::Outbox outbox_;
   exchange::Inbox inbox_;
-  std::vector<std::vector<int>> mirrors_;               ///< [column]: the peers whose mirrors it needs
-  bool two_hops_;                                       ///< some partial sums need mirrors
-  std::vector<LaneQueue> queues_;                       ///< [lane]
-  std::vector<exchange::Totals> totals_;                ///< [local column]
-  std::vector<topology::PageCount> accumulator_pages_;  ///< [worker]
+  std::vector<std::vector<int>> mirrors_;               ///< peers whose mirrors a column needs, [column]
+  bool two_hops_;                                       ///< whether some partial sums need mirrors
+  std::vector<LaneQueue> queues_;                       ///< queues, [lane]
+  std::vector<exchange::Totals> totals_;                ///< totals, [local column]
+  std::vector<topology::PageCount> accumulator_pages_;  ///< pages, [worker]
   exchange::Totals mine_;
-  bool stop_ = false;  ///< set behind the barrier
+  bool stop_ = false;  ///< whether to stop; set behind the barrier
   CheckpointWatch states_;
-  bool in_order_;  ///< each worker computes columns in an order that is known before
+  bool in_order_;  ///< whether each worker computes columns in an order that is known before
   GroupQueue groups_;
-  alignas(64) std::atomic<std::size_t> strips_filled_{0};  ///< in this iteration, taken by some worker
+  alignas(64) std::atomic<std::size_t> strips_filled_{0};  ///< strips taken in this iteration
   alignas(64) std::optional<Recorder> recorder_;
 };
 

@@ -19,11 +19,11 @@ namespace edgewire::engine {
 
 struct IterationOptions {
   int iterations = 20;
-  /// Call Loops::done() after each iteration. All processes then wait for each other's totals.
+  /// Whether to call Loops::done() after each iteration. All processes then wait for each other's totals.
   bool has_goal = false;
-  exchange::Totals start{};  ///< this process's part, before the first iteration
+  exchange::Totals start{};  ///< totals of this process before the first iteration
   std::function<void(int done)> progress;
-  topology::Observer* observer = nullptr;  ///< null: nobody is told, and no clock is read
+  topology::Observer* observer = nullptr;  ///< observer; null: there is none
 
   // Checkpoints. A state is what a checkpoint stores of one process. It is written while iterations go on.
   // These functions may throw Error; the job then fails.
@@ -31,19 +31,19 @@ struct IterationOptions {
   std::function<bool(int done)> checkpoint_due;
   /// Starts to write a state. `mine`: this process's totals. One worker calls it; the others wait.
   std::function<void(int done, const exchange::Totals& mine)> start_checkpoint;
-  /// It is called after each iteration. It returns how many states of this process are completely written.
+  /// Called after each iteration. Returns the number of states of this process that are completely written.
   /// With `wait`, which is set before the next start_checkpoint(), it first waits for the state that is being
   /// written.
   std::function<std::uint64_t(bool wait)> checkpoints_written;
-  /// It is called at rank 0 when all processes have written the state.
+  /// Called at rank 0 when all processes have written the state.
   std::function<void()> commit_checkpoint;
 
   /// The node (of Placement) that holds the tiles of each local column: [local column]. If this is empty, the
   /// first node holds all.
   std::vector<int> column_nodes;
-  /// The worker that computes each local column: [local column]. A worker then computes what it sends first,
-  /// then these columns in ascending order, in every iteration. If this is empty, free workers take the next
-  /// column.
+  /// The worker that computes each local column: [local column]. A worker then computes the columns that it
+  /// sends first, then these columns in ascending order, in every iteration. If this is empty, free workers
+  /// take the next column.
   std::vector<int> column_workers;
   /// The node (os_index) that the accumulators of each worker come from: [worker]. If this is empty, there is
   /// no preference.
@@ -52,8 +52,8 @@ struct IterationOptions {
 
 struct IterationResult {
   std::vector<IterationRecord> records;
-  exchange::Totals totals{};           ///< over all processes, after the last iteration
-  topology::PageCount accumulators{};  ///< of this process's workers: where their pages were
+  exchange::Totals totals{};           ///< totals over all processes after the last iteration
+  topology::PageCount accumulators{};  ///< nodes of the pages of this process's accumulators
 };
 
 /// Runs the iterations on all workers of the pool. `column_bounds`: as given to Exchange::deal_columns(); the

@@ -1,5 +1,5 @@
-// This file says what a lane sends in an iteration behind its mirrors, and what it may send next: sums go as
-// soon as the mirrors that they need are there. Chunks that go to the same peer keep their order, since their
+// This file decides what a lane sends in an iteration behind its mirrors, and in which order: sums go as soon
+// as the mirrors that they need are there. Chunks that go to the same peer keep their order, since their
 // signals are counts.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace edgewire::engine {
 /// Chunks that a lane sends one after the other: the sums of a group of columns, or a chunk of messages.
 struct LaneRun {
   std::span<const exchange::OutgoingChunk> chunks{};
-  std::vector<int> peers{};    ///< that get them
+  std::vector<int> peers{};    ///< peers that get them
   std::vector<int> mirrors{};  ///< peers whose mirrors the sums need
   bool sums = false;
 };
@@ -23,15 +23,15 @@ struct LaneRun {
 /// The queue of one lane, whose worker alone uses it.
 class LaneQueue {
  public:
-  /// `chunks`: those of the lane, which outlive it. `streams`: all that are sent, by peer. mirrors[column]:
-  /// the peers whose mirrors it needs.
+  /// Makes the queue. `chunks`: the lane's chunks, which outlive it. `streams`: all outgoing ones, by peer.
+  /// mirrors[column]: the peers whose mirrors it needs.
   LaneQueue(std::span<const exchange::OutgoingChunk> chunks,
             std::span<const exchange::OutgoingStream> streams, const tiles::TileOrder& order,
             std::span<const std::vector<int>> mirrors)
       : blocked_(static_cast<std::size_t>(streams.back().peer) + 1) {
     for (std::size_t i = 0; i < chunks.size(); ++i) {
       const exchange::OutgoingStream& stream = streams[chunks[i].stream];
-      if (stream.mirrors) continue;  // they go first
+      if (stream.mirrors) continue;  // mirrors go first
       const bool sums = stream.indexes.empty();
       const std::size_t column = chunks[i].column;
       const bool goes_on = sums && !runs_.empty() && runs_.back().sums &&
@@ -81,9 +81,9 @@ class LaneQueue {
  private:
   bool is_blocked(int peer) const noexcept { return blocked_[static_cast<std::size_t>(peer)]; }
   std::vector<LaneRun> runs_;
-  std::vector<bool> taken_;    ///< [run]
-  std::size_t first_ = 0;      ///< all before it are taken
-  std::vector<bool> blocked_;  ///< [peer]: a run before goes there
+  std::vector<bool> taken_;    ///< whether a run is taken, [run]
+  std::size_t first_ = 0;      ///< first run that may be left: all before it are taken
+  std::vector<bool> blocked_;  ///< whether an earlier run goes to a peer, [peer]
 };
 
 }  // namespace edgewire::engine

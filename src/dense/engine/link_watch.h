@@ -1,4 +1,4 @@
-// This file has what a worker does about the link beside its work: it makes progress, waits, and tells an
+// This file has a worker's care for the link beside its work: it makes progress, waits, and tells an
 // observer.
 #pragma once
 
@@ -15,7 +15,7 @@ using topology::Phase;
 /// The state that all workers of a loop share for this.
 class LinkWatch {
  protected:
-  /// Nobody is told where `observer` is null. Both outlive it.
+  /// Makes the watch. `observer` may be null. Both outlive it.
   LinkWatch(exchange::Exchange& exchange, topology::Observer* observer, bool oversubscribed)
       : exchange_(exchange), observer_(observer), oversubscribed_(oversubscribed) {}
 
@@ -25,7 +25,7 @@ class LinkWatch {
     if (observer_) observer_->enter(worker, phase, item, peer);
   }
 
-  /// Progress of the link; each worker watches the chunks of the peers' lanes with its number.
+  /// Makes progress of the link; each worker watches the chunks of the peers' lanes with its number.
   bool poll(int worker) {
     const bool well = exchange_.link().poll();
     if (observer_) tell_arrivals(worker);
@@ -39,7 +39,7 @@ class LinkWatch {
     }
   }
 
-  /// Makes progress until done() holds; false once the job has failed. awaited(): the peer that is lacking.
+  /// Makes progress until done() holds; false once the job has failed. awaited(): the peer that it waits for.
   template <class Done, class Awaited>
   bool wait_until(int worker, const Done& done, const Awaited& awaited) {
     if (done()) return true;
@@ -57,7 +57,7 @@ class LinkWatch {
   topology::Observer* const observer_;
 
  private:
-  bool oversubscribed_;  ///< workers share cores, so that none may spin
+  bool oversubscribed_;  ///< whether workers share cores, so that none may spin
 };
 
 }  // namespace edgewire::engine

@@ -47,7 +47,7 @@ class Recorder {
   std::uint64_t scalar_bytes_;
   Clock::time_point began_;
   transport::Counters sent_;
-  std::vector<std::uint64_t> frames_to_;  ///< [peer]: frame bytes before this iteration
+  std::vector<std::uint64_t> frames_to_;  ///< frame bytes to each peer before this iteration, [peer]
   std::vector<IterationRecord> records_;
 };
 

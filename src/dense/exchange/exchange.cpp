@@ -16,7 +16,7 @@ namespace edgewire::exchange {
 
 namespace {
 
-constexpr std::size_t kPiece = 1 << 20;  // bytes of one write while setting up
+constexpr std::size_t kPiece = 1 << 20;  // bytes of one write during the setup
 using launch::pack;
 using launch::unpack;
 using plan::Strategy;
@@ -29,7 +29,7 @@ std::size_t round_up(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 struct Exchange::StreamCounts {
   std::uint32_t entries = 0;
   std::uint32_t slots = 0;
-  std::uint64_t words = 0;  ///< of what describes the stream, see describe()
+  std::uint64_t words = 0;  ///< number of words that describe the stream, see describe()
 };
 
 namespace {
@@ -49,8 +49,8 @@ std::size_t position_bytes(std::span<const StreamCounts> lists) {
   return entries * sizeof(std::uint32_t);
 }
 
-/// Writes what a peer is told of a stream: the local numbers of its entries and, where they differ, their
-/// numbers of slots; after mirrors, the edges that it computes. Returns the end.
+/// Writes the description of a stream for a peer: the local numbers of its entries and, where they differ,
+/// their numbers of slots; after mirrors, the edges that it computes. Returns the end.
 std::uint32_t* describe(const plan::PlanDraft& draft, std::size_t s,
                         const NumberedBy<OwnedIndex, std::vector<LocalNumber>>& locals, std::uint32_t* out) {
   const plan::Stream& stream = draft.streams()[s];
@@ -95,7 +95,8 @@ Exchange::Exchange(launch::Bootstrap& bootstrap, transport::Transport& link,
   incoming_ = std::move(incoming);
   outgoing_ = std::move(outgoing);
   std::vector<StreamCounts> out;
-  for (const auto& stream : outgoing_) out.push_back({.slots = stream.slots});  // there is nothing to set up
+  // There is nothing to agree on.
+  for (const auto& stream : outgoing_) out.push_back({.slots = stream.slots});
   const auto in = tell_counts(out);
   for (std::size_t s = 0; s < in.size(); ++s) {
     if (static_cast<int>(s) / lists_ != rank() && in[s].slots != incoming_[s].slots())
@@ -159,7 +160,7 @@ plan::ExchangePlan Exchange::agree_on_order(plan::PlanDraft draft, const std::ve
                                             const std::vector<StreamCounts>& in, const ForEach& for_each) {
   send_entries(draft);
   wait_for_setup(1);
-  std::vector<std::size_t> starts(in.size());  // of each incoming list in the region
+  std::vector<std::size_t> starts(in.size());  // start of each incoming list in the region
   for (std::size_t s = 0; s < in.size(); ++s) {
     starts[s] = s % lists_ == 0 ? region_.offset(slots_part_, static_cast<int>(s) / lists_)
                                 : starts[s - 1] + list_bytes(std::span(in).subspan(s - 1, 1));
@@ -188,8 +189,9 @@ plan::ExchangePlan Exchange::agree_on_order(plan::PlanDraft draft, const std::ve
   }
   wait_for_setup(2);
   process::barrier(bootstrap_, link_);
+  // The answers stand behind the peer's last list.
   auto plan = std::move(draft).in_order(
-      [&](std::size_t s) {  // the answers are behind the peer's last list
+      [&](std::size_t s) {
         const std::size_t first = s / lists_ * lists_;
         std::size_t at = starts[first] + list_bytes(std::span(in).subspan(first, lists_)) +
                          position_bytes(std::span(out).subspan(first, s - first));
@@ -249,7 +251,7 @@ void Exchange::send_entries(const plan::PlanDraft& draft) {
   }
 }
 
-/// `list` holds the description, and then the entries' positions.
+/// Orders a stream. `list` holds the description, and then the entries' positions.
 void Exchange::order_stream(std::size_t s, bool mirrors, std::uint32_t* list, const StreamCounts& counts,
                             const plan::OwnedVertices& owned) {
   const int p = static_cast<int>(s) / lists_;

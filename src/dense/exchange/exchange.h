@@ -34,20 +34,20 @@ inline constexpr int kFirstLaneKind = 3;
 
 /// Consecutive slots of a stream: those of one tile column. One lane fills them; one signal announces them.
 struct Chunk {
-  std::uint32_t end_slot = 0;  ///< it begins where the stream's previous chunk ends
+  std::uint32_t end_slot = 0;  ///< end of the slots; they begin where the stream's previous chunk ends
   std::uint32_t lane = 0;
-  std::uint32_t ordinal = 0;  ///< among the chunks of its lane to this peer
+  std::uint32_t ordinal = 0;  ///< number among the chunks of its lane to this peer
 };
 
 /// A stream that this process receives.
 struct IncomingStream {
   int peer = 0;
   bool mirrors = false;
-  NumberedBy<Slot, std::vector<OwnedIndex>> targets;   ///< of partial sums; ascending
-  NumberedBy<Slot, std::vector<LocalNumber>> sources;  ///< of mirrors, as the peer numbers them
+  NumberedBy<Slot, std::vector<OwnedIndex>> targets;   ///< destinations of partial sums; ascending
+  NumberedBy<Slot, std::vector<LocalNumber>> sources;  ///< sources of mirrors, as the peer numbers them
   std::vector<Chunk> chunks;
-  std::size_t offset = 0;  ///< of slot 0 of even iterations in this process's region
-  unsigned first_bit = 0;  ///< of slot 0 from there, see Exchange::place_of()
+  std::size_t offset = 0;  ///< offset of slot 0 of even iterations in this process's region
+  unsigned first_bit = 0;  ///< bit of slot 0 from there, see Exchange::place_of()
 
   std::size_t slots() const noexcept { return targets.size() + sources.size(); }
 };
@@ -58,18 +58,18 @@ struct OutgoingStream {
   bool mirrors = false;
   std::uint32_t slots = 0;
   std::uint32_t first_destination = 0;
-  std::size_t remote_offset = 0;  ///< of slot 0 of even iterations in the peer's region
-  std::size_t send_offset = 0;    ///< of slot 0 in the send memory
-  unsigned first_bit = 0;         ///< of slot 0 from there, see Exchange::place_of()
-  /// The owned vertices whose values are sent. For mirrors (ascending) and with strategy `edge`.
+  std::size_t remote_offset = 0;  ///< offset of slot 0 of even iterations in the peer's region
+  std::size_t send_offset = 0;    ///< offset of slot 0 in the send memory
+  unsigned first_bit = 0;         ///< bit of slot 0 from there, see Exchange::place_of()
+  /// The owned vertices whose values are sent. They are set for mirrors (ascending) and with strategy `edge`.
   NumberedBy<Slot, std::vector<OwnedIndex>> indexes;
-  NumberedBy<Slot, std::vector<LocalNumber>> ids;  ///< as the peer numbers them; only if ids are sent
-  NumberedBy<Slot, std::vector<double>> weights;   ///< of edges; only with strategy `edge` and weights
+  NumberedBy<Slot, std::vector<LocalNumber>> ids;  ///< ids as the peer numbers them; only if ids are sent
+  NumberedBy<Slot, std::vector<double>> weights;  ///< weights of edges; only with strategy `edge` and weights
 };
 
 /// The content of a chunk: the partial sums of a remote tile column, or mirrors.
 struct OutgoingChunk {
-  std::size_t column = 0;  ///< only for partial sums
+  std::size_t column = 0;  ///< column; only for partial sums
   std::size_t stream = 0;
   std::uint32_t first_slot = 0;
   Chunk chunk;
@@ -77,8 +77,8 @@ struct OutgoingChunk {
 
 /// The work that a remote column takes.
 struct ColumnWork {
-  std::uint64_t edges = 0;     ///< of mirrors, too
-  bool needs_mirrors = false;  ///< some of its edges begin at mirrors
+  std::uint64_t edges = 0;     ///< number of edges, those of mirrors included
+  bool needs_mirrors = false;  ///< whether some of its edges begin at mirrors
 };
 
 struct Agreed;
@@ -109,8 +109,8 @@ class Exchange {
   /// each peer with the fewest edges for each value come first: the link is then busy early, and little is
   /// left to send at the end (Johnson's rule for two machines in a row, Naval Research Logistics Quarterly 1,
   /// 1954). The peers take turns. `column_bounds` as cut_columns() returns. `column_nodes`, `lane_nodes`:
-  /// [column] and [lane], the NUMA node that they are on. A column goes to a lane of its node; to any, where
-  /// they are empty or no lane is there.
+  /// the NUMA nodes of the columns, [column], and of the lanes, [lane]. A column goes to a lane of its node;
+  /// to any, where they are empty or no lane is there.
   void deal_columns(std::span<const std::uint32_t> column_bounds,
                     const std::function<ColumnWork(std::size_t column)>& work,
                     std::span<const int> column_nodes = {}, std::span<const int> lane_nodes = {});
@@ -147,7 +147,7 @@ class Exchange {
   plan::MovedEdges take_moved(int peer) noexcept { return std::exchange(moved_here_[peer], {}); }
   /// Returns the chunks of a lane: mirrors first. Those that go to one peer are sent in this order.
   const std::vector<OutgoingChunk>& lane_chunks(int lane) const noexcept { return lane_chunks_[lane]; }
-  /// Chunks that come from `peer`, and that go to it, on `lane` in each iteration.
+  /// Returns the number of chunks that come from `peer`, and that go to it, on `lane` in each iteration.
   std::uint32_t chunks_from(int peer, std::uint32_t lane) const noexcept {
     return chunks_from_[peer * lanes_ + lane];
   }
@@ -184,15 +184,15 @@ class Exchange {
 
   /// Polls until done() returns true. Throws Error when the job fails before.
   void wait_until(const std::function<bool()>& done);
-  /// Queues writes of `source`, however long it is, on lane 0. They are for what is sent before the first
-  /// iteration. Throws Error when the job fails.
+  /// Queues writes of `source`, however long it is, on lane 0. They are for data that is sent before the
+  /// first iteration. Throws Error when the job fails.
   void write_setup(int peer, std::size_t offset, std::span<const std::byte> source);
   /// Starts all writes on lane 0, and waits until they have left. Throws Error when the job fails before.
   void wait_for_setup_writes();
   /// Queues a write. Polls while the queue is full. Returns false once the job has failed.
   bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept;
   bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept;
-  /// Writes so far on this lane to this peer.
+  /// Returns the number of writes so far on this lane to this peer.
   std::uint64_t writes(int lane, int peer) const noexcept { return writes_[lane * size() + peer]; }
   /// Waits until `done` writes to the peer have completed. Returns false once the job has failed.
   bool wait_completed(int lane, int peer, std::uint64_t done) noexcept;
@@ -200,7 +200,8 @@ class Exchange {
   /// writes.
   std::uint64_t stalled_ns(int lane, int peer) const noexcept { return stalled_ns_[lane * size() + peer]; }
 
-  /// Messages of the setup: lists that were sent to agree on the order of values, and their signals.
+  /// Returns the number of messages of the setup: lists that were sent to agree on the order of values, and
+  /// their signals.
   std::uint64_t setup_messages() const noexcept { return setup_messages_; }
 
   static constexpr std::size_t kScalarsBytes = sizeof(Totals);
@@ -235,14 +236,14 @@ class Exchange {
   plan::Encoding encoding_;
   plan::ValueSize value_;
   int lanes_;
-  int lists_;  ///< streams to each peer
+  int lists_;  ///< number of streams to each peer
   channel::Region region_;
   std::size_t scalars_part_ = 0, slots_part_ = 0;  ///< numbers of parts of the region
   std::span<std::byte> send_, near_;
   std::vector<std::size_t> inbox_bytes_from_, inbox_bytes_to_;
-  std::vector<IncomingStream> incoming_;  ///< [peer * lists + list], as the next
+  std::vector<IncomingStream> incoming_;  ///< streams, [peer * lists + list], as the next
   std::vector<OutgoingStream> outgoing_;
-  std::vector<plan::MovedEdges> moved_here_;  ///< [peer]
+  std::vector<plan::MovedEdges> moved_here_;  ///< moved edges, [peer]
   std::vector<std::vector<OutgoingChunk>> lane_chunks_;
   std::vector<std::uint32_t> chunks_from_, chunks_to_;
   std::vector<std::uint64_t> writes_;

@@ -18,7 +18,7 @@ void Exchange::deal_columns(std::span<const std::uint32_t> column_bounds,
     OutgoingChunk chunk;
     ColumnWork work;
     double edges_a_slot = 0;
-    double at = 0;  ///< of the stream's slots, those that go before
+    double at = 0;  ///< share of the stream's slots that go before
     int turn = 0;
   };
   std::vector<Remote> remotes;
@@ -30,8 +30,8 @@ void Exchange::deal_columns(std::span<const std::uint32_t> column_bounds,
             begin >= outgoing_[stream].first_destination + outgoing_[stream].slots)) {
       ++stream;
     }
-    if (stream == outgoing_.size() || begin < outgoing_[stream].first_destination)
-      continue;  // a local column
+    // It is a local column.
+    if (stream == outgoing_.size() || begin < outgoing_[stream].first_destination) continue;
     const auto& out = outgoing_[stream];
     Remote remote;
     remote.chunk = {
@@ -146,7 +146,7 @@ std::vector<topology::PlacedMemory> Exchange::inbox_memory(std::span<const std::
         memory.push_back({slots, all_nodes});
         continue;
       }
-      std::size_t first = 0;  // slots are in the order of their targets
+      std::size_t first = 0;  // first slot: slots are in the order of their targets
       for (std::size_t i = 0; i < ends.size(); ++i) {
         const auto end = static_cast<std::size_t>(
             std::ranges::lower_bound(stream.targets, OwnedIndex(ends[i])) - stream.targets.begin());

@@ -14,14 +14,14 @@ namespace edgewire::exchange {
 
 class Inbox {
  public:
-  /// Block b: the owned vertices with indexes [blocks[b], blocks[b + 1]), which are finished together. Blocks
-  /// are the local tile columns. `indexes`: [local number] index, needed if ids are sent. `codec` is used
-  /// where values are rounded to 16 bits.
+  /// Makes an inbox. Block b is the owned vertices with indexes [blocks[b], blocks[b + 1]), which are
+  /// finished together. Blocks are the local tile columns. `indexes`: [local number] index, needed if ids are
+  /// sent. `codec` is used where values are rounded to 16 bits.
   Inbox(Exchange& exchange, SlotLoops& loops, std::span<const std::uint32_t> blocks,
         NumberedBy<LocalNumber, std::span<const OwnedIndex>> indexes, const Codec& codec);
 
-  /// Takes what Outbox::publish_powers() of each peer has sent, which it waits for. Call it before any peer
-  /// can be in iteration 2. Throws Error when the job fails.
+  /// Waits for the powers that Outbox::publish_powers() of each peer sends, and takes them. Call it before
+  /// any peer can be in iteration 2. Throws Error when the job fails.
   void take_powers();
   /// Returns a peer whose partial sums for the block have not arrived in this iteration, or -1 if there is
   /// none. Iterations count from 1.
@@ -30,7 +30,7 @@ class Inbox {
   int awaited_mirrors(std::span<const int> peers, std::uint64_t iteration) const noexcept;
   /// Returns a peer whose scalars after `iteration` have not arrived, or -1 if there is none.
   int awaited_scalars(std::uint64_t iteration) const noexcept;
-  /// Adds the partial sums that peers have sent for the block; `accumulators`: its. Takes one peer
+  /// Adds the partial sums that peers have sent for the block; `accumulators`: of the block. Takes one peer
   /// after the other, so the result does not depend on the order of arrival. A wrong id fails the job; the
   /// message names the peer.
   void add(std::size_t block, std::uint64_t iteration, std::byte* accumulators) const noexcept;
@@ -43,7 +43,7 @@ class Inbox {
   Totals totals(int peer, std::uint64_t iteration) const noexcept;
 
  private:
-  struct Source {  ///< the slots of one stream that belong to one block
+  struct Source {  ///< slots of one stream that belong to one block
     std::uint32_t stream;
     std::uint32_t first_slot;
     std::uint32_t end_slot;
@@ -55,9 +55,9 @@ class Inbox {
   };
   struct Decoded {
     std::vector<std::byte> values;
-    std::vector<float> scales;  ///< [slot], see SlotLoops::decode()
-    /// 2 i: iteration i is decoded; 2 i - 1: a worker is decoding it. The decoder's release pairs with the
-    /// acquire of the workers that wait.
+    std::vector<float> scales;  ///< scales, [slot], see SlotLoops::decode()
+    /// State of decoding. 2 i: iteration i is decoded; 2 i - 1: a worker is decoding it. The decoder's
+    /// release pairs with the acquire of the workers that wait.
     std::atomic<std::uint64_t> state{0};
   };
   bool arrived(const Needed& needed, std::uint64_t iteration) const noexcept;
@@ -67,12 +67,12 @@ class Inbox {
   Exchange& exchange_;
   SlotLoops& loops_;
   Codec codec_;
-  std::vector<Decoded> decoded_;  ///< [peer], where values travel in 16 bits
+  std::vector<Decoded> decoded_;  ///< decoded mirrors, [peer], where values travel in 16 bits
   std::vector<std::uint32_t> blocks_;
   NumberedBy<LocalNumber, std::span<const OwnedIndex>> indexes_;
   std::vector<std::vector<Source>> sources_;
-  std::vector<std::vector<Needed>> needed_;          ///< [block]: of partial sums
-  std::vector<std::vector<Needed>> needed_mirrors_;  ///< [peer]
+  std::vector<std::vector<Needed>> needed_;          ///< chunks of partial sums that a block needs, [block]
+  std::vector<std::vector<Needed>> needed_mirrors_;  ///< chunks of mirrors, [peer]
 };
 
 }  // namespace edgewire::exchange

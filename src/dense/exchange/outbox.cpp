@@ -30,8 +30,8 @@ void Outbox::publish_powers() {
   exchange_.wait_for_setup_writes();
 }
 
-/// Returns near memory for a chunk, with the place in a cache line that it has at the peer (`at`). Returns
-/// none when the chunk is too large, or while the link still needs what left from there.
+/// Returns near memory for a chunk, at the same place in a cache line as at the peer (`at`). Returns none
+/// when the chunk is too large, or while the link still needs the memory for the last chunk.
 std::span<std::byte> Outbox::near_memory(int lane, std::size_t at, std::size_t bytes) const noexcept {
   const auto memory = exchange_.near_memory(lane);
   const Near& near = near_[static_cast<std::size_t>(lane)];
@@ -40,7 +40,7 @@ std::span<std::byte> Outbox::near_memory(int lane, std::size_t at, std::size_t b
   return memory.subspan(at % 64, bytes);
 }
 
-/// Sends a chunk: fill(slots) writes its values where they go.
+/// Sends a chunk: fill(slots) writes its values to their slots.
 template <class Fill>
 bool Outbox::send(const OutgoingChunk& chunk, std::uint64_t iteration, const Fill& fill) noexcept {
   const OutgoingStream& stream = exchange_.outgoing()[chunk.stream];
@@ -104,8 +104,8 @@ bool Outbox::publish_messages(const OutgoingChunk& chunk, std::uint64_t iteratio
 }
 
 bool Outbox::publish_totals(const Totals& totals, std::uint64_t iteration) noexcept {
-  // There are two cells: every peer has taken the scalars before last (it has sent those of the last
-  // iteration since).
+  // Two cells are enough: every peer has taken the scalars before the last ones (it has sent those of the
+  // last iteration since).
   const auto memory = exchange_.send_memory();
   const auto cell =
       memory.subspan(memory.size() - (2 - iteration % 2) * Exchange::kScalarsBytes, loops_.totals_bytes());

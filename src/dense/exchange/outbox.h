@@ -37,17 +37,18 @@ class Outbox {
   Exchange& exchange_;
   SlotLoops& loops_;
   Codec codec_;
-  std::vector<std::vector<float>> residuals_;  ///< [stream][slot], where values are rounded to 16 bits
-  std::vector<std::vector<float>> scales_;     ///< [stream][slot], of mirrors; empty: all are 1
-  /// [lane][number in lane_chunks]: writes to the peer once the chunk was sent; its send memory is free when
-  /// as many have completed.
+  /// Residuals, [stream][slot], where values are rounded to 16 bits.
+  std::vector<std::vector<float>> residuals_;
+  std::vector<std::vector<float>> scales_;  ///< scales of mirrors, [stream][slot]; empty: all are 1
+  /// Number of writes to the peer once a chunk was sent, [lane][number in lane_chunks]; its send memory is
+  /// free when as many have completed.
   std::vector<std::vector<std::uint64_t>> sent_;
-  /// Writes to a peer once what last left from the lane's near memory was sent.
+  /// The number of writes to a peer once the last chunk in the lane's near memory was sent.
   struct alignas(64) Near {
     int peer = -1;
     std::uint64_t sent = 0;
   };
-  std::vector<Near> near_;  ///< [lane]
+  std::vector<Near> near_;  ///< near memory, [lane]
 };
 
 }  // namespace edgewire::exchange

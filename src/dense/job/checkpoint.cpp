@@ -25,7 +25,7 @@ constexpr std::size_t kIdWords = sizeof(VertexId) / sizeof(std::uint32_t);
 
 std::size_t value_words(const Checkpointed& of) { return of.value_bytes / sizeof(std::uint32_t); }
 
-/// Says what is computed of which graph.
+/// Returns the computation and the graph in words.
 std::string what(const Checkpointed& of) {
   return fmt::format("{}, graph {:016x} with {} vertices and {} edges", of.state, of.graph.checksum(),
                      of.graph.vertices(), of.graph.edges());
@@ -55,7 +55,7 @@ struct Manifest {
 Manifest read_manifest(const std::string& folder) {
   const std::string path = manifest_path(folder);
   if (std::error_code none; !std::filesystem::exists(path, none) && !none)
-    throw Error(fmt::format("{}: no checkpoint there", folder));
+    throw Error(fmt::format("{}: there is no checkpoint", folder));
   const MappedFile file(path);
   constexpr std::uint64_t kMostBytes = 1 << 16;
   std::stringstream text(
@@ -67,7 +67,7 @@ Manifest read_manifest(const std::string& folder) {
   text >> run >> std::hex >> found.run >> iteration >> std::dec >> found.iteration >> processes >>
       found.processes;
   if (first != kFirstLine || !text || found.text() != text.str() || found.processes == 0)
-    throw Error(fmt::format("{}: not a whole manifest of a checkpoint", path));
+    throw Error(fmt::format("{}: it is not a whole manifest of a checkpoint", path));
   return found;
 }
 
@@ -78,7 +78,7 @@ CheckpointPart read_part(const std::string& path, const Magic& magic, const Mani
   if (part.header.run != manifest.run || part.header.rank != rank ||
       part.header.processes != manifest.processes ||
       part.header.iteration != (magic == kIds ? 0 : manifest.iteration))
-    throw Error(fmt::format("{}: belongs to another checkpoint", path));
+    throw Error(fmt::format("{}: it belongs to another checkpoint", path));
   return part;
 }
 
@@ -90,7 +90,7 @@ Checkpoint::Checkpoint(Checkpointed of, std::string folder, const std::string& r
   std::filesystem::create_directories(folder_, error);
   if (error) throw Error(fmt::format("{}: cannot make the folder: {}", folder_, reason(error.value())));
   const bool first = of_.bootstrap.rank() == 0;
-  if (first) output_target(manifest_path(folder_));  // may refuse
+  if (first) output_target(manifest_path(folder_));  // this may refuse the path
   if (first && std::filesystem::exists(manifest_path(folder_)) &&
       !(std::filesystem::exists(resumed) && std::filesystem::equivalent(resumed, folder_)))
     throw Error(fmt::format("{}: there is a checkpoint already ({} continues it)", folder_, opt::resume));
@@ -117,7 +117,8 @@ void Checkpoint::start(std::uint64_t iteration, std::span<const std::byte> value
   writing_ = std::async(std::launch::async, [this] { write(); });
 }
 
-/// Writes in a thread of its own. Nobody else touches file_ and iterations_ until kept() has seen its end.
+/// Writes in a thread of its own. No other thread touches file_ and iterations_ until kept() has seen its
+/// end.
 void Checkpoint::write() {
   of_.pool.unpin_this_thread();
   const auto rank = static_cast<std::uint32_t>(of_.bootstrap.rank());
@@ -176,8 +177,8 @@ ResumedState resume(const Checkpointed& of, const std::string& folder) {
     if (other != manifest.text())
       throw Error(fmt::format("{}: the processes see different checkpoints", folder));
   if (manifest.what != what(of))
-    throw Error(
-        fmt::format("{}: a checkpoint of something else: {}; now: {}", folder, manifest.what, what(of)));
+    throw Error(fmt::format("{}: the checkpoint is of another run: {}; this one: {}", folder, manifest.what,
+                            what(of)));
   ResumedState state;
   state.iteration = manifest.iteration;
   const auto rank = static_cast<std::uint32_t>(of.bootstrap.rank());
@@ -186,7 +187,7 @@ ResumedState resume(const Checkpointed& of, const std::string& folder) {
   const auto ids_of = [&](std::uint32_t process) {
     const std::string path = ids_path(folder, manifest.run, process);
     const auto items = read_part(path, kIds, manifest, process, kIdWords * vertices).items;
-    if (items.size() % kIdWords != 0) throw Error(fmt::format("{}: not a part of a checkpoint", path));
+    if (items.size() % kIdWords != 0) throw Error(fmt::format("{}: it is not a part of a checkpoint", path));
     std::vector<PlainId> ids(items.size() / kIdWords);
     if (!ids.empty()) std::memcpy(ids.data(), items.data(), ids.size() * sizeof(PlainId));
     return ids;
@@ -195,7 +196,7 @@ ResumedState resume(const Checkpointed& of, const std::string& folder) {
     const std::string path = values_path(folder, manifest.iteration, process);
     auto part = read_part(path, kValues, manifest, process, words * vertices);
     if (part.items.size() != words * count)
-      throw Error(fmt::format("{}: belongs to another checkpoint", path));
+      throw Error(fmt::format("{}: it belongs to another checkpoint", path));
     return part;
   };
   if (rank < manifest.processes) {
@@ -208,7 +209,7 @@ ResumedState resume(const Checkpointed& of, const std::string& folder) {
     }
   }
   state.words.resize(words * of.ids.size());
-  std::vector<std::uint32_t> by_id(of.ids.size());  // indexes
+  std::vector<std::uint32_t> by_id(of.ids.size());  // indexes by id
   std::iota(by_id.begin(), by_id.end(), 0U);
   const auto id_of = [&](std::uint32_t i) { return of.ids[i]; };
   if (!std::ranges::is_sorted(of.ids)) std::ranges::sort(by_id, {}, id_of);
@@ -219,7 +220,8 @@ ResumedState resume(const Checkpointed& of, const std::string& folder) {
     const auto values = values_of(process, ids.size()).items;
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (ids[i] >= vertices)
-        throw Error(fmt::format("{}: not a part of a checkpoint", ids_path(folder, manifest.run, process)));
+        throw Error(
+            fmt::format("{}: it is not a part of a checkpoint", ids_path(folder, manifest.run, process)));
       const auto place = std::ranges::lower_bound(by_id, ids[i], {}, id_of);
       if (place == by_id.end() || id_of(*place) != ids[i] || found[*place]) continue;
       const std::uint32_t at = *place;

@@ -23,25 +23,26 @@
 
 namespace edgewire::job {
 
-/// Says which run a checkpoint belongs to, and which part of it this process has. What it refers to outlives
-/// what was made from it.
+/// The run that a checkpoint belongs to, and this process's part of it. All that it refers to outlives what
+/// was made from it.
 struct Checkpointed {
   launch::Bootstrap& bootstrap;
-  const topology::WorkerPool& pool;  ///< to whose cores the thread that writes is not bound
+  const topology::WorkerPool& pool;  ///< pool to whose cores the writing thread is not bound
   const graph::GraphFile& graph;
-  /// [index]: the vertices whose values this process has. Together the processes have all vertices, each
+  /// The vertices whose values this process has, by index. Together the processes have all vertices, each
   /// once.
   std::span<const VertexId> ids;
-  std::size_t value_bytes;  ///< 4 or 8
-  std::string state;        ///< in one line: all that values depend on, beside the graph
+  std::size_t value_bytes;  ///< bytes of a value: 4 or 8
+  std::string state;        ///< text in one line: all that values depend on, beside the graph
 };
 
 /// The state from which one process continues.
 struct ResumedState {
-  std::uint64_t iteration = 0;       ///< that many are done
-  std::vector<std::uint32_t> words;  ///< of values, by index
-  exchange::Totals totals{};         ///< this process's part, as it was
-  bool has_totals = false;  ///< false: this process had other vertices, so the program must sum again
+  std::uint64_t iteration = 0;       ///< number of iterations that are done
+  std::vector<std::uint32_t> words;  ///< words of values, by index
+  exchange::Totals totals{};         ///< totals of this process then
+  /// Whether there are totals; false: this process had other vertices, so the program must sum again.
+  bool has_totals = false;
 
   /// Returns the values by index. Value has Checkpointed::value_bytes.
   template <class Value>
@@ -52,25 +53,25 @@ struct ResumedState {
   }
 };
 
-/// Writes checkpoints of one run, in the background. All members throw Error. Either start(), kept() and
-/// commit() are called by a loop that has its own way to learn what other processes have kept, or step().
+/// A writer of the checkpoints of one run, in the background. All members throw Error. Either start(), kept()
+/// and commit() are called by a loop that learns by itself what other processes have kept, or step().
 class Checkpoint {
  public:
   /// Makes the folder. Collective. Throws Error when it holds a checkpoint and `resumed` is another folder.
   Checkpoint(Checkpointed of, std::string folder, const std::string& resumed);
 
-  /// Starts to write this process's values, by index, of which it takes a copy. After written(true).
+  /// Starts to write this process's values, by index, of which it takes a copy. Call it after written(true).
   void start(std::uint64_t iteration, std::span<const std::byte> values, const exchange::Totals& totals = {});
-  /// Returns how many are whole in this process. With `wait` it returns when the last one that was started is
-  /// whole. Throws what went wrong with it.
+  /// Returns the number of whole ones in this process. With `wait` it returns when the last one that was
+  /// started is whole. Throws the error of writing it.
   std::uint64_t written(bool wait);
   /// Makes the last one that was started the checkpoint. Rank 0 calls it when all processes have kept that
   /// one.
   void commit();
   /// Commits the last that was started, if all processes have kept it by now. It also starts the next one
-  /// where `iteration` is a multiple of `every`. It is collective, after each iteration.
+  /// where `iteration` is a multiple of `every`. Collective, after each iteration.
   void step(std::uint64_t iteration, std::uint64_t every, std::span<const std::byte> values);
-  /// Waits for what was started, and commits it. It is collective, after the last iteration.
+  /// Waits for the one that was started, and commits it. Collective, after the last iteration.
   void finish();
 
  private:
@@ -79,13 +80,13 @@ class Checkpoint {
 
   Checkpointed of_;
   std::string folder_;
-  std::uint64_t run_ = 0;   ///< tells the files of one run from those of another
-  std::uint64_t last_ = 0;  ///< iteration
+  std::uint64_t run_ = 0;   ///< number that tells the files of one run from those of another
+  std::uint64_t last_ = 0;  ///< iteration of the last one
   std::uint64_t started_ = 0;
-  std::uint64_t committed_ = 0;            ///< of those; without step() only at rank 0
-  std::vector<std::uint64_t> iterations_;  ///< whose files are there
+  std::uint64_t committed_ = 0;  ///< number of those that are committed; without step() only at rank 0
+  std::vector<std::uint64_t> iterations_;  ///< iterations whose files are there
   CheckpointFile file_;
-  std::future<void> writing_;  ///< last, so that it is waited for before the others go
+  std::future<void> writing_;  ///< thread that writes; last, so that it is waited for before the others go
 };
 
 /// Reads the checkpoint of `folder`, written by any number of processes. Collective. Throws Error that names

@@ -21,7 +21,7 @@
 namespace edgewire::job {
 namespace {
 
-constexpr std::size_t kBlockBytes = 4096;  // what devices and file systems want for direct writes
+constexpr std::size_t kBlockBytes = 4096;  // block size of direct writes to devices and file systems
 
 std::size_t file_bytes(std::uint64_t items) {
   const std::size_t bytes = sizeof(CheckpointHeader) + items * sizeof(std::uint32_t);
@@ -35,12 +35,13 @@ std::size_t file_bytes(std::uint64_t items) {
 /// A file open for writing. It is removed unless it was written whole.
 class Output {
  public:
-  /// `again`: the file is there, and what it holds is not needed any more. Else nothing may be there.
+  /// Opens the file. `again`: whether it is there, with a content that is not needed any more; else nothing
+  /// may be there.
   Output(const std::string& path, bool again) : path_(path) {
     const int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (again ? 0 : O_CREAT | O_EXCL);
     descriptor_ = uninterrupted([&] { return open(path.c_str(), flags, 0666); });
     if (descriptor_ < 0) fail(path, errno);
-    fcntl(descriptor_, F_SETFL, O_DIRECT);  // where the file system can
+    fcntl(descriptor_, F_SETFL, O_DIRECT);  // where the file system supports it
   }
   ~Output() {
     if (descriptor_ < 0) return;
@@ -95,7 +96,7 @@ void CheckpointFile::fill(CheckpointHeader header, std::span<const std::byte> it
   std::byte* const body = to + sizeof header;
   Checksum hash;
   hash.add(&header, sizeof header);
-  constexpr std::size_t kPiece = 1 << 16;  // hashed while it is in the cache
+  constexpr std::size_t kPiece = 1 << 16;  // bytes that are hashed while they are in the cache
   for (std::size_t at = 0; at < items.size(); at += kPiece) {
     const std::size_t bytes = std::min(kPiece, items.size() - at);
     std::memcpy(body + at, items.data() + at, bytes);
@@ -111,7 +112,7 @@ void CheckpointFile::fill(CheckpointHeader header, std::span<const std::byte> it
 void CheckpointFile::write(const std::string& path, const std::string& old) const {
   const bool again = !old.empty() && std::rename(old.c_str(), path.c_str()) == 0;
   if (!again && !old.empty() && errno != ENOENT) fail(path, errno);
-  if (!again) unlink(path.c_str());  // of a run that was killed; if this fails, what follows says so
+  if (!again) unlink(path.c_str());  // removes the file of a killed run; if this fails, the next call says so
   Output(path, again).write(memory_.as<std::byte>().data(), bytes_);
 }
 
@@ -129,14 +130,16 @@ CheckpointPart read_checkpoint_file(const std::string& path, const Magic& magic,
   };
   read(&header, sizeof header);
   if (header.magic != magic || header.count > most)
-    throw Error(fmt::format("{}: not a part of a checkpoint", path));
-  part.items.resize((file_bytes(header.count) - sizeof header) / sizeof(std::uint32_t));  // with the zeros
+    throw Error(fmt::format("{}: it is not a part of a checkpoint", path));
+  // Includes the zeros.
+  part.items.resize((file_bytes(header.count) - sizeof header) / sizeof(std::uint32_t));
   read(part.items.data(), part.items.size() * sizeof(std::uint32_t));
   const std::uint64_t checksum = std::exchange(header.checksum, 0);
   Checksum hash;
   hash.add(&header, sizeof header);
   hash.add(part.items.data(), part.items.size() * sizeof(std::uint32_t));
-  if (checksum != hash.value() || done != file.bytes()) throw Error(fmt::format("{}: wrong checksum", path));
+  if (checksum != hash.value() || done != file.bytes())
+    throw Error(fmt::format("{}: the file has a wrong checksum", path));
   part.items.resize(header.count);
   return part;
 }

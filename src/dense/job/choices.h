@@ -1,12 +1,12 @@
-// This file has what is chosen for a dense job by measurement: layout and ownership, and the rates that
-// choices go by.
+// This file has the choices for a dense job that are made by measurement, layout and ownership, and the rates
+// that choices go by.
 #pragma once
 
 #include "dense/job/dense_plan.h"
 
 namespace edgewire::job {
 
-/// The rates are those that the options say, or are measured when they are first asked for. Collective.
+/// The rates of links and cores: those of the options, or measured at the first call. Collective.
 class Rates {
  public:
   explicit Rates(const PlanTask& task)
@@ -37,13 +37,13 @@ plan::OwnedVertices choose_layout(const PlanTask& task, const partition::OwnedRo
                                   const partition::Ownership& ownership, Choices& choices,
                                   const ForEach& for_each);
 
-/// Choices with the ownership that the options name; of "auto" and "auto,FILE" with the best one, and a line
-/// for each candidate: hash, ranges, FILE, and also grid and hilbert, where the strategy is slots, cover or
-/// chosen, edges are in memory, and there is memory to count them. Rank 0 counts the values (strategy
-/// `slots`) and edges of each process exactly, in one to three passes over the graph for each candidate. The
-/// best one has the shortest time of sending or computing, whichever is longer, of its most loaded process.
-/// Blocks of edges must be better by 5 %, since their iterations have two steps. It counts on all cores that
-/// the maker of the pool could use. Collective; throws Error.
+/// Returns choices with the ownership that the options name; of "auto" and "auto,FILE" with the best one, and
+/// a line for each candidate: hash, ranges, FILE, and also grid and hilbert, where the strategy is slots,
+/// cover or chosen, edges are in memory, and there is memory to count them. Rank 0 counts the values
+/// (strategy `slots`) and edges of each process exactly, in one to three passes over the graph for each
+/// candidate. The best one has the shortest time of sending or computing, whichever is longer, of its most
+/// loaded process. Blocks of edges must be better by 5 %, since their iterations have two steps. It counts on
+/// all cores that the maker of the pool could use. Collective; throws Error.
 Choices choose_ownership(const PlanTask& task, Rates& rates);
 
 }  // namespace edgewire::job

@@ -16,7 +16,7 @@ namespace edgewire::job {
 
 namespace {
 
-/// Each process counts the edges of the vertices that it owns.
+/// Returns the partition. Each process counts the edges of the vertices that it owns.
 plan::EdgePartition partition_edges(const PlanTask& task, const std::string& how, const ForEach& for_each) {
   const auto offsets = task.graph.offsets();
   const int processes = task.bootstrap.size();
@@ -45,10 +45,11 @@ plan::BlockEdges read_block(const PlanTask& task, const plan::EdgePartition& par
   return std::move(blocks[0]);
 }
 
-/// Returns what each process has sent to this one. All goes through rank 0, which holds 16 KiB for each
-/// process, or a MiB.
+/// Returns the words that each process has sent to this one. All goes through rank 0, which holds 16 KiB for
+/// each process, or a MiB.
 std::vector<plan::Words> exchange_words(launch::Bootstrap& bootstrap, std::span<const plan::Words> to) {
-  const std::size_t bytes = std::max<std::size_t>(to.size() << 14, 1 << 20);  // of all messages at a time
+  // Bytes of all messages at a time.
+  const std::size_t bytes = std::max<std::size_t>(to.size() << 14, 1 << 20);
   const std::size_t piece = bytes / sizeof(plan::Words::value_type) / (to.size() * to.size()) + 1;
   std::uint64_t longest = 0;
   for (const auto& words : to) longest = std::max(longest, std::uint64_t{words.size()});
@@ -110,7 +111,7 @@ plan::BlockEdges share_edges(const PlanTask& task, Rates& rates, Choices& choice
   return plan::unite(parts);
 }
 
-/// Returns what goes to each peer, and comes from it.
+/// Returns the values that go to each peer, and come from it.
 std::vector<plan::PeerLists> agree_on_lists(const PlanTask& task, const plan::BlockEdges& edges,
                                             const partition::Ownership& owners) {
   const auto me = static_cast<std::uint32_t>(task.bootstrap.rank());

@@ -28,7 +28,7 @@ DenseJob::DenseJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, 
       plan_(make_dense_plan({bootstrap, graph, process_, options, machine})) {
   memory_figures_.several_nodes = machine.nodes.size() > 1;
   place_inbox();
-  malloc_trim(0);  // iterating needs little of what the plan took
+  malloc_trim(0);  // iterations need little of the plan's memory
 }
 
 const partition::OwnedRows& DenseJob::rows() const {
@@ -55,7 +55,7 @@ disk::ReadFigures DenseJob::measure_disks() {
   figures.bytes_read = files.all_bytes_read();
   if (plan_.cache.source != PlanSource::used) figures.bytes_written = files.bytes();
   plan_.tiles.disks->stop_reads();
-  bootstrap_.allgather("");  // all read at the same time
+  bootstrap_.allgather("");  // so that all read at the same time
   figures.measure_limit(files, plan_.read_ahead);
   return figures;
 }
@@ -68,8 +68,9 @@ constexpr std::size_t kPagesCounted = 4096, kPagesCountedOnOneNode = 256;
 
 }  // namespace
 
-/// The order of values is known only after the region was used to agree on it: its pages are there. Where the
-/// process has one node, they are right. What a card has registered stays spread over the nodes.
+/// Moves the inbox to its nodes. The order of values is known only after the region was used to agree on it:
+/// its pages are there. Where the process has one node, they are right. Memory that a card has registered
+/// stays spread over the nodes.
 void DenseJob::place_inbox() {
   const bool registered =
       process_.link().name().ends_with("verbs") || process_.link().name().ends_with("dpdk");

@@ -22,11 +22,11 @@ namespace edgewire::job {
 
 struct RunOptions;
 
-/// Counts, for each kind of memory of a process, on which nodes its pages lie.
+/// The nodes of the pages of each kind of memory of a process.
 struct MemoryFigures {
   static constexpr std::array kKinds{"tiles", "values", "messages", "accumulators", "inbox"};
   std::array<topology::PageCount, kKinds.size()> kinds;
-  bool several_nodes = false;  ///< on this machine
+  bool several_nodes = false;  ///< whether this machine has several nodes
 };
 
 /// One process's part of a job with a dense kernel. Collective; throws Error. `graph` and `bootstrap` outlive
@@ -38,17 +38,18 @@ class DenseJob {
 
   launch::Bootstrap& bootstrap() const noexcept { return bootstrap_; }
   const graph::GraphFile& graph() const noexcept { return graph_; }
-  bool weighted() const noexcept { return weighted_; }  ///< see DenseOptions
+  bool weighted() const noexcept { return weighted_; }  ///< returns whether edges have weights
   const partition::Ownership& ownership() const noexcept { return plan_.ownership; }
   const plan::OwnedVertices& owned() const noexcept { return plan_.owned; }
   /// Returns the rows of these vertices, see ConnectedPlan. Throws UsageError where their weights are not
   /// there any more.
   const partition::OwnedRows& rows() const;
-  /// Gives back what rows take, but for degrees: values at the start are known.
+  /// Gives back the memory of rows, but for degrees, once the values at the start are known.
   void release_rows();
   const tiles::Tiles& tiles() const noexcept { return plan_.tiles.own; }
   const tiles::TileOrder& tile_order() const noexcept { return plan_.tile_order; }
-  /// Returns what one sweep over tiles() reads, and writes into bins, beside messages and accumulators.
+  /// Returns the bytes that one sweep over tiles() reads, and writes into bins, beside messages and
+  /// accumulators.
   std::uint64_t sweep_bytes() const {
     return plan_.tile_order.bytes(plan_.tiles.own, plan::message_bytes(plan_.exchange.encoding()));
   }
@@ -61,14 +62,14 @@ class DenseJob {
   const process::LocalProcess& process() const noexcept { return process_; }
   topology::WorkerPool& pool() noexcept { return process_.pool(); }
 
-  /// Asks for the memory of the loops' arrays where it is used: values on the node of their column, messages,
-  /// which all workers read, on all nodes in turn. Before the arrays are touched.
+  /// Places the loops' arrays near their users: values on the node of their column, messages, which all
+  /// workers read, on all nodes in turn. Call it before the arrays are touched.
   void place(const engine::Loops& loops) const;
-  /// Returns where the pages of this process were, after run_loops().
+  /// Returns the nodes of this process's pages, after run_loops().
   const MemoryFigures& memory_figures() const noexcept { return memory_figures_; }
 
-  /// Returns what was read, after run_loops() and where edges are on disks. It also returns what all
-  /// processes read at the same time from the same files when they do nothing else. Times are left to the
+  /// Returns the figures of reads, after run_loops() and where edges are on disks. It also measures how much
+  /// all processes read at the same time from the same files when they do nothing else. Times are left to the
   /// caller. Collective.
   disk::ReadFigures measure_disks();
   /// Returns null where edges are in memory.
@@ -102,7 +103,7 @@ class DenseJob {
   process::LocalProcess process_;
   DensePlan plan_;
   bool rows_released_ = false;
-  bool has_run_ = false;  ///< run_loops() was called
+  bool has_run_ = false;  ///< whether run_loops() was called
   MemoryFigures memory_figures_;
   std::uint64_t setup_messages_ = 0;
 };

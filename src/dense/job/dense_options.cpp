@@ -1,4 +1,4 @@
-// This file says which options of a dense job make sense, alone and beside each other.
+// This file checks whether the options of a dense job make sense, alone and beside each other.
 #include "dense/job/dense_options.h"
 
 #include <fmt/core.h>

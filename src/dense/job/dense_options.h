@@ -1,4 +1,4 @@
-// This file says how a dense job is wanted.
+// This file has the options of a dense job.
 #pragma once
 
 #include <cstdint>
@@ -18,26 +18,28 @@ namespace edgewire::job {
 struct DenseOptions {
   process::ProcessOptions process{};
   plan::Strategy strategy = plan::Strategy::slots;
-  /// Take `cover` instead of `slots` when the wire would otherwise be the limit.
+  /// Whether to take `cover` instead of `slots` when the wire would otherwise be the limit.
   bool choose_strategy = false;
-  /// Edges per second and worker that choices go by instead of a measurement; 0: measure.
+  /// Edges per second and worker for choices, instead of a measurement; 0: measure.
   double assumed_compute_rate = 0;
-  /// The bytes per second that choices go by instead of a measurement; 0: measure.
+  /// Bytes per second of the link for choices, instead of a measurement; 0: measure.
   double assumed_link_rate = 0;
-  /// f64: messages are doubles, otherwise floats. 16-bit ones with strategies slots and cover only.
+  /// The encoding of messages. f64: they are doubles, otherwise floats. Those of 16 bits need strategy slots
+  /// or cover.
   plan::Encoding encoding = plan::Encoding::f32;
-  /// Edges have their weights, for programs that use them; the graph has weights.
+  /// Whether edges have their weights, for programs that use them; the graph must have weights.
   bool weighted = false;
-  /// hash, ranges or the path of a partition file. "hilbert" and "grid": processes hold blocks of edges; the
-  /// strategy is then `slots` or `cover`. "auto" takes one of these four, "auto,FILE" also the file: the one
-  /// that takes the least time on the link and the cores.
+  /// The ownership: hash, ranges or the path of a partition file. "hilbert" and "grid": processes hold blocks
+  /// of edges; the strategy is then `slots` or `cover`. "auto" takes one of these four, "auto,FILE" also the
+  /// file: the one that takes the least time on the link and the cores.
   std::string ownership = "hash";
-  partition::RowReading rows = partition::RowReading::automatic;  ///< own, where edges are on disks
+  /// Way of reading rows; own, where edges are on disks.
+  partition::RowReading rows = partition::RowReading::automatic;
   plan::Layout layout = plan::Layout::degree;
-  bool choose_layout = false;  ///< measure which one is faster
-  OrderOptions order;          ///< strips, where edges are on disks
-  /// Folder for the plan cache; empty: no cache. The cache stores what loading and planning made, and what
-  /// was chosen or measured, for the next run with the same graph and options.
+  bool choose_layout = false;  ///< whether to measure which layout is faster
+  OrderOptions order;          ///< order of tiles; strips, where edges are on disks
+  /// Folder for the plan cache; empty: no cache. The cache stores the results of loading and planning, and
+  /// all that was chosen or measured, for the next run with the same graph and options.
   std::string plan_cache;
   /// The folders that each hold a file of edges on disks. If there are none, edges are in memory. Edges on
   /// disks need a plan cache, and do not go with strategy `cover`.
@@ -45,13 +47,13 @@ struct DenseOptions {
   /// The memory of a process with edges on disks, see disk::MemoryBudget; 0: ample. Where it does not hold
   /// the graph, `choose_layout` takes the given order, so that rows are read one after the other.
   std::uint64_t memory_bytes = 0;
-  std::uint64_t link_bits_per_s = 0;  ///< line rate of shaped links, 0: as they are; for the plan cache only
-  Progress progress;                  ///< told by any worker how far loading and planning have come
-  std::string kernel;                 ///< what is computed, in words: must be the same in all processes
+  std::uint64_t link_bits_per_s = 0;  ///< line rate of shaped links; 0: not shaped; for the plan cache only
+  Progress progress;                  ///< called by any worker with the progress of loading and planning
+  std::string kernel;                 ///< name of the computation, which must be the same in all processes
 };
 
 /// Throws UsageError when an option makes no sense, alone or beside another one, and Error when the graph
-/// does not have what it asks for. A DenseJob begins with it.
+/// lacks what it needs. A DenseJob begins with this check.
 void check(const DenseOptions& options, const graph::GraphFile& graph);
 
 }  // namespace edgewire::job

@@ -112,7 +112,8 @@ void for_each_rows(const PlanTask& task, const graph::RowRange& rows, const ForE
 
 void release_rows(const PlanTask& task, partition::OwnedRows& rows, const partition::Ownership& ownership,
                   const ForEach& for_each) {
-  if (!task.options.weighted) rows.forget_targets();  // else weights are added up, and errors name edges
+  // Weighted jobs still add weights up, and their errors name edges.
+  if (!task.options.weighted) rows.forget_targets();
   for_each_rows(task, partition::span_of_owned(ownership, task.rank()), for_each,
                 [&](std::uint64_t first, std::uint64_t last) { rows.release_pages(first, last); });
 }

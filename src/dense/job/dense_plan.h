@@ -1,6 +1,6 @@
-// This file has what a process of a dense job needs before it can iterate: who owns which vertices, what goes
-// to whom, and tiles. Free functions make it, from the graph or from the plan cache, each a part that is
-// whole.
+// This file has what a process of a dense job needs before it can iterate: the ownership of vertices, the
+// exchange plan, and tiles. Free functions make it, from the graph or from the plan cache, each of them a
+// part that is complete.
 #pragma once
 
 #include <cstdint>
@@ -30,16 +30,16 @@
 
 namespace edgewire::job {
 
-/// Returns how many of the columns are local: those of the `owned` vertices, which come before the partial
-/// sums for peers.
+/// Returns the number of local columns: those of the `owned` vertices, which come before the partial sums for
+/// peers.
 std::size_t local_columns(std::span<const std::uint32_t> bounds, std::uint32_t owned);
 
 struct Columns {
-  std::vector<std::uint32_t> bounds;  ///< one more than there are columns
-  std::vector<int> memory_nodes;      ///< [column]: os_index
-  std::vector<int> nodes;             ///< [local column]: index of a node
-  std::vector<int> worker_nodes;      ///< [worker]: os_index
-  std::vector<int> all_nodes;         ///< of the workers, each once: os_index
+  std::vector<std::uint32_t> bounds;  ///< bounds of the columns, one more than there are columns
+  std::vector<int> memory_nodes;      ///< nodes of the columns' memory (os_index), [column]
+  std::vector<int> nodes;             ///< nodes of the local columns (index), [local column]
+  std::vector<int> worker_nodes;      ///< nodes of the workers (os_index), [worker]
+  std::vector<int> all_nodes;         ///< nodes of the workers (os_index), each once
   /// Stretches of owned vertices by index: vertices [stretch_ends[i - 1], stretch_ends[i]) belong to node
   /// stretch_nodes[i] (os_index).
   std::vector<std::uint32_t> stretch_ends;
@@ -48,18 +48,18 @@ struct Columns {
   std::size_t local() const noexcept { return nodes.size(); }
 };
 
-/// Cuts the local columns into a stretch for each node, with the part of the edges that its workers are of
-/// all workers: vertices that a node's workers write then share pages with no others, but at the stretch's
-/// ends. Columns of sums for peers go to the nodes of the workers in turn. `edges`: [column].
+/// Cuts the local columns into a stretch for each node, with a share of the edges as large as that of its
+/// workers among all workers: vertices that a node's workers write then share pages with no others, but at
+/// the stretch's ends. Columns of sums for peers go to the nodes of the workers in turn. `edges`: [column].
 Columns spread_columns(std::vector<std::uint32_t> bounds, std::uint32_t owned,
                        std::span<const std::uint64_t> edges, const topology::Placement& placement,
                        const topology::Machine& machine);
 
-/// The things that were chosen, the same in all processes, and why. A reason is empty where the choice was
-/// given.
+/// The choices, which are the same in all processes, and their reasons. A reason is empty where the choice
+/// was given.
 struct Choices {
-  std::string ownership;        ///< as partition::Ownership::create
-  std::string ownership_table;  ///< at rank 0: lines that say why
+  std::string ownership;        ///< ownership as partition::Ownership::create() takes it
+  std::string ownership_table;  ///< reasons in lines, at rank 0
   plan::Strategy strategy = plan::Strategy::slots;
   std::string strategy_reason{};
   plan::Layout layout = plan::Layout::degree;
@@ -75,11 +75,11 @@ struct Choices {
 
 /// The edges of a process.
 struct EdgeTiles {
-  std::shared_ptr<ArrayFileReader> file{};  ///< where tiles are, when they come from the plan cache
-  std::unique_ptr<DiskTiles> disks{};       ///< null: tiles are in memory
+  std::shared_ptr<ArrayFileReader> file{};  ///< file of the tiles, when they come from the plan cache
+  std::unique_ptr<DiskTiles> disks{};       ///< tiles on disks; null: they are in memory
   tiles::Tiles own{};
-  /// [peer]: the edges of the sources that the peer mirrors here, by local column, or by all columns where
-  /// processes hold blocks of edges; no columns when there are none.
+  /// The edges of the sources that the peer mirrors here, by local column, or by all columns where processes
+  /// hold blocks of edges; by peer, without columns when there are no edges.
   std::vector<tiles::Tiles> mirrored;
 
   /// Returns the work that a column takes.
@@ -89,7 +89,8 @@ struct EdgeTiles {
 /// The plan of a process, as loading and planning have made it, in agreement with its peers.
 struct ConnectedPlan {
   Choices choices;
-  std::uint64_t matching = 0;  ///< of this process's covers: no plan sends fewer values (strategy `cover`)
+  /// Matching of this process's covers: no plan sends fewer values (strategy `cover`).
+  std::uint64_t matching = 0;
   partition::Ownership ownership;
   plan::OwnedVertices owned;
   /// The rows have the degrees of these vertices, and their weights where edges have some. The values at the
@@ -98,28 +99,30 @@ struct ConnectedPlan {
   Columns columns;
   EdgeTiles tiles;
   exchange::Exchange exchange;
-  double seconds_load = 0;  ///< verifying and ordering the owned vertices, or reading them and the tiles
-  double seconds_plan = 0;  ///< from there to the first iteration
+  /// Time for verifying and ordering the owned vertices, or for reading them and the tiles.
+  double seconds_load = 0;
+  double seconds_plan = 0;  ///< time from there to the first iteration
 };
 
-/// none: no cache was wanted, or it cannot be written. written: the next run will use it. used: the plan came
-/// from the cache, and the graph's targets were not read.
+/// The origin of a plan. none: no cache was wanted, or it cannot be written. written: the next run will use
+/// it. used: the plan came from the cache, and the graph's targets were not read.
 enum class PlanSource { none, written, used };
 std::string_view to_name(PlanSource source) noexcept;
 
-/// Says where the plan of all processes came from and went.
+/// The origin of the plan of all processes.
 struct CacheUse {
   PlanSource source = PlanSource::none;
-  std::string note{};  ///< why the cache's files were not used though they are there, or not written
+  std::string note{};  ///< reason why the cache's files were not used though they are there, or not written
 };
 
 /// A plan whose columns have their lanes and their order.
 struct DensePlan : ConnectedPlan {
   tiles::TileOrder tile_order{};
-  plan::Traffic traffic{};  ///< values from every process to every other one in an iteration; the same in all
+  /// Number of values from every process to every other one in an iteration; the same in all.
+  plan::Traffic traffic{};
   CacheUse cache{};
-  std::vector<int> column_workers{};  ///< [local column], with tiles on disks
-  std::uint64_t read_ahead = 0;       ///< bytes that all workers read ahead, with tiles on disks
+  std::vector<int> column_workers{};  ///< workers of the local columns, [local column], with tiles on disks
+  std::uint64_t read_ahead = 0;       ///< number of bytes that all workers read ahead, with tiles on disks
 };
 
 /// The things that plans are made of. All outlive the plan, except `options` and `machine`.
@@ -134,11 +137,11 @@ struct PlanTask {
   std::uint32_t rank() const noexcept { return static_cast<std::uint32_t>(bootstrap.rank()); }
   std::size_t processes() const noexcept { return static_cast<std::size_t>(bootstrap.size()); }
   tiles::TileSizes tile_sizes() const noexcept;
-  /// Returns how many edges a column of a process with so many edges gets at most, where its width allows.
+  /// Returns the most edges of a column in a process with `edges`, where its width allows.
   std::uint64_t column_edges(std::uint64_t edges) const noexcept;
   /// Returns the name of a file that this process keeps for the next run: GRAPH.KIND-RANK-of-PROCESSES.
   std::string cache_name(std::string_view kind) const;
-  /// Tells of the progress of `step`, a literal. The task outlives it.
+  /// Returns a loop that tells of the progress of `step`, a literal. The task outlives it.
   ForEach on_workers(const char* step) const;
 };
 
@@ -160,7 +163,7 @@ plan::OwnedVertices order_vertices(const PlanTask& task, const partition::OwnedR
 /// Calls work(first, last) for pieces of these rows of the graph.
 void for_each_rows(const PlanTask& task, const graph::RowRange& rows, const ForEach& for_each,
                    const std::function<void(std::uint64_t first, std::uint64_t last)>& work);
-/// Gives back the memory of what tiles were made of, which is not needed any more, and pages of the file.
+/// Gives back the memory of the rows that tiles were made of, and pages of the file.
 void release_rows(const PlanTask& task, partition::OwnedRows& rows, const partition::Ownership& ownership,
                   const ForEach& for_each);
 
@@ -169,22 +172,22 @@ void check_memory(const PlanTask& task);
 /// Returns, with edges on disks, whether the memory of processes holds the rows of the graph, so that they
 /// can be read in any order.
 bool memory_holds_rows(const PlanTask& task);
-/// Returns the name of the files of edges on disks, without what says on which disk:
+/// Returns the name of the files of edges on disks, without the number of the disk:
 /// GRAPH.edges-DIGITS-RANK-of-PROCESSES. The digits are those of subject_of_plan(), so that runs with other
 /// options do not overwrite each other's files.
 std::string edges_name(const PlanTask& task);
-/// Writes the tiles of the edges to disks. First removes those of others, all but the latest ones.
+/// Writes the tiles of the edges to disks. First removes the files of other plans, all but the latest ones.
 EdgeTiles build_on_disks(const PlanTask& task, const plan::ExchangeColumns& edges, const Columns& columns);
-/// Tiles that are there.
+/// Opens tiles that are on disks.
 EdgeTiles open_disk_tiles(const PlanTask& task, TileSegments segments, std::span<const std::uint32_t> bounds);
-/// A block, which a worker takes at a time, is a group of columns with all their strips: its accumulators are
-/// one worker's, and no sums have to be merged. Another order than `strips` is chosen if it is faster by 8 %
-/// over all processes: each sweeps a sample of its columns in all orders. Bins are for edges without weights,
-/// and no choice where thin cells have few edges, or memory is short. Where all sources fit into the second
-/// cache, strips are taken and nothing is measured. Collective where there is something to choose. Sets the
-/// order in the plan, and in its choices with the reason.
+/// Chooses the order of tiles. A block, which a worker takes at a time, is a group of columns with all their
+/// strips: its accumulators are one worker's, and no sums have to be merged. Another order than `strips` is
+/// chosen if it is faster by 8 % over all processes: each sweeps a sample of its columns in all orders. Bins
+/// are for edges without weights, and no candidate where thin cells have few edges, or memory is short. Where
+/// all sources fit into the second cache, strips are taken and nothing is measured. Collective where there is
+/// something to choose. Sets the order in the plan, and in its choices with the reason.
 void order_tiles(const PlanTask& task, DensePlan& plan);
-/// Plans what each worker reads, when it is known what each one sends.
+/// Plans the reads of each worker, when the sends of each are known.
 void plan_reads(const PlanTask& task, DensePlan& plan);
 
 }  // namespace edgewire::job

@@ -63,7 +63,7 @@ std::span<const std::uint16_t> DiskTiles::read(Worker& worker, std::size_t colum
   if (worker.words.size() < count) worker.words.resize(count);
   const std::span words(worker.words.data(), count);
   bool right = tiles::decode_tiles(bytes, words);
-  if (worker.seen < worker.segments) {  // checksums detect damage, but not what a faulty program wrote
+  if (worker.seen < worker.segments) {  // checksums detect damage, but not a file of a faulty program
     ++worker.seen;
     right = right && tiles::are_tiles(words, sources_, widths_[column]);
   }
@@ -81,7 +81,7 @@ void DiskTiles::stop_reads() { workers_.clear(); }
 std::vector<std::vector<std::size_t>> share_columns(const tiles::Tiles& tiles,
                                                     std::vector<std::vector<std::size_t>> sent,
                                                     std::size_t local, std::vector<int>& column_workers) {
-  std::vector<std::uint64_t> load;  // [worker]: bytes
+  std::vector<std::uint64_t> load;  // bytes by worker
   for (const auto& columns : sent) {
     load.push_back(0);
     for (const std::size_t column : columns) load.back() += tiles.bytes(column);
@@ -101,17 +101,17 @@ std::vector<std::vector<std::size_t>> share_columns(const tiles::Tiles& tiles,
 
 namespace {
 
-constexpr std::uint64_t kSegmentWords =
-    (std::uint64_t{1} << 20) / sizeof(std::uint16_t);  // a larger tile has
-                                                       // its own segment
-constexpr std::size_t kPiecesPerWorker = 8;            // whose codes are in memory at the same time
+// Words of a segment; a larger tile has.
+constexpr std::uint64_t kSegmentWords = (std::uint64_t{1} << 20) / sizeof(std::uint16_t);
+// its own segment
+constexpr std::size_t kPiecesPerWorker = 8;  // pieces of a worker whose codes are in memory at the same time
 }  // namespace
 
 DiskTilesWriter::DiskTilesWriter(topology::WorkerPool& pool, const std::vector<std::string>& paths,
                                  std::size_t columns, std::uint64_t generation)
     : pool_(pool), files_(paths, generation), generation_(generation), sizes_(columns), segments_(columns) {}
 
-/// Cuts the tiles of a column into pieces, and adds these.
+/// Cuts the tiles of a column into pieces, and adds these to `pieces`.
 void DiskTilesWriter::cut(const tiles::Tiles& tiles, std::size_t column, std::vector<Piece>& pieces) {
   Piece piece{column};
   for (const auto part : tiles.column_data(column)) {
@@ -145,7 +145,7 @@ void DiskTilesWriter::take(const tiles::Tiles& tiles) {
   for (const Piece& piece : pieces) segments_[piece.column].push_back(piece.segment);
 }
 
-/// Encodes and writes pieces, in the order in which they are.
+/// Encodes and writes pieces, in their order.
 void DiskTilesWriter::write(std::span<Piece> pieces) {
   std::vector<std::vector<std::byte>> codes(pieces.size());
   pool_.for_each(pieces.size(), [&](int, std::uint64_t p) {

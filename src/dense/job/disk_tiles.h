@@ -21,10 +21,11 @@ namespace edgewire::job {
 
 /// The places of the tiles of all columns.
 struct TileSegments {
-  std::uint64_t generation = 0;           ///< of the files
-  std::vector<tiles::Tiles::Size> sizes;  ///< [column]
-  std::vector<std::uint64_t> ends;        ///< [column]: how many segments it and those before it have
-  std::vector<disk::Segment> segments{};  ///< column by column, in the order in which they are swept
+  std::uint64_t generation = 0;           ///< generation of the files
+  std::vector<tiles::Tiles::Size> sizes;  ///< sizes, [column]
+  std::vector<std::uint64_t> ends;        ///< number of segments of a column and all before it, [column]
+  /// Segments, column by column, in the order in which they are swept.
+  std::vector<disk::Segment> segments{};
 
   std::uint64_t padded_bytes() const noexcept {
     std::uint64_t bytes = 0;
@@ -40,15 +41,16 @@ struct TileSegments {
 /// Writes tiles to disks while they are built.
 class DiskTilesWriter final : public tiles::TileSink {
  public:
-  /// `paths`: of the files, one on each device. `pool` outlives it. Throws Error with the path.
+  /// Makes the writer. `paths`: those of the files, one on each device. `pool` outlives it. Throws Error with
+  /// the path.
   DiskTilesWriter(topology::WorkerPool& pool, const std::vector<std::string>& paths, std::size_t columns,
                   std::uint64_t generation);
   void take(const tiles::Tiles& tiles) override;
-  /// Gives the files their names. Returns the files, and where everything is in them.
+  /// Gives the files their names. Returns the files, and the places of all tiles in them.
   std::pair<disk::SegmentFiles, TileSegments> finish();
 
  private:
-  /// A segment, and the tiles that go there.
+  /// A segment and its tiles.
   struct Piece {
     std::size_t column = 0;
     std::uint64_t words = 0;
@@ -61,27 +63,27 @@ class DiskTilesWriter final : public tiles::TileSink {
   topology::WorkerPool& pool_;
   disk::SegmentWriter files_;
   std::uint64_t generation_;
-  std::vector<tiles::Tiles::Size> sizes_;             ///< [column]
-  std::vector<std::vector<disk::Segment>> segments_;  ///< [column]
+  std::vector<tiles::Tiles::Size> sizes_;             ///< sizes, [column]
+  std::vector<std::vector<disk::Segment>> segments_;  ///< segments, [column]
 };
 
-/// Reads tiles from disks, for workers that compute columns in an order that is known before.
+/// A reader of tiles from disks, for workers that compute columns in an order that is known before.
 class DiskTiles final : public tiles::ColumnReader {
  public:
-  /// A read that goes wrong fails the job through `health`, which outlives this object. Throws Error with the
-  /// path when a segment does not lie within its file.
+  /// Makes the reader. A failed read fails the job through `health`, which outlives this object. Throws Error
+  /// with the path when a segment does not lie within its file.
   DiskTiles(disk::SegmentFiles files, TileSegments segments, transport::Health& health);
 
   const TileSegments& where() const noexcept { return where_; }
   const disk::SegmentFiles& files() const noexcept { return files_; }
-  /// Tells what is to come. `columns` are [worker], in the order in which it computes them. `sources` are
+  /// Plans the reads. `columns`: those of each worker, in the order in which it computes them. `sources` are
   /// those of tiles, and `widths` those of columns. `memory_bytes` is for what each worker reads.
   void plan_reads(const std::vector<std::vector<std::size_t>>& columns, std::uint64_t sources,
                   std::vector<std::uint32_t> widths, std::size_t memory_bytes);
   std::span<const std::uint16_t> part(int worker, std::size_t column, std::size_t number) noexcept override;
-  /// Tells the observer how long workers wait for disks, as long as the returned object lives. Call it after
-  /// plan_reads(). If it is null, nobody is told. Tiles and observer outlive the object. Reads that are under
-  /// way when it goes tell nobody.
+  /// Tells the observer the time that workers wait for disks, as long as the returned object lives. Call it
+  /// after plan_reads(). It may be null. Tiles and observer outlive the object. Reads that are under way when
+  /// it goes are not reported.
   class Watching {
    public:
     Watching(DiskTiles& tiles, topology::Observer* observer) noexcept : tiles_(tiles) {
@@ -100,9 +102,10 @@ class DiskTiles final : public tiles::ColumnReader {
  private:
   struct Worker {
     disk::SegmentReader reader;
-    std::size_t segments = 0;            ///< those that an iteration reads
-    std::size_t seen = 0;                ///< of these; each is checked before it is first swept
-    std::vector<std::uint16_t> words{};  ///< the tiles of the segment that was read last, and what is behind
+    std::size_t segments = 0;  ///< number of segments that an iteration reads
+    std::size_t seen = 0;      ///< number of these that were checked; each is before it is first swept
+    /// Tiles of the segment that was read last, and the slack behind them.
+    std::vector<std::uint16_t> words{};
   };
   std::span<const std::uint16_t> read(Worker& worker, std::size_t column) const;
   void tell(topology::Observer* observer) noexcept;
@@ -115,7 +118,7 @@ class DiskTiles final : public tiles::ColumnReader {
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 
-/// Returns the columns that each worker computes, in order: [worker]. First come those of `sent`, which it
+/// Returns the columns that each worker computes, in order, by worker. First come those of `sent`, which it
 /// has to send; then its share of the columns before `local`, ascending. Shares have about the same bytes.
 std::vector<std::vector<std::size_t>> share_columns(const tiles::Tiles& tiles,
                                                     std::vector<std::vector<std::size_t>> sent,

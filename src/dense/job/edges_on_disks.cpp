@@ -1,4 +1,4 @@
-// This file has what a dense job does where its edges are on disks.
+// This file has the work of a dense job whose edges are on disks.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -21,12 +21,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kOthers = 3;  // whose files stay beside those of a run, in a folder
+constexpr std::size_t kOthers = 3;  // number of plans whose files stay beside those of a run, in a folder
 constexpr std::string_view kKind = "edges-";
-constexpr std::size_t kDigits = 16;                            // behind it, which say for what
-constexpr std::uint64_t kBuilding = std::uint64_t{256} << 20;  // bytes for building tiles, at most
+constexpr std::size_t kDigits = 16;                            // digits behind it, which name the plan
+constexpr std::uint64_t kBuilding = std::uint64_t{256} << 20;  // most bytes for building tiles
 
-/// The files lie in the devices' folders, one in each; processes may share the folders.
+/// Returns the paths of the files. They lie in the devices' folders, one in each; processes may share the
+/// folders.
 std::vector<std::string> edge_files(const PlanTask& task) {
   return disk::device_paths(task.options.devices, edges_name(task));
 }
@@ -47,8 +48,8 @@ void remove_old_files(const PlanTask& task, const fs::path& folder) {
     fs::file_time_type written = fs::file_time_type::min();
     std::vector<fs::path> paths{};
   };
-  std::map<std::string, Files> found;  // by name, without what says which device's it is
-  std::error_code none;                // what others remove meanwhile is no fault
+  std::map<std::string, Files> found;  // files by name, without the number of the device
+  std::error_code none;                // files that others remove meanwhile are no fault
   for (const auto& file : entries_of(folder, none)) {
     const std::string name = file.path().filename();
     if (!is_of_others(name)) continue;
@@ -63,19 +64,19 @@ void remove_old_files(const PlanTask& task, const fs::path& folder) {
     for (const auto& path : others[i].paths) fs::remove(path, none);
 }
 
-/// The largest process has at least so many vertices.
+/// Returns the least number of vertices of the largest process.
 std::uint64_t owned_vertices(const PlanTask& task) {
   return (task.graph.vertices() + task.processes() - 1) / task.processes();
 }
 
-/// Returns what building tiles leaves beside vertices.
+/// Returns the memory that building tiles leaves beside vertices.
 disk::MemoryBudget building_budget(const PlanTask& task, const disk::VertexCounts& vertices) {
   constexpr std::uint64_t kOwned = 8, kOther = 18;
   return {task.options.memory_bytes, {kOwned, kOther}, vertices};
 }
 
-/// Returns what iterating leaves beside vertices: their order, their values, constants and messages, and what
-/// is sent.
+/// Returns the memory that iterating leaves beside vertices: their order, values, constants and messages, and
+/// the values that are sent.
 disk::MemoryBudget iterating_budget(const PlanTask& task, const disk::VertexCounts& vertices) {
   constexpr std::uint64_t kOwned = 16, kOther = 8, kValues = 4;
   return {task.options.memory_bytes,

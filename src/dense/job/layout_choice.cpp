@@ -30,12 +30,12 @@ struct Subject {
   std::uint32_t rank;
 };
 
-/// Returns sample runs of row blocks: [block].
+/// Returns which row blocks are in the sample runs, [block].
 std::vector<bool> sample_blocks(const plan::OwnedVertices& owned) {
   constexpr std::uint64_t kRuns = 4;
   const std::uint64_t wanted = std::max<std::uint64_t>(owned.edges() / 8, 1 << 21);
   std::vector<bool> sampled((owned.count() + kRowBlock - 1) / kRowBlock);
-  std::uint64_t before = 0, taken = 0;  // of the run
+  std::uint64_t before = 0, taken = 0;  // edges before the run, and in it
   std::uint64_t run = 0;
   for (std::uint32_t b = 0; b < sampled.size(); ++b) {
     const std::uint64_t edges = owned.edges(b * kRowBlock, std::min((b + 1) * kRowBlock, owned.count()));
@@ -55,7 +55,7 @@ class SampleReader final : public plan::EdgeReader {
   SampleReader(const Subject& subject, const plan::OwnedVertices& owned)
       : subject_(subject), owned_(owned), sampled_(sample_blocks(owned)) {}
 
-  /// Cuts the destinations into columns as a plan would, by every eighth block. To be called first.
+  /// Cuts the destinations into columns as a plan would, by every eighth block. Call it first.
   const std::vector<std::uint32_t>& cut_columns(std::uint32_t width, int workers) {
     std::vector<std::uint64_t> counts(owned_.count() / partition::kColumnGranule + 1);
     std::vector<std::uint32_t> ends;
@@ -84,7 +84,7 @@ class SampleReader final : public plan::EdgeReader {
   }
 
  private:
-  /// edge(index of the destination); sets ends as read() does.
+  /// Calls edge(index of the destination) for the edges; sets ends as read() does.
   template <class Edge>
   void visit(std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& ends,
              const Edge& edge) const {
@@ -130,7 +130,7 @@ double sweep_seconds(const Subject& subject, const plan::OwnedVertices& owned, t
                                                 sums[static_cast<std::size_t>(worker)].data());
     });
     const double seconds = seconds_since(start);
-    if (sweep <= 1 || seconds < best) best = seconds;  // the first sweep only warms up
+    if (sweep <= 1 || seconds < best) best = seconds;  // the first sweep only warms the caches
   }
   return tiles.edges() == 0 ? 0
                             : best / static_cast<double>(tiles.edges()) * static_cast<double>(owned.edges());
@@ -181,7 +181,7 @@ std::pair<double, double> density(const Subject& subject, const plan::OwnedVerti
 
 /// Returns whether the given order may be the better one.
 bool worth_measuring(const Subject& subject, const plan::OwnedVertices& by_degree, const ForEach& for_each) {
-  if (by_degree.count() <= tiles::kStripWidth) return false;  // one strip: all of it lies in the cache
+  if (by_degree.count() <= tiles::kStripWidth) return false;  // with one strip, all of it lies in the cache
   const double tiles = static_cast<double>(by_degree.count()) / tiles::kStripWidth *
                        static_cast<double>(by_degree.count()) / tiles::kColumnWidth;
   const auto [given, degree] = density(subject, by_degree, for_each);
@@ -198,7 +198,7 @@ plan::OwnedVertices choose_layout(const PlanTask& task, const partition::OwnedRo
     return plan::OwnedVertices(rows, ownership, task.bootstrap.rank(), layout, for_each);
   };
   auto owned = order(plan::Layout::degree);
-  std::vector<double> seconds(2);  // given, degree
+  std::vector<double> seconds(2);  // seconds of the given order, and of degree order
   std::optional<plan::OwnedVertices> given;
   if (worth_measuring(subject, owned, for_each)) {
     given = order(plan::Layout::given);

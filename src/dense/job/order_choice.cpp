@@ -22,11 +22,11 @@ namespace edgewire::job {
 
 namespace {
 
-/// Groups that a worker gets at least, so that all finish at about the same time.
+/// The least number of groups that a worker gets, so that all finish at about the same time.
 constexpr std::size_t kGroupsPerWorker = 4;
-/// Bins are no candidate where thin cells have less than this part of the edges.
+/// The least part of the edges that thin cells must have for bins to be a candidate, as its inverse.
 constexpr std::uint64_t kLeastThin = 32;
-/// Another order than strips has to take less than this part of the time, since a sample is not exact.
+/// The part of the time that another order than strips may take, since a sample is not exact.
 constexpr double kWorthIt = 0.92;
 
 /// Cuts `columns` into groups of at most `together`.
@@ -46,7 +46,7 @@ struct Candidates {
 
 constexpr int kSweeps = 2;
 
-/// Keeps the least time of all sweeps.
+/// Returns the least time of all sweeps.
 template <class Work>
 void time(double& least, int sweep, const Work& work) {
   const auto start = Clock::now();
@@ -55,10 +55,10 @@ void time(double& least, int sweep, const Work& work) {
   least = sweep == 0 ? seconds : std::min(least, seconds);
 }
 
-/// A group that is swept for those around it, too.
+/// A sampled group that stands for those around it, too.
 struct Sampled {
   std::size_t group = 0;
-  double weight = 0;  ///< edges of all that it stands for / its own
+  double weight = 0;  ///< edges of all groups that it stands for / its own
   OrderSeconds least{};
 };
 

@@ -16,7 +16,7 @@ namespace edgewire::job {
 
 namespace {
 
-constexpr double kTwoSteps = 1.05;  // a guess: what waiting for mirrors may cost
+constexpr double kTwoSteps = 1.05;  // factor for two steps, a guess: waiting for mirrors may cost this
 
 struct Candidate {
   std::string name;
@@ -24,7 +24,7 @@ struct Candidate {
   std::string line{};
 };
 
-/// The load of processes: what they send to each other, and how many edges each one computes.
+/// The load of processes: the values that they send to each other, and the edges that each one computes.
 struct Load {
   plan::Traffic values;
   std::vector<std::uint64_t> edges;
@@ -87,11 +87,11 @@ Choices choose_ownership(const PlanTask& task, Rates& rates) {
   if (wanted != "auto" && !wanted.starts_with("auto,")) return choices;
   choices.ownership = "hash";
   if (task.bootstrap.size() == 1) return choices;
-  rates.link();  // measured by all, before rank 0 counts alone
+  rates.link();  // all processes measure it, before rank 0 counts alone
   rates.compute();
   if (task.bootstrap.rank() == 0) {
     std::vector<Candidate> judged;
-    // The processes wait for this one, so it may use all cores. It is asked inside how many these are.
+    // The processes wait for this one, so it may use all cores. Their number is determined inside.
     task.process.pool().run_unpinned([&] {
       const int threads = workers_or_default(0);
       verify(task.graph, threads);

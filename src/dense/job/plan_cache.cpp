@@ -45,7 +45,7 @@ std::string to_key(const PlanTask& task) {
   return key;
 }
 
-// The sections of a file, for writing and reading alike.
+// The sections of a file, for both writing and reading.
 
 template <class File, class Kept>
 void choices_section(File& file, Kept& choices) {
@@ -80,7 +80,7 @@ void tiles_section(ArrayFileReader& file, tiles::Tiles& tiles, std::span<const s
   std::uint64_t taken = 0;
   for (const auto& size : sizes) taken += std::min<std::uint64_t>(size.words, words.size() - taken + 1);
   if (taken != words.size() || (!sizes.empty() && sizes.size() + 1 != bounds.size()))
-    file.fail("faulty tiles");
+    file.fail("its tiles are faulty");
   tiles = tiles::Tiles(bounds, sizes, words);
 }
 
@@ -121,7 +121,8 @@ void streams_section(File& file, Incoming& incoming, Outgoing& outgoing) {
   }
 }
 
-/// slots: [peer], how many it sends here in each of its streams; empty when its file cannot be used.
+/// Returns whether the streams match. `slots`: the numbers that each peer sends here in its streams; empty
+/// when its file cannot be used.
 bool matches(const std::vector<exchange::IncomingStream>& incoming, const std::vector<std::string>& slots) {
   const std::size_t lists = incoming.size() / slots.size();
   for (std::size_t p = 0; p < slots.size(); ++p) {
@@ -184,10 +185,10 @@ CachedPlan PlanCache::read() const {
           : partition::Ownership::create(choices.ownership, task_.graph.offsets(), task_.bootstrap.size());
   plan::OwnedVertices owned;
   plan::OwnedVertices::arrays(owned, *file);
-  if (!owned.fit(ownership, task_.bootstrap.rank(), for_each_)) file->fail("other vertices");
+  if (!owned.fit(ownership, task_.bootstrap.rank(), for_each_)) file->fail("the file has other vertices");
   std::vector<std::uint32_t> bounds;
   (*file)(bounds);
-  if (!can_be_columns(bounds, owned.count())) file->fail("faulty columns");
+  if (!can_be_columns(bounds, owned.count())) file->fail("its columns are faulty");
   EdgeTiles tiles;
   TileSegments segments;
   if (on_disks)
@@ -215,11 +216,11 @@ CachedPlan PlanCache::read() const {
   return cached;
 }
 
-/// Returns nothing, and says a note, unless the files of all processes can be used and fit each other.
+/// Returns nothing, and sets a note, unless the files of all processes can be used and fit each other.
 std::optional<CachedPlan> PlanCache::read_all() {
   std::optional<CachedPlan> cached;
-  std::string mine(1, '-');                           // or '+' and the generation; then why there is none
-  std::vector<std::string> slots(task_.processes());  // [peer]
+  std::string mine(1, '-');  // or '+' and the generation; then the reason why there is none
+  std::vector<std::string> slots(task_.processes());  // slots, [peer]
   if (std::error_code none; std::filesystem::exists(path_, none)) {
     try {
       cached = read();
@@ -252,12 +253,13 @@ std::optional<CachedPlan> PlanCache::read_all() {
 /// are copied, because nobody can say on which one a file's pages lie.
 std::optional<ConnectedPlan> PlanCache::take() {
   auto start = Clock::now();
-  if (task_.options.ownership != "hash")  // else the cache wants no ranges
+  if (task_.options.ownership != "hash")  // hash needs no ranges
     ranges_ = partition::make_ownership(task_.bootstrap, task_.graph, "ranges");
   auto cached = read_all();
   ranges_.reset();
   if (!cached) return std::nullopt;
-  const bool weighted = task_.options.weighted;  // then weights are added up again, and errors name edges
+  // A weighted run adds weights up again, and its errors name edges.
+  const bool weighted = task_.options.weighted;
   partition::OwnedRows rows =
       partition::owns_edges(cached->choices.ownership)
           ? partition::OwnedRows(task_.graph)
@@ -298,7 +300,7 @@ void PlanCache::store(const ConnectedPlan& plan) {
   const auto generation =
       disks != nullptr ? disks->where().generation : launch::new_generation(task_.bootstrap);
   std::string fault;
-  std::error_code ignored;  // writing says it better
+  std::error_code ignored;  // a failing write gives a better message
   std::filesystem::create_directories(task_.options.plan_cache, ignored);
   try {
     ArrayFileWriter file;

@@ -1,5 +1,5 @@
-// `--plan-cache`: what loading and planning made for a process, kept in a file for the next run. The file is
-// no input: when one process cannot use its file, all make the plan anew and replace what is there.
+// `--plan-cache`: the results of loading and planning of a process, kept in a file for the next run. The file
+// is no input: when one process cannot use its file, all make the plan anew and replace what is there.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ struct CachedPlan {
   std::uint64_t matching = 0;
   partition::Ownership ownership;
   plan::OwnedVertices owned;
-  std::vector<std::uint32_t> bounds;  ///< of columns
+  std::vector<std::uint32_t> bounds;  ///< bounds of columns
   EdgeTiles tiles;
   std::vector<exchange::IncomingStream> incoming;
   std::vector<exchange::OutgoingStream> outgoing;
@@ -28,15 +28,15 @@ std::string subject_of_plan(const PlanTask& task);
 
 /// The file of one process: FOLDER/GRAPH.plan-RANK-of-PROCESSES, or edges_name() where edges are on disks. It
 /// is used when it was written by this user for the same graph, options and program, its checksums are right,
-/// and all its indexes are in range. Tiles stay mapped from it; as with the graph, nobody may cut the file
-/// short meanwhile (it is replaced by renaming).
+/// and all its indexes are in range. Tiles stay mapped from it; as with the graph, no program may cut the
+/// file short meanwhile (it is replaced by renaming).
 class PlanCache {
  public:
-  /// `task` outlives it. Throws Error when a partition file cannot be read.
+  /// Makes the cache. `task` outlives it. Throws Error when a partition file cannot be read.
   explicit PlanCache(const PlanTask& task);
 
-  /// Returns nothing when there is a process whose file is missing or cannot be used. Collective; throws
-  /// Error when the graph is damaged or the job fails.
+  /// Returns the plan from the cache; nothing when the file of a process is missing or cannot be used.
+  /// Collective; throws Error when the graph is damaged or the job fails.
   std::optional<ConnectedPlan> take();
   /// Writes a plan that take() did not return. Collective.
   void store(const ConnectedPlan& plan);
@@ -48,12 +48,12 @@ class PlanCache {
 
   const PlanTask& task_;
   ForEach for_each_;
-  std::optional<partition::Ownership> ranges_;  ///< while files are read
+  std::optional<partition::Ownership> ranges_;  ///< ranges, while files are read
   std::string path_, key_;
   CacheUse use_;
 };
 
-/// Returns how many of the columns may have edges of mirrors: where vertices have owners, only the local
+/// Returns the number of columns that may have edges of mirrors: where vertices have owners, only the local
 /// ones.
 std::size_t mirrored_columns(const Choices& choices, std::span<const std::uint32_t> bounds,
                              std::uint32_t owned);

@@ -1,6 +1,5 @@
-// This file checks whether what was read from a plan cache can be used: all indexes are in range. Checksums
-// detect damage. They do not detect a file that a faulty program, or somebody on purpose, gave the right
-// ones.
+// This file checks whether a plan from the plan cache can be used: all indexes are in range. Checksums detect
+// damage. They do not detect a file that a faulty program, or somebody on purpose, gave the right ones.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -40,10 +39,11 @@ void check_stream(const CachedPlan& plan, const PlanTask& task, std::size_t s, c
                            (edges || out.slots <= (mirrors ? here : there));
   if (!in || !right_sizes || !all_below(out.indexes, here) || !all_below(out.ids, there) ||
       (own && !(plan.incoming[s].slots() == 0 && out.slots == 0)))
-    refuse(path, fmt::format("what goes to and from rank {} is out of range", peer));
+    refuse(path, fmt::format("the values to and from rank {} are out of range", peer));
 }
 
-/// Partial sums are the destinations behind the owned vertices, stream by stream, each in columns of its own.
+/// Checks the destinations. Partial sums are the destinations behind the owned vertices, stream by stream,
+/// each in columns of its own.
 void check_destinations(const CachedPlan& plan, const PlanTask& task, const std::string& path) {
   const std::size_t lists = plan.outgoing.size() / task.processes();
   std::uint64_t next = plan.owned.count();
@@ -51,7 +51,7 @@ void check_destinations(const CachedPlan& plan, const PlanTask& task, const std:
     if (is_mirrored(plan.choices, s % lists)) continue;
     if (plan.outgoing[s].first_destination != next) refuse(path, "its partial sums have gaps");
     next += plan.outgoing[s].slots;
-    if (!std::ranges::binary_search(plan.bounds, next)) refuse(path, "a column is of two peers");
+    if (!std::ranges::binary_search(plan.bounds, next)) refuse(path, "a column belongs to two peers");
   }
   if (plan.bounds.back() != next) refuse(path, "its columns have other destinations");
 }

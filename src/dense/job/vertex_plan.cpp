@@ -14,11 +14,12 @@ namespace edgewire::job {
 
 namespace {
 
-/// All processes agree which edges either of two of them computes. Returns what this one hands over to each.
+/// Agrees with all processes on the edges that either of two of them could compute. Returns the number that
+/// this one hands over to each.
 std::vector<std::uint64_t> balance(launch::Bootstrap& bootstrap, const plan::PairCovers& covers,
                                    std::uint64_t all_edges) {
   const auto processes = static_cast<std::size_t>(bootstrap.size());
-  std::vector<std::uint64_t> mine(2 * processes);  // of moved and free edges, and all that are in neither
+  std::vector<std::uint64_t> mine(2 * processes);  // numbers of moved and free edges by peer
   for (std::size_t p = 0; p < processes; ++p) {
     mine[p] = covers[p].moved_edges;
     mine[processes + p] = covers[p].free_edges;
@@ -68,7 +69,7 @@ plan::PlanDraft draft_plan(const PlanTask& task, const partition::OwnedRows& row
   return draft;
 }
 
-/// Builds the tiles of the edges that each peer moved here: [peer].
+/// Builds the tiles of the edges that each peer moved here, by peer.
 std::vector<tiles::Tiles> build_mirrored(const PlanTask& task, exchange::Exchange& exchange,
                                          const plan::ExchangeColumns& edges, const Columns& columns) {
   std::vector<tiles::Tiles> mirrored(task.processes());

@@ -9,7 +9,7 @@ namespace edgewire::plan {
 
 namespace {
 
-/// Puts the edges of one row, which may be in any order, behind those that are there.
+/// The edges of one row, which come in any order, behind those that are there.
 class Row {
  public:
   explicit Row(bool weighted) : weighted_(weighted) {}
@@ -39,7 +39,7 @@ class Row {
   std::vector<std::uint32_t> order_;
 };
 
-/// Reads rows of the graph for the processes from `first` on.
+/// A reader of rows of the graph for the processes from `first` on.
 class Reader {
  public:
   Reader(const Rows& rows, graph::Weights weights, const EdgePartition& partition, std::uint32_t first,
@@ -49,7 +49,7 @@ class Reader {
   std::vector<BlockEdges> read(std::uint64_t begin, std::uint64_t end) const {
     std::vector<BlockEdges> edges(last_ - first_);
     std::vector<Row> row(edges.size(), Row(!weights_.empty()));
-    std::vector<std::uint32_t> begun;  // rows of this source
+    std::vector<std::uint32_t> begun;  // numbers of the rows of this source
     for (std::uint64_t v = begin; v < end; ++v) {
       const VertexId source(static_cast<PlainId>(v));
       const std::uint16_t* const holders = partition_.row(source);
@@ -83,7 +83,7 @@ std::vector<BlockEdges> read_blocks(const Rows& rows, graph::Weights weights, co
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
   for (auto [begin, end] : partition.sources_of(first, last))
     for (; begin < end; begin += most) ranges.emplace_back(begin, std::min(end, begin + most));
-  std::vector<std::vector<BlockEdges>> read(ranges.size());  // [piece][block]
+  std::vector<std::vector<BlockEdges>> read(ranges.size());  // edges, [piece][block]
   for_each(ranges.size(), [&](int, std::uint64_t piece) {
     read[piece] = reader.read(ranges[piece].first, ranges[piece].second);
   });
@@ -94,7 +94,7 @@ std::vector<BlockEdges> read_blocks(const Rows& rows, graph::Weights weights, co
     BlockEdges& all = blocks[block];
     all.targets.reserve(edges);
     if (!weights.empty()) all.weights.reserve(edges);
-    for (auto& piece : read) {  // whole rows, ascending
+    for (auto& piece : read) {  // pieces have whole rows, ascending
       for (std::size_t i = 0; i < piece[block].sources.size(); ++i) all.add_row(piece[block], i);
       piece[block] = {};
     }
@@ -103,7 +103,8 @@ std::vector<BlockEdges> read_blocks(const Rows& rows, graph::Weights weights, co
 }
 
 BlockEdges unite(std::span<const BlockEdges> parts) {
-  std::vector<std::tuple<VertexId, std::uint32_t, std::uint32_t>> rows;  // source, part, number there
+  // Rows as (source, part, number there).
+  std::vector<std::tuple<VertexId, std::uint32_t, std::uint32_t>> rows;
   std::uint64_t edges = 0;
   for (std::uint32_t part = 0; part < parts.size(); ++part) {
     for (std::uint32_t i = 0; i < parts[part].sources.size(); ++i)

@@ -15,10 +15,10 @@ namespace edgewire::plan {
 
 /// Edges by source. Rows are not empty; their targets ascend, and equal edges follow each other.
 struct BlockEdges {
-  std::vector<VertexId> sources;           ///< ascending, each once
-  std::vector<std::uint64_t> ends{0};      ///< row i: edges [ends[i], ends[i + 1])
-  topology::PageVector<VertexId> targets;  ///< [edge]
-  topology::PageVector<double> weights;    ///< [edge]; empty where weights are not asked for
+  std::vector<VertexId> sources;           ///< sources, ascending, each once
+  std::vector<std::uint64_t> ends{0};      ///< ends of rows; row i has the edges [ends[i], ends[i + 1])
+  topology::PageVector<VertexId> targets;  ///< targets, [edge]
+  topology::PageVector<double> weights;    ///< weights, [edge]; empty where they are not asked for
 
   std::uint64_t edges() const noexcept { return targets.size(); }
   /// Adds an edge behind all others.
@@ -34,7 +34,7 @@ struct BlockEdges {
     add(source, target);
     weights.push_back(weight);
   }
-  /// Adds a whole row of `from` behind all others. Its source is not there yet.
+  /// Adds a whole row of `from` behind all others. Its source must not be there yet.
   void add_row(const BlockEdges& from, std::size_t i) {
     const auto begin = static_cast<std::ptrdiff_t>(from.ends[i]),
                end = static_cast<std::ptrdiff_t>(from.ends[i + 1]);
@@ -50,9 +50,9 @@ struct BlockEdges {
   }
 };
 
-/// Returns the edges that the processes [first, last) hold, [process - first]. It reads the rows of
-/// EdgePartition::sources_of(), which are verified, in about so many pieces. `weights`: of the edges of
-/// `rows`, or empty.
+/// Returns the edges that the processes [first, last) hold, by [process - first]. It reads the rows of
+/// EdgePartition::sources_of(), which are verified, in about `pieces` pieces. `weights`: those of the edges
+/// of `rows`, or empty.
 std::vector<BlockEdges> read_blocks(const Rows& rows, graph::Weights weights, const EdgePartition& partition,
                                     std::uint32_t first, std::uint32_t last, std::uint64_t pieces,
                                     const ForEach& for_each);

@@ -14,15 +14,15 @@ namespace edgewire::plan {
 
 namespace {
 
-constexpr std::uint32_t kBlocksTaken = 64;  // row blocks that a worker takes at a time
+constexpr std::uint32_t kBlocksTaken = 64;  // number of row blocks that a worker takes at a time
 constexpr std::uint32_t kNoRow = 0xFFFFFFFF;
-constexpr std::uint32_t kSampleStep = 16;  // of so many row blocks, one is looked at to cut columns
+constexpr std::uint32_t kSampleStep = 16;  // number of row blocks of which one is looked at to cut columns
 
 /// Puts vertices, which are ascending, into the order in which OwnedVertices keeps them.
 void order_as_kept(const graph::GraphFile& graph, Layout layout, std::vector<VertexId>& vertices) {
   if (layout == Layout::given) return;
   const auto offsets = graph.offsets();
-  std::vector<std::pair<std::uint64_t, VertexId>> keys;  // high degrees first
+  std::vector<std::pair<std::uint64_t, VertexId>> keys;  // keys, high degrees first
   keys.reserve(vertices.size());
   for (const auto v : vertices) keys.emplace_back(~(offsets[v + std::size_t{1}] - offsets[v]), v);
   std::sort(keys.begin(), keys.end());
@@ -84,7 +84,7 @@ void BlockPlan::number(std::vector<PeerLists> lists, const partition::Ownership&
   destinations_ = static_cast<std::uint32_t>(destinations);
 }
 
-/// kNoRow: it has no edges here.
+/// Returns the rows of sources; kNoRow for those without edges here.
 std::vector<std::uint32_t> BlockPlan::find_rows(std::span<const VertexId> sources) const {
   std::vector<std::uint32_t> rows;
   rows.reserve(sources.size());

@@ -25,7 +25,7 @@ namespace edgewire::plan {
 /// Returns whether processes can send with this strategy under this ownership. Where they own edges, they
 /// send mirrors and partial sums, in slots.
 bool goes_with(Strategy strategy, std::string_view ownership) noexcept;
-/// Names those of kStrategies that go with the ownership, as "slots or cover".
+/// Returns the strategies that go with the ownership, as "slots or cover".
 std::string strategies_for(std::string_view ownership);
 
 /// The destinations of the block are numbered: first the owned vertices by index, then the partial sums for
@@ -36,17 +36,18 @@ class BlockPlan {
  public:
   /// Values between this process and a peer, in the order of slots.
   struct Peer {
-    NumberedBy<Slot, std::vector<OwnedIndex>> mirrors_to;     ///< whose messages are sent; ascending
+    /// Owned vertices whose messages are sent; ascending.
+    NumberedBy<Slot, std::vector<OwnedIndex>> mirrors_to;
     NumberedBy<Slot, std::vector<LocalNumber>> mirrors_from;  ///< sources, as the peer numbers them
     NumberedBy<Slot, std::vector<OwnedIndex>> sums_from;      ///< destinations; ascending
-    std::uint32_t sums_to = 0;  ///< how many; slot s is destination first_sum + s
+    std::uint32_t sums_to = 0;  ///< number of partial sums sent; slot s is destination first_sum + s
     std::uint32_t first_sum = 0;
   };
 
-  /// `edges`: those that `rank` computes. `lists`: what it sends and gets for them, [peer]. `owned`: its
-  /// vertices under `ownership`, in `layout`, which is the same in all processes. Keeps the edges, 4 bytes
-  /// for each destination, the memory of a VertexSet and 8 bytes for each mirror. Graph, ownership and owned
-  /// vertices outlive it. Throws Error.
+  /// Makes the plan. `edges`: those that `rank` computes. `lists`: the values that it sends and gets for
+  /// them, by peer. `owned`: its vertices under `ownership`, in `layout`, which is the same in all processes.
+  /// Keeps the edges, 4 bytes for each destination, the memory of a VertexSet and 8 bytes for each mirror.
+  /// Graph, ownership and owned vertices outlive it. Throws Error.
   BlockPlan(const graph::GraphFile& graph, BlockEdges edges, std::vector<PeerLists> lists,
             const partition::Ownership& ownership, int rank, const OwnedVertices& owned, Layout layout,
             int workers, const ForEach& for_each, bool weighted);
@@ -74,11 +75,14 @@ class BlockPlan {
   std::uint32_t rank_;
   bool weighted_;
   std::vector<Peer> peers_;
-  std::vector<std::vector<std::uint32_t>> rows_of_;  ///< [owner of sources][source]: row of the block
-  partition::VertexNumbers destination_of_;          ///< BlockColumns makes addresses of them
+  std::vector<std::vector<std::uint32_t>> rows_of_;  ///< row of the block by [owner of sources][source]
+  /// Numbers of destinations; BlockColumns makes addresses of them.
+  partition::VertexNumbers destination_of_;
   std::uint32_t destinations_ = 0;
-  std::vector<std::vector<std::uint64_t>> edges_before_;  ///< [owner of sources][source / kRowBlock]
-  std::vector<std::uint64_t> granule_edges_;              ///< [destination / kColumnGranule]: by a sample
+  /// Number of edges before a row block, [owner of sources][source / kRowBlock].
+  std::vector<std::vector<std::uint64_t>> edges_before_;
+  /// Number of edges of a granule by a sample, [destination / kColumnGranule].
+  std::vector<std::uint64_t> granule_edges_;
 };
 
 /// The edges of a block by column.
@@ -106,7 +110,7 @@ class BlockColumns {
     std::size_t owner_;
   };
 
-  /// `bounds` as cut_columns() returned them. Throws Error when there are too many columns.
+  /// Makes the columns. `bounds`: the result of cut_columns(). Throws Error when there are too many columns.
   BlockColumns(BlockPlan plan, std::span<const std::uint32_t> bounds, const ForEach& for_each);
   const BlockPlan& plan() const noexcept { return plan_; }
   /// Returns the edges of the owned vertices, or of the mirrors of a peer. The columns outlive them.

@@ -137,10 +137,10 @@ class Router {
   const BlockEdges& edges_;
   const partition::Ownership& owners_;
   std::uint32_t holder_;
-  std::vector<std::uint16_t> source_owner_;  ///< [row]
+  std::vector<std::uint16_t> source_owner_;  ///< owners of the sources, [row]
   // The edges of the sources of one owner that are to be covered follow.
-  std::vector<std::uint64_t> undecided_;  ///< their numbers in the block
-  std::vector<LocalNumber> locals_;       ///< their destinations
+  std::vector<std::uint64_t> undecided_;  ///< numbers of the edges in the block
+  std::vector<LocalNumber> locals_;       ///< destinations of the edges
   RoutedBlock routed_;
 };
 

@@ -11,26 +11,27 @@
 
 namespace edgewire::plan {
 
-/// The ways on which the values of a block's edges travel. An edge (u, v) that process h computes needs a
+/// The ways in which the values of a block's edges travel. An edge (u, v) that process h computes needs a
 /// mirror of u at h, unless h owns u, and a partial sum for v from h, unless h owns v.
 enum class Route {
-  holder,  ///< the holder of the block computes all of its edges (strategy `slots`)
-  direct,  ///< the owner of the source or of the destination computes an edge (strategy `cover`)
-  mixed    ///< as `direct`, but for the dense core of the block, which its holder computes (strategy `cover`)
+  holder,  ///< lets the holder of the block computes all of its edges (strategy `slots`)
+  direct,  ///< lets the owner of the source or of the destination compute an edge (strategy `cover`)
+  /// Does as `direct`, but for the dense core of the block, which its holder computes (strategy `cover`).
+  mixed
 };
 /// Returns the routes that a strategy chooses from, by the values that all blocks need together. The first
 /// one is taken where they need the same.
 std::vector<Route> routes_of(Strategy strategy);
 
-/// Says who computes the edges of a block.
+/// The processes that compute the edges of a block, and the values that they need.
 struct RoutedBlock {
-  /// [edge of the block]: the process that computes it.
+  /// The process that computes each edge of the block.
   std::vector<std::uint16_t> computed_by;
-  /// Mirrors and partial sums that these edges need, each counted once.
+  /// Number of mirrors and partial sums that these edges need, each counted once.
   std::uint64_t values = 0;
 };
 
-/// Decides for the edges that process `holder` holds.
+/// Decides who computes the edges that process `holder` holds.
 ///
 /// Between the owner x of a source and the owner y of a destination, an edge needs the mirror of its source
 /// at y or the partial sum for its destination from x. The edges of a pair (x, y) are a bipartite graph, so

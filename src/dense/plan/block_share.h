@@ -1,6 +1,6 @@
-// This file says what a process computes and exchanges when processes own blocks of edges. It is made of the
-// edges of its block and of what other processes hand over. The dense/plan folder does no communication, so
-// the caller carries the messages, which are lists of words as wide as a global id.
+// This file has the edges that a process computes, and the values that it exchanges, when processes own
+// blocks of edges: the edges of its block, and those that other processes hand over. The dense/plan folder
+// does no communication, so the caller carries the messages, which are lists of words as wide as a global id.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,27 @@
 
 namespace edgewire::plan {
 
-/// A message.
+/// A message in words.
 using Words = std::vector<PlainId>;
 
-/// Returns, for each process, the edges of the block that it computes: [process].
+/// Returns the edges of the block that each process computes.
 std::vector<BlockEdges> split(const BlockEdges& block, const RoutedBlock& routed, std::size_t processes);
 /// Packs edges that go to the process that computes them.
 Words pack(const BlockEdges& edges);
-/// `vertices`: of the graph. Throws Error that names the sender when the words are wrong.
+/// Unpacks edges. `vertices`: of the graph. Throws Error that names the sender when the words are wrong.
 BlockEdges unpack(const Words& words, bool weighted, std::size_t sender, std::uint64_t vertices);
 
-/// The values that a process sends and gets. All lists ascend, and have vertices of the owner's.
+/// The values that a process sends and gets. All lists ascend, and have vertices of the owner.
 struct PeerLists {
   std::vector<VertexId> mirrors_to, mirrors_from;  ///< sources
   std::vector<VertexId> sums_to, sums_from;        ///< destinations
 };
 
 /// Returns, for each peer, the values that `rank` needs from it (mirrors_from) and has for it (sums_to), to
-/// compute `edges`: [peer]. The other lists are empty.
+/// compute `edges`. The other lists are empty.
 std::vector<PeerLists> lists_for(const BlockEdges& edges, const partition::Ownership& owners,
                                  std::uint32_t rank);
-/// Tells a peer of mirrors_from and sums_to.
+/// Packs mirrors_from and sums_to for a peer.
 Words announce(const PeerLists& lists, const partition::Ownership& owners);
 /// Sets mirrors_to and sums_from to what `peer` has announced to `rank`. Throws Error that names the peer
 /// when the words are wrong.

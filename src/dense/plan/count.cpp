@@ -109,7 +109,7 @@ std::vector<Pair> gather(const Rows& rows, const Scheme& scheme, const Traffic& 
                          std::uint32_t first, std::uint32_t last) {
   std::vector<Pair> pairs(last - first);
   for (std::uint32_t to = first; to < last; ++to) {
-    if (to != from) pairs[to - first].targets.reserve(edges.at(from, to));  // rows point there
+    if (to != from) pairs[to - first].targets.reserve(edges.at(from, to));  // rows point into the memory
   }
   const std::uint32_t sources = scheme.count(from);
   for (LocalNumber local{}; local < sources; ++local) {
@@ -255,7 +255,7 @@ CoverTraffic count_cover(const Rows& rows, const partition::Ownership& ownership
 }
 
 namespace {
-constexpr std::uint64_t kTolerated = 100;  // up to 1 % above the mean is fine
+constexpr std::uint64_t kTolerated = 100;  // parts of the mean: up to 1 % above it is fine
 }
 
 std::vector<std::uint64_t> computed_edges(const Traffic& edges, const Traffic* moved) {

@@ -20,30 +20,31 @@ struct Rows {
 };
 
 struct CountOptions {
-  int workers = 1;  ///< of a process; worker w computes the sources whose local number is w modulo this
-  int threads = 1;  ///< threads that do the counting
+  /// Number of workers of a process; worker w computes the sources whose local number is w modulo this.
+  int workers = 1;
+  int threads = 1;  ///< number of threads that count
   std::uint64_t memory_bytes = std::uint64_t{4}
-                               << 30;  ///< memory for counting, beside the graph and the result
+                               << 30;  ///< bytes of memory for counting, beside the graph and the result
 };
 
-/// Values between processes if each computes the edges that leave its vertices. The diagonals have what a
-/// process sends to itself.
+/// Values between processes if each computes the edges that leave its vertices. The diagonals have the values
+/// that a process sends to itself.
 struct OwnedTraffic {
-  Traffic edges;    ///< strategy `edge`
+  Traffic edges;    ///< values with strategy `edge`
   Traffic worker;   ///< distinct destinations of each worker
   Traffic process;  ///< distinct destinations: `process` and `slots`
   std::uint64_t memory_bytes = 0;
-  std::uint32_t passes = 0;  ///< over the graph: 1 unless memory is short
+  std::uint32_t passes = 0;  ///< passes over the graph: 1 unless memory is short
 };
 
-/// Needs (workers + 1) x processes x vertices bits of memory. If that is more than `memory_bytes`, it counts
-/// one range of destinations after the other, with one pass over the rows for each.
+/// Counts the values. It needs (workers + 1) x processes x vertices bits of memory. If that is more than
+/// `memory_bytes`, it counts one range of destinations after the other, with one pass over the rows for each.
 OwnedTraffic count_owned(const Rows& rows, const partition::Ownership& ownership,
                          const CountOptions& options);
 
 struct CoverTraffic {
-  Traffic values;              ///< mirrors and partial sums; nothing on the diagonal
-  Traffic moved_edges;         ///< edges that move from the source's process to the destination's
+  Traffic values;              ///< numbers of mirrors and partial sums; nothing on the diagonal
+  Traffic moved_edges;         ///< numbers of edges that move from the source's process to the destination's
   std::uint64_t matching = 0;  ///< lower bound of all values
   std::uint64_t memory_bytes = 0;
   double core_seconds =

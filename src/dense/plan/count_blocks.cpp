@@ -15,7 +15,7 @@ namespace edgewire::plan {
 
 namespace {
 
-constexpr std::uint64_t kBytesAnEdge = 40;  // read in pieces, united, routed, needed
+constexpr std::uint64_t kBytesAnEdge = 40;  // bytes of an edge: read in pieces, united, routed, needed
 
 /// A value: the process that has or needs it, which is not the owner, and the vertex.
 using Value = std::uint64_t;
@@ -38,8 +38,8 @@ void keep_distinct(std::vector<Value>& values) {
 /// The needs of some blocks under one route.
 struct Needs {
   std::vector<Value> mirrors, sums;
-  std::vector<std::uint64_t> computed_edges;  ///< by process
-  std::uint64_t values = 0;                   ///< of each block by itself
+  std::vector<std::uint64_t> computed_edges;  ///< edges by process
+  std::uint64_t values = 0;                   ///< values of each block by itself
 
   void add(const BlockEdges& edges, const RoutedBlock& routed, const partition::Ownership& owners) {
     for (std::size_t i = 0; i < edges.sources.size(); ++i) {
@@ -113,7 +113,7 @@ BlockTraffic count_blocks(const Rows& rows, const EdgePartition& partition, Stra
     const auto blocks =
         read_blocks(rows, {}, partition, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last),
                     16 * static_cast<std::uint64_t>(options.threads), for_each);
-    std::vector<std::vector<Needs>> needs(blocks.size());  // [block][route]
+    std::vector<std::vector<Needs>> needs(blocks.size());  // needs, [block][route]
     for_each(blocks.size(), [&](int, std::uint64_t b) {
       needs[b] = no_needs(routes.size(), partition.processes());
       for (std::size_t r = 0; r < routes.size(); ++r)

@@ -12,12 +12,13 @@ namespace edgewire::plan {
 namespace {
 
 constexpr std::uint32_t kNoMate = 0xFFFFFFFF;
-constexpr std::size_t kReadsAhead = 16;  // nearly all reads are random, so they are prefetched
-constexpr std::size_t kFewLeaves = 16;   // below one row in so many, another pass costs more than it saves
-constexpr std::uint32_t kAtOnce = 16;    // edges of a row that are looked at together
-constexpr std::size_t kSearches = 64;    // prepared together
-/// Successful searches up to this long are forgotten at once: their vertices are cheap to see again, and the
-/// searches that would have met them need no round of breadth-first search.
+constexpr std::size_t kReadsAhead = 16;  // reads ahead: nearly all are random, so they are prefetched
+// Rows for one leaf: with fewer leaves another pass costs more than it saves.
+constexpr std::size_t kFewLeaves = 16;
+constexpr std::uint32_t kAtOnce = 16;  // number of edges of a row that are looked at together
+constexpr std::size_t kSearches = 64;  // number of searches that are prepared together
+/// The length of successful searches that are forgotten at once: their vertices are cheap to see again, and
+/// the searches that would have met them need no round of breadth-first search.
 constexpr std::size_t kShortSearch = 256;
 
 class Matcher {
@@ -33,11 +34,12 @@ class Matcher {
  private:
   struct Destination {
     std::uint32_t mate;
-    std::uint32_t seen;  ///< the search that saw it
+    std::uint32_t seen;  ///< number of the search that saw it
   };
   struct Row : PairRow {
     std::uint32_t mate = kNoMate;
-    std::uint32_t next_free = 0;         ///< edges before this one end in destinations that stay matched
+    /// Number of an edge: those before this one end in destinations that stay matched.
+    std::uint32_t next_free = 0;
     std::array<std::uint32_t, 2> alive;  ///< two of the destinations that were not dead in keeps()
   };
   struct Step {
@@ -53,17 +55,18 @@ class Matcher {
 
   std::uint32_t sources_;
   std::uint64_t all_edges_ = 0;
-  std::uint64_t leaves_ = 0;        ///< rows that were matched as leaves, and are not kept
-  topology::PageVector<Row> rows_;  ///< by source, where edges are left that leaves do not cover
+  std::uint64_t leaves_ = 0;        ///< number of rows that were matched as leaves, and are not kept
+  topology::PageVector<Row> rows_;  ///< rows by source, where edges are left that leaves do not cover
   topology::NodeMemory destination_memory_;
-  std::span<Destination> destinations_;   ///< of the matched ones without leaves
-  Bits matched_, dead_;                   ///< asked for at every edge
-  std::vector<std::uint32_t> open_rows_;  ///< after augment: unmatched, not proven to stay so
+  std::span<Destination> destinations_;  ///< destinations: the matched ones without leaves
+  Bits matched_, dead_;                  ///< sets that are read at every edge
+  /// Rows that are unmatched after augmenting, and not proven to stay so.
+  std::vector<std::uint32_t> open_rows_;
   std::array<Step, kSearches> first_steps_;
   std::vector<Step> path_;
   std::vector<std::uint32_t> trail_;
   std::uint32_t searches_ = 0;
-  std::uint32_t before_round_ = 0;  ///< the last search of the rounds before this one
+  std::uint32_t before_round_ = 0;  ///< number of the last search of the rounds before this one
 };
 
 Matcher::Matcher(const PairEdges& edges)
@@ -150,7 +153,7 @@ Matcher::Outcome Matcher::search(const Step& root) {
   bool met_other = false;
   trail_.clear();
   path_.assign(1, root);
-  bool arrived = true;  // at a row not looked at before
+  bool arrived = true;  // whether it is at a row not looked at before
   while (!path_.empty()) {
     Step& step = path_.back();
     Row& row = rows_[step.row];
@@ -227,7 +230,7 @@ void Matcher::augment(std::uint32_t max_rounds) {
       }
     }
     open_rows_.resize(still_open);
-    if (!found) {  // none of these searches has reached a free destination
+    if (!found) {  // no search here has reached a free destination
       for (std::uint32_t d = 0; d < destinations_.size(); ++d)
         if (destinations_[d].seen > before_round_) dead_.add(d);
       open_rows_.clear();

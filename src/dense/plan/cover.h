@@ -21,11 +21,12 @@ struct PairRow {
   std::span<const LocalNumber> span() const noexcept { return {targets, edges}; }
 };
 
-/// The edges from the vertices of a process p to those of a process q. Fewer than 2^32 - 1 of each side.
+/// The edges from the vertices of a process p to those of a process q. Each side has fewer than 2^32 - 1
+/// vertices.
 struct PairEdges {
-  std::vector<std::span<const PairRow>> parts;  ///< together the rows, by source
-  std::uint32_t sources = 0;                    ///< vertices of p, with or without a row
-  std::uint32_t destinations = 0;               ///< vertices of q
+  std::vector<std::span<const PairRow>> parts;  ///< parts of the rows, by source
+  std::uint32_t sources = 0;                    ///< number of vertices of p, with or without a row
+  std::uint32_t destinations = 0;               ///< number of vertices of q
 };
 
 inline constexpr std::uint32_t kUntilMinimum = std::numeric_limits<std::uint32_t>::max();
@@ -34,7 +35,7 @@ inline constexpr std::uint32_t kAffordable =
     kUntilMinimum - 1;  ///< 4 rounds, or as many as look at 2^24 edges
 
 struct CoverOptions {
-  /// Rounds of search at most. A round looks at each edge a few times. The search ends when the cover is
+  /// The most rounds of search. A round looks at each edge a few times. The search ends when the cover is
   /// minimum: on the skewed graphs that were tried after one or two rounds. On large random graphs with two
   /// to three edges a vertex, the gap is 2 % after the first round, 1.5 % after the fourth and 1.2 % after
   /// the eighth.
@@ -48,9 +49,11 @@ struct PairCover {
   std::vector<LocalNumber> sums;     ///< destinations, ascending
   /// Number of edges without a common end that were found. No cover has fewer values than this.
   std::uint64_t matching = 0;
-  // Found by count_moved() or PairCovers:
-  std::uint64_t moved_edges = 0;  ///< edges with only their source in the cover: the receiver computes them
-  std::uint64_t free_edges = 0;   ///< edges with both ends in the cover: either process can compute them
+  // count_moved() or PairCovers sets these:
+  /// Number of edges with only their source in the cover: the receiver computes them.
+  std::uint64_t moved_edges = 0;
+  /// Number of edges with both ends in the cover: either process can compute them.
+  std::uint64_t free_edges = 0;
 
   std::uint64_t values() const noexcept { return mirrors.size() + sums.size(); }
   /// Returns how far the cover may be from the minimum, as a fraction of it; 0: it is the minimum.

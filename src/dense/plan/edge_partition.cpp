@@ -14,7 +14,7 @@ namespace {
 constexpr int kCellsPerProcess = 1024;
 constexpr std::uint16_t kNobody = 0xFFFF;
 
-/// Cuts each range of cut_evenly() into as many strips.
+/// Cuts each range of cut_evenly() into the same number of strips.
 std::vector<PlainId> cut_into_strips(std::span<const std::uint64_t> offsets, std::uint32_t ranges,
                                      std::uint32_t strips_each) {
   const auto bounds = partition::cut_evenly(offsets, ranges);
@@ -35,15 +35,16 @@ std::uint32_t share_of(std::uint64_t before, std::uint64_t item, std::uint64_t t
                   static_cast<std::uint32_t>(middle * parts / (static_cast<partition::Uint128>(total) * 2)));
 }
 
-/// Gives each stretch to a process, so that processes own many ends of their edges. ends[s * parts + p]: of
-/// the edges of stretch s, those ends that process p owns. Takes the best pairs first, then exchanges two
-/// stretches as long as that helps.
+/// Gives each stretch to a process, so that processes own many ends of their edges. ends[s * parts + p]: the
+/// number of ends of the edges of stretch s that process p owns. Takes the best pairs first, then exchanges
+/// two stretches as long as that helps.
 std::vector<std::uint16_t> match(const std::vector<std::uint64_t>& ends, std::uint32_t parts) {
   std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>> pairs;
   const auto at = [&](std::uint32_t s, std::uint32_t p) { return ends[std::size_t{s} * parts + p]; };
+  // Largest counts first.
   for (std::uint32_t s = 0; s < parts; ++s)
     for (std::uint32_t p = 0; p < parts; ++p)
-      if (at(s, p) > 0) pairs.emplace_back(~at(s, p), s, p);  // the most first
+      if (at(s, p) > 0) pairs.emplace_back(~at(s, p), s, p);
   std::ranges::sort(pairs);
   std::vector<std::uint16_t> process_of(parts, kNobody);
   std::vector<bool> taken(parts);

@@ -30,8 +30,8 @@ class Cells {
   const partition::RangeOwnership& strips() const noexcept { return strips_; }
   /// Returns the vertices of a process, a range of ids.
   std::pair<std::uint64_t, std::uint64_t> sources_of(std::uint32_t owner) const noexcept;
-  /// Returns how many edges of the sources [first, last) are in each cell, [row * side + column], without
-  /// edges between two vertices of one owner. It counts in so many pieces, each of which takes 8 bytes a
+  /// Returns the number of edges of the sources [first, last) in each cell, [row * side + column], without
+  /// edges between two vertices of one owner. It counts in `pieces` pieces, each of which takes 8 bytes a
   /// cell. It calls verify(begin, end) before it reads these rows.
   std::vector<std::uint64_t> count(
       const Rows& rows, std::uint64_t first, std::uint64_t last, int pieces, const ForEach& for_each,
@@ -45,28 +45,28 @@ class Cells {
   partition::RangeOwnership strips_;
 };
 
-/// Says which process holds each edge, and which one owns each vertex: process p owns the p-th of the ranges
-/// that cut_evenly() makes. Takes about 2 KB a process, or 2 bytes for each pair of them, and 512 KB for all.
+/// The holder of each edge, and the owner of each vertex: process p owns the p-th of the ranges that
+/// cut_evenly() makes. It takes about 2 KB a process, or 2 bytes for each pair of them, and 512 KB for all.
 class EdgePartition {
  public:
-  /// The processes stand in R rows and C columns, R x C = processes, as square as that allows: process p is
-  /// in row p / C and column p % C. An edge is held in the row of its source's owner and in the column of its
-  /// destination's owner. So a vertex's edges are in one row and one column, and its owner is in both. Each
-  /// row of processes holds a band of sources (Yoo et al.: A scalable distributed parallel breadth-first
-  /// search algorithm on BlueGene/L, SC 2005; Boman, Devine and Rajamanickam: Scalable matrix computations on
-  /// large scale-free graphs using 2D graph partitioning, SC 2013).
+  /// Makes a grid. The processes stand in R rows and C columns, R x C = processes, as square as that allows:
+  /// process p is in row p / C and column p % C. An edge is held in the row of its source's owner and in the
+  /// column of its destination's owner. So a vertex's edges are in one row and one column, and its owner is
+  /// in both. Each row of processes holds a band of sources (Yoo et al.: A scalable distributed parallel
+  /// breadth-first search algorithm on BlueGene/L, SC 2005; Boman, Devine and Rajamanickam: Scalable matrix
+  /// computations on large scale-free graphs using 2D graph partitioning, SC 2013).
   static EdgePartition grid(std::span<const std::uint64_t> offsets, int processes);
-  /// An edge between two vertices of one owner is held there. Each process holds, of all other edges, a
-  /// stretch of the Hilbert curve through the cells, all about the same number. The stretches go to the
-  /// processes that own most of the ends of their edges. `edges` are the counts of each cell, over all
-  /// sources, as Cells::count().
+  /// Makes stretches of the Hilbert curve. An edge between two vertices of one owner is held there. Each
+  /// process holds, of all other edges, a stretch of the Hilbert curve through the cells, all with about the
+  /// same number of edges. The stretches go to the processes that own most of the ends of their edges.
+  /// `edges` are the counts of each cell, over all sources, as Cells::count().
   static EdgePartition hilbert(std::span<const std::uint64_t> offsets, int processes, const Cells& cells,
                                std::span<const std::uint64_t> edges);
 
   int processes() const noexcept { return owners_.processes(); }
-  /// Says who owns which vertex.
+  /// Returns the ownership of vertices.
   const partition::Ownership& owners() const noexcept { return owners_; }
-  /// [strip(destination)]: the process that holds the edge from `source`.
+  /// Returns the holders of the edges from `source`, by strip(destination).
   const std::uint16_t* row(VertexId source) const noexcept {
     return holders_.data() + std::size_t{strip(source)} * side_;
   }
@@ -84,27 +84,27 @@ class EdgePartition {
         holders_(std::size_t{side} * side) {}
   partition::Ownership owners_;
   partition::RangeOwnership strips_;
-  std::uint32_t side_;                  ///< strips
-  std::vector<std::uint16_t> holders_;  ///< [strip of the source * side + strip of the destination]
+  std::uint32_t side_;                  ///< number of strips
+  std::vector<std::uint16_t> holders_;  ///< holders, [strip of the source * side + strip of the destination]
 };
 
-/// Mirrors and partial sums between processes.
+/// The mirrors and partial sums between processes.
 struct BlockTraffic {
   Traffic values;
-  std::vector<std::uint64_t> computed_edges;  ///< by process
+  std::vector<std::uint64_t> computed_edges;  ///< edges by process
   std::uint64_t memory_bytes = 0;
-  std::uint32_t passes = 0;  ///< over the graph
+  std::uint32_t passes = 0;  ///< number of passes over the graph
 };
 
-/// Returns the partition with this name, `hilbert` or `grid`. It reads all rows for `hilbert`; these are
+/// Returns the partition with this name, `hilbert` or `grid`. It reads all rows for `hilbert`; these must be
 /// verified.
 EdgePartition partition_edges(std::string_view how, const Rows& rows, int processes, int threads);
 
 /// Returns the memory that count_blocks() needs at least: 40 bytes for each edge of a block.
 std::uint64_t block_bytes(const Rows& rows, int processes) noexcept;
-/// `strategy`: slots or cover. Takes as many blocks at a time as fit into the memory, with a pass over the
-/// rows for each time. The values take 8 bytes each beside that, with `cover` 16. Throws Error when no block
-/// fits.
+/// Counts the values for `strategy`, slots or cover. Takes as many blocks at a time as fit into the memory,
+/// with a pass over the rows for each time. The values take 8 bytes each beside that, with `cover` 16. Throws
+/// Error when no block fits.
 BlockTraffic count_blocks(const Rows& rows, const EdgePartition& partition, Strategy strategy,
                           const CountOptions& options);
 

@@ -20,12 +20,13 @@ inline std::size_t weight_bytes(const graph::GraphFile& graph, bool weighted) {
 
 /// The edges of consecutive sources, in source order. Made once for each worker and filled again and again.
 struct EdgeRows {
-  std::vector<std::uint32_t> destinations;  ///< numbers or addresses, see ColumnAddresses
-  std::vector<std::uint32_t> ends;          ///< [source]: number of destinations up to and including its own
-  std::vector<double> weights;              ///< [destination]; empty where weights are not asked for
+  std::vector<std::uint32_t> destinations;  ///< destinations as numbers or addresses, see ColumnAddresses
+  /// Number of destinations up to and including those of a source, [source].
+  std::vector<std::uint32_t> ends;
+  std::vector<double> weights;  ///< weights, [destination]; empty where they are not asked for
 
-  /// Returns room for the global ids of so many destinations, which are numbered afterwards. Where an id is
-  /// as wide as a number, it is that of the numbers.
+  /// Returns room for the global ids of `count` destinations, which are numbered afterwards. Where an id is
+  /// as wide as a number, it is the room of the numbers.
   template <class Id = PlainId>
   std::span<Id> room_for_ids(std::size_t count) {
     destinations.resize(count);
@@ -38,10 +39,10 @@ struct EdgeRows {
   }
 
  private:
-  std::vector<std::conditional_t<kIds64, PlainId, char>> ids_;  ///< only where they are wider
+  std::vector<std::conditional_t<kIds64, PlainId, char>> ids_;  ///< ids, only where they are wider
 };
 
-inline constexpr std::uint32_t kRowBlock = 64;  ///< sources that an EdgeReader reads at a time
+inline constexpr std::uint32_t kRowBlock = 64;  ///< number of sources that an EdgeReader reads at a time
 
 /// The edges of a process, source by source. They are const and thread safe.
 class EdgeReader {
@@ -50,8 +51,8 @@ class EdgeReader {
   virtual std::uint32_t sources() const = 0;
   /// Returns the bytes of a weight, see plan::weight_bytes(). With 0, read() gives no weights.
   virtual std::size_t weight_bytes() const { return 0; }
-  /// Returns the number of edges of sources [first, last), or an upper bound; first is a multiple of
-  /// kRowBlock, last too or sources().
+  /// Returns the number of edges of sources [first, last), or an upper bound; `first` is a multiple of
+  /// kRowBlock, `last` too, or sources().
   virtual std::uint64_t edges(std::uint32_t first, std::uint32_t last) const = 0;
   /// Sets `rows` to the edges of sources [first, last). `first` is a multiple of kRowBlock; the range has at
   /// most kRowBlock sources. Destinations are addresses, see partition::ColumnAddresses.

@@ -17,7 +17,7 @@ namespace edgewire::plan {
 
 namespace {
 
-constexpr std::uint32_t kBlocksAtATime = 64;  // row blocks that a worker takes at a time
+constexpr std::uint32_t kBlocksAtATime = 64;  // number of row blocks that a worker takes at a time
 
 std::uint64_t row_blocks(std::uint32_t sources) {
   return (sources + std::uint64_t{kRowBlock} - 1) / kRowBlock;
@@ -173,7 +173,8 @@ std::uint64_t ExchangePlan::matching() const noexcept {
   return sum;
 }
 
-/// numbers(entry) is where the destination of an entry of a stream of sums is kept.
+/// Sets the numbers of destinations. numbers(entry) is where the destination of an entry of a stream of sums
+/// is kept.
 template <class Number>
 void ExchangePlan::for_each_entry(std::size_t stream, const Number& number) {
   const Stream& s = streams_[stream];
@@ -245,7 +246,7 @@ void ExchangePlan::forget_slots() {
   release(slot_weights_);
 }
 
-/// Asks for the rows of the vertices behind `last`: in degree order they lie anywhere.
+/// Prefetches the rows of the vertices behind `last`: in degree order they lie anywhere.
 void ExchangePlan::fetch(std::uint32_t last) const noexcept {
   const auto ids = owned_.ids();
   const std::uint32_t ahead = std::min(last + kRowBlock, owned_.count());

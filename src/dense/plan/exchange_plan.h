@@ -21,16 +21,17 @@
 
 namespace edgewire::plan {
 
-/// The values of one kind that go to one peer in every iteration. Each has its slot. Strategy `worker` has
-/// one stream for each worker and peer. Strategy `cover` has two for each peer: partial sums, then mirrors.
-/// All other strategies have one.
+/// The values of one kind that go to one peer in every iteration. Each value has its slot. Strategy `worker`
+/// has one stream for each worker and peer. Strategy `cover` has two for each peer: partial sums, then
+/// mirrors. All other strategies have one.
 struct Stream {
   int peer = 0;
   int list = 0;               ///< number of the stream among those to this peer
-  bool mirrors = false;       ///< source values instead of partial sums
-  std::uint32_t entries = 0;  ///< distinct destinations, or mirrors
-  std::uint32_t slots = 0;    ///< values sent: one for each entry; strategy `edge`: one for each edge
-  std::uint32_t first_destination = 0;  ///< partial sums: slot s is destination first_destination + s
+  bool mirrors = false;       ///< whether it has source values instead of partial sums
+  std::uint32_t entries = 0;  ///< number of distinct destinations, or mirrors
+  std::uint32_t slots = 0;  ///< number of values sent: one for each entry; strategy `edge`: one for each edge
+  /// First destination of partial sums: slot s is first_destination + s.
+  std::uint32_t first_destination = 0;
 };
 
 /// Returns the number of streams to each peer.
@@ -40,17 +41,18 @@ constexpr int streams_per_peer(Strategy strategy, int workers) noexcept {
 
 /// The order in which the receiver wants the entries of a stream: by index in its layout.
 struct Arrivals {
-  NumberedBy<Slot, std::vector<OwnedIndex>> targets;  ///< ascending
-  std::vector<std::uint32_t> positions;  ///< [entry]: its position among the stream's entries, for the sender
+  NumberedBy<Slot, std::vector<OwnedIndex>> targets;  ///< destinations, ascending
+  /// Position of each entry among the stream's entries, for the sender, [entry].
+  std::vector<std::uint32_t> positions;
 };
 
-/// The receiver calls it. entries[e]: the vertex of entry e. slots_of[e]: its number of slots; empty: one
-/// each. Throws Error that names the peer when a local number is out of range or occurs twice.
+/// Orders the entries, at the receiver. entries[e]: the vertex of entry e. slots_of[e]: its number of slots;
+/// empty: one each. Throws Error that names the peer when a local number is out of range or occurs twice.
 Arrivals order_arrivals(const OwnedVertices& owned, std::span<const LocalNumber> entries,
                         std::span<const std::uint32_t> slots_of, int peer);
 
-/// Returns, for each peer, how many free edges of its cover move to it (see PairCover). An empty result means
-/// that no edges move. `edges` are those of all owned vertices.
+/// A function that returns, for each peer, the number of free edges of its cover that move to it (see
+/// PairCover). An empty result means that no edges move. `edges`: the number of edges of all owned vertices.
 using FreeEdges = std::function<std::vector<std::uint64_t>(const PairCovers& covers, std::uint64_t edges)>;
 
 /// The plan of the sender. It numbers all destinations of the process: first the owned vertices by index,
@@ -65,18 +67,19 @@ class ExchangePlan {
   /// Returns the owned vertices that are mirrored at a peer, ascending. With other strategies than `cover`
   /// there are none.
   NumberedBy<Slot, std::span<const OwnedIndex>> mirrors(int peer) const noexcept;
-  /// Returns the cover of each peer: [peer]. There are covers only with strategy `cover` in a job of several
+  /// Returns the cover of each peer. There are covers only with strategy `cover` in a job of several
   /// processes.
   const PairCovers& covers() const noexcept { return covers_; }
   /// Returns the sum of PairCover::matching over all peers. With other strategies than `cover` it is 0.
   std::uint64_t matching() const noexcept;
   /// Returns the vertex's local number at the peer, which is sent as id.
   NumberedBy<Slot, std::vector<LocalNumber>> slot_ids(std::size_t stream) const;
-  /// Returns the owned vertex whose value is sent. This is only for strategy `edge`.
+  /// Returns the owned vertex whose value is sent. It is only for strategy `edge`.
   NumberedBy<Slot, std::span<const OwnedIndex>> slot_sources(std::size_t stream) const noexcept;
-  /// Returns the weight of the slot's edge. This is only for strategy `edge` with weights.
+  /// Returns the weight of the slot's edge. It is only for strategy `edge` with weights.
   NumberedBy<Slot, std::span<const double>> slot_weights(std::size_t stream) const noexcept;
-  /// Frees what only slot_ids(), slot_sources() and slot_weights() need. They may not be called any more.
+  /// Frees the memory that only slot_ids(), slot_sources() and slot_weights() need. They may not be called
+  /// any more.
   void forget_slots();
   std::uint32_t sources() const noexcept { return owned_.count(); }
   std::uint64_t edges() const noexcept { return owned_.edges(); }
@@ -100,7 +103,7 @@ class ExchangePlan {
   void move_edges(std::span<const std::uint64_t> free_edges, const ForEach& for_each);
   void place(std::size_t stream, std::span<const std::uint32_t> positions);
   void number_slots(const ForEach& for_each);
-  /// Returns whether each edge to another process has its slot, and no destination.
+  /// Returns whether each edge to another process has its slot, and no destination in this process.
   bool has_edge_slots() const noexcept { return strategy_ == Strategy::edge && !destination_of_.empty(); }
   void find_entries(const ForEach& for_each);
   void count_slots();
@@ -111,7 +114,7 @@ class ExchangePlan {
               std::span<const std::uint32_t> ends) const;
   template <class Take>
   void reach(std::size_t list, const ForEach& for_each, const Take& take) const;
-  /// Returns, in a job of one process, the index or address of each vertex: [vertex].
+  /// Returns, in a job of one process, the index or address of each vertex.
   std::span<const std::uint32_t> numbers_alone() const noexcept {
     return addresses_.empty() ? plain(owned_.indexes()) : std::span<const std::uint32_t>(addresses_);
   }
@@ -125,57 +128,58 @@ class ExchangePlan {
   Strategy strategy_;
   bool weighted_;
   std::size_t workers_;
-  std::uint32_t lists_;  ///< streams of partial sums to each peer
+  std::uint32_t lists_;  ///< number of streams of partial sums to each peer
   PairCovers covers_;
-  std::vector<MovedEdges> moved_;  ///< [peer], strategy `cover`
-  /// [peer]: indexes of the sources whose free edges move to it. One more after the last peer: to any peer.
+  std::vector<MovedEdges> moved_;  ///< moved edges, [peer], with strategy `cover`
+  /// Indexes of the sources whose free edges move to a peer, [peer]. One more after the last peer: to any
+  /// peer.
   std::vector<Bits> whole_;
-  std::vector<Stream> streams_;                       ///< [peer * streams_per_peer + list]
-  std::vector<std::vector<LocalNumber>> entries_;     ///< [stream]: at the peer
-  std::vector<std::vector<std::uint32_t>> slots_of_;  ///< [stream][entry], strategy `edge`
-  /// [list][vertex]: the (first) destination or address of the vertex, for edges of this list, of those
-  /// vertices that have one. In a draft a vertex of another process has its entry here, and after place() its
+  std::vector<Stream> streams_;                    ///< streams, [peer * streams_per_peer + list]
+  std::vector<std::vector<LocalNumber>> entries_;  ///< local numbers of the entries at the peer, [stream]
+  /// Numbers of slots, [stream][entry], with strategy `edge`.
+  std::vector<std::vector<std::uint32_t>> slots_of_;
+  /// The (first) destination or address of a vertex for edges of a list, [list][vertex], of those vertices
+  /// that have one. In a draft a vertex of another process has its entry here, and after place() its
   /// position. A job of one process leaves this empty.
   std::vector<partition::VertexNumbers> destination_of_;
-  /// [vertex]: in a job of one process, the addresses that ExchangeColumns make of the indexes.
+  /// The addresses of vertices, in a job of one process that ExchangeColumns make of the indexes.
   topology::PageVector<std::uint32_t> addresses_;
-  std::vector<OwnedIndex> slot_sources_;  ///< strategy `edge`: [slot of all streams]
-  std::vector<double> slot_weights_;      ///< likewise, with weights
-  std::uint32_t first_remote_;            ///< destination or address
+  std::vector<OwnedIndex> slot_sources_;  ///< sources of slots, [slot of all streams], with strategy `edge`
+  std::vector<double> slot_weights_;      ///< weights of slots, likewise
+  std::uint32_t first_remote_;            ///< first remote destination or address
   std::uint32_t destinations_ = 0;
 };
 
 /// The plan that the sender knows before the receivers have put its values in order.
 class PlanDraft {
  public:
-  /// Reads all edges of owned vertices, several times. In a job of several processes it takes the
-  /// memory of VertexNumbers for the owned vertices and the destinations of their edges; for strategy
-  /// `worker`, so much for each worker. `weighted`: edges take the graph's weights along. Strategy `cover`:
-  /// moves edges to the peers, which then compute them: those that must move, and about as many as
+  /// Makes the draft: reads all edges of owned vertices, several times. In a job of several processes it
+  /// takes the memory of VertexNumbers for the owned vertices and the destinations of their edges; for
+  /// strategy `worker`, so much for each worker. `weighted`: edges take the graph's weights along. Strategy
+  /// `cover`: moves edges to the peers, which then compute them: those that must move, and about as many as
   /// `free_edges` says. Ownership, and the graph of the rows, outlive it and the plan. Throws Error.
   PlanDraft(const partition::OwnedRows& rows, const partition::Ownership& ownership, int rank,
             OwnedVertices owned, Strategy strategy, int workers, const ForEach& for_each,
             bool weighted = false, const FreeEdges& free_edges = {});
 
-  /// The streams are those of the plan, but for their destinations.
+  /// Returns the streams of the plan, which lack their destinations.
   std::span<const Stream> streams() const noexcept { return plan_.streams(); }
   NumberedBy<Slot, std::span<const OwnedIndex>> mirrors(int peer) const noexcept {
     return plan_.mirrors(peer);
   }
   const OwnedVertices& owned() const noexcept { return plan_.owned(); }
   Strategy strategy() const noexcept { return plan_.strategy_; }
-  /// Returns the vertex's local number at the peer for each entry of a stream of partial sums: [entry],
-  /// ascending.
+  /// Returns the vertex's local number at the peer for each entry of a stream of partial sums, ascending.
   const std::vector<LocalNumber>& entries(std::size_t stream) const noexcept {
     return plan_.entries_[stream];
   }
-  /// Returns the number of slots of each entry: [entry]. This is only for strategy `edge`.
+  /// Returns the number of slots of each entry. It is only for strategy `edge`.
   std::span<const std::uint32_t> slots_of(std::size_t stream) const noexcept;
   /// Returns the edges that were moved to the peer. With other strategies than `cover` there are none.
   std::span<const std::uint32_t> moved(int peer) const noexcept;
 
-  /// positions(stream): [entry], as the receiver ordered them. Throws Error that names a peer whose order is
-  /// none.
+  /// Returns the plan. positions(stream): the positions of the entries in the receiver's order. Throws Error
+  /// that names a peer whose order is faulty.
   ExchangePlan in_order(const std::function<std::span<const std::uint32_t>(std::size_t stream)>& positions,
                         const ForEach& for_each) &&;
   /// Returns the vertices, for another draft.
@@ -188,7 +192,7 @@ class PlanDraft {
 /// The edges of a plan by column.
 class ExchangeColumns final : public EdgeReader {
  public:
-  /// `bounds` as cut_columns() returned them. Throws Error when there are too many columns.
+  /// Makes the columns. `bounds`: the result of cut_columns(). Throws Error when there are too many columns.
   ExchangeColumns(ExchangePlan plan, std::span<const std::uint32_t> bounds, const ForEach& for_each);
   std::uint32_t sources() const noexcept override { return plan_.sources(); }
   /// Counts the edges of these rows. With `cover`, read() returns fewer, since some have moved.
@@ -201,7 +205,7 @@ class ExchangeColumns final : public EdgeReader {
   void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const override {
     plan_.read(first, last, rows);
   }
-  /// Returns the address of each owned vertex's sum: [local number]. There are none with strategy `worker`,
+  /// Returns the address of each owned vertex's sum, by local number. There are none with strategy `worker`,
   /// nor in a job of one process.
   topology::PageVector<std::uint32_t> owned_addresses() const;
   /// Returns the vertices of the plan, as they were.

@@ -12,7 +12,7 @@ void ExchangePlan::count_slots() {
   std::vector<std::uint64_t> slots(streams_.size());
   for (const auto& entries : entries_) slots_of_.emplace_back(entries.size());
   ownership_.visit([&](const auto& scheme) {
-    for (LocalNumber local{}; local < owned_.count(); ++local) {  // rows are read from front to back
+    for (LocalNumber local{}; local < owned_.count(); ++local) {  // so that rows are read from front to back
       for (const VertexId target : rows_.row(scheme.vertex(rank_, local))) {
         const std::uint32_t owner = scheme.home(target).owner;
         if (owner == rank_) continue;
@@ -23,8 +23,8 @@ void ExchangePlan::count_slots() {
   });
   for (std::size_t s = 0; s < streams_.size(); ++s) {
     if (slots[s] > std::numeric_limits<std::uint32_t>::max()) {
-      throw Error(
-          fmt::format("strategy edge: {} values for rank {}, more than 2^32", slots[s], streams_[s].peer));
+      throw Error(fmt::format("strategy edge: {} values for rank {} are more than 2^32; use more processes",
+                              slots[s], streams_[s].peer));
     }
     streams_[s].slots = static_cast<std::uint32_t>(slots[s]);
   }

@@ -21,9 +21,9 @@ using MovedEdges = topology::PageVector<std::uint32_t>;
 /// The receiver's view: the edges by mirror.
 class MovedRows final : public EdgeReader {
  public:
-  /// `edges` came from `peer`. `mirrors`: how many mirrors the peer has here. `destinations`: number of owned
-  /// vertices. `addresses`: theirs by local number, which read() needs. Throws Error that names the peer when
-  /// the edges are wrong.
+  /// Makes the rows. `edges` came from `peer`. `mirrors`: the number of mirrors that the peer has here.
+  /// `destinations`: number of owned vertices. `addresses`: those of owned vertices by local number, which
+  /// read() needs. Throws Error that names the peer when the edges are wrong.
   MovedRows(MovedEdges edges, int peer, std::uint32_t mirrors, std::uint32_t destinations,
             std::size_t weight_bytes, std::span<const std::uint32_t> addresses = {});
   std::size_t weight_bytes() const noexcept override { return weight_bytes_; }
@@ -54,7 +54,7 @@ class MovedRows final : public EdgeReader {
   std::size_t weight_bytes_;
   std::span<const std::uint32_t> addresses_;
   std::vector<std::span<const std::uint32_t>> rows_;
-  std::vector<std::uint64_t> before_;  ///< [mirror / kRowBlock]: number of edges before this block
+  std::vector<std::uint64_t> before_;  ///< number of edges before a row block, [mirror / kRowBlock]
 };
 
 }  // namespace edgewire::plan

@@ -11,10 +11,11 @@ namespace edgewire::plan {
 
 namespace {
 
-constexpr std::uint32_t kIdsAhead = 32;    // random reads are prefetched so many steps ahead
-constexpr std::uint64_t kPiece = 1 << 16;  // vertices handled at a time by one worker, or a multiple of it
+constexpr std::uint32_t kIdsAhead = 32;  // number of steps that random reads are prefetched ahead
+// Number of vertices that one worker handles at a time, or a multiple of it.
+constexpr std::uint64_t kPiece = 1 << 16;
 constexpr std::uint64_t kMostPieces = 256;
-constexpr std::uint32_t kBuckets = 1 << 12;  // degrees that are told apart by counting
+constexpr std::uint32_t kBuckets = 1 << 12;  // number of degrees that are told apart by counting
 
 struct Pieces {
   std::uint32_t vertices;
@@ -30,7 +31,7 @@ struct Degrees {
   const partition::OwnedRows& rows;
 
   std::uint64_t operator()(PlainId v) const { return rows.degree(VertexId(v)); }
-  /// The first one is that of all high degrees.
+  /// Returns the bucket of a vertex; the first one has all high degrees.
   std::uint32_t bucket(PlainId v) const {
     return kBuckets - 1 - static_cast<std::uint32_t>(std::min<std::uint64_t>((*this)(v), kBuckets - 1));
   }
@@ -89,9 +90,9 @@ class DegreeSort {
  private:
   Pieces pieces_;
   Degrees degree_;
-  std::vector<std::vector<std::uint32_t>>
-      places_;                       ///< [piece][bucket]: vertices, then where the next one goes
-  std::vector<std::uint32_t> ends_;  ///< [bucket]
+  /// Numbers of vertices, then the place of the next one, [piece][bucket].
+  std::vector<std::vector<std::uint32_t>> places_;
+  std::vector<std::uint32_t> ends_;  ///< ends, [bucket]
 };
 
 /// Takes the ids away, so that there is room for them in another order: where they are as wide as indexes, it
@@ -125,7 +126,7 @@ OwnedVertices::OwnedVertices(const partition::OwnedRows& rows, const partition::
     ownership.visit([&](const auto& scheme) {
       for (LocalNumber local(first); local < last; ++local) ids_[local] = scheme.vertex(me, local);
     });
-    // Blocks that several processes need are verified by each of them.
+    // Blocks that several processes need are verified by each process.
     for (std::uint32_t local = first; rows.in_file() && local < last;) {
       std::uint32_t end = local + 1;
       while (end < last && ids_[end] - ids_[end - 1] < 4096) ++end;
@@ -161,7 +162,7 @@ bool OwnedVertices::fit(const partition::Ownership& ownership, int rank, const F
       edges_before_.size() != (count() + std::size_t{kRowBlock} - 1) / kRowBlock + 1 ||
       !std::ranges::is_sorted(edges_before_))
     return false;
-  std::atomic<bool> well{true};  // read when all have ended
+  std::atomic<bool> well{true};  // whether all is well; read when all have ended
   const Pieces pieces{count()};
   for_each(pieces.count(), [&](int, std::uint64_t piece) {
     const std::uint32_t first = pieces.first(piece), last = pieces.first(piece + 1);

@@ -13,19 +13,19 @@
 namespace edgewire::plan {
 
 enum class Layout {
-  given,   ///< ascending ids
-  degree,  ///< descending out-degree, so that high-degree vertices share cache lines and tiles;
+  given,   ///< orders by ascending ids
+  degree,  ///< orders by descending out-degree, so that high-degree vertices share cache lines and tiles;
            ///< ascending ids where degrees are equal
 };
 
-/// All arrays of values are addressed by the index of the owned vertex, which is its position in the layout.
-/// Takes 8 bytes a vertex, 12 where ids have 64 bits.
+/// The vertices of a process in their layout. All arrays of values are addressed by the index of the owned
+/// vertex, which is its position in the layout. It takes 8 bytes a vertex, 12 where ids have 64 bits.
 class OwnedVertices {
  public:
   /// Makes the vertices of a process, and verifies their rows. Throws Error with path and offset.
   OwnedVertices(const partition::OwnedRows& rows, const partition::Ownership& ownership, int rank,
                 Layout layout, const ForEach& for_each);
-  /// Makes an empty one, which is to be filled through arrays().
+  /// Makes an empty one, for arrays() to fill.
   OwnedVertices() = default;
   /// Calls array(values) for each array of `owned`, to store it or to read it back.
   template <class Owned, class Array>
@@ -55,9 +55,9 @@ class OwnedVertices {
  private:
   // The numbers are without their types, since sorting exchanges them, and a plan borrows the indexes for
   // other numbers.
-  topology::PageVector<PlainId> ids_;            ///< [index]
-  topology::PageVector<std::uint32_t> indexes_;  ///< [local number]
-  std::vector<std::uint64_t> edges_before_;      ///< [index / kRowBlock]
+  topology::PageVector<PlainId> ids_;            ///< ids, [index]
+  topology::PageVector<std::uint32_t> indexes_;  ///< indexes, [local number]
+  std::vector<std::uint64_t> edges_before_;      ///< number of edges before a row block, [index / kRowBlock]
 };
 
 }  // namespace edgewire::plan

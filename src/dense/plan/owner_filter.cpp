@@ -12,7 +12,7 @@
 #include <immintrin.h>
 #pragma GCC diagnostic pop
 
-/// This is for functions that are only called if has_lanes().
+/// The target of functions that are only called if has_lanes().
 #define EDGEWIRE_WIDE __attribute__((target("arch=x86-64-v4")))
 #endif
 
@@ -20,8 +20,9 @@ namespace edgewire::plan {
 
 namespace {
 
-constexpr int kMostPicked = 32;  // processes: a bit of a lane for each
-constexpr int kMostDealt = 16;   // with more, handling one vertex after the other is faster
+constexpr int kMostPicked = 32;  // most processes to pick by: a bit of a lane for each
+// Most processes to deal to: with more, handling one vertex after the other is faster.
+constexpr int kMostDealt = 16;
 constexpr std::uint64_t kMostVertices = std::uint64_t{1} << 31;
 
 #if defined(__x86_64__)
@@ -70,7 +71,7 @@ std::uint32_t* copy_wide(std::span<const std::uint64_t>, std::span<const std::ui
 
 #if defined(__x86_64__) && EDGEWIRE_ID_BITS == 32
 
-/// HashOwnership::home() of 16 vertices, each less than kMostVertices.
+/// Computes HashOwnership::home() of 16 vertices, each less than kMostVertices.
 class Lanes {
  public:
   struct Places {
@@ -100,7 +101,7 @@ class Lanes {
   }
 
  private:
-  /// ceil(2^(31 + bits) / processes), 2^(bits - 1) < processes <= 2^bits: exact for 31 bits.
+  /// Returns ceil(2^(31 + bits) / processes), 2^(bits - 1) < processes <= 2^bits: exact for 31 bits.
   static std::int64_t reciprocal(const partition::HashOwnership& hash) {
     const int rest = 33 - std::bit_width(hash.processes() - 1);
     return static_cast<std::int64_t>((hash.reciprocal() + (std::uint64_t{1} << rest) - 1) >> rest);
@@ -120,7 +121,7 @@ class Lanes {
 
 struct Pick {
   Lanes places;
-  __m512i kept;  // a bit for each owner
+  __m512i kept;  // set of owners, a bit for each
   std::uint32_t* out;
   EDGEWIRE_WIDE void operator()(__mmask16 lanes, __m512i vertices) {
     const __m512i owner = _mm512_sllv_epi32(_mm512_set1_epi32(1), places(vertices).owners);

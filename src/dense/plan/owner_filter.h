@@ -15,10 +15,11 @@ namespace edgewire::plan {
 /// as fast as Ownership::home() (measured on Zen 4).
 class OwnerFilter {
  public:
-  /// pick() may write so many numbers, of any value, after its result.
+  /// The number of values that pick() may write behind its result.
   static constexpr std::size_t kSlack = 16;
 
-  /// `ownership` must outlive this. `wide`: treat 16 vertices at a time where possible.
+  /// Makes a filter. `ownership` must outlive it. `wide`: whether to treat 16 vertices at a time where
+  /// possible.
   explicit OwnerFilter(const partition::Ownership& ownership, bool wide = true);
   /// Returns whether it treats 16 vertices at a time.
   bool wide() const noexcept { return hash_ != nullptr; }
@@ -34,10 +35,10 @@ class OwnerFilter {
 
  private:
   const partition::Ownership& ownership_;
-  const partition::HashOwnership* hash_ = nullptr;  ///< when wide
+  const partition::HashOwnership* hash_ = nullptr;  ///< hash, when wide
 };
 
-/// copy_others() may write so many numbers, of any value, after its result.
+/// The number of values that copy_others() may write behind its result.
 inline constexpr std::size_t kCopySlack = 16;
 
 /// Copies the numbers that are not in `left_out`, in their order, and returns the end of the copies. `out`

@@ -19,9 +19,10 @@ namespace edgewire::plan {
 
 namespace {
 
-constexpr std::uint32_t kGroupRows = 1 << 16;  // of all peers: a worker's group stays in its L2 cache
-constexpr std::uint64_t kLeastChunk = 1 << 10, kMostChunk = 1 << 18;  // edges
-constexpr std::uint32_t kAsked = 64;                                  // rows that are prefetched together
+// Rows of a group, for all peers: a worker's group stays in its L2 cache.
+constexpr std::uint32_t kGroupRows = 1 << 16;
+constexpr std::uint64_t kLeastChunk = 1 << 10, kMostChunk = 1 << 18;  // number of edges of a chunk
+constexpr std::uint32_t kAsked = 64;  // number of rows that are prefetched together
 
 /// Calls row(local, targets) for owned vertices with local numbers [first, last), in that order.
 template <class Row>
@@ -52,7 +53,8 @@ void for_each_row(const partition::OwnedRows& rows, const partition::Ownership& 
 /// edge and 16 for each source and peer.
 class PairRows {
  public:
-  /// `owned_edges`: number of edges of the vertices of `rank`. `workers`: those of for_each. Throws Error.
+  /// Copies the edges. `owned_edges`: the number of edges of the vertices of `rank`. `workers`: those of
+  /// for_each. Throws Error.
   PairRows(partition::OwnedRows rows, const partition::Ownership& ownership, int rank,
            std::uint64_t owned_edges, int workers, const ForEach& for_each);
   /// Returns the edges that go to the peer; none for this rank. The result points into this object.
@@ -60,9 +62,9 @@ class PairRows {
 
  private:
   struct Worker {
-    std::vector<LocalNumber*> next, end;  ///< [peer]: what is free of its chunk
-    std::vector<LocalNumber> inside;      ///< edges between owned vertices, which are not needed
-    std::vector<PairRow> rows;            ///< [peer * group_ + number]: rows of the current group
+    std::vector<LocalNumber*> next, end;  ///< free part of a peer's chunk, [peer]
+    std::vector<LocalNumber> inside;      ///< targets of edges between owned vertices, which are not needed
+    std::vector<PairRow> rows;            ///< rows of the current group, [peer * group_ + number]
   };
   LocalNumber* take(std::uint64_t edges) noexcept;
   void split(Worker& worker, std::uint64_t group);
@@ -72,13 +74,13 @@ class PairRows {
   OwnerFilter filter_;
   std::uint32_t rank_, rows_;
   std::size_t processes_;
-  std::uint32_t group_;  ///< rows that a worker takes at a time
+  std::uint32_t group_;  ///< number of rows that a worker takes at a time
   std::size_t groups_;
   std::vector<Worker> workers_;
-  std::uint64_t chunk_;           ///< edges
+  std::uint64_t chunk_;           ///< number of edges of a chunk
   topology::NodeMemory targets_;  ///< room for all chunks; unused pages are never touched
   std::atomic<std::uint64_t> used_{0};
-  std::vector<std::vector<PairRow>> parts_;  ///< [group * processes + peer]
+  std::vector<std::vector<PairRow>> parts_;  ///< rows, [group * processes + peer]
 };
 
 PairRows::PairRows(partition::OwnedRows rows, const partition::Ownership& ownership, int rank,
@@ -118,8 +120,8 @@ LocalNumber* PairRows::take(std::uint64_t edges) noexcept {
   return targets_.as<LocalNumber>().data() + used_.fetch_add(edges, std::memory_order_relaxed);
 }
 
-/// A chunk of each worker and peer gets its rows until one might not fit: no row is longer than an eighth of
-/// it, so that an eighth is wasted at most. Longer rows are counted first.
+/// Copies the rows of a group. A chunk of each worker and peer gets its rows until one might not fit: no row
+/// is longer than an eighth of it, so that an eighth is wasted at most. Longer rows are counted first.
 void PairRows::split(Worker& worker, std::uint64_t group) {
   const auto first = static_cast<std::uint32_t>(group * group_);
   const std::uint32_t last = std::min(rows_, first + group_);

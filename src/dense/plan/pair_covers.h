@@ -39,9 +39,9 @@ class PairCovers {
   NumberedBy<Slot, std::span<const OwnedIndex>> mirrors(std::size_t peer) const noexcept {
     return mirrors_[peer];
   }
-  /// Returns the edges that each peer will compute: [peer]. These are the edges that must move, and about
+  /// Returns the edges that each peer will compute. These are the edges that must move, and about
   /// free_edges[peer] free ones, but not more. Either all free edges of a source move or none; the indexes of
-  /// the sources whose free edges move are appended to whole[peer]. `owned` as before. It may be called once.
+  /// the sources whose free edges move are appended to whole[peer]. `owned`: as before. Call it once.
   std::vector<MovedEdges> take_moved(const OwnedVertices& owned, std::span<const std::uint64_t> free_edges,
                                      std::vector<std::vector<OwnedIndex>>& whole, const ForEach& for_each);
 
@@ -56,9 +56,9 @@ class PairCovers {
   std::uint32_t rank_ = 0;
   bool weighted_ = false;
   std::shared_ptr<PairRows> rows_;
-  std::vector<PairCover> covers_;                 ///< [peer]
-  std::vector<std::vector<OwnedIndex>> mirrors_;  ///< [peer]
-  std::vector<MovedEdges> moved_;                 ///< [peer]: the edges that must move
+  std::vector<PairCover> covers_;                 ///< covers, [peer]
+  std::vector<std::vector<OwnedIndex>> mirrors_;  ///< mirrors, [peer]
+  std::vector<MovedEdges> moved_;                 ///< edges that must move, [peer]
 };
 
 }  // namespace edgewire::plan

@@ -23,7 +23,7 @@ Enum from_name(std::string_view name, const std::array<std::string_view, count>&
   if (found == names.end()) {
     std::string known(names.front());
     for (std::size_t i = 1; i < names.size(); ++i) known.append(", ").append(names[i]);
-    throw UsageError(fmt::format("no {} '{}' (known: {})", what, name, known));
+    throw UsageError(fmt::format("there is no {} '{}' (known: {})", what, name, known));
   }
   return static_cast<Enum>(found - names.begin());
 }

@@ -10,7 +10,7 @@
 
 namespace edgewire::plan {
 
-/// The strategies: what a process sends for the edges that leave it, fewest values last.
+/// The strategies: the values that a process sends for the edges that leave it, fewest values last.
 enum class Strategy { edge, worker, process, slots, cover };
 inline constexpr std::array kStrategies{Strategy::edge, Strategy::worker, Strategy::process, Strategy::slots,
                                         Strategy::cover};
@@ -24,7 +24,7 @@ inline constexpr std::array kEncodings{Encoding::f32, Encoding::f64,   Encoding:
 
 std::string_view to_name(Strategy strategy) noexcept;
 std::string_view to_name(Encoding encoding) noexcept;
-/// These throw UsageError that lists the known names.
+/// These functions throw UsageError that lists the known names.
 Strategy strategy_from(std::string_view name);
 Encoding encoding_from(std::string_view name);
 
@@ -50,7 +50,7 @@ constexpr double rounding(Encoding encoding) noexcept {
 constexpr bool sends_ids(Strategy strategy) noexcept {
   return strategy == Strategy::edge || strategy == Strategy::worker || strategy == Strategy::process;
 }
-/// Returns whether a job can send values so: those that need slots do not go with ids.
+/// Returns whether a job can send values in this way: encodings that need slots do not go with ids.
 constexpr bool go_together(Strategy strategy, Encoding encoding) noexcept {
   return !needs_slots(encoding) || !sends_ids(strategy);
 }
@@ -58,40 +58,41 @@ constexpr bool go_together(Strategy strategy, Encoding encoding) noexcept {
 struct ValueSize {
   std::uint64_t bits;
 
-  /// Returns how many whole bytes so many values take.
+  /// Returns the number of whole bytes that `values` take.
   constexpr std::uint64_t bytes(std::uint64_t values) const noexcept { return (values * bits + 7) / 8; }
 };
 constexpr ValueSize value_size(Strategy strategy, Encoding encoding) noexcept {
   return {value_bits(encoding) + (sends_ids(strategy) ? 32 : 0)};
 }
 
-/// Says how a link cuts payload into frames. All counts are bytes.
+/// The way in which a link cuts payload into frames. All counts are bytes.
 struct Framing {
   std::string_view name;
   std::uint32_t payload;    ///< most payload that a frame carries
-  std::uint32_t overhead;   ///< what every frame adds: preamble, headers, checksums, gap
-  std::uint32_t first;      ///< added to the first frame of a message
-  std::uint32_t last;       ///< added to the last frame of a message
-  std::uint32_t alignment;  ///< a message's last frame is padded to this
-  bool stream;              ///< messages share frames, as in TCP
+  std::uint32_t overhead;   ///< bytes that every frame adds: preamble, headers, checksums, gap
+  std::uint32_t first;      ///< bytes added to the first frame of a message
+  std::uint32_t last;       ///< bytes added to the last frame of a message
+  std::uint32_t alignment;  ///< multiple to which a message's last frame is padded
+  bool stream;              ///< whether messages share frames, as in TCP
 };
 
-/// Ethernet, IEEE 802.3: preamble and delimiter 8, header 14, frame check 4, gap 12; a frame with preamble
-/// and gap is never shorter than 84.
+/// The bytes that Ethernet adds to a frame (IEEE 802.3): preamble and delimiter 8, header 14, frame check 4,
+/// gap 12; a frame with preamble and gap is never shorter than 84.
 inline constexpr std::uint32_t kEthernetBytes = 8 + 14 + 4 + 12;
 inline constexpr std::uint32_t kSmallestFrameBytes = 84;
-/// IPv4 (RFC 791) 20 and TCP with the timestamps option (RFC 9293, RFC 7323) 32.
+/// The bytes of headers of TCP: IPv4 (RFC 791) 20 and TCP with the timestamps option (RFC 9293, RFC 7323) 32.
 inline constexpr std::uint32_t kTcpBytes = 20 + 32;
-/// RoCE v2 (InfiniBand Architecture Specification 1.4, annex A17; chapter 9): IPv4 20, UDP 8, base transport
-/// header 12, invariant CRC 4; the first packet of an RDMA write has an extended header of 16, the last one
-/// of a write with immediate 4 more. Payload is padded to 4.
+/// The bytes of headers of RoCE v2 (InfiniBand Architecture Specification 1.4, annex A17; chapter 9): IPv4
+/// 20, UDP 8, base transport header 12, invariant CRC 4; the first packet of an RDMA write has an extended
+/// header of 16, the last one of a write with immediate 4 more. Payload is padded to 4.
 inline constexpr std::uint32_t kRoceBytes = 20 + 8 + 12 + 4;
-/// Our own header behind Ethernet's in the dpdk backend: region, offset, length, sequence, acknowledgement,
-/// immediate. No IP, or, with --dpdk-udp, IPv4 20 and UDP 8 ahead of it.
+/// The bytes of our own header behind Ethernet's in the dpdk backend: region, offset, length, sequence,
+/// acknowledgement, immediate. It has no IP, or, with --dpdk-udp, IPv4 20 and UDP 8 ahead of it.
 inline constexpr std::uint32_t kDpdkHeaderBytes = 32;
 inline constexpr std::uint32_t kDpdkUdpBytes = 20 + 8 + kDpdkHeaderBytes;
 
-/// RoCE's packets carry the largest power of two that fits the Ethernet MTU: 1024 of 1500, 4096 of 9000.
+/// The framings. RoCE's packets carry the largest power of two that fits the Ethernet MTU: 1024 of 1500, 4096
+/// of 9000.
 inline constexpr std::array kFramings{
     Framing{"tcp1500", 1500 - kTcpBytes, kEthernetBytes + kTcpBytes, 0, 0, 1, true},
     Framing{"tcp9000", 9000 - kTcpBytes, kEthernetBytes + kTcpBytes, 0, 0, 1, true},
@@ -108,14 +109,15 @@ static_assert(kFramings[0].payload == 1448 && kFramings[0].payload + kFramings[0
 std::uint64_t wire_bytes(const Framing& framing, std::uint64_t payload_bytes,
                          std::uint64_t messages = 1) noexcept;
 
-/// "1G", "2.5G", "100M" (powers of ten, G, M, K or T) as bits per second. Throws UsageError.
+/// Converts "1G", "2.5G", "100M" (powers of ten, G, M, K or T) to bits per second. Throws UsageError.
 std::uint64_t line_rate_bits(std::string_view text);
 
 constexpr double seconds_at(std::uint64_t wire_bytes, std::uint64_t bits_per_s) noexcept {
   return static_cast<double>(wire_bytes) * 8 / static_cast<double>(bits_per_s);
 }
 
-/// Values from every process (row) to every process (column); the diagonal is what stays in the process.
+/// The numbers of values from every process (row) to every process (column); those of the diagonal stay in
+/// the process.
 class Traffic {
  public:
   explicit Traffic(int processes = 0)
@@ -125,7 +127,7 @@ class Traffic {
   std::uint64_t at(std::size_t from, std::size_t to) const noexcept {
     return values_[from * processes_ + to];
   }
-  /// Returns how many values each process sends to others, with `with_self` also to itself.
+  /// Returns the number of values that each process sends to others, with `with_self` also to itself.
   std::vector<std::uint64_t> sent(bool with_self) const;
 
  private:
@@ -133,21 +135,22 @@ class Traffic {
   std::vector<std::uint64_t> values_;
 };
 
-/// The traffic of one iteration in figures. `_max` of values and payload: of the process that sends most.
-/// Each process sends one message to each peer, which is the smallest number.
+/// The traffic of one iteration in figures. `_max` of values and payload: those of the process that sends
+/// most. Each process sends one message to each peer, which is the smallest number.
 struct Volume {
   std::uint64_t values_sent_total = 0;
   std::uint64_t values_sent_max = 0;
   double values_sent_mean = 0;
   std::uint64_t payload_bytes_total = 0;
   std::uint64_t payload_bytes_max = 0;
-  /// [framing]: of the process and direction (sending or receiving) with the most bytes. Links carry both
+  /// Wire bytes of the process and direction (sending or receiving) with the most bytes. Links carry both
   /// directions at the same time.
   std::array<std::uint64_t, kFramings.size()> wire_bytes_max{};
   std::array<std::uint64_t, kFramings.size()> wire_bytes_total{};
 };
 
-/// `with_self` also counts what processes send to themselves, as the tables of 2015 did.
+/// Computes the volume. `with_self` also counts the values that processes send to themselves, as the tables
+/// of 2015 did.
 Volume volume(const Traffic& traffic, ValueSize value, bool with_self = false);
 
 }  // namespace edgewire::plan

@@ -66,7 +66,8 @@ Bins::Bins(topology::WorkerPool& pool, const Tiles& tiles, std::uint32_t sources
   pool.for_each(tiles.columns(), [&](int, std::uint64_t c) { cells[c] = thin_cells(tiles, c, sources); });
   strips_.resize((sources + std::uint64_t{kStripWidth} - 1) / kStripWidth);
   std::vector<std::uint64_t> first_sources(strips_.size() + 1);
-  std::vector<std::vector<std::uint64_t>> before(tiles.columns());  // [column][cell]: edges of the strip
+  // Edges of the strip before a cell, [column][cell].
+  std::vector<std::vector<std::uint64_t>> before(tiles.columns());
   for (std::size_t c = 0; c < tiles.columns(); ++c) {
     auto& thin = thin_.emplace_back();
     std::uint64_t end = begins_.back();

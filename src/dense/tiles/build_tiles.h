@@ -24,28 +24,30 @@
 
 namespace edgewire::tiles {
 
-/// A worker gets at least so many columns, if their width allows. Workers then finish at about the same time.
+/// The least number of columns of a worker, if their width allows. Workers then finish at about the same
+/// time.
 inline constexpr std::uint64_t kColumnsPerWorker = 8;
 
 /// Limits of the size of tiles. With them, the values that a sweep reads and the accumulators that it adds to
 /// stay in the caches of a core.
 struct TileSizes {
   std::uint32_t column_width = kColumnWidth;
-  std::uint32_t strip_width = kStripWidth;  ///< divides kStripWidth
-  std::uint32_t narrow_sources = 1U << 13;  ///< whose values fit in the L1 cache; such tiles may get large
+  std::uint32_t strip_width = kStripWidth;  ///< width of a strip, which divides kStripWidth
+  /// Number of sources whose values fit in the L1 cache; such tiles may get large.
+  std::uint32_t narrow_sources = 1U << 13;
 
-  /// Sizes for these caches and messages (all in bytes): the source values of a strip take a quarter of the
-  /// L2 cache, the accumulators of a column take half of it.
+  /// Returns sizes for these caches and messages (all in bytes): the source values of a strip take a quarter
+  /// of the L2 cache, the accumulators of a column take half of it.
   static TileSizes for_caches(std::uint64_t l1_bytes, std::uint64_t l2_bytes,
                               std::uint64_t message_bytes = sizeof(float)) noexcept;
 };
 
-/// Takes tiles as they are built, so that they need not all be in memory.
+/// A receiver of tiles as they are built, so that they need not all be in memory.
 class TileSink {
  public:
   virtual ~TileSink() = default;
-  /// `tiles`: those that were built since the last call, by column; they are gone when this returns. What it
-  /// throws is passed on.
+  /// Takes the tiles that were built since the last call, by column; they are gone when this returns. An
+  /// exception is passed on.
   virtual void take(const Tiles& tiles) = 0;
 };
 
@@ -59,7 +61,7 @@ Tiles build_tiles(topology::WorkerPool& pool, const plan::EdgeReader& reader,
                   const TileSizes& sizes = {});
 /// Builds the same tiles for a sink, which takes them before they have more than `budget` bytes together with
 /// the edges that are dealt to columns at a time, and at the end. The edges dealt at a time, and the tiles
-/// made of them, take 0.35 bytes an edge at most, and 28 bytes a source, but 22 MB at least.
+/// made of them, take at most 0.35 bytes an edge and 28 bytes a source, but at least 22 MB.
 void build_tiles(topology::WorkerPool& pool, const plan::EdgeReader& reader,
                  std::span<const std::uint32_t> column_bounds, const TileSizes& sizes, TileSink& sink,
                  std::uint64_t budget);

@@ -13,7 +13,8 @@ constexpr std::size_t kBlock = NumberReader::kBlock;
 constexpr unsigned kWordBits = 16, kByteBits = 8;
 constexpr std::size_t kLanes = 8, kRows = kBlock / kLanes;
 
-// The first byte of a block. With exceptions, their count and the number of their high bits follow.
+// The bits of the first byte of a block. With exceptions, their count and the number of their high bits
+// follow.
 constexpr unsigned kWidthBits = 0x1f, kPlusOne = 0x20, kExceptions = 0x40;
 
 using Lanes [[gnu::vector_size(kLanes * sizeof(std::uint16_t))]] = std::uint16_t;
@@ -23,9 +24,9 @@ constexpr std::size_t bytes_of_bits(std::size_t bits) { return (bits + kByteBits
 
 /// The way in which a block is written.
 struct Choice {
-  unsigned width = 0;       ///< low bits of each number
-  unsigned extra = 0;       ///< high bits of an exception
-  unsigned exceptions = 0;  ///< how many
+  unsigned width = 0;       ///< number of low bits of each number
+  unsigned extra = 0;       ///< number of high bits of an exception
+  unsigned exceptions = 0;  ///< number of exceptions
 };
 
 /// Returns the choice that takes the fewest bytes.
@@ -66,7 +67,7 @@ void put_exceptions(const std::array<std::uint16_t, kBlock>& numbers, const Choi
   if (bits > 0) code.push_back(static_cast<std::byte>(pending));
 }
 
-/// Number i is in lane i % kLanes, at bit i / kLanes * width of it.
+/// Packs the numbers. Number i is in lane i % kLanes, at bit i / kLanes * width of it.
 void put_packed(const std::array<std::uint16_t, kBlock>& numbers, unsigned width,
                 std::vector<std::byte>& code) {
   std::array<std::uint16_t, kBlock + kLanes> words{};
@@ -156,7 +157,7 @@ bool NumberReader::decode_block(std::uint16_t* out) noexcept {
   if (width > kWordBits) return false;
   std::size_t bytes = 1, count = 0;
   unsigned extra = 0;
-  if ((head & kExceptions) != 0) {  // what is read here may be slack
+  if ((head & kExceptions) != 0) {  // the bytes that are read here may be slack
     count = std::to_integer<std::size_t>(next_[1]);
     extra = std::to_integer<unsigned>(next_[2]);
     if (extra > kWordBits - width) return false;

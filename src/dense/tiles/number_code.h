@@ -21,13 +21,13 @@ void encode_numbers(std::span<const std::uint16_t> numbers, std::vector<std::byt
 /// The number of bytes behind a code that a NumberReader may read. It ignores them.
 inline constexpr std::size_t kNumberSlack = 4;
 
-/// Takes numbers from a code. It stays within the code and its slack, whatever the bytes are.
+/// A reader of the numbers of a code. It stays within the code and its slack, whatever the bytes are.
 class NumberReader {
  public:
   static constexpr std::size_t kBlock = 128;
   static constexpr std::size_t kMostTaken = 15 * kBlock;
 
-  /// `code` stays where it is.
+  /// Makes a reader. `code` stays where it is.
   explicit NumberReader(std::span<const std::byte> code) noexcept
       : next_(code.data()), end_(code.data() + code.size()) {}
   /// Returns the next `count` numbers, at most kMostTaken, which stay until the next call. The number in
@@ -45,8 +45,8 @@ class NumberReader {
 
   const std::byte* next_;
   const std::byte* end_;
-  static constexpr std::size_t kMargin = 8;      ///< numbers, in front of all
-  std::size_t at_ = kMargin, filled_ = kMargin;  ///< in numbers_
+  static constexpr std::size_t kMargin = 8;      ///< numbers in front of all
+  std::size_t at_ = kMargin, filled_ = kMargin;  ///< places in numbers_
   std::array<std::uint16_t, kMargin + kMostTaken + kBlock> numbers_{};
 };
 

@@ -27,8 +27,8 @@ Tiles::Tiles(std::span<const std::uint32_t> column_bounds, std::span<const Size>
 }
 
 void Tiles::move_to(topology::WorkerPool& pool, std::span<const int> nodes) {
-  std::map<int, std::uint64_t> words;  // by node
-  std::vector<std::uint64_t> starts;   // of each column in the memory of its node
+  std::map<int, std::uint64_t> words;  // words by node
+  std::vector<std::uint64_t> starts;   // start of each column in the memory of its node
   for (std::size_t c = 0; c < columns(); ++c) {
     starts.push_back(words[nodes[c]]);
     words[nodes[c]] += bytes(c) / sizeof(std::uint16_t);

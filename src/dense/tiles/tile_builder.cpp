@@ -16,30 +16,30 @@ namespace edgewire::tiles {
 
 namespace {
 
-/// Edges of a tile at most. A tile grows to this size when it has few sources, so that their values fit in
+/// The most edges of a tile. A tile grows to this size when it has few sources, so that their values fit in
 /// the L1 cache. This constant and the next two were chosen by measurement (Zen 4).
 constexpr std::uint32_t kTileEdges = 1 << 20;
-/// A tile with more sources stops to grow at so many edges for each destination. Beyond that, fewer sources
-/// gain more than larger bundles.
+/// The number of edges for each destination at which a tile with more sources stops growing. Beyond that,
+/// fewer sources gain more than larger bundles.
 constexpr std::uint32_t kEdgesPerDestination = 16;
 constexpr std::uint32_t kLeastTileEdges = 1 << 12;
 constexpr std::uint32_t kPieceWidth = 1024;
-constexpr std::uint64_t kLeastWidth = 4096;  ///< of a column or strip, even if the cache is small
+constexpr std::uint64_t kLeastWidth = 4096;  ///< least width of a column or strip, even if the cache is small
 constexpr std::uint64_t kPieceEdges = 1 << 17;
 static_assert(kLeastWidth % kPieceWidth == 0 && kPieceWidth % plan::kRowBlock == 0);
-/// A band has at most this part of all edges. Its pairs of 4 bytes then take 0.2 bytes for each edge of the
-/// graph. Nor do its pairs take more than so many bytes for each source: then pairs and tiles of a band take
-/// less than the values of the vertices, which come later.
+/// The largest part of all edges in a band, as its inverse. Its pairs of 4 bytes then take 0.2 bytes for each
+/// edge of the graph. The most bytes of its pairs for each source: then pairs and tiles of a band take less
+/// than the values of the vertices, which come later.
 constexpr std::uint64_t kBandShare = 20, kBandBytesOfSource = 16;
 constexpr std::uint64_t kLeastBandEdges = 3 << 20;
-/// About how many bytes an edge without its weight takes in a tile.
+/// The approximate bytes of an edge without its weight in a tile.
 constexpr std::uint64_t kTileBytesOfEdge = 3;
 
 constexpr std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
-/// `Pair`: with weights or without.
+/// The builder. `Pair`: with weights or without.
 template <class Pair>
 class TileBuilder {
  public:
@@ -78,7 +78,7 @@ class TileBuilder {
   }
 
  private:
-  /// Returns how many edges a band has at most, unless a block of rows has more.
+  /// Returns the most edges of a band, unless a block of rows has more.
   std::uint64_t band_edges() const {
     return std::max(std::min(edges_ / kBandShare, kBandBytesOfSource * reader_.sources() / sizeof(Pair)),
                     kLeastBandEdges);
@@ -246,7 +246,7 @@ class TileBuilder {
   std::uint64_t columns_, edges_;
   std::deque<Worker> workers_;
   std::vector<Piece> pieces_;
-  std::vector<Range> ranges_;  ///< [piece of the band * columns + column]
+  std::vector<Range> ranges_;  ///< ranges, [piece of the band * columns + column]
   Tiles tiles_;
 };
 

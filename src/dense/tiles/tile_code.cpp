@@ -17,19 +17,19 @@ namespace {
 /// bytes of heads, the words follow as they are.
 struct CodeHeader {
   std::uint32_t words = 0;
-  std::uint32_t heads = 0, keys = 0, firsts = 0, rests = 0;  ///< bytes of each stream
+  std::uint32_t heads = 0, keys = 0, firsts = 0, rests = 0;  ///< numbers of bytes of the streams
 };
 static_assert(sizeof(CodeHeader) == 20);
 
-/// This bit of the second word of a tile's head says that the others of each bundle ascend, and are stored as
-/// gaps.
+/// The bit of the second word of a tile's head that says that the others of each bundle ascend, and are
+/// stored as gaps.
 constexpr std::uint16_t kGaps = 0x8000;
 
 constexpr std::uint64_t kMostWordsPerByte = 256;
 constexpr std::uint32_t kBundlesAtOnce = 128;
 static_assert(kBundlesAtOnce * (kBundle - 1) <= NumberReader::kMostTaken);
 
-/// Small differences in either direction become small numbers.
+/// Folds a difference: small ones in either direction become small numbers.
 constexpr std::uint16_t fold(std::uint16_t difference) noexcept {
   return static_cast<std::uint16_t>(difference << 1 ^ ((difference >> 15) != 0 ? 0xffff : 0));
 }
@@ -82,7 +82,7 @@ void append(const void* data, std::size_t bytes, std::vector<std::byte>& code) {
   code.insert(code.end(), begin, begin + bytes);
 }
 
-constexpr std::uint32_t kAtOnce = 4;  ///< others that fit in a register
+constexpr std::uint32_t kAtOnce = 4;  ///< number of others that fit in a register
 
 /// Sets the others of a bundle, a multiple of kAtOnce, from the first one and the gaps between them. A
 /// product with kOnes adds up four numbers of 16 bits: each becomes the sum of itself and those before it.
@@ -105,7 +105,7 @@ struct Numbers {
   const std::uint16_t* keys;
   const std::uint16_t* firsts;
   const std::uint16_t* rests;
-  std::uint16_t key = 0, first = 0;  ///< of the bundle before
+  std::uint16_t key = 0, first = 0;  ///< key and first other of the bundle before
 };
 
 template <std::uint32_t Others, bool Gaps>
@@ -134,7 +134,7 @@ constexpr std::array<SetBundles, sizeof...(Sizes)> by_others(std::integer_sequen
   return {&set_bundles<Sizes + 1, Gaps>...};
 }
 
-/// Takes tiles out of the streams.
+/// A decoder that takes tiles out of the streams.
 class TileDecoder {
  public:
   TileDecoder(const CodeHeader& header, std::span<const std::byte> streams) noexcept

@@ -24,7 +24,7 @@ struct Pair {
   std::uint16_t destination;
 };
 static_assert(sizeof(Pair) == 4);
-/// The same with its weight, a float or a double.
+/// An edge with its weight, a float or a double.
 template <class Weight>
 struct WeightedPair {
   std::uint16_t source;
@@ -66,7 +66,7 @@ class PairRuns {
   }
 
  private:
-  std::vector<std::span<const Pair>> runs_;  ///< none empty
+  std::vector<std::span<const Pair>> runs_;  ///< runs, none empty
   std::uint64_t pairs_ = 0;
 };
 
@@ -102,10 +102,10 @@ inline void copy_bundle(const std::uint16_t* words, std::uint16_t* out) {
   std::memcpy(out, copied.data(), sizeof copied);
 }
 
-/// Turns pairs (Pair or WeightedPair) into bundles. One per worker.
+/// Turns pairs (Pair or WeightedPair) into bundles. There is one for each worker.
 template <class Pair>
 class TileEncoder {
-  /// If there are no weights, there is a vector of them all the same, an empty one.
+  /// The type of weights. If there are none, their vector is empty.
   using Weight = std::conditional_t<kHasWeight<Pair>, typename WeightOf<Pair>::Type, float>;
 
  public:
@@ -136,10 +136,11 @@ class TileEncoder {
   static constexpr std::size_t kFewEdges = 1 << 19;
   struct Group {
     std::uint16_t key;
-    std::uint32_t end;  ///< of its others
+    std::uint32_t end;  ///< end of its others
   };
 
-  /// Leaves in places_ where the sources of each destination go if the tile pulls.
+  /// Returns whether pulling is cheaper. Leaves in places_ the places of each destination's sources for a
+  /// tile that pulls.
   bool pull_is_cheaper(const PairRuns<Pair>& runs, std::uint32_t width) {
     if (runs.pairs() < width)
       return false;  // few bundles of more than one edge either way; this is faster to build
@@ -161,7 +162,7 @@ class TileEncoder {
     return bundles;
   }
 
-  /// Counts the bundles of a tile that pushes, about.
+  /// Estimates the number of bundles of a tile that pushes.
   static std::uint64_t count_sources(const PairRuns<Pair>& runs) {
     std::uint64_t sources = 1;
     std::uint16_t before = runs.first_source();
@@ -222,7 +223,7 @@ class TileEncoder {
     out[2] = static_cast<std::uint16_t>(sizes);
     struct Place {
       std::uint16_t* next;
-      std::uint16_t* whole_end;  ///< before it, kBundle words fit into what is yet to be written
+      std::uint16_t* whole_end;  ///< place before which kBundle words fit into the rest to be written
     };
     std::array<Place, kBundle + 1> places{};
     for (std::uint32_t size = 1; size <= kBundle; ++size) {
@@ -243,7 +244,7 @@ class TileEncoder {
         const auto size = static_cast<std::size_t>(end - others);
         Place& place = places[size];
         *place.next = group.key;
-        if (place.next < place.whole_end)  // what is too much is overwritten by the next bundles
+        if (place.next < place.whole_end)  // the next bundles overwrite the excess
           copy_bundle(others, place.next + 1);
         else
           std::copy_n(others, size, place.next + 1);
@@ -257,7 +258,7 @@ class TileEncoder {
   /// Writes the weights behind the bundles of `tile`, which end at `out`, in the order of their others.
   std::uint16_t* write_weights(std::uint16_t* tile, std::uint16_t* out) const {
     tile[1] |= sizeof(Weight) == sizeof(float) ? kFloatWeights : kDoubleWeights;
-    std::array<std::uint16_t*, kBundle + 1> places{};  // by bundle size
+    std::array<std::uint16_t*, kBundle + 1> places{};  // places by bundle size
     for_each_size(tile, [&](std::uint32_t size, std::size_t bundles) {
       places[size] = out;
       out += bundles * size * kWeightWords<Weight>;
@@ -273,11 +274,11 @@ class TileEncoder {
     return out;
   }
 
-  std::vector<std::uint32_t> places_;  ///< by destination
+  std::vector<std::uint32_t> places_;  ///< places by destination
   std::vector<Group> groups_ = std::vector<Group>(kStripWidth);
   std::size_t group_count_ = 0;
   std::vector<std::uint16_t> others_;
-  std::vector<Weight> weights_;  ///< of the edges of others_, if they have any
+  std::vector<Weight> weights_;  ///< weights of the edges of others_, if they have any
 };
 
 }  // namespace edgewire::tiles

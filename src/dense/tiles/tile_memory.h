@@ -1,4 +1,5 @@
-// Memory of a worker while it builds tiles: for the edges that it distributes, and for the finished tiles.
+// The memory of a worker while it builds tiles: for the edges that it distributes, and for the finished
+// tiles.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 
 namespace edgewire::tiles {
 
-/// Pairs (Pair or WeightedPair) that one worker dealt to the columns, for each column in the order in which
+/// Pairs (Pair or WeightedPair) that one worker deals to the columns, for each column in the order in which
 /// they came.
 template <class Pair>
 class DealtPairs {
@@ -24,7 +25,7 @@ class DealtPairs {
   /// Adds the edges from `source` of the strip to `addresses` (see partition::ColumnAddresses). `weights`: of
   /// these edges, if they have any.
   void add(std::uint16_t source, std::span<const std::uint32_t> addresses, const double* weights) {
-    Pair** const places = next_.data();  // does not move, which the compiler cannot know
+    Pair** const places = next_.data();  // the array does not move, which the compiler cannot know
     for (const auto address : addresses) {
       const std::uint32_t column = address >> partition::kOffsetBits;
       Pair* next = places[column];
@@ -32,7 +33,7 @@ class DealtPairs {
         next = new_chunk(column);
       Pair pair{source, static_cast<std::uint16_t>(address)};
       if constexpr (kHasWeight<Pair>) pair.weight = static_cast<decltype(pair.weight)>(*weights++);
-      std::memcpy(next, &pair, sizeof pair);  // one store
+      std::memcpy(next, &pair, sizeof pair);  // this is one store
       __builtin_prefetch(next + 16, 1);
       places[column] = next + 1;
     }
@@ -61,8 +62,8 @@ class DealtPairs {
 
  private:
   static constexpr std::uint64_t kChunkPairs = 4096 / sizeof(Pair);
-  static constexpr std::uint64_t kBlockChunks = 512;  ///< a huge page
-  using Chunk = std::array<Pair, kChunkPairs>;        ///< begins at a multiple of its size
+  static constexpr std::uint64_t kBlockChunks = 512;  ///< chunks of a block, which is a huge page
+  using Chunk = std::array<Pair, kChunkPairs>;  ///< part of a block, which begins at a multiple of its size
 
   Pair* new_chunk(std::uint32_t column) {
     if (chunks_used_ == blocks_.size() * kBlockChunks)
@@ -72,8 +73,8 @@ class DealtPairs {
     return chunks_[column].emplace_back(chunk.data());
   }
 
-  std::vector<Pair*> next_;                 ///< by column
-  std::vector<std::vector<Pair*>> chunks_;  ///< by column
+  std::vector<Pair*> next_;                 ///< next pairs by column
+  std::vector<std::vector<Pair*>> chunks_;  ///< chunks by column
   std::vector<topology::NodeMemory> blocks_;
   std::uint64_t chunks_used_ = 0;
 };
@@ -82,7 +83,7 @@ class DealtPairs {
 /// memory only after it was written to.
 class TileMemory {
  public:
-  /// `edges`: about how many edges the tiles will hold.
+  /// Makes the memory. `edges`: the approximate number of edges of the tiles.
   explicit TileMemory(std::uint64_t edges)
       : block_words_(std::clamp<std::uint64_t>(edges * 2, 1 << 11, 1 << 24)) {}
 
@@ -104,7 +105,7 @@ class TileMemory {
     }
     return blocks_[open_].next;
   }
-  /// Keeps what was written between the start of the last reserve() and `end`.
+  /// Keeps the words between the start of the last reserve() and `end`.
   void keep_to(std::uint16_t* end) { blocks_[open_].next = end; }
 
   void move_to(std::vector<topology::NodeMemory>& memory) {

@@ -13,9 +13,9 @@ namespace {
 
 /// A tile, which lies in a cell of the matrix. A cell may have several.
 struct PlacedTile {
-  std::uint32_t x = 0, strip = 0;  ///< of the cell: the column's place in the group, and the strip
+  std::uint32_t x = 0, strip = 0;  ///< place of the column in the group, and the strip
   TileOrder::Step step;
-  std::uint64_t position = 0;  ///< on the curve
+  std::uint64_t position = 0;  ///< position on the curve
 };
 
 /// Adds a tile to steps, of which the last one may go on.
