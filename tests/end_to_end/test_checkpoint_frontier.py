@@ -137,7 +137,7 @@ def kept(run, tmp_path):
 def test_labels_of_another_run_are_refused(edgewire, path, kept, tmp_path):
     other = reference.write_graph(tmp_path / "other.ew", graphs.make("path"))
     for command in (["cdlp", other], ["bc", path], ["pagerank", path]):
-        assert f"{kept}: the checkpoint is of another run: cdlp, graph " in edgewire.refused(*command, "--resume", kept)
+        assert f"{kept}: the checkpoint is of another computation: cdlp, graph " in edgewire.refused(*command, "--resume", kept)
     edgewire.ok("bc", path, "--samples", 8, "--checkpoint", tmp_path / "sums", "--every", 4)
     for options in (["--samples", 9], ["--samples", 8, "--seed", 2], ["--samples", 8, "--endpoints"]):
         assert "something else: bc, sources 8 " in edgewire.refused("bc", path, *options, "--resume", tmp_path / "sums")

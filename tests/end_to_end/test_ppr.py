@@ -156,7 +156,7 @@ def test_a_checkpoint_goes_on_with_the_same_sources_only(edgewire, random_graph,
     rest = edgewire.ok("ppr", path, "--sources", 3, "--iterations", 9, "--deterministic", "-o", "-", "--resume", folder)
     np.testing.assert_allclose(read_ranks(rest)[1], read_ranks(whole)[1], rtol=1e-6)
     line = edgewire.refused("ppr", path, "--sources", 4, "--resume", folder)
-    assert "the checkpoint is of another run" in line
+    assert "the checkpoint is of another computation" in line
 
 
 @pytest.mark.sanitize

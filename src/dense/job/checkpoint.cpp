@@ -177,8 +177,8 @@ ResumedState resume(const Checkpointed& of, const std::string& folder) {
     if (other != manifest.text())
       throw Error(fmt::format("{}: the processes see different checkpoints", folder));
   if (manifest.what != what(of))
-    throw Error(fmt::format("{}: the checkpoint is of another run: {}; this one: {}", folder, manifest.what,
-                            what(of)));
+    throw Error(fmt::format("{}: the checkpoint is of another computation: {}; this run: {}", folder,
+                            manifest.what, what(of)));
   ResumedState state;
   state.iteration = manifest.iteration;
   const auto rank = static_cast<std::uint32_t>(of.bootstrap.rank());
