@@ -5,19 +5,19 @@
 
 namespace edgewire::kernels {
 
-/// Says why a run ended.
+/// The reason why a run ended.
 enum class Ending {
-  iterations,  ///< as many as were asked for
-  tolerance,   ///< the values changed by less than the tolerance
-  stalled      ///< their change has not fallen for ten iterations: rounding hides any progress
+  iterations,  ///< after as many as were asked for
+  tolerance,   ///< because the values changed by less than the tolerance
+  stalled      ///< because their change has not fallen for ten iterations: rounding hides any progress
 };
 
-/// Decides, after each iteration, whether the values have changed little enough.
+/// The decision, after each iteration, whether the values have changed little enough.
 class Convergence {
  public:
-  /// `tolerance`: of the sum of all changes.
+  /// Begins a run. `tolerance`: the limit of the sum of all changes.
   explicit Convergence(double tolerance) : tolerance_(tolerance) {}
-  /// Returns whether the run ends. `change`: that of the iteration, in sum.
+  /// Returns whether the run ends. `change`: the sum of the changes in the iteration.
   bool reached(double change) {
     constexpr int kPatience = 10;
     without_progress_ = change < least_ ? 0 : without_progress_ + 1;
@@ -32,8 +32,8 @@ class Convergence {
 
  private:
   double tolerance_;
-  double least_ = std::numeric_limits<double>::infinity();  ///< change so far
-  int without_progress_ = 0;                                ///< iterations since then
+  double least_ = std::numeric_limits<double>::infinity();  ///< least change so far
+  int without_progress_ = 0;                                ///< number of iterations since then
   Ending ending_ = Ending::iterations;
 };
 

@@ -23,15 +23,16 @@
 
 namespace edgewire::kernels {
 
-/// Distances from a source, as Sssp says what they are: `Distance` is float, double or std::uint64_t.
+/// The kernel of distances from a source, as Sssp defines them: `Distance` is float, double or std::uint64_t.
 template <class Distance>
 class DeltaStepping {
  public:
   /// The size of a record for Options::record_bytes.
   static constexpr std::size_t kRecordBytes = FrontierJob<Distance>::kRecordBytes;
 
-  /// Memory: a distance for each vertex that the process knows, and one more for each boundary vertex. Throws
-  /// UsageError when the job has smaller records, or weights where the program has none.
+  /// Makes the kernel. Memory: a distance for each vertex that the process knows, and one more for each
+  /// boundary vertex. Throws UsageError when the job has smaller records, or weights where the program has
+  /// none.
   DeltaStepping(frontier::Job& job, const Sssp<Distance>& program)
       : job_(job),
         program_(program),
@@ -62,7 +63,8 @@ class DeltaStepping {
     }
     const auto relax = [this](const FrontierRow& row, const auto& tell) {
       const Distance way = distance(row.vertex);
-      if (program_.bucket(way) < search_.step()) return false;  // it has fallen, and was relaxed there
+      // The distance has fallen, and was relaxed there.
+      if (program_.bucket(way) < search_.step()) return false;
       relax_row(row, way, tell);
       return true;
     };
@@ -82,7 +84,7 @@ class DeltaStepping {
   }
 
  private:
-  /// A worker hears of a way to a vertex.
+  /// A worker's reaction to a way to a vertex.
   struct Fall {
     DeltaStepping& all;
     /// Where the compiler chose otherwise, it took 1.5 times as long.
@@ -90,7 +92,7 @@ class DeltaStepping {
       return lower(all.distances_[v], offered, all.search_.is_shared());
     }
   };
-  static constexpr std::size_t kAhead = 16;  ///< distances that are fetched before they are read
+  static constexpr std::size_t kAhead = 16;  ///< number of distances that are fetched before they are read
 
   struct InBucket {
     const DeltaStepping& all;
@@ -119,7 +121,7 @@ class DeltaStepping {
         tell(targets[e], offered);
     }
   }
-  /// Throws the same in all processes.
+  /// Throws Error where a distance is too long, the same one in all processes.
   void refuse_too_long() {
     constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t vertex = kNone;
@@ -136,8 +138,9 @@ class DeltaStepping {
   frontier::SuperstepLog log_;
   FrontierJob<Distance> search_;
   topology::NodeMemory memory_;
-  std::span<Distance> distances_;  ///< [KnownNumber]: tentative, the lowest that is known here
-  std::vector<Distance> told_;     ///< [KnownNumber of a boundary vertex, from 0]: what its owner was told
+  std::span<Distance> distances_;  ///< tentative distances, the lowest that are known here, [KnownNumber]
+  /// Distances that owners were told of, [KnownNumber of a boundary vertex, from 0].
+  std::vector<Distance> told_;
 };
 
 extern template class DeltaStepping<float>;

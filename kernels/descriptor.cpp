@@ -19,31 +19,31 @@ constexpr std::uint64_t kId = sizeof(PlainId);
 // The bytes of memory are constants of a prediction. The comments on memory in the kernels' headers say where
 // they come from.
 
-/// bfs has levels, and the two lists of a frontier.
+/// The memory of bfs: levels, and the two lists of a frontier.
 constexpr ShareBytes kBreadthFirst{.owned = 8};
-/// sssp has the lowest distance that is known, and for a boundary vertex also the one that was sent; values
-/// of the result, and lists.
+/// The memory of sssp: the lowest distance that is known, and for a boundary vertex also the one that was
+/// sent; values of the result, and lists.
 constexpr ShareBytes kShortestPaths{.owned = 20, .boundary = 16};
-/// wcc has the forest and the labels.
+/// The memory of wcc: the forest and the labels.
 constexpr ShareBytes kComponents{.owned = 4 + kId, .boundary = 4};
-/// bc has paths and shares of all, sums, scores, those of the result, which come when the list of unvisited
-/// vertices is gone, and the order in which vertices were reached. It also has who has told of them, twice
-/// while a level is put together.
+/// The memory of bc: paths and shares of all, sums, scores, those of the result, which come when the list of
+/// unvisited vertices is gone, and the order in which vertices were reached. Beside these the processes that
+/// have told of them, twice while a level is put together.
 constexpr ShareBytes kBetweenness{.owned = 44, .boundary = 24, .told = 16};
-/// cdlp has labels of all, the next ones, and those of the result.
+/// The memory of cdlp: labels of all, the next ones, and those of the result.
 constexpr ShareBytes kLabels{.owned = 3 * kId, .boundary = kId};
-/// InRows has the sources of in-edges by vertex, which become rows of known vertices.
+/// The memory of InRows: the sources of in-edges by vertex, which become rows of known vertices.
 constexpr ShareBytes kInRows{.owned = 8, .in_edge = kId};
-/// scc has labels, those of the result, counts of edges both ways, and RestRows without edges. It also has
-/// sides of all vertices, and which vertices of others have edges that are kept.
+/// The memory of scc: labels, those of the result, counts of edges both ways, and RestRows without edges. It
+/// also has sides of all vertices, and which vertices of others have edges that are kept.
 constexpr ShareBytes kStrong{.owned = 32 + 3 * kId, .boundary = 5 + kId};
-/// lcc has heads and numbers of oriented rows, for each known vertex. Later it has cells of a worker, ids of
-/// BoundaryRows, the rows that are to come and go, and credits.
+/// The memory of lcc: heads and numbers of oriented rows, for each known vertex. Later it has cells of a
+/// worker, ids of BoundaryRows, the rows that are to come and go, and credits.
 constexpr ShareBytes kOriented{.owned = 24, .boundary = 24},
     kIntersected{.owned = 4 + kId, .boundary = 12 + kId, .told = 12}, kCredits{.owned = 8, .boundary = 8};
 
-/// Returns the bytes of rows of lcc that travel at a time, out and in. `hubs`: it adds bits of hubs, as many
-/// as the rows that are there.
+/// Returns the bytes of rows of lcc that travel at a time, out and in. `hubs`: whether to add bits of hubs,
+/// as many as the rows take.
 std::uint64_t travelling_rows(const GraphShares& graph, const ProcessShare& share, bool hubs) {
   constexpr std::uint64_t kLeastBatch = 1 << 18, kMostBatch = 1 << 22, kWord = sizeof(PlainId),
                           kBitsOfHub = 4, kMostBits = 64 << 20;
@@ -55,8 +55,8 @@ std::uint64_t travelling_rows(const GraphShares& graph, const ProcessShare& shar
          (hubs ? std::min(kMostBits, kBitsOfHub * (entries + batch)) : 0);
 }
 
-/// Returns the rest of the memory of lcc, or of tc, which takes edges for ones without direction and keeps no
-/// credits. Where edges have a direction, InRows are there while rows are oriented.
+/// Returns the rest of the memory of lcc, or of tc, which treats edges as undirected and keeps no credits.
+/// Where edges have a direction, InRows are there while rows are oriented.
 template <bool kOfTc>
 std::uint64_t triangles(const GraphShares& graph, const ProcessShare& share) {
   constexpr std::uint64_t kEntry = 4, kBothWays = 1;
@@ -66,7 +66,7 @@ std::uint64_t triangles(const GraphShares& graph, const ProcessShare& share) {
   return (kEntry + kBothWays) * share.edges + std::max(kInRows.of(share), later);
 }
 
-/// Returns the memory of a kernel that takes the same in graphs of all kinds.
+/// Returns the memory of a kernel that takes the same memory in graphs of all kinds.
 constexpr KernelMemory same(const ShareBytes& bytes) { return {.symmetric = bytes, .directed = bytes}; }
 /// Returns the memory of a kernel that finds triangles.
 constexpr KernelMemory of_triangles(std::uint64_t (*more)(const GraphShares&, const ProcessShare&)) {

@@ -1,4 +1,4 @@
-// This file says of each kernel what is known before it is made: a row for each, in descriptor.cpp.
+// This file has the facts of each kernel that are known before it is made: a row for each, in descriptor.cpp.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,24 @@ namespace edgewire::kernels {
 
 /// The share of a graph that one process has.
 struct ProcessShare {
-  std::uint64_t owned = 0;     ///< vertices
-  std::uint64_t edges = 0;     ///< edges out of them
-  std::uint64_t in_edges = 0;  ///< edges into them
-  std::uint64_t boundary = 0;  ///< vertices of others that its edges lead to
-  std::uint64_t told = 0;      ///< pairs of an owned vertex and a process that has it in its boundary
-  /// The same two where a process knows the sources of edges into its vertices, too.
+  std::uint64_t owned = 0;     ///< number of owned vertices
+  std::uint64_t edges = 0;     ///< number of edges out of them
+  std::uint64_t in_edges = 0;  ///< number of edges into them
+  std::uint64_t boundary = 0;  ///< number of vertices of others that its edges lead to
+  std::uint64_t told = 0;  ///< number of pairs of an owned vertex and a process that has it in its boundary
+  /// The last two where a process knows the sources of edges into its vertices, too.
   std::uint64_t boundary_both = 0, told_both = 0;
 };
 
-/// A graph and what each of its processes has of it.
+/// A graph and the share of each process.
 struct GraphShares {
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;
-  bool symmetric = false;  ///< every edge is stored both ways
+  bool symmetric = false;  ///< whether every edge is stored both ways
   std::vector<ProcessShare> processes;
 };
 
-/// The bytes of memory for one of each.
+/// The bytes of memory for one item of each kind.
 struct ShareBytes {
   std::uint64_t owned = 0, boundary = 0, told = 0, edge = 0, in_edge = 0;
 
@@ -47,10 +47,10 @@ struct ShareBytes {
 
 /// The memory that a kernel takes in a process, beside that of its job.
 struct KernelMemory {
-  ShareBytes symmetric{}, directed{};  ///< in graphs that store every edge both ways, and in others
-  bool follows_rows = true;            ///< rows of known vertices are there, too
-  bool both_ways = false;              ///< in directed graphs it knows the sources of in-edges, too
-  /// Returns what else it takes; or null.
+  ShareBytes symmetric{}, directed{};  ///< bytes in graphs that store every edge both ways, and in others
+  bool follows_rows = true;            ///< whether rows of known vertices take memory, too
+  bool both_ways = false;              ///< whether it knows the sources of in-edges in directed graphs, too
+  /// Returns the rest of its memory; or null.
   std::uint64_t (*more)(const GraphShares&, const ProcessShare&) = nullptr;
 };
 
@@ -63,12 +63,12 @@ struct CountedRun {
 
 struct Descriptor {
   std::string_view name;
-  /// It passes over all edges in each iteration, and sends the values of a plan. The others follow a
+  /// Whether it passes over all edges in each iteration, and sends the values of a plan. The others follow a
   /// frontier, and send records.
   bool dense = false;
-  bool has_source = false;      ///< it starts at a vertex
-  bool has_iterations = false;  ///< it is asked for a number of iterations
-  /// Counts what a run must send. `source`: has a meaning where has_source. Null for dense kernels.
+  bool has_source = false;      ///< whether it starts at a vertex
+  bool has_iterations = false;  ///< whether it takes a number of iterations
+  /// Counts the records that a run must send. `source` matters where has_source. Null for dense kernels.
   FrontierCount (*count)(const graph::GraphFile&, const CountedRun&, VertexId source) = nullptr;
   KernelMemory memory{};  ///< memory of a kernel that follows a frontier
 };
@@ -82,8 +82,8 @@ const Descriptor& descriptor_of(std::string_view kernel);
 /// such source.
 FrontierCount count_of(const CountedRun& run, const graph::GraphFile& graph);
 
-/// Throws UsageError where processes own edges, or would choose: a kernel that follows a frontier needs
-/// owners of vertices.
+/// Throws UsageError where processes own edges, or the ownership is to be chosen: a kernel that follows a
+/// frontier needs owners of vertices.
 void check_frontier_ownerships(std::string_view kernel, const std::vector<std::string>& ownerships);
 
 }  // namespace edgewire::kernels

@@ -7,8 +7,8 @@
 namespace edgewire::kernels {
 
 /// The one label that may have more than half of all weight, found in one pass without a table: the vote of
-/// Boyer and Moore (MJRTY, a fast majority vote algorithm, 1981), with weights. Whether it has more than half
-/// is for a second pass to say.
+/// Boyer and Moore (MJRTY, a fast majority vote algorithm, 1981), with weights. A second pass decides whether
+/// it has more than half.
 class LeadingLabel {
  public:
   void add(PlainId label, std::uint64_t weight) noexcept {
@@ -21,7 +21,7 @@ class LeadingLabel {
       lead_ = weight - lead_;
     }
   }
-  /// Adds what a pass over other labels has found.
+  /// Adds the result of a pass over other labels.
   void add(const LeadingLabel& other) noexcept { add(other.label_, other.lead_); }
   PlainId label() const noexcept { return label_; }
 

@@ -1,4 +1,4 @@
-// Which options of the dense kernels make sense.
+// This file checks the options of the dense kernels.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -26,9 +26,9 @@ void check(const PageRankOptions& options, bool weighted) {
 }
 
 void check_sources(std::span<const VertexId> sources, const graph::GraphFile& graph) {
-  if (sources.empty()) throw UsageError("sources: there are none");
+  if (sources.empty()) throw UsageError("sources: name at least one vertex");
   if (std::ranges::adjacent_find(sources, std::greater_equal<>()) != sources.end())
-    throw UsageError("sources: they are not in ascending order, each once");
+    throw UsageError("sources: they must be in ascending order, each once");
   if (sources.back() >= graph.vertices())
     throw UsageError(fmt::format("sources: {} is no vertex of {}, which has {}", PlainId{sources.back()},
                                  graph.path(), graph.vertices()));
@@ -37,7 +37,7 @@ void check_sources(std::span<const VertexId> sources, const graph::GraphFile& gr
 void Restarts::check(const graph::GraphFile& graph) const {
   check_sources(vertices, graph);
   if (!shares.empty() && shares.size() != vertices.size())
-    throw UsageError(fmt::format("{} shares for {} sources", shares.size(), vertices.size()));
+    throw UsageError(fmt::format("shares: there are {} for {} sources", shares.size(), vertices.size()));
 }
 
 std::vector<double> relative_shares(std::vector<double> shares) {

@@ -21,7 +21,7 @@ namespace edgewire::kernels {
 void check(const PageRankOptions& options, bool weighted);
 
 struct RankTotals {
-  double dangling = 0, change = 0;  ///< rank without edges; L1 of the last step
+  double dangling = 0, change = 0;  ///< rank of dangling vertices; L1 change of the last step
 };
 
 /// Returns 1 / out-degree, or 1 / sum of the weights; 0 for dangling vertices. Throws Error, see
@@ -37,7 +37,7 @@ Offered inverse_degree(const graph::Row& row, bool weighted) {
 template <class Offered>
 struct PageRank : tiles::WeightedSum<Offered> {
   using Value = double;
-  using Constant = Offered;  ///< 1 / out-degree, 0 for dangling vertices
+  using Constant = Offered;  ///< inverse of the out-degree, 0 for dangling vertices
   using Message = Offered;
   using Totals = RankTotals;
 
@@ -48,7 +48,7 @@ struct PageRank : tiles::WeightedSum<Offered> {
   void check(const graph::GraphFile& graph, bool weighted) const {
     kernels::check(options, weighted);
     if (n != static_cast<double>(graph.vertices()))
-      throw UsageError("the vertices of PageRank are not as many as those of " + graph.path());
+      throw UsageError("the number of vertices of PageRank is not that of " + graph.path());
   }
   double start(const graph::Row&) const { return start_rank(); }
   Constant constant(const graph::Row& row) const { return inverse_degree<Offered>(row, options.weighted); }
@@ -67,7 +67,7 @@ struct PageRank : tiles::WeightedSum<Offered> {
     return rank;
   }
   Totals first_totals(std::span<const double> ranks, std::span<const Constant> inverse_degrees) const {
-    // Ranks that are still the same are multiplied, not added: that rounds once, and counting is quick.
+    // Equal ranks are multiplied, not added: that rounds once, and counting is quick.
     std::uint64_t dangling = 0, same = 0;
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       const auto is_dangling = static_cast<unsigned>(inverse_degrees[i] == 0);
@@ -81,7 +81,7 @@ struct PageRank : tiles::WeightedSum<Offered> {
   }
   bool done(const Totals& totals) { return convergence.reached(totals.change); }
   double largest() const { return options.form_2015 ? n : 1; }
-  /// Returns the same for the messages of a vertex. With weights they may be far from 1 in either direction.
+  /// Returns the largest message of a vertex. With weights they may be far from 1 in either direction.
   double largest(Constant inverse_degree) const {
     return options.weighted && inverse_degree > 0 ? largest() * static_cast<double>(inverse_degree)
                                                   : largest();

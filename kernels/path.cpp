@@ -14,8 +14,8 @@ constexpr PlainId kNone = Bfs::kNoParent;
 
 void refuse_circle() { throw Error("the parents of vertices lead round in a circle"); }
 
-/// Returns the vertices before `vertex` as far as this process knows them: the last one is the source, one of
-/// another process, or kNone. In a circle they are more than there are.
+/// Returns the vertices before `vertex` as far as this process knows them: the last one is the source, a
+/// vertex of another process, or kNone. In a circle they are more than the graph has.
 std::vector<VertexId> follow(const frontier::Job& job, std::span<const PlainId> parents, VertexId source,
                              VertexId vertex) {
   std::vector<VertexId> piece;
@@ -29,7 +29,7 @@ std::vector<VertexId> follow(const frontier::Job& job, std::span<const PlainId> 
 
 }  // namespace
 
-/// Returns the path. In each round the owner of the last vertex that is known says which ones lie before it.
+/// Returns the path. In each round the owner of the last vertex that is known sends the ones before it.
 std::vector<VertexId> path_to(frontier::Job& job, std::span<const PlainId> parents, VertexId source,
                               VertexId target) {
   job.expect_vertex(source);

@@ -23,10 +23,11 @@ void check_sources(std::span<const VertexId> sources, const graph::GraphFile& gr
 /// no part is too small for a float.
 std::vector<double> relative_shares(std::vector<double> shares);
 
-/// Where personalised ranks start, and return to. Does not own them.
+/// The sources where personalised ranks start, and to which they return. It does not own them.
 struct Restarts {
-  std::span<const VertexId> vertices{};  ///< the sources, at least one, in ascending order
-  std::span<const double> shares{};      ///< one for each, as relative_shares() has them; empty: all are 1
+  std::span<const VertexId> vertices{};  ///< sources, at least one, in ascending order
+  /// Shares of the sources, as relative_shares() returns them; empty: all are 1.
+  std::span<const double> shares{};
 
   /// Throws UsageError, see check_sources(), or when there are not as many shares as sources.
   void check(const graph::GraphFile& graph) const;
@@ -42,7 +43,7 @@ struct Restarts {
   }
 };
 
-/// The program: as PageRank, but a vertex knows its share of what returns to the sources.
+/// The program: as PageRank, but a vertex knows its share of the rank that returns to the sources.
 template <class Offered>
 struct Ppr : tiles::WeightedSum<Offered> {
   using Value = double;
@@ -53,7 +54,7 @@ struct Ppr : tiles::WeightedSum<Offered> {
   using Message = Offered;
   using Totals = RankTotals;
 
-  /// What `all` points to outlives it. `form_2015` does not apply.
+  /// Makes the program. The arrays of `all` outlive it. `form_2015` does not apply.
   Ppr(const PageRankOptions& asked, const Restarts& all)
       : options(asked), restarts(all), shares(all.sum()), convergence(asked.tolerance) {}
 
@@ -70,7 +71,7 @@ struct Ppr : tiles::WeightedSum<Offered> {
   Message message(double rank, Constant constant) const {
     return static_cast<Message>(rank * static_cast<double>(constant.inverse_degree));
   }
-  /// Returns what no edge brings to a source whose share is 1.
+  /// Returns the rank that no edge brings to a source whose share is 1.
   double prepare(const Totals& last) const {
     const double d = options.damping;
     return (1 - d + d * last.dangling) / shares;
@@ -91,7 +92,7 @@ struct Ppr : tiles::WeightedSum<Offered> {
 
   PageRankOptions options;
   Restarts restarts;
-  double shares;  ///< the sum of all
+  double shares;  ///< sum of all shares
   Convergence convergence;
 };
 

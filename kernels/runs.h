@@ -1,4 +1,4 @@
-// The loops of our programs, compiled once, with all optimization.
+// The loops of our programs, which are compiled once, with all optimization.
 #pragma once
 
 #include "edgewire/program.h"

@@ -1,4 +1,4 @@
-// Numbers far beyond what a double can be: of shortest paths, a grid has more than 1e300.
+// Numbers far beyond the range of doubles: a grid has more than 1e300 shortest paths.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 
 namespace edgewire::kernels {
 
-/// mantissa * 2^exponent, not negative. Each operation rounds as one of doubles does, and never to 0 or
-/// infinity.
+/// A number mantissa * 2^exponent, not negative. Each operation rounds as one of doubles does, and never to 0
+/// or infinity.
 struct Scaled {
-  double mantissa = 0;        ///< a number from 1 to below 2; or 0
-  std::int64_t exponent = 0;  ///< any where the mantissa is 0
+  double mantissa = 0;        ///< number from 1 to below 2; or 0
+  std::int64_t exponent = 0;  ///< any number where the mantissa is 0
 
   Scaled() = default;
-  /// Takes a finite number that is not negative.
+  /// Makes one of a finite number that is not negative.
   explicit Scaled(double number) {
     int power = 0;
     const double part = std::frexp(number, &power);
@@ -38,7 +38,7 @@ struct Scaled {
   }
   /// Returns the nearest double; infinity if it is too large.
   explicit operator double() const noexcept {
-    constexpr std::int64_t kFar = 4096;  // beyond all doubles
+    constexpr std::int64_t kFar = 4096;  // exponent beyond all doubles
     return std::ldexp(mantissa, static_cast<int>(std::min(std::max(exponent, -kFar), kFar)));
   }
 
@@ -48,7 +48,7 @@ struct Scaled {
     const Scaled& more = a.exponent < b.exponent ? b : a;
     const Scaled& less = a.exponent < b.exponent ? a : b;
     const std::int64_t apart = more.exponent - less.exponent;
-    if (apart > kMantissaBits + 2) return more;  // less than half of its last bit
+    if (apart > kMantissaBits + 2) return more;  // `less` is below half of the last bit
     const double shift = std::bit_cast<double>(static_cast<std::uint64_t>(kBias - apart) << kMantissaBits);
     return from(more.mantissa + less.mantissa * shift, more.exponent);
   }
@@ -77,7 +77,7 @@ inline bool is_too_many(const Scaled&) noexcept { return false; }
 inline double add_shared(double& sum, double more) noexcept {
   return std::atomic_ref(sum).fetch_add(more, std::memory_order_relaxed);
 }
-/// Adds in the same way. A worker that adds holds the exponent for so long, and others wait.
+/// Adds in the same way. A worker that adds holds the exponent meanwhile, and others wait.
 inline Scaled add_shared(Scaled& sum, const Scaled& more) noexcept {
   constexpr std::int64_t kHeld = std::numeric_limits<std::int64_t>::min();
   const std::atomic_ref<std::int64_t> exponent(sum.exponent);

@@ -23,10 +23,10 @@ struct Spmv : tiles::WeightedSum<Offered> {
   struct Constant {};
   using Message = Offered;
   struct Totals {
-    double too_large = 0;  ///< vertices whose value is no finite number of type Offered
+    double too_large = 0;  ///< number of vertices whose value is no finite number of type Offered
   };
 
-  /// `vector`: x by vertex, which outlives it; empty: all are 1.
+  /// Makes the program. `vector`: x by vertex, which outlives it; empty: all are 1.
   explicit Spmv(std::span<const double> vector) : x(vector) {}
 
   /// Throws UsageError, see DenseRun.

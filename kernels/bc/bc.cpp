@@ -25,7 +25,7 @@ Bc::Bc(frontier::Job& job, const BcOptions& options)
 }
 
 void Bc::resume(std::vector<double> scores) {
-  if (scores.size() != sums_.scores.size()) throw Error("there are scores of other vertices");
+  if (scores.size() != sums_.scores.size()) throw Error("the scores are those of other vertices");
   sums_.scores = std::move(scores);
 }
 

@@ -1,10 +1,10 @@
-// Betweenness centrality: on how many of the shortest paths that start at some sources does a vertex lie?
-// (Brandes: "A faster algorithm for betweenness centrality", Journal of Mathematical Sociology 25, 2001.)
+// Betweenness centrality: the number of shortest paths from some sources on which a vertex lies. (Brandes: "A
+// faster algorithm for betweenness centrality", Journal of Mathematical Sociology 25, 2001.)
 //
 // From each source, in the order of distances, sigma[v] is the number of shortest paths from the source to v:
 // the sum of sigma over the predecessors of v, whose edges to v are the last ones of such paths. Then
-// backward, delta[v] is what v has of the paths from this source to all others, the dependency on v. Its
-// score is the sum of delta over all sources. The share of a path to v is what the path carries, for v as a
+// backward, delta[v] is the share of v in the paths from this source to all others, the dependency on v. Its
+// score is the sum of delta over all sources. The share of a path to v is the value of the path, for v as a
 // target and for those targets behind v to which it goes on:
 //
 //   share[v] = (1 + delta[v]) / sigma[v] = 1 / sigma[v] + sum of share[w]
@@ -12,7 +12,7 @@
 // over the edges from v to vertices w of which it is a predecessor. So delta[v] is sigma[v] times that sum.
 //
 // bc_levels.h searches level by level, with all workers and processes; bc_weighted.h where paths have the
-// least sum of weights, with one worker. bc_by_source.h has each worker search from sources of its own.
+// least sum of weights, with one worker. by_source.h lets each worker search from sources of its own.
 // scaled.h counts more paths than doubles can.
 #pragma once
 
@@ -28,18 +28,18 @@
 
 namespace edgewire::kernels {
 
-/// Searches from several sources add to these sums.
+/// The sums to which searches from several sources add.
 struct BcSums {
-  std::vector<double> scores;                          ///< [local number]
-  std::vector<frontier::Superstep> forward, backward;  ///< [level]
+  std::vector<double> scores;                          ///< scores, [local number]
+  std::vector<frontier::Superstep> forward, backward;  ///< supersteps, [level]
 };
 
-/// Searches forward and backward from one source after the other.
+/// A search forward and backward from one source after the other.
 class BcSearch {
  public:
   virtual ~BcSearch() = default;
-  /// Adds the paths that start at this vertex to `sums`, whose scores are there. Returns false, and adds
-  /// nothing to scores, where there are more paths than it can count. Collective; throws Error.
+  /// Adds the paths that start at this vertex to `sums`, whose scores have their size. Returns false, and
+  /// adds nothing to scores, where there are more paths than it can count. Collective; throws Error.
   virtual bool add(VertexId source, BcSums& sums) = 0;
 };
 
@@ -48,9 +48,9 @@ class Bc {
   /// The values of Superstep::kind.
   static constexpr std::uint64_t kForward = 0, kBackward = 1;
 
-  /// Memory: that of BcLevels<double>, and from the first source on from which more than 1e300
-  /// shortest paths lead to a vertex, that of BcLevels<Scaled>. Where paths are weighted, it is that
-  /// of weighted_search(), and the job is of one thread. `job` outlives it. Throws Error.
+  /// Makes the kernel. Memory: that of BcLevels<double>, and from the first source on from which more than
+  /// 1e300 shortest paths lead to a vertex, that of BcLevels<Scaled>. Where paths are weighted, it is that of
+  /// weighted_search(), and the job has one thread. `job` outlives it. Throws Error.
   explicit Bc(frontier::Job& job, const BcOptions& options = {});
 
   /// Sets scores(), to which run() adds, to those of an earlier run. Throws Error when there are not as many.
@@ -64,14 +64,14 @@ class Bc {
       std::span<const VertexId> sources,
       const std::function<void(std::size_t)>& after_source = [](std::size_t) {});
 
-  /// [local number]: the sum over all sources and all targets t other than the vertex and the source of the
-  /// share of the shortest paths from source to t on which the vertex lies.
+  /// Returns the scores by local number: the sum over all sources and all targets t other than the vertex and
+  /// the source of the share of the shortest paths from source to t on which the vertex lies.
   const std::vector<double>& scores() const noexcept { return sums_.scores; }
 
  private:
   frontier::Job& job_;
   BcOptions options_;
-  std::unique_ptr<BcSearch> search_;  ///< counts in doubles until these cannot count the paths
+  std::unique_ptr<BcSearch> search_;  ///< search that counts in doubles until these cannot count the paths
   BcSums sums_;
 };
 
@@ -81,13 +81,13 @@ class Bc {
 bool betweenness_pulls(std::uint64_t frontier, std::uint64_t edges, std::uint64_t unvisited, int processes);
 
 struct BcScale {
-  double sources = 1;  ///< the factor of vertices where paths start
-  double others = 1;   ///< the factor of all other vertices
+  double sources = 1;  ///< factor of vertices where paths start
+  double others = 1;   ///< factor of all other vertices
 };
-/// Returns what scores are multiplied by to be shares of all paths, as NetworkX 3.6 has it with
+/// Returns the factors that make scores shares of all paths, as NetworkX 3.6 defines them with
 /// normalized=True: they are divided by the number of pairs of a source and a target that a vertex could be
-/// between; with `endpoints` it may be one of them. `samples`: how many sources were drawn, so that scores
-/// are an estimate; 0: none, all vertices count as sources.
+/// between; with `endpoints` it may be one of them. `samples`: the number of sources that were drawn, so that
+/// scores are an estimate; 0: none, all vertices count as sources.
 BcScale normalized_scale(std::uint64_t vertices, bool endpoints, std::uint64_t samples);
 /// Multiplies the scores of this process, [local number]; or those of all vertices, [vertex], where
 /// `of_all`. `sources`: in order.

@@ -14,7 +14,7 @@ namespace edgewire::kernels {
 
 namespace {
 
-constexpr std::uint64_t kBytesOfAVertex = 40;  // the memory of a worker's search and scores for each vertex
+constexpr std::uint64_t kBytesOfAVertex = 40;  // bytes of a worker's search and scores for each vertex
 
 class BcSearcher final : public frontier::Searcher {
  public:
@@ -50,7 +50,7 @@ bool BcBySource::chosen(const frontier::SearchPlan& plan, const BcOptions& optio
   return options.deterministic || options.weighted || frontier::Searches::apart(plan, kBytesOfAVertex);
 }
 
-/// Adds up as a tree: process p takes the sums of processes 2p + 1 and 2p + 2, and so on.
+/// The sums add up as a tree: process p takes the sums of processes 2p + 1 and 2p + 2, and so on.
 BcBySource::BcBySource(frontier::Job& job, const BcOptions& options)
     : job_(job), in_order_(options.deterministic), searches_(job, [options](frontier::Job& alone) {
         return std::make_unique<BcSearcher>(alone, options);
@@ -64,7 +64,8 @@ BcBySource::BcBySource(frontier::Job& job, const BcOptions& options)
     std::vector<double> sums = own_sums();
     for (const tasks::Ref& ref : theirs) {
       const tasks::Result found = co_await task.take(ref);
-      if (found.bytes.size() != sums.size() * sizeof(double)) throw Error("a process has other sums");
+      if (found.bytes.size() != sums.size() * sizeof(double))
+        throw Error("a process has sent sums of other vertices");
       for (std::size_t v = 0; v < sums.size(); ++v) {
         double more = 0;
         std::memcpy(&more, &found.bytes[v * sizeof more], sizeof more);
@@ -87,7 +88,7 @@ std::vector<double> BcBySource::own_sums() const {
 
 void BcBySource::resume(std::vector<double> scores) {
   if (scores.size() != (job_.rank() == 0 ? job_.graph().vertices() : 0))
-    throw Error("there are scores of other vertices");
+    throw Error("the scores are those of other vertices");
   before_ = std::move(scores);
 }
 

@@ -21,16 +21,16 @@ class BcBySource {
   /// are in order or paths weighted, since Bc of several workers knows neither.
   static bool chosen(const frontier::SearchPlan& plan, const BcOptions& options);
 
-  /// `job` was made for tasks, and outlives this. Collective. Throws Error, also where weights are asked for
-  /// and the graph has none, or one that is not above 0.
+  /// Makes the kernel. `job` was made for tasks, and outlives this. Collective. Throws Error, also where
+  /// weights are asked for and the graph has none, or one that is not above 0.
   BcBySource(frontier::Job& job, const BcOptions& options);
-  /// Does what Bc::resume() does, before the first run(). `scores`: those that scores() has had.
+  /// Does the same as Bc::resume(), before the first run(). `scores`: the former result of scores().
   void resume(std::vector<double> scores);
-  /// Does what Bc::run() does. It may be called again; no worker begins with these sources before
-  /// all have ended with those of the call before. `later`: sources of the calls that follow, of which the
-  /// progress tells, too.
+  /// Does the same as Bc::run(). It may be called again; no worker begins with these sources before all have
+  /// ended with those of the call before. `later`: the number of sources of the calls that follow, which the
+  /// progress counts, too.
   std::vector<frontier::Superstep> run(std::span<const VertexId> sources, std::size_t later = 0);
-  /// The scores of all vertices at rank 0; elsewhere it holds nothing.
+  /// Returns the scores of all vertices at rank 0; elsewhere nothing.
   const std::vector<double>& scores() const noexcept { return scores_; }
 
  private:
@@ -40,7 +40,7 @@ class BcBySource {
   bool in_order_;
   frontier::Searches searches_;
   tasks::FunctionId sums_;
-  std::vector<double> before_;  ///< at rank 0: the scores of an earlier run
+  std::vector<double> before_;  ///< scores of an earlier run, at rank 0
   std::vector<double> scores_;
 };
 

@@ -7,7 +7,8 @@ namespace edgewire::kernels {
 
 namespace {
 
-constexpr std::uint64_t kRecordEdges = 5;  // edges that are followed in the time of a record to a process
+// Number of edges that are followed in the time of a record to a process.
+constexpr std::uint64_t kRecordEdges = 5;
 
 }  // namespace
 
@@ -60,8 +61,7 @@ bool BcLevels<Number>::count_paths() {
   return !too_many_;
 }
 
-/// Adds to numbers that several workers share, unless there is one `alone`, and returns what was there
-/// before.
+/// Adds to numbers that several workers share, unless there is one `alone`, and returns the value before.
 template <class Number>
 struct Adder {
   Number* numbers;
@@ -75,8 +75,8 @@ struct Adder {
   }
 };
 
-/// Each vertex of the level adds its sigma to its unvisited targets; owners get what was added elsewhere. A
-/// vertex that its owner has visited before is no news there, and has no share on the way back.
+/// Pushes a level: each vertex adds its sigma to its unvisited targets; owners get what was added elsewhere.
+/// A vertex that its owner has visited before is no news there, and has no share on the way back.
 template <class Number>
 auto BcLevels<Number>::push_paths(Level& level) -> List {
   struct Hear {
@@ -104,8 +104,8 @@ auto BcLevels<Number>::push_paths(Level& level) -> List {
       &level.told);
 }
 
-/// Each unvisited vertex adds up sigma of its predecessors on the level. Its targets are its sources, too,
-/// since the graph stores every edge both ways.
+/// Pulls a level: each unvisited vertex adds up sigma of its predecessors on the level. Its targets are its
+/// sources, too, since the graph stores every edge both ways.
 template <class Number>
 auto BcLevels<Number>::pull_paths(Level& level) -> List {
   in_level_.add_all(level.vertices);
@@ -148,16 +148,16 @@ void BcLevels<Number>::accumulate() {
     });
 }
 
-/// Returns whether the next level pushes its shares into the level. Processes go back the way on which they
-/// have come: nothing more need be told. A process alone takes the side with fewer edges.
+/// Returns whether the next level pushes its shares into the level. Processes go back the way that they have
+/// come, so nothing more must be told. A process alone takes the side with fewer edges.
 template <class Number>
 bool BcLevels<Number>::pushes_back(const Level& level, const Level& next) const {
   if (!job_.is_only()) return level.pulled;
   return job_.graph().symmetric() && next.out_edges < level.out_edges;
 }
 
-/// Each vertex of the next level adds its share to its predecessors on this level, whose owners get what was
-/// added to mirrors.
+/// Pushes shares: each vertex of the next level adds its share to its predecessors on this level, whose
+/// owners get what was added to mirrors.
 template <class Number>
 void BcLevels<Number>::push_shares(const Level& level, const List& next) {
   in_level_.add_all(level.vertices);
@@ -184,8 +184,8 @@ void BcLevels<Number>::push_shares(const Level& level, const List& next) {
   set_shares(level.vertices, shares_);  // until now, they were sums
 }
 
-/// Each vertex of the level adds up the shares of its targets, which owners have sent. Those targets that
-/// have shares by now are on the next level: no edge leads farther.
+/// Pulls shares: each vertex of the level adds up the shares of its targets, which owners have sent. Those
+/// targets that have shares by now are on the next level: no edge leads farther.
 template <class Number>
 void BcLevels<Number>::pull_shares(const Level& level) {
   steps_.answer(

@@ -27,28 +27,29 @@
 
 namespace edgewire::kernels {
 
-/// Counts paths in a Number: double or Scaled.
+/// The search level by level, which counts paths in a Number: double or Scaled.
 template <class Number>
 class BcLevels final : public BcSearch {
  public:
-  /// Memory: two Numbers for each vertex that the process knows and one for each owned one, 4 bytes for each
-  /// owned one, twice until all paths are counted, and 8 for each process that has it as a neighbour. The job
-  /// has WideRecords; a Scaled takes two. `endpoints`: a path lies on its first and its last vertex, too.
-  /// `job` outlives it.
+  /// Makes the search. Memory: two Numbers for each vertex that the process knows and one for each owned one,
+  /// 4 bytes for each owned one, twice until all paths are counted, and 8 for each process that has it as a
+  /// neighbour. The job has WideRecords; a Scaled takes two. `endpoints`: a path lies on its first and its
+  /// last vertex, too. `job` outlives it.
   BcLevels(frontier::Job& job, bool endpoints);
 
   bool add(VertexId source, BcSums& sums) override;
 
  private:
   using List = std::vector<LocalNumber>;
-  static constexpr std::size_t kAhead = 16;  ///< numbers that are fetched into the cache before they are used
+  /// Number of numbers that are fetched into the cache before they are used.
+  static constexpr std::size_t kAhead = 16;
   struct Level {
-    List vertices;                       ///< of this process
-    std::uint64_t in_all = 0;            ///< the vertices of all processes
-    std::uint64_t out_edges = 0;         ///< the edges out of these
-    bool pulled = false;                 ///< the next level was pulled from this one
-    std::vector<KnownNumber> mirrors{};  ///< the vertices of other processes on a level that was pulled from
-    std::vector<Told> told{};            ///< the records that have pushed the next level to this process
+    List vertices;                       ///< vertices of this process
+    std::uint64_t in_all = 0;            ///< number of vertices of all processes
+    std::uint64_t out_edges = 0;         ///< number of edges out of these
+    bool pulled = false;                 ///< whether the next level was pulled from this one
+    std::vector<KnownNumber> mirrors{};  ///< vertices of other processes on a level that was pulled from
+    std::vector<Told> told{};            ///< records that have pushed the next level to this process
   };
 
   void start(VertexId source);
@@ -73,19 +74,19 @@ class BcLevels final : public BcSearch {
   frontier::Job& job_;
   FrontierJob<Number> steps_;
   bool endpoints_;
-  bool alone_;  ///< there is one worker
+  bool alone_;  ///< whether there is one worker
   BcSums* out_ = nullptr;
   topology::NodeMemory sigma_memory_, shares_memory_, sums_memory_;
   // Arrays are by KnownNumber; with a single process that is the vertex.
-  std::span<Number> sigma_;   ///< the paths to the vertex, as far as this process knows
-  std::span<Number> shares_;  ///< the share of each of these paths; 0: not known
-  std::span<Number> sums_;    ///< [local number]: what a level has pulled, sums of shares
-  SharedBits visited_;        ///< the vertices whose level is known here
-  SharedBits in_level_;       ///< the level whose vertices are looked for among targets; else empty
+  std::span<Number> sigma_;   ///< number of paths to the vertex, as far as this process knows
+  std::span<Number> shares_;  ///< share of each of these paths; 0: not known
+  std::span<Number> sums_;    ///< sums of shares that a level has pulled, [local number]
+  SharedBits visited_;        ///< vertices whose level is known here
+  SharedBits in_level_;       ///< level whose vertices are looked for among targets; else empty
   std::vector<Level> levels_;
-  std::optional<List> unvisited_;      ///< the vertices that the last pull has looked at
-  std::uint64_t unvisited_edges_ = 0;  ///< the edges out of vertices that no process has reached
-  bool too_many_ = false;              ///< a vertex of any process has too many paths
+  std::optional<List> unvisited_;      ///< vertices that the last pull has looked at
+  std::uint64_t unvisited_edges_ = 0;  ///< number of edges out of vertices that no process has reached
+  bool too_many_ = false;              ///< whether a vertex of any process has too many paths
 };
 
 }  // namespace edgewire::kernels

@@ -1,4 +1,4 @@
-// This file has the lists of levels: how one begins, and which vertices are not visited yet.
+// This file has the lists of levels: how one begins, and the vertices that are not visited yet.
 #include <array>
 #include <atomic>
 #include <bit>
@@ -34,8 +34,8 @@ void BcLevels<Number>::start(VertexId source) {
   open_level(std::move(first));
 }
 
-/// Makes these vertices the next level. Returns false when that is nothing in any process, or one has found
-/// too many paths.
+/// Makes these vertices the next level. Returns false when it is empty in all processes, or one has found too
+/// many paths.
 template <class Number>
 bool BcLevels<Number>::open_level(List vertices) {
   // Its rows and sums are read in their order in memory. A short list matters only where rows are on disks.
@@ -72,7 +72,7 @@ auto BcLevels<Number>::unvisited() -> const List& {
     std::erase_if(*unvisited_, [&](LocalNumber v) { return visited_.test(v); });
     return *unvisited_;
   }
-  std::map<std::size_t, List> pieces;  // by their first vertex
+  std::map<std::size_t, List> pieces;  // pieces by their first vertex
   std::mutex mutex;
   job_.for_pieces(job_.owned(), [&](std::size_t first, std::size_t last) {
     List some;
@@ -92,7 +92,7 @@ void BcLevels<Number>::unmark_level(const Level& level) {
   in_level_.clear_words_of(level.mirrors);
 }
 
-/// Runs a superstep and adds what it did to those of the sources before.
+/// Runs a superstep and adds its figures to those of the sources before.
 template <class Number>
 void BcLevels<Number>::record(std::vector<frontier::Superstep>& steps, std::size_t l, std::uint64_t kind,
                               const std::function<void()>& work) {

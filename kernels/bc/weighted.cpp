@@ -18,7 +18,7 @@ namespace edgewire::kernels {
 
 namespace {
 
-/// `Distance` is std::uint64_t or double.
+/// The weighted search. `Distance` is std::uint64_t or double.
 template <class Distance, class Number>
 class WeightedSearch final : public BcSearch {
  public:
@@ -59,11 +59,11 @@ class WeightedSearch final : public BcSearch {
       std::ranges::pop_heap(queue_, std::greater<>());
       const auto [distance, v] = queue_.back();
       queue_.pop_back();
-      if (distance != distances_[v]) continue;  // it has fallen since
+      if (distance != distances_[v]) continue;  // the distance has fallen since
       order_.push_back(v);
       for_each_edge(v, [&, v = v, distance = distance](VertexId target, auto weight) {
         const Distance way = distance + static_cast<Distance>(weight);
-        if (way < distance || way == kUnreached) {  // a whole number has begun at 0 again
+        if (way < distance || way == kUnreached) {  // a whole number has wrapped around
           too_long = true;
           return;
         }
@@ -114,7 +114,7 @@ class WeightedSearch final : public BcSearch {
   void for_each_successor(VertexId v, const Work& work) {
     for_each_edge(v, [&](VertexId target, auto weight) {
       const Distance way = distances_[v] + static_cast<Distance>(weight);
-      // A loop whose weight is lost, and a whole number that begins at 0 again, are no way to go on.
+      // A loop whose weight is lost, and a whole number that has wrapped around, end no shortest path.
       if (way == distances_[target] && way > distances_[v]) work(target);
     });
   }
@@ -146,10 +146,10 @@ class WeightedSearch final : public BcSearch {
   bool endpoints_;
   std::vector<Distance> distances_;
   std::vector<VertexId> order_;                       ///< reached vertices, the nearest first
-  std::vector<std::pair<Distance, VertexId>> queue_;  ///< a heap, the nearest first
-  std::vector<Number> sigma_;                         ///< the paths to the vertex
-  std::vector<Number> shares_;                        ///< the share of each of these paths
-  std::uint64_t followed_ = 0;                        ///< the edges that it has followed
+  std::vector<std::pair<Distance, VertexId>> queue_;  ///< heap, the nearest first
+  std::vector<Number> sigma_;                         ///< number of paths to the vertex
+  std::vector<Number> shares_;                        ///< share of each of these paths
+  std::uint64_t followed_ = 0;                        ///< number of edges that it has followed
 };
 
 }  // namespace

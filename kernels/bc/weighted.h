@@ -9,15 +9,15 @@
 
 namespace edgewire::kernels {
 
-/// Throws Error when the graph has no weights, or an edge of this process one that is not above 0: around a
-/// circle of weight 0 there would be no end of shortest paths.
+/// Throws Error when the graph has no weights, or an edge of this process has one that is not above 0: around
+/// a circle of weight 0 there would be no end of shortest paths.
 void expect_positive_weights(frontier::Job& job);
 
-/// Counts paths in a Number, double or Scaled. Distances are whole where weights are, so that ties are exact;
-/// else doubles, which round once an edge. Memory: 28 bytes for each vertex, 44 where Number is Scaled, and
-/// 16 for each vertex or edge in the queue. All weights are above 0. `alone`: a job of one thread, which
-/// outlives the search. Throws Error when the graph has no weights; add() also when the least distance of a
-/// vertex is too large, or may end with an edge for whose weight it has no digits left.
+/// Makes a search that counts paths in a Number, double or Scaled. Distances are whole where weights are, so
+/// that ties are exact; else doubles, which round once an edge. Memory: 28 bytes for each vertex, 44 where
+/// Number is Scaled, and 16 for each vertex or edge in the queue. All weights are above 0. `alone`: a job of
+/// one thread, which outlives the search. Throws Error when the graph has no weights; add() also when the
+/// least distance of a vertex is too large, or may end with an edge for whose weight it has no digits left.
 template <class Number>
 std::unique_ptr<BcSearch> weighted_search(frontier::Job& alone, bool endpoints);
 

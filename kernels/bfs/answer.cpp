@@ -23,10 +23,11 @@ std::vector<process::Candidate<std::uint64_t>> farthest(const frontier::Job& job
 BfsAnswer answer_of(frontier::Job& job, const Bfs& search, VertexId source, const BfsQuestion& question) {
   const auto& levels = search.levels();
   BfsAnswer answer{.farthest = farthest(job, question.farthest, levels)};
-  // A search that is a task does this within its time. So there is no branch, which nobody could predict.
+  // A search that is a task does this within its measured time. So there is no branch, which nobody could
+  // predict.
   std::uint32_t reached = 0, levels_reached = 0;
   for (const std::uint32_t level : levels) {
-    const std::uint32_t above = level + 1;  // 0 for kNone
+    const std::uint32_t above = level + 1;  // this is 0 for kNone
     levels_reached = std::max(levels_reached, above);
     reached += std::uint32_t{above != 0};
   }

@@ -79,8 +79,8 @@ Bfs::List Bfs::start(VertexId source) {
   return {home.local};
 }
 
-/// A worker hears that a vertex of the frontier has an edge to another one. `kSmallest`: of several such
-/// vertices the smallest one is the parent.
+/// A worker's reaction to an edge from the frontier to a vertex. `kSmallest`: of several such vertices the
+/// smallest one is the parent.
 template <bool kSmallest>
 struct Bfs::Hear {
   Bfs& bfs;
@@ -145,8 +145,8 @@ bool Bfs::claim(KnownNumber v) noexcept {
   return true;
 }
 
-/// Counts what was followed, and returns whether the next superstep is to push, too. Where it is not known
-/// how many edges that one has, few edges before are reason enough.
+/// Counts a superstep, and returns whether the next one should push, too. Where the number of its edges is
+/// not known, few edges before are reason enough.
 bool Bfs::goes_on_after(const Followed& done) {
   if (!counted_) {
     state_.unseen_edges -= done.edges_before;

@@ -9,8 +9,7 @@
 // the whole search. Where the frontier has few edges, the next superstep pushes, and what all processes have
 // followed is known at its end, at no cost.
 //
-// With bfs_by_source.h each worker searches from sources of its own; bfs_answer.h has what people ask of a
-// search besides.
+// With by_source.h each worker searches from sources of its own; answer.h has further answers of a search.
 #pragma once
 
 #include <cstdint>
@@ -35,14 +34,14 @@ class Bfs {
 
   enum class Parents { none, any, smallest };
 
-  /// Sums over all processes. They decide whether the next superstep pulls or pushes.
+  /// The sums over all processes that decide whether the next superstep pulls or pushes.
   struct State {
-    bool pulled = false;               ///< the last superstep pulled
-    std::uint64_t levels = 0;          ///< levels whose vertices are counted here; the frontier is the last
-    std::uint64_t frontier = 0;        ///< its vertices
-    std::uint64_t before = 0;          ///< those of the level before it
-    std::uint64_t frontier_edges = 0;  ///< out of the frontier
-    std::uint64_t unseen_edges = 0;    ///< out of vertices that are not reached yet
+    bool pulled = false;       ///< whether the last superstep pulled
+    std::uint64_t levels = 0;  ///< number of levels whose vertices are counted here; the frontier is the last
+    std::uint64_t frontier = 0;        ///< number of its vertices
+    std::uint64_t before = 0;          ///< number of vertices of the level before it
+    std::uint64_t frontier_edges = 0;  ///< number of edges out of the frontier
+    std::uint64_t unseen_edges = 0;    ///< number of edges out of vertices that are not reached yet
 
     /// Advances to the next level.
     void advance(const Totals& next) {
@@ -53,32 +52,32 @@ class Bfs {
       unseen_edges -= next.edges;
     }
   };
-  /// Returns whether the next superstep pulls, when all that the last one has reached is counted.
+  /// Returns whether the next superstep pulls, when all vertices that the last one has reached are counted.
   static bool wants_pull(const graph::GraphFile& graph, const State& state);
   /// Returns the same where rows are on disks. A row is read as a whole, even if its first edge leads to the
   /// frontier, so the direction counts that reads fewer edges.
   static bool wants_pull_from_disks(const graph::GraphFile& graph, const State& state);
-  /// Returns whether processes that have pushed from this frontier push again, and do not count first what
+  /// Returns whether processes that have pushed from this frontier push again, without counting first what
   /// they have reached.
   static bool goes_on(const graph::GraphFile& graph, const State& state);
 
-  /// Memory: 4 bytes for each owned vertex, and with parents those of an id more; for the smallest ones as
-  /// many for each boundary vertex. 2 bits for each vertex that the process knows, 3 where it pulls, and 2
-  /// more for each owned one; about 2 bytes for each one where the workers of a single process hand over.
-  /// `job` outlives it.
+  /// Makes the kernel. Memory: 4 bytes for each owned vertex, and with parents those of an id more; for the
+  /// smallest ones as many for each boundary vertex. 2 bits for each vertex that the process knows, 3 where
+  /// it pulls, and 2 more for each owned one; about 2 bytes for each one where the workers of a single
+  /// process hand over. `job` outlives it.
   Bfs(frontier::Job& job, Parents parents);
 
-  /// Searches from `source`. It may be called again. `enough`: is asked before each superstep, perhaps
-  /// several times, and answers the same in all processes; where it says true the search ends although more
+  /// Searches from `source`. It may be called again. `enough` is called before each superstep, perhaps
+  /// several times, with the same result in all processes; where it is true the search ends although more
   /// could be reached. Collective; throws Error.
   std::vector<frontier::Superstep> run(VertexId source, const std::function<bool(const State&)>& enough = {});
 
   /// Returns the edges out of all vertices that the last search has reached, in all processes.
   std::uint64_t reached_edges() const noexcept { return job_.graph().edges() - state_.unseen_edges; }
-  /// [local number]: the fewest edges of a path from the source.
+  /// Returns, by local number, the fewest edges of a path from the source.
   const std::vector<std::uint32_t>& levels() const noexcept { return levels_; }
-  /// [local number]: the vertex before it on such a path; the source is its own parent. It is empty unless
-  /// asked for. Parents::any: which one it is of several depends on timing.
+  /// Returns, by local number, the vertex before it on such a path; the source is its own parent. It is empty
+  /// unless asked for. With Parents::any timing decides which one of several it is.
   const std::vector<PlainId>& parents() const noexcept { return parents_; }
 
  private:
@@ -86,7 +85,7 @@ class Bfs {
   using List = std::vector<LocalNumber>;
   template <bool kSmallest>
   struct Hear;
-  /// What edges of this process reach.
+  /// The vertices that edges of this process reach.
   struct Reached {
     std::uint32_t level = kNone;
     PlainId parent = kNoParent;
@@ -107,7 +106,7 @@ class Bfs {
 
   frontier::Job& job_;
   std::uint64_t vertices_ = job_.graph().vertices();
-  bool smallest_;  ///< a parent is the smallest one
+  bool smallest_;  ///< whether a parent is the smallest one
   frontier::SuperstepLog log_;
   FrontierJob<PlainId> search_;
   /// The bits, by KnownNumber, of vertices that this process has not reached, or has not yet named to their
@@ -117,12 +116,12 @@ class Bfs {
   std::vector<Word> isolated_;  ///< bits of the owned vertices without edges; empty until the first pull
   std::vector<std::uint32_t> levels_;
   std::vector<PlainId> parents_;
-  std::vector<Reached>
-      others_;  ///< [KnownNumber of a boundary vertex, from 0]; where parents are the smallest
+  /// Parents of boundary vertices, [KnownNumber, from 0], where parents are the smallest.
+  std::vector<Reached> others_;
   std::function<bool(const State&)> enough_;
-  std::uint32_t level_ = 0;  ///< that of the frontier that a push or a pull begins with
+  std::uint32_t level_ = 0;  ///< level of the frontier that a push or a pull begins with
   State state_;
-  bool counted_ = true;  ///< the frontier is counted in state_
+  bool counted_ = true;  ///< whether the frontier is counted in state_
 };
 
 }  // namespace edgewire::kernels

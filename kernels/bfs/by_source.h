@@ -15,16 +15,16 @@ namespace edgewire::kernels {
 
 struct BfsBySourceOptions {
   Bfs::Parents parents = Bfs::Parents::none;
-  BfsQuestion question{};  ///< question of each search; how many are farthest is as rank 0 says
-  bool keep = false;       ///< what is found, for bring(); as rank 0 says
+  BfsQuestion question{};  ///< question of each search; rank 0 decides the number of farthest ones
+  bool keep = false;       ///< whether to keep the results for bring(), as rank 0 decides
   /// Makes a checksum of the levels of all vertices, after each search.
   std::function<std::uint64_t(std::span<const std::uint32_t> levels)> checksum{};
 };
 
-/// A search finds a level and a parent for each vertex.
+/// The level and the parent of each vertex that a search finds.
 struct BfsFound {
-  std::vector<std::uint32_t> levels;  ///< as Bfs has them
-  std::vector<PlainId> parents;       ///< likewise
+  std::vector<std::uint32_t> levels;  ///< levels as in Bfs
+  std::vector<PlainId> parents;       ///< parents, likewise
 };
 
 class BfsBySource {
@@ -32,28 +32,28 @@ class BfsBySource {
   /// Returns whether workers search apart, see Searches::apart().
   static bool chosen(const frontier::SearchPlan& plan, Bfs::Parents parents);
 
-  /// `job` was made for tasks, and outlives this. Collective; throws Error.
+  /// Makes the kernel. `job` was made for tasks, and outlives this. Collective; throws Error.
   BfsBySource(frontier::Job& job, BfsBySourceOptions options);
 
   /// Searches from all of them. Returns the supersteps of each search, as Searches::run() does. It is called
   /// once. Collective; throws Error.
   std::vector<std::vector<frontier::Superstep>> run(std::span<const VertexId> sources);
 
-  /// Returns at rank 0 what the search from source `number` of the list has found, once. Collective; throws
+  /// Returns at rank 0 the result of the search from source `number` of the list, once. Collective; throws
   /// Error.
   BfsFound bring(std::size_t number);
-  /// The answer for join_answers(): it is empty unless this process has searched from this source.
+  /// Returns the answer for join_answers(), which is empty unless this process has searched from this source.
   const BfsAnswer& answer(std::size_t number) const { return answers_[number]; }
-  /// The checksum is 0 unless this process has searched from this source.
+  /// Returns the checksum, which is 0 unless this process has searched from this source.
   std::uint64_t checksum(std::size_t number) const { return checksums_[number]; }
 
  private:
   class Searcher;
 
   BfsBySourceOptions options_;
-  std::vector<BfsFound> found_;           ///< [number of the source]: of this process
-  std::vector<BfsAnswer> answers_;        ///< likewise
-  std::vector<std::uint64_t> checksums_;  ///< likewise
+  std::vector<BfsFound> found_;           ///< results of this process, [number of the source]
+  std::vector<BfsAnswer> answers_;        ///< answers, likewise
+  std::vector<std::uint64_t> checksums_;  ///< checksums, likewise
   frontier::Searches searches_;
   tasks::FunctionId give_, bring_;
 };

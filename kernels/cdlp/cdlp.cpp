@@ -44,11 +44,11 @@ Cdlp::Cdlp(frontier::Job& job)
 /// the last one had changed is not known.
 void Cdlp::resume(std::uint64_t rounds, std::vector<PlainId> labels) {
   const std::uint64_t vertices = job_.graph().vertices();
-  if (labels.size() != next_.size()) throw Error("there are labels of other vertices");
+  if (labels.size() != next_.size()) throw Error("the labels are those of other vertices");
   for (const PlainId label : labels)
     if (label >= vertices)
       throw Error(
-          fmt::format("one of the labels to go on from is {}: the graph has {} vertices", label, vertices));
+          fmt::format("a label of the checkpoint is {}, but the graph has {} vertices", label, vertices));
   next_ = std::move(labels);
   done_ = rounds;
   first_ = false;
@@ -122,7 +122,7 @@ template <std::size_t Most>
 PlainId Cdlp::winner_of_few(Row out, Row in) const {
   using Slot = VoteTable::Slot;
   std::array<PlainId, Most> heard;
-  heard.fill(kNoVertex);  // no vertex's label
+  heard.fill(kNoVertex);  // kNoVertex is no vertex's label
   std::size_t votes = 0;
   for (const KnownNumber u : out) heard[votes++] = labels_[u];
   for (const KnownNumber u : in) heard[votes++] = labels_[u];
@@ -147,7 +147,7 @@ void Cdlp::count(Worker& worker, Row neighbours) const {
   }
 }
 
-/// Makes the new labels those that neighbours see, in all processes.
+/// Makes the new labels visible to neighbours in all processes.
 void Cdlp::adopt() {
   for (Worker& worker : workers_) worker.leading = {};
   job_.for_each_range([this](int w, LocalNumber first, LocalNumber last) {
@@ -173,7 +173,7 @@ void Cdlp::adopt() {
 }
 
 /// Marks the vertices that vote. Where few labels have changed, their vertices tell their neighbours, which
-/// is less to read than if all looked for news. It needs the rows of all neighbours.
+/// reads less than if all looked for news. It needs the rows of all neighbours.
 void Cdlp::mark_voters() {
   constexpr std::uint64_t kFewer = 16;
   std::uint64_t degree = 0;

@@ -29,29 +29,29 @@ namespace edgewire::kernels {
 
 class Cdlp {
  public:
-  /// Memory: a label, which is an id, and less than a byte for each vertex that the process knows, a label
-  /// for each owned vertex, for each worker at most 8 labels for each edge of the vertex with the most, and
-  /// BothRows. `job` outlives it. Collective; throws Error.
+  /// Makes the kernel. Memory: a label, which is an id, and less than a byte for each vertex that the process
+  /// knows, a label for each owned vertex, for each worker at most 8 labels for each edge of the vertex with
+  /// the most, and BothRows. `job` outlives it. Collective; throws Error.
   explicit Cdlp(frontier::Job& job);
 
-  /// Goes on from the labels of an earlier run, by local number, after so many rounds (1 or more). It is
-  /// called before run(). Collective; throws Error where a label is no vertex.
+  /// Goes on from the labels of an earlier run, by local number, after `rounds` of them (1 or more). Call it
+  /// before run(). Collective; throws Error where a label is no vertex.
   void resume(std::uint64_t rounds, std::vector<PlainId> labels);
-  /// Runs so many rounds (1 or more), those before resume() among them, or fewer: until one changes no
+  /// Runs `rounds` of them (1 or more), those before resume() among them, or fewer: until one changes no
   /// label. Calls after_round(rounds that are done) in all processes. Collective; throws Error.
   std::vector<frontier::Superstep> run(
       std::uint64_t rounds, const std::function<void(std::uint64_t)>& after_round = [](std::uint64_t) {});
 
-  /// [local number]: the label, a vertex.
+  /// Returns the labels, which are vertices, by local number.
   const std::vector<PlainId>& labels() const noexcept { return next_; }
 
  private:
   struct alignas(128) Worker {
     VoteTable votes;
     std::uint64_t vertices = 0, edges = 0, changed = 0;
-    std::uint64_t changed_degree = 0;  ///< edges of the vertices whose labels have changed
+    std::uint64_t changed_degree = 0;  ///< number of edges of the vertices whose labels have changed
     LeadingLabel leading;
-    std::uint64_t leading_degree = 0;  ///< out-edges of the vertices that have the leading label
+    std::uint64_t leading_degree = 0;  ///< number of out-edges of the vertices that have the leading label
   };
 
   using Row = std::span<const KnownNumber>;
@@ -73,20 +73,19 @@ class Cdlp {
 
   frontier::Job& job_;
   frontier::BothRows rows_;
-  FrontierJob<PlainId> steps_;     ///< over the boundary of rows_
-  std::uint64_t owned_edges_ = 0;  ///< out of owned vertices
+  FrontierJob<PlainId> steps_;     ///< supersteps over the boundary of rows_
+  std::uint64_t owned_edges_ = 0;  ///< number of edges out of owned vertices
   topology::NodeMemory label_memory_;
   // Arrays are by KnownNumber.
   std::span<PlainId> labels_;
-  std::vector<PlainId> next_;  ///< [local number]
+  std::vector<PlainId> next_;  ///< next labels, [local number]
   SharedBits news_;  ///< vertices whose label has changed in the last round; not used in the first one
   bool first_ = true;
-  std::uint64_t done_ = 0;  ///< rounds before resume()
-  /// These are the neighbours of news_, where marked_; else a vertex looks for news around it.
+  std::uint64_t done_ = 0;  ///< number of rounds before resume()
+  /// The neighbours of news_, where marked_; else a vertex looks for news around it.
   SharedBits voters_;
   bool marked_ = false;
-  /// These are the vertices that have the label leader_, where led_: where more than half of all edges lead
-  /// to them.
+  /// The vertices that have the label leader_, where led_: where more than half of all edges lead to them.
   Bits led_by_;
   PlainId leader_ = 0;
   bool led_ = false;

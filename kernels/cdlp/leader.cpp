@@ -1,4 +1,4 @@
-// This file has the label that leads: in most graphs one label soon has most vertices.
+// This file has the leading label.
 #include <algorithm>
 
 #include "kernels/cdlp/cdlp.h"

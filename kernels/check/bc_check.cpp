@@ -14,7 +14,7 @@ namespace edgewire::kernels {
 
 namespace {
 
-__extension__ using Uint128 = unsigned __int128;  // sums of any whole weights
+__extension__ using Uint128 = unsigned __int128;  // holds sums of any whole weights
 
 /// Searches as Brandes wrote it down: with a queue, lists of predecessors, and the queue backward. Distance:
 /// std::uint64_t, Uint128 where edges have whole weights, double where they have others.
@@ -137,7 +137,7 @@ std::string check_bc(const graph::GraphFile& graph, std::span<const VertexId> so
                                                              : right_scores<double>(graph, sources, rules);
   for (VertexId v{}; v < graph.vertices(); ++v) {
     const double right = all[v];
-    // What is next to 0 may have been rounded to it.
+    // A score next to 0 may have been rounded to it.
     if (std::fabs(scores[v] - right) <= kScoreTolerance * right + std::numeric_limits<double>::min())
       continue;
     return fmt::format("{} has the score {:.15g}, but a sequential search gives {:.15g}",

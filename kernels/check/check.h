@@ -1,4 +1,4 @@
-// Is a result right? Rules of Graph500 and GAP that hold for the right result of any graph and for no other,
+// Checks of results: rules of Graph500 and GAP that hold for the right result of any graph and for no other,
 // checked one edge after another over the mapped file. Nothing here is shared with the kernels.
 #pragma once
 
@@ -27,21 +27,22 @@ std::string vertex_name(const graph::GraphFile& graph, VertexId vertex);
 std::string check_bfs(const graph::GraphFile& graph, VertexId source, std::span<const std::uint32_t> levels,
                       std::span<const PlainId> parents = {});
 
-/// Checks how many vertices a run says that each level has, from that of the source to the last one.
+/// Checks the numbers of vertices of each level that a run reports, from that of the source to the last one.
 std::string check_level_sizes(std::span<const std::uint32_t> levels, std::span<const std::uint64_t> sizes);
 
-/// A check of distances finds a fault, or how far they are from the reference.
+/// The result of a check of distances: a fault, or the difference from the reference.
 struct DistanceCheck {
   std::string fault;        ///< "" for a right result, as above
-  std::uint64_t edges = 0;  ///< the edges of the longest path that explains a distance
-  double error = 0;         ///< the most that a distance differs from the reference, as a part of its value
-  double bound = 0;         ///< the most that it may differ; docs/sssp.md derives it from `edges`
-  std::uint64_t unchecked = 0;  ///< vertices that may differ by as much as their distance: it shows nothing
-  bool conclusive = true;       ///< whether all distances together are above what they may differ by together
+  std::uint64_t edges = 0;  ///< number of edges of the longest path that explains a distance
+  double error = 0;         ///< most that a distance differs from the reference, as a part of its value
+  double bound = 0;         ///< most that it may differ; docs/sssp.md derives it from `edges`
+  /// Number of vertices that may differ by as much as their distance: the check shows nothing for them.
+  std::uint64_t unchecked = 0;
+  bool conclusive = true;  ///< whether all distances together are above what they may differ by together
 };
 
 /// Checks distances from `source` along edges, none of which has a negative weight; infinity or 2^64 - 1
-/// where no path leads. They must be what additions in their own type give, without any tolerance, and within
+/// where no path leads. They must be equal to additions in their own type, without any tolerance, and within
 /// the bound of a sequential search in long double. Whole ones must be equal to one in 128 bits; their edges
 /// have whole weights. `unit_weights`: all edges have weight 1. `parents` is as for check_bfs(): the edge
 /// from a parent explains the distance. Memory: 32 bytes for each vertex, and 32 for each way that a
@@ -59,18 +60,19 @@ DistanceCheck check_sssp(const graph::GraphFile& graph, VertexId source,
 std::string check_wcc(const graph::GraphFile& graph, std::span<const PlainId> labels);
 
 /// Checks strongly connected components: the label of a vertex is the smallest vertex to and from which paths
-/// lead. Takes 36 bytes for each vertex at most.
+/// lead. Takes at most 36 bytes for each vertex.
 std::string check_scc(const graph::GraphFile& graph, std::span<const PlainId> labels);
 
-/// A score may differ by so much of its value.
+/// The part of its value by which a score may differ.
 inline constexpr double kScoreTolerance = 1e-9;
 
-/// Says which scores of betweenness are right.
+/// The rules for scores of betweenness.
 struct BcRules {
-  bool weighted = false;      ///< paths have the least sum of weights, which are above 0; else fewest edges
-  bool endpoints = false;     ///< a path lies on its first and last vertex, too
-  bool normalized = false;    ///< divided by numbers of pairs, as NetworkX does
-  std::uint64_t samples = 0;  ///< the sources were drawn: so many
+  /// Whether paths have the least sum of weights, which are above 0; else fewest edges.
+  bool weighted = false;
+  bool endpoints = false;     ///< whether a path lies on its first and last vertex, too
+  bool normalized = false;    ///< whether scores are divided by numbers of pairs, as NetworkX does
+  std::uint64_t samples = 0;  ///< number of sources that were drawn; 0: none were
 };
 
 /// Checks betweenness centrality, summed over all sources: compared with a plain sequential search from each.
@@ -84,11 +86,12 @@ std::string check_bc(const graph::GraphFile& graph, std::span<const VertexId> so
 
 /// Checks local clustering coefficients: of the edges that could lead from one neighbour of a vertex to
 /// another, the share that does. Edges that occur several times count once, self loops do not. `triangles`:
-/// those of the graph without directions. Takes 4 bytes for each edge and 8 for each vertex.
+/// the number of triangles of the graph without directions. Takes 4 bytes for each edge and 8 for each
+/// vertex.
 std::string check_lcc(const graph::GraphFile& graph, std::span<const double> coefficients,
                       std::uint64_t triangles);
-/// Checks how many triangles the graph without directions has, and how many have each vertex as a corner.
-/// `of_vertices`: the latter; or empty. It takes as much memory.
+/// Checks the number of triangles of the graph without directions, and of those at each vertex.
+/// `of_vertices`: the latter; or empty. Takes as much memory.
 std::string check_triangles(const graph::GraphFile& graph, std::span<const std::uint64_t> of_vertices,
                             std::uint64_t triangles);
 

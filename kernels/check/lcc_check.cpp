@@ -16,7 +16,7 @@ using Targets = std::span<const VertexId>;
 
 bool has(Targets sorted, VertexId one) { return std::ranges::binary_search(sorted, one); }
 
-/// Calls work(target) for those `targets` that are in `some`, each once. `marked`: [vertex], whether it is.
+/// Calls work(target) for the `targets` that are marked, each once. `marked`: by vertex.
 template <class Work>
 void for_each_common(Targets targets, const std::vector<VertexId>& some, const std::vector<char>& marked,
                      const Work& work) {
@@ -33,11 +33,11 @@ void for_each_common(Targets targets, const std::vector<VertexId>& some, const s
 /// The neighbours of a vertex, and the edges and triangles between them.
 struct Between {
   std::uint64_t neighbours = 0, edges = 0;
-  std::uint64_t triangles = 0;  ///< pairs of neighbours with an edge between them, or two
+  std::uint64_t triangles = 0;  ///< number of pairs of neighbours with an edge between them, or two
 };
 
-/// Returns what is wrong with the number of triangles, or what check(vertex, between) finds first: a line of
-/// text that is not empty.
+/// Returns the fault of the number of triangles, or the first one that check(vertex, between) finds: a line
+/// of text that is not empty.
 template <class Check>
 std::string check_vertices(const graph::GraphFile& graph, std::uint64_t triangles, const Check& check) {
   graph.verify_rows(0, graph.vertices());

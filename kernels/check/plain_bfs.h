@@ -1,5 +1,5 @@
-// A plain breadth-first search, one vertex after the other. What `bound` counts and the reference of
-// `bc --verify` begin with it; it shares nothing with the kernel in kernels/bfs.h.
+// A plain breadth-first search, one vertex after the other. The counts of `bound` and the reference of `bc
+// --verify` begin with it; it shares nothing with the kernel in kernels/bfs.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@ namespace edgewire::kernels {
 
 /// The vertices that a source reaches, level by level: a level is the fewest edges of a path from the source.
 struct Levels {
-  std::vector<std::uint32_t> level;  ///< [vertex]; kUnreached
+  std::vector<std::uint32_t> level;  ///< levels, [vertex]; kUnreached
   std::vector<VertexId> reached;     ///< vertices in the order of their levels
-  std::vector<std::size_t> ends;     ///< [level]: of its vertices in `reached`
-  std::vector<std::uint64_t> edges;  ///< [level]: out of its vertices
+  std::vector<std::size_t> ends;     ///< ends of the levels in `reached`, [level]
+  std::vector<std::uint64_t> edges;  ///< number of edges out of a level's vertices, [level]
 
   static constexpr std::uint32_t kUnreached = 0xffffffff;
   std::size_t count() const noexcept { return ends.size(); }

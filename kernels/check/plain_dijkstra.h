@@ -26,13 +26,13 @@ void each_edge(const graph::GraphFile& graph, VertexId u, bool unit, const Visit
   });
 }
 
-/// `Sum` is a type that adds weights without a limit that they reach.
+/// The shortest distances. `Sum` is a type that adds weights without reaching its limit.
 template <class Sum>
 struct Distances {
   static constexpr std::uint32_t kUnreached = 0xffffffff;
-  std::vector<Sum> sums;             ///< [vertex]: where it is reached
-  std::vector<std::uint32_t> edges;  ///< [vertex]: of a path of this length; kUnreached
-  std::vector<VertexId> reached;     ///< the nearest first
+  std::vector<Sum> sums;             ///< distances of reached vertices, [vertex]
+  std::vector<std::uint32_t> edges;  ///< number of edges of a path of this length, [vertex]; kUnreached
+  std::vector<VertexId> reached;     ///< reached vertices, the nearest first
 
   bool is_reached(VertexId v) const { return edges[v] != kUnreached; }
 };

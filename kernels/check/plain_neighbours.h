@@ -1,5 +1,5 @@
-// The edges of a graph the other way round. What `bound` counts and the references of `--verify` look them up
-// here; it shares nothing with the kernels.
+// The edges of a graph the other way round. The counts of `bound` and the references of `--verify` look them
+// up here; it shares nothing with the kernels.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace edgewire::kernels {
 
-/// Knows who has an edge to a vertex. Memory: an id for each edge and 8 bytes for each vertex.
+/// The sources of the edges to each vertex. Memory: an id for each edge and 8 bytes for each vertex.
 class PlainSources {
  public:
   explicit PlainSources(const graph::GraphFile& graph)
@@ -35,7 +35,7 @@ class PlainSources {
 };
 
 /// Calls visit(u) for each edge from or to a vertex with its other end, in any order. In graphs that store
-/// every edge both ways those from it are all.
+/// every edge both ways the edges from it are all.
 template <class Visit>
 void each_neighbour(const graph::GraphFile& graph, const PlainSources& sources, VertexId v,
                     const Visit& visit) {

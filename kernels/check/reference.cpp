@@ -17,21 +17,21 @@ using Wide = long double;
 constexpr double kOwnError = 1 + 0x1p-10;
 constexpr double kUnit = 0x1p-53;  ///< unit roundoff of doubles
 
-/// Returns the bound of (1 + d_1) ... (1 + d_k): it differs from 1 by at most this, where `sum` is that of
+/// Returns the bound of (1 + d_1) ... (1 + d_k): it differs from 1 by at most this, where `sum` is the sum of
 /// all |d_i| (Higham, lemma 3.1).
 double gamma(double sum) { return sum < 1 ? sum / (1 - sum) : std::numeric_limits<double>::infinity(); }
 
 /// Returns the unit where a message is rounded to a float, or 0 where it is not.
 double message_unit(const Rounding& rounding) { return rounding.doubles ? 0 : 0x1p-24; }
 
-/// Returns what a value in 16 bits loses at most, as a part of itself: the difference to the slot's last
+/// Returns the most that a value in 16 bits loses, as a part of itself: the difference to the slot's last
 /// value, which feedback adds in float, counts in.
 double wire_unit(const Rounding& rounding) {
   return plan::is_rounded(rounding.wire) ? plan::rounding(rounding.wire) + 0x1p-22 : 0;
 }
 
-/// Returns what a small message may lose. Numbers below the normal ones of a type have a fixed distance. A
-/// message in that range may lose this much, however small it is.
+/// Returns the most that a small message loses. Numbers below the normal ones of a type have a fixed
+/// distance. A message in that range may lose this much, however small it is.
 double message_loss(const Rounding& rounding) {
   return rounding.doubles ? 2 * std::numeric_limits<double>::denorm_min()
                           : 2 * double{std::numeric_limits<float>::denorm_min()};
@@ -39,8 +39,8 @@ double message_loss(const Rounding& rounding) {
 
 /// Returns the same for 16 bits, where no sum exceeds `largest`: half the distance of two such numbers is
 /// lost, now and in the last iteration, and twice that where they are scaled to at most half the range. With
-/// weights, mirrors are scaled by what their vertex offers at most; so this is what an edge brings too much
-/// or too little, whatever its weight.
+/// weights, mirrors are scaled by the most that their vertex offers; so this is the most that an edge brings
+/// too much or too little, whatever its weight.
 double wire_loss(const Rounding& rounding, double largest) {
   if (!plan::is_rounded(rounding.wire)) return 0;
   const double top = std::exp2(std::max(0.0, std::ceil(std::log2(largest))));
@@ -50,12 +50,12 @@ double wire_loss(const Rounding& rounding, double largest) {
   return 2 * rounding.legs * step;
 }
 
-/// Returns what no rank exceeds.
+/// Returns a limit that no rank exceeds.
 double largest_rank(const PageRankOptions& options, std::uint64_t vertices) {
   return options.form_2015 ? static_cast<double>(vertices) : 1;
 }
 
-/// Returns, by vertex, how many edges lead to it.
+/// Returns, by vertex, the number of edges that lead to it.
 std::vector<double> in_degrees(const graph::GraphFile& graph) {
   std::vector<double> found(graph.vertices(), 0);
   for (const VertexId target : graph.targets()) found[target] += 1;
@@ -70,8 +70,8 @@ std::uint64_t largest_of(const std::vector<double>& counts) {
 struct Sum {
   Wide value = 0;
   double error = 0;
-  /// Returns the error of a run whose terms are off by `error` in all, and which adds so many of them in any
-  /// order: (terms - 1) roundings of each at most (Higham, section 4.2), and `more`.
+  /// Returns the error of a run whose terms are off by `error` in all, and which adds `terms` of them in any
+  /// order: at most (terms - 1) roundings of each (Higham, section 4.2), and `more`.
   double added(double terms, double more) const {
     return error + gamma((std::max(terms - 1, 0.0) + more) * kUnit) * (static_cast<double>(value) + error);
   }
@@ -85,7 +85,7 @@ class Ranks {
         options_(options),
         restarts_(restarts),
         rounding_(rounding),
-        // Ranks of all vertices are far from what no float can hold, or else wrong.
+        // Ranks of all vertices are far below the limit of floats, or else wrong.
         message_loss_(restarts.vertices.empty() ? 0 : message_loss(rounding)),
         wire_loss_(wire_loss(rounding, largest_rank(options, graph.vertices()))),
         shared_by_(restarts.vertices.empty() ? static_cast<double>(graph.vertices()) : restarts.sum()),
@@ -119,13 +119,13 @@ class Ranks {
   double share(std::size_t vertex) const {
     return restarts_.vertices.empty() ? 1 : restarts_.share(VertexId(static_cast<PlainId>(vertex)));
   }
-  /// Returns how far a run's share of a vertex may be off: it is rounded as messages are, where it is given,
-  /// and so is the sum of all.
+  /// Returns the most that a run's share of a vertex may be off: it is rounded as messages are, where it is
+  /// given, and so is the sum of all.
   double share_error() const {
     return restarts_.shares.empty() ? kUnit : message_unit(rounding_) + 2 * kUnit;
   }
 
-  /// Returns how far what a vertex offers may be off, times the sum of its weights. `rank`: with the run's
+  /// Returns the most that a vertex's offer may be off, times the sum of its weights. `rank`: with the run's
   /// error.
   double error_offered(std::size_t u, double rank) {
     // These are rounded to a float: the inverse degree, the message, and a partial sum for each leg. These
@@ -134,7 +134,7 @@ class Ranks {
     const std::uint64_t edges = begin(u + 1) - begin(u);
     const double summed = options_.weighted && edges > 1 ? static_cast<double>(edges - 1) : 0;
     double error = gamma((2 + rounding_.legs) * message_unit(rounding_) + (3 + summed) * kUnit) * rank;
-    for (auto& lost : lost_) {  // leg by leg
+    for (auto& lost : lost_) {  // one leg after the other
       const double now = wire_unit(rounding_) * (rank + error + lost[u]) * kOwnError;
       error += now + lost[u];
       lost[u] = now;
@@ -142,7 +142,7 @@ class Ranks {
     return error;
   }
 
-  /// Returns what dangling vertices have.
+  /// Follows the edges, and returns the sum of dangling vertices.
   Sum follow_edges() {
     std::ranges::fill(sums_, Sum());
     Sum dangling;
@@ -156,7 +156,7 @@ class Ranks {
         continue;
       }
       const double all = error + error_offered(u, static_cast<double>(rank) + error);
-      if (rank == 0 && all == 0) continue;  // it arrives as 0
+      if (rank == 0 && all == 0) continue;  // the value arrives as 0
       const Wide share = rank / weights_[u];
       const double share_error = all / static_cast<double>(weights_[u]);
       for (std::uint64_t e = begin(u); e < begin(u + 1); ++e) {
@@ -197,14 +197,13 @@ class Ranks {
   const Rounding& rounding_;
   double message_loss_;  ///< loss of a message that becomes a float or double, however small it is
   double wire_loss_;     ///< loss of a value between processes, however small it is
-  double shared_by_;     ///< vertices that share what no edge brings
-  double dangling_ = 0;  ///< vertices without edges whose rank is not 0 in the last iteration
+  double shared_by_;     ///< number of vertices that share the part that no edge brings
+  double dangling_ = 0;  ///< number of vertices without edges whose rank is not 0 in the last iteration
   std::vector<double> in_degrees_;
-  std::vector<Wide> weights_;  ///< by vertex: the sum of the weights of its edges
-  std::vector<Sum> vertices_;  ///< ranks
-  std::vector<Sum> sums_;      ///< over the edges into a vertex
-  std::vector<std::vector<double>>
-      lost_;  ///< [leg][vertex]: the most that feedback can add to the next value
+  std::vector<Wide> weights_;              ///< sums of the weights of the vertices' edges, by vertex
+  std::vector<Sum> vertices_;              ///< ranks of the vertices
+  std::vector<Sum> sums_;                  ///< sums over the edges into a vertex
+  std::vector<std::vector<double>> lost_;  ///< most that feedback can add to the next value, [leg][vertex]
 };
 
 }  // namespace
@@ -228,7 +227,7 @@ Reference reference_spmv(const graph::GraphFile& graph, std::span<const double> 
   const double offered = gamma((1 + rounding.legs) * message_unit(rounding) + kUnit);
   struct Value {
     Wide signed_sum = 0;
-    Sum magnitude;  ///< and the error
+    Sum magnitude;  ///< magnitude, and the error
   };
   std::vector<Value> values(n), next(n);
   for (std::size_t v = 0; v < n; ++v) {
@@ -239,7 +238,7 @@ Reference reference_spmv(const graph::GraphFile& graph, std::span<const double> 
     std::ranges::fill(next, Value());
     for (std::size_t u = 0; u < n; ++u) {
       const auto& [value, magnitude] = values[u];
-      if (magnitude.value == 0 && magnitude.error == 0) continue;  // 0 arrives as 0
+      if (magnitude.value == 0 && magnitude.error == 0) continue;  // the value arrives as 0
       const double error =
           magnitude.error + offered * (static_cast<double>(magnitude.value) + magnitude.error);
       for (std::uint64_t e = graph.offsets()[u]; e < graph.offsets()[u + 1]; ++e) {
@@ -269,7 +268,7 @@ double message_bound(const graph::GraphFile& graph, const PageRankOptions& optio
   double once = gamma((2 + rounding.legs) * message_unit(rounding) + 3 * kUnit);
   for (int leg = 0; leg < rounding.legs; ++leg) once += 2 * gamma(wire_unit(rounding)) * (1 + once);
   const double n = static_cast<double>(graph.vertices());
-  const double all = options.form_2015 ? (1 - options.damping) * n : 1;  // all ranks have this much at least
+  const double all = options.form_2015 ? (1 - options.damping) * n : 1;  // least part that all ranks have
   const double lost = all == 0 ? 0
                                : wire_loss(rounding, largest_rank(options, graph.vertices())) *
                                      static_cast<double>(graph.edges()) / all;
@@ -289,7 +288,7 @@ Comparison compare(const Reference& expected, std::span<const double> values, co
   Comparison result;
   double differences = 0, limits = 0, sum = 0;
   for (std::size_t v = 0; v < values.size(); ++v) {
-    const double difference =  // two infinities are equal
+    const double difference =  // two infinities count as equal
         values[v] == expected.values[v] ? 0 : std::fabs(values[v] - expected.values[v]);
     const double limit = expected.limits[v], scale = expected.scales[v];
     const double share = difference == 0 ? 0 : difference / limit;

@@ -11,8 +11,8 @@ namespace edgewire::kernels {
 
 namespace {
 
-/// Runs the path-based search of Gabow ("Path-based depth-first search for strong and biconnected
-/// components", 2000), without recursion.
+/// The path-based search of Gabow ("Path-based depth-first search for strong and biconnected components",
+/// 2000), without recursion.
 class PathSearch {
  public:
   explicit PathSearch(const graph::GraphFile& graph)
@@ -49,7 +49,7 @@ class PathSearch {
       const VertexId target = row[visit.next++];
       if (number_[target] == 0)
         enter(target);
-      else if (number_[target] != kDone)  // a cycle: what was found since then is one component
+      else if (number_[target] != kDone)  // a cycle: the vertices found since then are one component
         while (number_[borders_.back()] > number_[target]) borders_.pop_back();
     }
   }
@@ -69,11 +69,11 @@ class PathSearch {
   static constexpr std::uint64_t kDone = ~std::uint64_t{0};
   const graph::GraphFile& graph_;
   std::uint64_t count_ = 0;
-  std::vector<std::uint64_t> number_;  ///< [vertex]: in the order in which they are found; 0: not yet
+  std::vector<std::uint64_t> number_;  ///< numbers in the order of discovery, [vertex]; 0: not yet found
   std::vector<VertexId> first_;
   std::vector<Visit> path_;        ///< path from the root to the vertex whose edges are followed
   std::vector<VertexId> open_;     ///< vertices whose component is not known, as they were found
-  std::vector<VertexId> borders_;  ///< of them, where components begin as far as is known
+  std::vector<VertexId> borders_;  ///< vertices of these where components begin, as far as is known
 };
 
 }  // namespace

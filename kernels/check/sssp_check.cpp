@@ -45,7 +45,7 @@ class SsspCheck {
   using Limits = std::numeric_limits<Distance>;
   using Sum = std::conditional_t<kWhole, Uint128, long double>;
   static constexpr Distance kFar = kWhole ? Limits::max() : Limits::infinity();
-  /// A sum that is longer than a distance can be becomes kMost.
+  /// The value of sums that are longer than a distance can be.
   static constexpr Distance kMost = kWhole ? Limits::max() - 1 : Limits::max();
 
   std::string name(VertexId v) const { return vertex_name(graph_, v); }
@@ -69,7 +69,7 @@ class SsspCheck {
   std::string values() {
     for (VertexId v{}; v < vertices_; ++v)
       if (!(distances_[v] >= 0))
-        return fmt::format("{} has distance {}, which is none", name(v), distances_[v]);
+        return fmt::format("{} has distance {}, which is no distance", name(v), distances_[v]);
     if (distances_[source_] == 0) return {};
     return fmt::format("{} is the source and has distance {}, not 0", name(source_), distances_[source_]);
   }
@@ -175,7 +175,7 @@ class SsspCheck {
   bool unit_;
   std::span<const PlainId> parents_;
   VertexId vertices_;
-  std::vector<std::uint32_t> edges_;  ///< the edges of a path that explains the distance
+  std::vector<std::uint32_t> edges_;  ///< number of edges of a path that explains the distance
 };
 
 }  // namespace

@@ -26,11 +26,11 @@ class BcCount {
       forward.push_back({fmt::format("level {}, paths", l + 1), level, RecordLoad(processes)});
       backward.push_back({fmt::format("level {}, shares of them", l + 1), level, RecordLoad(processes)});
     }
-    Names names(graph_, ownership);  // vertices whose paths were sent
+    Names names(graph_, ownership);  // holds the vertices whose paths were sent
     for (std::uint32_t p = 0; p < processes; ++p)
       for (std::size_t l = 0; l < levels_.count(); ++l)
         if (!pulls[l]) push(p, l, pulls, names, forward[l].load, backward[l].load);
-    Names answered(graph_, ownership);  // vertices whose shares were sent
+    Names answered(graph_, ownership);  // holds the vertices whose shares were sent
     for (std::uint32_t p = 0; p < processes; ++p)
       for (std::size_t l = 0; l < levels_.count(); ++l)
         if (pulls[l]) pull(p, l, answered, forward[l].load, backward[l].load);
@@ -50,8 +50,8 @@ class BcCount {
     }
     return pulls;
   }
-  /// Process p sends the paths of each vertex of another process that its edges lead to, once, unless all
-  /// know that vertex. On the way back, the owner answers for those that were new to it.
+  /// Counts a push. Process p sends the paths of each vertex of another process that its edges lead to, once,
+  /// unless all know that vertex. On the way back, the owner answers for those that were new to it.
   void push(std::uint32_t p, std::size_t l, const std::vector<bool>& pulls, Names& names, RecordLoad& paths,
             RecordLoad& shares) const {
     for (const VertexId u : levels_.of(l)) {
@@ -64,9 +64,9 @@ class BcCount {
       }
     }
   }
-  /// Process p sends its part of the level to those with neighbours of its vertices: every edge is stored
-  /// both ways. On the way back, it sends the share of each vertex of another process on the level that its
-  /// vertices of the next level have edges with.
+  /// Counts a pull. Process p sends its part of the level to those with neighbours of its vertices: every
+  /// edge is stored both ways. On the way back, it sends the share of each vertex of another process on the
+  /// level that its vertices of the next level have edges with.
   void pull(std::uint32_t p, std::size_t l, Names& names, RecordLoad& paths, RecordLoad& shares) const {
     for (const VertexId u : levels_.of(l)) {
       if (names.owner(u) != p) continue;

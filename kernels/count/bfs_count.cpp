@@ -12,8 +12,8 @@ namespace edgewire::kernels {
 
 namespace {
 
-/// A process sends one record for each vertex of another process that its edges lead to; none for the source,
-/// nor for a vertex that an earlier pull has told it.
+/// The count of bfs. A process sends one record for each vertex of another process that its edges lead to;
+/// none for the source, nor for a vertex that an earlier pull has told it.
 class BfsCount {
  public:
   BfsCount(const graph::GraphFile& graph, VertexId source, bool on_disks)
@@ -57,7 +57,7 @@ class BfsCount {
   void name_targets(VertexId u, const std::vector<bool>& pulls, Names& names, RecordLoad& load) const {
     const std::uint32_t level = levels_.level[u], process = names.owner(u);
     if (pulls[level]) return;
-    const auto is_known = [&](VertexId v) {  // by all: the source, and what a pull has told them
+    const auto is_known = [&](VertexId v) {  // known by all: the source, and vertices that a pull has told
       const std::uint32_t at = levels_.level[v];
       return at == 0 || (at < level && pulls[at]);
     };
@@ -70,8 +70,8 @@ class BfsCount {
   Levels levels_;
 };
 
-/// However sssp orders its work, a process names each vertex of another one that its reached vertices lead
-/// to.
+/// Counts sssp. However sssp orders its work, a process names each vertex of another one that its reached
+/// vertices lead to.
 std::vector<CountedStep> count_reached(const graph::GraphFile& graph, std::span<const VertexId> reached,
                                        const partition::Ownership& ownership) {
   const auto processes = static_cast<std::uint32_t>(ownership.processes());

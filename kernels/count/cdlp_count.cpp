@@ -86,8 +86,8 @@ class CdlpCount {
 
   const graph::GraphFile& graph_;
   PlainSources sources_;
-  std::vector<std::uint64_t> voters_;                        ///< [round]
-  std::vector<std::pair<VertexId, std::uint32_t>> changes_;  ///< (vertex, round)
+  std::vector<std::uint64_t> voters_;                        ///< number of voters, [round]
+  std::vector<std::pair<VertexId, std::uint32_t>> changes_;  ///< changes as (vertex, round)
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ RecordLoad bits_of_known(const graph::GraphFile& graph, const partition::Ownersh
   RecordLoad bits(processes);
   Names names(graph, ownership);
   for (std::uint32_t p = 0; p < processes; ++p) {
-    std::vector<std::uint64_t> known(processes);  // [owner]
+    std::vector<std::uint64_t> known(processes);  // number of known vertices, [owner]
     for (LocalNumber local{}; local < ownership.count(p); ++local)
       for (const VertexId v : graph::Row{graph, ownership.vertex(p, local)}.targets())
         if (names.add(p, v)) ++known[names.owner(v)];

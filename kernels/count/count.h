@@ -1,5 +1,5 @@
-// This file tells what processes send to each other in the supersteps of a kernel that follows a frontier,
-// counted by a sequential run of the method.
+// This file counts what processes send to each other in the supersteps of a kernel that follows a frontier,
+// by a sequential run of the method.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace edgewire::kernels {
 
-/// Says how what a run sends compares with the count.
+/// The relation between the bytes that a run sends and the count.
 enum class Exactness {
   exact,
   at_least,
-  about,  ///< with one worker in each process; with more it may be a little more or less
+  about,  ///< holds with one worker in each process; with more the run may send a little more or less
 };
 constexpr const char* to_name(Exactness exactness) noexcept {
   return exactness == Exactness::exact ? "exact" : exactness == Exactness::about ? "about" : "at least";
@@ -39,7 +39,7 @@ struct RecordLoad {
 };
 
 struct CountedStep {
-  std::string phase;  ///< as in the run report
+  std::string phase;  ///< name of the phase, as in the run report
   std::uint64_t frontier = 0;
   RecordLoad load;
 };
@@ -50,36 +50,37 @@ RecordLoad bits_of_known(const graph::GraphFile& graph, const partition::Ownersh
 
 /// A kernel, its graph and its source or iterations; the graph outlives it.
 struct FrontierCount {
-  std::string_view
-      kernel;  ///< its name; of scc where edges are stored both ways that of wcc, as they do the same
+  /// Name; for scc where edges are stored both ways that of wcc, as both do the same.
+  std::string_view kernel;
   Exactness exactness;
   std::uint64_t record_bytes;
-  /// Returns one step for each superstep that a run on so many processes reports; sssp, wcc and most of scc
-  /// have one in all.
+  /// A function that returns one step for each superstep that a run with this ownership reports; sssp, wcc
+  /// and most of scc have one in all.
   std::function<std::vector<CountedStep>(const partition::Ownership&)> count;
 };
 
 // All of these throw UsageError when an argument makes no sense.
 
-/// Counts for bfs, exactly. `on_disks`: rows are on disks, from where it pulls other levels.
+/// Counts for bfs, exactly. `on_disks`: whether rows are on disks, from where it pulls other levels.
 FrontierCount count_breadth_first(const graph::GraphFile& graph, VertexId source, bool on_disks = false);
-/// Counts for sssp what is sent at least. `distance_bytes`: 8, or 4 with --precision f32.
+/// Counts for sssp the least that is sent. `distance_bytes`: 8, or 4 with --precision f32.
 FrontierCount count_shortest_paths(const graph::GraphFile& graph, VertexId source,
                                    std::size_t distance_bytes = sizeof(double));
 /// Counts for bc from one source, exactly.
 FrontierCount count_betweenness(const graph::GraphFile& graph, VertexId source);
-/// Counts for wcc what is sent at least. `on_disks`: rows are on disks, from where all of them are read.
+/// Counts for wcc the least that is sent. `on_disks`: whether rows are on disks, from where all of them are
+/// read.
 FrontierCount count_components(const graph::GraphFile& graph, bool on_disks = false);
 /// Counts for scc: exactly where a directed graph has so few edges that all processes get those that may be
 /// on a cycle, else about; at least where edges have no direction, as wcc.
 FrontierCount count_strong_components(const graph::GraphFile& graph);
-/// Counts for lcc or tc, exactly. `credited`: vertices get to know of their triangles. Then it finds all of
-/// these; memory: 8 bytes for each pair of neighbours that is in one.
+/// Counts for lcc or tc, exactly. `credited`: whether vertices learn of their triangles. Then it finds all of
+/// these; memory: 8 bytes for each pair of neighbours in one.
 FrontierCount count_triangles(const graph::GraphFile& graph, std::string_view kernel, bool credited);
 /// Counts for cdlp, exactly.
 FrontierCount count_labels(const graph::GraphFile& graph, std::uint64_t iterations);
 
-/// Knows who owns which vertex, and which vertices of others a process has named: it names each one once.
+/// The owners of vertices, and the vertices of others that a process has named: it names each one once.
 /// Processes come one after the other.
 class Names {
  public:
@@ -96,8 +97,8 @@ class Names {
 
  private:
   static constexpr std::uint32_t kNobody = 0xffffffff;
-  std::vector<std::uint32_t> owners_;  ///< [vertex]
-  std::vector<std::uint32_t> namers_;  ///< [vertex]: the last process that has named it
+  std::vector<std::uint32_t> owners_;  ///< owners, [vertex]
+  std::vector<std::uint32_t> namers_;  ///< last process that has named a vertex, [vertex]
 };
 
 }  // namespace edgewire::kernels

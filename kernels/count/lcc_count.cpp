@@ -12,13 +12,15 @@ namespace edgewire::kernels {
 
 namespace {
 
-constexpr std::uint64_t kMostEdges = 1 << 20;  // edges that the kernel's order of vertices knows of
-constexpr std::uint64_t kBits = 64;            // bits of a record
+// Number of edges up to which the kernel orders vertices by degree.
+constexpr std::uint64_t kMostEdges = 1 << 20;
+constexpr std::uint64_t kBits = 64;  // number of bits of a record
 
-/// Rows of vertices, and in a directed graph of those to which edges lead back.
+/// The rows of vertices, and in a directed graph of those to which edges lead back.
 struct Neighbours {
-  std::vector<std::vector<VertexId>> rows;  ///< [vertex]: ascending, each once, the vertex not among them
-  std::vector<std::uint64_t> edges;         ///< [vertex]: in both directions, as they are in the file
+  /// Neighbours, ascending, each once, without the vertex, [vertex].
+  std::vector<std::vector<VertexId>> rows;
+  std::vector<std::uint64_t> edges;  ///< number of edges in both directions, as in the file, [vertex]
 };
 
 Neighbours neighbours_in(const graph::GraphFile& graph) {
@@ -33,7 +35,7 @@ Neighbours neighbours_in(const graph::GraphFile& graph) {
 
 std::uint64_t records_of(std::uint64_t words) { return (words + 1) / 2; }
 
-/// Counts the records that a run with this ownership sends.
+/// A counter of the records that a run with this ownership sends.
 class Sending {
  public:
   Sending(const graph::GraphFile& graph, const Neighbours& neighbours, const partition::Ownership& ownership)
@@ -51,8 +53,8 @@ class Sending {
     return static_cast<std::uint64_t>(
         std::ranges::count_if(rows_, [](const auto& row) { return row.size() > 1; }));
   }
-  /// Counts what orders vertices. An edge of a directed graph goes to the other end's owner. Then degrees of
-  /// boundary vertices go: 4 bytes each.
+  /// Counts the records that order vertices. An edge of a directed graph goes to the other end's owner. Then
+  /// degrees of boundary vertices go: 4 bytes each.
   void count_order(RecordLoad& load) const {
     for (VertexId u{}; u < graph_.vertices() && !graph_.symmetric(); ++u)
       for (const VertexId v : graph::Row{graph_, u}.targets())
@@ -64,8 +66,8 @@ class Sending {
         load.add(owner, process, records_of(known[owner].size()));
     }
   }
-  /// Counts what rows take. For each boundary vertex a bit says whether its row is wanted. First the lengths
-  /// of wanted rows go, then their entries: 4 bytes each, in directed graphs with a bit for each.
+  /// Counts the records of rows. For each boundary vertex a bit says whether its row is wanted. First the
+  /// lengths of wanted rows go, then their entries: 4 bytes each, in directed graphs with a bit for each.
   void count_rows(RecordLoad& load) const {
     constexpr std::size_t kSearched = 2;  // rows with fewer entries have no two to search for
     Names of_known = names_, of_wanted = names_;
@@ -86,8 +88,8 @@ class Sending {
       }
     }
   }
-  /// A process sends one record for each vertex of another process that it has found in a triangle, where
-  /// credits have 32 bits. It returns how many.
+  /// Counts the credits. A process sends one record for each vertex of another process that it has found in a
+  /// triangle, where credits have 32 bits. Returns their number.
   std::uint64_t count_credits(RecordLoad& load) const {
     Names names = names_;
     std::uint64_t credits = 0;
@@ -131,8 +133,8 @@ class Sending {
     return std::ranges::any_of(
         row, [&](VertexId third) { return std::ranges::binary_search(neighbours_.rows[other], third); });
   }
-  /// Returns, by owner, the vertices of other processes in the rows of the process's vertices that have so
-  /// many entries or more, each once.
+  /// Returns, by owner, the vertices of other processes in the rows of the process's vertices that have
+  /// `least` entries or more, each once.
   std::vector<std::vector<VertexId>> by_owner(std::uint32_t process, Names& names,
                                               const std::vector<std::vector<VertexId>>& rows,
                                               std::size_t entries = 0) const {
@@ -150,12 +152,12 @@ class Sending {
   const Neighbours& neighbours_;
   const partition::Ownership& ownership_;
   std::uint32_t processes_;
-  Names names_;                              ///< none is named yet
-  std::vector<std::vector<VertexId>> rows_;  ///< [vertex]: the neighbours that come before it
-  std::vector<PlainId> ranks_;               ///< [vertex]: its place in the order
+  Names names_;                              ///< names; none is named yet
+  std::vector<std::vector<VertexId>> rows_;  ///< neighbours that come before a vertex, [vertex]
+  std::vector<PlainId> ranks_;               ///< place of a vertex in the order, [vertex]
 };
 
-/// A triangle is found by the owner of the corner that comes last.
+/// Counts the steps. A triangle is found by the owner of the corner that comes last.
 std::vector<CountedStep> count_steps(const graph::GraphFile& graph, const Neighbours& neighbours,
                                      const partition::Ownership& ownership, bool credited) {
   const RecordLoad nothing(static_cast<std::size_t>(ownership.processes()));

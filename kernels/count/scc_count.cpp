@@ -65,7 +65,7 @@ class SccRun {
     for (VertexId v{}; v < vertices_; ++v) owners_[v] = ownership.home(v).owner;
   }
 
-  /// It is called once.
+  /// Counts the records. Call it once.
   RecordLoad count() {
     if (processes_ == 1) return load_;
     start_with_giant();
@@ -88,14 +88,14 @@ class SccRun {
   }
 
  private:
-  static constexpr PlainId kNone = kNoVertex;                   // no label
-  static constexpr PlainId kIsGone = 0, kIsMerged = kNoVertex;  // colours
+  static constexpr PlainId kNone = kNoVertex;                   // stands for no label
+  static constexpr PlainId kIsGone = 0, kIsMerged = kNoVertex;  // colours of vertices that are gone or merged
   /// The edges in one direction, of all vertices.
   struct Rows {
     std::vector<std::uint64_t> begins;
     std::vector<std::uint32_t> lengths;
     std::vector<VertexId> ends;
-    /// The counts of edges that trimming has left.
+    /// The numbers of edges that trimming has left.
     std::vector<std::uint32_t> counts;
 
     std::span<const VertexId> of(VertexId v) const { return {ends.data() + begins[v], lengths[v]}; }
@@ -160,8 +160,8 @@ class SccRun {
     return reached;
   }
 
-  /// Searches backward. A process sees at once who has joined of its own vertices, and of others' in the next
-  /// round.
+  /// Searches backward. A process sees at once which of its own vertices have joined, and which of others' in
+  /// the next round.
   std::vector<bool> search_backward(VertexId pivot, const std::vector<bool>& reached, bool& all_joined) {
     const RecordLoad bits = bits_of_known(graph_, ownership_);
     std::vector<bool> joined(vertices_), waits = reached;
@@ -222,7 +222,7 @@ class SccRun {
     for (Rows* rows : {&out_, &in_}) rows->counts = rows->lengths;
   }
 
-  /// Returns the edges that are left, of vertices with edges in both directions; the others are put on the
+  /// Returns the edges that are left, of vertices with edges in both directions; the others go onto the
   /// stacks.
   std::uint64_t survey() {
     std::uint64_t edges = 0;
@@ -381,16 +381,16 @@ class SccRun {
   std::uint32_t processes_;
   std::uint64_t vertices_;
   RecordLoad load_;
-  std::vector<std::uint32_t> owners_;  ///< [vertex]
-  std::vector<PlainId> labels_;        ///< likewise
-  std::vector<PlainId> colours_;       ///< [vertex]: as its owner knows it
-  /// [process]: colours of other processes' vertices that it has raised
+  std::vector<std::uint32_t> owners_;  ///< owners, [vertex]
+  std::vector<PlainId> labels_;        ///< labels, likewise
+  std::vector<PlainId> colours_;       ///< colours as the owners know them, [vertex]
+  /// Colours of other processes' vertices that a process has raised, [process].
   std::vector<std::unordered_map<PlainId, PlainId>> raised_;
-  std::vector<std::vector<VertexId>> stacks_;  ///< [process]
+  std::vector<std::vector<VertexId>> stacks_;  ///< stacks, [process]
   std::vector<VertexId> members_;
   Rows out_, in_;
   VertexId giant_{kNone};
-  /// A process sends messages at the end of a superstep; they reach their vertices in the next one.
+  /// A message that a process sends at the end of a superstep, and that reaches its vertex in the next one.
   struct Message {
     VertexId vertex;
     PlainId value;

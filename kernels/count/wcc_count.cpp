@@ -17,7 +17,7 @@ namespace edgewire::kernels {
 
 namespace {
 
-/// A component of one process is named by its smallest owned vertex.
+/// The name of a component of one process: its smallest owned vertex.
 using Component = PlainId;
 
 /// A union-find forest over numbers or names, for one thread. The root of each tree is its smallest one.
@@ -34,7 +34,7 @@ class Sets {
     const auto [low, high] = std::minmax({root(a), root(b)});
     if (low != high) parents_.emplace(high, low);
   }
-  /// The parents of all that are no roots.
+  /// Returns the parents of all that are no roots.
   const std::map<Component, Component>& parents() const noexcept { return parents_; }
 
  private:
@@ -43,14 +43,14 @@ class Sets {
 
 /// The components that one process finds in its own rows.
 struct Part {
-  std::vector<PlainId> component;              ///< [vertex] that it knows
-  std::vector<std::vector<PlainId>> boundary;  ///< [owner]: vertices, ascending
+  std::vector<PlainId> component;              ///< component of a vertex that it knows, [vertex]
+  std::vector<std::vector<PlainId>> boundary;  ///< boundary vertices, ascending, [owner]
   std::optional<Component> largest;            ///< largest component that others know
-  std::uint64_t largest_size = 0;              ///< its vertices, among those that are looked at
-  std::vector<bool> in_giant;                  ///< [vertex]: all know that it is in the large component
+  std::uint64_t largest_size = 0;              ///< number of its vertices, among those that are looked at
+  std::vector<bool> in_giant;  ///< whether all know that a vertex is in the large component, [vertex]
 };
 
-/// Returns the part of a process. `edges`: how many edges of each vertex are linked.
+/// Returns the part of a process. `edges`: the number of edges of each vertex that are linked.
 Part part_of(const graph::GraphFile& graph, std::uint32_t process, const partition::Ownership& ownership,
              const Names& names, std::size_t edges) {
   // An owned vertex comes before all others, so that it is the root and gives the name.
@@ -91,8 +91,9 @@ Part part_of(const graph::GraphFile& graph, std::uint32_t process, const partiti
   return part;
 }
 
-/// A process with a large component sends a bit for each owned vertex that a peer knows. Forgets that it is
-/// large where it does not meet that of the process with the largest one, which is returned.
+/// Counts the bits. A process with a large component sends a bit for each owned vertex that a peer knows.
+/// Forgets that it is large where it does not meet that of the process with the largest one, which is
+/// returned.
 std::uint32_t count_bits(std::vector<Part>& parts, RecordLoad& load) {
   constexpr std::uint64_t kVerticesARecord = 64;
   std::uint32_t reference = 0;
@@ -113,7 +114,8 @@ std::uint32_t count_bits(std::vector<Part>& parts, RecordLoad& load) {
   return reference;
 }
 
-/// A process links those of its components that have vertices of the large one elsewhere.
+/// Links the large component. A process links those of its components that have vertices of the large one
+/// elsewhere.
 void link_giant(std::vector<Part>& parts, std::uint32_t process) {
   Part& part = parts[process];
   Sets sets;
@@ -143,11 +145,11 @@ std::array<std::vector<PlainId>, 2> open_between(const graph::GraphFile& graph,
   return both;
 }
 
-/// Says that the components `of_p` of p and `of_q` of q are one.
+/// A link: the components `of_p` of p and `of_q` of q are one.
 struct Link {
   std::uint32_t p, q;
   Component of_p, of_q;
-  bool named;  ///< both name them for a boundary vertex
+  bool named;  ///< whether both name them for a boundary vertex
 };
 
 /// Returns the components that are linked. A pair of processes links the names that both have for a boundary
@@ -170,11 +172,12 @@ std::vector<Link> links_of(const graph::GraphFile& graph, const std::vector<Part
 
 /// The list that each process sends to process 0, where that one has room to link all components.
 struct Lists {
-  std::vector<std::set<Component>> components;  ///< [process]
-  std::vector<std::uint64_t> names;             ///< [process]: boundary vertices whose component it names
+  std::vector<std::set<Component>> components;  ///< components, [process]
+  /// Number of boundary vertices whose component a process names, [process].
+  std::vector<std::uint64_t> names;
 
-  /// Returns the values of 4 bytes that a process sends: a head, which of its vertices name components, and
-  /// names of so many bits as its components and none need.
+  /// Returns the values of 4 bytes that a process sends: a head, the vertices that name components, and names
+  /// with as many bits as its components and none need.
   std::uint64_t values(std::uint32_t p, const partition::Ownership& ownership) const {
     const auto packed = [](std::uint64_t count, std::uint64_t largest) {
       std::uint64_t bits = 1;
@@ -202,7 +205,7 @@ Lists lists_of(const std::vector<Link>& links, std::uint32_t processes) {
 /// Returns the label that answers need not name with the fewest records, two names in each. A run may take
 /// another one, and it has at least as many components of each label, since it skips rows.
 Component cheapest_label(const std::vector<std::set<Component>>& components, Sets& sets) {
-  std::map<Component, std::uint64_t> saved;  // [label]: records
+  std::map<Component, std::uint64_t> saved;  // number of records saved, [label]
   for (std::size_t p = 1; p < components.size(); ++p) {
     std::map<Component, std::uint64_t> counts;
     for (const Component one : components[p]) ++counts[sets.root(one)];
@@ -243,7 +246,8 @@ bool fits(const std::vector<Part>& parts, const Lists& lists, const partition::O
 /// Counts the records with names, two in each, that one of two processes receives; then those with parents:
 /// half of the components have one and send it to their owners, or more.
 void count_join(const std::vector<Link>& links, const Names& names, RecordLoad& load) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> counts;  // [sender, receiver]: names
+  // Number of names, [sender, receiver].
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> counts;
   Sets all;
   for (const Link& one : links) {
     all.link(one.of_p, one.of_q);
@@ -258,7 +262,7 @@ void count_join(const std::vector<Link>& links, const Names& names, RecordLoad& 
       load.add(0, owner);
 }
 
-/// The method of WccMerge.
+/// Counts the method of WccMerge.
 std::vector<CountedStep> count_steps(const graph::GraphFile& graph, bool on_disks,
                                      const partition::Ownership& ownership) {
   const auto processes = static_cast<std::uint32_t>(ownership.processes());

@@ -11,9 +11,10 @@ namespace edgewire::kernels {
 
 namespace {
 
-constexpr std::uint64_t kOwnRowsAtOnce = 1 << 12, kBatchRowsAtOnce = 64;  // the rows that a worker takes
+// Number of rows that a worker takes.
+constexpr std::uint64_t kOwnRowsAtOnce = 1 << 12, kBatchRowsAtOnce = 64;
 
-/// A word has room for so many numbers of 32 bits.
+/// The number of numbers of 32 bits in a word.
 constexpr std::size_t kNumbersAWord = kIds64 ? 2 : 1;
 
 /// Returns the words of a row that travels. They are whole records, so that the batches and the workers do
@@ -90,7 +91,7 @@ BoundaryRows::BoundaryRows(frontier::Job& job, OrientedRows& rows, const ForEach
 
 void BoundaryRows::ask() {
   const frontier::Boundary& boundary = rows_.boundary();
-  std::vector<std::vector<std::uint32_t>> bits(asked_.size());  // [peer]
+  std::vector<std::vector<std::uint32_t>> bits(asked_.size());  // bits, [peer]
   for (std::uint32_t peer = 0; peer < asked_.size(); ++peer)
     bits[peer].resize(peer == job_.rank() ? 0 : frontier::values_of_bits(boundary.known_by(peer).size()));
   job_.pool().run([&](int lane) {
@@ -151,7 +152,7 @@ void BoundaryRows::tell_lengths() {
   }
 }
 
-/// Says which entries a peer needs. An entry of another process may be in a row there, as far as is known
+/// Marks the entries that a peer needs. An entry of another process may be in a row there, as far as is known
 /// here.
 void BoundaryRows::set_needed_by(std::uint32_t peer) {
   for (std::size_t w = 0; w < needed_.words(); ++w) needed_.set_word(w, boundary_.word(w));
@@ -219,7 +220,7 @@ void BoundaryRows::unpack(std::uint32_t peer) {
       auto* const words = reinterpret_cast<std::byte*>(&in_.words[one.at]);
       auto* const numbers = reinterpret_cast<std::uint32_t*>(words);
       const auto word = [words](std::size_t i) {
-        PlainId value;  // its bytes, since the memory gets values of another type
+        PlainId value;  // copies the bytes, since the memory gets values of another type
         std::memcpy(&value, words + i * sizeof value, sizeof value);
         return value;
       };

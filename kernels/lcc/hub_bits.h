@@ -1,4 +1,4 @@
-// Rows of vertices with many edges as bits: whether one of them has a given entry is seen at once.
+// Rows of vertices with many edges as bits, which show at once whether a row has a given entry.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 
 namespace edgewire::kernels {
 
-/// The hubs are the vertices with the smallest numbers, and so with the most edges. Memory: no more than the
-/// rows take, and 64 MiB at most.
+/// The bits of hubs, which are the vertices with the smallest numbers, and so with the most edges. Memory: no
+/// more than the rows take, and at most 64 MiB.
 class HubBits {
  public:
-  /// Makes bits of the rows of a batch, which have so many entries or more. Where rows are not in the order
+  /// Makes bits of the rows of a batch, whose rows have at least `entries`. Where rows are not in the order
   /// of degrees there are no hubs.
   HubBits(const OrientedRows& rows, const ForEach& for_each, const RowBatch& batch, std::uint64_t entries)
       : first_(batch.first), hubs_(batch.first) {
@@ -35,14 +35,14 @@ class HubBits {
     });
   }
 
-  /// The vertices with smaller numbers have bits.
+  /// Returns the number below which vertices have bits.
   std::uint32_t hubs() const noexcept { return hubs_; }
-  /// Returns the row of a hub: a bit for each smaller number. The row was there.
+  /// Returns the row of a hub: a bit for each smaller number. The row must be in the batch.
   const std::uint32_t* words(std::uint32_t hub) const noexcept { return words_.get() + begin_[hub - first_]; }
 
  private:
   std::uint32_t first_, hubs_;
-  std::vector<std::size_t> begin_;  ///< [hub - first_]; one more at the end
+  std::vector<std::size_t> begin_;  ///< first words of the hubs, [hub - first_], and the end
   std::unique_ptr<std::uint32_t[]> words_;
 };
 

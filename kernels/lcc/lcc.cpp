@@ -10,8 +10,9 @@ namespace edgewire::kernels {
 
 namespace {
 
-constexpr std::uint64_t kRowsTaken = 64;                    // the rows that a worker takes
-constexpr std::uint32_t kHeadsAhead = 32, kRowsAhead = 12;  // what is fetched before it is needed
+constexpr std::uint64_t kRowsTaken = 64;  // number of rows that a worker takes
+// Numbers of heads and rows that are fetched before they are needed.
+constexpr std::uint32_t kHeadsAhead = 32, kRowsAhead = 12;
 
 }  // namespace
 
@@ -22,7 +23,7 @@ Lcc::Lcc(frontier::Job& job, Wanted wanted, const Pieces& pieces)
       pieces_(pieces),
       workers_(static_cast<std::size_t>(job.pool().workers())),
       log_(job) {
-  // A peer that has less to do waits for credits: the link must go on meanwhile.
+  // A peer that has less work waits for credits: the link must go on meanwhile.
   for_each_ = [this](std::uint64_t count, const auto& work) {
     job_.pool().for_each(count, [&](int w, std::uint64_t index) {
       work(w, index);
@@ -120,7 +121,7 @@ void Lcc::intersect_with(const RowBatch& batch, std::uint64_t entries, std::uint
   if (!directed_) hubs_.emplace(*rows_, for_each_, batch, entries);
   for_each_piece(for_each_, known, kRowsTaken, [&](int w, std::uint32_t first, std::uint32_t last) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
-    // Pieces are taken in order: one worker can tell for all.
+    // Pieces are taken in order, so one worker can report for all.
     if (w == 0 && job_.progress())
       job_.progress()({"intersecting", pass * known + first, passes * known, "vertices"});
     for (std::uint32_t u = first; u < last; ++u) {
@@ -137,11 +138,11 @@ void Lcc::intersect_with(const RowBatch& batch, std::uint64_t entries, std::uint
   });
 }
 
-/// Asks memory for rows that are intersected soon, which lie anywhere.
+/// Prefetches rows that are intersected soon, which lie anywhere.
 void Lcc::fetch_ahead(std::uint32_t number, const RowBatch& batch) const {
   if (rows_->known() - number <= 2 * kHeadsAhead) return;
   rows_->prefetch_entries(number + 2 * kHeadsAhead);
-  if (!batch.with_owned) return;  // one row in many has a place in the batch
+  if (!batch.with_owned) return;  // few rows have a place in the batch
   if (rows_->owns(number + kHeadsAhead))
     for (const std::uint32_t v : rows_->row(number + kHeadsAhead)) rows_->prefetch_head(v);
   if (rows_->owns(number + kRowsAhead))

@@ -7,7 +7,7 @@
 //
 // A process looks for the triangles whose corner with the largest number it owns: first in the rows of its
 // own vertices, then in those of boundary vertices, which come from their owners in batches. Each process
-// adds up what it credits to vertices of others, and sends at most one record for each of them.
+// adds up its credits to vertices of others, and sends at most one record for each of them.
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,7 @@ namespace edgewire::kernels {
 /// and its credit take one access to memory: bit 31 and bit 30 are the flags, the others are the credit.
 class NeighbourMark {
  public:
-  NeighbourMark() = default;  ///< the mark of a vertex that is no neighbour
+  NeighbourMark() = default;  ///< makes the mark of a vertex that is no neighbour
   explicit NeighbourMark(bool both_ways) noexcept : word_(kNeighbour | (both_ways ? kBothWays : 0)) {}
   /// Returns 1 or 0, to multiply by, so that no branch depends on what is found.
   std::uint32_t is_neighbour() const noexcept { return word_ / kNeighbour; }
@@ -48,12 +48,12 @@ class NeighbourMark {
 
 class Lcc {
  public:
-  /// The values of Superstep::kind. In kOrient `edges` has the edges of the owned vertices, in kIntersect
-  /// those entries of rows that were looked up.
+  /// The values of Superstep::kind. In kOrient `edges` has the edges of the owned vertices, in kIntersect the
+  /// entries of rows that were looked up.
   static constexpr std::uint64_t kOrient = 0, kIntersect = 1, kCredit = 2;
 
-  /// Tests make pieces smaller: a credit travels in pieces of so many bits, 1 to 32; batches have so many
-  /// words, 0 stands for BoundaryRows::batch_words().
+  /// The sizes of pieces, which tests make smaller: the bits of a credit that travel at a time, 1 to 32, and
+  /// the words of a batch; 0 stands for BoundaryRows::batch_words().
   struct Pieces {
     unsigned record_bits = 32;
     std::uint64_t batch_words = 0;
@@ -66,30 +66,31 @@ class Lcc {
     count          ///< nothing: no credits are kept or sent
   };
 
-  /// `job` outlives it.
+  /// Makes the kernel. `job` outlives it.
   Lcc(frontier::Job& job, Wanted wanted, const Pieces& pieces);
   explicit Lcc(frontier::Job& job, Wanted wanted = Wanted::coefficients) : Lcc(job, wanted, Pieces{}) {}
 
   /// Runs the kernel. Collective; throws Error. Memory: that of OrientedRows, HubBits and BoundaryRows, 8
   /// bytes for each known vertex where there are credits, and 4 for each worker and known vertex.
   std::vector<frontier::Superstep> run();
-  // The next ones are called after run().
+  // Call the next functions after run().
 
-  /// Returns, by local number, how many edges lead from a neighbour to a neighbour, in relation to how many
-  /// could; where coefficients were wanted.
+  /// Returns, by local number, the number of edges from a neighbour to a neighbour, in relation to the number
+  /// that there could be; where coefficients were wanted.
   std::vector<double> coefficients() const;
-  /// Returns, by local number, how many triangles have the vertex as a corner, where these were wanted.
+  /// Returns, by local number, the number of triangles with the vertex as a corner, where these were wanted.
   std::vector<std::uint64_t> triangles_of_vertices() const;
-  /// The triangles of the whole graph without its directions.
+  /// Returns the number of triangles of the whole graph without its directions.
   std::uint64_t triangles() const noexcept { return triangles_; }
-  /// Returns the pairs of neighbours of owned vertices, d (d - 1) / 2 each: each could close a triangle.
+  /// Returns the number of pairs of neighbours of owned vertices, d (d - 1) / 2 each: each could close a
+  /// triangle.
   double pairs_of_neighbours() const;
 
  private:
   using Row = OrientedRows::Row;
   struct alignas(128) Worker {
-    std::vector<NeighbourMark> marks;  ///< [number]; made when needed
-    /// [place in the row of the vertex in work]: the credit of the neighbour there, besides that in marks.
+    std::vector<NeighbourMark> marks;  ///< marks, [number]; made when needed
+    /// The credits of the neighbours besides those in marks, [place in the row of the vertex in work].
     std::vector<std::uint32_t> row_credits;
     std::uint64_t vertices = 0, edges = 0, triangles = 0;
   };
@@ -111,13 +112,13 @@ class Lcc {
 
   frontier::Job& job_;
   Wanted wanted_;
-  bool directed_;  ///< coefficients are wanted where edges have a direction
+  bool directed_;  ///< whether coefficients are wanted where edges have a direction
   Pieces pieces_;
-  ForEach for_each_;  ///< runs work on all workers, while the link goes on
+  ForEach for_each_;  ///< loop that runs work on all workers, while the link goes on
   std::optional<OrientedRows> rows_;
   std::optional<HubBits> hubs_;  ///< hubs of the batch in work, where edges are without direction
   topology::NodeMemory credits_memory_;
-  /// [number]: triangles that were found here; where `directed_` edges between neighbours.
+  /// Numbers of triangles that were found here, or of edges between neighbours where `directed_`, [number].
   std::span<std::atomic<std::uint64_t>> credits_;
   std::vector<Worker> workers_;
   frontier::SuperstepLog log_;

@@ -12,10 +12,10 @@ namespace edgewire::kernels {
 
 namespace {
 
-constexpr std::uint64_t kVerticesAtOnce = 1 << 12;  // the vertices that a worker takes
-constexpr std::uint64_t kShortRow = 64;             // rows with no more edges are short in any order
+constexpr std::uint64_t kVerticesAtOnce = 1 << 12;  // number of vertices that a worker takes
+constexpr std::uint64_t kShortRow = 64;             // number of edges up to which rows are short in any order
 
-/// Vertices with more edges are in any order. There are so few of them that rows stay short.
+/// The degree above which vertices are in any order. There are so few of them that rows stay short.
 constexpr std::uint64_t kMostEdges = 1 << 20;
 
 std::size_t words_of_bytes(std::size_t bytes) {
@@ -38,7 +38,7 @@ class OrientedRows::Builder {
     rows_.known_of_.resize(known);
   }
 
-  /// Returns whether the rows of the file are what is wanted, but for their ends. Ids of 64 bits are not.
+  /// Returns whether the rows of the file can serve, but for their ends. Those with ids of 64 bits cannot.
   bool file_will_do() const {
     if (kIds64 || !job_.is_only() || !graph_.symmetric() || !graph_.simple()) return false;
     const auto offsets = graph_.offsets();
@@ -61,9 +61,9 @@ class OrientedRows::Builder {
   void number_vertices() {
     const auto degrees = known_degrees();
     const std::size_t most = degrees.empty() ? 0 : std::ranges::max(degrees);
-    std::vector<std::uint32_t> counts(most + 1);  // [degree]: vertices that have it
+    std::vector<std::uint32_t> counts(most + 1);  // number of vertices of a degree, [degree]
     for (const std::uint32_t degree : degrees) ++counts[degree];
-    std::vector<std::uint32_t> next_numbers(most + 1);  // [degree]: what the next vertex that has it gets
+    std::vector<std::uint32_t> next_numbers(most + 1);  // number of the next vertex of a degree, [degree]
     std::exclusive_scan(counts.rbegin(), counts.rend(), next_numbers.rbegin(), 0U);
     const auto number = [&](std::uint32_t first, std::uint32_t count) {
       for (KnownNumber known(first); known < first + count; ++known) {
@@ -104,13 +104,13 @@ class OrientedRows::Builder {
  private:
   static constexpr std::uint8_t kOut = 1, kIn = 2;
 
-  /// A worker puts rows together in this memory.
+  /// The memory in which a worker puts rows together.
   struct Worker {
     std::vector<std::uint32_t> entries;    ///< all rows of a piece, one after the other
-    std::vector<std::uint8_t> both_ways;   ///< the flags of a row
-    std::vector<std::uint8_t> directions;  ///< [number]: the directions of edges that were seen
-    std::vector<std::uint32_t> seen;       ///< the numbers that have directions
-    std::vector<VertexId> ids;             ///< see Job::ids_of()
+    std::vector<std::uint8_t> both_ways;   ///< flags of a row
+    std::vector<std::uint8_t> directions;  ///< directions of edges that were seen, [number]
+    std::vector<std::uint32_t> seen;       ///< numbers that have directions
+    std::vector<VertexId> ids;             ///< memory of Job::ids_of()
   };
 
   /// Calls work(local, vertex) for the owned vertices [first, last).
@@ -125,8 +125,8 @@ class OrientedRows::Builder {
     for_each_piece(for_each_, rows_.owned_, kVerticesAtOnce,
                    [&](int, std::uint32_t first, std::uint32_t last) { for_each_in(first, last, work); });
   }
-  /// Returns, by known number, the edges in both directions. Edges that occur several times and self loops
-  /// count here, which changes the order, but not the bound on the length of rows.
+  /// Returns, by known number, the number of edges in both directions. Edges that occur several times and
+  /// self loops count here, which changes the order, but not the bound on the length of rows.
   std::vector<std::uint32_t> known_degrees() const {
     std::vector<std::uint32_t> degrees(rows_.known());
     const auto bounded = [](std::uint64_t degree) {
@@ -160,9 +160,9 @@ class OrientedRows::Builder {
       take(known_of(target));
     }
   }
-  /// Copies the rows of a piece, which lie side by side, and lets the heads of its vertices [first, last)
-  /// point to them. Behind each row of a directed graph are its bytes of both_ways(). Returns how many
-  /// entries these rows have.
+  /// Copies the rows of a piece, which lie side by side, and makes the heads of its vertices [first, last)
+  /// point to them. Behind each row of a directed graph are its bytes of both_ways(). Returns the number of
+  /// entries of these rows.
   std::uint64_t keep_piece(const std::vector<std::uint32_t>& entries, std::uint32_t first,
                            std::uint32_t last) {
     auto& own = rows_.own_[first / kVerticesAtOnce];
@@ -179,7 +179,7 @@ class OrientedRows::Builder {
     return length;
   }
   /// Adds a row of a symmetric graph, in three steps that use the same memory. Two of them are loops of their
-  /// own, since most time goes by until memory answers: each asks for much at the same time.
+  /// own, since most time goes by until memory answers: each prefetches much at the same time.
   template <class KnownOf>
   void add_row(Worker& worker, const KnownOf& known_of, LocalNumber local, VertexId v) const {
     const std::uint32_t own = rows_.number_of_[KnownNumber(local)];
@@ -194,7 +194,7 @@ class OrientedRows::Builder {
     worker.entries.resize(begin + head.length);
   }
   /// Puts the KnownNumbers of the neighbours of `v` into `row`, whose content does not matter before. Returns
-  /// how many they are: the degree.
+  /// their number: the degree.
   template <class KnownOf>
   std::uint32_t put_neighbours(std::span<const VertexId> ids, VertexId v, const KnownOf& known_of,
                                std::uint32_t* row) const {
@@ -202,14 +202,14 @@ class OrientedRows::Builder {
     for_each_target(ids, v, known_of, [&](KnownNumber known) { row[degree++] = known; });
     return degree;
   }
-  /// Makes numbers of the KnownNumbers in `row`, and keeps those below `own` at its front. Returns how many
-  /// these are: the length of the oriented row.
+  /// Turns the KnownNumbers in `row` into numbers, and keeps those below `own` at its front. Returns how many
+  /// remain: the length of the oriented row.
   std::uint32_t orient_row(std::uint32_t own, std::uint32_t degree, std::uint32_t* row) const {
     std::uint32_t length = 0;
     for (std::uint32_t i = 0; i < degree; ++i) {
       const std::uint32_t number = rows_.number_of_[KnownNumber(row[i])];
       row[length] = number;
-      length += number < own ? 1 : 0;  // no branch: nobody could foretell it
+      length += number < own ? 1 : 0;  // no branch, which could not be predicted
     }
     return length;
   }
@@ -253,7 +253,7 @@ class OrientedRows::Builder {
   frontier::Job& job_;
   const graph::GraphFile& graph_;
   const ForEach& for_each_;
-  std::optional<frontier::InRows> in_;  ///< is there where the graph is not symmetric
+  std::optional<frontier::InRows> in_;  ///< in-edges, where the graph is not symmetric
 };
 
 OrientedRows::OrientedRows(frontier::Job& job, const ForEach& for_each) : job_(job), owned_(job.owned()) {

@@ -16,41 +16,41 @@
 
 namespace edgewire::kernels {
 
-/// Rows that are there at a time: of vertices with numbers [first, last); of boundary vertices alone, or of
+/// The rows in memory at a time: of vertices with numbers [first, last); of boundary vertices alone, or of
 /// owned ones, too.
 struct RowBatch {
   std::uint32_t first, last;
   bool with_owned;
 };
 
-/// The vertices that a process knows have numbers in the order of their degrees: 0 is the one with most
-/// edges. On a tie the owner decides, then the local number there: any two processes have the vertices that
-/// both know in the same order. (Where one process owns a graph without long rows, vertices keep their ids,
-/// so that the rows of a simple symmetric file can stay where they are.) An edge is oriented towards the
-/// smaller number: the row of a vertex, its oriented out-row, holds its neighbours with smaller numbers,
-/// ascending, each once; no vertex is its own neighbour. A boundary vertex has a row while somebody lends
-/// one.
+/// The oriented rows of a process. The vertices that it knows have numbers in the order of their degrees: 0
+/// is the one with most edges. On a tie the owner decides, then the local number there: any two processes
+/// have the vertices that both know in the same order. (Where one process owns a graph without long rows,
+/// vertices keep their ids, so that the rows of a simple symmetric file can stay where they are.) An edge is
+/// oriented towards the smaller number: the row of a vertex, its oriented out-row, holds its neighbours with
+/// smaller numbers, ascending, each once; no vertex is its own neighbour. A boundary vertex has a row while
+/// BoundaryRows lends one.
 class OrientedRows {
  public:
   using Row = std::span<const std::uint32_t>;
 
-  /// Reads the rows of the owned vertices; where the graph is not symmetric they come as InRows, too. Memory:
-  /// 24 bytes for each known vertex, and 4 for each entry, 5 where the graph is not symmetric; while this is
-  /// built also that of InRows, and a byte for each worker and known vertex. `job` outlives it. Collective;
-  /// throws Error.
+  /// Makes the rows: reads those of the owned vertices; where the graph is not symmetric they come as InRows,
+  /// too. Memory: 24 bytes for each known vertex, and 4 for each entry, 5 where the graph is not symmetric;
+  /// while this is built also that of InRows, and a byte for each worker and known vertex. `job` outlives it.
+  /// Collective; throws Error.
   OrientedRows(frontier::Job& job, const ForEach& for_each);
 
-  /// The vertices that the process knows have the numbers below this one.
+  /// Returns the number of vertices that the process knows.
   std::uint32_t known() const noexcept { return static_cast<std::uint32_t>(known_of_.size()); }
   /// Returns whether numbers are in the order of degrees.
   bool by_degree() const noexcept { return by_degree_; }
-  /// Returns how many entries the rows of owned vertices have.
+  /// Returns the number of entries of the rows of owned vertices.
   std::uint64_t entries() const noexcept { return entries_; }
-  /// `known`: the number in boundary(); with one process that is the id.
+  /// Returns the number of a known vertex. `known`: the number in boundary(); with one process it is the id.
   std::uint32_t number_of(KnownNumber known) const noexcept { return number_of_[known]; }
   KnownNumber known_of(std::uint32_t number) const noexcept { return known_of_[number]; }
   bool owns(std::uint32_t number) const noexcept { return known_of_[number] < owned_; }
-  /// The vertices at the ends of edges in both directions, where there are several processes.
+  /// Returns the vertices at the ends of edges in both directions, where there are several processes.
   const frontier::Boundary& boundary() const noexcept { return neighbours_ ? *neighbours_ : job_.boundary(); }
 
   Row row(std::uint32_t number) const noexcept { return {heads_[number].entries, heads_[number].length}; }
@@ -66,12 +66,11 @@ class OrientedRows {
     const auto* const own = reinterpret_cast<const std::uint8_t*>(head.entries + head.length);
     return {head.degree > 0 ? own : lent_both_ways_ + (head.entries - lent_entries_), head.length};
   }
-  /// Returns how many neighbours an owned vertex has, with smaller and larger numbers; of a boundary vertex
-  /// 0.
+  /// Returns the number of neighbours of an owned vertex, with smaller and larger numbers; of a boundary
+  /// vertex 0.
   std::uint32_t degree(std::uint32_t number) const noexcept { return heads_[number].degree; }
 
-  /// Says that lend() is for rows in this memory from here on. `both_ways`: the flag of each entry; null for
-  /// symmetric graphs.
+  /// Sets the memory of the rows for lend(). `both_ways`: the flag of each entry; null for symmetric graphs.
   void lend_from(const std::uint32_t* entries, const std::uint8_t* both_ways) noexcept {
     lent_entries_ = entries;
     lent_both_ways_ = both_ways;
@@ -81,15 +80,15 @@ class OrientedRows {
     heads_[number] = {row.data(), static_cast<std::uint32_t>(row.size()), 0};
   }
 
-  /// Hints: row(number) will be asked for; its entries will be read.
+  /// Prefetches the head for row(number), and the entries of the row.
   void prefetch_head(std::uint32_t number) const noexcept { __builtin_prefetch(&heads_[number]); }
   void prefetch_entries(std::uint32_t number) const noexcept { __builtin_prefetch(heads_[number].entries); }
 
  private:
   class Builder;
   struct Head {
-    const std::uint32_t* entries;  ///< the row
-    std::uint32_t length, degree;  ///< the entries of the row; the neighbours of the vertex
+    const std::uint32_t* entries;  ///< entries of the row
+    std::uint32_t length, degree;  ///< numbers of entries of the row and of neighbours of the vertex
   };
 
   frontier::Job& job_;
@@ -97,7 +96,7 @@ class OrientedRows {
   std::optional<frontier::Boundary> neighbours_;
   NumberedBy<KnownNumber, std::vector<std::uint32_t>> number_of_;
   std::vector<KnownNumber> known_of_;
-  std::vector<Head> heads_;  ///< [number]
+  std::vector<Head> heads_;  ///< heads, [number]
   std::uint64_t entries_ = 0;
   bool by_degree_ = false;
   /// Rows of owned vertices, piece by piece; empty where rows are those of the file.

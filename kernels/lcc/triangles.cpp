@@ -9,14 +9,14 @@ namespace edgewire::kernels {
 
 namespace {
 
-/// A bit is looked up so many times as fast as an entry of a row.
+/// The number of bits that are looked up in the time of an entry of a row.
 constexpr std::size_t kBitsForEntry = 8;
 
-/// Rows with fewer entries together are merged.
+/// The number of entries below which two rows are merged.
 constexpr std::size_t kMergedEntries = 16;
 
-// Three ways to see which entries of a row are in another one, too. Each returns how many are. Where they are
-// credited, the first two add 1 to `credits` at the places of these entries, the third in their marks.
+// Three ways to find the entries that two rows share. Each returns their number. Where they are credited, the
+// first two add 1 to `credits` at the places of these entries, the third in their marks.
 
 /// Merges both rows, which ascend.
 template <bool kCredited>
@@ -76,8 +76,8 @@ std::pair<std::size_t, std::size_t> places_of(OrientedRows::Row row, const RowBa
 }  // namespace
 
 /// Finds the triangles of a graph without its directions: for each neighbour v of u, those of the neighbours
-/// before v that are in the row of v. No other ones can be. Of a hub v the bits are looked up,
-/// short rows are merged, and else the row of v is looked up among the marked neighbours of u.
+/// before v that are in the row of v. No other ones can exist. The bits of a hub v are looked up, short rows
+/// are merged, and else the row of v is looked up among the marked neighbours of u.
 template <bool kCredited>
 void Lcc::find_triangles(Worker& worker, std::uint32_t u, const RowBatch& batch) {
   const auto [first, last] = places_of(rows_->row(u), batch);

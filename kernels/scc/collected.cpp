@@ -7,7 +7,8 @@ namespace edgewire::kernels {
 
 namespace {
 
-constexpr std::uint32_t kClosed = std::numeric_limits<std::uint32_t>::max();  // its component is known
+// Number of a vertex whose component is known.
+constexpr std::uint32_t kClosed = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
 
@@ -64,7 +65,7 @@ void CollectedComponents::visit(std::uint32_t root) {
   }
 }
 
-/// Closes a component: it is the vertices that were discovered from `root` on, and are open.
+/// Closes a component: the open vertices that were discovered from `root` on.
 void CollectedComponents::close(std::uint32_t root) {
   const auto first = std::find(open_.rbegin(), open_.rend(), root).base() - 1;
   const std::uint32_t smallest = *std::min_element(first, open_.end());

@@ -1,4 +1,4 @@
-// This file has what Scc does with colours, where much is left.
+// This file has the work of Scc with colours, where many vertices are left.
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -40,13 +40,13 @@ void Scc::spread(std::span<const LocalNumber> vertices, const Tell& tell) {
   const auto colour_here = [this](LocalNumber local) {
     return colour(local).load(std::memory_order_relaxed);
   };
-  std::vector<std::pair<PlainId, LocalNumber>> starts;  // by colour
+  std::vector<std::pair<PlainId, LocalNumber>> starts;  // vertices to start from, by colour
   for (const LocalNumber local : vertices) starts.emplace_back(colour_here(local), local);
   std::ranges::sort(starts, std::greater<>());
   std::vector<LocalNumber> stack;
   std::vector<KnownNumber> others;  // vertices of other processes whose colours have risen
   for (const auto& [own, start] : starts) {
-    if (colour_here(start) != own) continue;  // who has raised it follows it
+    if (colour_here(start) != own) continue;  // the worker that has raised it follows it
     for (stack.push_back(start); !stack.empty();) {
       const LocalNumber local = stack.back();
       const PlainId value = colour_here(local);
@@ -86,8 +86,8 @@ void Scc::gather_colours() {
       });
 }
 
-/// Says that the vertex reaches one of this colour that is in the component. Returns whether it is in it, and
-/// nobody has said so before.
+/// Notes that the vertex reaches one of this colour that is in the component. Returns whether it is in it,
+/// and this is new.
 bool Scc::join(Worker& worker, LocalNumber local, PlainId value) {
   if (colours_[local] != value || !label(local, vertex_of(value))) return false;
   worker.members.push_back(local);
@@ -99,7 +99,7 @@ void Scc::tell_colours() {
   step_in_lanes(kTell, [this](int lane, const auto& scheme) {
     Worker& worker = workers_[static_cast<std::size_t>(lane)];
     std::vector<LocalNumber> told(static_cast<std::size_t>(job_.bootstrap().size()),
-                                  LocalNumber(0xffffffffU));  // [peer]: last one
+                                  LocalNumber(0xffffffffU));  // last vertex told, [peer]
     const auto take = [&](frontier::Record record) {
       colour(rows_->number_of_other(VertexId(record.vertex))).store(record.value, std::memory_order_relaxed);
     };
@@ -107,7 +107,7 @@ void Scc::tell_colours() {
     for (LocalNumber local(static_cast<std::uint32_t>(first)); local < last; ++local) {
       const VertexId vertex = scheme.vertex(rank_, local);
       if (labelled(local)) colour(local).store(kGone, std::memory_order_relaxed);
-      if (rows_->numbers() == labels_.size()) continue;  // nobody else has neighbours
+      if (rows_->numbers() == labels_.size()) continue;  // no other process has neighbours
       const PlainId value = colour(local).load(std::memory_order_relaxed);
       for (const auto ends : {rows_->out(local), rows_->in(local)}) {
         for (const KnownNumber n : ends) {
@@ -135,7 +135,7 @@ void Scc::name_members() {
   std::uint64_t members = 0;
   for (const Worker& worker : workers_) members += worker.members.size();
   if (job_.sum_of_all(members) == 0) return;
-  std::vector<PlainId> firsts(labels_.size(), kNone);  // [local number of a root]
+  std::vector<PlainId> firsts(labels_.size(), kNone);  // first vertices, [local number of a root]
   frontier_.set_kind(kFirst);
   frontier_.exchange(
       [this](int lane, const auto& tell) {
@@ -147,8 +147,8 @@ void Scc::name_members() {
         return false;
       });
   step_in_lanes(kFirst, [&](int lane, const auto& scheme) {
-    std::vector<std::pair<int, frontier::Record>>
-        questions;  // peer; local number of a root here, of a vertex there
+    // questions: peer, local number of a root here, of a vertex there.
+    std::vector<std::pair<int, frontier::Record>> questions;
     const auto hear = [&](int peer, frontier::Record record) { questions.emplace_back(peer, record); };
     for (const LocalNumber local : std::exchange(workers_[static_cast<std::size_t>(lane)].members, {})) {
       const Home root = scheme.home(VertexId(labels_[local]));

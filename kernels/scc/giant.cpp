@@ -14,16 +14,17 @@ namespace edgewire::kernels {
 
 namespace {
 
-constexpr std::uint32_t kSampledRows = 1 << 16;  // rows of a process, to guess in-degrees
-constexpr std::size_t kJoinedAtOnce = 64;        // words that a worker takes at a time
-// A round that reads the rows of all that have not joined pays as long as it finds one of so many of them, or
-// reads few edges; the first ones find few where the pivot has few in-edges.
+constexpr std::uint32_t kSampledRows = 1 << 16;  // number of rows of a process, to guess in-degrees
+constexpr std::size_t kJoinedAtOnce = 64;        // number of words that a worker takes at a time
+// A round that reads the rows of all that have not joined pays as long as it finds a share of them, or reads
+// few edges; the first ones find few where the pivot has few in-edges.
 constexpr std::uint64_t kFewJoin = 16, kFirstRounds = 3, kMostRounds = 32;
-constexpr std::uint64_t kFewEdges = 64;  // one for so many vertices of the graph
+// Number of vertices of the graph for each edge that a round may read.
+constexpr std::uint64_t kFewEdges = 64;
 constexpr std::uint32_t kOfOther = ~std::uint32_t{0};
 
 /// Chooses among the vertices of process `rank`, which has their rows. row_of(local): a row. local_of(entry):
-/// the local number of what is in it, or kOfOther.
+/// the local number of an entry, or kOfOther.
 template <class RowOf, class LocalOf>
 GiantComponent::Candidate choose_candidate(const partition::Ownership& ownership, std::uint32_t rank,
                                            const RowOf& row_of, const LocalOf& local_of) {
@@ -62,7 +63,8 @@ bool GiantComponent::find(frontier::SuperstepLog& log) {
   search_forward(log);
   if (const Home at = job_.ownership().home(pivot_); at.owner == rank_) joined_.add(at.local);
   for (std::uint64_t round = 1;; ++round) {
-    std::array<std::uint64_t, 3> sums{};  // vertices that have joined, those that have not; edges read
+    // Numbers of vertices that have joined, of those that have not, and of edges read.
+    std::array<std::uint64_t, 3> sums{};
     log.step(Scc::kBackward, [&](frontier::Superstep& done) {
       join();
       for (const Worker& worker : workers_) {
@@ -88,7 +90,7 @@ VertexId GiantComponent::first() const {
     if (joined_.word(w) == 0) continue;
     const auto first =
         static_cast<std::uint32_t>(w * kBits) + static_cast<std::uint32_t>(std::countr_zero(joined_.word(w)));
-    // Local numbers ascend with vertices, and those of other processes follow.
+    // Local numbers ascend with vertices, and the vertices of other processes follow.
     if (first < job_.owned()) mine = job_.ownership().vertex(rank_, LocalNumber(first));
     break;
   }
@@ -130,7 +132,7 @@ bool GiantComponent::choose_pivot() {
 
 void GiantComponent::search_forward(frontier::SuperstepLog& log) {
   Bfs search(job_, Bfs::Parents::none);
-  std::uint64_t thick = 0;  // the last level that was not thin
+  std::uint64_t thick = 0;  // number of the last level that was not thin
   const auto enough = [&](const Bfs::State& state) {
     if (state.frontier >= kThin) thick = state.levels;
     all_reached_ = state.levels - thick <= kThinLevels;
@@ -155,13 +157,13 @@ void GiantComponent::note_reached(const std::vector<std::uint32_t>& levels) {
         reached |= Word{1} << (i - begin);
         left |= Word{!is_pivot && job_.degree(i) > 0} << (i - begin);
       }
-      reached_.set_word(begin / kBits, reached);  // those of other processes are not known yet
+      reached_.set_word(begin / kBits, reached);  // the vertices of other processes are not known yet
       left_[begin / kBits] = left;
     }
   });
 }
 
-/// Shares bits: owners tell those of boundary vertices.
+/// Shares bits: owners tell the bits of boundary vertices.
 void GiantComponent::unite(Bits& bits) {
   job_.pool().run([&](int lane) {
     frontier::exchange_known_bits(
@@ -198,7 +200,7 @@ void GiantComponent::join_words(Worker& worker, std::size_t first, std::size_t l
       for (const KnownNumber target : rows[local]) {
         ++worker.edges;
         if (!has(target)) continue;
-        // Seen at once by all workers of the process: later vertices of this round can join by it.
+        // All workers of the process see it at once: later vertices of this round can join by it.
         joined_.set(local);
         left_[w] &= ~(left & -left);
         ++worker.vertices;

@@ -1,6 +1,6 @@
 // The strongly connected component of one vertex, which in most directed graphs is by far the largest one
-// (Fleischer, Hendrickson, Pinar: "On identifying strongly connected components in parallel", 2000): what can
-// be reached from the vertex, and of that what can reach it.
+// (Fleischer, Hendrickson, Pinar: "On identifying strongly connected components in parallel", 2000): the
+// vertices that can be reached from the vertex and can reach it.
 //
 // The file has rows of out-edges only. Forward they are followed; backward, a vertex joins as soon as its own
 // row leads to one that has joined. That reads the rows of those that have not joined in each round.
@@ -20,28 +20,29 @@ namespace edgewire::kernels {
 
 class GiantComponent {
  public:
-  /// A vertex to search from, and the product of its out-degree and its in-degree, as far as a sample says.
+  /// A vertex to search from, and the product of its out-degree and its in-degree, by a sample.
   struct Candidate {
     std::uint64_t product = 0, vertex = 0;
   };
-  /// Returns what the process proposes: the vertex with the largest product; 0 where its sample has no edge.
-  /// The first one with the largest product of all processes is searched from.
+  /// Returns the proposal of the process: the vertex with the largest product; 0 where its sample has no
+  /// edge. The search starts at the first one with the largest product of all processes.
   static Candidate candidate(const graph::GraphFile& graph, const partition::Ownership& ownership,
                              std::uint32_t rank);
 
-  /// Processes wait for one another at each level. So many levels of so few vertices are enough.
+  /// The number of vertices of a thin level, and the number of thin levels that are enough: processes wait
+  /// for one another at each.
   static constexpr std::uint64_t kThin = 64, kThinLevels = 256;
-  /// Returns whether another round backward pays after one (counted from 1) in which so many vertices have
-  /// joined, others are left, and so many edges were read. The numbers are those of all processes.
+  /// Returns whether another round backward pays after `round` (counted from 1), in which `joined` vertices
+  /// have joined, `left` are left, and `edges` were read. The numbers are those of all processes.
   static bool pays(std::uint64_t round, std::uint64_t joined, std::uint64_t left, std::uint64_t edges,
                    std::uint64_t vertices);
 
-  /// Memory: two bits for each vertex that the process knows, and one for each owned vertex; while it
-  /// searches that of Bfs, too. `job` outlives it.
+  /// Makes the kernel. Memory: two bits for each vertex that the process knows, and one for each owned
+  /// vertex; while it searches that of Bfs, too. `job` outlives it.
   explicit GiantComponent(frontier::Job& job);
 
-  /// Chooses a vertex that many edges lead to and from, and searches. Returns false where no such vertex was
-  /// found. Collective; throws Error.
+  /// Chooses a vertex with many edges in and out, and searches. Returns false where no such vertex was found.
+  /// Collective; throws Error.
   bool find(frontier::SuperstepLog& log);
 
   /// Returns, for any vertex that the process knows, whether a path leads to it from the pivot; where
@@ -72,7 +73,7 @@ class GiantComponent {
 
   frontier::Job& job_;
   std::uint32_t rank_;
-  Bits reached_, joined_;   ///< by known number
+  Bits reached_, joined_;   ///< vertices that are reached, and that have joined, by known number
   std::vector<Word> left_;  ///< owned vertices that are reached, with edges, and not joined
   VertexId pivot_{};
   bool all_reached_ = true, all_joined_ = true;

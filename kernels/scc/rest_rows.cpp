@@ -27,7 +27,8 @@ RestRows::RestRows(frontier::Job& job, std::span<const std::uint8_t> sides, Vert
   const auto lanes = static_cast<std::size_t>(job.pool().workers());
   Came in(lanes), out(lanes);
   exchange(in_, in, [this](const End& from, const End& to) { count(from, to); });
-  if (merged_ != kNoVertex) exchange(out_, out, [](const End&, const End&) {});  // those of `merged` alone
+  // Only edges of `merged` travel.
+  if (merged_ != kNoVertex) exchange(out_, out, [](const End&, const End&) {});
   out_.make_room();
   in_.make_room();
   number_others(in, out);
@@ -36,7 +37,7 @@ RestRows::RestRows(frontier::Job& job, std::span<const std::uint8_t> sides, Vert
   sides_ = {};
 }
 
-/// Calls work(from, to) for all edges of owned vertices that are kept: those of the lane's part.
+/// Calls work(from, to) for all kept edges of owned vertices in the lane's part.
 template <class Work>
 void RestRows::each_edge(int lane, const Work& work) const {
   const frontier::KnownRows rows = job_.rows();
@@ -78,7 +79,7 @@ KnownNumber RestRows::number_of_other(VertexId vertex) const {
   return KnownNumber(owned_ + static_cast<std::uint32_t>(at - others_.begin()));
 }
 
-/// Says that the end is to have a number.
+/// Marks an end that gets a number.
 void RestRows::mark(const End& end) noexcept {
   if (end.home.owner != rank_ && !end.merged)
     std::atomic_ref(others_of_[end.known - owned_]).store(1, std::memory_order_relaxed);
@@ -107,7 +108,7 @@ void RestRows::exchange(Rows& rows, Came& came, const Count& count) {
   });
 }
 
-/// Counts an edge where its ends are owned, and has the other end get a number.
+/// Counts an edge where its ends are owned, and marks the other end for a number.
 void RestRows::count(const End& from, const End& to) {
   if (from.home.owner == rank_) {
     out_.count(from.home.local);
@@ -168,8 +169,7 @@ void RestRows::Rows::make_room() {
   ends.resize(sum);
 }
 
-/// Counts an edge of the vertex. Several workers may do so for the same vertex. It returns how many were
-/// there.
+/// Counts an edge of the vertex. Several workers may do so for the same vertex. Returns how many were there.
 std::uint32_t RestRows::Rows::count(LocalNumber local) {
   const std::uint32_t before = std::atomic_ref(lengths[local]).fetch_add(1, std::memory_order_relaxed);
   if (before == std::numeric_limits<std::uint32_t>::max())

@@ -9,31 +9,31 @@
 
 namespace edgewire::kernels {
 
-/// An edge is kept where both ends are on the same side and not gone; loops are not. Vertices that are known
-/// to be of one component are one vertex here, to which all their edges go.
+/// The rows of kept edges. An edge is kept where both ends are on the same side and not gone; loops are not.
+/// Vertices that are known to be in one component are one vertex here, to which all their edges go.
 ///
 /// The vertices that edges lead to or come from have numbers here: owned ones their local numbers, and those
 /// of other processes follow, ascending by id.
 class RestRows {
  public:
-  /// The sides of vertices. kMerged: those that are one with a vertex, which is on the side kReached.
+  /// The sides of vertices. kMerged: the vertices that are one with a vertex on the side kReached.
   static constexpr std::uint8_t kGone = 0, kReached = 1, kOther = 2, kMerged = 3;
   static constexpr VertexId kNoVertex{edgewire::kNoVertex};
 
-  /// `sides`: by the numbers of the job's boundary, of all vertices that this process knows. `merged`: the
-  /// vertex that kMerged stands for, or kNoVertex; the same in all processes. An edge that is kept travels
-  /// once from the owner of its row to that of its other end, and once more to the owner of `merged` where
-  /// it comes from there. Memory: 24 bytes for each owned vertex, 8 for each edge that is kept between two of
-  /// them, 4 for one to or from another process, 4 for each vertex of others that these have; meanwhile 4 for
-  /// each boundary vertex and 8 for each edge that has travelled. The job has made its rows. Collective,
-  /// while workers rest; throws Error.
+  /// Makes the rows. `sides`: by the numbers of the job's boundary, of all vertices that this process knows.
+  /// `merged`: the vertex that kMerged stands for, or kNoVertex; the same in all processes. An edge that is
+  /// kept travels once from the owner of its row to that of its other end, and once more to the owner of
+  /// `merged` where it comes from there. Memory: 24 bytes for each owned vertex, 8 for each edge that is kept
+  /// between two of them, 4 for one to or from another process, 4 for each vertex of others that these have;
+  /// meanwhile 4 for each boundary vertex and 8 for each edge that has travelled. The job has made its rows.
+  /// Collective, while workers rest; throws Error.
   RestRows(frontier::Job& job, std::span<const std::uint8_t> sides, VertexId merged);
 
   /// Returns the vertices at the other ends of an owned vertex's edges, once for each edge.
   std::span<const KnownNumber> out(LocalNumber local) const noexcept { return out_.of(local); }
   std::span<const KnownNumber> in(LocalNumber local) const noexcept { return in_.of(local); }
 
-  /// Returns how many numbers there are.
+  /// Returns the number of numbers.
   std::uint32_t numbers() const noexcept { return owned_ + static_cast<std::uint32_t>(others_.size()); }
   /// Returns a vertex of another process.
   VertexId other(KnownNumber number) const noexcept { return others_[number - owned_]; }
@@ -41,7 +41,7 @@ class RestRows {
   KnownNumber number_of_other(VertexId vertex) const;
 
   /// Leaves out the edges of a vertex that do not lead to its own colour, or all where that is `gone`. Any
-  /// worker may call it, for vertices that no other one asks for. `colours`: by number.
+  /// worker may call it, for vertices that no other one uses. `colours`: by number.
   void leave_out(LocalNumber local, std::span<const PlainId> colours, PlainId gone) {
     out_.leave_out(local, colours, gone);
     in_.leave_out(local, colours, gone);
@@ -49,8 +49,8 @@ class RestRows {
 
  private:
   struct Rows {
-    std::vector<std::uint64_t> begins;   ///< [local]
-    std::vector<std::uint32_t> lengths;  ///< [local]
+    std::vector<std::uint64_t> begins;   ///< starts of rows, [local]
+    std::vector<std::uint32_t> lengths;  ///< lengths of rows, [local]
     std::vector<KnownNumber> ends;
 
     std::span<const KnownNumber> of(LocalNumber local) const noexcept {
@@ -61,14 +61,14 @@ class RestRows {
     void make_room();
     void leave_out(LocalNumber local, std::span<const PlainId> colours, PlainId gone);
   };
-  /// An end of an edge: where it is, and its number at the job's boundary unless it is merged.
+  /// An end of an edge: its home, and its number at the job's boundary unless it is merged.
   struct End {
     Home home;
     KnownNumber known;
     bool merged;
   };
   /// Edges that have come: the local number of the one end, and the other end.
-  using Came = std::vector<std::vector<frontier::Record>>;  // [lane]
+  using Came = std::vector<std::vector<frontier::Record>>;  // edges by lane
   template <class Work>
   void each_edge(int lane, const Work& work) const;
   VertexId vertex(const End& end) const;
@@ -81,13 +81,13 @@ class RestRows {
   void fill(const Came& in, const Came& out);
 
   frontier::Job& job_;
-  std::span<const std::uint8_t> sides_;  ///< sides, in the constructor
+  std::span<const std::uint8_t> sides_;  ///< sides, during construction
   VertexId merged_;
   Home merged_home_{};
   std::uint32_t rank_, owned_;
   Rows out_, in_;
-  std::vector<VertexId> others_;  ///< ascending
-  /// [known number - owned]: the number here of a vertex of another process; 0: none. It is used in the
+  std::vector<VertexId> others_;  ///< vertices of other processes, ascending
+  /// The number here of a vertex of another process, [known number - owned]; 0: none. It is used in the
   /// constructor.
   std::vector<std::uint32_t> others_of_;
 };

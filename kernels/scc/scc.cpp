@@ -63,7 +63,8 @@ std::vector<LocalNumber> Scc::vertices_left() const {
   return left;
 }
 
-/// Returns whether it had no label before. Labels order nothing else, so all accesses are relaxed.
+/// Labels a vertex. Returns whether it had no label before. Labels order nothing else, so all accesses are
+/// relaxed.
 bool Scc::label(LocalNumber local, PlainId value) noexcept {
   PlainId none = kNone;
   return std::atomic_ref(labels_[local]).compare_exchange_strong(none, value, std::memory_order_relaxed);
@@ -74,9 +75,9 @@ LocalNumber Scc::checked(PlainId local) const {
   return LocalNumber(static_cast<std::uint32_t>(local));
 }
 
-/// Returns sides by the numbers of the job's boundary: what can be reached from the component and what cannot
-/// are two sides. Where not all of the component was found, what was found is one vertex from here on: the
-/// first one.
+/// Returns sides by the numbers of the job's boundary: the vertices that can be reached from the component
+/// and the others are two sides. Where not all of the component was found, the found part is one vertex from
+/// here on: its first one.
 std::vector<std::uint8_t> Scc::start_with_giant() {
   std::vector<std::uint8_t> sides(job_.known(), RestRows::kReached);
   if (job_.graph().edges() <= collected_) return sides;
@@ -105,8 +106,8 @@ void Scc::reset_counts(LocalNumber local) {
   counts_[kIn][local] = static_cast<std::uint32_t>(rows_->in(local).size());
 }
 
-/// Labels what has no edges in one direction, and counts the edges that are left and the vertices whose edges
-/// are to go, over all processes.
+/// Labels vertices without edges in one direction, and counts the edges that are left and the vertices whose
+/// edges are to go, over all processes.
 Scc::Left Scc::survey() {
   for (Worker& worker : workers_) worker.edges_left = 0;
   for_each_left([this](Worker& worker, LocalNumber local, VertexId vertex) {
@@ -140,8 +141,8 @@ void Scc::trim() {
   trimmed_ = frontier_.settle(std::exchange(trimmed_, {}), visit, hear, {}, kTrimmedAtOnce);
 }
 
-/// Lowers the count of a vertex: one at the other end of an edge has been trimmed. Returns whether the vertex
-/// is trimmed by that.
+/// Lowers the count of a vertex: a vertex at the other end of an edge has been trimmed. Returns whether the
+/// vertex is trimmed by that.
 bool Scc::lower_count(LocalNumber local, Way way) {
   if (std::atomic_ref(counts_[way][local]).fetch_sub(1, std::memory_order_relaxed) != 1) return false;
   return label(local, job_.ownership().vertex(rank_, local));
@@ -187,7 +188,7 @@ void Scc::collect() {
   });
 }
 
-/// Gives those that were one with a vertex the label of that vertex.
+/// Gives the vertices that were one with a vertex the label of that vertex.
 void Scc::name_merged() {
   step(kFirst, [this] {
     const Home home = job_.ownership().home(giant_);

@@ -1,6 +1,7 @@
 // Strongly connected components: two vertices are in the same one when paths lead from each to the other.
 //
-// 1. The component of a vertex with many edges, see scc_giant.h. What can be reached from it and what
+// 1. The component of a vertex with many edges, see giant.h. Vertices that can be reached from it and those
+// that
 //    cannot share no component, so no edge between the two matters any more (Fleischer, Hendrickson, Pinar:
 //    "On identifying strongly connected components in parallel", 2000). Where only a part of it was found,
 //    the part is one vertex from here on.
@@ -43,10 +44,10 @@ class Scc {
   static constexpr std::uint64_t kForward = kWccPhases.size(), kBackward = kForward + 1, kRows = kForward + 2,
                                  kTrim = kForward + 3, kColour = kForward + 4, kGather = kForward + 5,
                                  kTell = kForward + 6, kCollect = kForward + 7, kFirst = kForward + 8;
-  /// So few edges are collected in each process: they take 32 MB at most.
+  /// The number of edges up to which they are collected in each process: they take at most 32 MB.
   static constexpr std::uint64_t kCollected = 1 << 19;
 
-  /// The number of supersteps of trimming before it is looked up whether few edges are left.
+  /// The number of supersteps of trimming before a look whether few edges are left.
   static constexpr int kTrimmedAtOnce = 64;
 
   // The colours of two vertices are never the same, and none is kGone.
@@ -56,25 +57,27 @@ class Scc {
   static constexpr VertexId vertex_of(PlainId colour) { return VertexId(colour * kUnmix - 1); }
   static_assert(static_cast<PlainId>(kMix * kUnmix) == 1);
 
-  /// Memory: 8 bytes and two ids for each owned vertex, an id for each vertex that edges between processes
-  /// are kept for, a byte for each vertex that the process knows; GiantComponent, and then RestRows. `job`
-  /// outlives it. Rows are read from memory. `collected`: see kCollected; the same in all processes.
+  /// Makes the kernel. Memory: 8 bytes and two ids for each owned vertex, an id for each vertex that edges
+  /// between processes are kept for, a byte for each vertex that the process knows; GiantComponent, and then
+  /// RestRows. `job` outlives it. Rows are read from memory. `collected`: as kCollected; the same in all
+  /// processes.
   explicit Scc(frontier::Job& job, std::uint64_t collected = kCollected);
 
   /// Runs the kernel. Collective; throws Error.
   std::vector<frontier::Superstep> run();
-  /// [local number]: the smallest vertex of the component. It is valid after run().
+  /// Returns, by local number, the smallest vertex of the component. It is valid after run().
   const std::vector<PlainId>& labels() const noexcept { return labels_; }
 
  private:
-  static constexpr PlainId kNone = kNoVertex;  // no label yet
-  static constexpr PlainId kGone = 0;          // a colour
+  static constexpr PlainId kNone = kNoVertex;  // stands for no label yet
+  static constexpr PlainId kGone = 0;          // colour of a vertex that is gone
   enum Way : std::uint32_t { kOut, kIn };
   struct alignas(128) Worker {
     std::uint64_t vertices = 0, edges = 0;
     std::uint64_t edges_left = 0;
     std::vector<LocalNumber> trimmed;  ///< vertices whose edges are to go
-    std::vector<LocalNumber> members;  ///< labels_ has a vertex of the component, not yet the first one
+    /// Vertices for which labels_ has a vertex of the component that is not yet the first one.
+    std::vector<LocalNumber> members;
     std::vector<frontier::Record> collected;
   };
   struct Left {
@@ -141,10 +144,11 @@ class Scc {
   std::uint32_t rank_;
   std::vector<PlainId> labels_;
   std::optional<RestRows> rows_;
-  std::vector<PlainId> colours_;                      ///< by number of rows_
-  std::array<std::vector<std::uint32_t>, 2> counts_;  ///< [way][local]: edges that trimming has left
-  /// The first vertex of the component that was found first; where merged_, that of a part of it, for which
-  /// this vertex stands.
+  std::vector<PlainId> colours_;  ///< colours by number of rows_
+  /// Number of edges that trimming has left, [way][local].
+  std::array<std::vector<std::uint32_t>, 2> counts_;
+  /// The first vertex of the component that was found first; where merged_, the first vertex of a part of it,
+  /// for which this vertex stands.
   VertexId giant_{kNone};
   bool merged_ = false;
   std::vector<Worker> workers_;

@@ -17,7 +17,7 @@ namespace {
 
 /// Returns the sum of the weights of this process's edges. Throws Error when one is negative.
 double weight_sum(frontier::Job& job) {
-  std::vector<double> sums(static_cast<std::size_t>((job.owned() >> 14) + 1));  // a range each, so that the
+  std::vector<double> sums(static_cast<std::size_t>((job.owned() >> 14) + 1));  // sums of ranges, so that the
   job.for_each_range([&](int, LocalNumber first, LocalNumber last) {            // order of adding is given
     double sum = 0;
     for (LocalNumber local = first; local < last; ++local) {
@@ -42,7 +42,7 @@ double weight_sum(frontier::Job& job) {
   return sum;
 }
 
-/// Returns the same from weights that were looked at when they were written to disks.
+/// Returns the same from the figures of weights on disks.
 double weight_sum(const graph::GraphFile& graph, const frontier::WeightFigures& weights) {
   if (weights.least < 0)
     throw Error(fmt::format("{}: an edge has weight {:g}; sssp needs weights that are not negative",
@@ -90,7 +90,7 @@ std::vector<PlainId> find_parents(const graph::GraphFile& graph, VertexId source
   graph.verify_rows(0, graph.vertices());
   std::vector<PlainId> parents(graph.vertices(), kNone);
   std::vector<VertexId> frontier{source}, next;
-  std::vector<bool> settled(graph.vertices());  // on a path of fewer edges than `next`
+  std::vector<bool> settled(graph.vertices());  // whether a vertex is on a path of fewer edges than `next`
   parents[source] = source;
   for (settled[source] = true; !frontier.empty(); frontier = std::exchange(next, {})) {
     for (const VertexId u : frontier) {
@@ -121,7 +121,7 @@ template std::vector<PlainId> find_parents(const graph::GraphFile&, VertexId, st
 template std::vector<PlainId> find_parents(const graph::GraphFile&, VertexId, std::span<const std::uint64_t>,
                                            bool);
 
-// Compiled once, and for speed.
+// These are compiled once, and for speed.
 template class DeltaStepping<float>;
 template class DeltaStepping<double>;
 template class DeltaStepping<std::uint64_t>;

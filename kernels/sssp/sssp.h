@@ -16,19 +16,20 @@
 
 namespace edgewire::kernels {
 
-/// `Distance`: float, double, or std::uint64_t, which adds whole weights exactly.
+/// The program of shortest paths. `Distance`: float, double, or std::uint64_t, which adds whole weights
+/// exactly.
 template <class Distance = double>
 struct Sssp {
   static constexpr bool kWhole = std::is_integral_v<Distance>;
   using Limits = std::numeric_limits<Distance>;
 
-  /// Chooses `delta` where it is 0, by usual_delta(). `unit_weights`: each edge has weight 1. Collective.
-  /// Throws UsageError when an option makes no sense, and Error when the job's edges have no weights, a
-  /// negative one, or weights that are not whole where distances are.
+  /// Makes the program. Chooses `delta` where it is 0, by usual_delta(). `unit_weights`: whether each edge
+  /// has weight 1. Collective. Throws UsageError when an option makes no sense, and Error when the job's
+  /// edges have no weights, a negative one, or weights that are not whole where distances are.
   explicit Sssp(frontier::Job& job, double delta = 0, bool unit_weights = false);
 
   static constexpr Distance unreached() { return kWhole ? Limits::max() : Limits::infinity(); }
-  /// Returns what stands for a sum that is greater than a distance can be. Whatever is added to it, it stays.
+  /// Returns the value of sums that are greater than a distance can be. Any addition leaves it.
   static constexpr Distance too_long() { return kWhole ? Limits::max() - 1 : Limits::max(); }
   bool weighted() const { return !unit_weights; }
   template <class Weight>
@@ -51,13 +52,13 @@ struct Sssp {
 
   double delta;
   bool unit_weights;
-  double buckets_a_unit;  ///< 1 / delta
+  double buckets_a_unit;  ///< number of buckets in a unit: 1 / delta
 };
 
-/// Returns what delta is when nobody chooses it: a quarter of average weight / average degree. Meyer and
-/// Sanders show that with delta in proportion to this quotient vertices are followed few times and buckets
-/// are few, too. On Kronecker graphs a quarter of it follows half as many edges as all of it. It is 1 where
-/// that is no positive number.
+/// Returns the default of delta: a quarter of average weight / average degree. Meyer and Sanders show that
+/// with delta in proportion to this quotient vertices are followed few times and buckets are few, too. On
+/// Kronecker graphs a quarter of it follows half as many edges as all of it. It is 1 where that is no
+/// positive number.
 inline double usual_delta(double weight_sum, std::uint64_t edges, std::uint64_t vertices) {
   const double edge_count = static_cast<double>(edges);
   const double degree = edge_count / static_cast<double>(vertices);
@@ -66,8 +67,8 @@ inline double usual_delta(double weight_sum, std::uint64_t edges, std::uint64_t 
 }
 
 /// Returns, by vertex, the vertex before it on a shortest path from `source`, kNoVertex where none leads; the
-/// source is its own. Of several it is the smallest that a path of the fewest edges leads over. `distances`:
-/// those of all vertices, as DeltaStepping has found them. Takes one thread, and 8 bytes for each vertex.
+/// source is its own. Of several it is the smallest one on a path of the fewest edges. `distances`:
+/// those of all vertices, as DeltaStepping finds them. Takes one thread, and 8 bytes for each vertex.
 /// Throws Error when the graph file is damaged.
 template <class Distance>
 std::vector<PlainId> find_parents(const graph::GraphFile& graph, VertexId source,

@@ -10,12 +10,12 @@
 
 namespace edgewire::kernels {
 
-/// The root of each tree is its smallest number. Memory: 4 bytes for each number.
+/// The forest. The root of each tree is its smallest number. Memory: 4 bytes for each number.
 class Forest {
  public:
   static constexpr std::uint32_t kNone = 0xffffffff;
 
-  /// make_sets() comes before all else.
+  /// Makes room; call make_sets() before all else.
   explicit Forest(std::uint32_t size)
       : memory_(size * sizeof(std::uint32_t), -1, "union-find trees", topology::Begin::staggered),
         parents_(memory_.as<std::atomic<std::uint32_t>>()) {}
@@ -41,7 +41,7 @@ class Forest {
   /// gets another root as its parent, and only once. The order of other accesses does not matter, so all of
   /// them are relaxed. The loop climbs from both sides, always where the number is higher, until the trees
   /// meet or a root can get a parent on the other side. On the way each number gets its grandparent as its
-  /// parent: what is no root stays none, so that this needs no more than a store.
+  /// parent: a number that is no root stays none, so a store is enough.
   void link(std::uint32_t u, std::uint32_t v) noexcept {
     std::uint32_t high = parent(u), low = parent(v);
     while (high != low) {

@@ -18,7 +18,7 @@ constexpr std::uint32_t kValueBits = 32;
 unsigned bits_of(std::uint64_t number) noexcept {
   return std::max(1U, static_cast<unsigned>(std::bit_width(number)));
 }
-/// Returns how many values say for so many components which of them have the label of most: whole records.
+/// Returns the number of values that say which of `components` have the label of most: whole records.
 std::uint64_t values_of_answer(std::uint64_t components) noexcept {
   return (components + 2 * kValueBits - 1) / (2 * kValueBits) * 2;
 }
@@ -83,7 +83,7 @@ GatheredComponents::GatheredComponents(frontier::Job& job, const OpenComponents&
   const auto all = job.records().allgather(
       std::array{open.names(), std::uint64_t{open.count()}, std::uint64_t{job.known()}});
   std::uint64_t bytes = 0;
-  bool numbered = true;  // in 4 bytes
+  bool numbered = true;  // whether sizes fit 4 bytes
   for (std::uint32_t p = 0; p < processes_; ++p) {
     const ComponentList::Size size{all[3 * p], all[3 * p + 1]};
     if (size.components > job.ownership().count(p)) refuse_list();
@@ -117,7 +117,7 @@ void GatheredComponents::tell() {
         [&](std::uint32_t, std::uint64_t i) { return mine.value(i); },
         [&](std::uint32_t peer, std::uint64_t i, std::uint32_t value) { lists_[peer].value(i) = value; });
   });
-  if (!takes) mine = ComponentList(processes_, job_.owned(), mine.size());  // lets go of the values
+  if (!takes) mine = ComponentList(processes_, job_.owned(), mine.size());  // frees the values
 }
 
 std::vector<PlainId> GatheredComponents::link() {
@@ -147,10 +147,11 @@ void GatheredComponents::check_lists() {
   }
 }
 
-/// Links what two processes have named for the same vertex. Any worker can link any piece at any time.
+/// Links the components that two processes have named for the same vertex. Any worker can link any piece at
+/// any time.
 void GatheredComponents::link_names(Forest& forest) {
   constexpr std::uint64_t kPiece = 1 << 14;
-  std::vector<std::uint64_t> next(processes_);  // [process]: where its names for the next peer begin
+  std::vector<std::uint64_t> next(processes_);  // start of a process's names for the next peer, [process]
   for (std::uint32_t p = 0; p < processes_; ++p) {
     std::vector<Piece> pieces;
     for (std::uint32_t q = p + 1; q < processes_; ++q) {
@@ -193,7 +194,7 @@ void GatheredComponents::link_giants(Forest& forest) {
 
 /// Returns the smallest vertex of each component, which all of its numbers have as their label.
 std::vector<PlainId> GatheredComponents::labels_of(Forest& forest) {
-  forest.compress(0, forest.size());  // by one thread, ascending: the parent of a parent is its root
+  forest.compress(0, forest.size());  // one thread goes up in order, so the parent of a parent is its root
   std::vector<PlainId> labels(forest.size());
   for (std::uint32_t p = 0; p < processes_; ++p) {
     std::uint64_t next = begins_[p];
@@ -209,8 +210,8 @@ std::vector<PlainId> GatheredComponents::labels_of(Forest& forest) {
   return labels;
 }
 
-/// Tells each process the labels of its components. `labels`: those of all. Most components have a label that
-/// more than half of those of other processes have, if there is one.
+/// Tells each process the labels of its components. `labels`: those of all components. Most components have a
+/// label that more than half of those of other processes have, if there is one.
 void GatheredComponents::send_labels(std::span<const PlainId> labels) {
   const auto refuse = [](frontier::Record) { refuse_list(); };
   LeadingLabel leading;

@@ -1,5 +1,4 @@
-// This file says how process 0 links the components of all processes, where what they have to say of these
-// fits into it.
+// This file has the way process 0 links the components of all processes, where their lists fit into it.
 //
 // For each two processes both of them tell process 0 the numbers of their components in the order of the
 // boundary vertices that both know: the components at the same place are one. A number takes as many bits as
@@ -18,14 +17,14 @@
 
 namespace edgewire::kernels {
 
-/// Numbers of so many bits each, 32 at most, one right after the other in 4-byte words.
+/// Numbers of equally many bits, at most 32, one right after the other in 4-byte words.
 class PackedNumbers {
  public:
   static constexpr unsigned kWord = 32;
   static std::uint64_t words(std::uint64_t count, unsigned bits) noexcept {
     return (count * bits + kWord - 1) / kWord;
   }
-  /// `words` outlives this and has one word more than the numbers take.
+  /// Makes the numbers. `words` outlives this and has one word more than the numbers take.
   PackedNumbers(std::uint32_t* words, unsigned bits) noexcept
       : words_(words), bits_(bits), mask_(static_cast<std::uint32_t>((std::uint64_t{1} << bits) - 1)) {}
 
@@ -34,7 +33,7 @@ class PackedNumbers {
     const std::uint32_t* const word = words_ + at / kWord;
     return static_cast<std::uint32_t>((word[0] | std::uint64_t{word[1]} << kWord) >> at % kWord) & mask_;
   }
-  /// Call it once for each number. All words must be 0 before.
+  /// Sets number i. Call it once for each number. All words must be 0 before.
   void put(std::uint64_t i, std::uint32_t number) noexcept {
     const std::uint64_t at = i * bits_, shifted = std::uint64_t{number} << at % kWord;
     std::uint32_t* const word = words_ + at / kWord;
@@ -48,62 +47,65 @@ class PackedNumbers {
   std::uint32_t mask_;
 };
 
-/// A process tells process 0 its components in a list of 4-byte values.
+/// The list of 4-byte values in which a process tells process 0 its components.
 class ComponentList {
  public:
-  /// All processes know the sizes of each other's lists.
+  /// The size of a list, which all processes know.
   struct Size {
-    std::uint64_t names = 0;       ///< the vertices whose component it names, to all peers together
-    std::uint64_t components = 0;  ///< components that have numbers
+    std::uint64_t names = 0;       ///< number of vertices whose component it names, to all peers together
+    std::uint64_t components = 0;  ///< number of components that have numbers
   };
   ComponentList(std::uint32_t processes, std::uint32_t owned, Size size);
 
-  /// Returns how many values there are.
+  /// Returns the number of values.
   std::uint64_t length() const noexcept { return length_; }
-  /// Returns the bytes of memory that it takes once there is room for the values.
+  /// Returns the bytes of memory that it takes with room for the values.
   std::uint64_t bytes() const noexcept { return (length() + 1) * sizeof(std::uint32_t); }
   const Size& size() const noexcept { return size_; }
-  /// Returns what stands for a vertex that is in no component of the process.
+  /// Returns the number for a vertex that is in no component of the process.
   std::uint32_t none() const noexcept { return static_cast<std::uint32_t>(size_.components); }
 
   void make_room() { values_.resize(length() + 1); }
   std::uint32_t& value(std::uint64_t i) noexcept { return values_[i]; }
-  // These are there after make_room().
+  // Call these after make_room().
   /// Returns the number of the component that is large in all processes, or none().
   std::uint32_t& giant() noexcept { return values_[0]; }
-  /// Returns how many names are for vertices that this process and that peer know.
+  /// Returns the number of names for vertices that this process and that peer know.
   std::uint32_t& names_for(std::uint32_t peer) noexcept { return values_[1 + std::size_t{peer}]; }
   /// Returns the names, peer by peer.
   PackedNumbers names() noexcept { return {values_.data() + names_begin_, name_bits_}; }
-  /// Puts the roots of the components, ascending.
+  /// Stores the roots of the components, ascending.
   void put_roots(const Bits& roots);
-  /// Returns the roots. Throws Error where they are others than a process can have.
+  /// Returns the roots. Throws Error where a process cannot have them.
   std::vector<LocalNumber> roots();
 
  private:
   std::uint32_t owned_;
   Size size_;
   unsigned name_bits_, root_bits_;
-  bool as_bits_;  ///< roots are bits of all owned vertices, or else their local numbers
+  bool as_bits_;  ///< whether roots are bits of all owned vertices, or else their local numbers
   std::uint64_t roots_begin_, names_begin_, length_;
   std::vector<std::uint32_t> values_;
 };
 
-/// Returns what process 0 answers to a process with these labels of its components: whole records of values,
-/// with a bit for each component, whether it has the label `most`, and then the labels of the others.
+/// Returns the answer of process 0 to a process with these labels of its components: whole records of values,
+/// with a bit for each component that says whether it has the label `most`, and then the labels of the
+/// others.
 std::vector<PlainId> pack_labels(std::span<const PlainId> labels, PlainId most);
-/// Returns the labels of so many components. Throws Error where the values are fewer or more than these take.
+/// Returns the labels of `components`. Throws Error where there are fewer or more values than these take.
 std::vector<PlainId> unpack_labels(std::span<const PlainId> values, std::uint64_t components, PlainId most);
 
-/// Says how much process 0 may get: so many bytes, or so many for each vertex that it knows.
+/// The bytes that process 0 may get: in all, or for each vertex that it knows.
 struct GatheredRoom {
   std::uint64_t bytes = 8 << 20, bytes_a_vertex = 32;
 };
 
-/// Functions are collective, in this order, while workers rest; they throw Error.
+/// The components that process 0 gathers. Functions are collective, in this order, while workers rest; they
+/// throw Error.
 class GatheredComponents {
  public:
-  /// `job` and `open` outlive this. Memory: what `room` says in process 0, and that of the list in others.
+  /// Makes the lists. `job` and `open` outlive this. Memory: that of `room` in process 0, and that of the
+  /// list in others.
   GatheredComponents(frontier::Job& job, const OpenComponents& open, GatheredRoom room);
   /// Returns whether process 0 has room; else nothing more may be called. It is the same in all processes.
   bool fits() const noexcept { return fits_; }
@@ -114,7 +116,7 @@ class GatheredComponents {
  private:
   struct Piece {
     std::uint32_t p, q;
-    std::uint64_t at_p, at_q, count;  ///< the names of both lists that stand at the same places
+    std::uint64_t at_p, at_q, count;  ///< places and number of the names of both lists for the same vertices
   };
 
   void check_lists();
@@ -128,8 +130,9 @@ class GatheredComponents {
   frontier::Job& job_;
   const OpenComponents& open_;
   std::uint32_t processes_;
-  std::vector<ComponentList> lists_;   ///< [process]
-  std::vector<std::uint64_t> begins_;  ///< [process]: of its components among those of all; and the end
+  std::vector<ComponentList> lists_;  ///< lists, [process]
+  /// Start of each process's components among those of all, [process], and the end.
+  std::vector<std::uint64_t> begins_;
   bool fits_ = false;
 };
 

@@ -11,7 +11,7 @@ namespace edgewire::kernels {
 
 namespace {
 
-constexpr std::size_t kNamesAhead = 16;  // names that are fetched before they are linked
+constexpr std::size_t kNamesAhead = 16;  // number of names that are fetched before they are linked
 
 }  // namespace
 
@@ -77,7 +77,7 @@ void WccJoin::link(std::uint32_t n, std::uint32_t m) {
   pending_.push_back(high);
 }
 
-/// Sends one list from each process to each peer; both know how long it is.
+/// Sends one list from each process to each peer; both know its length.
 void WccJoin::exchange(const Lists& sent, Lists& taken) {
   job_.pool().run([&](int lane) {
     frontier::exchange_lists(
@@ -114,7 +114,7 @@ std::uint64_t WccJoin::exchange_names() {
   return sent;
 }
 
-/// Links until every owner knows the parents. Nobody knows all: process 0 is only to end a long path of few.
+/// Links until every owner knows the parents. No process knows all: process 0 only ends a long path of few.
 void WccJoin::link_all(frontier::SuperstepLog& log, std::uint64_t room) {
   for (;;) {
     const std::uint64_t pending = job_.sum_of_all(pending_.size());
@@ -168,7 +168,7 @@ std::vector<PlainId> WccJoin::labels(frontier::SuperstepLog& log) {
   return labels;
 }
 
-/// Says that the vertex is in the component of the root.
+/// Notes that the vertex is in the component of the root.
 void WccJoin::note(std::uint32_t root, PlainId vertex) {
   if (vertex >= least_[root]) return;
   least_[root] = vertex;
@@ -212,7 +212,7 @@ void WccJoin::ask_for_roots(frontier::Superstep& done) {
         continue;
       }
       const std::uint32_t top = root(number_of(received[peer][i]));
-      if (order(top) >= order(n)) throw Error("a process has named a root that is none");
+      if (order(top) >= order(n)) throw Error("a process has named a vertex as a root that is none");
       parents_[n] = top;
       note(top, least_[n]);
     }

@@ -1,13 +1,13 @@
-// This file says how processes link the components that each of them has found, where no process has room for
-// all.
+// This file has the way processes link the components that each of them has found, where no process has room
+// for all.
 //
 // Of each two processes one receives the names that the other one has for the vertices that both know, and
 // links them with its own. Names are linked in a union-find forest of their own, since those of other
-// processes are among them. Whoever gives a component a parent tells its owner; the owner links both, which
-// may give another component a parent. A component with a parent takes no part any more, so what is left is
-// halved in two such supersteps at most, until few are left, which process 0 links. Then owners are asked for
+// processes are among them. A process that gives a component a parent tells its owner; the owner links both,
+// which may give another component a parent. A component with a parent takes no part any more, so the rest is
+// halved in at most two such supersteps, until few are left, which process 0 links. Then owners are asked for
 // roots: each answer leads at least twice as far. Parents are in an order that is a hash of their names,
-// since in that of the names a path could become one long chain; the smallest names follow at the end.
+// since in the order of the names a path could become one long chain; the smallest names follow at the end.
 #pragma once
 
 #include <cstddef>
@@ -21,26 +21,28 @@
 
 namespace edgewire::kernels {
 
-/// Functions are collective, while workers rest; they throw Error. The calling thread sends and links.
+/// The links among all processes. Functions are collective, while workers rest; they throw Error. The calling
+/// thread sends and links.
 class WccJoin {
  public:
-  /// `job` and `open` outlive this. Memory: at most 40 bytes for each component of this process or of others
-  /// that it receives, and 4 bytes for each root in OpenComponents::named.
+  /// Makes the links. `job` and `open` outlive this. Memory: at most 40 bytes for each component of this
+  /// process or of others that it receives, and 4 bytes for each root in OpenComponents::named.
   WccJoin(frontier::Job& job, const OpenComponents& open);
 
-  /// Links what both of two processes have named for a vertex. Returns how many names this process has sent.
+  /// Links the components that two processes have named for a vertex. Returns the number of names that this
+  /// process has sent.
   std::uint64_t exchange_names();
-  /// Process 0 links components where it gets no more than `room`.
+  /// Links all components. Process 0 links them where it gets no more than `room`.
   void link_all(frontier::SuperstepLog& log, std::uint64_t room);
   /// Returns, after link_all(), the smallest vertices of the components of this process, by number.
   std::vector<PlainId> labels(frontier::SuperstepLog& log);
 
  private:
   static constexpr std::uint32_t kNone = OpenComponents::kNone;
-  using Lists = std::vector<std::vector<PlainId>>;  // [peer]
+  using Lists = std::vector<std::vector<PlainId>>;  // lists by peer
   struct Slot {
     PlainId name;
-    std::uint32_t number = kNone;  ///< kNone: free
+    std::uint32_t number = kNone;  ///< number; kNone: free
   };
   struct Question {
     std::uint32_t peer, number;
@@ -70,12 +72,12 @@ class WccJoin {
   // Components of this process have the numbers of `open_`; those of others follow as they become known.
   std::vector<std::uint32_t> parents_;
   std::vector<PlainId> names_;
-  std::vector<PlainId> least_;  ///< the smallest vertex that is known to be in the component of a root
-  std::vector<Slot> table_;     ///< numbers by a hash of their names
+  std::vector<PlainId> least_;          ///< smallest vertex that is known to be in the component of a root
+  std::vector<Slot> table_;             ///< numbers by a hash of their names
   std::vector<std::uint32_t> pending_;  ///< components whose owners do not know their parent
   std::vector<std::uint32_t> to_ask_;   ///< roots of other processes
-  /// [peer]: roots of this process whose labels the peer has asked for, and roots of the peer that are asked
-  /// for.
+  /// Roots of this process whose labels a peer has asked for, and roots of the peer that are asked for,
+  /// [peer].
   std::vector<std::vector<std::uint32_t>> requested_, awaited_;
 };
 

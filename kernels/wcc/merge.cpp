@@ -13,10 +13,11 @@ namespace edgewire::kernels {
 
 namespace {
 
-constexpr int kNameBits = 48;  // bits of a name where a count of sampled vertices is above it
+constexpr int kNameBits = 48;  // number of bits of a name, below a count of sampled vertices
 static_assert(graph::kMaxVertices <= std::uint64_t{1} << kNameBits &&
               kSampledVertices < 1U << (64 - kNameBits));
-constexpr std::uint32_t kParentsAhead = 16;  // vertices whose parents are fetched before they are looked at
+// Number of vertices whose parents are fetched before they are looked at.
+constexpr std::uint32_t kParentsAhead = 16;
 
 }  // namespace
 
@@ -46,7 +47,7 @@ bool WccMerge::share_giant(frontier::SuperstepLog& log) {
   bool found = false;
   log.step(kGiant, [&](frontier::Superstep& done) {
     MostFrequent most = most_frequent(forest_, owned_);
-    if (most.count < most.of / 4 || most.count < 2) most = {};  // bits would say little
+    if (most.count < most.of / 4 || most.count < 2) most = {};  // bits would help little
     const std::uint64_t mine = most.count == 0 ? 0 : std::uint64_t{most.count} << kNameBits | name(most.root);
     const auto largest = job_.records().allgather({&mine, 1});
     const auto giant =
@@ -65,7 +66,7 @@ bool WccMerge::share_giant(frontier::SuperstepLog& log) {
 }
 
 /// Marks the vertices in the largest components of their owners. The parents of owned vertices are roots.
-/// `largest`: [process], its size and name; 0: none. `root`: that of this process.
+/// `largest`: size and name by process; 0: none. `root`: that of this process.
 void WccMerge::mark_giants(const std::vector<std::uint64_t>& largest, std::uint32_t root) {
   if (largest[rank_] != 0)
     job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
@@ -91,8 +92,8 @@ bool WccMerge::meets(std::uint32_t peer, std::uint32_t root) const noexcept {
   return false;
 }
 
-/// Links the boundary vertices that other processes have in the giant component, and what this process has of
-/// it, whose root is `root`; kNone: nothing.
+/// Links the boundary vertices that other processes have in the giant component, and this process's part of
+/// it, whose root is `root`; kNone: none.
 void WccMerge::link_giant(std::uint32_t root) {
   constexpr std::uint32_t kPiece = 1 << 14;
   giant_member_ = root;
@@ -151,8 +152,8 @@ std::vector<std::uint32_t> WccMerge::open_between(std::uint32_t peer) const {
   return std::move(first);
 }
 
-/// Finds what is open. A boundary vertex may have no owned vertex in its tree where rows were skipped: then
-/// its component has no name here.
+/// Finds the open components. A boundary vertex may have no owned vertex in its tree where rows were skipped:
+/// then its component has no name here.
 void WccMerge::find_open() {
   job_.pool().for_each(processes_, [&](int, std::uint64_t peer) {
     if (peer == rank_) return;

@@ -1,13 +1,13 @@
-// This file says how several processes make one of the components that each of them has found among the
-// vertices that it knows. A component of a process is named by its smallest owned vertex. A boundary vertex
-// links two components: the one that it belongs to here and the one that it belongs to at its owner.
+// This file has the way several processes join the components that each of them has found among the vertices
+// that it knows. A component of a process is named by its smallest owned vertex. A boundary vertex links two
+// components: the one that it belongs to here and the one that it belongs to at its owner.
 //
-// A giant component comes first. A process says with a bit a vertex which of its own vertices are in it, and
-// which processes have a part of the same one is known then. Only for the other boundary vertices the two
+// A giant component comes first. A process says with a bit for each of its vertices whether it is in it, and
+// the processes with a part of the same one are known then. Only for the other boundary vertices the two
 // processes name their components, in an order that both know, without ids. Where every edge is stored both
 // ways, the boundary vertices of one of the two are enough.
 //
-// Where process 0 has room for what all have to say of these, it links them, and answers with labels: see
+// Where process 0 has room for the lists of all, it links them, and answers with labels: see
 // GatheredComponents. Otherwise all processes link them: see WccJoin.
 #pragma once
 
@@ -24,7 +24,7 @@
 
 namespace edgewire::kernels {
 
-/// The supersteps of Wcc have these names, by kind.
+/// The names of the supersteps of Wcc, by kind.
 inline constexpr std::array kWccPhases{"link two edges of each vertex",
                                        "link the rest",
                                        "link all edges",
@@ -35,32 +35,32 @@ inline constexpr std::array kWccPhases{"link two edges of each vertex",
                                        "ask owners for roots",
                                        "send labels"};
 
-/// The component that is the most frequent one among some of the owned vertices, about so many.
+/// The approximate number of owned vertices that are sampled for the most frequent component.
 inline constexpr std::uint32_t kSampledVertices = 1024;
 struct MostFrequent {
   std::uint32_t root = Forest::kNone;
-  std::uint32_t count = 0, of = 0;  ///< vertices that were looked at, and all of them
+  std::uint32_t count = 0, of = 0;  ///< number of sampled vertices in it, and of all of them
 };
 MostFrequent most_frequent(const Forest& forest, std::uint32_t owned);
 
-/// Functions are collective, while workers rest; they throw Error.
+/// The join of all components. Functions are collective, while workers rest; they throw Error.
 class WccMerge {
  public:
   /// The values of Superstep::kind. Its `frontier` has names, bits or records that were sent.
   static constexpr std::uint64_t kGiant = 3, kName = 4, kTell = 5, kGather = 6, kAsk = 7, kLabel = 8;
-  /// Process 0 gets no more than this.
+  /// The most that process 0 gets.
   struct Room {
     GatheredRoom all{};
-    std::uint64_t left = 1 << 13;  ///< components with a parent, once owners were told of others
+    std::uint64_t left = 1 << 13;  ///< number of components with a parent, once owners were told of others
   };
 
-  /// `forest`: over the numbers of the job's boundary. Memory: a bit for each vertex that the process knows
-  /// and for each that it owns; 8 bytes for each boundary vertex of this process or of others whose component
-  /// is named; in process 0 what `room` says, or where it has no room that of WccJoin in each process.
-  /// `job` and `forest` outlive this. `room`: the same in all processes.
+  /// Makes the join. `forest`: over the numbers of the job's boundary. Memory: a bit for each vertex that the
+  /// process knows and for each that it owns; 8 bytes for each boundary vertex of this process or of others
+  /// whose component is named; in process 0 that of `room`, or where it has no room that of WccJoin in each
+  /// process. `job` and `forest` outlive this. `room`: the same in all processes.
   WccMerge(frontier::Job& job, Forest& forest, Room room);
 
-  /// Says which owned vertices are in a component that is large in this process, and links boundary vertices
+  /// Tells which owned vertices are in a component that is large in this process, and links boundary vertices
   /// that are in the same one. Returns false when no process has one; it may be called again then.
   bool share_giant(frontier::SuperstepLog& log);
   /// Returns whether all processes know that the vertex, which is known here, is in that component. Edges of
@@ -69,8 +69,8 @@ class WccMerge {
   bool in_giant(std::uint32_t owner, std::uint32_t number) const noexcept {
     return has_giant_[owner] != 0 && giant_.test(number);
   }
-  /// Links the components of all processes, after all edges were linked.
-  /// `giant_shared`: what share_giant() has returned.
+  /// Links the components of all processes, after all edges were linked. `giant_shared`: the result of
+  /// share_giant().
   void join(frontier::SuperstepLog& log, bool giant_shared);
   /// Returns the smallest vertex of the component. It is called after join(), and needs no other process.
   PlainId label(LocalNumber local) const noexcept {
@@ -95,9 +95,9 @@ class WccMerge {
   const frontier::Boundary& boundary_;
   std::uint32_t rank_, processes_, owned_;
   Room room_;
-  Bits giant_;  ///< [known number]: the owner says that the vertex is in its largest component
-  std::vector<std::uint64_t> has_giant_;  ///< [process]: 1 where that is a part of the giant component
-  std::uint32_t giant_member_ = kNone;    ///< a number in the giant component
+  Bits giant_;  ///< vertices in the largest component of their owner, by known number
+  std::vector<std::uint64_t> has_giant_;  ///< whether (1) that is a part of the giant component, [process]
+  std::uint32_t giant_member_ = kNone;    ///< number of a vertex in the giant component
   OpenComponents open_;
   std::vector<PlainId> labels_;  ///< labels of open_, by number
 };

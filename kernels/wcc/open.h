@@ -1,4 +1,4 @@
-// This file has what a process says of its components to the others.
+// This file has the components of a process that others must hear of.
 #pragma once
 
 #include <bit>
@@ -39,20 +39,21 @@ class OpenComponents {
     return before_[root / Bits::kBits] +
            static_cast<std::uint32_t>(std::popcount(roots_.word(root / Bits::kBits) & below));
   }
-  /// Returns how many roots are in `named`.
+  /// Returns the number of roots in `named`.
   std::uint64_t names() const noexcept {
     return std::accumulate(named.begin(), named.end(), std::uint64_t{0},
                            [](std::uint64_t sum, const auto& some) { return sum + some.size(); });
   }
 
-  /// [peer]: the roots of the vertices whose components the two processes name to link them, in an order that
-  /// both know. kNone: this process has no component for the vertex, since its edges were linked at the peer.
+  /// The roots of the vertices whose components the two processes name to link them, in an order that both
+  /// know, [peer]. kNone: this process has no component for the vertex, since its edges were linked at the
+  /// peer.
   std::vector<std::vector<std::uint32_t>> named;
-  std::uint32_t giant = kNone;  ///< the root of the component that several processes know to be one
+  std::uint32_t giant = kNone;  ///< root of the component that several processes know to be one
 
  private:
   Bits roots_;
-  std::vector<std::uint32_t> before_;  ///< [word of roots_]: the roots in the words before it
+  std::vector<std::uint32_t> before_;  ///< number of roots in the words before a word of roots_
   std::uint32_t count_ = 0;
 };
 

@@ -11,11 +11,12 @@ namespace edgewire::kernels {
 
 namespace {
 
-constexpr std::uint32_t kAhead = 16;       // rows that are fetched before they are read
-constexpr std::uint32_t kRowsAtOnce = 64;  // rows that link_rest() looks at before they are linked
-constexpr std::size_t kFetchedEdges = 4;   // edges of each of them
-constexpr std::size_t kLinkedAtOnce = 64;  // edges of a vertex, before link_all() looks whether it needs more
-constexpr std::uint32_t kPiece = 1 << 14;  // numbers
+constexpr std::uint32_t kAhead = 16;       // number of rows that are fetched before they are read
+constexpr std::uint32_t kRowsAtOnce = 64;  // number of rows that link_rest() looks at before they are linked
+constexpr std::size_t kFetchedEdges = 4;   // number of edges of each of them
+// Number of edges of a vertex before link_all() looks whether it needs more.
+constexpr std::size_t kLinkedAtOnce = 64;
+constexpr std::uint32_t kPiece = 1 << 14;  // size of a piece of numbers
 
 }  // namespace
 
@@ -69,7 +70,7 @@ void Wcc::link_sample() {
       for (LocalNumber local = first; local < last; ++local) {
         if (last - local > kAhead) {
           rows.fetch(local + kAhead);
-          // Nothing here depends on how many edges a vertex has: many have none, in no order that the
+          // No branch here depends on the number of a vertex's edges: many have none, in no order that the
           // processor could guess.
           for (const KnownNumber n : rows.from(local + kAhead / 2, kSampledEdges)) forest_.fetch(n);
         }
@@ -89,12 +90,12 @@ void Wcc::link_rest() {
   job_.for_each_range([&](int w, LocalNumber first, LocalNumber last) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
     topology::run_scalar_for_cpu([&] {
-      std::array<LocalNumber, kRowsAtOnce> linked;  // vertices whose rows are to be linked
+      std::array<LocalNumber, kRowsAtOnce> linked;  // holds the vertices whose rows will be linked
       for (LocalNumber local = first; local < last;) {
         std::size_t count = 0;
         for (const LocalNumber end(std::min<std::uint32_t>(last, local + kRowsAtOnce)); local < end;
              ++local) {
-          linked[count] = local;  // no branch: few or most are skipped, in no order
+          linked[count] = local;  // no branch, as few or most are skipped, in no order
           count += static_cast<std::size_t>(!merge_.in_giant(job_.rank(), local)) &
                    static_cast<std::size_t>(rows[local].size() > kSampledEdges);
         }
@@ -114,9 +115,9 @@ void Wcc::link_rest() {
   compress();
 }
 
-/// Reads the rows on the disks once. In symmetric graphs one process need not link most edges: those of a
-/// vertex that is already in the giant component, which is that of the hub here. An edge is left out at both
-/// ends only where both are in it.
+/// Reads the rows on the disks once. In symmetric graphs one process need not link most edges: the edges of a
+/// vertex that is already in the giant component, which has the hub here. An edge is left out at both ends
+/// only where both are in it.
 void Wcc::link_all() {
   std::atomic<std::uint32_t> next{0};
   job_.pool().run([&](int w) {
@@ -158,7 +159,7 @@ inline bool Wcc::is_with_hub(LocalNumber local) const noexcept {
   return hub_ != Forest::kNone && forest_.root(local) == forest_.root(hub_);
 }
 
-/// Compresses the paths of the owned vertices alone: few of the others are asked for.
+/// Compresses the paths of the owned vertices alone: few of the others are needed.
 void Wcc::compress() {
   job_.for_each_range([this](int, LocalNumber first, LocalNumber last) { forest_.compress(first, last); });
 }

@@ -23,13 +23,13 @@ namespace edgewire::kernels {
 
 class Wcc {
  public:
-  static constexpr std::size_t kSampledEdges = 2;  ///< edges of each vertex, in kSample
+  static constexpr std::size_t kSampledEdges = 2;  ///< number of edges of each vertex in kSample
   /// The values of Superstep::kind, with those of WccMerge besides. Its `frontier` has vertices whose
   /// edges were linked.
   static constexpr std::uint64_t kSample = 0, kRest = 1, kAll = 2;
 
-  /// Memory: 4 bytes for each vertex that the process knows; WccMerge. `job` outlives it.
-  /// `room`: see WccMerge.
+  /// Makes the kernel. Memory: 4 bytes for each vertex that the process knows; WccMerge. `job` outlives it.
+  /// `room`: as for WccMerge.
   explicit Wcc(frontier::Job& job, WccMerge::Room room = {});
 
   /// Runs the kernel. Collective; throws Error.
@@ -51,9 +51,10 @@ class Wcc {
   bool is_with_hub(LocalNumber local) const noexcept;
 
   frontier::Job& job_;
-  Forest forest_;  ///< over known numbers
+  Forest forest_;  ///< forest over known numbers
   WccMerge merge_;
-  std::uint32_t hub_ = Forest::kNone;  ///< of the most edges, where all rows are on disks of this process
+  /// Vertex with the most edges, where all rows are on disks of this process.
+  std::uint32_t hub_ = Forest::kNone;
   std::vector<Worker> workers_;
   frontier::SuperstepLog log_;
 };

@@ -9,7 +9,7 @@ namespace edgewire::report {
 
 namespace {
 
-constexpr std::size_t kMostOfPath = 20;  ///< vertices of a path on the first screen
+constexpr std::size_t kMostOfPath = 20;  ///< most vertices of a path on the first screen
 
 /// Returns whole numbers with all digits, and others with nine.
 std::string text_of(const Number& number) {

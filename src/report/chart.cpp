@@ -10,7 +10,7 @@ namespace edgewire::report {
 
 namespace {
 
-// This is about how many pixels a chart gets on a phone, and as one of three on a desktop.
+// The approximate pixels of a chart on a phone, and as one of three on a desktop.
 constexpr double kWidth = 360;
 
 std::string colour_of(std::size_t series) { return fmt::format("s{}", series % Drawing::kColours); }

@@ -1,4 +1,4 @@
-// This file has what charts are drawn with.
+// This file has the means to draw charts.
 #pragma once
 
 #include <fmt/core.h>

@@ -25,9 +25,9 @@ struct BarChart {
   struct Bar {
     std::size_t series = 0;  ///< index into `series`
     double value = 0, low = 0, high = 0;
-    double mark = -1;   ///< a limit, drawn across the bar; below 0: none
-    std::string text;   ///< beside the bar
-    std::string title;  ///< shown on touch
+    double mark = -1;   ///< limit, drawn across the bar; below 0: none
+    std::string text;   ///< text beside the bar
+    std::string title;  ///< text that is shown on touch
   };
   struct Group {
     std::string label;
@@ -49,8 +49,9 @@ struct LineChart {
   };
   std::string title, x_label, y_label;
   std::vector<Series> series;
-  std::size_t first_colour = 0;  ///< so that it is not mistaken for the series of a chart beside it
-  std::string dots_name;         ///< name for the legend
+  /// Colour of the first series, so that it is not mistaken for one of a chart beside it.
+  std::size_t first_colour = 0;
+  std::string dots_name;  ///< name for the legend
 };
 
 /// Returns a chart as a `<figure>`.
@@ -63,7 +64,7 @@ class Page {
   Page(std::string_view title, std::string_view subtitle);
   void heading(std::string_view text);
   void paragraph(std::string_view text);
-  /// Adds what a reader must not miss.
+  /// Adds a text that a reader must not miss.
   void highlight(std::string_view text);
   void list(const std::vector<std::string>& items);
   void table(const Table& table);

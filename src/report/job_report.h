@@ -1,4 +1,4 @@
-// This file has what the reports of all commands have in common that run as a job.
+// This file has the common part of the reports of all commands that run as a job.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,16 @@ struct JobReport {
   int processes = 1;
   int workers = 1;  ///< workers of each process
   LinkReport link;
-  std::vector<std::string> placement;  ///< [rank]: host, cores, memory, address
+  std::vector<std::string> placement;  ///< host, cores, memory and address of each process, [rank]
   double seconds_load = 0;             ///< time of the slowest process, as the next two
   double seconds_plan = 0;
   double seconds_total = 0;
   std::uint64_t peak_rss_bytes = 0;  ///< peak of the largest process
-  std::uint64_t checksum = 0;        ///< equal for equal results, whatever the order of vertices or records
+  std::uint64_t checksum = 0;  ///< checksum, equal for equal results in any order of vertices or records
 
   // These are set for a run that was profiled, by profile::add_to(); else they are null.
   std::shared_ptr<const profile::Profile> profile;  ///< profile for a page and a trace
-  std::shared_ptr<const Section> profile_section;   ///< the same for JSON and text
+  std::shared_ptr<const Section> profile_section;   ///< profile for JSON and text
 
   /// Returns a text such as "2 processes x 4 workers, tcp".
   std::string describe() const;

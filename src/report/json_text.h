@@ -9,15 +9,15 @@ namespace edgewire::report {
 
 using Json = nlohmann::ordered_json;
 
-/// Returns JSON as text: lines that are `indent` deep, or one line for -1. Bytes that are no UTF-8, as paths
-/// may hold them, become U+FFFD: JSON has no others.
+/// Returns JSON as text: lines that are `indent` deep, or one line for -1. Bytes that are no UTF-8, as in
+/// paths become U+FFFD: JSON has no others.
 template <class AnyJson>
 std::string json_text(const AnyJson& json, int indent = -1) {
   return json.dump(indent, ' ', false, AnyJson::error_handler_t::replace);
 }
 
-/// Adds a field to an object. Enumerations are told by their to_name(). An std::optional without a value adds
-/// nothing.
+/// Adds a field to an object. Enumerations have the text of their to_name(). An std::optional without a value
+/// adds nothing.
 template <class Value>
 void add_field(Json& json, const std::string& name, const Value& value) {
   if constexpr (requires { value.has_value(); }) {

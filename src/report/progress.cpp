@@ -99,7 +99,7 @@ void ProgressLine::show(const Step& step) noexcept {
   if (!is_new && now < next_draw_ns_.load(std::memory_order_relaxed)) return;
   std::unique_lock lock(mutex_, std::defer_lock);
   if (step.name == nullptr)
-    lock.lock();  // nobody tells of the end again
+    lock.lock();  // the end is reported only once
   else if (!lock.try_lock())
     return;  // another thread draws
   try {
@@ -107,7 +107,7 @@ void ProgressLine::show(const Step& step) noexcept {
       begin(step, now);
     else if (now >= next_draw_ns_.load(std::memory_order_relaxed))
       draw(step, now);
-  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): no line for want of memory
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): there is no line for want of memory
   }
 }
 

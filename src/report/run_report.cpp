@@ -10,7 +10,7 @@ namespace edgewire::report {
 
 namespace {
 
-constexpr int kSchemaVersion = 1;  // src/report/schema
+constexpr int kSchemaVersion = 1;  // version of src/report/schema
 
 double ratio(std::uint64_t bytes, std::uint64_t least) {
   return static_cast<double>(bytes) / static_cast<double>(least);

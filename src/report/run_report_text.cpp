@@ -1,4 +1,4 @@
-// This file makes the lines of a run report. Each part says whether the first screen has it.
+// This file makes the lines of a run report. Each part says whether it is on the first screen.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::string exact_bytes(std::uint64_t bytes) {
   return bytes < 1000 ? readable_bytes(bytes) : fmt::format("{} ({} B)", readable_bytes(bytes), bytes);
 }
 
-/// Says what a superstep or a run sent.
+/// Returns the text of the bytes that a superstep or a run sent.
 std::string sent_by(const RunReport::Work& one) {
   return fmt::format(
       "{}, sent {} of records, payload {}",
@@ -121,11 +121,11 @@ std::string RunReport::describe_sent() const {
   return text + "\n";
 }
 
-/// Says what had to be sent. It stands behind what was sent.
+/// Returns the text of the least that had to be sent, which stands behind what was sent.
 std::string RunReport::describe_least() const {
   if (!least) return "";
   if (least->count.empty())
-    return "had to be sent: nobody counts that for searches that are tasks, nor after a checkpoint\n";
+    return "had to be sent: this is not counted for searches that are tasks, nor after a checkpoint\n";
   std::string text = fmt::format("had to be sent: {}{}", least->count == "exact" ? "" : least->count + " ",
                                  exact_bytes(least->record_bytes));
   const bool in_one = !supersteps.empty() && !supersteps.front().least_record_bytes;

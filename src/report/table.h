@@ -17,7 +17,7 @@ struct Table {
   bool has_text(std::size_t column) const { return column < alignment.size() && alignment[column] == '<'; }
 };
 
-/// Returns a line for the header and for each row. Columns are as wide as what they hold.
+/// Returns a line for the header and for each row. Columns are as wide as their content.
 std::string to_text(const Table& table);
 
 /// Returns a cell of CSV that holds any text (RFC 4180).

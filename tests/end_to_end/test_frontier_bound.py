@@ -262,7 +262,7 @@ def test_runs_from_disks_send_no_less_than_they_had_to(edgewire, tmp_path, devic
 def test_runs_that_nobody_counts_say_so(edgewire, made_graph):
     path, graph = made_graph("kronecker both ways")
     options = ["bc", path, "--sources", int(graph.sources[0]), "--parallel", "sources", "-p", 2, "-w", 1, "--bound"]
-    assert "had to be sent: nobody counts that for searches that are tasks" in edgewire.ok(*options)
+    assert "had to be sent: this is not counted for searches that are tasks" in edgewire.ok(*options)
     assert "least" not in json.loads(edgewire.ok(*options, "--json", "-"))
 
 

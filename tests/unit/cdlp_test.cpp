@@ -269,7 +269,7 @@ TEST_CASE("labels of another graph are refused") {
   run_in_each(built.graph, {}, {}, [&](Job& job) {
     Cdlp propagation(job);
     CHECK_THROWS_WITH_AS(propagation.resume(1, {0, 1, 3}),
-                         "one of the labels to go on from is 3: the graph has 3 vertices", Error);
+                         "a label of the checkpoint is 3, but the graph has 3 vertices", Error);
     CHECK_THROWS_AS(propagation.resume(1, {0, 1}), Error);
   });
 }

@@ -345,7 +345,7 @@ TEST_CASE("what had to be sent stands beside what was sent, for each superstep o
   CHECK(has("\nhad to be sent: 0 B\n"));
   CHECK_FALSE(nlohmann::json::parse(report.to_json())["least"].contains("record_ratio"));
   report.least = {0, ""};
-  CHECK(has("\nhad to be sent: nobody counts that "));
+  CHECK(has("\nhad to be sent: this is not counted "));
   CHECK_FALSE(nlohmann::json::parse(report.to_json()).contains("least"));
 }
 
